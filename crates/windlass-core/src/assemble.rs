@@ -1,4 +1,4 @@
-//! From a model's stream to its message.
+//! Assembly of a model's stream into its message.
 //!
 //! The grammar, with `Ping`, `RateLimit`, `ReasoningDropped`, `WebSearched` and `Unknown` allowed anywhere:
 //!
@@ -9,8 +9,7 @@
 //! stop    = MessageDelta with the stop reason
 //! ```
 //!
-//! What does not follow it is an error, and so is everything after an error: a
-//! stream that went wrong once never completes.
+//! A deviation from the grammar is an error, and so is every later event: a failed stream never completes.
 
 mod error;
 
@@ -22,16 +21,15 @@ use windlass_types::{
     Usage,
 };
 
-/// The most bytes of content that one message may hold.
+/// Maximum number of content bytes in one message.
 const MAX_MESSAGE_BYTES: usize = 64 << 20;
 
-/// The most blocks that one message may hold.
+/// Maximum number of blocks in one message.
 const MAX_MESSAGE_BLOCKS: usize = 10_000;
 
-/// Folds the events of one model call into its message.
+/// Folds the events of one model request into its message.
 ///
-/// Text is copied twice: into the message, and into the delta for the host. Memory is
-/// bounded by the limits given.
+/// Text is copied twice: into the message, and into the delta for the host. The limits bound the memory used.
 #[derive(Debug)]
 pub(crate) struct MessageAssembler {
     phase: Phase,
@@ -47,7 +45,7 @@ enum Phase {
     Failed,
 }
 
-/// What has come of a message.
+/// An incomplete message, as far as it was streamed.
 #[derive(Debug, Default)]
 struct Unfinished {
     max_bytes: usize,
@@ -57,43 +55,43 @@ struct Unfinished {
     id: Option<MessageId>,
     model: String,
     content: Vec<ContentBlock>,
-    /// The ids of its calls.
+    /// Ids of the message's tool calls.
     calls: HashSet<ToolUseId>,
     open: Option<Open>,
-    /// Why the input of the block that was finished last is unusable, if it is.
+    /// Reason why the input of the last finished block is unusable, if it is.
     malformed: Option<String>,
     stop_reason: Option<StopReason>,
     usage: Usage,
 }
 
-/// A block that is not finished.
+/// An unfinished block.
 #[derive(Debug)]
 struct Open {
     block: ContentBlock,
-    /// Whether it came in one piece.
+    /// `true` if the block came in one piece.
     whole: bool,
-    /// The text of its input, as far as it was streamed.
+    /// Text of the block's input, as far as it was streamed.
     input: String,
 }
 
-/// A message of a model, complete.
+/// A complete message of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AssembledMessage {
-    /// The provider's id of the message.
+    /// Provider's id of the message.
     pub(crate) id: MessageId,
-    /// The model that answered.
+    /// Model that answered.
     pub(crate) model: String,
-    /// The blocks, in order. May be empty. Tool uses whose input was unusable hold `{}` instead.
+    /// Blocks in order; may be empty. Tool uses with unusable input hold `{}` instead.
     pub(crate) content: Vec<ContentBlock>,
-    /// Why the model stopped.
+    /// Reason why the model stopped.
     pub(crate) stop_reason: StopReason,
-    /// Usage of the whole call.
+    /// Usage of the whole model request.
     pub(crate) usage: Usage,
 }
 
 impl AssembledMessage {
-    /// Notes that the answer was cut at the output limit, also where its server calls it complete: it is exactly as
-    /// long as it may be, and ends in a text. A longer one comes from a server that knows no limit.
+    /// Marks the answer as cut at the output limit, even if its server calls it complete: its length equals the limit,
+    /// and it ends in text. A longer answer comes from a server without a limit.
     pub(crate) fn note_cut_by(&mut self, limit: u32) {
         let ends_in_call = self.content.last().is_some_and(|block| block.as_tool_use().is_some());
         if self.stop_reason == StopReason::EndTurn && self.usage.output_tokens == u64::from(limit) && !ends_in_call {
@@ -102,24 +100,24 @@ impl AssembledMessage {
     }
 }
 
-/// What one event did.
+/// Effect of one event on the message.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Step<'a> {
-    /// Nothing to show: a sign of life, something unknown, or figures that count at the end of the call.
+    /// Nothing to show: a ping, an unknown event, or figures that apply at the end of the request.
     Nothing,
-    /// The message began. The usage is that known at its start.
+    /// The message began, with the usage known at its start.
     Started { id: &'a MessageId, model: &'a str, usage: Usage },
-    /// Text, reasoning or a tool input grew. An input is not to be read before its block is finished.
+    /// Text, reasoning or a tool input grew. The input of an unfinished block must not be parsed.
     Grew { index: usize, delta: Delta },
-    /// A block is complete. The message is not yet, and may never be. `malformed`: why the input of a tool use is
-    /// unusable; it must be answered with an error and never run. The block then holds `{}`.
+    /// A block is complete. The message is not yet, and may never be. `malformed`: reason why the input of a tool use is
+    /// unusable; the call must be answered with an error and never run. The block then holds `{}`.
     BlockFinished { index: usize, block: &'a ContentBlock, malformed: Option<&'a str> },
     /// The message is complete.
     Complete(Box<AssembledMessage>),
 }
 
 impl MessageAssembler {
-    /// An assembler for one call, with [`MAX_MESSAGE_BYTES`] and [`MAX_MESSAGE_BLOCKS`].
+    /// Returns an assembler for one request, with [`MAX_MESSAGE_BYTES`] and [`MAX_MESSAGE_BLOCKS`].
     pub(crate) fn new() -> Self {
         Self::with_limits(MAX_MESSAGE_BYTES, MAX_MESSAGE_BLOCKS)
     }
@@ -128,13 +126,12 @@ impl MessageAssembler {
         Self { phase: Phase::Waiting, message: Unfinished { max_bytes, max_blocks, ..Unfinished::default() } }
     }
 
-    /// Takes the next event. What a block grows by is moved out of it.
+    /// Applies the next event. The text that extends a block is moved out of the event.
     ///
     /// # Errors
-    /// The event cannot stand here, or a limit is passed. The message is lost:
-    /// every later event fails too.
+    /// The event is out of place, or a limit is exceeded. The message is lost: every later event fails too.
     pub(crate) fn handle<'a>(&'a mut self, event: &'a mut ModelEvent) -> Result<Step<'a>, AssembleError> {
-        // Set first and lifted on success, so that no path out of an error leaves it usable.
+        // Set first and lifted on success, so that no error path leaves the assembler usable.
         let phase = std::mem::replace(&mut self.phase, Phase::Failed);
         let next = self.message.next_phase(phase, event)?;
         let step = self.message.apply(event)?;
@@ -144,7 +141,7 @@ impl MessageAssembler {
 }
 
 impl Unfinished {
-    /// Whether the event may stand in a phase, and the phase after it.
+    /// Returns the phase after the event.
     fn next_phase(&self, phase: Phase, event: &ModelEvent) -> Result<Phase, AssembleError> {
         match (phase, event) {
             (Phase::Failed, _) => Err(AssembleError::Ended),
@@ -247,8 +244,8 @@ impl Unfinished {
     fn check(&self, block: &ContentBlock) -> Result<(), AssembleError> {
         match block {
             ContentBlock::Text { .. } | ContentBlock::Thinking { .. } | ContentBlock::RedactedThinking { .. } => Ok(()),
-            // A call without id or name, or with the id of another call of the same
-            // message, could not be answered, and no provider would take it back.
+            // A call without id or name, or with the id of another call of the same message, could not be answered, and
+            // no provider would accept it back.
             ContentBlock::ToolUse(ToolUse { id, name, .. }) if id.as_str().is_empty() || name.is_empty() => {
                 Err(AssembleError::NamelessCall)
             }
@@ -256,7 +253,7 @@ impl Unfinished {
                 Err(AssembleError::RepeatedCall { id: id.clone() })
             }
             ContentBlock::ToolUse(_) => Ok(()),
-            // A block that is unknown here must still be unknown when it is read back.
+            // A block of unknown type must still be unknown when it is read back.
             ContentBlock::Unknown(json) => match json.to::<ContentBlock>() {
                 Ok(ContentBlock::Unknown(_)) => Ok(()),
                 _ => Err(AssembleError::ForeignBlock),
@@ -313,8 +310,8 @@ impl Unfinished {
     }
 }
 
-/// The input of a call: as it came with its block, or as it was streamed. A tool without parameters is called with no
-/// text at all.
+/// Returns the input of a call: sent whole with its block, or streamed. For a tool without parameters no text is sent
+/// at all.
 fn read_input(whole: JsonText, streamed: String) -> Result<JsonText, String> {
     let parsed = if streamed.is_empty() { Ok(whole) } else { JsonText::parse(streamed) };
     let json = parsed.map_err(|error| format!("the tool input is not valid JSON: {error}"))?;
@@ -325,7 +322,7 @@ fn read_input(whole: JsonText, streamed: String) -> Result<JsonText, String> {
     Ok(json)
 }
 
-/// The block with its streamed input. The other members keep their exact text.
+/// Returns the block with its streamed input. The other members keep their exact text.
 fn with_input(block: &JsonText, input: String) -> Result<JsonText, AssembleError> {
     let input = JsonText::parse_strict(input).map_err(|_| AssembleError::ForeignBlock)?;
     let mut members: BTreeMap<String, JsonText> = block.to().map_err(|_| AssembleError::ForeignBlock)?;
@@ -347,7 +344,7 @@ fn block_len(block: &ContentBlock) -> usize {
     }
 }
 
-/// Makes of a text what the host is shown of it.
+/// Constructor of the delta shown to the host.
 type Shown = fn(String) -> Delta;
 
 fn text_of(delta: &StreamDelta) -> &str {

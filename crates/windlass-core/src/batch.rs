@@ -1,4 +1,4 @@
-//! The tool calls of one assistant message: which of them is read, judged and run when.
+//! Tool calls of one assistant message: scheduling of their preparation, decision and execution.
 
 mod call;
 mod classify;
@@ -22,38 +22,39 @@ use windlass_types::{
     ToolUseId,
 };
 
-/// How many calls of a message are looked at at a time. The others wait until one of these is answered.
+/// Maximum number of tool calls of a message that are processed concurrently. The others wait until one of these is
+/// answered.
 const LOOKED_AT: usize = 32;
 
 /// The tool calls of one assistant message, in call order.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     calls: Vec<Call>,
-    /// The calls that are looked at now, in call order: neither settled nor done early.
+    /// Indices of the calls in progress, in call order: neither settled nor done early.
     open: Vec<usize>,
-    /// The first call that was never looked at. What comes later waits behind it.
+    /// Index of the first call whose processing has not begun. Later calls wait behind it.
     next: usize,
     settled: usize,
-    /// Calls whose changes of the session's state were applied, a prefix.
+    /// Number of calls whose changes of the session state were applied; a prefix of `calls`.
     applied: usize,
-    /// Whether the message is complete and stored: calls that can have an
-    /// effect wait for it, and without it no call of the batch counts.
+    /// `true` when the message is complete and stored: calls that can have an effect wait for it, and without it no
+    /// call of the batch counts.
     committed: bool,
-    /// Whether the user has stopped the run: open calls are being settled.
+    /// `true` when the user has stopped the run: open calls are being settled.
     interrupted: bool,
-    /// What the calls leave for the run.
+    /// Results of the calls for the run.
     pub(crate) notes: Notes,
     review: Review,
 }
 
 impl Batch {
-    /// Adds a call behind the others. `malformed`: why its input cannot be read.
+    /// Appends a call. `malformed`: reason why its input cannot be parsed.
     pub(crate) fn push(&mut self, call: ToolUse, malformed: Option<String>) {
         let malformed = malformed.map(|error| Unprepared::new(DecisionReason::InvalidInput, error));
         self.calls.push(Call::new(call, malformed));
     }
 
-    /// The calls of a prompt. No message holds them, so none is waited for.
+    /// Returns the calls of a prompt. No message contains them, so none is awaited.
     pub(crate) fn of_prompt(calls: impl IntoIterator<Item = (ToolUse, Option<PromptCommand>)>) -> Self {
         let calls = calls.into_iter().map(|(call, command)| {
             let command = command.map(Box::new);
@@ -62,7 +63,7 @@ impl Batch {
         Self { calls: calls.collect(), committed: true, ..Self::default() }
     }
 
-    /// What the calls of a prompt have given, in order, and whether each failed.
+    /// Returns the results of a prompt's calls in order, each with `true` if the call failed.
     pub(crate) fn given(&self) -> impl Iterator<Item = (bool, String)> {
         self.calls.iter().map(|call| match &call.stage {
             Stage::Settled(Settled { failed, given: Some(given), .. }) => (*failed, given.text()),
@@ -74,7 +75,7 @@ impl Batch {
         self.calls.is_empty()
     }
 
-    /// Whether all calls are answered.
+    /// `true` if all calls are answered.
     pub(crate) fn is_done(&self) -> bool {
         self.committed && self.settled == self.calls.len() && !self.is_reviewed()
     }
@@ -83,13 +84,13 @@ impl Batch {
         self.interrupted
     }
 
-    /// Whether all calls failed.
+    /// `true` if all calls failed.
     pub(crate) fn all_failed(&self) -> bool {
         let mut own = self.calls.iter().filter(|call| call.made.is_none());
         own.all(|call| matches!(call.stage, Stage::Settled(Settled { failed: true, .. })))
     }
 
-    /// The message is stored with these blocks in these lines, and it ended like this.
+    /// Assigns stored entries to the calls, and handles the stop reason of the message.
     pub(crate) fn belongs_to(
         &mut self,
         session: &mut Session,
@@ -116,13 +117,13 @@ impl Batch {
         }
     }
 
-    /// The message is complete and stored: everything that was held back continues.
+    /// Continues all deferred calls: the message is complete and stored.
     pub(crate) fn commit(&mut self, session: &mut Session) {
         self.committed = true;
         self.each(session, Call::commit);
     }
 
-    /// The message does not count any more, and neither do answers of its calls.
+    /// Discards the calls and their answers: the message is not part of the conversation any more.
     pub(crate) fn forget(&self, session: &mut Session) {
         self.review.forget(session);
         for call in &self.calls {
@@ -130,7 +131,7 @@ impl Batch {
         }
     }
 
-    /// Reads new calls and begins those that may begin.
+    /// Prepares new calls and begins those that may begin.
     pub(crate) fn advance(&mut self, session: &mut Session) {
         let most = LOOKED_AT.max(session.config.limits.max_parallel_tools.saturating_mul(2));
         let mut next = 0;
@@ -158,13 +159,13 @@ impl Batch {
         }
     }
 
-    /// Begins a call that was allowed, unless another one or the log is in its way.
+    /// Begins an allowed call, unless another call or the log blocks it.
     fn begin(&mut self, session: &mut Session, at: usize) {
         let most = session.config.limits.max_parallel_tools.max(1);
         let Some(call) = self.calls.get(at) else { return };
-        // Others wait until their intent is durable.
+        // Other calls wait until their intent is durable.
         let waits_for_log = call.only_reads() && session.out.is_behind();
-        // A call that only makes others takes no place.
+        // A call that only makes other calls occupies no slot.
         let begun = self.open_calls().filter(|(_, call)| call.has_begun() && !call.makes_calls()).count();
         let is_full = begun >= most && !call.makes_calls();
         if waits_for_log || is_full || !self.is_clear(at) {
@@ -177,12 +178,11 @@ impl Batch {
         });
     }
 
-    /// Whether no other call is in the way of one: no call before it that is
-    /// still open, and no call behind it that has begun. (A later call may have
-    /// begun before the input of this one was changed.)
+    /// `true` if no other call blocks this one: neither an earlier open call, nor a later one that has begun. (A later
+    /// call may have begun before the input of this one was changed.)
     fn is_clear(&self, at: usize) -> bool {
         let Some(call) = self.calls.get(at) else { return false };
-        // Of the calls before it none was passed over, and none behind those that are looked at has begun.
+        // No earlier call was skipped, and no call beyond those in progress has begun.
         self.open_calls()
             .filter(|(other, later)| *other != at && (self.comes_before(*other, at) || later.has_begun()))
             .filter(|(_, other)| call.made.is_none() || !other.makes_calls())
@@ -193,17 +193,17 @@ impl Batch {
         self.open.iter().filter_map(|at| Some((*at, self.calls.get(*at)?)))
     }
 
-    /// Looks at more calls, up to so many at a time.
+    /// Starts processing further calls, up to `most` at a time.
     fn look_at_more(&mut self, most: usize) {
         if self.next >= self.calls.len() {
             return;
         }
-        // A question that stays open keeps no other call from being looked at.
+        // A call whose permission request stays open occupies no slot.
         let waiting = self.open_calls().filter(|(_, call)| call.is_pending()).count();
         while self.open.len() - waiting < most
             && let Some(call) = self.calls.get(self.next)
         {
-            // One that another call has made is looked at already.
+            // A call made by another call is in progress already.
             if let (false, Err(place)) = (call.is_settled(), self.open.binary_search(&self.next)) {
                 self.open.insert(place, self.next);
             }
@@ -211,14 +211,14 @@ impl Batch {
         }
     }
 
-    /// Lets all calls take a step, in call order.
+    /// Applies a step to all calls, in call order.
     fn each(&mut self, session: &mut Session, step: impl Fn(&mut Call, &mut Cx<'_>)) {
         for at in 0..self.calls.len() {
             self.with(session, at, &step);
         }
     }
 
-    /// Lets a call take a step, then notes where it is and applies what it changed.
+    /// Applies a step to a call, then records its stage and applies its changes.
     fn with(&mut self, session: &mut Session, at: usize, step: impl FnOnce(&mut Call, &mut Cx<'_>)) {
         let Some(call) = self.calls.get_mut(at) else { return };
         let was_settled = call.is_settled();
@@ -236,7 +236,7 @@ impl Batch {
         }
     }
 
-    /// Applies what settled calls changed, in call order.
+    /// Applies the changes of settled calls, in call order.
     fn apply_changes(&mut self, session: &mut Session) {
         while let Some(Stage::Settled(settled)) = self.calls.get_mut(self.applied).map(|call| &mut call.stage) {
             self.applied += 1;
@@ -251,7 +251,7 @@ impl Batch {
             ContextChange::Cwd(cwd) if cwd != session.state.cwd() => {
                 let kind = EntryKind::Cwd(cwd.to_string_lossy().into_owned());
                 session.record_change(kind, StateChange::Cwd { cwd });
-                // Calls that have not begun were judged for another directory.
+                // Calls that have not begun were decided for another directory.
                 for at in self.open.clone() {
                     self.with(session, at, Call::read_again);
                 }
@@ -269,7 +269,8 @@ impl Batch {
         }
     }
 
-    /// Other tools are offered. Answers about a tool, given or awaited, do not hold for another one of its name.
+    /// Prepares affected calls again after the tool set has changed. Answers about a tool, given or awaited, do not
+    /// apply to another tool of the same name.
     pub(crate) fn tools_changed(&mut self, session: &mut Session) {
         for at in self.open.clone() {
             let Some(call) = self.calls.get(at) else { return };
@@ -280,7 +281,7 @@ impl Batch {
         }
     }
 
-    /// The user stopped the run: calls that run are stopped and waited for, all others are answered now.
+    /// Stops running calls and waits for them; answers all others now. The user stopped the run.
     pub(crate) fn interrupt(&mut self, session: &mut Session) {
         if std::mem::replace(&mut self.interrupted, true) {
             return;
@@ -289,7 +290,7 @@ impl Batch {
         self.each(session, Call::interrupt);
     }
 
-    /// The user stopped one call; the run continues. Ids are unique in one message.
+    /// Stops one call on behalf of the user; the run continues. Ids are unique in one message.
     pub(crate) fn stop(&mut self, session: &mut Session, id: &ToolUseId) {
         let open = |call: &Call| call.original.id == *id && !call.is_settled();
         if let Some(at) = self.calls.iter().position(open) {
@@ -298,22 +299,22 @@ impl Batch {
         }
     }
 
-    /// The call that waits for an effect.
+    /// Returns the index of the call that waits for an effect.
     fn waiting_for(&self, effect: EffectId) -> Option<usize> {
         self.open_calls().find(|(_, call)| call.waits_for() == Some(effect)).map(|(at, _)| at)
     }
 
-    /// Whether a call waits for an effect.
+    /// `true` if a call waits for the effect.
     pub(crate) fn waits_for(&self, effect: EffectId) -> bool {
         self.review.waits_for(effect) || self.waiting_for(effect).is_some()
     }
 
-    /// Whether an effect runs a call that counts. What calls of a prompt leave behind does not continue.
+    /// `true` if the effect runs a call of a stored message. Background work of a prompt's calls does not continue.
     pub(crate) fn runs(&self, effect: EffectId) -> bool {
         self.committed && self.open_calls().any(|(_, call)| call.is_run_by(effect) && !call.of_prompt)
     }
 
-    /// Takes an answer to an effect of a call.
+    /// Applies an answer to an effect of a call.
     pub(crate) fn handle(&mut self, session: &mut Session, effect: EffectId, input: Input) -> Result<(), UnfitInput> {
         if let (true, Input::Hooked(_, outcome)) = (self.review.waits_for(effect), &input) {
             self.reviewed(session, outcome);
@@ -335,7 +336,7 @@ impl Batch {
         Ok(())
     }
 
-    /// An append is durable. If it was the intent of a call, the call continues.
+    /// Handles a durable append. If it was the intent of a call, the call continues.
     pub(crate) fn appended(&mut self, session: &mut Session, append: EffectId) {
         if let Some(at) = self.waiting_for(append) {
             self.with(session, at, Call::durable);
@@ -343,7 +344,7 @@ impl Batch {
     }
 }
 
-/// Whether a message ended where a limit was reached.
+/// `true` if the message ended at a limit.
 pub(crate) fn is_cut(stop_reason: &StopReason) -> bool {
     matches!(stop_reason, StopReason::MaxTokens | StopReason::ContextWindowExceeded)
 }

@@ -1,29 +1,29 @@
-//! What a call of a model is booked with.
+//! Usage booked for a model request.
 //!
-//! A call that came to its end is booked with the provider's own count. For a call that did not, the provider bills
-//! what it has read and written until then, but has reported only what it knew at the first frame. Such a call is
-//! booked with the larger of what was reported and an estimate of what was streamed, and with an estimate of its
-//! input if no input was reported. Estimates are high, but never above what was reserved.
+//! A completed request is booked with the provider's own figures. For an incomplete one the provider bills all that was
+//! read and written until then, but has reported only the figures of the first frame. Such a request is booked with the
+//! larger of the reported usage and an estimate of the streamed output. If no input was reported, its input is
+//! estimated. Estimates are high, but never above the reservation.
 
 use crate::{EffectId, ModelFailure, ModelProfile};
 use std::sync::Arc;
 use windlass_context::{StreamedTokens, estimate_request};
 use windlass_types::{CacheTtl, ModelErrorKind, ModelEvent, ModelRequest, Timestamp, Usage};
 
-/// A call that has not ended, and what it has used until now.
+/// A model request that has not ended, and its usage until now.
 #[derive(Debug)]
 pub(crate) struct Bill {
-    /// The model that was asked.
+    /// Model that was asked.
     pub(crate) model: ModelProfile,
-    /// The model that answers, if it is another one whose price is known.
+    /// Model that answers, if it is another one whose price is known.
     pub(crate) answered_by: Option<Box<ModelProfile>>,
     pub(crate) request: Arc<ModelRequest>,
     pub(crate) started: Timestamp,
-    /// What was reported with its first frame, and the most until now.
+    /// Usage reported with the first frame, and the maximum reported until now.
     first: Option<Usage>,
     reported: Usage,
     streamed: StreamedTokens,
-    /// The reservation of what it may cost at most.
+    /// Reservation of the maximum cost.
     pub(crate) reservation: Option<EffectId>,
 }
 
@@ -38,7 +38,7 @@ impl Bill {
         Self { model, answered_by: None, request, started, first: None, reported, streamed, reservation }
     }
 
-    /// Counts an event of its stream.
+    /// Applies an event of the stream.
     pub(crate) fn note(&mut self, event: &ModelEvent) {
         match event {
             ModelEvent::MessageStart { usage, .. } => {
@@ -50,7 +50,7 @@ impl Bill {
         }
     }
 
-    /// What it used, when its message is complete.
+    /// Returns the usage of a complete message.
     pub(crate) fn complete(&self) -> Usage {
         let mut usage = self.reported;
         // Some gateways report no usage after the first frame.
@@ -60,24 +60,24 @@ impl Bill {
         self.with_input(usage)
     }
 
-    /// What it has used, when it is abandoned.
+    /// Returns the usage of an abandoned request.
     pub(crate) fn abandoned(&self) -> Usage {
         let mut usage = self.reported;
         usage.output_tokens = usage.output_tokens.max(self.written());
         self.with_input(usage)
     }
 
-    /// What it has used, when it failed.
+    /// Returns the usage of a failed request.
     pub(crate) fn failed(&self, failure: &ModelFailure) -> Usage {
         if self.first.is_none() && did_not_run(failure) { Usage::default() } else { self.abandoned() }
     }
 
-    /// An estimate of what was written, which cannot be more than was allowed.
+    /// Estimates the output tokens, capped at the allowed maximum.
     fn written(&self) -> u64 {
         self.streamed.tokens().min(u64::from(self.request.max_output_tokens))
     }
 
-    /// Usage with an estimate of the input if no input was reported: all of it as if written to the cache.
+    /// Returns the usage with an estimate of the input if no input was reported: all of it as if written to the cache.
     fn with_input(&self, mut usage: Usage) -> Usage {
         if usage.total_input() > 0 {
             return usage;
@@ -94,7 +94,7 @@ impl Bill {
     }
 }
 
-/// Whether a call that failed before its message began was refused, or never reached the model.
+/// `true` if a request that failed before its message began was refused, or never reached the model.
 fn did_not_run(failure: &ModelFailure) -> bool {
     failure.unbilled
         || match failure.kind {

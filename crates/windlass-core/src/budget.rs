@@ -1,6 +1,6 @@
-//! Money: what a call may cost is reserved before it is made, and settled when it has ended.
+//! Budget: the maximum cost of a request is reserved before it is sent, and settled when it has ended.
 //!
-//! A machine decides by its own inputs alone. So the budget of a session is kept in a [`Ledger`] outside of all
+//! A machine decides by its inputs alone. The budget of a session is therefore kept in a [`Ledger`] outside all
 //! machines, by the driver of the main agent. A machine asks it with [`Effect::Reserve`](crate::Effect::Reserve) and
 //! reports with [`Effect::Settle`](crate::Effect::Settle).
 
@@ -9,31 +9,31 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use windlass_types::{ModelUsage, NanoUsd, SpentRecord};
 
-/// A call is not worth making for fewer output tokens than this.
+/// Minimum number of output tokens that makes a request worthwhile.
 const LEAST_OUTPUT_TOKENS: u32 = 1_024;
 
-/// The reason why a model is not called, and what to do about it.
+/// Reason why a model is not called, and a remedy.
 pub(crate) const NO_PRICE: &str = "its price is not known, and the session has a budget. Name a model with a known \
                                    price, or say what this one costs.";
 
-/// What a model call may cost.
+/// Maximum cost of a model request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallCost {
-    /// The budget of the whole session, from which the call is paid. `None`: no limit.
+    /// Budget of the whole session. `None`: no limit.
     pub budget: Option<NanoUsd>,
     /// The model.
     pub model: Arc<str>,
-    /// What its input costs at most.
+    /// Maximum cost of the input, in nano US dollars.
     pub input: NanoUsd,
-    /// What each token of its output costs.
+    /// Cost of each output token, in nano US dollars.
     pub per_output_token: NanoUsd,
-    /// How many tokens it may write at most.
+    /// Maximum number of output tokens.
     pub max_output_tokens: u32,
 }
 
 impl CallCost {
-    /// How many output tokens an amount buys, if that is worth the call.
+    /// Returns the number of output tokens that an amount buys, if they make the request worthwhile.
     fn bought_with(&self, amount: NanoUsd) -> Option<u32> {
         if self.input > amount {
             return None;
@@ -48,38 +48,38 @@ impl CallCost {
     }
 }
 
-/// The answer to [`Effect::Reserve`](crate::Effect::Reserve).
+/// Answer to [`Effect::Reserve`](crate::Effect::Reserve).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "a reservation is granted or it is not")]
 pub enum Reservation {
-    /// The call may write this many tokens. What they cost is held until the call is settled.
+    /// The request may write this many tokens. Their cost stays reserved until the request is settled.
     Granted {
-        /// The tokens.
+        /// Maximum number of output tokens.
         max_output_tokens: u32,
     },
-    /// The budget does not buy the call.
+    /// The budget does not cover the request.
     Exhausted,
 }
 
-/// An agent that spends from a [`Ledger`]; the keeper of the ledger chooses it.
+/// Key of an agent that spends from a [`Ledger`]; the keeper of the ledger assigns it.
 pub type LedgerKey = u64;
 
-/// The answers for calls that waited: the agent, its [`Effect::Reserve`](crate::Effect::Reserve), and the answer.
+/// Answers for requests that waited: the agent, its [`Effect::Reserve`](crate::Effect::Reserve), and the answer.
 pub type LedgerAnswers = Vec<(LedgerKey, EffectId, Reservation)>;
 
-/// What the agents of a session have spent, all together, and what their open calls may still cost.
+/// Spending of all agents of a session together, and the amounts reserved for their open requests.
 ///
-/// There is one for all agents of a session, so that their calls cannot each spend what is left. A call that open
-/// calls of others leave no money for waits until one of these is settled.
+/// All agents of a session share one ledger, so that their requests cannot each spend the remaining budget. A request
+/// that cannot be covered because of open requests of others waits until one of these is settled.
 ///
-/// [`Ledger::record`] is for the log: a session whose process is killed does not forget what it spent.
+/// [`Ledger::record`] returns the entry for the log, so that a session whose process is killed keeps its spending.
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
     spent: Spent,
-    /// Model and highest cost of each open call.
+    /// Model and maximum cost of each open request.
     held: BTreeMap<(LedgerKey, EffectId), (Arc<str>, NanoUsd)>,
     news: News,
-    /// In the order in which they asked.
+    /// Waiting requests, in the order of their arrival.
     waiting: Vec<(LedgerKey, EffectId, CallCost)>,
 }
 
@@ -87,22 +87,23 @@ pub struct Ledger {
 #[derive(Debug, Clone, Copy, Default)]
 struct News {
     any: bool,
-    /// Sums by model, which the log may lack also for what an earlier process spent.
+    /// `true` if the sums by model must be recorded; the log may also lack those of an earlier process.
     models: bool,
 }
 
 impl Ledger {
-    /// A ledger of a session that has cost this much already.
+    /// Returns the ledger of a session with this earlier spending.
     pub fn new(spent: Spent) -> Self {
         Self { spent, news: News { any: false, models: true }, ..Self::default() }
     }
 
-    /// What all agents have spent until now.
+    /// Returns the spending of all agents until now.
     pub fn spent(&self) -> NanoUsd {
         self.spent.cost
     }
 
-    /// The spending until now with what is held for open calls, if it has changed since the last record.
+    /// Returns the spending until now with the amounts reserved for open requests, if it has changed since the last
+    /// record.
     pub fn record(&mut self) -> Option<SpentRecord> {
         if !self.news.any {
             return None;
@@ -117,8 +118,8 @@ impl Ledger {
         Some(SpentRecord::new(self.spent.cost, by_model, held))
     }
 
-    /// Asks for what a call may cost. `None`: the answer is given by [`Ledger::settle`], [`Ledger::release`] or
-    /// [`Ledger::leave`] when other calls have ended.
+    /// Reserves the cost of a request. `None`: the answer is returned by [`Ledger::settle`], [`Ledger::release`] or
+    /// [`Ledger::leave`] when other requests have ended.
     pub fn reserve(&mut self, agent: LedgerKey, effect: EffectId, cost: CallCost) -> Option<Reservation> {
         let answer = self.decide(agent, effect, &cost);
         if answer.is_none() {
@@ -127,7 +128,7 @@ impl Ledger {
         answer
     }
 
-    /// Books a call of a model, and frees what was held for it. Returns the answers for calls that waited.
+    /// Books a model request and frees its reservation. Returns the answers for requests that waited.
     #[must_use = "calls that waited get their answers here"]
     pub fn settle(
         &mut self,
@@ -150,7 +151,7 @@ impl Ledger {
         self.news.any |= self.held.remove(&(agent, effect)).is_some();
     }
 
-    /// Takes back what was asked for, granted or not. Returns the answers for calls that waited.
+    /// Withdraws a reservation, granted or not. Returns the answers for requests that waited.
     #[must_use = "calls that waited get their answers here"]
     pub fn release(&mut self, agent: LedgerKey, effect: EffectId) -> LedgerAnswers {
         self.waiting.retain(|(waiting, asked, _)| (*waiting, *asked) != (agent, effect));
@@ -158,7 +159,7 @@ impl Ledger {
         self.answers()
     }
 
-    /// An agent has ended. What was held for it is free. Returns the answers for calls that waited.
+    /// Frees all reservations of an agent that has ended. Returns the answers for requests that waited.
     #[must_use = "calls that waited get their answers here"]
     pub fn leave(&mut self, agent: LedgerKey) -> LedgerAnswers {
         self.waiting.retain(|(waiting, ..)| *waiting != agent);
@@ -197,20 +198,20 @@ impl Ledger {
     }
 }
 
-/// What limits a call of a model.
+/// Limit of a model request by the budget.
 #[derive(Debug)]
 pub(crate) enum Price {
-    /// No budget, and a model whose price is not known.
+    /// No budget, and a model with unknown price.
     Unlimited,
-    /// A budget that does not hold: the model's price is not known.
+    /// A budget without effect, because the model's price is unknown.
     Unknown,
-    /// A budget that does not allow models without a known price.
+    /// A budget that does not allow models with unknown price.
     Refused,
-    /// The ledger must be asked.
+    /// Limited by the ledger, which must be asked.
     Costs(CallCost),
 }
 
-/// What limits a call with this many input tokens that may write this many output tokens.
+/// Returns the limit of a request with these input tokens and this maximum of output tokens.
 pub(crate) fn price(
     limits: &Limits,
     model: &ModelProfile,
@@ -239,7 +240,7 @@ impl Limits {
         self.max_budget.is_none() || self.unpriced == UnpricedModels::Allow || model.info.price.is_some()
     }
 
-    /// Maximum cost of a model call outside the conversation. `None`: unknown, and not limited. A model
+    /// Returns the maximum cost of a model request outside the conversation. `None`: unknown, and not limited. A model
     /// without a price costs more than any budget that refuses such models.
     pub fn cost_beside(&self, model: &ModelProfile, input_tokens: u64, max_output_tokens: u32) -> Option<CallCost> {
         match price(self, model, || input_tokens, max_output_tokens) {

@@ -1,4 +1,4 @@
-//! One call of the model, for a turn or for a summary: its waits, its stream, its repeats.
+//! One model request, for a turn or for a summary: waits, stream and retries.
 
 use crate::assemble::{AssembleError, MessageAssembler, Step};
 use crate::billing::Bill;
@@ -19,14 +19,14 @@ use windlass_types::{
     Continuation, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, Outcome, RetryStatus, Status, Usage,
 };
 
-/// Output tokens that are asked for however full the context window is.
+/// Minimum of requested output tokens, even if the context window is nearly full.
 const LEAST_OUTPUT: u64 = 1_024;
 
-/// One call of the model until its message is complete, or it is given up.
+/// One model request until its message is complete, or it is given up.
 #[derive(Debug)]
 pub(crate) struct ModelCall {
     pub(crate) purpose: Purpose,
-    /// Why it is made again, if it is.
+    /// Reason of the repeat, if it is one.
     pub(crate) repeat: Option<Continuation>,
     retry: Retry,
     stage: Stage,
@@ -34,15 +34,15 @@ pub(crate) struct ModelCall {
 
 #[derive(Debug)]
 enum Stage {
-    /// It has not been sent: the log has not answered for what came before the last request.
+    /// Not sent: the log has not acknowledged the entries before the last request.
     Behind,
-    /// The ledger is asked for what it may cost.
+    /// Waiting for the ledger to reserve the maximum cost.
     Reserving(EffectId, Box<(ModelProfile, ModelRequest)>),
-    /// The model answers.
+    /// Receiving the answer of the model.
     Streaming(Box<Stream>),
-    /// It failed, and waits for its repeat.
+    /// Failed, waiting for its retry.
     BackingOff(EffectId),
-    /// It has ended, or failed.
+    /// Ended or failed.
     Ended,
 }
 
@@ -54,20 +54,20 @@ struct Stream {
     ids: CallIds,
 }
 
-/// How a call of the model continues.
+/// Next step of a model request.
 #[derive(Debug)]
 pub(crate) enum CallStep {
-    /// It waits: for the log, the ledger, its repeat, or more of its stream.
+    /// Waiting for the log, the ledger, a retry, or more of the stream.
     Waits,
-    /// The model has the request.
+    /// Sent to the model.
     Sent(Arc<ModelRequest>),
-    /// It failed, or its stream ended early. [`ModelCall::after_failure`] decides what follows.
+    /// Failed, or ended early by its stream. [`ModelCall::after_failure`] decides the next step.
     Failed(ModelFailure),
-    /// The prompt must become shorter.
+    /// Too long: the prompt must become shorter.
     TooLong(ModelFailure),
-    /// It is given up.
+    /// Given up.
     GivenUp(ModelFailure),
-    /// The budget does not buy it: the run ends.
+    /// Not covered by the budget: the run ends.
     Ends(Outcome),
 }
 
@@ -76,7 +76,7 @@ impl ModelCall {
         Self { purpose, repeat: None, retry: Retry::default(), stage: Stage::Behind }
     }
 
-    /// Whether it waits for this effect.
+    /// `true` if the request waits for this effect.
     pub(crate) fn waits_for(&self, effect: EffectId) -> bool {
         self.awaited() == Some(effect)
     }
@@ -89,7 +89,7 @@ impl ModelCall {
         }
     }
 
-    /// Whether it waits for the log.
+    /// `true` if the request waits for the log.
     pub(crate) fn is_behind(&self) -> bool {
         matches!(self.stage, Stage::Behind)
     }
@@ -101,7 +101,8 @@ impl ModelCall {
             return CallStep::Waits;
         }
         let model = session.model_for(&self.purpose).clone();
-        // The request for a summary may end behind an answer, where no tool can be added; it lists what is listed.
+        // The request for a summary may end behind an answer, where no tool can be added; it keeps the current tool
+        // list.
         if matches!(self.purpose, Purpose::Turn) {
             session.append_withheld();
         }
@@ -119,14 +120,14 @@ impl ModelCall {
             limit_output(&mut request, u32::try_from(room).unwrap_or(u32::MAX));
         }
         let limits = &session.config.limits;
-        // Without a budget the size of the conversation is near enough.
+        // Without a budget the size of the conversation is accurate enough.
         let input_tokens = || match limits.max_budget {
             Some(_) => estimate_request(&request),
             None => session.state.context_tokens(),
         };
         match price(limits, &model, input_tokens, request.max_output_tokens) {
             Price::Unlimited => self.stream(session, model, request, None),
-            // What other models cost, and what providers report, counts all the same.
+            // The spending on other models, and costs reported by providers, count all the same.
             Price::Unknown if limits.max_budget.is_some_and(|budget| session.spent >= budget) => exhausted(session),
             Price::Unknown => {
                 session.warn_unpriced(&model.id);
@@ -165,7 +166,7 @@ impl ModelCall {
         CallStep::Sent(request)
     }
 
-    /// Takes an answer to the effect that it waits for, other than an item of its stream.
+    /// Applies an answer to the effect that the request waits for, other than an item of its stream.
     pub(crate) fn handle(
         &mut self,
         session: &mut Session,
@@ -186,7 +187,7 @@ impl ModelCall {
         }
     }
 
-    /// The ledger has answered.
+    /// Handles the answer of the ledger.
     fn reserved(&mut self, session: &mut Session, answer: Reservation) -> CallStep {
         let stage = std::mem::replace(&mut self.stage, Stage::Ended);
         let Stage::Reserving(effect, sending) = stage else { return CallStep::Waits };
@@ -200,7 +201,7 @@ impl ModelCall {
         }
     }
 
-    /// An item of the stream in which each call has an id of its own: one that an earlier call has is replaced.
+    /// Returns an item of the stream with unique tool call ids: an id already used by an earlier call is replaced.
     pub(crate) fn with_own_ids<'a>(&mut self, session: &Session, item: &'a ModelItem) -> Cow<'a, ModelItem> {
         match &mut self.stage {
             Stage::Streaming(stream) => with_own_id(&mut stream.ids, session.state.transcript().call_ids(), item),
@@ -208,10 +209,10 @@ impl ModelCall {
         }
     }
 
-    /// An item of the stream. What a block grows by is moved out of it.
+    /// Applies an item of the stream. The text that extends a block is moved out of it.
     ///
     /// # Errors
-    /// It cannot stand here: see [`ModelCall::broken`].
+    /// The item is out of place: see [`ModelCall::broken`].
     pub(crate) fn item<'a>(
         &'a mut self,
         session: &mut Session,
@@ -235,17 +236,17 @@ impl ModelCall {
         Ok(step)
     }
 
-    /// `true` if the answer was asked for in the form of the structured output.
+    /// `true` if the request asks for an answer in the form of the structured output.
     pub(crate) fn is_formatted(&self) -> bool {
         matches!(&self.stage, Stage::Streaming(stream) if stream.bill.request.response_format.is_some())
     }
 
-    /// The message is complete: books the call. Returns the model that was asked.
+    /// Books the request of a complete message. Returns the model that was asked.
     pub(crate) fn complete(&mut self, session: &mut Session) -> ModelProfile {
         self.end(session, Bill::complete)
     }
 
-    /// A stream that cannot be followed is read no further.
+    /// Cancels a stream that breaks the grammar.
     pub(crate) fn broken(&mut self, session: &mut Session, error: &AssembleError) -> CallStep {
         if let Some(effect) = self.awaited() {
             session.cancel(effect);
@@ -254,13 +255,13 @@ impl ModelCall {
         self.failed(session, ModelFailure::new(ModelErrorKind::Protocol, text))
     }
 
-    /// The call failed, or its stream ended early: books it.
+    /// Books a request that failed, or whose stream ended early.
     fn failed(&mut self, session: &mut Session, failure: ModelFailure) -> CallStep {
         self.end(session, |bill| bill.failed(&failure));
         CallStep::Failed(failure)
     }
 
-    /// The user has no more use for it: cancels it, and books what it has used.
+    /// Cancels the request, and books its usage: the user has stopped it.
     pub(crate) fn abandon(&mut self, session: &mut Session) {
         if let Some(effect) = self.awaited() {
             session.cancel(effect);
@@ -268,7 +269,7 @@ impl ModelCall {
         self.end(session, Bill::abandoned);
     }
 
-    /// Books what the call used, if it was sent. Returns the model that was asked.
+    /// Books the usage of the request, if it was sent. Returns the model that was asked.
     fn end(&mut self, session: &mut Session, used: impl FnOnce(&Bill) -> Usage) -> ModelProfile {
         let stage = std::mem::replace(&mut self.stage, Stage::Ended);
         let Stage::Streaming(stream) = stage else { return session.current_model().clone() };
@@ -277,7 +278,7 @@ impl ModelCall {
         asked
     }
 
-    /// What follows from a failure.
+    /// Returns the next step after a failure.
     pub(crate) fn after_failure(&mut self, session: &mut Session, failure: ModelFailure) -> CallStep {
         if let Some(limit) = &failure.rate_limit {
             session.note_rate_limit(limit);
@@ -289,7 +290,7 @@ impl ModelCall {
         if failure.refuses_images && session.leave_out_images(&self.purpose) {
             return self.send_again(session, Continuation::Retry);
         }
-        // Another model than the session's has no fallback: the compaction fails instead.
+        // A model other than the session's has no fallback: the compaction fails instead.
         let has_fallback = session.has_fallback() && *session.model_for(&self.purpose) == *session.current_model();
         match self.retry.after(&failure, &session.config.limits, has_fallback) {
             Next::Wait(wait) => {
@@ -313,7 +314,7 @@ impl ModelCall {
         }
     }
 
-    /// Waits before the call is repeated.
+    /// Waits before the retry.
     fn back_off(&mut self, session: &mut Session, wait: Duration, failure: &ModelFailure) {
         let delay_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
         let max_retries = session.config.limits.max_retries;
@@ -325,13 +326,13 @@ impl ModelCall {
     }
 }
 
-/// The failure of a call whose model has no price, in a session whose budget holds for priced models alone.
+/// Returns the failure of a model without price, in a session whose budget requires prices.
 fn unpriced(model: &ModelProfile) -> ModelFailure {
     let message = format!("The model {:?} was not called: {NO_PRICE}", model.id);
     ModelFailure::new(ModelErrorKind::InvalidRequest, message)
 }
 
-/// The budget does not buy the call.
+/// Ends the run, because the budget does not cover the request.
 fn exhausted(session: &Session) -> CallStep {
     CallStep::Ends(Outcome::MaxBudget { limit: session.config.limits.max_budget.unwrap_or_default() })
 }

@@ -1,13 +1,13 @@
-//! Joins events that wait with newer ones.
+//! Coalescing of queued events with newer ones.
 
 use std::mem::swap;
 use windlass_types::{Delta, EventKind};
 
-/// Joins an event with one of those that wait, if one can stand for both: a delta is appended to the delta before it,
-/// and progress of a call or task replaces its progress before. Returns whether it did; the event is used up then.
-/// Otherwise it is as it was, to wait behind them.
+/// Joins an event with a queued one, if one can represent both: a delta is appended to the delta before it, and
+/// progress of a call or task replaces its earlier progress. Returns `true` if joined; the event is used up then.
+/// Otherwise the event is unchanged and must be queued.
 ///
-/// `waiting`: the newest event first, each with whether it is of the same agent.
+/// `waiting`: the queued events, newest first, each with `true` if it is of the same agent.
 pub fn coalesce<'a>(mut waiting: impl Iterator<Item = (bool, &'a mut EventKind)>, event: &mut EventKind) -> bool {
     match event {
         EventKind::BlockDelta { index, delta } => match waiting.next() {
@@ -29,7 +29,7 @@ pub fn coalesce<'a>(mut waiting: impl Iterator<Item = (bool, &'a mut EventKind)>
     }
 }
 
-/// Whether an event is the later report of the same call or task.
+/// `true` if the event is the later report of the same call or task.
 fn is_newer(event: &EventKind, before: &EventKind) -> bool {
     match (event, before) {
         (EventKind::ToolProgress(now), EventKind::ToolProgress(before)) => now.tool_use_id == before.tool_use_id,
@@ -38,7 +38,7 @@ fn is_newer(event: &EventKind, before: &EventKind) -> bool {
     }
 }
 
-/// Appends a delta to one that waits, if both are of one kind.
+/// Appends a delta to a queued one of the same kind.
 fn append(waiting: &mut Delta, more: &Delta) -> bool {
     match (waiting, more) {
         (Delta::Text(waiting), Delta::Text(more))

@@ -1,9 +1,8 @@
-//! Compaction: the conversation is replaced by a summary that the model writes.
+//! Compaction: a summary written by the model replaces the conversation.
 //!
-//! It happens when the user asks for it, before a turn when most of the context
-//! window is used, and when the model refuses a request as too long. The model
-//! is asked over the whole conversation, with the same tools and system prompt,
-//! so that the provider's cache serves it. The old entries stay in the log.
+//! Compaction happens when the user asks for it, before a turn when most of the context window is used, and when the
+//! model refuses a request as too long. The request contains the whole conversation, with the same tools and system
+//! prompt, so that the provider's cache serves it. The old entries stay in the log.
 
 use crate::assemble::{AssembledMessage, Step};
 use crate::call::{CallStep, ModelCall};
@@ -17,50 +16,50 @@ use windlass_types::{
     HookOutcome, Outcome, Status, StopReason, TaskInfo, Timestamp, UserEntry,
 };
 
-/// Stands for a summary that could not be made.
+/// Replacement for a summary that could not be written.
 const NO_SUMMARY: &str =
     "[No summary of it could be written. The log of the session has all of it; below is what is known as data.]";
 
-/// How often the model is asked for a summary before the compaction fails.
+/// Maximum number of requests for a summary before the compaction fails.
 const ATTEMPTS: u32 = 2;
 
-/// A compaction.
+/// A compaction in progress.
 #[derive(Debug)]
 pub(crate) struct Compaction {
     pub(crate) trigger: CompactTrigger,
     pub(crate) then: AfterCompaction,
-    /// The PreCompact hooks, while they are asked.
+    /// Effect of the PreCompact hooks, while they run.
     hooks: Option<EffectId>,
     call: ModelCall,
     started: Timestamp,
     attempts: u32,
 }
 
-/// What comes after a compaction.
+/// Continuation after a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AfterCompaction {
     /// The run ends.
     EndOfRun,
-    /// The turn before which it happened.
+    /// The turn whose start was delayed by the compaction.
     Turn(Continuation),
     /// The request that was too long, with the HTTP status of the refusal if there was one.
     SameTurn(Option<u16>),
 }
 
-/// How a compaction continues.
+/// Next step of a compaction.
 #[derive(Debug)]
 pub(crate) enum CompactionStep {
-    /// It waits for an effect, or for the log.
+    /// Waiting for an effect, or for the log.
     Waits,
-    /// The summary has taken the place of the conversation.
+    /// Done: the summary has replaced the conversation.
     Done,
-    /// A hook forbids it.
+    /// Forbidden by a hook, with its reason.
     Forbidden(String),
-    /// The model was asked, and there is no summary.
+    /// Failed: the model was asked, and there is no summary.
     Failed {
-        /// The reason.
+        /// Reason of the failure.
         why: String,
-        /// `true` if the same conversation would give none again: it cannot be sent, or the model writes none.
+        /// `true` if the same conversation would fail again: it cannot be sent, or the model writes no summary.
         is_lasting: bool,
     },
     /// The run ends.
@@ -78,17 +77,17 @@ impl Compaction {
         Self { trigger, then, hooks: None, call, started: session.now, attempts: 0 }
     }
 
-    /// Whether it waits for this effect.
+    /// `true` if the compaction waits for this effect.
     pub(crate) fn waits_for(&self, effect: EffectId) -> bool {
         self.hooks == Some(effect) || self.call.waits_for(effect)
     }
 
-    /// Whether it waits for the log.
+    /// `true` if the compaction waits for the log.
     pub(crate) fn is_behind(&self) -> bool {
         self.hooks.is_none() && self.call.is_behind()
     }
 
-    /// Asks the hooks, or the model if none listens.
+    /// Asks the hooks, or the model if no hook listens.
     pub(crate) fn begin(&mut self, session: &mut Session) -> CompactionStep {
         session.status(Status::Compacting { trigger: self.trigger });
         if !session.config.listens(HookEventName::PreCompact, None) {
@@ -100,7 +99,7 @@ impl Compaction {
         CompactionStep::Waits
     }
 
-    /// The hooks have answered.
+    /// Handles the outcome of the hooks.
     fn hooked(&mut self, session: &mut Session, outcome: HookOutcome) -> CompactionStep {
         self.hooks = None;
         session.hooks_ran(HookEventName::PreCompact, None, &outcome);
@@ -110,13 +109,13 @@ impl Compaction {
         }
     }
 
-    /// Asks for the summary, when log and budget allow it.
+    /// Requests the summary, when log and budget allow it.
     pub(crate) fn send(&mut self, session: &mut Session) -> CompactionStep {
         let step = self.call.send(session);
         self.follow(session, step)
     }
 
-    /// Takes an answer to the effect that it waits for. `tasks`: the background work that is running.
+    /// Applies an answer to the effect that the compaction waits for. `tasks`: the running background tasks.
     pub(crate) fn handle(
         &mut self,
         session: &mut Session,
@@ -161,7 +160,7 @@ impl Compaction {
         let text = text.concat();
         let whole = match message.stop_reason {
             StopReason::Refusal | StopReason::MaxTokens | StopReason::ContextWindowExceeded => false,
-            // Text beside a call need not be the summary.
+            // Text beside a tool call need not be the summary.
             StopReason::ToolUse => text.contains("</summary>"),
             _ => true,
         };
@@ -177,7 +176,7 @@ impl Compaction {
         }
     }
 
-    /// The summary takes the place of the conversation, with the ledger and the files that the work was about last.
+    /// Replaces the conversation with the summary, the ledger of the work and the files used last.
     fn replace(&self, session: &mut Session, tasks: &[TaskInfo], summary: &str) {
         let continues = self.then != AfterCompaction::EndOfRun;
         let pre_tokens = session.state.context_tokens();
@@ -210,7 +209,7 @@ impl Compaction {
         session.models.listed.forget();
     }
 
-    /// What the model reads instead of the conversation.
+    /// Returns the text that the model reads instead of the conversation.
     fn summary(&self, session: &Session, tasks: &[TaskInfo], summary: &str) -> String {
         let state = &session.state;
         let cwd = state.cwd().to_string_lossy().into_owned();
@@ -221,7 +220,7 @@ impl Compaction {
         summary_text(summary, &facts)
     }
 
-    /// Even the request for the summary is too long: leaves out the older half of its messages.
+    /// Leaves out the older half of the messages, because even the request for the summary is too long.
     fn send_less(&mut self, session: &mut Session, failure: ModelFailure) -> CompactionStep {
         if let Purpose::Summary { skip, .. } = &mut self.call.purpose
             && let Some(more) = older_half(&session.state.transcript().messages(), *skip)
@@ -232,12 +231,13 @@ impl Compaction {
         CompactionStep::Failed { why: failure.message, is_lasting: true }
     }
 
-    /// Replaces the conversation without a summary, where none can be made: what the log knows as data stands for it.
+    /// Replaces the conversation without a summary, if none can be written: the structured data of the log represents
+    /// it.
     pub(crate) fn replace_unsummarized(&self, session: &mut Session, tasks: &[TaskInfo]) {
         self.replace(session, tasks, NO_SUMMARY);
     }
 
-    /// The user stopped the run.
+    /// Abandons the compaction: the user stopped the run.
     pub(crate) fn interrupt(&mut self, session: &mut Session) {
         if let Some(hooks) = self.hooks.take() {
             session.cancel(hooks);

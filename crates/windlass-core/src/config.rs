@@ -1,4 +1,4 @@
-//! What a machine is made from.
+//! Configuration of a machine.
 
 use crate::AgentConfig;
 use std::collections::{BTreeSet, HashSet};
@@ -20,54 +20,55 @@ use windlass_types::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModelProfile {
-    /// The provider's id, aliases resolved.
+    /// Provider's id of the model, aliases resolved.
     pub id: String,
-    /// Its limits and price.
+    /// Limits and price of the model.
     pub info: ModelInfo,
 }
 
 impl ModelProfile {
-    /// A model with its limits and price.
+    /// Returns a model with its limits and price.
     pub fn new(id: impl Into<String>, info: ModelInfo) -> Self {
         Self { id: id.into(), info }
     }
 }
 
-/// What happens to a budget when a model has no known price.
+/// Effect of a budget on models with unknown price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum UnpricedModels {
-    /// Calls of the model are not limited, and the host is warned once for each such model.
+    /// Requests to the model are not limited, and the host is warned once for each such model.
     #[default]
     Allow,
-    /// It is not called.
+    /// The model is not called.
     Refuse,
 }
 
-/// The limits of a session.
+/// Limits of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Most model messages in a run. `None`: no limit.
+    /// Maximum number of model messages in a run. `None`: no limit.
     pub max_turns: Option<u32>,
-    /// Most money for the whole session, all agents together. `None`: no limit.
+    /// Maximum spending of the whole session, all agents together, in nano US dollars. `None`: no limit.
     pub max_budget: Option<NanoUsd>,
-    /// What happens to the budget when a model has no known price.
+    /// Effect of the budget on models with unknown price.
     pub unpriced: UnpricedModels,
-    /// Most repeats of one failed model call. Default 10.
+    /// Maximum number of retries of one model request. Default: 10.
     pub max_retries: u32,
-    /// The longest that the repeats of one model call wait because the provider asks for it, all
-    /// waits together. Default: 15 minutes.
+    /// Maximum total time that the retries of one model request wait because the provider asks for it. Default: 15
+    /// minutes.
     pub max_server_wait: Duration,
-    /// Most times that an answer is continued after the output limit. Default 3.
+    /// Maximum number of times that an answer is continued after the output limit. Default: 3.
     pub max_output_continuations: u32,
-    /// Most times that Stop hooks keep a run going. Then it ends as a success, and a notice says so. Default 8.
+    /// Maximum number of times that Stop hooks continue a run. Then the run ends as a success, with a notice. Default:
+    /// 8.
     pub max_stop_continuations: u32,
-    /// Most times that a missing or unfit structured output is asked for again. Default 5.
+    /// Maximum number of times that a missing or invalid structured output is requested again. Default: 5.
     pub max_structured_output_retries: u32,
-    /// Turns in a row in which every call failed, before the run stops. Default 10.
+    /// Number of consecutive turns in which every call failed that stops the run. Default: 10.
     pub max_failing_turns: u32,
-    /// Most calls that run at the same time. Default 10.
+    /// Maximum number of calls that run at the same time. Default: 10.
     pub max_parallel_tools: usize,
 }
 
@@ -88,45 +89,44 @@ impl Default for Limits {
     }
 }
 
-/// Whose machine it is, and where its new ids come from.
+/// Identity of the session, and the source of new ids.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SessionIds {
-    /// The id of the session.
+    /// Id of the session.
     pub session_id: SessionId,
-    /// 128 random bits, fresh at each opening of the session; ids are made from them.
+    /// 128 random bits, fresh at each opening of the session; ids are generated from them.
     pub seed: u128,
-    /// Ids that the log holds beside its conversation: no entry may repeat one.
+    /// Ids of log entries outside the conversation: no new entry may repeat one.
     pub taken: HashSet<EntryId>,
 }
 
-/// What every request to a model has, beside the conversation and the tools.
+/// Settings common to all model requests, beside the conversation and the tools.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RequestSettings {
-    /// The system prompt.
+    /// System prompt.
     pub system: Vec<SystemSection>,
-    /// How the model may reason. Default: not at all.
+    /// Reasoning mode of the model. Default: off.
     pub thinking: Thinking,
-    /// How much the model spends on an answer. `None` leaves it to the model. A model that
-    /// does not know it is asked for the next weaker one that it knows.
+    /// Effort of the model for an answer. `None` leaves it to the model. For a model without this level, the request
+    /// names the next weaker one that it supports.
     pub effort: Option<Effort>,
-    /// How texts of the runtime stand in the conversation. Default: between tags.
+    /// Style of the runtime's texts in the conversation. Default: between tags.
     pub reminders: ReminderStyle,
-    /// What words of a prompt, such as `think hard`, mean for its run. `None`, the default: nothing.
+    /// Words of a prompt, such as `think hard`, that set the effort of its run. `None`, the default: none.
     pub thinking_keywords: Option<ThinkingKeywords>,
-    /// Most tokens in one answer. `None`: the model's default.
+    /// Maximum number of tokens in one answer. `None`: the model's default.
     pub max_output_tokens: Option<u32>,
-    /// Names of beta features that requests ask the provider for.
+    /// Names of the provider's beta features to request.
     pub betas: Vec<String>,
-    /// An opaque id of the user for the provider.
+    /// Opaque id of the user for the provider.
     pub user_id: Option<String>,
-    /// Lifetime of prompt-cache entries. `None`: requests ask for no cache. Default: five minutes.
+    /// Lifetime of prompt-cache entries. `None`: requests use no cache. Default: five minutes.
     pub cache: Option<CacheTtl>,
-    /// Whether events carry the provider's own frames.
+    /// `true` if events carry the provider's own frames.
     pub raw_frames: bool,
-    /// Members that are added to the bodies of requests as they are, a JSON object: settings of the vendor that windlass
-    /// does not have.
+    /// JSON object whose members are added to request bodies unchanged: vendor settings that windlass does not model.
     pub extra: Option<JsonText>,
 }
 
@@ -148,96 +148,97 @@ impl Default for RequestSettings {
     }
 }
 
-/// What the model reads beside prompts and results. Default: nothing.
+/// Context of the model beside prompts and results. Default: none.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct SessionContext {
-    /// Its environment: read at the beginning, after a compaction, and when it changes. `None`: it reads no such text.
+    /// Environment of the model: sent at the beginning, after a compaction, and when it changes. `None`: no such text.
     pub environment: Option<Environment>,
-    /// The instructions of files, in the order in which they are read: behind the first prompt, and after a compaction.
+    /// Instruction files in reading order: sent after the first prompt, and after a compaction.
     pub instructions: Arc<[FileInstructions]>,
-    /// Of what it is reminded, in texts before a turn. Default: of nothing.
+    /// Reminders sent before a turn. Default: none.
     pub reminders: ReminderSettings,
-    /// How much of the model's context window they may take up.
+    /// Maximum shares of the model's context window for these texts.
     pub shares: ContextShares,
-    /// Whether the driver attaches to a prompt of the main agent what belongs to it ([`Input::Attached`](crate::Input)): it
-    /// gets the effect for UserPromptSubmit hooks then, also if there are none. Default: no.
+    /// `true` if the driver attaches related content to prompts of the main agent ([`Input::Attached`](crate::Input)):
+    /// it then gets the effect for UserPromptSubmit hooks even if there are none. Default: `false`.
     pub attachments: bool,
 }
 
-/// The tools that the model is offered. Default: none.
+/// Tools offered to the model. Default: none.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct OfferedTools {
-    /// Their definitions, in the order in which requests list them.
+    /// Definitions of the tools, in the order in which requests list them.
     pub specs: Arc<[Arc<ToolSpec>]>,
-    /// How the servers of tools want them to be used.
+    /// Usage instructions of the tool servers.
     pub instructions: Arc<[ServerInstructions]>,
-    /// The tool that a run must end with, if it must: its input is the
-    /// structured output. It must be one of the tools.
+    /// Name of the tool whose input is the structured output that the run must end with, if required. It must be one of
+    /// the tools.
     pub structured_output: Option<String>,
-    /// From which size on definitions of tools are withheld until the model has searched for them.
+    /// Total size of tool definitions beyond which some are withheld until the model has searched for them.
     pub budget: ToolBudget,
-    /// Tools that do the same in other ways, for models that were trained otherwise. Of each conversation the tools of
-    /// the model with which it began are listed; those of another model are added when that is called.
+    /// Equivalent tools for models that were trained on different ones. A conversation lists the tools of the model
+    /// that it began with; those of another model are added when that is called.
     pub alternatives: Vec<Alternative>,
 }
 
-/// Tools that are for the models of some families, where there are others for the same that those were not trained on.
+/// Tools for the models of some families, where equivalents exist that those models were not trained on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Alternative {
-    /// The families.
+    /// Model families.
     pub families: Vec<ModelFamily>,
-    /// The names of the tools.
+    /// Names of the tools.
     pub tools: Vec<String>,
 }
 
 impl Alternative {
-    /// Tools for the models of these families.
+    /// Returns tools for the models of these families.
     pub fn new(families: Vec<ModelFamily>, tools: Vec<String>) -> Self {
         Self { families, tools }
     }
 }
 
-/// Who takes part in decisions beside the policy. Default: no one.
+/// Participants in decisions beside the policy. Default: none.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Listeners {
-    /// What hooks listen to: the event, and the tool (`None` for all).
+    /// Subscriptions of hooks: the event, and the tool (`None` for all).
     pub hooks: BTreeSet<(HookEventName, Option<ToolMatcher>)>,
-    /// Whether the host answers permission requests. Without it and hooks for them, what would ask is denied.
+    /// `true` if the host answers permission requests. Without it and hooks for them, a call that would ask is denied.
     pub can_ask: bool,
-    /// Whether there is a classifier. Without it the mode auto asks about what it would be asked.
+    /// `true` if there is a classifier. Without it, auto mode asks about the calls that the classifier would decide.
     pub classifies: bool,
-    /// Marks runs to wait for answers: what would ask and is not answered stays open, and the run ends as
-    /// [`Outcome::Pending`](windlass_types::Outcome::Pending). Tokens of its questions are made from this. `None`, the
-    /// default: such a call is denied. An agent below the main one waits where [its parent lets it](AgentConfig::waits).
+    /// Secret from which the tokens of permission requests are generated, in runs that wait for answers: an unanswered
+    /// request stays open, and the run ends as [`Outcome::Pending`](windlass_types::Outcome::Pending). `None`, the
+    /// default: such a call is denied. An agent below the main one waits where [its parent lets
+    /// it](AgentConfig::waits).
     pub waits: Option<TokenSecret>,
 }
 
-/// When the conversation is compacted without an order of the user.
+/// Conditions of an automatic compaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AutoCompact {
-    /// Whether it is compacted before it fills the model's context window. Default: yes.
+    /// `true` if the conversation is compacted before it fills the model's context window. Default: `true`.
     pub enabled: bool,
-    /// The size of the window to go by, in tokens, if it is smaller than the model's.
+    /// Context window to assume, in tokens, if it is smaller than the model's.
     pub window: Option<u64>,
-    /// When old results are replaced by notes instead.
+    /// Rules for replacing old results by notes instead.
     pub trim: TrimRules,
-    /// The model that writes summaries, also those that the user asks for. `None`: the model of the session, whose provider
-    /// has the conversation in its cache.
+    /// Model that writes summaries, including those requested by the user. `None`: the model of the session, whose
+    /// provider has the conversation in its cache.
     pub summarizer: Option<ModelProfile>,
-    /// Most tokens of the files that are shown again behind a summary, the latest first; a sixteenth of the window at most.
-    /// Default: 10,000. 0: none.
+    /// Maximum tokens of the files that are shown again after a summary, the latest first; at most a sixteenth of the
+    /// window. Default: 10,000. 0: none.
     pub restored_files: u64,
 }
 
 impl AutoCompact {
-    /// How many tokens a conversation may have before it is compacted, in the window of a model.
+    /// Returns the number of tokens at which a conversation is compacted, for a model's window.
     pub(crate) fn limit(&self, window: u64) -> u64 {
-        /// What is kept free of a large window for the turn that fills it.
+        /// Tokens of a large window reserved for the turn that fills it.
         const RESERVE_TOKENS: u64 = 33_000;
         let window = self.window.map_or(window, |own| own.min(window));
         window.saturating_sub(RESERVE_TOKENS.min(window / 4))
@@ -245,7 +246,7 @@ impl AutoCompact {
 }
 
 impl AutoCompact {
-    /// Most characters of the ledger in a summary, and of the files behind it, where a conversation may have so many tokens.
+    /// Returns the maximum characters of the ledger in a summary, for a conversation limit in tokens.
     pub(crate) fn room_for_ledger(&self, limit: u64) -> usize {
         const LONGEST_LEDGER: usize = 12_000;
         if limit == 0 { LONGEST_LEDGER } else { share_of(limit).min(LONGEST_LEDGER) }
@@ -257,10 +258,10 @@ impl AutoCompact {
     }
 }
 
-/// Characters of a text in a token, on the low side.
+/// Characters per token of text, a low estimate.
 const CHARACTERS_PER_TOKEN: usize = 3;
 
-/// The characters of a sixteenth of so many tokens.
+/// Returns the characters of a sixteenth of a token limit.
 fn share_of(limit: u64) -> usize {
     usize::try_from(limit / 16).unwrap_or(usize::MAX).saturating_mul(CHARACTERS_PER_TOKEN)
 }
@@ -271,39 +272,39 @@ impl Default for AutoCompact {
     }
 }
 
-/// What a machine is made from. Fixed for the life of the machine, except what inputs change: model, mode, thinking,
-/// effort, tools, instructions, hooks.
+/// Configuration of a machine. Fixed for the life of the machine, except for values that inputs change: model, mode,
+/// thinking, effort, tools, instructions, hooks.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct MachineConfig {
-    /// Whose machine it is, and where its new ids come from.
+    /// Identity of the session, and the source of new ids.
     pub ids: SessionIds,
-    /// The model to call.
+    /// Model to call.
     pub model: ModelProfile,
-    /// The model that takes over when the first is overloaded.
+    /// Model that takes over when the first is overloaded.
     pub fallback: Option<ModelProfile>,
-    /// What every request to a model has.
+    /// Settings common to all model requests.
     pub request: RequestSettings,
-    /// What the model reads beside prompts and results.
+    /// Context of the model beside prompts and results.
     pub context: SessionContext,
-    /// The tools that the model is offered.
+    /// Tools offered to the model.
     pub tools: OfferedTools,
-    /// The rules and the mode that decide what may run.
+    /// Rules and mode that decide which calls may run.
     pub policy: Policy,
-    /// Who takes part in decisions beside the policy.
+    /// Participants in decisions beside the policy.
     pub listeners: Listeners,
-    /// The directory that the session starts in; absolute.
+    /// Absolute start directory of the session.
     pub cwd: PathBuf,
-    /// When the conversation is compacted without an order of the user.
+    /// Conditions of an automatic compaction.
     pub auto_compact: AutoCompact,
-    /// The limits. The money is that of all agents together.
+    /// Limits of the session. The budget covers all agents together.
     pub limits: Limits,
-    /// The agent, if it is not the main one.
+    /// Identity and rights of the agent, if it is not the main one.
     pub agent: Option<AgentConfig>,
 }
 
 impl MachineConfig {
-    /// A session with a model and a policy, no tools, no system prompt and default limits.
+    /// Returns the configuration of a session with a model and a policy, no tools, no system prompt and default limits.
     pub fn new(session_id: SessionId, seed: u128, model: ModelProfile, policy: Policy, cwd: PathBuf) -> Self {
         Self {
             ids: SessionIds { session_id, seed, taken: HashSet::new() },
@@ -321,17 +322,17 @@ impl MachineConfig {
         }
     }
 
-    /// What tokens of questions are made from, if runs wait for answers.
+    /// Returns the source of permission tokens, if runs wait for answers.
     pub(crate) fn waits(&self) -> Option<&TokenSecret> {
         self.listeners.waits.as_ref().filter(|_| self.agent.as_ref().is_none_or(|agent| agent.waits))
     }
 
-    /// Whether this is an agent below one whose runs wait for answers, and does not wait itself.
+    /// `true` if this agent does not wait, although the runs of the main agent wait for answers.
     pub(crate) fn cannot_wait(&self) -> bool {
         self.listeners.waits.is_some() && self.waits().is_none()
     }
 
-    /// Whether any hook listens to an event (about a tool).
+    /// `true` if any hook listens to the event (about the tool).
     pub(crate) fn listens(&self, event: HookEventName, tool: Option<&str>) -> bool {
         let means = |only: &ToolMatcher| tool.is_some_and(|tool| only.matches(tool));
         self.listeners.hooks.iter().any(|(on, only)| *on == event && only.as_ref().is_none_or(means))

@@ -1,4 +1,4 @@
-//! What goes into a machine and what comes out.
+//! Inputs and outputs of a machine.
 
 use crate::{CallCost, ModelProfile, Reservation};
 use std::collections::BTreeSet;
@@ -14,27 +14,27 @@ use windlass_types::{
     TaskEnded, TaskId, TaskInfo, TaskUsage, Thinking, ToolMatcher, ToolOutcome, ToolSpec, ToolUse, ToolUseId, Usage,
 };
 
-/// The name of one effect; results refer to it. Increases with time.
+/// Id of one effect; results refer to it. Increases with time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EffectId(pub(crate) u64);
 
 impl EffectId {
-    /// No effect of a machine: what a holder of money asks for that has one call only.
+    /// Id outside every machine, for a spender with a single request.
     pub const BESIDE: Self = Self(u64::MAX);
 
-    /// The position of the effect among all of its machine.
+    /// Returns the position of the effect among all effects of its machine.
     pub fn get(self) -> u64 {
         self.0
     }
 }
 
-/// What comes out of a machine.
+/// Output of a machine.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_enums, reason = "drivers must handle every output")]
 pub enum Output {
-    /// For the host.
+    /// An event for the host.
     Event(Box<Event>),
-    /// For the driver to carry out.
+    /// An effect for the driver.
     Effect(EffectId, Effect),
     /// The session is closed: nothing follows, and everything is durable.
     Closed,
@@ -42,114 +42,112 @@ pub enum Output {
     Broken(StoreFailure),
 }
 
-/// What a driver carries out. All are data: a durable driver can journal them.
+/// Operation that a driver performs. All effects are data: a durable driver can journal them.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_enums, reason = "drivers must handle every effect")]
 pub enum Effect {
-    /// Ask the ledger of the session for what a model call may cost. Answered by [`Input::Reserved`], perhaps only when
-    /// calls of other agents have ended. Cancelled, it is taken back, also after it was granted. Without a budget it is not
-    /// answered: the call is made at once.
+    /// Reserve the maximum cost of a model request from the session's ledger. Answered by [`Input::Reserved`], possibly
+    /// only when requests of other agents have ended. A cancel withdraws the reservation, even after the grant. Without
+    /// a budget there is no answer: the request is sent at once.
     Reserve(CallCost),
-    /// A model call has ended: book what it cost, and free what was held for it. Not answered.
+    /// Book the cost of an ended model request, and free its reservation. Not answered.
     Settle {
-        /// The [`Effect::Reserve`] of the call, if it needed one.
+        /// [`Effect::Reserve`] of the request, if there was one.
         reservation: Option<EffectId>,
-        /// The model that answered.
+        /// Model that answered.
         model: String,
-        /// Tokens and cost of the call.
+        /// Tokens and cost of the request.
         call: Box<ModelUsage>,
     },
-    /// Call the model. Answered by [`Input::Model`] items, then either the item
-    /// with `MessageStop` or one [`Input::ModelFailed`].
+    /// Call the model. Answered by [`Input::Model`] items, then either the item with `MessageStop` or one
+    /// [`Input::ModelFailed`].
     CallModel(Arc<ModelRequest>),
-    /// Read a call: schema, typed input, access, paths. Answered by [`Input::Prepared`].
+    /// Prepare a call: schema, typed input, access, paths. Answered by [`Input::Prepared`].
     Prepare {
-        /// The call with its current input.
+        /// Call with its current input.
         call: ToolUse,
-        /// The directory that it starts in.
+        /// Directory that the call starts in.
         cwd: PathBuf,
     },
-    /// Ask the hooks. Answered by [`Input::Hooked`]. For a prompt, [`Input::Attached`] may come before it.
+    /// Run the hooks. Answered by [`Input::Hooked`]. For a prompt, [`Input::Attached`] may come before it.
     RunHooks {
-        /// The occasion.
+        /// Hook event with its data.
         call: HookCall,
-        /// The current directory.
+        /// Current directory.
         cwd: PathBuf,
-        /// What is to be attached to the prompt, if this is about one that may enter the conversation.
+        /// Attachments of the prompt, if the event is about one that may enter the conversation.
         attach: Attach,
     },
-    /// Ask the classifier of the mode auto about a call that rules leave undecided. Answered by [`Input::Classified`].
+    /// Ask the classifier of auto mode about a call that rules leave undecided. Answered by [`Input::Classified`].
     Classify {
-        /// The call.
+        /// Facts of the call.
         facts: Box<CallFacts>,
-        /// Why it is undecided, in a sentence.
+        /// Reason why the call is undecided, in a sentence.
         why: String,
     },
-    /// Ask the PermissionRequest hooks and the host, at the same time. Answered
-    /// by [`Input::Answered`]: a deny of either at once, an allow when all hooks
-    /// have answered. [`Input::AskedHooks`] may come before it.
+    /// Ask the PermissionRequest hooks and the host, at the same time. Answered by [`Input::Answered`]: a deny of
+    /// either at once, an allow when all hooks have answered. [`Input::AskedHooks`] may come before it.
     ///
-    /// In a run that waits for answers also an answer counts that another process has left, and without any answer it is
-    /// [`Input::Unanswered`].
+    /// In a run that waits for answers, an answer left by another process also counts. Without any answer the effect is
+    /// answered by [`Input::Unanswered`].
     Ask {
-        /// The question.
+        /// Permission request.
         request: Box<PermissionRequest>,
-        /// The current directory.
+        /// Current directory.
         cwd: PathBuf,
-        /// The question as the log has it, if the run waits for answers.
+        /// Request as recorded in the log, if the run waits for answers.
         kept: Option<Box<PendingQuestion>>,
-        /// Whether a hook wants the call to be kept for later: neither hooks nor host are asked then, and only an answer
-        /// counts that another process has left.
+        /// `true` if a hook defers the call: neither hooks nor host are asked then, and only an answer left by another
+        /// process counts.
         deferred: bool,
     },
-    /// Keep the files that a call is about to change. Answered by [`Input::Snapshotted`].
+    /// Take snapshots of the files that a call is about to change. Answered by [`Input::Snapshotted`].
     Snapshot {
-        /// The call.
+        /// Id of the call.
         tool_use_id: ToolUseId,
-        /// The entry of the prompt that its run answers.
+        /// Entry of the prompt that the run answers.
         prompt: EntryId,
-        /// The files, resolved.
+        /// Resolved paths of the files.
         paths: Vec<PathBuf>,
     },
-    /// Run a call that was allowed. Answered by [`Input::Ran`], also after a
-    /// [`Effect::Cancel`].
+    /// Run an allowed call. Answered by [`Input::Ran`], also after an [`Effect::Cancel`].
     Run(Box<RunCall>),
-    /// End the conversation in the log before a prompt, or where an earlier rewind has left it. Answered by
+    /// End the conversation in the log before a prompt, or at the mark of an earlier rewind. Answered by
     /// [`Input::Rewound`].
     Rewind(EntryId),
-    /// Append entries to the log, in order. Answered by [`Input::Appended`],
-    /// when durable if so asked, else when handed to the writer.
+    /// Append entries to the log, in order. Answered by [`Input::Appended`]: once durable if so requested, else once
+    /// passed to the writer.
     Append {
-        /// The entries.
+        /// Entries to append.
         entries: Vec<Entry>,
-        /// Whether the answer waits until they are durable.
+        /// `true` if the answer waits until the entries are durable.
         durable: bool,
     },
-    /// Wait. Answered by [`Input::Woke`].
+    /// Wait for this time. Answered by [`Input::Woke`].
     Sleep(Duration),
-    /// Hand a call back to the one that made it, by [`Input::Made`]: its end, or why it was not made. Not answered.
+    /// Return the result of a call made by [`Input::Made`] to its maker: the end of the call, or the reason of its
+    /// refusal. Not answered.
     Return {
-        /// The [`Effect::Run`] of the call that made it.
+        /// [`Effect::Run`] of the maker.
         to: EffectId,
-        /// The number that its maker gave it.
+        /// Number of the call, assigned by its maker.
         number: u64,
-        /// How it ended.
+        /// Outcome of the call.
         outcome: Box<ToolOutcome>,
     },
-    /// Ask background work to stop. Answered by [`Input::TaskEnded`], soon, if it
-    /// is running.
+    /// Stop a background task. Answered by [`Input::TaskEnded`], soon, if the task is running.
     StopTask(TaskId),
-    /// Stop an effect. Only a [`Effect::Run`] still answers; of all others an answer is ignored.
+    /// Stop an effect. Only an [`Effect::Run`] still answers; an answer to any other effect is ignored.
     Cancel(EffectId),
 }
 
-/// What the driver attaches to a prompt, in one [`Input::Attached`]. Default: nothing.
+/// Attachments of a prompt, sent in one [`Input::Attached`]. Default: none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Attach {
-    /// The user's own words in the prompt, whose mentions are looked up: neither those of a command nor quoted ones.
+    /// User's own words in the prompt, whose mentions are resolved: neither those of a command nor quoted ones.
     pub mentions: Option<String>,
-    /// Which files have changed since the model read them. No call of a tool is running.
+    /// `true` to report files that have changed since the model read them. No tool call is running.
     pub changes: bool,
 }
 
@@ -157,32 +155,32 @@ pub struct Attach {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RunCall {
-    /// The call with the input that was judged.
+    /// Call with the input that was decided on.
     pub call: ToolUse,
-    /// What was judged. Files other than these are out of reach.
+    /// Facts that were decided on. Other files are out of reach.
     pub facts: CallFacts,
-    /// The [`Effect::Prepare`] that read it.
+    /// [`Effect::Prepare`] of the call.
     pub prepared: EffectId,
-    /// Whether it may stay open while an agent that it runs waits for answers: then its outcome may be that
-    /// [it waits](ToolOutcome::waits).
+    /// `true` if the call may stay open while an agent that it runs waits for answers: then its outcome may be that [it
+    /// waits](ToolOutcome::waits).
     pub may_wait: bool,
-    /// The agent that it has run before, which waited: the call continues that one.
+    /// Waiting agent of an earlier run of the call, which the call continues.
     pub continues: Option<AgentId>,
 }
 
-/// What goes into a machine. All are data: recorded and given again, they lead to the same outputs.
+/// Input of a machine. All inputs are data: recorded and replayed, they produce the same outputs.
 #[derive(Debug, Clone)]
 #[expect(clippy::exhaustive_enums, reason = "the set of inputs is the machine's contract with drivers")]
 pub enum Input {
-    /// A prompt: starts a run, or waits for the one before to end.
+    /// A prompt: starts a run, or waits for the end of the current one.
     Prompt(Prompt),
     /// A message for the open run. UserPromptSubmit hooks are asked about it at once, and it joins the conversation at
     /// the next safe point. If the run ends first, it becomes a prompt, before those that wait. Without an open run it
     /// becomes a prompt at once, and so does any kind other than
-    /// [`PromptKind::Query`](windlass_types::PromptKind::Query). The event [`Steered`](windlass_types::Steered)
-    /// reports what became of it.
+    /// [`PromptKind::Query`](windlass_types::PromptKind::Query). The event [`Steered`](windlass_types::Steered) reports
+    /// its fate.
     Steer(Prompt),
-    /// As [`Input::Steer`], but never a prompt: a message that cannot be delivered is returned to its sender.
+    /// Same as [`Input::Steer`], but never a prompt: a message that cannot be delivered is returned to its sender.
     Offer(Prompt),
     /// Returns a message that waits for a safe point to its sender, by the id that it was sent with.
     Withdraw(EntryId),
@@ -192,179 +190,183 @@ pub enum Input {
     StopTool(ToolUseId),
     /// Call this model from the next request on.
     SetModel(Box<ModelProfile>),
-    /// Judge by this mode from now on.
+    /// Decide by this mode from now on.
     SetPermissionMode(PermissionMode),
-    /// Reason like this from the next request on.
+    /// Use this reasoning mode from the next request on.
     SetThinking(Thinking),
     /// Use this effort from the next request on.
     SetEffort(Option<Effort>),
-    /// Change what is permitted, as answers of the host can. A change that cannot be used is reported in a notice.
+    /// Change permissions, as answers of the host can. An invalid change is reported in a notice.
     UpdatePermissions(Vec<PermissionUpdate>),
-    /// Settings files said the first of permissions and say the second now. Agents get it from the main one.
+    /// Replace the permission rules of the settings files: the first set by the second. Agents get it from the main
+    /// one.
     RenewSettings(Box<(SettingsRules, SettingsRules)>),
-    /// An agent below this one was billed for a call of this model.
+    /// An agent below this one was billed for a request to this model.
     AgentUsed(Box<ModelProfile>, Usage),
-    /// A call of this model was billed that is no part of the conversation, such as one of the classifier.
+    /// A request to this model was billed that is not part of the conversation, such as one of the classifier.
     Used(Box<ModelProfile>, Usage),
-    /// All agents of the session have spent this until now. A machine adds what its own calls cost; the
-    /// keeper of the ledger gives it the sum before another input when calls of other agents have changed it.
+    /// Spending of all agents of the session until now. A machine adds the cost of its own requests; the keeper of the
+    /// ledger sends the sum before another input when requests of other agents have changed it.
     SessionSpent(NanoUsd),
-    /// The policy of the parent from now on; this agent is permitted no more. Ignored by the main agent.
+    /// Policy of the parent from now on; this agent is permitted no more. Ignored by the main agent.
     Inherit(Box<Policy>),
-    /// A task reports progress: its usage until now, and the last tool that it used.
+    /// Progress of a task: its usage until now, and the last tool that it used.
     TaskProgress(TaskId, TaskUsage, Option<String>),
-    /// Ask the hooks on these occasions from now on: the event, and the tool (`None` for all).
+    /// Subscriptions of hooks from now on: the event, and the tool (`None` for all).
     SetHooks(BTreeSet<(HookEventName, Option<ToolMatcher>)>),
     /// Offer these tools from the next request on.
     SetTools(Arc<[Arc<ToolSpec>]>),
-    /// The instructions of tool servers from now on. The model reads new ones with the next prompt or results, if a
-    /// tool of the server is offered.
+    /// Instructions of tool servers from now on. The model reads new ones with the next prompt or results, if a tool of
+    /// the server is offered.
     SetInstructions(Arc<[ServerInstructions]>),
-    /// More instructions of files. The model reads those that are new to the conversation with the next prompt or results.
+    /// Further instruction files. The model reads those that are new to the conversation with the next prompt or
+    /// results.
     AddInstructions(Vec<FileInstructions>),
-    /// Report this to the host: in the current run, or else in the next one.
+    /// Report this notice to the host: in the current run, or else in the next one.
     Notice(String),
-    /// A verdict on what passed the gate without being a call of the conversation: it is recorded.
+    /// Record a decision about an action that passed the gate without being a call of the conversation.
     Judged(Box<AuditedDecision>),
-    /// The model reads these texts with its next turn.
+    /// Texts that the model reads with its next turn.
     AddContext(Vec<String>),
-    /// Hooks are asked, or have answered, about something that the driver has seen: report that to the host. What they
-    /// say to the model, it reads with its next turn.
+    /// Report to the host that hooks are asked, or have answered, about an event seen by the driver. The model reads
+    /// their texts with its next turn.
     Report(Box<EventKind>),
-    /// Rewind the conversation to this prompt, or to the mark of an earlier rewind. Only a session that is idle does it;
-    /// prompts wait meanwhile. What files hold, what was spent, the mode and the current directory stay.
+    /// Rewind the conversation to this prompt, or to the mark of an earlier rewind. Happens only in an idle session;
+    /// prompts wait meanwhile. File contents, spending, mode and current directory stay.
     Rewind(EntryId),
     /// End the session: stop the run, then close.
     Close,
-    /// The ledger has answered, or the log refused to hold what was reserved: then nothing more is spent.
+    /// Answer of the ledger, or the log's failure to store the reservation: then nothing more is spent.
     Reserved(EffectId, Result<Reservation, StoreFailure>),
     /// An item of a model's stream.
     Model(EffectId, ModelItem),
-    /// Another model answers a model call than the one that was asked, and its price is known: the call is booked for it.
+    /// A model other than the requested one answers, and its price is known: the request is booked for it.
     AnsweredBy(EffectId, Box<ModelProfile>),
-    /// A model call failed, or its stream ended early.
+    /// A model request failed, or its stream ended early.
     ModelFailed(EffectId, ModelFailure),
-    /// A call was read, or cannot be.
+    /// Result of the preparation of a call.
     Prepared(EffectId, Result<Box<Prepared>, Unprepared>),
-    /// What belongs to the prompt that [`Effect::RunHooks`] is asked about, such as the files that it mentions: the model
-    /// reads it behind the prompt. Comes before [`Input::Hooked`], if at all. Only for
+    /// Attachments of the prompt that [`Effect::RunHooks`] is about, such as the files that it mentions: the model
+    /// reads them after the prompt. Comes before [`Input::Hooked`], if at all. Only for
     /// [`HookEventName::UserPromptSubmit`].
     Attached(EffectId, Vec<ContentBlock>),
-    /// Hooks answered.
+    /// Outcome of hooks.
     Hooked(EffectId, Box<HookOutcome>),
-    /// The classifier answered, or gave no verdict.
+    /// Verdict of the classifier, or its failure to give one.
     Classified(EffectId, Classified),
-    /// PermissionRequest hooks ran for a question that is not answered yet.
+    /// Outcome of PermissionRequest hooks for a request that is not answered yet.
     AskedHooks(EffectId, Box<HookOutcome>),
-    /// A question is answered.
+    /// Answer to a permission request.
     Answered(EffectId, PermissionAnswer),
-    /// No one answers a question of a run that waits for answers now.
+    /// No answer is available now to a permission request of a run that waits for answers.
     Unanswered(EffectId, Unanswered),
-    /// Files were kept, or could not be.
+    /// Result of the snapshots of files.
     Snapshotted(EffectId, Result<(), String>),
-    /// A call reports progress, in words.
+    /// Progress of a call, in words.
     Progress(EffectId, String),
-    /// An agent that a running call runs is about to ask a question that is kept: from now on the log says that the call waits for
-    /// it, so that the question survives the end of the process. Only for a call that [may wait](RunCall::may_wait).
+    /// An agent of a running call is about to send a permission request that is kept. From now on the log records that
+    /// the call waits for the agent, so that the request survives the end of the process. Only for a call that [may
+    /// wait](RunCall::may_wait).
     AgentAsks(EffectId, Box<AgentIdentity>),
     /// A running call makes a call of another tool: its maker's number for it, the tool and its input. Answered by one
     /// [`Effect::Return`].
     Made(EffectId, u64, String, JsonText),
-    /// A running call left work behind that continues in the background.
+    /// A running call started work that continues in the background.
     TaskStarted(EffectId, Box<TaskInfo>),
     /// Background work ended.
     TaskEnded(Box<TaskEnded>),
     /// A call ended.
     Ran(EffectId, Box<ToolOutcome>),
-    /// Entries were appended, or refused.
+    /// Result of an append.
     Appended(EffectId, Result<(), StoreFailure>),
-    /// The conversation was rewound: the entries that it consists of now. `None`: it was not, and stays as it is.
+    /// Entries of the conversation after the rewind. `None`: the rewind failed, and the conversation is unchanged.
     Rewound(EffectId, Option<Vec<Entry>>),
-    /// The log has answered no append for this long. Given again while that lasts.
+    /// Time for which the log has not answered any append. Repeated while that lasts.
     LogSilent(Duration),
-    /// The host waits no longer for the log of a session that it has closed: it has waited for this long.
+    /// Time for which the host has waited for the log of a closed session, before it gave up.
     GiveUpLog(Duration),
     /// A wait is over.
     Woke(EffectId),
 }
 
-/// Why a question has no answer.
+/// Reason why a permission request has no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a driver must be able to say each of them")]
 pub enum Unanswered {
-    /// None has come: the question stays open.
+    /// No answer has arrived: the request stays open.
     Yet,
-    /// There is an answer that does not count, in words why. The question is put anew, under another id and token.
+    /// An invalid answer, with the reason in words. The request is sent again, with another id and token.
     Unusable(String),
 }
 
-/// A call that was read.
+/// A prepared call.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Prepared {
-    /// The facts that the policy judges. Their input is the one that runs: where it is not the one that was to be read,
-    /// the log says that the tool's schema changed it.
+    /// Facts for the policy. Their input is the one that runs: if it differs from the given one, the log records that
+    /// the tool's schema changed it.
     pub facts: CallFacts,
-    /// One line that names what it does.
+    /// One line that names the action of the call.
     pub title: String,
-    /// Whether its tool claims that it only reads. Then it runs beside other readers; it gets no right from this.
+    /// `true` if the tool claims to be read-only. Then the call runs beside other readers; no permission follows from
+    /// it.
     pub hinted_read_only: bool,
-    /// What it would change in files, for people to look at.
+    /// Preview of the changes to files, for people.
     pub edits: Option<EditPreview>,
 }
 
 impl Prepared {
-    /// A call that was read.
+    /// Returns a prepared call, not hinted read-only, without edits.
     pub fn new(facts: CallFacts, title: impl Into<String>) -> Self {
         Self { facts, title: title.into(), hinted_read_only: false, edits: None }
     }
 }
 
-/// A call that cannot be read.
+/// A call that cannot be prepared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unprepared {
-    /// Whether the tool is unknown or its input unfit.
+    /// Reason: an unknown tool or an invalid input.
     pub reason: DecisionReason,
-    /// What the model reads.
+    /// Text for the model.
     pub text: String,
 }
 
 impl Unprepared {
-    /// A call that cannot be read.
+    /// Returns a call that cannot be prepared.
     pub fn new(reason: DecisionReason, text: impl Into<String>) -> Self {
         Self { reason, text: text.into() }
     }
 }
 
-/// A failed model call, as data.
+/// A failed model request, as data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModelFailure {
-    /// The kind, which decides about a repeat.
+    /// Kind of the failure, which decides about a retry.
     pub kind: ModelErrorKind,
-    /// What happened, in a sentence for the user.
+    /// Description of the failure, in a sentence for the user.
     pub message: String,
-    /// The HTTP status, if there was one.
+    /// HTTP status, if there was one.
     pub status: Option<u16>,
-    /// How long the provider asks to wait.
+    /// Wait requested by the provider before a retry.
     pub retry_after: Option<Duration>,
-    /// Whether the provider wants the request repeated, if its answer has that. It counts before the kind.
+    /// Retry decision of the provider, if its answer contains one. Takes precedence over the kind.
     pub should_retry: Option<bool>,
-    /// Whether it is certain that the provider bills nothing: no model had the request.
+    /// `true` if the provider certainly bills nothing: no model had the request.
     pub unbilled: bool,
-    /// The subscription's allowance, if the provider reported one.
+    /// Rate limit of the subscription, if the provider reported one.
     pub rate_limit: Option<Box<RateLimit>>,
-    /// The context window of the model in tokens, if a refusal as too long names it.
+    /// Context window of the model in tokens, if a refusal as too long names it.
     pub context_window: Option<u64>,
-    /// `true` if the model takes no images: the same request without them may be answered.
+    /// `true` if the model accepts no images: the same request without them may be answered.
     pub refuses_images: bool,
     /// 32 random bits, for the jitter of a wait.
     pub jitter: u32,
 }
 
 impl ModelFailure {
-    /// A failure without wait hint.
+    /// Returns a failure without status and wait hint.
     pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -381,34 +383,35 @@ impl ModelFailure {
     }
 }
 
-/// How a store failed.
+/// Kind of a store failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StoreFailureKind {
-    /// It refused an entry.
+    /// The store refused an entry.
     Refused,
-    /// It does not answer.
+    /// The store does not answer.
     Unanswered,
 }
 
-/// The store refused an entry, or did not answer for it.
+/// A refusal of the store, or its failure to answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct StoreFailure {
-    /// Whether it refused or did not answer.
+    /// Kind of the failure.
     pub kind: StoreFailureKind,
-    /// Why, and what to do.
+    /// Reason, and a remedy.
     pub message: String,
 }
 
 impl StoreFailure {
-    /// The store refused. `message`: why, and what to do.
+    /// Returns a refusal. `message`: reason and remedy.
     pub fn new(message: impl Into<String>) -> Self {
         Self { kind: StoreFailureKind::Refused, message: message.into() }
     }
 
-    /// The store has not answered for this long. `unsaved`: the entries that it has not answered for, in words.
+    /// Returns the failure of a store that has not answered for this long. `unsaved`: description of the unacknowledged
+    /// entries.
     pub fn unanswered(silence: Duration, unsaved: &str) -> Self {
         let unsaved = if unsaved.is_empty() { "what came after that" } else { unsaved };
         let message = format!(

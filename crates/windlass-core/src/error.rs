@@ -1,37 +1,37 @@
-//! Inputs that a machine cannot take.
+//! Inputs that a machine rejects.
 
 use crate::EffectId;
 
-/// An input that does not fit: the driver has a bug, or the machine has. The machine has not changed.
+/// An invalid input: a bug of the driver or of the machine. The machine has not changed.
 ///
-/// An answer that merely comes too late is no error: its effect was cancelled, or answered before.
+/// An answer that merely comes too late is not an error: its effect was cancelled, or answered before.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnfitInput {
-    /// It answers an effect that was never handed out.
+    /// Answer to an effect that was never handed out.
     #[error("{answer} answers effect {}, which was never handed out", effect.get())]
     UnknownEffect {
-        /// The effect.
+        /// Id of the effect.
         effect: EffectId,
-        /// What the answer is.
+        /// Kind of the answer, in words.
         answer: &'static str,
     },
-    /// It answers an effect of another kind.
+    /// Answer to an effect of another kind.
     #[error("{answer} cannot answer effect {}, which is {expected}", effect.get())]
     WrongKind {
-        /// The effect.
+        /// Id of the effect.
         effect: EffectId,
-        /// What the answer is.
+        /// Kind of the answer, in words.
         answer: &'static str,
-        /// What the effect is.
+        /// Kind of the effect, in words.
         expected: &'static str,
     },
-    /// It answers an effect that is open, and no part of the machine waits for it.
+    /// Answer to an open effect that no part of the machine waits for.
     #[error("{answer} answers effect {}, which is open, but no part of the machine waits for it", effect.get())]
     NotAwaited {
-        /// The effect.
+        /// Id of the effect.
         effect: EffectId,
-        /// What the answer is.
+        /// Kind of the answer, in words.
         answer: &'static str,
     },
 }

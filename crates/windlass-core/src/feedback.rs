@@ -1,20 +1,20 @@
-//! What hooks want beside an answer to the question that they were asked.
+//! Further results of hooks, beside the answer to their event.
 
 use windlass_types::ContentBlock;
 
-/// What hooks want beside an answer to the question that they were asked.
+/// Further results of hooks, beside the answer to their event.
 #[derive(Debug, Default)]
 pub(crate) struct Feedback {
-    /// What the model is to read, with the next texts of the runtime.
+    /// Texts for the model, sent with the next texts of the runtime.
     pub(crate) context: Vec<String>,
-    /// What the driver attaches to a prompt, behind the context.
+    /// Attachments of the driver to a prompt, placed after the context.
     pub(crate) attached: Vec<ContentBlock>,
-    /// Why the run ends at its next safe point.
+    /// Reason to end the run at its next safe point.
     pub(crate) stop: Option<String>,
 }
 
 impl Feedback {
-    /// Notes that the run is to end, unless there is a reason already.
+    /// Notes the reason to end the run, unless there is one already.
     pub(crate) fn stop(&mut self, reason: Option<String>) {
         if self.stop.is_none() {
             self.stop = reason;

@@ -1,15 +1,12 @@
-//! The agent loop as a sans-IO state machine.
+//! Agent loop as a sans-IO state machine.
 //!
-//! [`Machine`] takes [`Input`]s and gives out [`Output`]s: events for the host
-//! and effects for a driver, which carries them out and hands their results
-//! back as inputs. Every decision of a run is made here: what runs when, what
-//! may run at all, what is retried, when a run ends. There is no async, no
-//! clock, no randomness and no user code in this crate, so every interleaving
-//! of a run is a sequence of inputs that a plain test can play.
+//! [`Machine`] consumes [`Input`]s and produces [`Output`]s: events for the host and effects for a driver, which
+//! performs them and returns their results as inputs. Every decision of a run is made here: order and permission of
+//! calls, retries, the end of the run. There is no async, no clock, no randomness and no user code in this crate, so
+//! every interleaving of a run is a sequence of inputs that a plain test can play.
 //!
-//! The state of a session is a fold of its log: whatever a machine wants kept
-//! it appends first, and [`Machine::new`] over the same entries is the same
-//! machine.
+//! The state of a session is a fold of its log: a machine appends everything it must keep first, and [`Machine::new`]
+//! over the same entries is the same machine.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent;

@@ -1,25 +1,26 @@
-//! The tools that requests list. What a request listed, the next one lists at the same place, so that the provider's cache
-//! and what it bound to the beginning of the conversation stay valid.
+//! Tools listed in requests. A listed tool keeps its position in later requests, so that the provider's cache and its
+//! state for the beginning of the conversation stay valid.
 
 use std::sync::Arc;
 use windlass_types::{AddedTools, ModelRequest, ToolSpec};
 
-/// The tools that the requests of a conversation list.
+/// Tool list of the requests of a conversation.
 ///
-/// A tool that is offered no longer stays in the list: a call of it is refused. One that comes later is added where the
-/// conversation is then. A definition that changed has no such way: the list begins anew, as it does when the
-/// conversation is replaced by a summary.
+/// A tool that is not offered any more stays in the list: a call of it is refused. A later tool is added at the current
+/// end of the conversation. A changed definition cannot be added: the list begins anew, as it does when a summary
+/// replaces the conversation.
 #[derive(Debug, Default)]
 pub(crate) struct ListedTools {
     first: Arc<[Arc<ToolSpec>]>,
     added: Vec<AddedTools>,
-    /// Whether a request had them.
+    /// `true` if a request has contained the list.
     sent: bool,
 }
 
 impl ListedTools {
-    /// The list for the next request: `offered` are the tools that the model may call now, and `messages` the length of the
-    /// conversation. `logged`: what earlier processes added, and where. Returns the names of tools that are added now.
+    /// Updates the list for the next request: `offered` are the tools that the model may call now, and `messages` the
+    /// length of the conversation. `logged`: additions of earlier processes, with their positions. Returns the names of
+    /// the tools added now.
     pub(crate) fn update(
         &mut self,
         offered: &Arc<[Arc<ToolSpec>]>,
@@ -43,7 +44,7 @@ impl ListedTools {
         names
     }
 
-    /// The list with what earlier processes added at its place, as far as it is offered again.
+    /// Returns the list with the additions of earlier processes at their positions, as far as they are offered again.
     fn resumed(offered: &Arc<[Arc<ToolSpec>]>, logged: &[(usize, Vec<String>)]) -> Self {
         let named = |name: &String| offered.iter().find(|spec| spec.name == *name).cloned();
         let added: Vec<AddedTools> = logged
@@ -58,22 +59,23 @@ impl ListedTools {
         Self { first: offered.iter().filter(|spec| !later(spec)).cloned().collect(), added, sent: true }
     }
 
-    /// Whether a request of this conversation had them.
+    /// `true` if a request of this conversation has contained the list.
     pub(crate) fn has_begun(&self) -> bool {
         self.sent
     }
 
-    /// Whether a request of this conversation listed a tool of this name.
+    /// `true` if a request of this conversation listed a tool of this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.sent && self.listed().any(|listed| listed.name == name)
     }
 
-    /// The conversation begins anew, and so does the list.
+    /// Starts a new list for a new conversation.
     pub(crate) fn forget(&mut self) {
         self.sent = false;
     }
 
-    /// Lists them in a request. A model that takes no tools in the middle of a conversation gets all of them in front.
+    /// Adds the list to a request. A model that accepts no tools in the middle of a conversation gets all of them in
+    /// front.
     pub(crate) fn list(&self, request: &mut ModelRequest, appends: bool) {
         if self.added.is_empty() {
             request.tools = Arc::clone(&self.first);

@@ -1,4 +1,4 @@
-//! The machine: a session that is idle or has a run.
+//! Machine of a session that is idle or has a run.
 
 mod agents;
 mod context_usage;
@@ -14,14 +14,13 @@ use windlass_permission::Policy;
 use windlass_types::hook::event::SessionEnd;
 use windlass_types::{Entry, EntryId, HookEventName, SessionId, SteeredFate, TaskInfo, Timestamp};
 
-/// The agent loop of one session, without any input or output of its own.
+/// Agent loop of one session, without any input or output of its own.
 ///
-/// Give it an [`Input`] with [`Machine::handle`], then drain [`Machine::poll`]
-/// until it returns `None`; carry out the effects and hand their results back
-/// as inputs, in any order. An input that answers an effect which was cancelled
-/// or answered before is ignored.
+/// Pass an [`Input`] to [`Machine::handle`], then drain [`Machine::poll`] until it returns `None`; perform the effects
+/// and return their results as inputs, in any order. An input that answers an effect which was cancelled or answered
+/// before is ignored.
 ///
-/// The same inputs at the same times give the same outputs: whatever a machine decides follows from them.
+/// The same inputs at the same times give the same outputs: a machine decides by nothing else.
 ///
 /// # Invariants
 /// - Every tool use gets exactly one result, in call order, in the message after it.
@@ -34,27 +33,27 @@ pub struct Machine {
     tasks: Tasks,
     prompts: Prompts,
     activity: Activity,
-    /// Whether the session has had a run, in this opening or an earlier one.
+    /// `true` if the session has had a run, in this opening or an earlier one.
     resumed: bool,
     closing: bool,
     final_append: Option<EffectId>,
 }
 
-/// What a session does.
+/// Current activity of a session.
 #[derive(Debug)]
 enum Activity {
     Idle,
     Running(Box<Run>),
-    /// The conversation is rewound in the log.
+    /// Rewinding the conversation in the log.
     Rewinding(EffectId),
-    /// SessionEnd hooks are asked.
+    /// Running SessionEnd hooks.
     Closing(EffectId),
     Closed,
 }
 
 impl Machine {
-    /// A machine over the entries of a session's log, empty for a new session.
-    /// The log must have been repaired: every tool use answered.
+    /// Returns a machine over the entries of a session's log, empty for a new session. The log must have been repaired:
+    /// every tool use answered.
     pub fn new(config: MachineConfig, log: &[Entry]) -> Self {
         let session = Session::new(config, log);
         Self {
@@ -68,83 +67,83 @@ impl Machine {
         }
     }
 
-    /// The fold of the log: the conversation, the cost, the current directory.
+    /// Returns the fold of the log: the conversation, the cost, the current directory.
     pub fn state(&self) -> &SessionState {
         &self.session.state
     }
 
-    /// What may run, with the answers given in this session.
+    /// Returns the permission policy, including the answers given in this session.
     pub fn policy(&self) -> &Policy {
         &self.session.rights.policy
     }
 
-    /// Increases whenever the policy changes.
+    /// Returns the epoch of the policy, which increases whenever the policy changes.
     pub fn policy_epoch(&self) -> u64 {
         self.session.rights.epoch
     }
 
-    /// The session.
+    /// Returns the id of the session.
     pub fn session_id(&self) -> &SessionId {
         &self.session.config.ids.session_id
     }
 
-    /// The entry of the last prompt, which current work answers. `None` before the first prompt.
+    /// Returns the entry of the last prompt, which current work answers. `None` before the first prompt.
     pub fn prompt(&self) -> Option<&EntryId> {
         self.session.prompt.as_ref()
     }
 
-    /// The model that the next turn calls.
+    /// Returns the model that the next turn calls.
     pub fn model(&self) -> &crate::ModelProfile {
         self.session.current_model()
     }
 
-    /// The limits of the session.
+    /// Returns the limits of the session.
     pub fn limits(&self) -> &crate::Limits {
         &self.session.config.limits
     }
 
-    /// What all agents of the session have spent, as far as this machine knows.
+    /// Returns the spending of all agents of the session, as far as this machine knows.
     pub fn session_spent(&self) -> windlass_types::NanoUsd {
         self.session.spent
     }
 
-    /// The background work that is running.
+    /// Returns the running background tasks.
     pub fn tasks(&self) -> impl Iterator<Item = &TaskInfo> {
         self.tasks.running()
     }
 
-    /// Whether there is no run, and no prompt waits for one.
+    /// `true` if there is no run, and no prompt waits for one.
     pub fn is_idle(&self) -> bool {
         matches!(self.activity, Activity::Idle | Activity::Closed) && self.prompts.is_empty()
     }
 
-    /// Whether there is no run and none is about to begin, and no event waits for the host.
-    /// Background work may be running.
+    /// `true` if there is no run and none is about to begin, and no event waits for the host. Background work may be
+    /// running.
     pub fn is_settled(&self) -> bool {
         self.is_idle() && self.session.out.backlog() == 0 && !self.tasks.may_wake(&self.session)
     }
 
-    /// Whether the machine is settled, and no background work is running.
+    /// `true` if the machine is settled, and no background task is running.
     pub fn is_quiet(&self) -> bool {
         self.is_settled() && self.tasks.running().next().is_none()
     }
 
-    /// How many events wait until the log has answered. While there are many, a driver should begin no effect and
-    /// read no stream of a model: everything else continues.
+    /// Returns the number of events that wait for the log. While it is high, a driver should begin no effect and read
+    /// no model stream: everything else continues.
     pub fn backlog(&self) -> usize {
         self.session.out.backlog()
     }
 
-    /// The next output, until there is none. Call it after every input.
+    /// Returns the next output, until there is none. Call it after every input.
     pub fn poll(&mut self) -> Option<Output> {
         self.session.out.poll()
     }
 
-    /// Takes an input at a point in time.
+    /// Applies an input at a point in time.
     ///
     /// # Errors
-    /// The input does not fit: it answers an effect that was never handed out, or one of another kind. That is a bug
-    /// of the driver, or of the machine; the session can be continued.
+    /// The input is invalid: it answers an effect that was never handed out, or one of another kind. That is a bug of
+    /// the driver, or of the machine; the session can be continued.
     pub fn handle(&mut self, now: Timestamp, input: Input) -> Result<(), UnfitInput> {
         let counts = self.session.out.admit(&input)?;
         if matches!(self.activity, Activity::Closed)
@@ -192,7 +191,7 @@ impl Machine {
             (_, Input::AddInstructions(files)) => session.add_instructions(files),
             (activity, Input::SetHooks(hooks)) => {
                 session.config.listeners.hooks = hooks;
-                // Calls that were allowed but have not begun pass the new ones, too.
+                // Calls that were allowed but have not begun must pass the new hooks, too.
                 session.rights.epoch += 1;
                 if let Activity::Running(run) = activity {
                     run.steering.ask_again(session);
@@ -240,7 +239,7 @@ impl Machine {
         Ok(Flow::Continue(()))
     }
 
-    /// Takes an answer that does not count any more: work that a call left behind must not continue.
+    /// Handles a late answer, which is ignored otherwise: background work of a discarded call must not continue.
     fn take_late(&mut self, input: Input) -> Flow {
         if let Input::TaskStarted(_, info) = input {
             self.tasks.started(&mut self.session, false, *info);
@@ -248,7 +247,7 @@ impl Machine {
         Flow::Continue(())
     }
 
-    /// The user's message for the open run, or a prompt if there is none.
+    /// Passes a user's message to the open run, or queues it as a prompt if there is none.
     fn steer(&mut self, prompt: Prompt, returns: bool) {
         let session = &mut self.session;
         if let Some((_, reason)) = session.unsendable(&prompt.content) {
@@ -262,7 +261,7 @@ impl Machine {
             }
             _ if returns => session.steered(prompt.id, SteeredFate::Returned, None),
             Activity::Running(_) if prompt.kind == PromptKind::Query => {
-                // Messages that were sent before it wait for a run of their own.
+                // Messages that were sent earlier wait for a run of their own.
                 session.steered(prompt.id.clone(), SteeredFate::Deferred, None);
                 self.prompts.defer(prompt);
             }
@@ -276,7 +275,7 @@ impl Machine {
         }
     }
 
-    /// Takes all steps that need no further input.
+    /// Performs all steps that need no further input.
     fn advance(&mut self) {
         loop {
             match &mut self.activity {
@@ -334,7 +333,8 @@ impl Machine {
     }
 }
 
-/// Whether a message may join the open run. What is to count for one run only, or has calls of its own, gets its own run.
+/// `true` if a message may join the open run. A message with a scope for one run, or with calls of its own, gets its
+/// own run.
 fn joins(prompt: &Prompt) -> bool {
     prompt.scope.is_empty() && prompt.parts.is_empty()
 }

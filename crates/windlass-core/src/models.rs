@@ -1,45 +1,45 @@
-//! What is known of the models of a session and their calls.
+//! State of the models of a session and of their requests.
 
 use crate::listed::ListedTools;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use windlass_types::{Effort, ModelRequest, RateLimit, SystemSection, Thinking, ToolSpec};
 
-/// What is known of the calls of models until now.
+/// State of the model requests until now.
 #[derive(Debug, Default)]
 pub(crate) struct Models {
-    /// Whether the fallback model is in use.
+    /// `true` while the fallback model is in use.
     pub(crate) falling_back: bool,
-    /// What the cached prefix of the last request was made of.
+    /// Cached prefix of the last request.
     prefix: Option<Prefix>,
-    /// Whether the conversation was compacted since the last request.
+    /// `true` if the conversation was compacted since the last request.
     pub(crate) history_replaced: bool,
-    /// The tools that requests list.
+    /// Tools that requests list.
     pub(crate) listed: ListedTools,
-    /// The tools that the model has searched for and that the next request adds, by name.
+    /// Names of the tools that the model has searched for and that the next request adds.
     pub(crate) loading: BTreeSet<String>,
-    /// The models without a price of which the host knows that the budget does not hold for them.
+    /// Ids of the models without a price for which the host was warned that the budget has no effect.
     pub(crate) warned_unpriced: BTreeSet<String>,
-    /// What the host knows of the subscription's allowance.
+    /// Rate limit of the subscription, as last reported to the host.
     pub(crate) rate_limit: Option<RateLimit>,
-    /// The models that have refused images: they are sent notes instead.
+    /// Models that have refused images: they get notes instead.
     pub(crate) without_images: BTreeSet<String>,
-    /// What the host knows of reasoning that the provider left out: how many blocks, and why.
+    /// Reasoning left out by the provider, as last reported to the host: number of blocks, and reason.
     pub(crate) dropped_reasoning: Option<(usize, String)>,
 }
 
-/// What the cached prefix of a request is made of.
+/// Parts of a request that form its cached prefix.
 #[derive(Debug, Clone, PartialEq)]
 struct Prefix {
     model: String,
     system: Vec<SystemSection>,
     tools: Arc<[Arc<ToolSpec>]>,
-    /// How the prompt of the run asked the model to reason, where the provider caches that with the conversation.
+    /// Reasoning requested by the prompt of the run, where the provider caches that with the conversation.
     asked: Option<(Thinking, Option<Effort>)>,
 }
 
 impl Prefix {
-    /// What differs from the prefix before, if it differs.
+    /// Returns the first part that differs from the earlier prefix, if any.
     fn broken_since(&self, before: &Self) -> Option<&'static str> {
         if self.model != before.model {
             Some("model")
@@ -56,14 +56,14 @@ impl Prefix {
 }
 
 impl Models {
-    /// Notes the prefix of a request. `asked`: what the
-    /// prompt of the run makes of the model's reasoning. Returns what keeps the provider from using its cache of the last one.
+    /// Records the prefix of a request. `asked`: reasoning settings from the prompt of the run. Returns the reason why
+    /// the provider cannot use its cache of the last request.
     pub(crate) fn note_prefix(
         &mut self,
         request: &ModelRequest,
         asked: Option<(Thinking, Option<Effort>)>,
     ) -> Option<&'static str> {
-        // A request that marks what to cache goes to a provider for which this is part of it.
+        // For a provider whose requests mark the content to cache, these settings are part of the prefix.
         let asked = asked.filter(|_| request.cache.is_some());
         let prefix = Prefix {
             model: request.model.clone(),

@@ -1,12 +1,12 @@
-//! Gives each call of a stream an id of its own.
+//! Assignment of a unique id to each call of a stream.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use windlass_session::CallIds;
 use windlass_types::{BlockStart, ContentBlock, JsonText, ModelEvent, ModelItem, ToolUse, ToolUseId};
 
-/// An item of a stream in which each call has an id of its own, from the beginning of its block on: one that a call
-/// of `before`, or an earlier one of the same stream, has is replaced. The others stay as the model gave them.
+/// Returns an item of a stream with unique call ids, from the beginning of its block on: an id used by a call of
+/// `before`, or by an earlier one of the same stream, is replaced. All others stay as the model gave them.
 pub(crate) fn with_own_id<'a>(ids: &mut CallIds, before: &CallIds, item: &'a ModelItem) -> Cow<'a, ModelItem> {
     let Some(given) = call_id(&item.event) else { return Cow::Borrowed(item) };
     let own = ids.name_beside(given, before);
@@ -23,7 +23,7 @@ pub(crate) fn with_own_id<'a>(ids: &mut CallIds, before: &CallIds, item: &'a Mod
     Cow::Owned(item)
 }
 
-/// The id of the call that begins.
+/// Returns the id of the call that begins.
 fn call_id(event: &ModelEvent) -> Option<&ToolUseId> {
     match event {
         ModelEvent::BlockStart { block: BlockStart::ToolUse { id, .. }, .. } => Some(id),
@@ -32,7 +32,8 @@ fn call_id(event: &ModelEvent) -> Option<&ToolUseId> {
     }
 }
 
-/// The provider's own frame of the beginning of a block, with another id. Any other frame is returned unchanged.
+/// Returns the provider's own frame of the beginning of a block, with another id. Any other frame is returned
+/// unchanged.
 fn frame_with_id(frame: &JsonText, id: &ToolUseId) -> JsonText {
     let changed = || {
         let mut members: BTreeMap<String, JsonText> = frame.to().ok()?;

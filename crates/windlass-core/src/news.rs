@@ -1,10 +1,10 @@
-//! Ends of background work that the model has not read of.
+//! Ends of background tasks that the model has not read.
 
 use std::collections::{BTreeMap, HashSet};
 use windlass_context::task_notification;
 use windlass_types::{Entry, EntryKind, TaskEnded, TaskId, TaskInfo, TaskRecord, TaskStatus};
 
-/// Ends of background work that the model has not read of.
+/// Ends of background tasks that the model has not read.
 #[derive(Debug, Default)]
 pub(crate) struct News(Vec<Item>);
 
@@ -12,13 +12,13 @@ pub(crate) struct News(Vec<Item>);
 struct Item {
     task: TaskId,
     text: String,
-    /// Whether it is worth a run of its own.
+    /// `true` if the end justifies a run of its own.
     wakes: bool,
 }
 
 impl News {
-    /// What the model should read with the next prompt: the ends that it has not read of, and the work whose end is
-    /// not in the log. Such work is gone with the process that ran it.
+    /// Returns the notifications for the next prompt: unread ends, and tasks without an end in the log. Such tasks
+    /// ended with the process that ran them.
     pub(crate) fn left_by(log: &[Entry]) -> Self {
         Self::of(log, |info| {
             let why = "It was stopped: the process that kept it going has ended.";
@@ -26,7 +26,8 @@ impl News {
         })
     }
 
-    /// The same, where `end` says how work ended whose end is not in the log; `None` if it is running.
+    /// Returns the notifications with a given end for tasks without one in the log. `end` returns `None` for a running
+    /// task.
     pub(crate) fn of(log: &[Entry], end: impl Fn(&TaskInfo) -> Option<TaskEnded>) -> Self {
         let mut started: Vec<&TaskInfo> = Vec::new();
         let mut ended: BTreeMap<&TaskId, &TaskEnded> = BTreeMap::new();
@@ -45,7 +46,7 @@ impl News {
             }
         }
         let mut news = Self::default();
-        // Work of a part of the conversation that was taken back is left out.
+        // Tasks of a rewound part of the conversation are left out.
         for info in started.into_iter().filter(|info| !known.contains(&info.id) && calls.contains(&info.tool_use_id)) {
             let ended = ended.get(&info.id).map(|ended| (*ended).clone()).or_else(|| end(info));
             ended.iter().for_each(|ended| news.add(ended, false));
@@ -57,12 +58,12 @@ impl News {
         self.0.push(Item { task: ended.info.id.clone(), text: task_notification(ended), wakes });
     }
 
-    /// Whether an end is worth a run of its own.
+    /// `true` if an end justifies a run of its own.
     pub(crate) fn wakes(&self) -> bool {
         self.0.iter().any(|item| item.wakes)
     }
 
-    /// The user stopped the run: what waits, waits for the next prompt.
+    /// Holds the notifications for the next prompt: the user stopped the run.
     pub(crate) fn hold(&mut self) {
         for item in &mut self.0 {
             item.wakes = false;

@@ -1,7 +1,7 @@
-//! What waits to leave the machine.
+//! Queues of outputs that leave the machine.
 //!
-//! Effects leave at once. Events leave in order, and an event that reports to the host
-//! what must not be lost waits until the entries that hold it are durable.
+//! Effects leave at once. Events leave in order; an event that reports facts which must not be lost waits until their
+//! entries are durable.
 
 use crate::pending::Pending;
 use crate::unsaved::UnsavedEntries;
@@ -10,36 +10,36 @@ use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 use windlass_types::{Event, EventKind, Outcome, RunFailure, RunFailureKind, RunId, SessionId, Status};
 
-/// What waits to leave the machine.
+/// Queues of outputs that leave the machine.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     session_id: SessionId,
     effects: VecDeque<(EffectId, Effect)>,
     pending: Pending,
     events: VecDeque<Waiting>,
-    /// Leaves after all events.
+    /// Last output, which leaves after all events.
     last: Option<Output>,
-    /// Whether the last output was queued.
+    /// `true` when the last output was queued.
     ended: bool,
     /// Durable appends that are not answered yet.
     awaited: BTreeSet<EffectId>,
-    /// The entries of all appends that are not answered yet.
+    /// Entries of all appends that are not answered yet.
     unsaved: UnsavedEntries,
-    /// The last append that is durable.
+    /// Last append that is durable.
     durable: Option<EffectId>,
-    /// The last durable append that was handed out before the last request.
+    /// Last durable append that was handed out before the last request.
     before_request: Option<EffectId>,
-    /// For how long the log had been silent when the host read of it. `None`: it has answered since.
+    /// Silence of the log when it was reported to the host. `None`: the log has answered since.
     silence: Option<Duration>,
     next_seq: u64,
-    /// What the host reads when the next run begins.
+    /// Notices for the host at the beginning of the next run.
     notices: Vec<String>,
 }
 
-/// Most notices that wait for a run.
+/// Maximum number of notices that wait for a run.
 const MOST_NOTICES: usize = 200;
 
-/// An event that waits to leave. Boxed from the beginning: events are large, and moved often.
+/// A queued event. Boxed from the beginning: events are large, and moved often.
 #[derive(Debug)]
 struct Waiting {
     after: Option<EffectId>,
@@ -89,37 +89,37 @@ impl Outbox {
         id
     }
 
-    /// No answer of this effect counts any more.
+    /// Ignores all further answers to this effect.
     pub(crate) fn forget(&mut self, effect: EffectId) {
         self.pending.forget(effect);
     }
 
-    /// Whether an input counts.
+    /// Returns `true` if an input is to be processed, `false` if it is late.
     pub(crate) fn admit(&mut self, input: &Input) -> Result<bool, UnfitInput> {
         self.pending.admit(input)
     }
 
-    /// Whether a durable append that was handed out before the last request is unanswered. While that is so, no
-    /// request is sent, and no call that reads begins: a disk that hangs stops the run after one more model call, and
-    /// what waits in memory is bounded.
+    /// `true` if a durable append that was handed out before the last request is unanswered. Until it is answered, no
+    /// request is sent, and no read-only call begins: a hanging disk stops the run after one more model request, so
+    /// memory use is bounded.
     pub(crate) fn is_behind(&self) -> bool {
         self.awaited.first().is_some_and(|append| Some(*append) <= self.before_request)
     }
 
-    /// The log has not answered for this long. Returns whether the host should read of it.
+    /// Records the silence of the log. Returns `true` if the host should be told.
     pub(crate) fn silent_for(&mut self, silence: Duration) -> bool {
         let is_new = self.silence.is_none();
         self.silence.get_or_insert(silence);
         is_new
     }
 
-    /// The log has answered.
+    /// Ends the silence: the log has answered.
     pub(crate) fn heard(&mut self) {
         self.silence = None;
     }
 
-    /// Reports that the log does not answer, if it does not: all other events wait for that. `run`: the run that this
-    /// belongs to if no other event waits.
+    /// Reports the silence of the log, if there is one; the report passes all other events. `run`: the run of the
+    /// report if no other event waits.
     pub(crate) fn report_silence(&mut self, run: Option<(RunId, u32)>) {
         let Some(silence) = self.silence else { return };
         let message = format!(
@@ -129,7 +129,7 @@ impl Outbox {
         self.at_once(run, EventKind::Status(Status::Notice { message }));
     }
 
-    /// Queues an event; with `after`, until that append is durable. Text and progress join what waits already.
+    /// Queues an event; with `after`, until that append is durable. Text and progress are coalesced with queued events.
     pub(crate) fn event(&mut self, run: RunId, turn: u32, kind: EventKind, after: Option<EffectId>) {
         let mut event = self.boxed(run, turn, kind);
         let waiting = self.events.iter_mut().rev().map(|waiting| (true, &mut waiting.event.kind));
@@ -138,13 +138,13 @@ impl Outbox {
         }
     }
 
-    /// An event of this session, which gets its number when it leaves.
+    /// Returns an event of this session, which gets its sequence number when it leaves.
     fn boxed(&self, run: RunId, turn: u32, kind: EventKind) -> Box<Event> {
         Box::new(Event::new(0, self.session_id.clone(), run, turn, kind))
     }
 
-    /// Queues an event that passes all that wait. It belongs to the run of the first event that waits, else to this
-    /// one; without either it is dropped.
+    /// Queues an event ahead of all others. It belongs to the run of the first queued event, else to the given one;
+    /// without either it is dropped.
     fn at_once(&mut self, run: Option<(RunId, u32)>, kind: EventKind) {
         let first = self.events.front().map(|Waiting { event, .. }| (event.run_id.clone(), event.turn));
         if let Some((run, turn)) = first.or(run) {
@@ -153,35 +153,35 @@ impl Outbox {
         }
     }
 
-    /// How many events wait until the log has answered, once all others have been taken out.
+    /// Returns the number of events that wait for the log, once all others have been taken out.
     pub(crate) fn backlog(&self) -> usize {
         self.events.len()
     }
 
-    /// Queues the last output: it leaves after all others. Only the first one counts.
+    /// Queues the last output, which leaves after all others. Later calls are ignored.
     pub(crate) fn last(&mut self, output: Output) {
         if !std::mem::replace(&mut self.ended, true) {
             self.last = Some(output);
         }
     }
 
-    /// An append that is to be durable was handed out.
+    /// Records that a durable append was handed out.
     pub(crate) fn await_durable(&mut self, append: EffectId) {
         self.awaited.insert(append);
     }
 
-    /// The entries that the log has not answered for, in words; empty if there are none.
+    /// Describes the unacknowledged entries in words; empty if there are none.
     pub(crate) fn unsaved(&self) -> String {
         self.unsaved.to_string()
     }
 
-    /// An append was answered.
+    /// Removes the entries of an answered append.
     pub(crate) fn saved(&mut self, append: EffectId) {
         self.unsaved.remove(append);
     }
 
-    /// An append was answered. Returns whether it is durable, and with it all
-    /// before it: one that was merely handed to the writer may still be lost.
+    /// Records an answered append. Returns `true` if it is durable, and with it all earlier ones: one that was merely
+    /// passed to the writer may still be lost.
     pub(crate) fn durable(&mut self, append: EffectId) -> bool {
         if !self.awaited.contains(&append) {
             return false;
@@ -193,8 +193,8 @@ impl Outbox {
         true
     }
 
-    /// Events that wait for durability will never get it, and later ones would report things whose cause the host
-    /// never reads. All are dropped but the beginnings and ends of runs; the ends have the refusal as their reason.
+    /// Drops all events that wait for durability and later ones, whose causes the host never reads. Beginnings and ends
+    /// of runs stay; the ends have the refusal as their reason.
     pub(crate) fn forget_unacknowledged(&mut self, refusal: &str) {
         let durable = self.durable;
         let mut refused = false;
@@ -210,7 +210,7 @@ impl Outbox {
         });
     }
 
-    /// The next output of a session.
+    /// Returns the next output of a session.
     pub(crate) fn poll(&mut self) -> Option<Output> {
         if let Some((id, effect)) = self.effects.pop_front() {
             return Some(Output::Effect(id, effect));

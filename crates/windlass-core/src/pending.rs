@@ -1,16 +1,16 @@
-//! The effects that are not answered yet.
+//! Unanswered effects.
 
 use crate::{Effect, EffectId, Input, UnfitInput};
 use std::collections::BTreeMap;
 
-/// The effects that are not answered yet, and the number of the last one that was handed out.
+/// Unanswered effects, and the number of the last effect that was handed out.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     last: u64,
     open: BTreeMap<EffectId, Kind>,
 }
 
-/// What an effect is, as far as its answers differ, by the name that errors give it.
+/// Kind of an effect as far as its answers differ, by the name used in errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Kind(&'static str);
 
@@ -49,12 +49,12 @@ impl Kind {
     }
 }
 
-/// The effect that an input answers.
+/// An answer to an effect.
 struct Answer {
     effect: EffectId,
     kind: Kind,
     name: &'static str,
-    /// Whether this is the last answer to the effect.
+    /// `true` if this is the last answer to the effect.
     is_last: bool,
 }
 
@@ -91,7 +91,7 @@ impl Answer {
 }
 
 impl Pending {
-    /// Numbers an effect.
+    /// Assigns an id to an effect.
     pub(crate) fn add(&mut self, effect: &Effect) -> EffectId {
         self.last += 1;
         let id = EffectId(self.last);
@@ -101,12 +101,12 @@ impl Pending {
         id
     }
 
-    /// No answer of this effect counts any more.
+    /// Ignores all further answers to this effect.
     pub(crate) fn forget(&mut self, effect: EffectId) {
         self.open.remove(&effect);
     }
 
-    /// Whether an input counts. It does not if it answers an effect that was cancelled, or answered before.
+    /// Returns `true` if an input is to be processed. An answer to a cancelled or already answered effect is not.
     pub(crate) fn admit(&mut self, input: &Input) -> Result<bool, UnfitInput> {
         let Some(Answer { effect, kind, name: answer, is_last }) = Answer::of(input) else { return Ok(true) };
         match self.open.get(&effect) {
@@ -123,12 +123,12 @@ impl Pending {
     }
 }
 
-/// The effect that an input answers, if it answers one.
+/// Returns the effect that an input answers, if any.
 pub(crate) fn answered_effect(input: &Input) -> Option<EffectId> {
     Answer::of(input).map(|answer| answer.effect)
 }
 
-/// The error for an answer to an open effect that no part of the machine waits for.
+/// Returns the error for an answer to an open effect that no part of the machine waits for.
 pub(crate) fn not_awaited(effect: EffectId, input: &Input) -> UnfitInput {
     UnfitInput::NotAwaited { effect, answer: Answer::of(input).map_or("an order", |answer| answer.name) }
 }

@@ -1,11 +1,11 @@
-//! The tools of plan mode: the user alone lets the model into it and out of it.
+//! Tools of plan mode: the user alone lets the model enter and leave it.
 
-/// The tool with which the model asks for plan mode.
+/// Tool with which the model asks to enter plan mode.
 pub(crate) const ENTER: &str = "EnterPlanMode";
-/// The tool with which it asks to leave it.
+/// Tool with which the model asks to leave plan mode.
 pub(crate) const EXIT: &str = "ExitPlanMode";
 
-/// Whether a tool leads into plan mode or out of it.
+/// `true` if the tool enters or leaves plan mode.
 pub(crate) fn is_of_plan_mode(tool: &str) -> bool {
     matches!(tool, ENTER | EXIT)
 }

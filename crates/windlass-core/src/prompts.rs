@@ -1,13 +1,13 @@
-//! The prompts that wait for a run of their own.
+//! Prompts that wait for a run of their own.
 
 use crate::Prompt;
 use std::collections::VecDeque;
 
-/// The prompts that wait for a run of their own, in the order in which they are taken.
+/// Prompts that wait for a run of their own, in processing order.
 #[derive(Debug, Default)]
 pub(crate) struct Prompts {
     queue: VecDeque<Prompt>,
-    /// How many of them were sent to a run that has ended: the first ones.
+    /// Number of prompts at the front that were sent to a run that has ended.
     deferred: usize,
 }
 
@@ -16,7 +16,7 @@ impl Prompts {
         self.queue.is_empty()
     }
 
-    /// Whether messages of a run that has ended wait.
+    /// `true` if messages of an ended run wait.
     pub(crate) fn has_deferred(&self) -> bool {
         self.deferred > 0
     }
@@ -25,13 +25,13 @@ impl Prompts {
         self.queue.push_back(prompt);
     }
 
-    /// Adds a message behind those of a run that has ended.
+    /// Inserts a message after those of an ended run.
     pub(crate) fn defer(&mut self, prompt: Prompt) {
         self.queue.insert(self.deferred.min(self.queue.len()), prompt);
         self.deferred += 1;
     }
 
-    /// Adds messages of a run that has ended, before all others.
+    /// Inserts messages of an ended run before all others.
     pub(crate) fn defer_first(&mut self, prompts: Vec<Prompt>) {
         self.deferred += prompts.len();
         for prompt in prompts.into_iter().rev() {

@@ -1,15 +1,15 @@
-//! When a subscription's allowance is reported to the host.
+//! Changes of a subscription's rate limit that are reported to the host.
 
 use windlass_types::{RateLimit, Utilization};
 
-/// The least step of a utilization that is reported by itself, in hundredths.
+/// Minimum change of a utilization that is reported by itself, in hundredths.
 const LEAST_STEP: f64 = 1.0;
 /// Times closer than this, in seconds, are the same: providers round them differently from answer to answer.
 const SAME_TIME: u64 = 60;
 
-/// Whether an answer has something new: the status, the window, a time or anything about overage changed, or the
-/// utilization moved by a hundredth. What an answer leaves out counts as unchanged. It is measured against what was
-/// reported last, so that small steps in one direction are reported when they add up.
+/// `true` if an answer reports a change: of the status, the window, a time or anything about overage, or a utilization
+/// step of a hundredth. Missing values count as unchanged. The comparison is with the last report, so that small steps
+/// in one direction are reported when they add up.
 pub(crate) fn is_news(known: &RateLimit, reported: &RateLimit) -> bool {
     known.status != reported.status
         || changed(known.kind.as_ref(), reported.kind.as_ref(), |a, b| a != b)

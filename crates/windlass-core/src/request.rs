@@ -1,31 +1,31 @@
-//! What a model is sent.
+//! Model requests of a session.
 
 use crate::ModelProfile;
 use crate::session::{OutputDemand, Session};
 use windlass_context::{compaction_prompt, from_message, with_last_word, without_images};
 use windlass_types::{Effort, ModelRequest, ResponseFormat, Thinking, ToolChoice};
 
-/// Most output tokens of a summary.
+/// Maximum output tokens of a summary.
 const SUMMARY_TOKENS: u32 = 20_000;
 
-/// Tokens that are left for an answer beside a budget for thought.
+/// Tokens reserved for an answer beside a thinking budget.
 const LEAST_ANSWER: u32 = 8_000;
 
-/// What a model is asked for.
+/// Purpose of a model request.
 #[derive(Debug)]
 pub(crate) enum Purpose {
     /// The next message of the conversation.
     Turn,
     /// A summary of the conversation.
     Summary {
-        /// What it should care for.
+        /// Focus of the summary, given by the user.
         focus: Option<String>,
-        /// Messages at the beginning that the request leaves out, since it is too long with them.
+        /// Number of messages at the beginning that are left out, because the request is too long with them.
         skip: usize,
     },
 }
 
-/// The request for a purpose.
+/// Builds the request for a purpose.
 pub(crate) fn build(session: &Session, model: &ModelProfile, purpose: &Purpose) -> ModelRequest {
     let settings = &session.config.request;
     let mut messages = session.state.messages_for(&model.info.api, &model.id);
@@ -33,7 +33,7 @@ pub(crate) fn build(session: &Session, model: &ModelProfile, purpose: &Purpose) 
         messages = without_images(messages);
     }
     let (thinking, effort) = reasoning(session, model);
-    // A budget that the prompt asks for leaves room for the answer, unless the host has set a limit.
+    // A thinking budget set by the prompt leaves room for the answer, unless the host has set a limit.
     let room = match thinking {
         Thinking::Budget(tokens) if session.run.level.is_some() => tokens.saturating_add(LEAST_ANSWER),
         _ => 0,
@@ -68,7 +68,7 @@ pub(crate) fn build(session: &Session, model: &ModelProfile, purpose: &Purpose) 
     request
 }
 
-/// Demands the structured output: as the form of the answer where the server takes one, else as a call of its tool.
+/// Demands the structured output: as response format where the server supports one, else as a call of its tool.
 fn demand_output(session: &Session, model: &ModelProfile, request: &mut ModelRequest) {
     let Some(name) = session.config.tools.structured_output.as_deref() else { return };
     let schema = request.tools.iter().find(|tool| tool.name == name).map(|tool| tool.input_schema.clone());
@@ -81,7 +81,7 @@ fn demand_output(session: &Session, model: &ModelProfile, request: &mut ModelReq
     }
 }
 
-/// How a model is to reason: as the session says, or more if the prompt of the run asks for that.
+/// Returns the reasoning settings: those of the session, or higher ones if the prompt of the run asks for that.
 fn reasoning(session: &Session, model: &ModelProfile) -> (Thinking, Option<Effort>) {
     let settings = &session.config.request;
     let effort = session.run.scope.effort.or(settings.effort);
@@ -91,19 +91,19 @@ fn reasoning(session: &Session, model: &ModelProfile) -> (Thinking, Option<Effor
     }
 }
 
-/// What a model takes of that.
+/// Returns the reasoning settings as far as the model supports them.
 fn taken(model: &ModelProfile, thinking: Thinking, effort: Option<Effort>) -> (Thinking, Option<Effort>) {
     let thinking = match thinking {
         Thinking::Adaptive if model.info.adaptive_thinking => Thinking::Adaptive,
         Thinking::Budget(tokens) if model.info.thinking_budget => Thinking::Budget(tokens),
-        // Newer models take no budget: they are asked to reason, and see themselves how much.
+        // Newer models have no budget: they decide themselves how much to reason.
         Thinking::Budget(_) if model.info.adaptive_thinking => Thinking::Adaptive,
         _ => Thinking::Off,
     };
     (thinking, effort.and_then(|effort| model.info.effort_for(effort)))
 }
 
-/// What the prompt of the run makes of a model's reasoning, if that differs from what the session says.
+/// Returns the reasoning settings set by the prompt of the run, if they differ from the session's.
 pub(crate) fn asked_for(session: &Session, model: &ModelProfile) -> Option<(Thinking, Option<Effort>)> {
     let settings = &session.config.request;
     let (thinking, effort) = reasoning(session, model);
@@ -111,9 +111,9 @@ pub(crate) fn asked_for(session: &Session, model: &ModelProfile) -> Option<(Thin
     (asked != taken(model, settings.thinking, settings.effort)).then_some(asked)
 }
 
-/// Lowers the output limit, and the thinking budget with it: it must stay below.
+/// Lowers the output limit, and the thinking budget with it, which must stay below.
 pub(crate) fn limit_output(request: &mut ModelRequest, max_output_tokens: u32) {
-    /// The least budget that the Messages API accepts.
+    /// Minimum budget that the Messages API accepts.
     const LEAST_THINKING: u32 = 1_024;
     request.max_output_tokens = max_output_tokens;
     if let Thinking::Budget(budget) = request.thinking {

@@ -1,54 +1,54 @@
-//! What happens after a failed model call.
+//! Decisions after a failed model request.
 
 use crate::{Limits, ModelFailure};
 use std::time::Duration;
 use windlass_types::{ErrorClass, ModelErrorKind};
 
-/// The first wait; it doubles with each repeat.
+/// First wait; doubled with each retry.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
-/// The longest wait that we choose ourselves.
+/// Maximum wait without a request of the provider.
 const LONGEST_WAIT: Duration = Duration::from_secs(32);
-/// The longest wait that a provider may ask for at once. A longer one ends the run: the
-/// user should decide, not sit in front of it.
+/// Maximum single wait at the provider's request. A longer one ends the run: the user should decide, not sit in front
+/// of it.
 const LONGEST_SERVER_WAIT: Duration = Duration::from_secs(300);
-/// Overloaded answers in a row before the fallback model takes over.
+/// Number of consecutive overloaded answers before the fallback model takes over.
 const OVERLOADED_BEFORE_FALLBACK: u32 = 3;
 
-/// The failures of one model call so far.
+/// Failures of one model request so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Retry {
     pub(crate) attempts: u32,
     overloaded: u32,
-    /// How long it has waited because the provider asked for it.
+    /// Total wait at the provider's request.
     obeyed: Duration,
-    /// Whether what is sent back of earlier messages was dropped for it.
+    /// `true` if the replay data of earlier messages was dropped for this request.
     replay_dropped: bool,
 }
 
-/// What to do about a failure.
+/// Decision after a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Repeat after a wait.
+    /// Retry after a wait.
     Wait(Duration),
-    /// Let the fallback model take over.
+    /// Switch to the fallback model.
     Fallback,
-    /// The prompt must shrink.
+    /// Shorten the prompt.
     TooLong,
-    /// Repeat at once, without what is sent back of earlier messages.
+    /// Retry at once, without the replay data of earlier messages.
     WithoutReplay,
     /// Give up.
     GiveUp,
-    /// Give up: the provider asks for a wait that is too long, alone or with those before it.
+    /// Give up: the requested wait is too long, alone or with those before it.
     OutOfPatience(Duration),
 }
 
 impl Retry {
-    /// Decides about a failure. `has_fallback` is false once it is in use.
+    /// Decides about a failure. `has_fallback` is `false` once the fallback is in use.
     pub(crate) fn after(&mut self, failure: &ModelFailure, limits: &Limits, has_fallback: bool) -> Next {
-        // Whether the provider wants a repeat counts before the kind, but the same prompt stays too long.
+        // The provider's wish takes precedence over the kind, but the same prompt stays too long.
         match (failure.kind.class(), failure.should_retry) {
             (ErrorClass::TooLong, _) => return Next::TooLong,
-            // Once: what is refused without it is refused for another reason.
+            // Only once: a second refusal has another reason.
             (ErrorClass::Replay, _) if self.replay_dropped => return Next::GiveUp,
             (ErrorClass::Replay, _) => {
                 self.replay_dropped = true;
@@ -68,7 +68,7 @@ impl Retry {
         }
         self.attempts += 1;
         let own = backoff(self.attempts, failure.jitter).max(failure.kind.least_wait());
-        // A server that asks for no wait at all does not get all repeats within a moment.
+        // A server that asks for no wait at all does not get all retries within a moment.
         let Some(asked) = failure.retry_after.filter(|asked| *asked > own) else { return Next::Wait(own) };
         let obeyed = self.obeyed.saturating_add(asked);
         if asked > LONGEST_SERVER_WAIT || obeyed > limits.max_server_wait {
@@ -87,7 +87,7 @@ impl Retry {
     }
 }
 
-/// The message of a failure whose wait, as the provider wants it, is too long.
+/// Returns the message of a failure whose requested wait is too long.
 pub(crate) fn out_of_patience(failure: &ModelFailure, asked: Duration) -> String {
     let message = failure.message.trim_end_matches('.');
     let seconds = asked.as_secs_f64().ceil();
@@ -101,7 +101,7 @@ pub(crate) fn out_of_patience(failure: &ModelFailure, asked: Duration) -> String
     }
 }
 
-/// What the user can do about a failure that ended a run, for kinds whose message does not name it.
+/// Returns advice for the user after a failure that ended a run, for kinds whose message contains none.
 pub(crate) fn advice(kind: ModelErrorKind) -> Option<&'static str> {
     match kind {
         ModelErrorKind::RateLimited => Some("Wait a while, or ask for less at once."),
@@ -117,7 +117,7 @@ pub(crate) fn advice(kind: ModelErrorKind) -> Option<&'static str> {
     }
 }
 
-/// The wait before a repeat: doubled each time, between three and five quarters by chance.
+/// Returns the wait before a retry: doubled each time, with random jitter between three and five quarters.
 fn backoff(attempt: u32, jitter: u32) -> Duration {
     let doubled = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(attempt.saturating_sub(1).min(16)));
     let factor = 0.75 + 0.5 * f64::from(jitter) / f64::from(u32::MAX);

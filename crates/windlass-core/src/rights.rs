@@ -1,26 +1,26 @@
-//! What may run.
+//! Permission policy of a session.
 
 use crate::MachineConfig;
 use std::sync::Arc;
 use windlass_permission::{ModeError, Policy, RuleError, RuleWarning, SettingsRules, UpdateError};
 use windlass_types::{PermissionMode, PermissionUpdate, ToolSpec};
 
-/// What may run.
+/// Permission policy of a session.
 #[derive(Debug)]
 pub(crate) struct Rights {
     pub(crate) policy: Policy,
-    /// Increases when the policy changes: verdicts given before are looked at again.
+    /// Epoch of the policy: it increases with each change, and earlier decisions are checked again.
     pub(crate) epoch: u64,
-    /// Where an approved plan leads back to.
+    /// Permission mode to restore when the plan is approved.
     pub(crate) mode_before_plan: PermissionMode,
 }
 
 impl Rights {
-    /// The rights that a log with this mode at its end leaves.
+    /// Returns the rights after a log that ends in this mode.
     pub(crate) fn new(config: &MachineConfig, recorded: Option<PermissionMode>) -> Self {
         let mut policy = config.policy.clone();
-        // A file on disk never widens what may happen: of the modes that a log can end with, only plan is
-        // restored, which is narrower than the default. A mode that was chosen for this opening stays.
+        // A file on disk never widens permissions: of the modes that a log can end with, only plan is restored, which
+        // is narrower than the default. A mode that was chosen for this opening stays.
         if recorded == Some(PermissionMode::Plan) && policy.mode() == PermissionMode::Default {
             let _ = policy.set_mode(PermissionMode::Plan);
         }
@@ -50,21 +50,21 @@ impl Rights {
         Ok(())
     }
 
-    /// Tools with these definitions are offered now.
+    /// Updates the definitions of the offered tools.
     pub(crate) fn offer(&mut self, tools: &[Arc<ToolSpec>]) {
         if self.policy.offer(tools) {
             self.epoch += 1;
         }
     }
 
-    /// Adds rules that hold for the run. Returns what is odd about them.
+    /// Adds rules for the run. Returns warnings about them.
     pub(crate) fn begin_scope(&mut self, allow: &[String], deny: &[String]) -> Result<Vec<RuleWarning>, RuleError> {
         let warnings = self.policy.add_run_rules(allow, deny)?;
         self.epoch += 1;
         Ok(warnings)
     }
 
-    /// Takes back the rules that held for the run.
+    /// Removes the rules of the run.
     pub(crate) fn end_scope(&mut self) {
         if self.policy.end_run() {
             self.epoch += 1;

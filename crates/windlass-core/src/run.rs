@@ -1,4 +1,4 @@
-//! One run: its phases, and the answers that each of them waits for.
+//! One run: its phases, and the answers that each of them awaits.
 //!
 //! ```text
 //!            prompt             SessionStart, UserPromptSubmit
@@ -46,7 +46,7 @@ pub(crate) struct Run {
     counts: Counts,
 }
 
-/// What a run may do a limited number of times.
+/// Counters of limited actions of a run.
 #[derive(Debug, Default)]
 struct Counts {
     stop_continuations: u32,
@@ -57,44 +57,44 @@ struct Counts {
     structured_failures: u32,
 }
 
-/// Where a run is.
+/// Phase of a run.
 #[derive(Debug, Default)]
 enum Phase {
-    /// It begins.
+    /// Beginning.
     #[default]
     Beginning,
-    /// SessionStart hooks are asked before the first prompt.
+    /// Running SessionStart hooks before the first prompt.
     Opening(EffectId, Prompt),
-    /// Calls give parts of the prompt.
+    /// Running calls whose results become parts of the prompt.
     Joining(Box<Parts>),
-    /// UserPromptSubmit hooks are asked.
+    /// Running UserPromptSubmit hooks.
     Submitting(EffectId, Prompt),
-    /// The conversation is being replaced by a summary.
+    /// Replacing the conversation by a summary.
     Compacting(Box<Compaction>),
-    /// No summary can be made: the conversation is replaced without one.
+    /// Replacing the conversation without a summary, because none can be written.
     Replacing(Box<Compaction>),
-    /// The model is called. Read-only calls may run already.
+    /// Calling the model. Read-only calls may run already.
     Calling(Box<Turn>),
-    /// The message is complete; its calls are judged, run and answered.
+    /// Processing the calls of a complete message.
     Tools(Batch),
-    /// A safe point: hooks are asked about messages that have come meanwhile.
+    /// Waiting at a safe point for hooks about messages that have arrived meanwhile.
     Halted(SafePoint),
-    /// The model is done; Stop hooks are asked.
+    /// Running Stop hooks: the model is done.
     Stopping(EffectId),
 }
 
-/// Where messages of the user may join the conversation.
+/// Point where messages of the user may join the conversation.
 #[derive(Debug)]
 enum SafePoint {
-    /// All calls of a message are answered.
+    /// After all calls of a message are answered.
     Tools,
-    /// The model is done.
+    /// After the model is done.
     End,
-    /// The hooks have answered whether the run may end.
+    /// After the Stop hooks have answered.
     Stopping(Box<HookOutcome>),
 }
 
-/// Whether a run continues, or how it ends.
+/// Continuation of a run, or its outcome.
 pub(crate) type Flow = ControlFlow<Outcome>;
 
 fn fails(kind: RunFailureKind, message: impl Into<String>) -> Flow {
@@ -102,7 +102,7 @@ fn fails(kind: RunFailureKind, message: impl Into<String>) -> Flow {
 }
 
 impl Run {
-    /// Takes an answer to an effect of the run.
+    /// Applies an answer to an effect of the run.
     pub(crate) fn handle(
         &mut self,
         session: &mut Session,
@@ -151,14 +151,14 @@ impl Run {
         }
     }
 
-    /// An append is durable. If it was the intent of a call, the call continues.
+    /// Handles a durable append. If it was the intent of a call, the call continues.
     pub(crate) fn appended(&mut self, session: &mut Session, append: EffectId) {
         if let Some(batch) = self.batch() {
             batch.appended(session, append);
         }
     }
 
-    /// Takes all steps that need no further input.
+    /// Performs all steps that need no further input.
     pub(crate) fn advance(&mut self, session: &mut Session, tasks: &mut Tasks) -> Flow {
         loop {
             self.stop_tasks(session, tasks);
@@ -205,7 +205,7 @@ impl Run {
         }
     }
 
-    /// Hooks are asked about messages of the user while the run has its own prompt, and is not being stopped.
+    /// Runs hooks about messages of the user, once the run has its own prompt and while it is not being stopped.
     fn ask_about_messages(&mut self, session: &mut Session) {
         let begins = matches!(self.phase, Phase::Opening(..) | Phase::Joining(_) | Phase::Submitting(..));
         if !begins && !self.batch().is_some_and(|batch| batch.is_interrupted()) {
@@ -213,7 +213,7 @@ impl Run {
         }
     }
 
-    /// Stops background work that calls want to end.
+    /// Stops background tasks at the request of calls.
     fn stop_tasks(&mut self, session: &mut Session, tasks: &mut Tasks) {
         let stopped = self.batch().map(|batch| std::mem::take(&mut batch.notes.tasks_to_stop));
         for id in stopped.unwrap_or_default() {
@@ -221,26 +221,26 @@ impl Run {
         }
     }
 
-    /// The user stopped one call; the run continues.
+    /// Stops one call on behalf of the user; the run continues.
     pub(crate) fn stop_tool(&mut self, session: &mut Session, id: &ToolUseId) {
         if let Some(batch) = self.batch() {
             batch.stop(session, id);
         }
     }
 
-    /// Other tools are offered.
+    /// Handles a change of the offered tools.
     pub(crate) fn tools_changed(&mut self, session: &mut Session) {
         if let Some(batch) = self.batch() {
             batch.tools_changed(session);
         }
     }
 
-    /// Whether an effect runs a call that counts.
+    /// `true` if the effect runs a call of a stored message.
     pub(crate) fn runs(&mut self, effect: EffectId) -> bool {
         self.batch().is_some_and(|batch| batch.runs(effect))
     }
 
-    /// The calls of the message that streams, or of the last one.
+    /// Returns the calls of the streaming message, or of the last one.
     fn batch(&mut self) -> Option<&mut Batch> {
         match &mut self.phase {
             Phase::Calling(turn) => Some(&mut turn.batch),

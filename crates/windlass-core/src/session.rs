@@ -1,4 +1,4 @@
-//! What all parts of a machine work with: its settings, the log, the events and effects that leave it.
+//! Shared state of all parts of a machine: settings, log, outgoing events and effects.
 
 mod alternatives;
 mod calls;
@@ -23,89 +23,89 @@ use windlass_types::{
     UserEntry,
 };
 
-/// What all parts of a machine work with.
+/// Shared state of all parts of a machine.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) config: MachineConfig,
     pub(crate) rights: Rights,
     pub(crate) models: Models,
-    /// The fold of the log. Changed by [`Session::record`] alone.
+    /// Fold of the log. Changed by [`Session::record`] alone.
     pub(crate) state: SessionState,
     pub(crate) out: Outbox,
     pub(crate) ids: Ids,
     pub(crate) now: Timestamp,
-    /// The run, or the last one.
+    /// Tally of the current run, or of the last one.
     pub(crate) run: RunTally,
-    /// The entry of the last prompt.
+    /// Entry of the last prompt.
     pub(crate) prompt: Option<EntryId>,
-    /// What all agents of the session have spent, as far as this one knows.
+    /// Spending of all agents of the session, as far as this machine knows.
     pub(crate) spent: NanoUsd,
-    /// Whether SessionStart hooks were asked.
+    /// `true` if SessionStart hooks were asked.
     pub(crate) opened: bool,
     pub(crate) unread: Unread,
 }
 
-/// What the model has not read yet.
+/// Texts that the model has not read yet.
 #[derive(Debug, Default)]
 pub(crate) struct Unread {
-    /// Of background work.
+    /// Notifications of background tasks.
     pub(crate) news: News,
-    /// What it reads with its next turn.
+    /// Texts for the next turn.
     context: Vec<String>,
 }
 
-/// What goes into the result of a run.
+/// Values collected for the result of a run.
 #[derive(Debug, Default)]
 pub(crate) struct RunTally {
-    /// `None` before the first run.
+    /// Id of the run. `None` before the first run.
     pub(crate) id: Option<RunId>,
     pub(crate) is_open: bool,
     pub(crate) started: Timestamp,
     pub(crate) origin: RunOrigin,
-    /// How much thought its prompt asks for.
+    /// Thinking level that the prompt asks for.
     pub(crate) level: Option<ThinkingLevel>,
     pub(crate) turns: u32,
     pub(crate) api_ms: u64,
     pub(crate) usage: Usage,
     pub(crate) denials: Vec<PermissionDenial>,
-    /// The questions that stay open.
+    /// Permission requests that stay open.
     pub(crate) questions: Vec<PermissionRequest>,
     pub(crate) last: LastAnswer,
-    /// What a command or a skill has it do otherwise than the session.
+    /// Deviations from the session's settings, by a command or a skill.
     pub(crate) scope: scope::Scoped,
-    /// The structured output that is missing, and how the next turn is asked for it.
+    /// Way in which the next turn is asked for a missing structured output.
     pub(crate) output: OutputDemand,
 }
 
 /// Ways to ask a turn for the structured output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum OutputDemand {
-    /// By its tool alone, which the model may call.
+    /// By offering its tool, which the model may call.
     #[default]
     None,
-    /// As the form of the answer where the server takes one, else by a call that the model must make.
+    /// By response format where the server supports one, else by a forced call.
     Forced,
     /// In words: the provider has refused to force it.
     Refused,
 }
 
-/// What the run has answered last.
+/// Last answer of the run.
 #[derive(Debug, Default)]
 pub(crate) struct LastAnswer {
-    /// The text of the last message.
+    /// Text of the last message.
     pub(crate) text: String,
     pub(crate) stop_reason: Option<StopReason>,
-    /// The last output that fits the schema.
+    /// Last output that matches the schema.
     pub(crate) structured: Option<JsonText>,
 }
 
-/// Where new ids come from.
+/// Generator of new ids.
 #[derive(Debug)]
 pub(crate) struct Ids {
     seed: u128,
     made: u64,
     questions: u64,
-    /// The ids of all entries: none is given twice.
+    /// Ids of all entries: none is assigned twice.
     taken: HashSet<EntryId>,
 }
 
@@ -115,7 +115,7 @@ impl Ids {
         self.seed.wrapping_add(spread(self.made))
     }
 
-    /// Questions are counted apart: the ids of entries are the same whether the host is asked or not.
+    /// Permission requests are counted separately: the ids of entries do not depend on whether the host is asked.
     pub(crate) fn question(&mut self) -> QuestionId {
         self.questions += 1;
         QuestionId::from_bits((!self.seed).wrapping_add(spread(self.questions)))
@@ -129,19 +129,19 @@ impl Ids {
         EntryId::from_bits(self.bits())
     }
 
-    /// The id that a prompt asks for, if it may have it, or a new one.
+    /// Returns the id that a prompt asks for, if it is valid and free, or else a new one.
     fn of_prompt(&mut self, wanted: Option<EntryId>) -> EntryId {
         wanted.filter(|id| id.is_uuid() && !self.taken.contains(id)).unwrap_or_else(|| self.entry())
     }
 }
 
-/// An odd factor spreads the counter over all bits and keeps ids distinct.
+/// Spreads the counter over all bits with an odd factor, which keeps ids distinct.
 fn spread(count: u64) -> u128 {
     u128::from(count).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)
 }
 
 impl Session {
-    /// The session that a log records.
+    /// Returns the session that a log records.
     pub(crate) fn new(mut config: MachineConfig, log: &[Entry]) -> Self {
         let mut state = SessionState::new(config.cwd.clone());
         let mut taken = std::mem::take(&mut config.ids.taken);
@@ -172,18 +172,18 @@ impl Session {
         }
     }
 
-    /// The conversation is now that of these entries of the log.
+    /// Replaces the conversation by that of these log entries.
     pub(crate) fn rewound(&mut self, log: &[Entry]) {
         self.state.rewound(log);
         self.ids.taken.extend(log.iter().map(|entry| entry.id.clone()));
         self.prompt = self.state.last_prompt_id().cloned();
         self.models.listed.forget();
         self.models.loading.clear();
-        // The provider has cached more than what is sent from now on.
+        // The provider has cached more than the messages sent from now on.
         self.models.history_replaced = true;
     }
 
-    /// A run begins.
+    /// Begins a run.
     pub(crate) fn begin_run(&mut self, origin: RunOrigin) {
         let id = Some(self.ids.run());
         self.run = RunTally { id, is_open: true, started: self.now, origin, ..RunTally::default() };
@@ -193,7 +193,7 @@ impl Session {
         self.out.effect(effect)
     }
 
-    /// Stops an effect whose answer does not count any more.
+    /// Cancels an effect and ignores its answer.
     pub(crate) fn cancel(&mut self, effect: EffectId) {
         self.out.forget(effect);
         self.out.effect(Effect::Cancel(effect));
@@ -217,7 +217,7 @@ impl Session {
         self.event(EventKind::Status(status), None);
     }
 
-    /// Reports something to the host: in the run, or else in the next one.
+    /// Reports a notice to the host: in the run, or else in the next one.
     pub(crate) fn notice(&mut self, message: String) {
         if self.run.is_open {
             self.status(Status::Notice { message });
@@ -226,14 +226,14 @@ impl Session {
         }
     }
 
-    /// Reports what waited for a run.
+    /// Reports the notices that waited for a run.
     pub(crate) fn send_notices(&mut self) {
         for message in self.out.take_notices() {
             self.status(Status::Notice { message });
         }
     }
 
-    /// Reports what became of a message that was sent to a run.
+    /// Reports the fate of a message that was sent to a run.
     pub(crate) fn steered(&mut self, id: Option<EntryId>, fate: SteeredFate, after: Option<EffectId>) {
         let kind = EventKind::Steered(Steered::new(id, fate));
         if self.run.is_open {
@@ -242,14 +242,14 @@ impl Session {
         self.event_between_runs(kind, after);
     }
 
-    /// Queues an event that belongs to no run that is open.
+    /// Queues an event outside an open run.
     fn event_between_runs(&mut self, kind: EventKind, after: Option<EffectId>) {
         let run = self.run.id.clone().unwrap_or_else(|| self.ids.run());
         self.out.event(run, 0, kind, after);
     }
 
-    /// Makes an entry, applies it to the state and returns it for appending.
-    /// There is no other way to change the state.
+    /// Creates an entry, applies it to the state and returns it for appending. There is no other way to change the
+    /// state.
     pub(crate) fn record(&mut self, parent: Option<EntryId>, kind: EntryKind) -> Entry {
         let id = match &kind {
             EntryKind::Assistant(message) => message.block_ids.last().cloned(),
@@ -274,13 +274,13 @@ impl Session {
         self.record_user_as(id, UserEntry::new(prompt.content))
     }
 
-    /// Records an entry of the user's side, with the run and the mode that it belongs to.
+    /// Records an entry of the user's side, with its run and permission mode.
     pub(crate) fn record_user(&mut self, user: UserEntry) -> Entry {
         let id = self.ids.entry();
         self.record_user_as(id, user)
     }
 
-    /// Records a verdict on what is no call of the conversation.
+    /// Records a decision about an action that is not a call of the conversation.
     pub(crate) fn record_verdict(&mut self, verdict: AuditedDecision) {
         let entry = self.record(None, EntryKind::Decision(verdict));
         self.append(vec![entry]);
@@ -315,7 +315,7 @@ impl Session {
     }
 }
 
-/// Milliseconds from one time to another.
+/// Returns the milliseconds from `since` to `now`.
 pub(crate) fn duration_ms(now: Timestamp, since: Timestamp) -> u64 {
     u64::try_from(now.since(since).as_millis()).unwrap_or(u64::MAX)
 }

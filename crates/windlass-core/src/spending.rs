@@ -3,37 +3,37 @@
 use std::collections::BTreeMap;
 use windlass_types::{ModelUsage, NanoUsd, RunRecord, SpentRecord};
 
-/// Cost of calls of models, and their tokens by model.
+/// Cost of model requests, and their tokens by model.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Spent {
-    /// Cost of all calls.
+    /// Cost of all requests, in nano US dollars.
     pub cost: NanoUsd,
     /// Tokens and cost by model.
     pub by_model: BTreeMap<String, ModelUsage>,
 }
 
 impl Spent {
-    /// Books a call of a model.
+    /// Books a model request.
     pub(crate) fn charge(&mut self, model: &str, call: &ModelUsage) {
         self.by_model.entry(model.to_owned()).or_default().merge(call);
         self.cost = self.cost.saturating_add(call.cost);
     }
 }
 
-/// Spending of a session: a fold of the records in its log, and the calls that were booked since.
+/// Spending of a session: a fold of the records in its log, and the requests that were booked since.
 #[derive(Debug, Default)]
 pub(crate) struct Spending {
     spent: Spent,
-    /// Highest cost of the calls that are open in the log, by model.
+    /// Maximum cost of the requests that are open in the log, by model.
     held: BTreeMap<String, NanoUsd>,
-    /// The record of the last run.
+    /// Record of the last run.
     run: Option<RunRecord>,
 }
 
 impl Spending {
-    /// The end of a run. Its record may lack calls of agents in the background; that of a later process has the calls that were
-    /// cut.
+    /// Applies the end of a run. Its record may lack requests of agents in the background; that of a later process
+    /// includes the requests that were cut.
     pub(crate) fn apply_run(&mut self, record: &RunRecord) {
         if record.cost >= self.at_most() {
             self.held.clear();
@@ -44,7 +44,7 @@ impl Spending {
         self.run = Some(record.clone());
     }
 
-    /// A call that was reserved or billed.
+    /// Applies the record of a reserved or billed request.
     pub(crate) fn apply(&mut self, record: &SpentRecord) {
         self.spent.cost = record.cost;
         if !record.model_usage.is_empty() {
@@ -53,7 +53,7 @@ impl Spending {
         self.held.clone_from(&record.held);
     }
 
-    /// Counts calls that were open when the log ended as spent: a process that was killed cannot tell what they cost.
+    /// Counts requests that were open at the end of the log as spent: the cost is unknown when a process was killed.
     /// Returns their cost.
     pub(crate) fn count_cut_calls(&mut self) -> NanoUsd {
         let before = self.spent.cost;
@@ -65,12 +65,12 @@ impl Spending {
         self.spent.cost.saturating_sub(before)
     }
 
-    /// Books a call.
+    /// Books a request.
     pub(crate) fn charge(&mut self, model: &str, call: &ModelUsage) {
         self.spent.charge(model, call);
     }
 
-    /// Cost of all calls, open ones at what is reserved for them.
+    /// Returns the cost of all requests, open ones at their reservation.
     pub(crate) fn at_most(&self) -> NanoUsd {
         self.held.values().fold(self.spent.cost, |sum, held| sum.saturating_add(*held))
     }
@@ -79,7 +79,7 @@ impl Spending {
         &self.spent
     }
 
-    /// The record of the last run with the calls that were booked since, if there are any.
+    /// Returns the record of the last run with the requests that were booked since, if there are any.
     pub(crate) fn unrecorded(&self) -> Option<RunRecord> {
         let run = self.run.as_ref().filter(|run| run.model_usage != self.spent.by_model)?;
         let mut record = run.clone();

@@ -1,4 +1,4 @@
-//! The state of a session: a fold over the entries of its log.
+//! State of a session: a fold over the entries of its log.
 
 use crate::Spent;
 use crate::spending::Spending;
@@ -13,8 +13,8 @@ use windlass_types::{
     Role, SharedMessage,
 };
 
-/// The state of a session as its log has it. Only an entry changes the conversation, so
-/// that folding the log gives what the live machine has.
+/// State of a session as recorded in its log. Only an entry changes the conversation, so that a fold of the log equals
+/// the state of the live machine.
 #[derive(Debug)]
 pub struct SessionState {
     transcript: Transcript,
@@ -22,24 +22,23 @@ pub struct SessionState {
     current: Current,
     spending: Spending,
     tools: Tools,
-    /// Messages at the beginning whose private parts the provider has refused.
+    /// Number of messages at the beginning whose private parts the provider has refused.
     replay_dropped: usize,
-    /// The last prompt of the user, and its entry.
+    /// Last prompt of the user, and its entry.
     last_prompt: (Option<EntryId>, Vec<ContentBlock>),
-    /// The questions that wait for an answer.
+    /// Permission requests that wait for an answer.
     questions: PendingQuestions,
-    /// The size of the conversation in tokens: counted by the provider up to its last
-    /// answer, and estimated since.
+    /// Size of the conversation in tokens: counted by the provider up to its last answer, and estimated since.
     context_tokens: u64,
-    /// Tokens that the provider counted in its last answer, with system prompt and tools; 0 if it has counted none of this
-    /// conversation.
+    /// Tokens that the provider counted in its last answer, with system prompt and tools; 0 if it has counted none of
+    /// this conversation.
     counted_tokens: u64,
     at_boundary: bool,
     known: Known,
     media: MediaTally,
 }
 
-/// What entries set; the last of a kind counts.
+/// Values set by entries; the last entry of a kind applies.
 #[derive(Debug, Default)]
 struct Current {
     mode: Option<PermissionMode>,
@@ -47,26 +46,26 @@ struct Current {
     todos: Option<JsonText>,
 }
 
-/// The tools that requests list.
+/// Tools that requests list.
 #[derive(Debug, Default)]
 struct Tools {
-    /// Those that requests listed later than the first ones: after how many messages, and their names.
+    /// Later additions to the tool list: number of messages before them, and tool names.
     added: Vec<(usize, Vec<String>)>,
-    /// Those that the model has loaded, or that came later, also before a compaction.
+    /// Names of tools that the model has loaded, or that were added later, including those before a compaction.
     loaded: BTreeSet<String>,
-    /// Those that are withheld in this conversation until the model loads them.
+    /// Names of tools that are withheld in this conversation until the model loads them.
     withheld: BTreeSet<String>,
 }
 
-/// What the model knows from the conversation.
+/// Facts that the model knows from the conversation.
 #[derive(Debug, Default)]
 struct Known {
     environment: Option<EnvironmentContext>,
-    /// The instructions of tool servers that the conversation holds.
+    /// Instructions of tool servers in the conversation.
     instructions: KnownInstructions,
-    /// What is known as data of the work, over all compactions.
+    /// Structured data of the work, across all compactions.
     ledger: Ledger,
-    /// What the model was reminded of.
+    /// Reminders that the model has read.
     reminders: KnownReminders,
 }
 
@@ -89,8 +88,8 @@ impl SessionState {
         }
     }
 
-    /// The state behind a rewind: the conversation is that of the log. Where calls start, the mode and what was spent stay, for
-    /// a log must not change what this opening allows.
+    /// Resets the state to the rewound log. Current directory, mode and spending stay, for a log must not change the
+    /// permissions of this opening.
     pub(crate) fn rewound(&mut self, log: &[Entry]) {
         let mut state = Self::new(self.current.cwd.clone());
         log.iter().for_each(|entry| state.apply(entry));
@@ -136,7 +135,7 @@ impl SessionState {
                 self.grow(estimate_result(&result.result));
                 self.media.add_result(&result.result);
             }
-            // What the model knows of its environment it knows from the conversation.
+            // The model knows its environment only from the conversation.
             EntryKind::Compacted(_) => (self.leaf, self.known.environment) = (Some(entry.id.clone()), None),
             EntryKind::ToolsAdded(names) => {
                 self.tools.loaded.extend(names.iter().cloned());
@@ -162,133 +161,133 @@ impl SessionState {
         self.context_tokens = self.context_tokens.saturating_add(tokens);
     }
 
-    /// What the model knows of its environment. `None`: it has read no text about it.
+    /// Returns the environment that the model knows. `None`: it has read no text about it.
     pub(crate) fn environment(&self) -> Option<&EnvironmentContext> {
         self.known.environment.as_ref()
     }
 
-    /// The size of the conversation in tokens: as the provider counted it, and estimated from there.
+    /// Returns the size of the conversation in tokens: counted by the provider, and estimated from there.
     pub fn context_tokens(&self) -> u64 {
         self.context_tokens
     }
 
-    /// Tokens that the provider counted in its last answer, with system prompt and tools; 0 if it has counted none of this
-    /// conversation.
+    /// Returns the tokens that the provider counted in its last answer, with system prompt and tools; 0 if it has
+    /// counted none of this conversation.
     pub(crate) fn counted_tokens(&self) -> u64 {
         self.counted_tokens
     }
 
-    /// The instructions of tool servers that the conversation holds.
+    /// Returns the instructions of tool servers in the conversation.
     pub(crate) fn instructions(&self) -> &KnownInstructions {
         &self.known.instructions
     }
 
-    /// What is known as data of the work, over all compactions.
+    /// Returns the structured data of the work, across all compactions.
     pub fn ledger(&self) -> &Ledger {
         &self.known.ledger
     }
 
-    /// What the model was reminded of.
+    /// Returns the reminders that the model has read.
     pub(crate) fn reminders(&self) -> &KnownReminders {
         &self.known.reminders
     }
 
-    /// The last prompt of the user.
+    /// Returns the last prompt of the user.
     pub(crate) fn last_prompt(&self) -> &[ContentBlock] {
         &self.last_prompt.1
     }
 
-    /// The entry of the last prompt of the user.
+    /// Returns the entry of the last prompt of the user.
     pub(crate) fn last_prompt_id(&self) -> Option<&EntryId> {
         self.last_prompt.0.as_ref()
     }
 
-    /// The questions that wait for an answer.
+    /// Returns the permission requests that wait for an answer.
     pub fn pending_questions(&self) -> &PendingQuestions {
         &self.questions
     }
 
-    /// The images and documents of the conversation.
+    /// Returns the tally of images and documents in the conversation.
     pub(crate) fn media(&self) -> MediaTally {
         self.media
     }
 
-    /// The spending of the session.
+    /// Returns the spending of the session.
     pub(crate) fn spending(&mut self) -> &mut Spending {
         &mut self.spending
     }
 
-    /// The conversation.
+    /// Returns the conversation.
     pub fn transcript(&self) -> &Transcript {
         &self.transcript
     }
 
-    /// The messages for a request to a model of an API. What another model alone can read is left out.
+    /// Returns the messages for a request to a model of an API, without data that only another model can read.
     pub(crate) fn messages_for(&self, api: &Api, model: &str) -> Vec<SharedMessage> {
         readable_messages(self.transcript.iter(), api, model, self.replay_dropped)
     }
 
-    /// The tools that requests listed later than the first ones: after how many messages, and their names.
+    /// Returns later additions to the tool list: number of messages before them, and tool names.
     ///
-    /// Only where requests can list them: behind a message of the user. What was added before a compaction, or behind the
-    /// point where a conversation was taken up again, has no such place any more.
+    /// Only at positions where requests can list them: after a message of the user. Additions before a compaction, or
+    /// before the point where a conversation was resumed, have no such position any more.
     pub(crate) fn added_tools(&self) -> Vec<(usize, Vec<String>)> {
         let before = |after: usize| after.checked_sub(1).and_then(|last| self.transcript.get(last));
         let can_stand = |(after, _): &&(usize, Vec<String>)| before(*after).is_some_and(|last| last.role == Role::User);
         self.tools.added.iter().filter(can_stand).cloned().collect()
     }
 
-    /// The tools that the model has loaded, or that came later, by name.
+    /// Returns the names of the tools that the model has loaded, or that were added later.
     pub(crate) fn loaded_tools(&self) -> &BTreeSet<String> {
         &self.tools.loaded
     }
 
-    /// The tools that are withheld in this conversation until the model loads them, by name.
+    /// Returns the names of the tools that are withheld in this conversation until the model loads them.
     pub(crate) fn withheld_tools(&self) -> &BTreeSet<String> {
         &self.tools.withheld
     }
 
-    /// The model that the conversation began with, as it was asked for; `None` before its first answer.
+    /// Returns the requested model that the conversation began with; `None` before its first answer.
     pub(crate) fn first_model(&self) -> Option<String> {
         self.transcript.iter().find_map(|message| message.origin.as_ref()).map(|origin| origin.model.clone())
     }
 
-    /// The last entry of the conversation.
+    /// Returns the last entry of the conversation.
     pub(crate) fn leaf(&self) -> Option<&EntryId> {
         self.leaf.as_ref()
     }
 
-    /// Whether the conversation is empty.
+    /// `true` if the conversation is empty.
     pub fn is_empty(&self) -> bool {
         self.leaf.is_none()
     }
 
-    /// The directory that calls start in.
+    /// Returns the directory that calls start in.
     pub fn cwd(&self) -> &Path {
         &self.current.cwd
     }
 
-    /// The permission mode that the log sets, if it does.
+    /// Returns the permission mode set by the log, if any.
     pub fn permission_mode(&self) -> Option<PermissionMode> {
         self.current.mode
     }
 
-    /// The todo list, as its tool wrote it.
+    /// Returns the todo list, as its tool wrote it.
     pub fn todos(&self) -> Option<&JsonText> {
         self.current.todos.as_ref()
     }
 
-    /// Cost of the session so far. Calls that are open in the log cost what was reserved for them.
+    /// Returns the cost of the session so far, with requests that are open in the log at their reservation.
     pub fn cost(&self) -> NanoUsd {
         self.spending.at_most()
     }
 
-    /// Cost and tokens of all calls that have ended.
+    /// Returns cost and tokens of all requests that have ended.
     pub fn spent(&self) -> &Spent {
         self.spending.spent()
     }
 
-    /// Tokens and cost by model.
+    /// Returns tokens and cost by model.
     pub fn model_usage(&self) -> &BTreeMap<String, ModelUsage> {
         &self.spending.spent().by_model
     }

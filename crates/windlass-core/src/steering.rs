@@ -1,10 +1,8 @@
 //! Messages that the user sends to an open run.
 //!
-//! Like every prompt they have to pass the UserPromptSubmit hooks. These are
-//! asked at once, about one message after the other, while the run continues.
-//! The messages join the conversation at a safe point: behind the results of a
-//! batch of calls, or when the run would end. The run waits there until the hooks
-//! have answered for all that came before.
+//! Like every prompt they have to pass the UserPromptSubmit hooks. The hooks run at once, for one message after the
+//! other, while the run continues. The messages join the conversation at a safe point: after the results of a batch of
+//! calls, or when the run would end. The run waits there until the hooks have answered for all earlier messages.
 
 use crate::feedback::Feedback;
 use crate::session::Session;
@@ -12,39 +10,39 @@ use crate::{EffectId, Prompt};
 use std::collections::VecDeque;
 use windlass_types::{ContentBlock, EntryId, HookEventName, HookOutcome, SteeredFate};
 
-/// The messages that wait for a safe point of a run.
+/// Messages that wait for a safe point of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Steering {
     messages: VecDeque<Message>,
-    /// How many of them the run waits for at a safe point: those that had come when it was reached.
+    /// Number of messages that the run waits for at a safe point: those that had arrived when it was reached.
     awaited: usize,
 }
 
 #[derive(Debug)]
 struct Message {
     prompt: Prompt,
-    /// Whether the sender wants it back if the run ends first.
+    /// `true` if the sender wants the message back if the run ends first.
     returns: bool,
     review: Review,
-    /// What is attached to it.
+    /// Attachments of the message.
     attached: Vec<ContentBlock>,
 }
 
-/// How far the UserPromptSubmit hooks are with a message.
+/// Progress of the UserPromptSubmit hooks for a message.
 #[derive(Debug)]
 enum Review {
     Due,
     Asked(EffectId),
-    /// It may join the conversation, and this context with it.
+    /// Passed: the message may join the conversation, with this context.
     Passed(Vec<String>),
 }
 
-/// The text of a prompt, as hooks read it.
+/// Returns the text of a prompt for hooks.
 pub(crate) fn prompt_text(prompt: &Prompt) -> String {
     texts(prompt.content.iter().chain(&prompt.quoted))
 }
 
-/// The user's own words in a prompt.
+/// Returns the user's own words in a prompt.
 pub(crate) fn own_text(prompt: &Prompt) -> String {
     texts(&prompt.content)
 }
@@ -55,12 +53,12 @@ fn texts<'a>(blocks: impl IntoIterator<Item = &'a ContentBlock>) -> String {
 }
 
 impl Steering {
-    /// Takes a message for the run.
+    /// Queues a message for the run.
     pub(crate) fn add(&mut self, prompt: Prompt, returns: bool) {
         self.messages.push_back(Message { prompt, returns, review: Review::Due, attached: Vec::new() });
     }
 
-    /// The sender of a message wants it back.
+    /// Returns a message to its sender on request.
     pub(crate) fn withdraw(&mut self, session: &mut Session, id: &EntryId) {
         let named = |message: &Message| message.prompt.id.as_ref() == Some(id);
         if let Some(message) = self.messages.iter().position(named).and_then(|at| self.take(session, at)) {
@@ -68,7 +66,7 @@ impl Steering {
         }
     }
 
-    /// Takes out a message that does not join the conversation.
+    /// Removes a message that does not join the conversation.
     fn take(&mut self, session: &mut Session, at: usize) -> Option<Message> {
         let message = self.messages.remove(at)?;
         if let Review::Asked(effect) = message.review {
@@ -80,12 +78,12 @@ impl Steering {
         Some(message)
     }
 
-    /// Forgets all messages.
+    /// Discards all messages.
     pub(crate) fn forget(&mut self, session: &mut Session) {
         while self.take(session, 0).is_some() {}
     }
 
-    /// The run ends: messages are returned to their senders, or become the next prompts, which this returns.
+    /// Ends the run: returns messages to their senders, or returns those that become the next prompts.
     pub(crate) fn defer(&mut self, session: &mut Session) -> Vec<Prompt> {
         let mut deferred = Vec::new();
         while let Some(message) = self.take(session, 0) {
@@ -98,7 +96,7 @@ impl Steering {
         deferred
     }
 
-    /// Asks the hooks about the next message that has come, unless they are being asked about one.
+    /// Runs the hooks for the next message, unless they are running for one.
     pub(crate) fn ask(&mut self, session: &mut Session) {
         if self.messages.iter().any(|message| matches!(message.review, Review::Asked(_))) {
             return;
@@ -113,7 +111,7 @@ impl Steering {
         }
     }
 
-    /// Other hooks listen now: they are asked again, about all messages that have not joined yet.
+    /// Runs the changed hooks again, for all messages that have not joined yet.
     pub(crate) fn ask_again(&mut self, session: &mut Session) {
         for message in &mut self.messages {
             if let Review::Asked(effect) = std::mem::replace(&mut message.review, Review::Due) {
@@ -123,12 +121,12 @@ impl Steering {
         }
     }
 
-    /// Whether hooks are asked about a message by this effect.
+    /// `true` if this effect runs hooks for a message.
     pub(crate) fn waits_for(&self, effect: EffectId) -> bool {
         self.messages.iter().any(|message| matches!(message.review, Review::Asked(asked) if asked == effect))
     }
 
-    /// Takes what is attached to the message that hooks are asked about.
+    /// Stores the attachments of the message that hooks are asked about.
     pub(crate) fn attach(&mut self, effect: EffectId, blocks: Vec<ContentBlock>) {
         let asked = |message: &&mut Message| matches!(message.review, Review::Asked(asked) if asked == effect);
         if let Some(message) = self.messages.iter_mut().find(asked) {
@@ -136,7 +134,7 @@ impl Steering {
         }
     }
 
-    /// Hooks have answered whether a message may join the conversation. Returns why the run is to end, if they want that.
+    /// Handles the outcome of hooks for a message. Returns the reason to end the run, if they want that.
     pub(crate) fn hooked(&mut self, session: &mut Session, effect: EffectId, outcome: HookOutcome) -> Option<String> {
         session.hooks_ran(HookEventName::UserPromptSubmit, None, &outcome);
         let asked = |message: &Message| matches!(message.review, Review::Asked(asked) if asked == effect);
@@ -153,17 +151,17 @@ impl Steering {
         outcome.stop
     }
 
-    /// A safe point is reached: all messages that have come are awaited there.
+    /// Begins to wait at a safe point for all messages that have arrived.
     pub(crate) fn halt(&mut self) {
         self.awaited = self.messages.len();
     }
 
-    /// Whether all awaited messages may join.
+    /// `true` if all awaited messages may join.
     pub(crate) fn is_reviewed(&self) -> bool {
         self.messages.iter().take(self.awaited).all(|message| matches!(message.review, Review::Passed(_)))
     }
 
-    /// Takes out the messages that join the conversation at this safe point, each with what the model reads behind it.
+    /// Removes the messages that join the conversation at this safe point, each with the texts after it.
     pub(crate) fn join(&mut self) -> Vec<(Prompt, Feedback)> {
         let joining = self.messages.drain(..self.awaited.min(self.messages.len()));
         let joining = joining.map(|Message { prompt, review, attached, .. }| match review {

@@ -1,8 +1,7 @@
-//! Work that runs in the background.
+//! Background tasks.
 //!
-//! The driver reports when a task starts and ends, and the host reads of both at once.
-//! The model reads of the end at the next safe point of the open run; without one,
-//! a run of its own begins with it.
+//! The driver reports when a task starts and ends, and the host gets both events at once. The model reads of the end at
+//! the next safe point of the open run; without one, a run of its own begins with it.
 
 use crate::news::News;
 use crate::session::Session;
@@ -12,63 +11,63 @@ use windlass_types::{
     Entry, EntryKind, EventKind, RunId, TaskEnded, TaskId, TaskInfo, TaskProgress, TaskRecord, TaskStatus, TaskUsage,
 };
 
-/// How many runs in a row may begin by themselves. Then news waits for the next
-/// prompt, so that work which starts work comes to an end.
+/// Maximum number of consecutive runs that begin by themselves. Then notifications wait for the next prompt, so that
+/// tasks which start tasks come to an end.
 const MAX_WAKES: u32 = 50;
-/// How many tasks that have ended are remembered.
+/// Maximum number of ended tasks that are remembered.
 const MAX_ENDED: usize = 256;
 
-/// The tasks of a session that are running. They do not outlive it.
+/// Running tasks of a session. They do not outlive it.
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
     running: BTreeMap<TaskId, Task>,
-    /// Those that ended last, for a conversation that is rewound to before it had their ends.
+    /// Tasks that ended last, for a conversation that is rewound to before their ends.
     ended: VecDeque<TaskEnded>,
-    /// Runs that began by themselves since the last prompt.
+    /// Number of runs that began by themselves since the last prompt.
     wakes: u32,
 }
 
 #[derive(Debug)]
 struct Task {
     info: TaskInfo,
-    /// The run and turn that began it.
+    /// Run and turn that began the task.
     run: RunId,
     turn: u32,
-    /// Whether its end was ordered.
+    /// `true` if the end of the task was requested.
     stopping: bool,
-    /// Whether the model knows that it ends.
+    /// `true` if the model knows that the task ends.
     known: bool,
 }
 
 impl Tasks {
-    /// The tasks that are running.
+    /// Returns the running tasks.
     pub(crate) fn running(&self) -> impl Iterator<Item = &TaskInfo> {
         self.running.values().map(|task| &task.info)
     }
 
-    /// A prompt begins: runs may begin by themselves again.
+    /// Resets the count of runs that began by themselves: a prompt begins.
     pub(crate) fn prompted(&mut self) {
         self.wakes = 0;
     }
 
-    /// Whether a run may begin by itself. An agent below the main one has a single run: its parent
-    /// has the report when that ends.
+    /// `true` if a run may begin by itself. An agent below the main one has a single run: its parent has the report
+    /// when that ends.
     pub(crate) fn may_wake(&self, session: &Session) -> bool {
-        // What it would tell the model waits, too, while calls wait for answers.
+        // Notifications also wait while calls wait for answers.
         let waits = session.state.transcript().has_open_calls();
         session.config.agent.is_none() && session.unread.news.wakes() && self.wakes < MAX_WAKES && !waits
     }
 
-    /// A run begins by itself.
+    /// Counts a run that begins by itself.
     pub(crate) fn wake(&mut self) {
         self.wakes += 1;
     }
 
-    /// A call left work behind. `counts`: the call belongs to a message that counts.
+    /// Adds a task started by a call. `counts`: the call belongs to a stored message.
     pub(crate) fn started(&mut self, session: &mut Session, counts: bool, info: TaskInfo) {
         let run = session.run.id.clone().filter(|_| counts && !self.running.contains_key(&info.id));
         let Some(run) = run else {
-            // Of a call that does not count, no work may continue.
+            // A discarded call must not leave a running task.
             session.effect(Effect::StopTask(info.id));
             return;
         };
@@ -78,7 +77,7 @@ impl Tasks {
         self.running.insert(task.info.id.clone(), task);
     }
 
-    /// A task reports how far it is.
+    /// Reports the progress of a task.
     pub(crate) fn progress(&self, session: &mut Session, id: &TaskId, usage: TaskUsage, last_tool: Option<String>) {
         let Some(task) = self.running.get(id) else { return };
         let mut progress = TaskProgress::new(task.info.clone(), usage);
@@ -86,7 +85,7 @@ impl Tasks {
         session.out.event(task.run.clone(), task.turn, EventKind::TaskProgress(progress), None);
     }
 
-    /// A task ended. The end of an unknown task is not reported.
+    /// Handles the end of a task. The end of an unknown task is not reported.
     pub(crate) fn ended(&mut self, session: &mut Session, ended: TaskEnded) {
         let Some(task) = self.running.remove(&ended.info.id) else { return };
         if !task.known {
@@ -101,8 +100,8 @@ impl Tasks {
         session.out.event(task.run, task.turn, EventKind::TaskEnded(ended), Some(append));
     }
 
-    /// The conversation was rewound: the model reads again of ends that it has not read of in what is left, and of none whose
-    /// beginning is not there any more.
+    /// Adjusts the tasks to a rewound conversation: the model reads again of ends that the rest of the conversation
+    /// lacks, and of none whose beginning was removed.
     pub(crate) fn rewound(&mut self, session: &mut Session, log: &[Entry]) {
         let has = |wanted: &TaskId, stopping: bool| {
             log.iter().any(|entry| match &entry.kind {
@@ -118,7 +117,7 @@ impl Tasks {
         session.unread.news = News::of(log, ended);
     }
 
-    /// The model stops a task. It does not read of the end.
+    /// Stops a task for the model, which gets no notification of the end.
     pub(crate) fn stop(&mut self, session: &mut Session, id: &TaskId) {
         let Some(task) = self.running.get_mut(id) else { return };
         if !std::mem::replace(&mut task.known, true) {
@@ -129,7 +128,7 @@ impl Tasks {
         }
     }
 
-    /// Stops all tasks before the session closes. Returns whether any is still running.
+    /// Stops all tasks before the session closes. Returns `true` if any is still running.
     pub(crate) fn stop_all(&mut self, session: &mut Session) -> bool {
         for task in self.running.values_mut().filter(|task| !task.stopping) {
             task.stopping = true;

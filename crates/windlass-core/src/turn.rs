@@ -20,31 +20,31 @@ pub(crate) struct Turn {
     pub(crate) call: ModelCall,
     continuation: Continuation,
     shown: Shown,
-    /// The calls of the message. Those that only read may run already.
+    /// Calls of the message. Read-only calls may run already.
     pub(crate) batch: Batch,
 }
 
-/// What the host has read of the message.
+/// Parts of the message that the host has received.
 #[derive(Debug, Default)]
 struct Shown {
     message_id: Option<MessageId>,
     model: String,
     usage: Usage,
-    /// The ids of the blocks that are complete.
+    /// Ids of the complete blocks.
     block_ids: Vec<EntryId>,
     any: bool,
 }
 
-/// How a turn continues.
+/// Next step of a turn.
 #[derive(Debug)]
 pub(crate) enum TurnStep {
-    /// It waits for an effect, or for the log.
+    /// Waiting for an effect, or for the log.
     Waits,
-    /// Its message is complete and stored. Its calls are in the batch.
+    /// Complete: the message is stored, and its calls are in the batch.
     Complete(StopReason),
-    /// The request is too long for the model.
+    /// Too long for the model.
     TooLong(ModelFailure),
-    /// The model gave no message.
+    /// Failed: the model gave no message.
     Failed(ModelFailure),
     /// The run ends.
     Ends(Outcome),
@@ -56,13 +56,13 @@ impl Turn {
         Self { call, continuation, shown: Shown::default(), batch: Batch::default() }
     }
 
-    /// Sends its request, when log and budget allow it.
+    /// Sends the request of the turn, when log and budget allow it.
     pub(crate) fn send(&mut self, session: &mut Session) -> TurnStep {
         let step = self.call.send(session);
         self.follow(session, step)
     }
 
-    /// Takes an answer to the effect that its call waits for.
+    /// Applies an answer to the effect that the model request waits for.
     pub(crate) fn handle(
         &mut self,
         session: &mut Session,
@@ -94,14 +94,14 @@ impl Turn {
             CallStep::TooLong(failure) => TurnStep::TooLong(failure),
             CallStep::GivenUp(failure) => TurnStep::Failed(failure),
             CallStep::Ends(outcome) => {
-                // The turn was counted when it began. If this was to be its first call, it did not take place.
+                // The turn was counted when it began. It is not counted if its first request was not sent.
                 session.run.turns = session.run.turns.saturating_sub(u32::from(self.call.repeat.is_none()));
                 TurnStep::Ends(outcome)
             }
         }
     }
 
-    /// An item of the model's stream.
+    /// Applies an item of the model's stream.
     fn item(&mut self, session: &mut Session, item: ModelItem) -> TurnStep {
         let renamed = match self.call.with_own_ids(session, &item) {
             Cow::Owned(renamed) => Some(renamed),
@@ -134,8 +134,8 @@ impl Turn {
         }
     }
 
-    /// The text of an answer in the form of the structured output becomes a call of its tool, which checks and reports it as any
-    /// other call. A text of another form stays one.
+    /// Turns an answer in the form of the structured output into a call of its tool, which checks and reports it as any
+    /// other call. Text of another form stays text.
     fn call_with_text(&mut self, session: &mut Session, message: &mut AssembledMessage) {
         let Some(name) = session.config.tools.structured_output.clone().filter(|_| self.batch.is_empty()) else {
             return;
@@ -165,7 +165,7 @@ impl Turn {
         let mut shown = std::mem::take(&mut self.shown.block_ids).into_iter();
         let block_ids: Vec<_> = content.iter().map(|_| shown.next().unwrap_or_else(|| session.ids.entry())).collect();
         self.batch.belongs_to(session, &content, &block_ids, &stop_reason);
-        // Gateways rename models. The name that is stored decides later which model can read the reasoning.
+        // Gateways rename models. The stored name decides later which model can read the reasoning.
         let written_by = if is_same_model(&model, &asked.id) { model.clone() } else { asked.id.clone() };
         let origin = Origin::new(asked.info.api, asked.id, model.clone());
         let mut entry =
@@ -179,13 +179,13 @@ impl Turn {
         stop_reason
     }
 
-    /// The user stopped the run.
+    /// Abandons the turn: the user stopped the run.
     pub(crate) fn interrupt(&mut self, session: &mut Session) {
         self.call.abandon(session);
         self.withdraw(session, WithdrawReason::Interrupted);
     }
 
-    /// Takes back what was shown of an unfinished message. Its calls do not count.
+    /// Withdraws the shown parts of an unfinished message. Its calls are discarded.
     fn withdraw(&mut self, session: &mut Session, reason: WithdrawReason) {
         std::mem::take(&mut self.batch).forget(session);
         let shown = std::mem::take(&mut self.shown);

@@ -1,15 +1,15 @@
-//! Entries that the log has not answered for.
+//! Entries that the log has not acknowledged.
 
 use crate::EffectId;
 use std::collections::BTreeMap;
 use std::fmt;
 use windlass_types::{Entry, EntryKind};
 
-/// The kinds of the entries of appends that are not answered yet, for the message of a session whose log hangs.
+/// Kinds of the entries of unanswered appends, for the message of a session whose log hangs.
 #[derive(Debug, Default)]
 pub(crate) struct UnsavedEntries(BTreeMap<EffectId, Vec<Label>>);
 
-/// A kind of entry in words: one, and several.
+/// A kind of entry in words: singular and plural.
 type Label = (&'static str, &'static str);
 
 impl UnsavedEntries {

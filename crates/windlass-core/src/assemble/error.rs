@@ -1,8 +1,8 @@
-//! Streams that cannot be a message.
+//! Errors of streams that do not form a message.
 
 use windlass_types::ToolUseId;
 
-/// A stream that breaks the grammar of a message, or a limit. For the loop it is
+/// A stream that breaks the grammar of a message, or a limit. The loop treats it as
 /// [`ModelErrorKind::Protocol`](windlass_types::ModelErrorKind::Protocol).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum AssembleError {
@@ -12,10 +12,10 @@ pub(crate) enum AssembleError {
     /// A second start.
     #[error("the model's stream starts a message inside a message")]
     StartedTwice,
-    /// Something that ends or replaces a block while one is open.
+    /// An event that ends or replaces a block while one is open.
     #[error("the model's stream continues while block {index} is still open")]
     BlockOpen { index: usize },
-    /// A block out of turn.
+    /// A block with an unexpected index.
     #[error("the model's stream starts block {found} where block {expected} is due")]
     WrongIndex { expected: usize, found: usize },
     /// A delta or stop of a block that is not open.
@@ -24,7 +24,7 @@ pub(crate) enum AssembleError {
     /// A delta that does not fit its block.
     #[error("the model's stream adds to block {index} what does not belong to its type")]
     WrongDelta { index: usize },
-    /// A block that a model's message cannot hold, or one that cannot be read.
+    /// A block of a type that a model's message cannot contain, or a malformed one.
     #[error("the model's stream holds a block that does not belong in a model's message")]
     ForeignBlock,
     /// A tool use without id or name.

@@ -58,7 +58,7 @@ fn assemble(events: &[E]) -> Result<Option<AssembledMessage>, AssembleError> {
     Ok(message)
 }
 
-/// Which tool uses have an input that cannot be used, and why.
+/// Returns the tool uses with unusable input, each with the reason.
 fn malformed(events: &[E]) -> Vec<(usize, ToolUseId, String)> {
     let (mut assembler, mut malformed) = (MessageAssembler::new(), Vec::new());
     for event in events {
@@ -240,7 +240,7 @@ fn impossible_streams_are_refused() {
         (vec![start(), call(0, "t"), close(0), call(1, "t")], AssembleError::RepeatedCall { id: ToolUseId::from("t") }),
         (vec![start(), open(0, BlockStart::Whole(tool_result))], AssembleError::ForeignBlock),
         (vec![start(), whole(0, "[]")], AssembleError::ForeignBlock),
-        // Known when it is read back: it would be an unchecked call.
+        // A known type when it is read back: it would be an unchecked call.
         (vec![start(), whole(0, r#"{"type":"tool_use","id":"t","name":"n","input":{}}"#)], AssembleError::ForeignBlock),
         (vec![start(), E::MessageStop], AssembleError::NoStopReason),
         (vec![start(), usage(), E::MessageStop], AssembleError::NoStopReason),
@@ -282,7 +282,7 @@ fn bytes_and_blocks_are_bounded() {
     );
 }
 
-/// The grammar of the module's documentation, written a second way: on slices.
+/// `true` if the events match the grammar of the module's documentation, implemented a second time: on slices.
 fn is_message(events: &[E]) -> bool {
     let events: Vec<&E> = events.iter().filter(|event| !matches!(event, E::Ping | E::Unknown)).collect();
     match events.as_slice() {
@@ -340,7 +340,7 @@ fn any_event() -> impl Strategy<Value = E> {
     ]
 }
 
-/// A stream that follows the grammar, and the message that it means.
+/// Generates a stream that follows the grammar.
 fn any_message() -> impl Strategy<Value = Vec<E>> {
     let block = (any::<bool>(), prop::collection::vec(".{0,5}", 0..4));
     prop::collection::vec(block, 0..4).prop_map(|blocks| {
@@ -361,7 +361,7 @@ proptest! {
         prop_assert_eq!(matches!(assemble(&events), Ok(Some(_))), is_message(&events));
     }
 
-    /// Damage to a good stream: one event lost, doubled, swapped or put in.
+    /// Damage to a valid stream: one event lost, doubled, swapped or inserted.
     #[test]
     fn a_damaged_stream_completes_only_when_it_is_still_a_message(
         (mut events, at, to, other) in any_message().prop_flat_map(|events| {

@@ -1,4 +1,4 @@
-//! One tool call, and where it is on its way to a result.
+//! One tool call and its stages up to the result.
 
 use crate::feedback::Feedback;
 use crate::session::Session;
@@ -14,60 +14,60 @@ use windlass_types::{
 /// One tool call.
 #[derive(Debug)]
 pub(super) struct Call {
-    /// As the model wrote it.
+    /// Tool use as the model wrote it.
     pub(super) original: ToolUse,
-    /// The input that would run: the model's, or what a hook or the host made of it.
+    /// Input that would run: the model's, or its replacement by a hook or the host.
     pub(super) input: JsonText,
-    /// What hooks and the host made of the model's input, in order.
+    /// Changes that hooks and the host made to the model's input, in order.
     pub(super) input_changes: Vec<InputChange>,
-    /// The assistant line that holds the tool use, once the message is stored.
+    /// Assistant entry that contains the tool use, once the message is stored.
     pub(super) line: Option<EntryId>,
     pub(super) consent: Consent,
-    /// Whether its result is a part of the prompt: no message holds it.
+    /// `true` if the result is part of a prompt: no message contains the call.
     pub(super) of_prompt: bool,
-    /// The command or skill whose program it runs.
+    /// Command or skill that the call's program belongs to.
     pub(super) command: Option<Box<PromptCommand>>,
-    /// The call that made it, if no message holds it.
+    /// Call that made this one, if no message contains it.
     pub(super) made: Option<Maker>,
-    /// Whether the user stopped it, before or while it ran.
+    /// `true` if the user stopped the call, before or while it ran.
     pub(super) stopping: bool,
-    /// Whether it was left open by an earlier run: its result follows on what came since.
+    /// `true` if an earlier run left the call open: its result follows later messages.
     pub(super) is_continued: bool,
-    /// The agent that it has run, which waits for answers.
+    /// Agent run by the call, which waits for answers.
     pub(super) waiting: Option<Box<WaitingAgent>>,
-    /// The agent that it waits for as the log has it.
+    /// Id of the waiting agent, as recorded in the log.
     pub(super) recorded_waiting: Option<AgentId>,
     pub(super) stage: Stage,
 }
 
-/// What hooks and the host have answered about a call.
+/// Answers of hooks and the host about a call.
 #[derive(Debug, Default)]
 pub(super) struct Consent {
-    /// Whether the PreToolUse hooks were asked about the call as it is.
+    /// `true` if the PreToolUse hooks have seen the call with its current input.
     pub(super) hooks_asked: bool,
-    /// The PreSkillShellCommand hooks.
+    /// State of the PreSkillShellCommand hooks.
     pub(super) skill_hooks: SkillHooks,
     pub(super) hook_verdict: Option<HookVerdict>,
-    /// The exact call that the host approved.
+    /// Digest of the exact call that the host approved.
     pub(super) approved: Option<CallDigest>,
-    /// The last question about it that was put to the host.
+    /// Last permission request about the call that was sent to the host.
     pub(super) asked: Option<QuestionId>,
-    /// What the PermissionRequest hooks answered to that question.
+    /// Answer of the PermissionRequest hooks to that request.
     pub(super) hook_answer: Option<PermissionAnswer>,
-    /// The last question that was answered, and by whom.
+    /// Last answered permission request, and who answered.
     pub(super) answer: Option<AuditedAnswer>,
-    /// What the classifier said of which exact call.
+    /// Verdict of the classifier, with the digest of the exact call.
     pub(super) classified: Option<(CallDigest, Classified)>,
-    /// The question that waits for an answer, if the run waits for answers.
+    /// Permission request that waits for an answer, if the run waits for answers.
     pub(super) question: Option<Box<Kept>>,
-    /// The search for an answer that was given to it before this opening.
+    /// Search for an answer given before this opening of the session.
     pub(super) earlier_answer: EarlierAnswer,
 }
 
-/// The hooks that a program of a command or skill has to pass before it is judged as a call.
+/// State of the hooks that a program of a command or skill must pass before the decision on its call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum SkillHooks {
-    /// Not asked about the call as it is.
+    /// Not asked about the current input.
     #[default]
     Unasked,
     /// Being asked.
@@ -76,7 +76,7 @@ pub(super) enum SkillHooks {
     Passed,
 }
 
-/// The search for an answer that another process gave before this opening puts the question.
+/// Search for an answer that another process gave before this opening repeats the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum EarlierAnswer {
     /// Not begun.
@@ -84,68 +84,68 @@ pub(super) enum EarlierAnswer {
     Unknown,
     /// In progress: nobody is asked meanwhile.
     Sought,
-    /// There is none.
+    /// No answer exists.
     Absent,
 }
 
-/// Where a call is.
+/// Stage of a call.
 #[derive(Debug, Default)]
 pub(super) enum Stage {
-    /// It has not been read.
+    /// Not prepared.
     #[default]
     New,
-    /// It cannot run. It is answered when its message is complete.
+    /// Unable to run. Answered when its message is complete.
     Unusable(Unprepared),
-    /// It is being read.
+    /// Being prepared.
     Preparing(EffectId, Preparing),
-    /// It was read; its judgement waits for the message.
+    /// Prepared; the decision waits for the message.
     Held(Box<Read>),
-    /// Hooks are asked.
+    /// Waiting for hooks.
     Hooking(EffectId, Box<Read>),
-    /// The classifier is asked.
+    /// Waiting for the classifier.
     Classifying(EffectId, Box<Read>),
-    /// The question is being made durable, because the run waits for answers.
+    /// Waiting until the permission request is durable, because the run waits for answers.
     Keeping(EffectId, Box<Read>),
-    /// The host is asked.
+    /// Waiting for the host.
     Asking(EffectId, Box<Read>),
-    /// Its question stays open, or its agent waits, and the run ends without its result.
+    /// Left open, because its permission request or its agent waits; the run ends without its result.
     Pending(Option<Box<Read>>),
-    /// It is on its way to run.
+    /// Allowed, about to run.
     Allowed(Step, Allowed),
-    /// It runs.
+    /// Running.
     Running(EffectId, Running),
-    /// It ran before its message was complete.
+    /// Finished before its message was complete.
     Early(Box<ToolOutcome>, Running),
-    /// It ran; hooks are asked.
+    /// Finished; waiting for hooks.
     Reviewing(EffectId, Box<ToolOutcome>, Running),
-    /// It is answered.
+    /// Answered.
     Settled(Settled),
 }
 
-/// A call that is being read.
+/// State of a call that is being prepared.
 #[derive(Debug)]
 pub(super) struct Preparing {
-    /// The tool that it is read for, if that is offered.
+    /// Tool offered under the name, if there is one.
     pub(super) tool: Option<Arc<ToolSpec>>,
-    /// Whether the host approved the input that is being read.
+    /// `true` if the host approved the input that is being prepared.
     pub(super) approves: bool,
 }
 
-/// What was read of a call.
+/// Facts of a prepared call.
 #[derive(Debug)]
 pub(super) struct Read {
     pub(super) facts: CallFacts,
-    /// What it touches, by resolved paths.
+    /// Access of the call, by resolved paths.
     pub(super) footprint: Access,
     pub(super) title: String,
     pub(super) read_only: bool,
-    /// Whether its tool claims that it only reads: it may run beside readers. No right follows from it.
+    /// `true` if the tool claims to be read-only: the call may run beside readers. No permission follows from it.
     pub(super) hinted_read_only: bool,
-    /// What it would change in files.
+    /// Preview of the changes to files.
     pub(super) edits: Option<EditPreview>,
-    /// The effect that read it.
+    /// Effect that prepared the call.
     pub(super) prepared: EffectId,
-    /// The tool that it was read for, if that was offered.
+    /// Tool that the call was prepared for, if it was offered.
     pub(super) tool: Option<Arc<ToolSpec>>,
 }
 
@@ -154,99 +154,99 @@ pub(super) struct Read {
 pub(super) struct Allowed {
     pub(super) read: Box<Read>,
     pub(super) decision: Decision,
-    /// The policy's epoch at the decision.
+    /// Epoch of the policy at the decision.
     pub(super) epoch: u64,
 }
 
-/// How far a call that may run is.
+/// Progress of an allowed call towards its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// It waits for other calls.
+    /// Waiting for other calls.
     Ready,
-    /// Its intent is being made durable.
+    /// Waiting until its intent is durable.
     Intending(EffectId),
-    /// Its files are being kept.
+    /// Waiting for the snapshots of its files.
     Snapshotting(EffectId),
 }
 
-/// A call that runs, or ran.
+/// A running or finished call.
 #[derive(Debug)]
 pub(super) struct Running {
     pub(super) allowed: Allowed,
     pub(super) started: Timestamp,
-    /// Whether the host has read that it runs.
+    /// `true` if the host has received the event of its start.
     pub(super) announced: bool,
 }
 
-/// How a call comes to its answer.
+/// Way in which a call is answered.
 #[derive(Debug)]
 pub(super) enum Settling {
-    /// It ran, or could not begin. If its verdict was not stored before, it is stored with the result.
+    /// Ran, or could not begin. A verdict that was not stored before is stored with the result.
     Ended(Option<Entry>),
-    /// It was denied. If the verdict was not stored before, it is stored with the result.
+    /// Denied. A verdict that was not stored before is stored with the result.
     Denied(Decision, Option<Entry>),
-    /// It was stopped before it ran.
+    /// Stopped before it ran.
     Unrun,
 }
 
-/// A call that is answered.
+/// An answered call.
 #[derive(Debug, Default)]
 pub(super) struct Settled {
     pub(super) failed: bool,
-    /// What it changes in the session, until it is applied.
+    /// Changes to the session, until they are applied.
     pub(super) changes: Vec<ContextChange>,
-    /// What it gives to the prompt that it belongs to, or to hooks that are asked about all calls.
+    /// Result for the prompt of the call, or for hooks that are asked about all calls.
     pub(super) given: Option<ToolResultContent>,
 }
 
-/// What a call works with.
+/// Context of a step of a call.
 pub(super) struct Cx<'a> {
     pub(super) session: &'a mut Session,
     pub(super) notes: &'a mut Notes,
-    /// Whether the message is complete and stored.
+    /// `true` when the message is complete and stored.
     pub(super) committed: bool,
-    /// Whether the user has stopped the run.
+    /// `true` when the user has stopped the run.
     pub(super) interrupted: bool,
 }
 
-/// What the calls of a message leave for the run.
+/// Results of a message's calls for the run.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     pub(crate) feedback: Feedback,
-    /// Whether a call gave a structured output that fits. `None`: no call gave any.
+    /// `true` if a call returned a valid structured output. `None`: no call returned any.
     pub(crate) output: Option<bool>,
-    /// Whether the host wants the run to be stopped.
+    /// `true` if the host wants to stop the run.
     pub(super) interrupts: bool,
-    /// Background work that calls want to end.
+    /// Background tasks that calls want to stop.
     pub(crate) tasks_to_stop: Vec<TaskId>,
 }
 
-/// The call that made a call.
+/// The call that made another call.
 #[derive(Debug, Clone)]
 pub(super) struct Maker {
-    /// The effect that runs it.
+    /// Effect that runs the maker.
     pub(super) effect: EffectId,
-    /// Its number for the call.
+    /// Number of the made call, assigned by the maker.
     pub(super) number: u64,
     pub(super) id: ToolUseId,
-    /// Where it stands among the calls.
+    /// Index of the maker among the calls.
     pub(super) at: usize,
 }
 
 impl Maker {
-    /// The call for the log, which no message has.
+    /// Returns the log record of the made call, which no message contains.
     pub(super) fn record(&self, call: &ToolUse) -> MadeCall {
         MadeCall::new(self.id.clone(), call.name.clone(), call.input.clone())
     }
 }
 
-/// A question that the log has.
+/// A permission request recorded in the log.
 #[derive(Debug)]
 pub(super) struct Kept {
     pub(super) question: PendingQuestion,
-    /// `None`: it was asked by an earlier opening of the session.
+    /// Token of the request. `None`: an earlier opening of the session asked.
     pub(super) token: Option<QuestionToken>,
-    /// As it was put last.
+    /// Request as last sent.
     pub(super) request: Option<PermissionRequest>,
 }
 
@@ -269,12 +269,12 @@ impl Call {
         }
     }
 
-    /// The call with the input that would run.
+    /// Returns the call with the input that would run.
     pub(super) fn current(&self) -> ToolUse {
         ToolUse::new(self.original.id.clone(), self.original.name.clone(), self.input.clone())
     }
 
-    /// What was read of it, if it was read as it is now.
+    /// Returns the facts of the call, if it was prepared with its current input.
     pub(super) fn read(&self) -> Option<&Read> {
         match &self.stage {
             Stage::Held(read)
@@ -291,7 +291,7 @@ impl Call {
         }
     }
 
-    /// The tool that it was read for, or is being read for.
+    /// Returns the tool that the call was or is being prepared for.
     pub(super) fn tool(&self) -> Option<&Arc<ToolSpec>> {
         match &self.stage {
             Stage::Preparing(_, preparing) => preparing.tool.as_ref(),
@@ -303,13 +303,12 @@ impl Call {
         matches!(self.stage, Stage::Settled(_))
     }
 
-    /// Whether it still has a way to go: neither answered nor done early.
+    /// `true` if the call is still in progress: neither answered nor done early.
     pub(super) fn is_open(&self) -> bool {
         !matches!(self.stage, Stage::Settled(_) | Stage::Early(..))
     }
 
-    /// Whether it is on its way to run: it takes a place among those that run
-    /// at the same time, and what it touches is taken.
+    /// `true` if the call is about to run or runs: it occupies a slot, and its paths are taken.
     pub(super) fn has_begun(&self) -> bool {
         match &self.stage {
             Stage::Allowed(step, _) => *step != Step::Ready,
@@ -317,7 +316,7 @@ impl Call {
         }
     }
 
-    /// The effect that it waits for, if it waits for one.
+    /// Returns the effect that the call waits for, if any.
     pub(super) fn waits_for(&self) -> Option<EffectId> {
         match &self.stage {
             Stage::Preparing(effect, _)
@@ -338,14 +337,13 @@ impl Call {
         }
     }
 
-    /// The effect that it waits for, if that can be cancelled: an append cannot.
+    /// Returns the effect that the call waits for, if it can be cancelled: an append cannot.
     pub(super) fn cancellable(&self) -> Option<EffectId> {
         let is_append = matches!(self.stage, Stage::Allowed(Step::Intending(_), _) | Stage::Keeping(..));
         self.waits_for().filter(|_| !is_append)
     }
 
-    /// Whether two calls must not run at the same time. A call that was not
-    /// read yet conflicts with all.
+    /// `true` if two calls must not run at the same time. An unprepared call conflicts with all.
     pub(super) fn conflicts_with(&self, other: &Self) -> bool {
         let (Some(ours), Some(theirs)) = (self.read(), other.read()) else { return true };
         let reads = |read: &Read| read.read_only || read.hinted_read_only;
@@ -356,7 +354,7 @@ impl Call {
     }
 }
 
-/// What a call touches, by resolved paths: two names of one file conflict.
+/// Returns the access of a call by resolved paths, so that two names of one file conflict.
 pub(super) fn footprint(facts: &CallFacts) -> Access {
     let resolved = || facts.paths.iter().map(|path| path.resolved.clone()).collect();
     match &facts.access {

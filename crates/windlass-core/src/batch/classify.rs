@@ -1,4 +1,4 @@
-//! Calls that rules leave undecided, in the mode auto: a classifier is asked before the host.
+//! Calls that rules leave undecided in auto mode: a classifier is asked before the host.
 
 use super::call::{Call, Cx, Read, Stage};
 use crate::Effect;
@@ -7,10 +7,10 @@ use windlass_types::text::sentence;
 use windlass_types::{Decision, DecisionReason};
 
 impl Call {
-    /// The verdict on a call, with what the classifier has said of this very call.
+    /// Returns the decision on a call, including the classifier's verdict on this exact call.
     ///
     /// # Errors
-    /// The classifier is to be asked first: the verdict of the policy as it was.
+    /// The classifier must be asked first: the unchanged decision of the policy.
     pub(super) fn with_classifier(
         &self,
         cx: &Cx<'_>,
@@ -47,8 +47,8 @@ impl Call {
         self.stage = Stage::Classifying(effect, read);
     }
 
-    /// The classifier has answered. A verdict that it is to be asked about is logged at once; one that allows the call, with
-    /// its intent or its result.
+    /// Handles the verdict of the classifier. A verdict that leads to a question is logged at once; one that allows the
+    /// call, with its intent or its result.
     pub(super) fn classified(&mut self, cx: &mut Cx<'_>, read: Box<Read>, verdict: Classified) {
         let allows = matches!(verdict, Classified::Allow(_));
         self.consent.classified = Some((read.facts.digest.clone(), verdict));

@@ -1,4 +1,4 @@
-//! The gate of one call: reading it, asking hooks, deciding, asking the host.
+//! Gate of one call: preparation, hooks, decision, permission request.
 
 use super::call::{Allowed, Call, Cx, Preparing, Read, Settling, SkillHooks, Stage, Step, footprint};
 use crate::{Effect, EffectId, Prepared, Unprepared};
@@ -12,7 +12,7 @@ use windlass_types::{
 };
 
 impl Call {
-    /// Reads the call, or reads it again because its input changed. `approves`: the host approved this input.
+    /// Prepares the call, or prepares it again because its input changed. `approves`: the host approved this input.
     pub(super) fn prepare(&mut self, cx: &mut Cx<'_>, approves: bool) {
         if cx.session.withholds(&self.original.name) {
             let text = withheld_call(&self.original.name);
@@ -24,7 +24,7 @@ impl Call {
         self.stage = Stage::Preparing(effect, Preparing { tool, approves });
     }
 
-    /// A call that has not begun is read and judged anew: earlier answers were about another call.
+    /// Prepares and decides a call anew that has not begun: earlier answers were about another call.
     pub(super) fn read_again(&mut self, cx: &mut Cx<'_>) {
         let can_be = matches!(
             self.stage,
@@ -50,7 +50,7 @@ impl Call {
         self.prepare(cx, false);
     }
 
-    /// The call was read, or cannot be.
+    /// Handles the result of the preparation.
     pub(super) fn prepared(
         &mut self,
         cx: &mut Cx<'_>,
@@ -89,10 +89,10 @@ impl Call {
         self.settle(cx, ToolOutcome::error(unprepared.text), Settling::Denied(decision, Some(verdict)));
     }
 
-    /// Decides on a call that was read.
+    /// Decides on a prepared call.
     ///
-    /// Before its message is complete only a call that is proven read-only, needs
-    /// no question and concerns no hook gets further than being read.
+    /// Before its message is complete, a call stays at this stage unless it is proven read-only, needs no permission
+    /// request and concerns no hook.
     pub(super) fn judge(&mut self, cx: &mut Cx<'_>, read: Box<Read>) {
         let (config, name) = (&cx.session.config, self.original.name.as_str());
         let concerns_hooks = [HookEventName::PreToolUse, HookEventName::PostToolUse, HookEventName::PostToolUseFailure]
@@ -137,8 +137,8 @@ impl Call {
         }
     }
 
-    /// Whether the verdict of a call holds under the current policy. A call that was allowed before the policy changed
-    /// is judged again.
+    /// `true` if the decision on the call holds under the current policy. A call that was allowed before the policy
+    /// changed is decided again.
     pub(super) fn is_still_allowed(&mut self, cx: &mut Cx<'_>) -> bool {
         let Stage::Allowed(step, allowed) = &self.stage else { return false };
         if allowed.epoch == cx.session.rights.epoch {
@@ -170,7 +170,7 @@ impl Call {
         self.stage = Stage::Hooking(effect, read);
     }
 
-    /// PreSkillShellCommand hooks have answered: all but an allow as the call is stops it.
+    /// Handles the outcome of PreSkillShellCommand hooks: anything but an allow of the unchanged call stops it.
     fn skill_hooked(&mut self, cx: &mut Cx<'_>, read: Box<Read>, mut outcome: HookOutcome) {
         self.hooks_ran(cx, HookEventName::PreSkillShellCommand, &mut outcome);
         self.consent.skill_hooks = SkillHooks::Passed;
@@ -192,7 +192,7 @@ impl Call {
         self.stage = Stage::Hooking(effect, read);
     }
 
-    /// PreToolUse hooks have answered.
+    /// Handles the outcome of PreToolUse hooks.
     pub(super) fn hooked(&mut self, cx: &mut Cx<'_>, read: Box<Read>, mut outcome: HookOutcome) {
         if self.consent.skill_hooks == SkillHooks::Asked {
             return self.skill_hooked(cx, read, outcome);
@@ -204,14 +204,14 @@ impl Call {
         self.judge_as(cx, read, input, false);
     }
 
-    /// Reports what hooks did, and notes what they want beside their answer.
+    /// Reports hook outcomes, and notes their further effects.
     pub(super) fn hooks_ran(&self, cx: &mut Cx<'_>, event: HookEventName, outcome: &mut HookOutcome) {
         cx.session.hooks_ran(event, Some(self.original.id.clone()), outcome);
         cx.notes.feedback.context.append(&mut outcome.additional_context);
         cx.notes.feedback.stop(outcome.stop.take());
     }
 
-    /// Judges a call, or reads it again if its input was replaced.
+    /// Decides on a call, or prepares it again if its input was replaced.
     fn judge_as(&mut self, cx: &mut Cx<'_>, read: Box<Read>, replaced: Option<JsonText>, approves: bool) {
         let Some(input) = replaced else { return self.judge(cx, read) };
         let by = if approves { InputChangedBy::Host } else { InputChangedBy::Hook };
@@ -237,7 +237,8 @@ impl Call {
         }
     }
 
-    /// Puts a question to hooks and host. `kept`: as the log has it, if the run waits for answers.
+    /// Sends a permission request to hooks and host. `kept`: the request as recorded in the log, if the run waits for
+    /// answers.
     pub(super) fn put_question(
         &mut self,
         cx: &mut Cx<'_>,
@@ -249,7 +250,7 @@ impl Call {
         self.consent.asked = Some(request.id.clone());
         self.consent.hook_answer = None;
         let deferred = self.consent.hook_verdict.as_ref().is_some_and(|verdict| verdict.defers);
-        // Asked before the event is seen: a host that answers at once finds the question.
+        // Sent before the event is emitted, so that a host which answers at once finds the request.
         let ask = Effect::Ask { request: Box::new(request.clone()), cwd, kept: kept.map(Box::new), deferred };
         let effect = cx.session.effect(ask);
         if !deferred {
@@ -258,7 +259,7 @@ impl Call {
         self.stage = Stage::Asking(effect, read);
     }
 
-    /// Looks for an answer that the log's question has. Hooks and host are not asked.
+    /// Looks for an answer to a request of the log. Hooks and host are not asked.
     pub(super) fn seek_answer(
         &mut self,
         cx: &mut Cx<'_>,
@@ -274,7 +275,7 @@ impl Call {
         self.stage = Stage::Asking(effect, read);
     }
 
-    /// The host has answered.
+    /// Handles the answer of the host.
     pub(super) fn answered(&mut self, cx: &mut Cx<'_>, read: Box<Read>, answer: PermissionAnswer) {
         let by = if self.consent.hook_answer.as_ref() == Some(&answer) { AnsweredBy::Hook } else { AnsweredBy::Host };
         self.consent.answer = self.consent.asked.clone().map(|question| AuditedAnswer::new(question, by));
@@ -291,8 +292,8 @@ impl Call {
         self.deny(cx, &read, Decision::new(Behavior::Deny, DecisionReason::Host, message));
     }
 
-    /// The host allowed exactly what it was shown, or an input of its own.
-    /// Either is judged again: an answer lifts a question, never a deny.
+    /// Handles an approval of the exact call shown, or of an input supplied by the host. Either is decided again: an
+    /// answer lifts a permission request, never a deny.
     fn allowed(&mut self, cx: &mut Cx<'_>, read: Box<Read>, input: Option<JsonText>, updates: &[PermissionUpdate]) {
         let input = input.filter(|input| *input != self.input);
         if input.is_none() {
@@ -315,7 +316,7 @@ impl Call {
         self.settle(cx, ToolOutcome::error(text), Settling::Denied(decision, None));
     }
 
-    /// Records the verdict on a call as it was read; `None` for one that cannot be read.
+    /// Records the decision on a prepared call; `read` is `None` for one that cannot be prepared.
     pub(super) fn record_verdict(&self, cx: &mut Cx<'_>, read: Option<&Read>, decision: &Decision) -> Entry {
         let digest = read.map(|read| read.facts.digest.clone());
         let mut audited = AuditedDecision::new(self.original.id.clone(), digest, decision.clone());
@@ -327,7 +328,7 @@ impl Call {
         cx.session.record(None, EntryKind::Decision(audited))
     }
 
-    /// Reports a verdict when it is durable.
+    /// Reports a decision once it is durable.
     pub(super) fn report_verdict(&self, cx: &mut Cx<'_>, decision: &Decision, append: EffectId) {
         let (tool_use_id, tool) = (self.original.id.clone(), self.original.name.clone());
         let resolved = EventKind::PermissionResolved { tool_use_id, tool, decision: decision.clone() };
@@ -335,7 +336,7 @@ impl Call {
     }
 }
 
-/// What would ask is denied when no host can answer.
+/// Denies a call that would ask, because no host can answer.
 fn denied_unasked(cx: &Cx<'_>, mut decision: Decision) -> Decision {
     let denied = format!("{} Nobody is there to approve it, so it was denied.", sentence(&decision.message));
     (decision.behavior, decision.reason) = (Behavior::Deny, DecisionReason::NobodyToAsk);
@@ -343,7 +344,7 @@ fn denied_unasked(cx: &Cx<'_>, mut decision: Decision) -> Decision {
     decision
 }
 
-/// A denial, with what an agent can do whose questions do not wait although those of the main one do.
+/// Returns a denial with a hint for an agent whose requests cannot wait although those of the main agent can.
 pub(super) fn with_what_can_wait(cx: &Cx<'_>, denied: String) -> String {
     if cx.session.config.cannot_wait() { format!("{denied} {}", runtime_text::AGENT_CANNOT_WAIT) } else { denied }
 }

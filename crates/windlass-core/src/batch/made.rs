@@ -1,4 +1,4 @@
-//! Calls that a running call makes: they pass the gate of every call, and their results go back to their maker.
+//! Calls made by a running call: they pass the same gate, and their results return to their maker.
 
 use super::Batch;
 use super::call::{Call, Cx, Maker, Settled, Settling, Stage};
@@ -7,11 +7,11 @@ use crate::{Effect, EffectId};
 use windlass_context::runtime_text;
 use windlass_types::{Access, EventKind, JsonText, MadeCall, ToolOutcome, ToolResult, ToolUse, ToolUseId};
 
-/// Most calls that the calls of one message make together.
+/// Maximum number of calls that the calls of one message make together.
 const MOST: usize = 1_000;
 
 impl Batch {
-    /// Takes a call that a running call makes, or says why it is not made.
+    /// Accepts a call made by a running call, or returns the reason why it is refused.
     pub(super) fn make(
         &mut self,
         session: &mut Session,
@@ -33,7 +33,7 @@ impl Batch {
         self.calls.push(call);
     }
 
-    /// Why a call of this tool is not made.
+    /// Returns the reason to refuse a made call of this tool, if any.
     fn refusal(&self, session: &Session, maker: &Call, tool: &str) -> Option<String> {
         if self.interrupted || maker.stopping {
             return Some(runtime_text::CALL_STOPPED.to_owned());
@@ -49,7 +49,7 @@ impl Batch {
         (made >= MOST).then(|| format!("The calls of one message make at most {MOST} calls of other tools."))
     }
 
-    /// Whether a call waits for another one that has not begun. What a call makes stands where its maker stands.
+    /// `true` if the call must wait for the other one while that has not begun. A made call has the place of its maker.
     pub(super) fn comes_before(&self, other: usize, at: usize) -> bool {
         let maker = |at: usize| self.calls.get(at)?.made.as_ref().map(|maker| maker.at);
         match (maker(other), maker(at)) {
@@ -58,7 +58,7 @@ impl Batch {
         }
     }
 
-    /// Stops what a call has made: it has ended, or is being stopped.
+    /// Stops the calls made by a call that has ended or is being stopped.
     pub(super) fn stop_made(&mut self, session: &mut Session, maker: &ToolUseId) {
         for at in self.open.clone() {
             if self.calls.get(at).and_then(|call| call.made.as_ref()).is_some_and(|made| made.id == *maker) {
@@ -69,12 +69,12 @@ impl Batch {
 }
 
 impl Call {
-    /// Whether it does nothing but make calls of other tools.
+    /// `true` if the call does nothing but make calls of other tools.
     pub(super) fn makes_calls(&self) -> bool {
         self.read().is_some_and(|read| read.footprint == Access::Calls)
     }
 
-    /// Answers a call to its maker. No message holds it, so the log has its verdict alone.
+    /// Answers a call to its maker. No message contains it, so the log has only its verdict.
     pub(super) fn settle_made(&mut self, cx: &mut Cx<'_>, mut outcome: ToolOutcome, how: Settling) {
         let Some(Maker { effect, number, .. }) = self.made.clone() else { return };
         let changes = std::mem::take(&mut outcome.changes);

@@ -1,5 +1,5 @@
-//! Questions that stay open: a run that waits for answers ends without the results of their calls, and of those whose agents
-//! wait, and a later one continues with them.
+//! Permission requests that stay open: a run that waits for answers ends without the results of their calls, and of
+//! calls whose agents wait. A later run continues with them.
 
 use super::Batch;
 use super::call::{Call, Cx, EarlierAnswer, Kept, Read, Stage, Step};
@@ -15,7 +15,8 @@ use windlass_types::{
 };
 
 impl Call {
-    /// A call that an earlier run left open: its question is open, or its agent waits, or both. `None` for any other.
+    /// Returns a call that an earlier run left open: its request is open, or its agent waits, or both. `None` for any
+    /// other.
     fn continued(call: &ToolUse, open: &PendingQuestions) -> Option<Self> {
         let (question, waiting) = (open.about(&call.id), open.waiting(&call.id));
         let line = question.map(|question| &question.assistant).or(waiting.map(|waiting| &waiting.assistant))?;
@@ -32,13 +33,13 @@ impl Call {
         Some(continued)
     }
 
-    /// What makes tokens, if a question about the call may stay open. A call that a prompt needs, or that another call made, is
-    /// no part of the conversation, so it could not be continued.
+    /// Returns the source of tokens, if a permission request about the call may stay open. A call that a prompt needs,
+    /// or that another call made, is not part of the conversation, so it could not be continued.
     pub(super) fn waits<'a>(&self, cx: &'a Cx<'_>) -> Option<&'a TokenSecret> {
         cx.session.config.waits().filter(|_| !self.of_prompt && self.made.is_none())
     }
 
-    /// A hook wants the call to be kept for later: its question stays open, if the run waits for answers.
+    /// Defers the call at the request of a hook: its permission request stays open, if the run waits for answers.
     pub(super) fn defer(&mut self, cx: &mut Cx<'_>, read: Box<Read>, mut decision: Decision) {
         if self.waits(cx).is_some() {
             return self.ask_host(cx, read, decision);
@@ -49,8 +50,8 @@ impl Call {
         self.deny(cx, &read, decision);
     }
 
-    /// Makes a question durable before it is put. One that the log has about this exact call already stays the same, so
-    /// that an answer to it counts.
+    /// Makes a permission request durable before it is sent. A logged request about this exact call is reused, so that
+    /// an answer to it counts.
     pub(super) fn keep_question(
         &mut self,
         cx: &mut Cx<'_>,
@@ -89,8 +90,8 @@ impl Call {
         self.stage = Stage::Keeping(append, read);
     }
 
-    /// Takes up a question of an earlier opening: an answer that it has counts at once. Without one it gets a token of this opening,
-    /// beside those that were given before and may be lost.
+    /// Takes up a permission request of an earlier opening: an existing answer applies at once. Otherwise it gets a
+    /// token of this opening, beside earlier tokens that may be lost.
     fn take_up_question(
         &mut self,
         cx: &mut Cx<'_>,
@@ -112,7 +113,7 @@ impl Call {
         self.stage = Stage::Keeping(cx.session.append(vec![entry]), read);
     }
 
-    /// An append that it waits for is durable.
+    /// Handles a durable append that the call waits for.
     pub(super) fn durable(&mut self, cx: &mut Cx<'_>) {
         let read = match std::mem::take(&mut self.stage) {
             Stage::Keeping(_, read) => read,
@@ -129,7 +130,7 @@ impl Call {
         }
     }
 
-    /// No answer to its question counts now.
+    /// Handles a permission request without a valid answer.
     pub(super) fn unanswered(&mut self, cx: &mut Cx<'_>, read: Box<Read>, why: Unanswered) {
         match why {
             Unanswered::Yet if self.consent.earlier_answer == EarlierAnswer::Sought => {
@@ -150,13 +151,13 @@ impl Call {
         }
     }
 
-    /// Whether its question stays open when the run ends.
+    /// `true` if the permission request stays open when the run ends.
     pub(super) fn is_pending(&self) -> bool {
         matches!(self.stage, Stage::Pending(_))
     }
 
-    /// Whether its question can stay open when the user stops the run: it is not answered yet. Or whether its agent can wait on:
-    /// it is not continued yet.
+    /// `true` if the call can stay open when the user stops the run: its request is not answered yet, or its waiting
+    /// agent is not continued yet.
     pub(super) fn may_stay_open(&self, cx: &Cx<'_>) -> bool {
         let is_allowed = matches!(self.stage, Stage::Allowed(..));
         let is_early = matches!(
@@ -175,19 +176,19 @@ impl Call {
         cx.committed && !self.stopping && (is_asked || is_waiting)
     }
 
-    /// Leaves its question open, or its agent waiting.
+    /// Leaves the permission request open, or the agent waiting.
     pub(super) fn stay_open(&mut self, cx: &mut Cx<'_>) {
         self.forget(cx.session);
         self.stage = Stage::Pending(None);
     }
 
-    /// The questions that stay open: its own, or else those of its agent.
+    /// Returns the requests that stay open: the call's own, or else those of its agent.
     fn open_questions(&self) -> Vec<PermissionRequest> {
         let own = self.own_question().map(|question| vec![question]);
         own.or_else(|| Some(self.waiting.as_ref()?.questions.clone())).unwrap_or_default()
     }
 
-    /// The question about it that stays open, with what is known of it.
+    /// Returns the open request about the call, with all that is known of it.
     fn own_question(&self) -> Option<PermissionRequest> {
         let Kept { question, token, request } = self.consent.question.as_deref()?;
         let request = request.clone().unwrap_or_else(|| {
@@ -202,7 +203,7 @@ impl Call {
 }
 
 impl Batch {
-    /// The calls that an earlier run left open, to be judged anew.
+    /// Returns the calls that an earlier run left open, to be decided anew.
     pub(crate) fn continued(session: &Session) -> Self {
         let open = session.state.pending_questions();
         let calls = session.state.transcript().open_calls();
@@ -218,7 +219,7 @@ impl Batch {
         });
     }
 
-    /// Whether only questions that stay open are left. Calls that would have to wait for them are answered then.
+    /// `true` if only calls with open requests are left. Calls that would have to wait for them are answered then.
     pub(crate) fn suspend(&mut self, session: &mut Session) -> bool {
         let is_left = |call: &Call| call.is_pending() || matches!(call.stage, Stage::Allowed(Step::Ready, _));
         let waits_for_log = session.out.is_behind();
@@ -235,7 +236,7 @@ impl Batch {
                     });
                 }
             }
-            // What the answered calls changed counts, though a call before them is open.
+            // Changes of answered calls apply even if an earlier call is open.
             for at in self.applied..self.calls.len() {
                 if let Some(Stage::Settled(settled)) = self.calls.get_mut(at).map(|call| &mut call.stage) {
                     for change in std::mem::take(&mut settled.changes) {
@@ -244,11 +245,11 @@ impl Batch {
                 }
             }
         }
-        // A change of the directory has open calls read again.
+        // After a change of the directory, open calls are prepared again.
         rests && self.open_calls().all(|(_, call)| call.is_pending())
     }
 
-    /// The questions that stay open, in call order.
+    /// Returns the requests that stay open, in call order.
     pub(crate) fn open_questions(&self) -> Vec<PermissionRequest> {
         self.calls.iter().filter(|call| call.is_pending()).flat_map(Call::open_questions).collect()
     }

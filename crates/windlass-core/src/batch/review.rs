@@ -1,4 +1,4 @@
-//! The hooks that are asked when all calls of a message are answered.
+//! Hooks that run when all calls of a message are answered.
 
 use super::Batch;
 use super::call::{Call, Settled, Stage};
@@ -7,15 +7,15 @@ use crate::session::Session;
 use windlass_types::hook::event::{BatchCall, PostToolBatch};
 use windlass_types::{HookEventName, HookOutcome, JsonText};
 
-/// Whether hooks were asked about all calls.
+/// State of the hooks that are asked about all calls.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Review {
     /// Not yet.
     #[default]
     Due,
-    /// They are being asked.
+    /// Being asked.
     Asking(EffectId),
-    /// They have answered, or are not asked any more.
+    /// Answered, or not asked any more.
     Over,
 }
 
@@ -24,7 +24,7 @@ impl Review {
         self == Self::Asking(effect)
     }
 
-    /// No answer counts any more.
+    /// Discards an awaited answer.
     pub(super) fn forget(self, session: &mut Session) {
         if let Self::Asking(effect) = self {
             session.cancel(effect);
@@ -33,7 +33,7 @@ impl Review {
 }
 
 impl Batch {
-    /// Whether hooks are being asked about all calls.
+    /// `true` while hooks are being asked about all calls.
     pub(super) fn is_reviewed(&self) -> bool {
         matches!(self.review, Review::Asking(_))
     }
@@ -49,7 +49,7 @@ impl Batch {
         }
     }
 
-    /// The hooks have answered. One that blocks ends the run.
+    /// Handles the outcome of the hooks. A hook that blocks ends the run.
     pub(super) fn reviewed(&mut self, session: &mut Session, outcome: &HookOutcome) {
         self.review = Review::Over;
         session.hooks_ran(HookEventName::PostToolBatch, None, outcome);
@@ -58,13 +58,13 @@ impl Batch {
         self.notes.feedback.stop(outcome.stop.clone().or(block));
     }
 
-    /// The user stopped the run: no answer is waited for.
+    /// Cancels the hooks: the user stopped the run.
     pub(super) fn end_review(&mut self, session: &mut Session) {
         std::mem::replace(&mut self.review, Review::Over).forget(session);
     }
 }
 
-/// A call as hooks see it.
+/// Returns a call as hooks see it.
 fn answered(call: &Call) -> BatchCall {
     let given = match &call.stage {
         Stage::Settled(Settled { given, .. }) => given.as_ref(),

@@ -1,4 +1,4 @@
-//! Running one call, and answering it.
+//! Execution of one call, and its answer.
 
 use super::call::{Allowed, Call, Cx, Running, Settled, Settling, Stage, Step};
 use crate::session::hooks::feedback;
@@ -14,7 +14,7 @@ use windlass_types::{
 };
 
 impl Call {
-    /// Takes an answer to the effect that it waits for: of the kind that its stage waits for.
+    /// Applies an answer to the effect that the call waits for; its kind matches the stage.
     pub(super) fn handle(&mut self, cx: &mut Cx<'_>, input: Input) {
         match (std::mem::take(&mut self.stage), input) {
             (Stage::Preparing(_, preparing), Input::Prepared(effect, result)) => {
@@ -31,7 +31,7 @@ impl Call {
             (stage, input) => {
                 self.stage = stage;
                 match input {
-                    // They were asked the question that the host was asked. Their verdict is part of the answer.
+                    // PermissionRequest hooks get the same request as the host. Their verdict is part of the answer.
                     Input::AskedHooks(_, mut outcome) => {
                         self.hooks_ran(cx, HookEventName::PermissionRequest, &mut outcome);
                         self.consent.hook_answer = outcome.answer;
@@ -45,16 +45,16 @@ impl Call {
         }
     }
 
-    /// Whether its intent need not be stored before it runs.
+    /// `true` if the intent need not be stored before the call runs.
     pub(super) fn only_reads(&self) -> bool {
         self.read().is_some_and(|read| read.read_only) && self.consent.asked.is_none()
     }
 
-    /// Begins a call that was allowed.
+    /// Begins an allowed call.
     pub(super) fn begin(&mut self, cx: &mut Cx<'_>) {
         let runs_agents = self.read().is_some_and(|read| read.facts.access == Access::Agents);
         if self.waiting.is_some() && !runs_agents {
-            // It has run once, and might have an effect of its own.
+            // The call has run once, and might have an effect of its own.
             return self.give_up_agent(cx, runtime_text::NOT_CONTINUED);
         }
         if self.only_reads() { self.launch(cx) } else { self.intend(cx) }
@@ -77,7 +77,7 @@ impl Call {
         }
     }
 
-    /// Its intent is durable: keeps the files that it writes, if it still may run.
+    /// Takes snapshots of the files to write, if the call still may run. The intent is durable.
     pub(super) fn intent_durable(&mut self, cx: &mut Cx<'_>) {
         if !self.is_still_allowed(cx) {
             return;
@@ -98,7 +98,7 @@ impl Call {
         *step = Step::Snapshotting(cx.session.effect(Effect::Snapshot { tool_use_id, prompt, paths }));
     }
 
-    /// Its files were kept. If they could not be, the call does not run.
+    /// Runs the call after its snapshots. If they failed, the call does not run.
     pub(super) fn snapshotted(&mut self, cx: &mut Cx<'_>, result: Result<(), String>) {
         match result {
             Ok(()) if self.is_still_allowed(cx) => self.launch(cx),
@@ -143,8 +143,8 @@ impl Call {
         }
     }
 
-    /// Reports that a call runs. Calls that begin early are reported when
-    /// their message is complete: until then they do not count.
+    /// Reports the start of a call. Calls that begin early are reported when their message is complete: until then they
+    /// do not count.
     pub(super) fn announce(&mut self, cx: &mut Cx<'_>) {
         let (Stage::Running(_, running) | Stage::Early(_, running)) = &mut self.stage else { return };
         if self.of_prompt || std::mem::replace(&mut running.announced, true) {
@@ -158,7 +158,7 @@ impl Call {
         cx.session.event(EventKind::ToolStarted(started), None);
     }
 
-    /// It reports progress.
+    /// Reports progress.
     pub(super) fn progress(&mut self, cx: &mut Cx<'_>, message: String) {
         let Stage::Running(_, running) = &self.stage else { return };
         if running.announced {
@@ -168,7 +168,7 @@ impl Call {
         }
     }
 
-    /// It ended, or waits for an agent that it has run.
+    /// Handles the outcome of a run: the call ended, or waits for an agent that it has run.
     fn ran(&mut self, cx: &mut Cx<'_>, running: Running, mut outcome: Box<ToolOutcome>) {
         if let Some(waiting) = outcome.waits.take() {
             return self.agent_waits(cx, running, waiting);
@@ -181,7 +181,7 @@ impl Call {
         }
     }
 
-    /// Asks the hooks about a call that ran, then answers it.
+    /// Asks the hooks about a finished call, then answers it.
     pub(super) fn review(&mut self, cx: &mut Cx<'_>, running: Running, outcome: Box<ToolOutcome>) {
         let event = event_after(&outcome);
         let listens = cx.session.config.listens(event, Some(&self.original.name));
@@ -200,7 +200,7 @@ impl Call {
         self.stage = Stage::Reviewing(cx.session.run_hooks(occasion), outcome, running);
     }
 
-    /// Hooks have answered about a call that ran.
+    /// Handles the outcome of hooks about a finished call.
     fn reviewed(&mut self, cx: &mut Cx<'_>, running: &Running, mut outcome: Box<ToolOutcome>, mut hooks: HookOutcome) {
         self.hooks_ran(cx, event_after(&outcome), &mut hooks);
         if let Some(content) = hooks.updated_output {
@@ -212,10 +212,10 @@ impl Call {
         self.answer(cx, running, *outcome);
     }
 
-    /// Answers a call that ran.
+    /// Answers a finished call.
     fn answer(&mut self, cx: &mut Cx<'_>, running: &Running, outcome: ToolOutcome) {
         let Allowed { read, decision, .. } = &running.allowed;
-        // The verdict of a call with an effect was stored before it ran.
+        // The verdict on a call with an effect was stored before it ran.
         let is_stored = !read.read_only || self.consent.asked.is_some();
         let verdict = (!is_stored).then(|| self.record_verdict(cx, Some(read), decision));
         self.settle(cx, outcome, Settling::Ended(verdict));
@@ -262,7 +262,7 @@ impl Call {
         self.stage = Stage::Settled(Settled { failed: outcome.is_error, changes: outcome.changes, given });
     }
 
-    /// How a call ended, for hosts.
+    /// Returns the end of a call as hosts see it.
     pub(super) fn finished(&self, result: ToolResult, outcome: &mut ToolOutcome) -> ToolFinished {
         let mut finished = ToolFinished::new(self.original.name.clone(), result);
         finished.structured = outcome.structured.take();
@@ -273,7 +273,7 @@ impl Call {
         finished
     }
 
-    /// The answer of a call of a prompt becomes a part of that. It changes nothing in the session.
+    /// Stores the answer of a prompt's call as part of the prompt. It changes nothing in the session.
     fn settle_in_prompt(&mut self, cx: &mut Cx<'_>, outcome: ToolOutcome, how: Settling) {
         if let Settling::Ended(Some(verdict)) | Settling::Denied(_, Some(verdict)) = how {
             cx.session.append_unawaited(vec![verdict]);
@@ -282,7 +282,7 @@ impl Call {
         self.stage = Stage::Settled(Settled { failed: outcome.is_error, changes: Vec::new(), given });
     }
 
-    /// The call is answered: if it gave the structured output, that is kept; if it changes plan mode, the mode changes.
+    /// Applies the success of a call: keeps a structured output, changes plan mode.
     fn note_success(&mut self, cx: &mut Cx<'_>, succeeded: bool) {
         if cx.session.config.tools.structured_output.as_deref() == Some(self.original.name.as_str()) {
             cx.notes.output = Some(cx.notes.output == Some(true) || succeeded);
@@ -295,7 +295,7 @@ impl Call {
         }
     }
 
-    /// Its message is complete: what was held back continues.
+    /// Continues the call: its message is complete.
     pub(super) fn commit(&mut self, cx: &mut Cx<'_>) {
         let ran = matches!(self.stage, Stage::Running(..) | Stage::Early(..));
         if ran {
@@ -310,7 +310,7 @@ impl Call {
         }
     }
 
-    /// It cannot run: cancels what it waits for.
+    /// Marks the call as unable to run, and cancels the effect it waits for.
     pub(super) fn make_unusable(&mut self, cx: &mut Cx<'_>, why: Unprepared) {
         if let Some(effect) = self.waits_for() {
             cx.session.cancel(effect);
@@ -318,7 +318,7 @@ impl Call {
         self.stage = Stage::Unusable(why);
     }
 
-    /// The user stopped the run: it is stopped and waited for if it runs, and answered now if not.
+    /// Handles the user's stop of the run: a running call is stopped and awaited, any other is answered now.
     pub(super) fn interrupt(&mut self, cx: &mut Cx<'_>) {
         match &self.stage {
             Stage::Settled(_) => {}
@@ -346,7 +346,7 @@ impl Call {
         self.settle(cx, ToolOutcome::error(why), Settling::Unrun);
     }
 
-    /// The user stopped this call; the run continues.
+    /// Stops this call on behalf of the user; the run continues.
     pub(super) fn stop(&mut self, cx: &mut Cx<'_>) {
         match &self.stage {
             Stage::Settled(_) | Stage::Reviewing(..) => {}
@@ -354,7 +354,7 @@ impl Call {
                 self.stopping = true;
                 cx.session.stop_call(*effect);
             }
-            // It is answered when its message is complete; until then it does not count.
+            // Answered when its message is complete; until then the call does not count.
             _ if !cx.committed => {
                 self.stopping = true;
                 if let Stage::Preparing(effect, _) = self.stage {
@@ -366,14 +366,14 @@ impl Call {
         }
     }
 
-    /// Its message does not count any more: no answer of it does.
+    /// Cancels the awaited effect: the message is not part of the conversation any more.
     pub(super) fn forget(&self, session: &mut Session) {
         if let Some(effect) = self.cancellable() {
             session.cancel(effect);
         }
     }
 
-    /// Whether this is the call that an effect runs.
+    /// `true` if the effect runs this call.
     pub(super) fn is_run_by(&self, effect: EffectId) -> bool {
         matches!(self.stage, Stage::Running(running, _) if running == effect)
     }
@@ -383,7 +383,7 @@ fn event_after(outcome: &ToolOutcome) -> HookEventName {
     if outcome.is_error { HookEventName::PostToolUseFailure } else { HookEventName::PostToolUse }
 }
 
-/// What hooks see of an outcome: its data, or its text as a JSON string.
+/// Returns an outcome as hooks see it: its data, or its text as a JSON string.
 fn response_of(outcome: &ToolOutcome) -> JsonText {
     match &outcome.structured {
         Some(structured) => structured.clone(),

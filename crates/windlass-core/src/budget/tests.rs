@@ -116,7 +116,7 @@ fn a_call_that_is_settled_holds_no_money() {
     assert_eq!(ledger.settle(0, Some(id(1)), "m", &call(2_000_000)), []);
     assert_eq!(ledger.spent(), NanoUsd::new(2_000_000));
     assert_eq!(ledger.reserve(0, id(2), ask(8_000)), Some(granted(8_000)));
-    // A call for which no money was held.
+    // A request without a reservation.
     assert_eq!(ledger.settle(0, None, "m", &call(1_000_000)), []);
     assert_eq!(ledger.release(0, id(2)), []);
     assert_eq!(ledger.reserve(0, id(3), ask(8_000)), Some(granted(7_000)));

@@ -1,4 +1,4 @@
-//! What the agents below a machine's own agent are made from.
+//! Configuration of agents below a machine's own agent.
 
 use super::Machine;
 use crate::plan::is_of_plan_mode;
@@ -10,8 +10,8 @@ use windlass_permission::{OnlyTools, Policy};
 use windlass_types::AgentIdentity;
 
 impl Machine {
-    /// What the machine of an agent below this one is made from: the same model settings, limits and money, a
-    /// conversation of its own, no tools yet, and no more rights than this one has now.
+    /// Returns the machine configuration of an agent below this one: the same model settings, limits and budget, a
+    /// conversation of its own, no tools yet, and at most the current rights of this one.
     ///
     /// # Errors
     /// A rule of the agent cannot be read, or its model may not be chosen.
@@ -35,12 +35,12 @@ impl Machine {
         Ok(config)
     }
 
-    /// The names of the tools that an agent below this one gets, out of those that this one has: its definition gives
+    /// Returns the names of the tools that an agent below this one gets from those of this one: its definition includes
     /// them, and no rule denies them as a whole. Tools that ask the user and tools for the main agent only are left
     /// out.
     ///
     /// # Errors
-    /// A rule of the agent cannot be read, or none of the tools that it is to have is left.
+    /// A rule of the agent cannot be read, or none of its required tools is left.
     pub fn agent_tools<'a>(
         &self,
         agent: &AgentConfig,
@@ -65,13 +65,13 @@ impl Machine {
         Ok(names)
     }
 
-    /// Who the agent is, if it is not the main one.
+    /// Returns the identity of the agent, if it is not the main one.
     pub fn agent(&self) -> Option<&AgentIdentity> {
         self.session.config.agent.as_ref().map(|agent| &agent.identity)
     }
 
-    /// The commands and skills whose hooks listen now, by name: those of the run, and those of the runs that this agent works
-    /// for.
+    /// Returns the names of the commands and skills whose hooks listen now: those of the run, and those of the parent
+    /// runs.
     pub fn skills(&self) -> BTreeSet<String> {
         self.session.skills()
     }
@@ -81,15 +81,15 @@ impl Machine {
         agent.narrowed(&self.session.rights.policy, cwd).map_err(unfit)
     }
 
-    /// Whether the budget limits calls of another model as it limits those of this agent's model: there is no budget,
-    /// or both models have a price, or neither has.
+    /// `true` if the budget limits requests to another model like those to this agent's model: there is no budget, or
+    /// both models have a price, or neither has.
     fn budget_holds_for(&self, model: &ModelProfile) -> bool {
         let is_priced = |model: &ModelProfile| model.info.price.is_some();
         self.session.config.limits.max_budget.is_none() || is_priced(model) || !is_priced(self.session.current_model())
     }
 
-    /// `true` for a tool that agents below this one get without a word of their definition: it neither runs programs nor writes files,
-    /// or this agent was given it.
+    /// `true` if agents below this one get the tool without a mention in their definition: it neither runs programs nor
+    /// writes files, or this agent was given it.
     fn hands_down(&self, tool: &str) -> bool {
         let by_definition = |agent: &AgentConfig| match &agent.rights.tools {
             Some(names) => names.iter().any(|name| name == tool),
@@ -98,8 +98,8 @@ impl Machine {
         self.session.config.agent.as_ref().is_some_and(by_definition) || self.session.rights.policy.hands_down(tool)
     }
 
-    /// Whether a tool is one that agents below this one do not have: the one that takes the structured output, and
-    /// those that lead into plan mode and out of it.
+    /// `true` if agents below this one do not have the tool: the one for the structured output, and those that enter
+    /// and leave plan mode.
     fn is_main_only(&self, tool: &str) -> bool {
         self.session.config.tools.structured_output.as_deref() == Some(tool) || is_of_plan_mode(tool)
     }

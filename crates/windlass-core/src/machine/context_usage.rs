@@ -1,15 +1,15 @@
-//! What takes up the context window.
+//! Usage of the context window.
 
 use super::Machine;
 use windlass_context::{estimate_blocks, estimate_text, estimate_tool};
 use windlass_types::{ContentBlock, ContextKind, ContextSection, ContextUsage, ToolSpec, mcp_name};
 
-/// Who puts the texts of the runtime and the built-in tools there.
+/// Source name of the runtime's texts and the built-in tools.
 const OWN: &str = "windlass";
 
 impl Machine {
-    /// What takes up the context window, part by part: what the next request would have. Instructions that the model reads
-    /// with the next prompt are counted already.
+    /// Returns the usage of the context window by the next request, part by part. Includes instructions that the model
+    /// reads with the next prompt.
     pub fn context_usage(&self) -> ContextUsage {
         let (config, state) = (&self.session.config, &self.session.state);
         let model = self.session.current_model();
@@ -35,7 +35,7 @@ impl Machine {
         }
         let messages = state.transcript().messages();
         let all: u64 = messages.iter().map(|message| estimate_blocks(&message.content)).sum();
-        // The instructions among them are listed above.
+        // The instructions among the messages are listed above.
         let servers = &config.tools.instructions;
         let is_listed =
             |text: &str| files.iter().any(|file| file.is_in(text)) || servers.iter().any(|server| server.text == text);
@@ -46,7 +46,7 @@ impl Machine {
         usage
     }
 
-    /// The most tokens that the results of the next message may have together; `None` if the model's window is not known.
+    /// Returns the maximum tokens of all results of the next message; `None` if the model's window is unknown.
     pub fn room_for_results(&self) -> Option<u64> {
         self.session.room_for_results()
     }

@@ -1,4 +1,4 @@
-//! How runs and sessions end: with a result, by an order, or because the store refuses.
+//! Ends of runs and sessions: with a result, by command, or because of a store failure.
 
 use super::{Activity, Machine};
 use crate::run::Flow;
@@ -7,11 +7,11 @@ use crate::{EffectId, Output, StoreFailure};
 use std::time::Duration;
 use windlass_types::{EntryKind, EventKind, Outcome, RunFailure, RunFailureKind, RunRecord, RunResult};
 
-/// How long the log of a session that is closed may be silent. What it has not answered for then may be lost.
+/// Maximum silence of the log of a closed session. Unacknowledged entries may be lost then.
 const LONGEST_SILENCE: Duration = Duration::from_secs(30);
 
 impl Machine {
-    /// Ends the run: its record becomes durable, then the host reads of it.
+    /// Ends the run: its record becomes durable, then the host gets the result.
     pub(super) fn finish(&mut self, outcome: Outcome) {
         let session = &mut self.session;
         if let Activity::Running(run) = &mut self.activity {
@@ -38,7 +38,7 @@ impl Machine {
         self.activity = Activity::Idle;
     }
 
-    /// The user stops the run.
+    /// Stops the run on behalf of the user.
     pub(super) fn interrupt(&mut self) -> Flow {
         self.report_silence();
         self.session.unread.news.hold();
@@ -46,7 +46,7 @@ impl Machine {
         run.interrupt(&mut self.session)
     }
 
-    /// The session is to end: stops the run first.
+    /// Begins to close the session: stops the run first.
     pub(super) fn order_close(&mut self) -> Flow {
         self.closing = true;
         self.prompts.clear();
@@ -56,7 +56,7 @@ impl Machine {
         self.interrupt()
     }
 
-    /// Everything that is left becomes durable.
+    /// Makes all remaining entries durable.
     pub(super) fn closed(&mut self) {
         self.activity = Activity::Closed;
         let record = self.session.state.spending().unrecorded();
@@ -65,7 +65,7 @@ impl Machine {
         self.final_append = Some(self.session.append(record.into_iter().collect()));
     }
 
-    /// An append is done, or the store refused it.
+    /// Handles the answer to an append.
     pub(super) fn appended(&mut self, append: EffectId, result: Result<(), StoreFailure>) {
         self.session.out.heard();
         self.session.out.saved(append);
@@ -83,8 +83,8 @@ impl Machine {
         }
     }
 
-    /// The log has not answered for this long. The host reads of it before all events that wait for the log; a session
-    /// that is being closed ends.
+    /// Handles the silence of the log. The host is told before all events that wait for the log; a session that is
+    /// being closed ends.
     pub(super) fn log_is_silent(&mut self, silence: Duration) {
         let is_ending = match &self.activity {
             Activity::Rewinding(_) => self.closing,
@@ -98,7 +98,7 @@ impl Machine {
         }
     }
 
-    /// The host waits no longer for the log of a session that it has closed.
+    /// Ends a closed session whose host does not wait for the log any longer.
     pub(super) fn give_up_log(&mut self, waited: Duration) {
         if self.closing && !self.session.out.unsaved().is_empty() {
             self.unanswered(waited);
@@ -117,7 +117,7 @@ impl Machine {
         self.session.out.report_silence(run);
     }
 
-    /// The store refused an entry: what is not durable may not be claimed any more, and no effect may begin.
+    /// Handles a store failure: entries that are not durable must not be reported as stored, and no effect may begin.
     pub(super) fn broken(&mut self, failure: StoreFailure) {
         let session = &mut self.session;
         match std::mem::replace(&mut self.activity, Activity::Closed) {
@@ -138,7 +138,7 @@ impl Machine {
     }
 }
 
-/// What every result of the run has.
+/// Returns a result with the fields common to all run results.
 fn result(session: &Session, outcome: Outcome) -> RunResult {
     let tally = &session.run;
     let mut result = RunResult::new(outcome, session.config.ids.session_id.clone());
@@ -150,7 +150,7 @@ fn result(session: &Session, outcome: Outcome) -> RunResult {
     result
 }
 
-/// The outcome as the log and the wire name it.
+/// Returns the outcome's name in the log and on the wire.
 fn outcome_name(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Success | Outcome::Refused | Outcome::PromptBlocked { .. } | Outcome::StoppedByHook { .. } => {

@@ -37,7 +37,7 @@ fn the_server_is_obeyed_within_reason() {
     assert!(out_of_patience(&asking(3_600), hour).contains("asks to wait 3600 s"));
 }
 
-/// All waits of a call together: what the server may make of it has an end.
+/// All waits of a request together: the server's influence on them has a limit.
 #[test]
 fn waits_for_the_server_are_bounded_together() {
     let (mut retry, mut waited) = (Retry::default(), Duration::ZERO);

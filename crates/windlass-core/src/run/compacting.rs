@@ -1,4 +1,4 @@
-//! When a run compacts the conversation, and how it continues then.
+//! Compaction of a run's conversation, and the continuation after it.
 
 use super::{Flow, Phase, Run, fails};
 use crate::compaction::{AfterCompaction, Compaction, CompactionStep};
@@ -8,8 +8,8 @@ use windlass_context::estimate_blocks;
 use windlass_types::{CompactTrigger, Continuation, Outcome, RunFailure, RunFailureKind, Status, TaskInfo};
 
 impl Run {
-    /// Makes the conversation shorter where the next turn needs that: by notes for old results, then by the ends of new ones.
-    /// Returns whether it should be compacted all the same.
+    /// Shortens the conversation if the next turn needs that: by notes for old results, then by cutting new ones.
+    /// Returns `true` if it should be compacted all the same.
     pub(super) fn is_compaction_due(&self, session: &mut Session) -> bool {
         let is_due = |session: &Session| {
             let size = session.turn_size().most();
@@ -26,7 +26,7 @@ impl Run {
         is_due(session)
     }
 
-    /// Whether a request that was too long can become shorter: there must be more than the prompt.
+    /// `true` if a request that was too long can become shorter: there must be more than the prompt.
     pub(super) fn may_compact_overflow(&self, session: &Session) -> bool {
         session.config.auto_compact.enabled && session.state.transcript().len() >= 2 && self.pace.may_shorten()
     }
@@ -86,8 +86,8 @@ impl Run {
         }
     }
 
-    /// `true` if the conversation of a request that was too long may be replaced without a summary: none can be made of it, and most
-    /// of it is not the prompt. The session would be of no use otherwise.
+    /// `true` if the conversation of a request that was too long may be replaced without a summary: none can be
+    /// written, and most of it is not the prompt. The session would be unusable otherwise.
     pub(super) fn may_replace(&mut self, session: &Session) -> bool {
         let has_one_message = session.state.transcript().len() < 2 && self.pace.may_shorten();
         let (all, prompt) = (session.state.context_tokens(), estimate_blocks(session.state.last_prompt()));
@@ -102,7 +102,7 @@ impl Run {
         Flow::Continue(())
     }
 
-    /// Puts what the log knows as data in the place of the conversation.
+    /// Replaces the conversation with the structured data of the log.
     pub(super) fn replaced(&mut self, session: &mut Session, tasks: &[TaskInfo]) -> Flow {
         let Phase::Replacing(compaction) = std::mem::take(&mut self.phase) else { return Flow::Continue(()) };
         compaction.replace_unsummarized(session, tasks);
@@ -133,12 +133,12 @@ impl Run {
         self.not_compacted(session, then, why)
     }
 
-    /// The conversation stays as it is.
+    /// Continues without a compaction.
     fn not_compacted(&mut self, session: &mut Session, then: AfterCompaction, why: &str) -> Flow {
         match then {
             AfterCompaction::EndOfRun => fails(RunFailureKind::Compaction, why),
             AfterCompaction::Turn(continuation) => {
-                // The turn may still fit. Another try before each turn would cost a call each time.
+                // The turn may still fit. Another attempt before each turn would cost a request each time.
                 self.pace.skip_next();
                 self.call_model(session, continuation)
             }

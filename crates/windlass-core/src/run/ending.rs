@@ -1,4 +1,4 @@
-//! How a run ends: safe points, Stop hooks, the structured output, and the user who stops it.
+//! End of a run: safe points, Stop hooks, the structured output, and interrupts by the user.
 
 use super::turns::interrupted_with;
 use super::{Flow, Phase, Run, SafePoint};
@@ -8,7 +8,7 @@ use windlass_context::{foreign_text, runtime_text};
 use windlass_types::{Continuation, HookOutcome, Interrupted, Outcome, Status, SteeredFate};
 
 impl Run {
-    /// Messages of the user may join the conversation here, when hooks have answered about them.
+    /// Waits at a safe point for hooks about messages of the user, which may join the conversation here.
     pub(super) fn halt(&mut self, at: SafePoint) -> Flow {
         self.phase = Phase::Halted(at);
         self.steering.halt();
@@ -33,8 +33,8 @@ impl Run {
         }
     }
 
-    /// Records the messages that came during the run, and the ends of background work. Returns whether the model has
-    /// to answer any of it. Ends that are not worth another call of the model are left out, unless one follows anyway.
+    /// Records the messages that arrived during the run, and the ends of background tasks. Returns `true` if the model
+    /// has to answer any of it. Ends that do not justify another request are left out, unless one follows anyway.
     fn join(&mut self, session: &mut Session, call_follows: bool) -> bool {
         let news = if call_follows { session.record_news() } else { session.record_urgent_news() };
         let mut entries: Vec<_> = news.into_iter().collect();
@@ -59,7 +59,7 @@ impl Run {
         session.state.transcript().is_ready()
     }
 
-    /// The model is done, and no message of the user waits: asks the Stop hooks, or ends the run.
+    /// Runs the Stop hooks, or ends the run: the model is done, and no message of the user waits.
     fn ask_to_stop(&mut self, session: &mut Session) -> Flow {
         if session.config.tools.structured_output.is_some() && session.run.last.structured.is_none() {
             return self.demand_output(session);
@@ -72,7 +72,7 @@ impl Run {
         Flow::Continue(())
     }
 
-    /// Has the next turn give the structured output.
+    /// Demands the structured output from the next turn.
     pub(super) fn demand_output(&mut self, session: &mut Session) -> Flow {
         self.may_ask_for_output(session)?;
         if session.run.output != OutputDemand::Refused {
@@ -91,7 +91,7 @@ impl Run {
         Flow::Continue(())
     }
 
-    /// Stop hooks have answered.
+    /// Handles the outcome of Stop hooks.
     pub(super) fn stop_hooks_answered(&mut self, session: &mut Session, outcome: HookOutcome) -> Flow {
         let event = session.stopping(self.counts.stop_continuations > 0).event();
         session.hooks_ran(event, None, &outcome);
@@ -119,7 +119,7 @@ impl Run {
         }
     }
 
-    /// The user stops the run, wherever it is.
+    /// Stops the run on behalf of the user, in any phase.
     pub(crate) fn interrupt(&mut self, session: &mut Session) -> Flow {
         // SessionStart hooks that have not answered are asked again with the next prompt.
         session.opened &= !matches!(self.phase, Phase::Opening(..));
@@ -155,7 +155,7 @@ impl Run {
         interrupted_with(session, runtime_text::INTERRUPTED, Interrupted::Streaming)
     }
 
-    /// The store refused an entry: no answer counts any more. What a call of the model has used is booked.
+    /// Abandons the run after a store failure: all answers are ignored. The usage of an open model request is booked.
     pub(crate) fn forsake(&mut self, session: &mut Session) {
         if let Some(batch) = self.batch() {
             batch.forget(session);
@@ -164,7 +164,7 @@ impl Run {
         self.steering.forget(session);
     }
 
-    /// The effect that the phase waits for does not count any more.
+    /// Abandons the effect that the phase waits for.
     fn abandon(&mut self, session: &mut Session) {
         match &mut self.phase {
             Phase::Opening(effect, _) | Phase::Submitting(effect, _) | Phase::Stopping(effect) => {

@@ -1,4 +1,4 @@
-//! From a prompt to the first call of the model: the hooks that it has to pass.
+//! Opening of a run: the hooks between a prompt and the first model request.
 
 use super::{Flow, Phase, Run, fails};
 use crate::compaction::AfterCompaction;
@@ -11,11 +11,11 @@ use windlass_types::{
     RunOrigin, RunStarted,
 };
 
-/// What a prompt is that nothing can be made of.
+/// Failure kind of an unusable prompt.
 pub(super) const INVALID: RunFailureKind = RunFailureKind::Model(ModelErrorKind::InvalidRequest);
 
 impl Run {
-    /// Begins with a prompt. `resumed`: the session has had runs before.
+    /// Begins the run with a prompt. `resumed`: the session has had runs before.
     pub(crate) fn begin(&mut self, session: &mut Session, mut prompt: Prompt, resumed: bool) -> Flow {
         Self::started(session, RunOrigin::User, resumed);
         if let Err(error) = session.begin_scope(std::mem::take(&mut prompt.scope)) {
@@ -29,7 +29,7 @@ impl Run {
         self.open_or_submit(session, prompt)
     }
 
-    /// Begins because background work has ended: the model reads of that first.
+    /// Begins the run with the ends of background tasks, which the model reads first.
     pub(crate) fn begin_with_news(&mut self, session: &mut Session) -> Flow {
         Self::started(session, RunOrigin::TaskNotification, true);
         let news = session.record_news();
@@ -49,7 +49,7 @@ impl Run {
         session.send_notices();
     }
 
-    /// Asks the hooks that a prompt has to pass, then calls the model.
+    /// Runs the hooks that a prompt has to pass, then calls the model.
     pub(super) fn open_or_submit(&mut self, session: &mut Session, prompt: Prompt) -> Flow {
         if !std::mem::replace(&mut session.opened, true) {
             let opening = session.opening();
@@ -74,14 +74,14 @@ impl Run {
         self.accept(session, prompt)
     }
 
-    /// SessionStart hooks have answered.
+    /// Handles the outcome of SessionStart hooks.
     pub(super) fn opened(&mut self, session: &mut Session, prompt: Prompt, outcome: HookOutcome) -> Flow {
         session.hooks_ran(session.opening().event(), None, &outcome);
         self.feedback.context.extend(outcome.additional_context);
         self.open_or_submit(session, prompt)
     }
 
-    /// UserPromptSubmit hooks have answered.
+    /// Handles the outcome of UserPromptSubmit hooks.
     pub(super) fn submitted(&mut self, session: &mut Session, prompt: Prompt, outcome: HookOutcome) -> Flow {
         session.hooks_ran(HookEventName::UserPromptSubmit, None, &outcome);
         if let Some(block) = outcome.block {
@@ -94,7 +94,7 @@ impl Run {
         self.accept(session, prompt)
     }
 
-    /// The prompt enters the conversation.
+    /// Adds the prompt to the conversation.
     fn accept(&mut self, session: &mut Session, prompt: Prompt) -> Flow {
         if let Some((kind, problem)) = session.unsendable(&prompt.content) {
             return fails(kind, problem);

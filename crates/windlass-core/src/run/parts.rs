@@ -1,4 +1,4 @@
-//! Prompts that are put together when their run begins: calls of tools give parts of them.
+//! Prompts that are assembled when their run begins: tool calls supply parts of them.
 
 use super::{Flow, Phase, Run, fails};
 use crate::Prompt;
@@ -7,12 +7,12 @@ use crate::session::Session;
 use windlass_types::text::clause;
 use windlass_types::{ContentBlock, Interrupted, Outcome, PromptCall, PromptPart, RunFailureKind, ToolUse, ToolUseId};
 
-/// Most bytes of a prompt that was put together.
+/// Maximum number of bytes of an assembled prompt.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
-/// Most characters of a reason that is quoted.
+/// Maximum number of characters of a quoted reason.
 const MOST_QUOTED: usize = 2_000;
 
-/// A prompt whose calls are being judged and run.
+/// A prompt whose calls are in progress.
 #[derive(Debug)]
 pub(super) struct Parts {
     pub(super) batch: Batch,
@@ -20,7 +20,7 @@ pub(super) struct Parts {
 }
 
 impl Run {
-    /// Has the calls run that give parts of the prompt. They pass the gate that every call passes.
+    /// Runs the calls that supply parts of the prompt. They pass the gate of every call.
     pub(super) fn put_together(&mut self, session: &mut Session, prompt: Prompt) -> Flow {
         let calls = prompt.parts.iter().filter_map(|part| match part {
             PromptPart::Call(call) => Some(call),
@@ -35,7 +35,7 @@ impl Run {
         Flow::Continue(())
     }
 
-    /// All calls of the prompt are answered: it is sent, unless one is missing that it needs.
+    /// Sends the prompt after all its calls are answered, unless a required result is missing.
     pub(super) fn parts_given(&mut self, session: &mut Session) -> Flow {
         let Phase::Joining(parts) = std::mem::take(&mut self.phase) else { return Flow::Continue(()) };
         let Parts { mut batch, prompt } = *parts;
@@ -54,12 +54,12 @@ impl Run {
     }
 }
 
-/// A new id for a call that no model has made.
+/// Returns a new id for a call that no model has made.
 fn new_id(session: &mut Session) -> ToolUseId {
     ToolUseId::from(format!("{}{}", PromptCall::ID_PREFIX, session.ids.entry()))
 }
 
-/// The prompt with the text that its parts make.
+/// Returns the prompt with the text of its parts.
 fn joined(mut prompt: Prompt, given: impl Iterator<Item = (bool, String)>) -> Result<Prompt, String> {
     let (mut text, mut given) = (String::new(), given);
     for part in std::mem::take(&mut prompt.parts) {

@@ -1,4 +1,4 @@
-//! Runs that wait for answers: how they end, and how they are taken up again.
+//! Runs that wait for answers: their end, and their continuation.
 
 use super::opening::INVALID;
 use super::{Flow, Phase, Run, fails};
@@ -7,7 +7,7 @@ use crate::session::Session;
 use windlass_types::{Outcome, RunScope};
 
 impl Run {
-    /// Only questions that stay open are left of the calls.
+    /// Ends the run while only calls with open permission requests are left.
     pub(super) fn suspended(&mut self, session: &mut Session) -> Flow {
         let Some(batch) = self.batch() else { return Flow::Continue(()) };
         let asked = batch.open_questions();
@@ -20,7 +20,7 @@ impl Run {
         Flow::Break(Outcome::Pending { questions })
     }
 
-    /// Judges the calls anew whose questions an earlier run left open.
+    /// Decides the calls anew whose permission requests an earlier run left open.
     pub(super) fn continue_calls(&mut self, session: &mut Session) -> Flow {
         let batch = Batch::continued(session);
         if batch.is_empty() {
@@ -41,7 +41,7 @@ impl Run {
         Flow::Continue(())
     }
 
-    /// The user sends something else in place of answers: the calls that wait for them are answered as not approved.
+    /// Answers waiting calls as not approved: the user sends something else in place of answers.
     pub(super) fn withdraw_questions(&mut self, session: &mut Session) {
         if session.state.transcript().has_open_calls() {
             Batch::continued(session).withdraw(session);

@@ -1,4 +1,4 @@
-//! The turns of a run: when the model is called, and what its message leads to.
+//! Turns of a run: model requests, and the consequences of their messages.
 
 use super::{Flow, Phase, Run, SafePoint, fails};
 use crate::ModelFailure;
@@ -14,9 +14,9 @@ use windlass_types::{
     StopReason, UserEntry,
 };
 
-/// Most times in a row that the model is asked again for a call that could be read.
+/// Maximum number of consecutive repeats of a request because of a malformed call.
 const MAX_MALFORMED_CALLS: u32 = 2;
-/// Pauses of the API in a row before the run fails.
+/// Maximum number of consecutive pauses of the API before the run fails.
 const MAX_PAUSES: u32 = 10;
 
 impl Run {
@@ -47,24 +47,24 @@ impl Run {
         match step {
             TurnStep::Waits => Flow::Continue(()),
             TurnStep::Complete(stop_reason) => self.message_complete(session, &stop_reason),
-            // It ends: each time there are fewer results that notes can stand for.
+            // Terminates: each time fewer results can be replaced by notes.
             TurnStep::TooLong(_) if self.may_compact_overflow(session) && session.trim_overflow() => {
                 self.request(session, Continuation::Compacted)
             }
-            // Once: what was compacted and is still too long stays so.
+            // Only once: a compacted conversation that is still too long stays so.
             TurnStep::TooLong(failure) if self.may_compact_overflow(session) => {
                 let then = AfterCompaction::SameTurn(failure.status);
                 self.compact(session, CompactTrigger::Overflow, None, then)
             }
             TurnStep::TooLong(failure) if self.may_replace(session) => self.replace(session, failure.status),
             TurnStep::TooLong(failure) => give_up(RunFailureKind::PromptTooLong, &failure),
-            // Each time at least a quarter of what is left goes, so this ends.
+            // Terminates: each time at least a quarter of the rest is dropped.
             TurnStep::Failed(failure)
                 if failure.kind == ModelErrorKind::RequestTooLarge && session.drop_media(true) =>
             {
                 self.request(session, Continuation::Retry)
             }
-            // Some models take neither a form nor a forced call.
+            // Some models accept neither a response format nor a forced call.
             TurnStep::Failed(failure)
                 if failure.kind == ModelErrorKind::InvalidRequest && session.run.output == OutputDemand::Forced =>
             {
@@ -76,7 +76,7 @@ impl Run {
         }
     }
 
-    /// The message is complete and stored: its calls count.
+    /// Commits the calls of a complete and stored message.
     fn message_complete(&mut self, session: &mut Session, stop_reason: &StopReason) -> Flow {
         self.pace.answered();
         if session.run.output == OutputDemand::Forced {
@@ -106,13 +106,13 @@ impl Run {
         }
     }
 
-    /// The answer was cut by the output limit: asks the model to continue, a bounded number of times.
+    /// Asks the model to continue an answer cut by the output limit, a bounded number of times.
     fn continue_output(&mut self, session: &mut Session) -> Flow {
         let allowed = session.config.limits.max_output_continuations;
         let is_output_missing =
             session.config.tools.structured_output.is_some() && session.run.last.structured.is_none();
         if self.counts.output_continuations >= allowed && is_output_missing && self.counts.structured_failures == 0 {
-            // The run is for the output, and a model that writes on and on would never come to it.
+            // The run needs the output, and a model that keeps writing would never produce it.
             return self.demand_output(session);
         }
         if self.counts.output_continuations >= allowed {
@@ -140,7 +140,7 @@ impl Run {
         self.continue_with(session, runtime_text::PAUSED.to_owned(), Continuation::PauseTurn)
     }
 
-    /// The model wrote a call that the provider could not read: asks for it again, a bounded number of times.
+    /// Asks the model for a malformed call again, a bounded number of times.
     fn ask_for_valid_call(&mut self, session: &mut Session) -> Flow {
         if self.counts.malformed_calls >= MAX_MALFORMED_CALLS {
             let text = format!(
@@ -161,7 +161,7 @@ impl Run {
         self.call_model(session, continuation)
     }
 
-    /// All calls are answered: what comes next.
+    /// Continues after all calls are answered.
     pub(super) fn after_tools(&mut self, session: &mut Session) -> Flow {
         let Phase::Tools(batch) = &mut self.phase else { return Flow::Continue(()) };
         let (all_failed, interrupted) = (batch.all_failed(), batch.is_interrupted());
@@ -198,7 +198,7 @@ impl Run {
     }
 }
 
-/// The user stopped the run: the model reads of it with the next prompt.
+/// Records the user's interrupt, which the model reads with the next prompt.
 pub(super) fn interrupted_with(session: &mut Session, text: &str, during: Interrupted) -> Flow {
     let entry = session.record_user(UserEntry::new(vec![ContentBlock::text(text)]));
     session.append_unawaited(vec![entry]);

@@ -1,4 +1,4 @@
-//! Tools for the same in ways of different families of models.
+//! Equivalent tools for different families of models.
 
 use super::Session;
 use crate::Alternative;
@@ -7,9 +7,9 @@ use windlass_context::ModelFamily;
 use windlass_types::ToolSpec;
 
 impl Session {
-    /// The tools that the next request may list, and those that are withheld from it: of alternatives those of the model
-    /// that the conversation began with, those of the current model, and those that were added before. What is listed once
-    /// stays listed.
+    /// Returns the tools that the next request may list, and those that are withheld from it. Of alternatives these are
+    /// the tools of the model that the conversation began with, those of the current model, and earlier additions. A
+    /// listed tool stays listed.
     pub(crate) fn usable_now(&self) -> Arc<[Arc<ToolSpec>]> {
         let specs = &self.config.tools.specs;
         if self.config.tools.alternatives.is_empty() {
@@ -24,7 +24,7 @@ impl Session {
         };
         let alternatives = &self.config.tools.alternatives;
         let has = |name: &String| specs.iter().any(|spec| spec.name == *name);
-        // Where none of the tools that a model was trained on is there, it gets the others.
+        // If none of the tools that a model was trained on is present, the model gets the others.
         if !alternatives.iter().filter(|one| is_active(one)).any(|one| one.tools.iter().any(has)) {
             return Arc::clone(specs);
         }

@@ -1,4 +1,4 @@
-//! Model calls: which model has the next one, what they cost, and what their answers hold beside the message.
+//! Model requests: choice of the model, cost, and data of answers beside the message.
 
 use super::{Session, duration_ms};
 use crate::billing::Bill;
@@ -10,7 +10,7 @@ use windlass_types::text::clause;
 use windlass_types::{EntryKind, EventKind, ModelRequest, ModelUsage, RateLimit, Status, Usage};
 
 impl Session {
-    /// The model that the next call goes to.
+    /// Returns the model of the next request.
     pub(crate) fn current_model(&self) -> &ModelProfile {
         match &self.config.fallback {
             Some(fallback) if self.models.falling_back => fallback,
@@ -18,7 +18,7 @@ impl Session {
         }
     }
 
-    /// The model that a call for this purpose goes to.
+    /// Returns the model of a request for this purpose.
     pub(crate) fn model_for(&self, purpose: &Purpose) -> &ModelProfile {
         match (purpose, &self.config.auto_compact.summarizer) {
             (Purpose::Summary { .. }, Some(summarizer)) => summarizer,
@@ -26,12 +26,12 @@ impl Session {
         }
     }
 
-    /// Whether a fallback model can take over.
+    /// `true` if a fallback model can take over.
     pub(crate) fn has_fallback(&self) -> bool {
         self.config.fallback.is_some() && !self.models.falling_back
     }
 
-    /// Lets the fallback model take over.
+    /// Switches to the fallback model.
     pub(crate) fn fall_back(&mut self) {
         let from = self.current_model().id.clone();
         self.models.falling_back = true;
@@ -45,7 +45,7 @@ impl Session {
         }
     }
 
-    /// The provider refused what it was sent back of earlier messages: from here on it is left out.
+    /// Leaves the replay data of earlier messages out from here on, because the provider has refused it.
     pub(crate) fn drop_replay(&mut self, refusal: &str) {
         let entry = self.record(None, EntryKind::ReplayDropped);
         self.append_unawaited(vec![entry]);
@@ -56,7 +56,7 @@ impl Session {
         ));
     }
 
-    /// Settles which tools the next request lists, and logs those that are added.
+    /// Determines the tools listed by the next request, and logs those that are added.
     pub(crate) fn list_tools(&mut self) {
         let offered = self.offered_now();
         let (listed, state) = (&mut self.models.listed, &self.state);
@@ -68,7 +68,7 @@ impl Session {
         }
     }
 
-    /// The provider left reasoning out of the prompt. The same report of the next call is no news.
+    /// Reports reasoning that the provider left out of the prompt. An unchanged report of the next request is ignored.
     pub(crate) fn note_dropped_reasoning(&mut self, blocks: usize, reason: &str) {
         let news = (blocks, reason.to_owned());
         if self.models.dropped_reasoning.as_ref() != Some(&news) {
@@ -80,7 +80,7 @@ impl Session {
         }
     }
 
-    /// What all requests of this conversation have in common, and no other.
+    /// Returns the cache key of this conversation: common to all its requests, and used by no other.
     pub(crate) fn key(&self) -> Arc<str> {
         let session = self.config.ids.session_id.as_str();
         match &self.config.agent {
@@ -97,7 +97,7 @@ impl Session {
         }
     }
 
-    /// Takes the subscription's allowance of an answer, and reports it if it is new to the host.
+    /// Stores the rate limit of an answer, and reports it if it is new to the host.
     pub(crate) fn note_rate_limit(&mut self, reported: &RateLimit) {
         if self.models.rate_limit.as_ref().is_none_or(|known| is_news(known, reported)) {
             self.models.rate_limit = Some(reported.clone());
@@ -105,7 +105,7 @@ impl Session {
         }
     }
 
-    /// Books what a call used, complete or not, and frees what was held for it: providers bill both.
+    /// Books the usage of a request, complete or not, and frees its reservation: providers bill both.
     pub(crate) fn book(&mut self, bill: Bill, usage: Usage) {
         let Bill { model, answered_by, started, reservation, .. } = bill;
         let model = answered_by.map_or(model, |answered_by| *answered_by);
@@ -123,13 +123,13 @@ impl Session {
         }
     }
 
-    /// Books a call of a model that is no part of the conversation. The ledger has it already.
+    /// Books a model request outside the conversation. The ledger has it already.
     pub(crate) fn book_beside(&mut self, model: &ModelProfile, usage: Usage) {
         self.charge(model, usage);
         self.event(EventKind::UsageUpdated { model: model.id.clone(), usage, cost: self.spent }, None);
     }
 
-    /// Books what an agent below this one used. The ledger, which all agents share, has it already.
+    /// Books the usage of an agent below this one. The ledger, which all agents share, has it already.
     pub(crate) fn book_of_agent(&mut self, model: &ModelProfile, usage: Usage) {
         self.charge(model, usage);
     }

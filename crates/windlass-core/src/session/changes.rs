@@ -1,4 +1,4 @@
-//! What hosts, answers and calls change in a session.
+//! Changes of a session by hosts, answers and calls.
 
 use super::Session;
 use crate::budget::NO_PRICE;
@@ -15,7 +15,7 @@ impl Session {
             let message = format!("The model {id:?} was not set, {current:?} stays: {NO_PRICE}");
             return self.status(Status::Notice { message });
         }
-        // The user's choice counts for more than that of a command.
+        // The user's choice takes precedence over that of a command.
         self.run.scope.model = None;
         let same = model.id == self.current_model().id;
         self.models.falling_back = false;
@@ -46,8 +46,8 @@ impl Session {
     pub(crate) fn update_permissions(&mut self, updates: &[PermissionUpdate]) {
         let mode = self.rights.policy.mode();
         for update in updates {
-            // The mode of the session is the main agent's, which receives the update, too. This one's follows from
-            // that, and may be narrower.
+            // The mode of the session is the main agent's, which receives the update, too. The mode of this agent
+            // follows from that, and may be narrower.
             if self.config.agent.is_some() && matches!(update, PermissionUpdate::SetMode { .. }) {
                 continue;
             }
@@ -69,7 +69,8 @@ impl Session {
         self.record_mode(mode);
     }
 
-    /// Problem of a new deny or ask rule on a tool that is nowhere and nearly a known one: it would never match.
+    /// Returns the problem of a new deny or ask rule on an unknown tool with a name close to a known one: it would
+    /// never match.
     fn misspelt_guard(&self, before: &SettingsRules, now: &SettingsRules) -> Option<String> {
         let is_known = |text: &String| before.rules.iter().any(|set| set.rules.contains(text));
         let guards = now.rules.iter().filter(|set| set.behavior != Behavior::Allow).flat_map(|set| &set.rules);
@@ -86,7 +87,7 @@ impl Session {
         })
     }
 
-    /// Stores that the mode is another one than it was.
+    /// Stores a changed mode.
     fn record_mode(&mut self, before: PermissionMode) {
         let now = self.rights.policy.mode();
         if now != before {
@@ -94,9 +95,9 @@ impl Session {
         }
     }
 
-    /// Takes over the policy of the parent, narrowed by the rights of this agent.
+    /// Applies the policy of the parent, narrowed by the rights of this agent.
     pub(crate) fn inherit(&mut self, parent: &Policy) {
-        // The rules of the agent could be read when it began.
+        // The rules of the agent were valid when it began.
         if let Some(agent) = &self.config.agent
             && let Ok(policy) = agent.narrowed(parent, &self.config.cwd)
         {
@@ -114,7 +115,7 @@ impl Session {
         self.config.tools.specs.iter().find(|tool| tool.name == name).cloned()
     }
 
-    /// A call that the host approved has succeeded: if it begins or ends plan mode, the mode changes.
+    /// Changes the mode after a successful call, approved by the host, that enters or leaves plan mode.
     pub(crate) fn approved_call_succeeded(&mut self, tool: &str) {
         let mode = self.rights.policy.mode();
         match tool {

@@ -1,4 +1,4 @@
-//! The occasions on which hooks are asked.
+//! Hook events of a session.
 
 use super::Session;
 use crate::steering::{own_text, prompt_text};
@@ -7,10 +7,10 @@ use windlass_context::foreign_text;
 use windlass_types::hook::event::{SessionStart, Stop, SubagentStart, SubagentStop, UserPromptSubmit};
 use windlass_types::{EventKind, HookCall, HookEventName, HookOutcome, ToolUseId};
 
-/// Most texts that wait for a turn.
+/// Maximum number of texts that wait for a turn.
 const MOST_TEXTS: usize = 100;
 
-/// How the model reads what a hook finds wrong.
+/// Returns a hook's objection as text for the model.
 pub(crate) fn feedback(hook: &str, reason: &str) -> String {
     format!("Feedback of the hook {hook:?}: {}", foreign_text(reason))
 }
@@ -21,7 +21,7 @@ impl Session {
         self.effect(Effect::RunHooks { call, cwd, attach: Attach::default() })
     }
 
-    /// Asks the hooks that a prompt has to pass, and for what is attached to it. `begins`: it begins a run.
+    /// Runs the hooks that a prompt has to pass, and requests its attachments. `begins`: the prompt begins a run.
     pub(crate) fn review_prompt(&mut self, prompt: &Prompt, begins: bool) -> EffectId {
         let (call, cwd) = (UserPromptSubmit { prompt: prompt_text(prompt) }.into(), self.state.cwd().to_path_buf());
         let attaches = self.attaches() && prompt.kind == PromptKind::Query;
@@ -34,14 +34,14 @@ impl Session {
         self.config.context.attachments && self.config.agent.is_none()
     }
 
-    /// Reports what hooks did.
+    /// Reports hook outcomes.
     pub(crate) fn hooks_ran(&mut self, event: HookEventName, tool: Option<ToolUseId>, outcome: &HookOutcome) {
         if !outcome.ran.is_empty() {
             self.event(EventKind::HookRan { event, tool_use_id: tool, outcome: outcome.clone() }, None);
         }
     }
 
-    /// Reports what the driver has seen of hooks, in the run or between two.
+    /// Reports hook events seen by the driver, in the run or between two.
     pub(crate) fn report(&mut self, kind: EventKind) {
         if let EventKind::HookRan { outcome, .. } = &kind {
             let feedback = outcome.block.iter().map(|block| feedback(&block.hook, &block.reason));
@@ -50,24 +50,24 @@ impl Session {
         if self.run.is_open { self.event(kind, None) } else { self.event_between_runs(kind, None) }
     }
 
-    /// Keeps texts that the model reads with its next turn. Too many are left out: hooks may be asked often while no
-    /// turn comes.
+    /// Keeps texts that the model reads with its next turn. Excess texts are dropped: hooks may run often while no turn
+    /// comes.
     pub(crate) fn add_context(&mut self, texts: Vec<String>) {
         let room = MOST_TEXTS.saturating_sub(self.unread.context.len());
         self.unread.context.extend(texts.into_iter().filter(|text| !text.trim().is_empty()).take(room));
     }
 
-    /// Whether this is the main agent, and a hook listens to an event that agents below it do not have.
+    /// `true` if this is the main agent, and a hook listens to an event that agents below it do not have.
     pub(crate) fn main_listens(&self, event: HookEventName) -> bool {
         self.config.agent.is_none() && self.config.listens(event, None)
     }
 
-    /// Whether a prompt waits for an answer of hooks, or for what is attached to it.
+    /// `true` if a prompt waits for hooks, or for its attachments.
     pub(crate) fn reviews_prompts(&self) -> bool {
         self.attaches() || self.main_listens(HookEventName::UserPromptSubmit)
     }
 
-    /// The occasion before the first prompt.
+    /// Returns the hook event before the first prompt.
     pub(crate) fn opening(&self) -> HookCall {
         match &self.config.agent {
             Some(agent) => SubagentStart { agent: agent.identity.clone() }.into(),
@@ -78,7 +78,7 @@ impl Session {
         }
     }
 
-    /// The occasion on which the model is done. `continued`: Stop hooks have kept the run going before.
+    /// Returns the hook event when the model is done. `continued`: Stop hooks have continued the run before.
     pub(crate) fn stopping(&self, continued: bool) -> HookCall {
         let last_assistant_message = self.run.last.text.clone();
         match &self.config.agent {

@@ -1,15 +1,15 @@
-//! Texts of the runtime for the model: its environment, instructions, the context of hooks.
+//! Texts of the runtime for the model: its environment, instructions, context from hooks.
 
 use super::Session;
 use crate::feedback::Feedback;
 use windlass_context::{FileInstructions, LimitsLeft, environment_changes, reminder};
 use windlass_types::{ContentBlock, Entry, PermissionMode, UserEntry};
 
-/// The tools that bring the todo list up to date.
+/// Tools that update the todo list.
 const TODO_TOOLS: [&str; 2] = ["TodoWrite", "TaskUpdate"];
 
 impl Session {
-    /// Appends what the model does not know yet of its environment. Called before each turn.
+    /// Appends changes of the environment that the model does not know yet. Called before each turn.
     pub(crate) fn append_environment(&mut self) {
         let Some(environment) = &self.config.context.environment else { return };
         let plan_mode = self.rights.policy.mode() == PermissionMode::Plan;
@@ -28,11 +28,11 @@ impl Session {
         }
     }
 
-    /// Appends what the model is to be reminded of. Called before each turn, which is counted already.
+    /// Appends reminders that are due. Called before each turn, which is counted already.
     pub(crate) fn append_reminders(&mut self) {
         let limits = &self.config.limits;
         let mut settings = self.config.context.reminders;
-        // Who has no tool for the list cannot touch it.
+        // A model without a tool for the list cannot update it.
         settings.todos_after =
             settings.todos_after.filter(|_| TODO_TOOLS.iter().any(|tool| self.offered(tool).is_some()));
         let money = limits.max_budget.map(|most| (most.nano(), self.spent.nano()));
@@ -46,7 +46,7 @@ impl Session {
         }
     }
 
-    /// More instructions of files, without those that are there already.
+    /// Adds instruction files, except those that are present already.
     pub(crate) fn add_instructions(&mut self, files: Vec<FileInstructions>) {
         let known = &mut self.config.context.instructions;
         let mut all = known.to_vec();
@@ -58,8 +58,8 @@ impl Session {
         *known = all.into();
     }
 
-    /// Records the instructions of files and servers that the conversation does not hold yet. What was sent before
-    /// stays as it is, so the provider's cache of it does, too.
+    /// Records the instructions of files and servers that the conversation lacks. Earlier messages stay unchanged, and
+    /// so does the provider's cache of them.
     pub(crate) fn record_instructions(&mut self) -> Option<Entry> {
         let (files, known, tools) = (self.instructions_within(), self.state.instructions(), &self.config.tools);
         let mut missing = known.missing_files(&files);
@@ -74,14 +74,14 @@ impl Session {
         (!missing.is_empty()).then(|| self.record_runtime_texts(missing))
     }
 
-    /// The instructions of files, with notes for those that go beyond their share of the context window.
+    /// Returns the instruction files, with notes for those that exceed their share of the context window.
     pub(crate) fn instructions_within(&self) -> Vec<FileInstructions> {
         let context = &self.config.context;
         let window = self.current_model().info.context_window;
         context.shares.within(&context.instructions, self.state.instructions(), window)
     }
 
-    /// Records texts of hooks or of the runtime, and what is attached to prompts.
+    /// Records texts of hooks or of the runtime, and attachments of prompts.
     pub(crate) fn record_context(&mut self, feedback: &mut Feedback) -> Option<Entry> {
         let mut blocks: Vec<_> = std::mem::take(&mut feedback.context).iter().map(|text| self.reminder(text)).collect();
         let style = self.config.request.reminders;
@@ -92,7 +92,7 @@ impl Session {
         (!blocks.is_empty()).then(|| self.record_runtime_texts(blocks))
     }
 
-    /// Records what the model has not read of background work.
+    /// Records notifications of background tasks that the model has not read.
     pub(crate) fn record_news(&mut self) -> Option<Entry> {
         let (tasks, texts): (Vec<_>, Vec<_>) = self.unread.news.take().unzip();
         if tasks.is_empty() {
@@ -104,7 +104,7 @@ impl Session {
         Some(self.record_user(user))
     }
 
-    /// Texts of the runtime that are framed already, as this conversation has them.
+    /// Returns framed texts of the runtime as content blocks, in the style of this conversation.
     pub(crate) fn reminders(&self, framed: Vec<String>) -> Vec<ContentBlock> {
         let style = self.config.request.reminders;
         framed.into_iter().map(|text| ContentBlock::text(style.framed(text))).collect()
@@ -114,7 +114,7 @@ impl Session {
         ContentBlock::text(self.config.request.reminders.framed(reminder(text)))
     }
 
-    /// As [`Session::record_news`], if an end is worth a run of its own.
+    /// Records notifications like [`Session::record_news`], if an end justifies a run of its own.
     pub(crate) fn record_urgent_news(&mut self) -> Option<Entry> {
         if self.unread.news.wakes() { self.record_news() } else { None }
     }

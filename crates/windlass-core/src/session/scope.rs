@@ -1,4 +1,4 @@
-//! What counts for one run beside what counts for the session.
+//! Settings of one run, which override those of the session.
 
 use super::Session;
 use crate::ModelProfile;
@@ -6,24 +6,24 @@ use std::collections::BTreeSet;
 use windlass_permission::RuleError;
 use windlass_types::{Effort, RunModel, RunScope};
 
-/// What a command or a skill has a run do otherwise than the session.
+/// Deviations of a run from the session's settings, by a command or a skill.
 #[derive(Debug, Default)]
 pub(crate) struct Scoped {
-    /// The model that it calls.
+    /// Model of the run.
     pub(crate) model: Option<ModelProfile>,
-    /// How much the model spends on an answer.
+    /// Effort of the model for an answer.
     pub(crate) effort: Option<Effort>,
-    /// Rules by which it denies calls.
+    /// Deny rules of the run.
     pub(crate) denied: Vec<String>,
-    /// The commands and skills whose hooks listen.
+    /// Names of the commands and skills whose hooks listen.
     pub(crate) skills: BTreeSet<String>,
 }
 
 impl Session {
-    /// A command or a skill brings this to the run. What came later counts.
+    /// Applies the scope of a command or a skill to the run. Later values take precedence.
     ///
     /// # Errors
-    /// A rule that forbids something cannot be used; then the scope does not count at all.
+    /// A deny rule is invalid; then no part of the scope applies.
     pub(crate) fn begin_scope(&mut self, scope: RunScope) -> Result<(), RuleError> {
         let RunScope { allow, deny, model, effort, skills, .. } = scope;
         if !(allow.is_empty() && deny.is_empty()) {
@@ -45,13 +45,14 @@ impl Session {
         Ok(())
     }
 
-    /// The commands and skills whose hooks listen now: those of the run, and those of the runs above it.
+    /// Returns the names of the commands and skills whose hooks listen now: those of the run, and those of the parent
+    /// runs.
     pub(crate) fn skills(&self) -> BTreeSet<String> {
         let above = self.config.agent.iter().flat_map(|agent| agent.skills.clone());
         above.chain(self.run.scope.skills.iter().cloned()).collect()
     }
 
-    /// The run ends, and what counted for it.
+    /// Ends the scope of the run.
     pub(crate) fn end_scope(&mut self) {
         self.rights.end_scope();
         if std::mem::take(&mut self.run.scope).model.is_some() {

@@ -1,4 +1,4 @@
-//! The size of requests, in tokens, beside the context window of the model that they go to.
+//! Size of requests, in tokens, relative to the context window of their model.
 
 use super::Session;
 use crate::request::Purpose;
@@ -6,39 +6,39 @@ use crate::{ModelFailure, ModelProfile};
 use windlass_context::{estimate_blocks, estimate_message, estimate_text, estimate_tool, unusable_media};
 use windlass_types::{ContentBlock, ModelErrorKind, ModelRequest, RunFailureKind};
 
-/// Tokens of the words that ask for a summary.
+/// Tokens of the prompt for a summary.
 const SUMMARY_PROMPT: u64 = 600;
 
-/// The size of a request, as far as it is known before it is sent.
+/// Size of a request, as far as it is known before it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RequestSize {
-    /// Tokens that the provider has counted.
+    /// Tokens counted by the provider.
     counted: u64,
-    /// Tokens beyond those, estimated high.
+    /// Further tokens, estimated high.
     estimated: u64,
 }
 
 impl RequestSize {
-    /// The most tokens that the request may have.
+    /// Returns the maximum number of tokens of the request.
     pub(crate) fn most(self) -> u64 {
         self.counted.saturating_add(self.estimated)
     }
 
-    /// The tokens that the request is likely to have: estimates are a third too high for most texts.
+    /// Returns the likely number of tokens of the request: estimates are a third too high for most texts.
     pub(crate) fn likely(self) -> u64 {
         self.counted.saturating_add(self.estimated / 4 * 3)
     }
 }
 
 impl Session {
-    /// The size of the request for the next turn.
+    /// Returns the size of the request for the next turn.
     pub(crate) fn turn_size(&self) -> RequestSize {
         let (all, counted) = (self.state.context_tokens(), self.state.counted_tokens());
         let frame = if counted == 0 { self.frame_tokens() } else { 0 };
         RequestSize { counted, estimated: all.saturating_sub(counted).saturating_add(frame) }
     }
 
-    /// The size of a request that was built for a purpose.
+    /// Returns the size of a request that was built for a purpose.
     pub(crate) fn request_size(&self, purpose: &Purpose, request: &ModelRequest) -> RequestSize {
         let turn = self.turn_size();
         match purpose {
@@ -53,8 +53,8 @@ impl Session {
         }
     }
 
-    /// The failure of a request that is larger than the model's context window by estimate: it is not sent. A summary needs some
-    /// of the window for itself.
+    /// Returns the failure of a request that is larger than the model's context window by estimate: it is not sent. A
+    /// summary needs some of the window for itself.
     pub(crate) fn too_large(&self, model: &ModelProfile, purpose: &Purpose, size: RequestSize) -> Option<ModelFailure> {
         const SUMMARY: u64 = 4_000;
         let window = model.info.context_window;
@@ -75,8 +75,8 @@ impl Session {
         self.too_large(self.current_model(), &Purpose::Turn, self.turn_size()).is_some()
     }
 
-    /// The reason why a prompt cannot be sent at all, as a message for its sender: it would be refused again with every later
-    /// request, so it does not enter the conversation.
+    /// Returns the reason why a prompt cannot be sent at all, as a message for its sender: it would be refused again
+    /// with every later request, so it does not enter the conversation.
     pub(crate) fn unsendable(&self, prompt: &[ContentBlock]) -> Option<(RunFailureKind, String)> {
         if let Some(problem) = unusable_media(prompt) {
             return Some((RunFailureKind::Model(ModelErrorKind::InvalidRequest), problem));
@@ -96,16 +96,16 @@ impl Session {
         })
     }
 
-    /// Tokens of system prompt and tools, estimated high.
+    /// Returns the tokens of system prompt and tools, estimated high.
     fn frame_tokens(&self) -> u64 {
         let system: u64 = self.config.request.system.iter().map(|section| estimate_text(&section.text)).sum();
         let tools: u64 = self.offered_now().iter().map(|tool| estimate_tool(tool)).sum();
         system.saturating_add(tools)
     }
 
-    /// The context window of a model is smaller than was known, as its server says.
+    /// Lowers the known context window of a model to the value reported by its server.
     pub(crate) fn learn_window(&mut self, model: &str, window: u64) {
-        /// A smaller number is none of a window.
+        /// Minimum plausible window, in tokens.
         const LEAST_WINDOW: u64 = 256;
         let config = &mut self.config;
         let known = [Some(&mut config.model), config.fallback.as_mut(), config.auto_compact.summarizer.as_mut()];

@@ -1,4 +1,4 @@
-//! Old results that notes stand for.
+//! Replacement of old results by notes.
 
 use super::Session;
 use crate::request::Purpose;
@@ -8,18 +8,18 @@ use windlass_context::{
 use windlass_types::{Api, EntryKind, TrimRecord};
 
 impl Session {
-    /// How many tokens the conversation may have before it is compacted; 0 if that is not known.
+    /// Returns the number of tokens at which the conversation is compacted; 0 if unknown.
     pub(crate) fn context_limit(&self) -> u64 {
         self.config.auto_compact.limit(self.current_model().info.context_window)
     }
 
-    /// Puts notes in the place of old results, if that makes a summary unnecessary. Returns whether it did.
+    /// Replaces old results by notes, if that makes a summary unnecessary. Returns `true` if it did.
     pub(crate) fn trim_results(&mut self) -> bool {
         self.trim_results_to(self.context_limit(), "nearly as long as the model's context window")
     }
 
-    /// The same for a conversation that the model refused as too long: where its window ends is not known then, so that a quarter
-    /// must become free.
+    /// Replaces old results of a conversation that the model refused as too long: the size of its window is unknown
+    /// then, so that a quarter must become free.
     pub(crate) fn trim_overflow(&mut self) -> bool {
         let most = self.state.context_tokens() / 4 * 3;
         let limit = self.context_limit();
@@ -41,18 +41,17 @@ impl Session {
         true
     }
 
-    /// The most tokens that the results of the next message may have together; `None` if the window is not known.
+    /// Returns the maximum tokens of all results of the next message; `None` if the window is unknown.
     pub(crate) fn room_for_results(&self) -> Option<u64> {
         let limit = self.context_limit();
         (limit > 0).then(|| room_in(limit, self.turn_size().most()))
     }
 
-    /// Leaves out the middles of the results of the last message, where they make the request larger than the model's context
-    /// window, or larger than it may be before it is compacted and nothing else does. `is_due`: whether a compaction follows
-    /// otherwise.
+    /// Leaves out the middles of the last message's results, if they make the request larger than the model's context
+    /// window, or if they alone exceed the limit for a compaction. `is_due`: `true` if a compaction follows otherwise.
     pub(crate) fn fit_results(&mut self, is_due: bool) {
         let window = self.current_model().info.context_window;
-        // A sixteenth is left for the answer.
+        // A sixteenth is reserved for the answer.
         let most = window.saturating_sub(window / 16);
         let limit = if is_due { self.context_limit() } else { most };
         let size = self.turn_size().most();
@@ -61,9 +60,9 @@ impl Session {
         }
         let messages = self.state.transcript().messages();
         let rest = size.saturating_sub(tokens_of_last_results(&messages));
-        // The answer must not be what a compaction follows on.
+        // The answer must not trigger a compaction.
         let room = room_in(limit - limit / 16, rest);
-        // With a summary in any case, and a request for it that can be sent, they stay whole.
+        // With a summary in any case, and a request for it that can be sent, the results stay whole.
         if is_due && rest.saturating_add(room) > limit && size <= most {
             return;
         }
@@ -78,8 +77,8 @@ impl Session {
         ));
     }
 
-    /// Takes images and documents out of the oldest results where the conversation has more than a request can hold, or
-    /// more than half of what was `refused`. Returns whether it did.
+    /// Removes images and documents from the oldest results if the conversation has more than a request can contain, or
+    /// more than half of a `refused` request. Returns `true` if it did.
     pub(crate) fn drop_media(&mut self, refused: bool) -> bool {
         let known = self.current_model().info.media;
         if !refused && !self.state.media().may_exceed(known) {
@@ -97,8 +96,8 @@ impl Session {
         true
     }
 
-    /// Has notes stand for images in all requests to a model that refused them. Returns `false` if they do already, or if there are
-    /// none.
+    /// Replaces images by notes in all requests to a model that refused them. Returns `false` if that is done already,
+    /// or if there are none.
     pub(crate) fn leave_out_images(&mut self, purpose: &Purpose) -> bool {
         let model = self.model_for(purpose).id.clone();
         let has_any = self.state.transcript().messages().iter().any(|message| has_images(message));
@@ -110,10 +109,10 @@ impl Session {
         true
     }
 
-    /// Notes stand for results from now on.
+    /// Replaces results by notes from now on.
     fn put_notes(&mut self, record: TrimRecord) {
         let mut entries = vec![self.record(None, EntryKind::ResultsTrimmed(record))];
-        // Such reasoning is bound to all that stood before it, which is another text now.
+        // Such reasoning is bound to all content before it, which is another text now.
         let info = &self.current_model().info;
         if info.adaptive_thinking && info.api.dialect() == Api::MESSAGES {
             entries.push(self.record(None, EntryKind::ReplayDropped));
@@ -123,8 +122,8 @@ impl Session {
     }
 }
 
-/// The tokens that results may have where a conversation may have `limit` and has `rest` without them. A quarter in any case:
-/// what stands before them can become shorter.
+/// Returns the tokens available for results if a conversation may have `limit` and has `rest` without them. At least a
+/// quarter: earlier content can become shorter.
 fn room_in(limit: u64, rest: u64) -> u64 {
     limit.saturating_sub(rest).max(limit / 4)
 }

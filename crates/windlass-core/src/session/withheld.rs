@@ -7,7 +7,7 @@ use windlass_context::{FoundTools, TOOL_SEARCH, Withholding, search_tools, withh
 use windlass_types::{ContentBlock, EntryKind, JsonText, Role, ToolSpec};
 
 impl Session {
-    /// The tools that the next request lists. The tool to search with is among them where another one is withheld.
+    /// Returns the tools that the next request lists. The search tool is among them if another one is withheld.
     pub(crate) fn offered_now(&self) -> Arc<[Arc<ToolSpec>]> {
         let usable = self.usable_now();
         let withheld = self.withheld_among(&usable);
@@ -22,15 +22,16 @@ impl Session {
         usable.iter().filter(is_offered).cloned().collect()
     }
 
-    /// The definitions that are withheld from the next request.
+    /// Returns the definitions that are withheld from the next request.
     pub(crate) fn withheld_now(&self) -> Vec<Arc<ToolSpec>> {
         let usable = self.usable_now();
         let withheld = self.withheld_among(&usable);
         usable.iter().filter(|spec| withheld.contains(spec.name.as_str())).cloned().collect()
     }
 
-    /// Which of the tools are withheld, by name. What a request of this conversation has listed is not withheld later. A
-    /// conversation that is continued in another process withholds what its log says, so that its beginning is the same.
+    /// Returns the names of the withheld tools. A tool listed by a request of this conversation is not withheld later.
+    /// A conversation that is continued in another process withholds the tools of its log, so that its beginning is the
+    /// same.
     fn withheld_among<'a>(&self, usable: &'a [Arc<ToolSpec>]) -> BTreeSet<&'a str> {
         let (state, models) = (&self.state, &self.models);
         let is_loaded = |name: &str| {
@@ -47,13 +48,13 @@ impl Session {
         candidates.filter(is_withheld).map(|spec| spec.name.as_str()).collect()
     }
 
-    /// Whether a call of a tool must wait until the model has loaded it.
+    /// `true` if a call of the tool must wait until the model has loaded it.
     pub(crate) fn withholds(&self, name: &str) -> bool {
         self.withheld_now().iter().any(|spec| spec.name == name)
     }
 
-    /// Appends the names of the tools that are withheld, as far as the conversation does not have them. Called before the
-    /// request of a turn.
+    /// Appends the names of the withheld tools, as far as the conversation lacks them. Called before the request of a
+    /// turn.
     pub(crate) fn append_withheld(&mut self) {
         let withheld = self.withheld_now();
         let new = |spec: &&Arc<ToolSpec>| !self.state.withheld_tools().contains(&spec.name);
@@ -68,7 +69,7 @@ impl Session {
         self.append_unawaited(vec![text, withheld]);
     }
 
-    /// Searches the tools that the model could load, and loads what is found: the next request lists it.
+    /// Searches the tools that the model could load, and loads the matches: the next request lists them.
     pub(crate) fn search_tools(&mut self, input: &JsonText) -> FoundTools {
         let usable = self.usable_now();
         let found: Vec<Arc<ToolSpec>> = usable.iter().filter(|spec| spec.may_be_withheld()).cloned().collect();

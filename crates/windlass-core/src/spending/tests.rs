@@ -46,11 +46,11 @@ fn the_end_of_a_call_frees_what_was_reserved() {
 fn the_end_of_a_run_keeps_what_is_reserved_in_the_background() {
     let mut spending = Spending::default();
     spending.apply(&SpentRecord::new(usd(3), models(3), held(4)));
-    // An agent was billed before the machine of the main one had heard of it.
+    // An agent was billed before the machine of the main one was informed.
     spending.apply_run(&run(2));
     assert_eq!(spending.at_most(), usd(7));
     assert_eq!(spending.spent().by_model, models(3));
-    // A run whose calls no record has: that of another version.
+    // A run whose requests are in no record: that of another version.
     spending.apply_run(&run(5));
     assert_eq!((spending.at_most(), &spending.spent().by_model), (usd(9), &models(5)));
     // A later process has counted the calls that were cut.

@@ -1,4 +1,4 @@
-//! What an agent may do under the policy of its parent.
+//! Rights of an agent under the policy of its parent.
 
 use crate::choices::Choices;
 use crate::sequences::{call, is_ask, sim, text};
@@ -20,7 +20,7 @@ fn facts(tool: &str, access: Access) -> CallFacts {
     CallFacts::new(tool, input, access, CallDigest::new(tool), Path::new("/w")).with_paths(paths)
 }
 
-/// Each of plan and dontAsk denies what the other one does not: an agent that wants one below the other has neither.
+/// Plan and dontAsk deny different calls: an agent that wants one below the other has the limits of both.
 #[test]
 fn no_mode_permits_an_agent_what_the_mode_of_its_parent_denies() {
     let calls = [
@@ -68,7 +68,7 @@ fn no_mode_permits_an_agent_what_the_mode_of_its_parent_denies() {
     assert!(denied > 0);
 }
 
-/// What a host reads of the cost while agents work is that of the session, not of one of them.
+/// The cost shown to a host while agents work is that of the session, not of one of them.
 #[test]
 fn a_call_of_an_agent_tells_what_the_session_has_cost() {
     let main = config();
@@ -90,7 +90,7 @@ fn a_call_of_an_agent_tells_what_the_session_has_cost() {
     assert!(*first > 0 && *second == 2 * first, "{reported:?}");
 }
 
-/// A resumed session has what was left of the budget, and no more.
+/// A resumed session has the rest of the budget, and no more.
 #[test]
 fn what_agents_cost_after_the_last_run_is_kept() {
     for used in [0, 1_000] {
@@ -110,7 +110,7 @@ fn what_agents_cost_after_the_last_run_is_kept() {
     }
 }
 
-/// An answer that changes the session's mode is none about what an agent wants for itself.
+/// An answer that changes the session's mode does not change an agent's own mode.
 #[test]
 fn an_answer_to_an_agent_does_not_widen_its_own_mode() {
     for below in [false, true] {
@@ -134,7 +134,7 @@ fn an_answer_to_an_agent_does_not_widen_its_own_mode() {
     }
 }
 
-/// The tools of an agent are those of its parent that it is given and that no rule denies.
+/// An agent gets the tools of its parent that its definition gives it and that no rule denies.
 #[test]
 fn an_agent_gets_no_tool_that_it_may_not_have() {
     let mut config = config();
@@ -156,7 +156,7 @@ fn an_agent_gets_no_tool_that_it_may_not_have() {
     assert!(matches!(names(None, &["Bash(("]), Err(AgentError::Rule { .. })));
 }
 
-/// Without a word of its definition an agent reads, unless the one above it was given more.
+/// An agent without a tool list reads only, unless its parent was given more.
 #[test]
 fn an_agent_without_a_list_of_tools_reads() {
     let offered = ["Read", "Write", "Edit", "Bash", "mcp__git__log"];
@@ -182,7 +182,7 @@ fn an_agent_without_a_list_of_tools_reads() {
     let mut editing = config();
     editing.policy.set_mode(PermissionMode::AcceptEdits).unwrap();
     assert_eq!(names(editing), ["Read", "Write", "Edit", "mcp__git__log"]);
-    // The definition of the agent above names them, or has all.
+    // The definition of the parent names them, or has all.
     for (tools, reads_by_default, expected) in [
         (Some(vec!["Bash".to_owned(), "Read".to_owned()]), false, vec!["Read", "Bash", "mcp__git__log"]),
         (None, false, all),
@@ -196,7 +196,7 @@ fn an_agent_without_a_list_of_tools_reads() {
     }
 }
 
-/// A model that has a budget may not choose one that no budget holds for; a definition may name it.
+/// A model with a budget may not choose one that no budget limits; a definition may name it.
 #[test]
 fn a_model_without_a_price_is_not_chosen_within_a_budget() {
     for (budget, chooses, priced, opens) in

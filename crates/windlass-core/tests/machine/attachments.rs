@@ -1,4 +1,4 @@
-//! What the driver attaches to prompts.
+//! Attachments of the driver to prompts.
 
 use crate::sequences::{call, is_run, sim, text};
 use crate::sim::{Going, Sim, config};
@@ -17,7 +17,7 @@ fn is_prompt(going: &Going) -> bool {
     matches!(going, Going::Hooks(HookCall::UserPromptSubmit(_)))
 }
 
-/// The driver attaches a text, and hooks answer.
+/// Attaches texts as the driver, then answers for the hooks.
 fn attach(sim: &mut Sim, attached: &[&str], outcome: HookOutcome) {
     let asked = sim.take(is_prompt);
     for attached in attached {
@@ -26,7 +26,7 @@ fn attach(sim: &mut Sim, attached: &[&str], outcome: HookOutcome) {
     sim.input(Input::Hooked(asked, Box::new(outcome)));
 }
 
-/// The texts of the user's side of the log, those of the runtime with a mark.
+/// Returns the texts of the user's side of the log, those of the runtime with a mark.
 fn said(sim: &Sim) -> Vec<String> {
     let users = sim.log.iter().filter_map(|entry| match &entry.kind {
         EntryKind::User(user) => Some(user),

@@ -1,4 +1,4 @@
-//! Orders that come at the worst moment: no call runs that the latest verdict forbids.
+//! Inputs at the worst moment: no call runs that the latest decision forbids.
 
 use crate::lessons::{lines, runs};
 use crate::render::render;
@@ -43,7 +43,7 @@ fn a_hook_that_comes_before_a_call_runs_is_asked() {
     assert!(lines(&sim, "finished t1")[0].starts_with("finished t1 denied (Hook)"), "{}", render(&sim.events));
 }
 
-/// Several changes at once count one by one: what plan mode leads back to is what was chosen last.
+/// Several changes at once apply one by one: the mode after a plan is the one that was chosen last.
 #[test]
 fn a_plan_does_not_lead_back_behind_what_was_chosen_before_it() {
     use PermissionMode::{AcceptEdits, Default, Plan};
@@ -59,7 +59,7 @@ fn a_plan_does_not_lead_back_behind_what_was_chosen_before_it() {
     assert_eq!(sim.machine.policy().mode(), Default);
 }
 
-/// Whatever the order of an approval and the end of plan mode, a write that was judged in plan mode stays denied.
+/// In any order of an approval and the end of plan mode, a write that was decided in plan mode stays denied.
 #[test]
 fn an_approval_does_not_outlive_the_mode_that_it_was_given_in() {
     for late in [PermissionMode::Plan, PermissionMode::DontAsk] {
@@ -74,8 +74,7 @@ fn an_approval_does_not_outlive_the_mode_that_it_was_given_in() {
     }
 }
 
-/// A model that continues the work when it is asked for a summary does not put its chatter in the
-/// place of the conversation.
+/// A model that continues the work when it is asked for a summary does not replace the conversation by its chatter.
 #[test]
 fn text_beside_a_call_is_no_summary() {
     for (answered, is_kept) in [("Let me look first.", true), ("<summary>S</summary>", false)] {
@@ -90,8 +89,8 @@ fn text_beside_a_call_is_no_summary() {
     }
 }
 
-/// What the user is asked about is the tool that is there: if another one takes its name, the question is put anew,
-/// and an input that the user changed for the old one is not approved for the new one.
+/// The user is asked about the tool that is present: if another one takes its name, the request is sent again, and an
+/// input that the user changed for the old one is not approved for the new one.
 #[test]
 fn an_answer_about_a_tool_does_not_hold_for_another_of_its_name() {
     let tools = |says: &str| -> Arc<[Arc<ToolSpec>]> {
@@ -108,7 +107,7 @@ fn an_answer_about_a_tool_does_not_hold_for_another_of_its_name() {
         let updated_input = changed.then(|| JsonText::parse(r#"{"path":"b"}"#).unwrap());
         let allow = PermissionAnswer::Allow { updated_input, updates: Vec::new() };
         if changed {
-            // It takes the place while the changed input is being read.
+            // The new tool arrives while the changed input is being prepared.
             sim.says(allow.clone());
             sim.input(Input::SetTools(tools("Writes anything.")));
         } else {
@@ -123,8 +122,7 @@ fn an_answer_about_a_tool_does_not_hold_for_another_of_its_name() {
     }
 }
 
-/// What the user allowed of a tool of a server, for this call or for all, does not hold when the server makes another
-/// tool of it.
+/// Permissions for a tool of a server, for one call or for all, do not apply when the server changes the tool.
 #[test]
 fn what_was_allowed_of_a_servers_tool_ends_with_its_definition() {
     const LOOK: &str = "mcp__s__look";
@@ -156,14 +154,14 @@ fn what_was_allowed_of_a_servers_tool_ends_with_its_definition() {
     assert_eq!(lines(&sim, "asked about t2").len(), 1, "{}", render(&sim.events));
     assert_eq!(runs(&sim), [""; 0], "it runs under a rule about another tool");
     sim.says(always);
-    // Now the rule is about what the tool is.
+    // Now the rule applies to the changed tool.
     sim.play_except(is_ask);
     assert_eq!(lines(&sim, "asked about").len(), 2, "{}", render(&sim.events));
     assert!(lines(&sim, "finished t4")[0].contains("done"), "{}", render(&sim.events));
 }
 
-/// What no provider takes would be refused again with every later request: it does not enter the conversation,
-/// neither as a prompt nor in an open run.
+/// Content that no provider accepts would be refused again with every later request: it does not enter the
+/// conversation, neither as a prompt nor in an open run.
 #[test]
 fn an_image_that_cannot_be_sent_stays_outside() {
     let image = || ContentBlock::Image {

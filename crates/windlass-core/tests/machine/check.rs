@@ -1,4 +1,4 @@
-//! What must hold at every step of every simulated world.
+//! Invariants of every step of every simulated world.
 
 use crate::sim::Going;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ pub(crate) struct Checks {
     // The log.
     appends: BTreeMap<EffectId, (usize, bool)>,
     durable: usize,
-    /// The last durable append that was handed out, and the last one before the request that was sent last.
+    /// Last durable append that was handed out, and the last one before the latest request.
     last_durable: Option<EffectId>,
     before_request: Option<EffectId>,
     // Events.
@@ -25,7 +25,7 @@ pub(crate) struct Checks {
     pub(crate) runs: usize,
     message_shown: bool,
     tools: BTreeMap<ToolUseId, Tool>,
-    /// Calls that runs left open because questions about them wait for an answer.
+    /// Calls that runs left open because permission requests about them wait for an answer.
     pending: BTreeSet<ToolUseId>,
     cache_broken: usize,
     // Requests.
@@ -38,9 +38,9 @@ pub(crate) struct Checks {
     closing: bool,
     // Background work: the run that began it.
     pub(crate) tasks: BTreeMap<TaskId, RunId>,
-    /// Work that ended by itself and whose end the model should read.
+    /// Tasks that ended by themselves and whose end the model should read.
     pub(crate) ended: Vec<TaskId>,
-    /// What became of messages that were sent to runs.
+    /// Fates of messages that were sent to runs.
     pub(crate) fates: BTreeMap<EntryId, Vec<SteeredFate>>,
 }
 
@@ -78,12 +78,12 @@ impl Checks {
         }
     }
 
-    /// An earlier process left these calls open.
+    /// Records calls that an earlier process left open.
     pub(crate) fn left_open(&mut self, calls: impl Iterator<Item = ToolUseId>) {
         self.pending.extend(calls);
     }
 
-    /// An earlier process has stored so much.
+    /// Records the number of entries stored by an earlier process.
     pub(crate) fn loaded(&mut self, entries: usize) {
         self.durable = entries;
     }
@@ -103,25 +103,25 @@ impl Checks {
         }
     }
 
-    /// Whether the log has not answered for what came before the request that was sent last.
+    /// `true` if the log has not acknowledged the entries before the latest request.
     pub(crate) fn is_behind(&self) -> bool {
         self.appends.iter().any(|(id, (_, durable))| *durable && Some(*id) <= self.before_request)
     }
 
-    /// The log answered an append.
+    /// Handles the answer to an append.
     pub(crate) fn synced(&mut self, id: EffectId) {
         if let Some((upto, true)) = self.appends.remove(&id) {
             self.durable = self.durable.max(upto);
         }
     }
 
-    /// The log has fewer entries now, all of them durable.
+    /// Handles a shortened log, all of whose entries are durable.
     pub(crate) fn rewound(&mut self, log: &[Entry]) {
         let len = log.len();
         self.durable = self.durable.min(len);
         self.appends.values_mut().for_each(|(upto, _)| *upto = len.min(*upto));
         self.blocks.clear();
-        // An idle session has no other calls than those that wait for answers.
+        // An idle session has no other open calls than those that wait for answers.
         self.pending = Transcript::from_entries(log).open_calls().map(|call| call.id.clone()).collect();
     }
 
@@ -257,7 +257,8 @@ impl Checks {
         }
     }
 
-    /// Of calls of a prompt only questions, verdicts and hooks are reported, before the first request of the run.
+    /// For calls of a prompt, only permission requests, decisions and hooks are reported, before the first request of
+    /// the run.
     fn prompt_event(&self, kind: &EventKind, id: &ToolUseId, durable: &[Entry]) {
         assert!(self.tools.is_empty(), "{kind:?} beside calls of the model");
         match kind {
@@ -276,7 +277,7 @@ impl Checks {
         if let Outcome::Pending { questions } = outcome {
             let left = self.tools.iter().filter(|(_, tool)| !tool.finished).map(|(id, _)| id.clone());
             self.pending.extend(left);
-            // What agents ask is not known where they were not continued.
+            // Requests of agents are unknown where the agents were not continued.
             let own = self.pending.iter().filter(|call| !waits_for_agent(call, durable)).count();
             let known = own..=self.pending.len();
             assert!(known.contains(&questions.len()), "{:?} wait for {questions:?}", self.pending);
@@ -300,7 +301,7 @@ impl Checks {
         assert!(broken || self.tasks.is_empty(), "it was closed while work runs");
     }
 
-    /// Whether the host heard of every request that does not continue the one before.
+    /// `true` if the host was told of every request that does not continue the one before.
     pub(crate) fn breaks_are_reported(&self) -> bool {
         self.cache_broken >= self.breaks
     }
@@ -329,7 +330,7 @@ impl Checks {
         self.before_request = self.last_durable;
         assert!(!self.closing, "the model is asked in a session that is closed");
         for (_, going) in going {
-            // What the user says meanwhile is looked at beside everything else.
+            // Messages of the user are reviewed in parallel to everything else.
             let said =
                 |call: &HookCall| matches!(call, HookCall::UserPromptSubmit(event) if is_of_the_user(&event.prompt));
             let beside = matches!(going, Going::Append | Going::Stopping(_))
@@ -341,7 +342,7 @@ impl Checks {
             .iter()
             .flat_map(|message| message.content.iter().map(move |block| format!("{:?} {block:?}", message.role)))
             .collect();
-        // A request for a summary is not gone on from.
+        // No request continues one for a summary.
         if !blocks.last().is_some_and(|block| block.contains("about to be replaced by a summary")) {
             if !blocks.starts_with(&self.blocks) {
                 self.breaks += 1;
@@ -364,7 +365,7 @@ impl Checks {
         let reads = matches!(call.facts.access, Access::Reads(_));
         if reads {
             assert!(!self.is_behind(), "{} reads while the log has not answered", call.call.id);
-            // It may have begun before its message was complete, and not count.
+            // The call may have begun before its message was complete, and be discarded.
             return self.beside_others(call, going);
         }
         let id = &call.call.id;
@@ -377,7 +378,7 @@ impl Checks {
             }
             _ => false,
         };
-        // No message holds the calls of a prompt, or what calls make.
+        // No message contains the calls of a prompt, or those made by calls.
         assert!(
             is_of_prompt(id) || is_made(id) || durable.iter().any(holds),
             "{id} runs before its message is durable"
@@ -404,7 +405,7 @@ impl Checks {
         self.beside_others(call, going);
     }
 
-    /// A call runs once, and again only for the agent that waited when it ran before.
+    /// Checks that a call runs once, and again only for the agent that waited when it ran before.
     fn only_continues(&self, call: &RunCall, is_first: bool, durable: &[Entry]) {
         let id = &call.call.id;
         let Some(agent) = &call.continues else { return assert!(is_first, "{id} ran twice") };
@@ -450,7 +451,7 @@ impl Checks {
         let live = machine.state().transcript().messages();
         let folded = Transcript::from_entries(log).messages();
         assert_eq!(texts(&folded), texts(&live), "the log says something else");
-        // The program may end here: with all that was handed over, or with what was promised.
+        // The program may end here: with all entries that were handed over, or with those that are durable.
         for log in [log, &log[..self.durable]] {
             let (repaired, _) = repair(log.to_vec());
             let mut transcript = Transcript::from_entries(&repaired);
@@ -460,18 +461,17 @@ impl Checks {
     }
 }
 
-/// Whether the agent of a call has waited.
+/// `true` if the agent of a call has waited.
 fn waits_for_agent(call: &ToolUseId, log: &[Entry]) -> bool {
     log.iter().any(|entry| matches!(&entry.kind, EntryKind::AgentWaits(waiting) if waiting.tool_use_id == *call))
 }
 
-/// Whether a text is one that simulated users send to runs.
+/// `true` if the text is one that simulated users send to runs.
 fn is_of_the_user(text: &str) -> bool {
     text.starts_with("said ") || text == " "
 }
 
-/// Whether an entry reports to the model that work has ended.
-/// Whether a call gives a part of a prompt.
+/// `true` if the call was made by another call.
 fn is_made(id: &ToolUseId) -> bool {
     id.as_str().starts_with(MadeCall::ID_PREFIX)
 }
@@ -499,7 +499,7 @@ pub(crate) fn texts(messages: &[SharedMessage]) -> Vec<&str> {
     messages.iter().map(|message| message.json()).collect()
 }
 
-/// A provider would take the messages, and the user has the last word.
+/// Checks that a provider would accept the messages, and that the user has the last word.
 pub(crate) fn valid(messages: &[SharedMessage]) {
     let plain = messages.iter().map(|message| -> &Message { message });
     check_messages(plain).unwrap_or_else(|broken| panic!("{broken}: {messages:#?}"));

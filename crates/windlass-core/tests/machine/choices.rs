@@ -1,7 +1,7 @@
 //! Decisions of a simulated world, drawn by proptest and shrunk by it.
 
-/// A list of decisions. When it is used up every decision is 0, and 0 always
-/// means the plain thing, so that every run comes to an end.
+/// A list of decisions. When it is used up every decision is 0, and 0 always means the plain choice, so that every run
+/// comes to an end.
 #[derive(Debug, Clone)]
 pub(crate) struct Choices {
     list: Vec<u16>,
@@ -17,14 +17,14 @@ impl Choices {
         self.at >= self.list.len()
     }
 
-    /// One of `0..of`.
+    /// Returns one of `0..of`.
     pub(crate) fn pick(&mut self, of: usize) -> usize {
         let drawn = self.list.get(self.at).copied().unwrap_or_default();
         self.at += 1;
         usize::from(drawn) % of.max(1)
     }
 
-    /// True once in so many.
+    /// `true` once in `of` times.
     pub(crate) fn once_in(&mut self, of: usize) -> bool {
         self.pick(of) == of - 1
     }

@@ -1,4 +1,4 @@
-//! The mode auto: a classifier is asked about what rules leave undecided, and about nothing else.
+//! Auto mode: a classifier is asked about the calls that rules leave undecided, and about nothing else.
 
 use crate::lessons::lines;
 use crate::render::render;
@@ -41,7 +41,7 @@ fn verdicts(sim: &Sim) -> Vec<&AuditedDecision> {
         .collect()
 }
 
-/// How many calls have begun.
+/// Returns the number of calls that have begun.
 fn started(sim: &Sim) -> usize {
     lines(sim, "started t1").len()
 }
@@ -101,7 +101,7 @@ fn without_a_host_a_question_is_a_denial_that_says_why() {
     assert!(last.message.contains("It reaches others."), "{}", last.message);
 }
 
-/// Neither a rule that denies or asks, nor the floor, a hook or another mode is left to it.
+/// The classifier decides neither calls with a deny or ask rule, nor the safety floor, a hook or another mode.
 #[test]
 fn it_is_not_asked_about_what_is_decided() {
     let with_rule = |behavior| {
@@ -144,7 +144,7 @@ fn it_is_not_asked_about_what_is_decided() {
     assert!(sim.going.iter().any(|(_, going)| is_ask(going)), "{}", render(&sim.events));
 }
 
-/// A verdict counts under the policy of the moment it comes, and of the moment the call begins.
+/// A verdict is checked against the policy when it arrives, and again when the call begins.
 #[test]
 fn a_verdict_does_not_outlive_the_mode() {
     for (mode, reason) in [
@@ -167,7 +167,7 @@ fn a_verdict_does_not_outlive_the_mode() {
 fn it_is_asked_once_about_a_call() {
     let mut sim = start(auto());
     says(&mut sim, allow());
-    // The verdict is looked at again, since the rights have changed before the call begins.
+    // The verdict is checked again, since the rights have changed before the call begins.
     sim.input(Input::SetHooks([(HookEventName::Stop, None)].into()));
     sim.play_except(is_classify);
     assert!(!sim.going.iter().any(|(_, going)| is_classify(going)));
@@ -187,7 +187,7 @@ fn a_stop_does_not_wait_for_it() {
     assert_eq!(started(&sim), 0);
 }
 
-/// What it costs is booked beside the conversation.
+/// The cost of the classifier is booked beside the conversation.
 #[test]
 fn what_it_costs_is_part_of_the_result() {
     let mut sim = start(auto());

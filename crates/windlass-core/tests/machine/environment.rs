@@ -1,4 +1,4 @@
-//! What the model reads of where and when it works.
+//! Texts for the model about its environment and the date.
 
 use crate::choices::Choices;
 use crate::sequences::{sim, text};
@@ -15,7 +15,7 @@ fn informed() -> MachineConfig {
     config
 }
 
-/// The texts of a message that the runtime wrote.
+/// Returns the texts of a message that the runtime wrote.
 fn reminders(message: &Message) -> Vec<&str> {
     let texts = message.content.iter().filter_map(ContentBlock::as_text);
     texts.filter(|text| text.starts_with("<system-reminder>")).collect()

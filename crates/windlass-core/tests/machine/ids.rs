@@ -1,4 +1,4 @@
-//! Ids of tool uses that a model gives again.
+//! Ids of tool uses that a model repeats.
 
 use crate::lessons::lines;
 use crate::render::render;
@@ -9,7 +9,7 @@ use windlass_core::{Input, Machine, ModelFailure};
 use windlass_session::repair;
 use windlass_types::{BlockStart, ContentBlock, EventKind, JsonText, ModelErrorKind, ModelEvent, ModelItem, Usage};
 
-/// The ids of all tool uses of the last request, and of their results.
+/// Returns the ids of all tool uses of the last request, and of their results.
 fn sent(sim: &Sim) -> (Vec<String>, Vec<String>) {
     let blocks = || sim.requests.last().unwrap().messages.iter().flat_map(|message| &message.content);
     let calls = blocks().filter_map(ContentBlock::as_tool_use).map(|call| call.id.to_string()).collect();
@@ -32,7 +32,7 @@ fn an_id_that_comes_again_gets_another_one() {
     for (given, expected) in [
         (&[&["x"][..], &["y"], &["z"]][..], &["x", "y", "z"][..]),
         (&[&["x"], &["x"], &["x"]], &["x", "x_2", "x_3"]),
-        // Within a message, without an id, and where the other one is given later, or was before.
+        // Within a message, without an id, and where the other one is used later, or was before.
         (&[&["x", "x"], &["x"]], &["x", "x_2", "x_3"]),
         (&[&["", "y", ""], &[""]], &["call_1", "y", "call_2", "call_3"]),
         (&[&["x"], &["x"], &["x_2"]], &["x", "x_2", "x_2_2"]),
@@ -69,7 +69,7 @@ fn a_resumed_session_gives_the_same_ids() {
     assert_eq!(texts(&again), texts(&sim.machine));
 }
 
-/// The provider's own frames, which hosts may ask for, name the call as everything else does.
+/// The provider's own frames, which hosts may ask for, have the replaced id too.
 #[test]
 fn the_frames_of_the_provider_have_the_other_id_too() {
     let mut sim = sim(config(), &[&[call("x", "Read", "a")], &[text("not asked for")]]);
@@ -99,7 +99,7 @@ fn the_frames_of_the_provider_have_the_other_id_too() {
     }
 }
 
-/// What was taken back never was: its ids are free again.
+/// The ids of a withdrawn message are free again.
 #[test]
 fn an_id_of_a_message_that_was_withdrawn_is_free() {
     let mut sim = sim(config(), &[&[call("x", "Net", "")], &[call("x", "Net", "")], &[text("Done.")]]);

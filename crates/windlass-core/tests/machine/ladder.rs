@@ -1,5 +1,5 @@
-//! What is done before a conversation fills the model's context window: old results go first, then a summary stands for it,
-//! with what is known as data. Lessons I1 to I5.
+//! Steps before a conversation fills the model's context window: old results are removed first, then a summary replaces
+//! it, with the structured data of the work. Lessons I1 to I5.
 
 use crate::choices::Choices;
 use crate::lessons::lines;
@@ -12,7 +12,7 @@ use windlass_types::{
     Api, ContentBlock, EntryKind, JsonText, ModelErrorKind, ModelRequest, PermissionMode, StopReason, ToolUse,
 };
 
-/// A window of 40,000 tokens, of which 30,000 may be used.
+/// Returns a window of 40,000 tokens, of which 30,000 may be used.
 fn small() -> MachineConfig {
     let mut config = config();
     config.auto_compact.window = Some(40_000);
@@ -20,18 +20,18 @@ fn small() -> MachineConfig {
     config
 }
 
-/// A call of a tool for a file, whose result has so many characters.
+/// Returns a call of a tool for a file, with a result of `size` characters.
 fn call(id: &str, tool: &str, path: &str, size: usize) -> ContentBlock {
     let input = format!(r#"{{"path":"{path}","file_path":"/w/{path}","content":"text of {path}","size":{size}}}"#);
     ContentBlock::ToolUse(ToolUse::new(id, tool, JsonText::parse(input).unwrap()))
 }
 
-/// A model that reads so many files of 15,000 characters each, one in each turn, and says that it is done.
+/// Plays a model that reads `files` files of 15,000 characters each, one in each turn, and says that it is done.
 fn reading(config: MachineConfig, files: usize) -> Sim {
     calling(config, "Read", files)
 }
 
-/// As [`reading`], with another tool.
+/// Same as [`reading`], with another tool.
 fn calling(config: MachineConfig, tool: &str, times: usize) -> Sim {
     let mut sim = world(config);
     sim.script = (0..times).map(|at| vec![call(&format!("t{at}"), tool, &format!("f{at}"), 15_000)]).collect();
@@ -41,7 +41,7 @@ fn calling(config: MachineConfig, tool: &str, times: usize) -> Sim {
     sim
 }
 
-/// A world in which the model counts what it is sent.
+/// Returns a world in which the model counts its input tokens.
 fn world(config: MachineConfig) -> Sim {
     let mut sim = Sim::new(config, Choices::new(Vec::new()), TAME);
     sim.counts = true;
@@ -52,7 +52,7 @@ fn is_summary(request: &ModelRequest) -> bool {
     words(request).last().is_some_and(|text| text.contains("about to be replaced by a summary"))
 }
 
-/// All texts that a request has on the side of the user.
+/// Returns all texts that a request has on the side of the user.
 fn words(request: &ModelRequest) -> Vec<String> {
     let blocks = request.messages.iter().flat_map(|message| &message.content);
     let text = |block: &ContentBlock| match block {
@@ -98,7 +98,7 @@ fn old_results_go_before_a_summary_is_written() {
     let whole = last.iter().filter(|text| text.len() == 15_000).count();
     assert_eq!(notes + whole, 8);
     assert!(notes >= 3 && whole >= 3, "{notes} {whole}");
-    // A request before it is the beginning of the next one, and so it is after it.
+    // Each request extends the previous one, before and after the change.
     let json = |at: usize| sim.requests[at].messages.iter().map(|one| one.json().to_owned()).collect::<Vec<_>>();
     let changes = (1..sim.requests.len()).filter(|at| !json(*at).starts_with(&json(at - 1)));
     assert_eq!(changes.count(), 1);
@@ -118,7 +118,7 @@ fn where_notes_are_not_enough_a_summary_follows() {
     let sim = calling(small(), "Write", 6);
     assert_eq!((trims(&sim), summaries(&sim)), (0, 1), "{}", render(&sim.events));
     assert_eq!(lines(&sim, "run ended (Success)").len(), 1, "{}", render(&sim.events));
-    // Whenever one was due, the conversation became shorter than the limit.
+    // After each summary the conversation was shorter than the limit.
     for pair in sim.requests.windows(2).filter(|pair| is_summary(&pair[0])) {
         assert!(tokens(&pair[1]) < 30_000, "{}", tokens(&pair[1]));
     }
@@ -132,8 +132,8 @@ fn where_notes_are_not_enough_a_summary_follows() {
     assert_eq!((trims(&sim), summaries(&sim)), (0, 0));
 }
 
-/// A model whose window is smaller than is known refuses requests: old results go first then too, and a summary is written
-/// where that is not enough.
+/// A model whose window is smaller than known refuses requests: old results are removed first then too, and a summary
+/// is written if that is not enough.
 #[test]
 fn a_request_that_was_too_long_is_sent_again_without_old_results() {
     let mut wide = small();
@@ -214,7 +214,7 @@ fn what_is_known_as_data_follows_the_summary() {
     assert!(!later.conversation().concat().contains("as the conversation had it last"));
 }
 
-/// I1: a model that has to forget what it read after each turn, since its prompt fills the window.
+/// I1: a model that has to forget its results after each turn, since its prompt fills the window.
 #[test]
 fn i1_a_spiral_of_reading_and_forgetting_ends() {
     let mut config = small();
@@ -232,7 +232,7 @@ fn i1_a_spiral_of_reading_and_forgetting_ends() {
     assert!(summaries(&sim) <= 5, "{}", summaries(&sim));
 }
 
-/// I2: the last instruction is there word for word, behind each summary.
+/// I2: the last instruction is repeated word for word after each summary.
 #[test]
 fn i2_the_last_word_of_the_user_follows_every_summary() {
     let mut config = small();
@@ -256,7 +256,7 @@ fn i2_the_last_word_of_the_user_follows_every_summary() {
     }
 }
 
-/// I3: an empty or truncated summary is not taken.
+/// I3: an empty or truncated summary is not accepted.
 #[test]
 fn i3_a_summary_that_is_empty_or_cut_is_not_taken() {
     for (answer, reason) in [("  ", StopReason::EndTurn), ("<summary>Half of", StopReason::MaxTokens)] {
@@ -277,7 +277,7 @@ fn i3_a_summary_that_is_empty_or_cut_is_not_taken() {
     }
 }
 
-/// I5: what the first compaction kept, the third still keeps.
+/// I5: data kept by the first compaction is still kept by the third.
 #[test]
 fn i5_three_compactions_keep_the_ledger() {
     let mut sim = world(small());

@@ -1,5 +1,4 @@
-//! Bugs that harnesses of this kind had, each as a test. The names are those of
-//! the list in which they were collected.
+//! Known bugs of such harnesses, each as a test. The names are those of the list in which they were collected.
 
 use crate::check::valid;
 use crate::render::render;
@@ -24,7 +23,7 @@ pub(crate) fn runs(sim: &Sim) -> Vec<String> {
     running.collect()
 }
 
-/// A1, A8: a stop at every step, and the next request is valid.
+/// A1, A8: a stop at every step leaves a valid next request.
 #[test]
 fn a1_a_stop_at_every_step_leaves_a_valid_history() {
     let calls = [text("So."), call("t1", "Read", "a"), call("t2", "Write", "b"), call("t3", "Net", "")];
@@ -128,7 +127,7 @@ fn a11_turns_in_which_every_call_failed_are_bounded() {
     assert_eq!(lines(&sim, "run "), ["run started in /w", "run failed (RepeatedToolFailure)"]);
 }
 
-/// A15: denied half way, the pair stays whole.
+/// A15: with a denial half way, every call is still answered.
 #[test]
 fn a15_a_hook_that_stops_the_run_leaves_every_call_answered() {
     let mut config = config();
@@ -157,7 +156,7 @@ fn c8_steering_waits_for_the_batch() {
     assert_eq!(lines(&sim, "requesting")[1], "requesting m (Steered)");
 }
 
-/// C8: a message that comes when the model is done keeps the run going.
+/// C8: a message that arrives when the model is done continues the run.
 #[test]
 fn c8_steering_at_the_end_is_answered_in_the_same_run() {
     let mut sim = sim(config(), &[&[text("Done.")], &[text("That too.")]]);
@@ -166,7 +165,7 @@ fn c8_steering_at_the_end_is_answered_in_the_same_run() {
     assert_eq!(lines(&sim, "run "), ["run started in /w", "run ended (Success), 2 turns"]);
 }
 
-/// H4: without a host to ask, a question is denied at once.
+/// H4: without a host to ask, a permission request is denied at once.
 #[test]
 fn h4_without_a_host_to_ask_a_question_is_denied_at_once() {
     let mut config = config();
@@ -188,7 +187,7 @@ fn h5_an_input_that_the_host_changed_is_judged_again() {
     assert_eq!(runs(&sim), [r#"Write {"path":".git/config"} in /w"#], "the host's own input is approved");
 }
 
-/// H5: approved for one directory is not approved for another.
+/// H5: an approval for one directory does not apply to another.
 #[test]
 fn h5_an_approval_does_not_follow_a_call_into_another_directory() {
     // The directory changes while the host is asked, while its changed input is read, and after it allowed.
@@ -215,7 +214,7 @@ fn h5_a_call_whose_intent_is_being_stored_is_judged_again_from_a_new_directory()
     config.policy = tools::policy(PermissionMode::AcceptEdits);
     let mut sim = sim(config, &[&[call("t1", "Net", ""), call("t2", "Write", "a")], &[text("Done.")]]);
     let is_append = |going: &Going| matches!(going, Going::Append);
-    // The first call runs while the log still owes an answer for the second.
+    // The first call runs while the log has not acknowledged the second.
     sim.play_except(|going| is_append(going) || is_run(going));
     while runs(&sim).is_empty() {
         sim.let_go(is_append);

@@ -1,4 +1,4 @@
-//! What the host hears of a subscription's allowance.
+//! Reports of a subscription's rate limit to the host.
 
 use crate::lessons::lines;
 use crate::render::render;
@@ -28,7 +28,7 @@ fn used_up() -> RateLimit {
     limit(RateLimitStatus::Rejected, 1.0)
 }
 
-/// Plays until the model is called, whose answer then begins with this and continues as scripted.
+/// Plays until the model is called, whose answer then begins with this limit and continues as scripted.
 fn answers(sim: &mut Sim, limit: RateLimit) {
     sim.play_except(is_model);
     let events = sim.going.iter_mut().find_map(|(_, going)| match going {
@@ -45,7 +45,7 @@ fn answers(sim: &mut Sim, limit: RateLimit) {
     }
 }
 
-/// Plays until the model is called, which refuses.
+/// Plays until the model is called, which refuses the request.
 fn refuses(sim: &mut Sim, kind: ModelErrorKind, limit: RateLimit) {
     sim.play_except(is_model);
     let effect = sim.take(is_model);
@@ -54,7 +54,7 @@ fn refuses(sim: &mut Sim, kind: ModelErrorKind, limit: RateLimit) {
     sim.input(Input::ModelFailed(effect, failure));
 }
 
-/// A world in which the model says so many messages with a call, and then one without.
+/// Returns a world in which the model writes `count` messages with a call, and then one without.
 fn turns(config: MachineConfig, count: usize) -> Sim {
     let mut script: Vec<Vec<ContentBlock>> = (0..count).map(|n| vec![call(&format!("t{n}"), "Read", "a")]).collect();
     script.push(vec![text("Done.")]);
@@ -69,7 +69,7 @@ fn it_is_reported_once_until_it_changes_and_is_not_stored() {
     }
     sim.play();
     assert_eq!(lines(&sim, "limit "), ["limit allowed_warning at 82%", "limit allowed_warning at 83%"]);
-    // What one run reported, the next one does not report again.
+    // A limit reported by one run is not reported again by the next.
     sim.prompt("again");
     answers(&mut sim, warning(0.83));
     sim.play();

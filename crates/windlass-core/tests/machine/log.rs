@@ -1,4 +1,4 @@
-//! A log that does not answer: the run waits for it, and is heard and stopped meanwhile.
+//! A log that does not answer: the run waits for it, and can be observed and stopped meanwhile.
 
 use crate::lessons::{lines, runs};
 use crate::render::render;
@@ -11,7 +11,7 @@ fn is_append(going: &Going) -> bool {
     matches!(going, Going::Append)
 }
 
-/// A world in which the model calls a tool in each of many turns.
+/// Returns a world in which the model calls a tool in each of many turns.
 fn turns(tool: &str) -> Sim {
     let script: Vec<Vec<ContentBlock>> = (0..400).map(|turn| vec![call(&format!("t{turn}"), tool, "a")]).collect();
     sim(config(), &script.iter().map(Vec::as_slice).collect::<Vec<_>>())
@@ -60,7 +60,7 @@ fn an_interrupt_is_carried_out_while_the_log_hangs() {
         sim.play_except(is_append);
         let requests = sim.requests.len();
         assert!(sim.machine.is_idle(), "after {after} steps");
-        // What is said next waits for the log, too.
+        // The next prompt waits for the log, too.
         sim.prompt("and now?");
         sim.play_except(is_append);
         sim.input(Input::Interrupt);
@@ -75,7 +75,7 @@ fn an_interrupt_is_carried_out_while_the_log_hangs() {
 #[test]
 fn a_call_that_speaks_while_the_log_hangs_is_heard_once() {
     let mut sim = sim(config(), &[&[call("t1", "Read", "a"), call("t2", "Net", "")], &[text("Done.")]]);
-    // The first call runs already; what its message says is not durable.
+    // The first call runs already; the text of its message is not durable.
     sim.play_except(|going| is_append(going) || is_run(going));
     let run = sim.going.iter().find(|(_, going)| is_run(going)).map(|(id, _)| *id).unwrap();
     for word in 0..10_000 {

@@ -1,4 +1,4 @@
-//! Calls that a running call makes: the gate of every call is theirs, and the conversation is not.
+//! Calls made by a running call: they pass the gate of every call, and are no part of the conversation.
 
 use crate::choices::Choices;
 use crate::sequences::{call, check, is_ask, is_run, sim, text};
@@ -11,7 +11,7 @@ use windlass_types::{
     ToolOutcome, ToolUseId,
 };
 
-/// A world in which a program runs, beside these calls of its message.
+/// Returns a world in which a program runs, beside these calls of its message.
 fn running(config: MachineConfig, beside: &[ContentBlock]) -> (Sim, EffectId) {
     let message: Vec<ContentBlock> = [call("p", "Program", "")].into_iter().chain(beside.iter().cloned()).collect();
     let mut sim = sim(config, &[&message, &[text("Done.")]]);
@@ -20,13 +20,13 @@ fn running(config: MachineConfig, beside: &[ContentBlock]) -> (Sim, EffectId) {
     (sim, program)
 }
 
-/// The effect that runs a call.
+/// Returns the effect that runs a call.
 fn run_of(sim: &Sim, id: &str) -> Option<EffectId> {
     let is = |going: &Going| matches!(going, Going::Run(call) | Going::Stopping(call) if call.call.id.as_str() == id);
     sim.going.iter().find(|(_, going)| is(going)).map(|(effect, _)| *effect)
 }
 
-/// Whether an effect is not the run of the program.
+/// `true` if the effect is the run of the program.
 fn beside(going: &Going) -> bool {
     matches!(going, Going::Run(call) | Going::Stopping(call) if call.call.name == "Program")
 }
@@ -39,7 +39,7 @@ fn verdicts(sim: &Sim) -> Vec<AuditedDecision> {
     sim.log.iter().filter_map(|entry| verdict(&entry.kind)).collect()
 }
 
-/// What came back of a call.
+/// Returns the outcome of a made call.
 #[track_caller]
 fn returned(sim: &Sim, made: (EffectId, u64)) -> ToolOutcome {
     sim.returned.get(&made).cloned().expect("it has not come back")
@@ -226,7 +226,7 @@ fn some_calls_cannot_be_made() {
     }
     sim.play();
 
-    // Only a tool that says so makes calls: others would wait for what they have made, which waits for them.
+    // Only a tool that declares it makes calls: others would wait for calls that wait for them.
     let message = [call("n", "Net", "")];
     let mut other = crate::sequences::sim(config(), &[&message, &[text("Done.")]]);
     other.play_except(is_run);
@@ -268,8 +268,8 @@ fn a_process_that_is_killed_in_a_call_of_a_program_resumes() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Whatever programs make, and however it is answered: what must hold in every world holds, each call comes back once, and
-    /// the run ends.
+    /// Whatever programs make, and however it is answered: the invariants of every world hold, each call is returned
+    /// once, and the run ends.
     #[test]
     fn programs_in_any_world(list in proptest::collection::vec(any::<u16>(), 0..160), most in 1_usize..4, wild in any::<bool>()) {
         let mut config = config();

@@ -1,4 +1,4 @@
-//! The machine alone: simulated worlds, and the sequences that hosts see.
+//! Tests of the machine alone: simulated worlds, and the sequences that hosts see.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,

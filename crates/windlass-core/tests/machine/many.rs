@@ -8,19 +8,19 @@ use windlass_types::{
     Timestamp, ToolUseId, Usage,
 };
 
-/// What a message with many calls does.
+/// Results of a message with many calls.
 #[derive(Debug, Default)]
 struct Seen {
     answered: Vec<ToolUseId>,
-    /// The most effects for calls that were open at a time, of any kind.
+    /// Maximum number of simultaneously open effects for calls, of any kind.
     at_once: usize,
     outcome: Option<Outcome>,
 }
 
-/// Answers every effect at once, in order, but for the first message, which makes these calls.
+/// Driver that answers every effect at once, in order, except for the first message, which makes these calls.
 struct World {
     machine: Machine,
-    /// Each with the effect that it answers, if that is one for a call.
+    /// Inputs, each with the effect for a call that it answers, if any.
     inputs: VecDeque<(Option<EffectId>, Input)>,
     requests: usize,
     going: BTreeSet<EffectId>,
@@ -80,7 +80,7 @@ impl World {
     }
 }
 
-/// The events of a message with these calls, or of a text.
+/// Returns the events of a message with these calls, or of a text.
 fn message(calls: &[(&str, String)]) -> Vec<ModelEvent> {
     let start = ModelEvent::MessageStart { id: MessageId::from("m"), model: "m".into(), usage: Usage::default() };
     let mut events = vec![start];
@@ -100,7 +100,7 @@ fn message(calls: &[(&str, String)]) -> Vec<ModelEvent> {
     events
 }
 
-/// So many calls of a kind.
+/// Returns `count` calls of a kind.
 fn calls(kind: &str, count: usize) -> Vec<(&'static str, String)> {
     let path = |path: String| JsonText::parse(format!(r#"{{"path":"{path}"}}"#)).unwrap().as_str().to_owned();
     (0..count)
@@ -127,7 +127,7 @@ const KINDS: [&str; 7] = [
     "unknown tools",
 ];
 
-/// What this thread has used of a processor so far, in nanoseconds.
+/// Returns the processor time used by this thread so far, in nanoseconds.
 fn used() -> Option<u64> {
     std::fs::read_to_string("/proc/thread-self/schedstat").ok()?.split(' ').next()?.parse().ok()
 }
@@ -149,7 +149,7 @@ fn every_call_of_thousands_is_answered_once_and_few_are_looked_at_at_a_time() {
     }
 }
 
-/// Of the time of this thread alone: other programs do not count.
+/// Measures the time of this thread alone: other programs have no influence.
 #[test]
 fn four_times_the_calls_take_about_four_times_the_work() {
     for kind in KINDS {

@@ -1,4 +1,4 @@
-//! What is booked for calls that did not come to their end, and what is reserved for those that have not ended.
+//! Booking of incomplete model requests, and reservations for open ones.
 
 use crate::choices::Choices;
 use crate::lessons::lines;
@@ -11,19 +11,19 @@ use windlass_types::{
     StopReason, StreamDelta, Usage,
 };
 
-/// What a token of output costs, in the models of these worlds.
+/// Price of an output token in the models of these worlds, in nano US dollars.
 const OUTPUT: u64 = 15_000;
 
 fn is_model(going: &Going) -> bool {
     matches!(going, Going::Model { .. })
 }
 
-/// Prose of so many tokens: each of these words, with the space behind it, is one in the public tokenizers.
+/// Returns prose of `tokens` tokens: each of these words, with the space after it, is one in the public tokenizers.
 fn prose(tokens: usize) -> String {
     ["this ", "method ", "returns ", "the ", "first ", "value "].iter().cycle().take(tokens).copied().collect()
 }
 
-/// Lets the model's stream go so far.
+/// Lets the model's stream continue for `items` items.
 fn stream(sim: &mut Sim, items: usize) {
     sim.play_except(is_model);
     for _ in 0..items {
@@ -31,7 +31,7 @@ fn stream(sim: &mut Sim, items: usize) {
     }
 }
 
-/// Lets the model's stream go so far, then fails it.
+/// Lets the model's stream continue for `items` items, then fails it.
 fn fail_after(sim: &mut Sim, items: usize, failure: ModelFailure) {
     stream(sim, items);
     let call = sim.take(is_model);
@@ -42,7 +42,7 @@ fn failure(kind: ModelErrorKind) -> ModelFailure {
     ModelFailure::new(kind, "it broke")
 }
 
-/// A configuration whose model may write long messages.
+/// Returns a configuration whose model may write long messages.
 fn roomy() -> MachineConfig {
     let mut config = config();
     (config.model.info.max_output_tokens, config.model.info.default_output_tokens) = (64_000, 64_000);
@@ -53,7 +53,7 @@ fn spent(sim: &Sim) -> u64 {
     sim.machine.state().cost().nano()
 }
 
-/// D10: what was streamed is billed, whatever the first frame said.
+/// D10: streamed output is billed, whatever the first frame reported.
 #[test]
 fn d10_calls_that_are_cut_are_booked_with_what_they_streamed() {
     let long = prose(46_000);
@@ -69,7 +69,7 @@ fn d10_calls_that_are_cut_are_booked_with_what_they_streamed() {
     assert!(spent(&sim) >= 46_000 * OUTPUT, "a stop: {} is booked", sim.machine.state().cost());
 }
 
-/// A call that is left because the store refuses is billed as well.
+/// A request that is abandoned because the store refuses is billed as well.
 #[test]
 fn a_call_that_a_refusing_store_ends_is_booked() {
     let mut sim = sim(roomy(), &[&[text(&prose(1_000))]]);
@@ -86,7 +86,7 @@ fn a_call_that_a_refusing_store_ends_is_booked() {
     assert!(reported >= Some(1_000 * OUTPUT), "{reported:?} is reported");
 }
 
-/// A budget of one dollar does not buy six messages of 69 cents that all break off.
+/// A budget of one dollar does not cover six messages of 69 cents that all break off.
 #[test]
 fn a_budget_ends_a_run_whose_streams_are_cut_again_and_again() {
     let long = prose(46_000);
@@ -104,7 +104,7 @@ fn a_budget_ends_a_run_whose_streams_are_cut_again_and_again() {
     assert!(lines(&sim, "run ended")[0].contains("MaxBudget"), "{}", render(&sim.events));
 }
 
-/// A call that was cut before it said what it read costs what it was given to read.
+/// A request that was cut before its input was reported costs its estimated input.
 #[test]
 fn a_call_without_usage_is_booked_with_its_input() {
     for kind in [ModelErrorKind::Connection, ModelErrorKind::Timeout, ModelErrorKind::Cut] {
@@ -120,7 +120,7 @@ fn a_call_without_usage_is_booked_with_its_input() {
     assert!(spent(&sim) >= 10_000 * 3_000, "{} is booked", sim.machine.state().cost());
 }
 
-/// What a provider refuses, or never gets, costs nothing.
+/// A request that a provider refuses, or never gets, costs nothing.
 #[test]
 fn a_refused_call_costs_nothing() {
     for (kind, status) in [
@@ -139,7 +139,7 @@ fn a_refused_call_costs_nothing() {
     }
 }
 
-/// A summary is billed like every other message, to its end or not.
+/// A summary is billed like every other message, complete or not.
 #[test]
 fn summaries_that_are_cut_are_booked() {
     let long = format!("<summary>{}", prose(10_000));
@@ -162,7 +162,7 @@ fn summaries_that_are_cut_are_booked() {
     }
 }
 
-/// Nothing is held for a call that has ended: its continuation may have what it needs.
+/// Nothing is reserved for a request that has ended: its continuation may use the amount.
 #[test]
 fn a_continuation_is_given_what_the_call_before_it_no_longer_needs() {
     let mut sim = Sim::new(config_for(8_000, 13_000), Choices::new(Vec::new()), TAME);
@@ -174,7 +174,7 @@ fn a_continuation_is_given_what_the_call_before_it_no_longer_needs() {
     assert_eq!(asked, [8_000, 8_000]);
 }
 
-/// Nothing is held for a call that has failed: the model that takes over may have what it needs.
+/// Nothing is reserved for a request that has failed: the model that takes over may use the amount.
 #[test]
 fn a_fallback_is_given_what_the_failed_call_no_longer_needs() {
     let mut config = config_for(8_000, 13_000);
@@ -189,7 +189,7 @@ fn a_fallback_is_given_what_the_failed_call_no_longer_needs() {
     assert_eq!(asked, [8_000, 8_000]);
 }
 
-/// Nothing is held for a call that was too long: the summary that makes it shorter may have what it needs.
+/// Nothing is reserved for a request that was too long: the summary that makes it shorter may use the amount.
 #[test]
 fn a_summary_is_given_what_the_refused_call_no_longer_needs() {
     let mut sim = sim(config_for(8_000, 14_000), &[&[text("Hello.")], &[], &[text("<summary>All.</summary>")]]);
@@ -202,7 +202,7 @@ fn a_summary_is_given_what_the_refused_call_no_longer_needs() {
     assert_eq!(sim.requests[2].max_output_tokens, 8_000);
 }
 
-/// A configuration whose answers may have so many tokens, and whose budget buys so many tokens of output.
+/// Returns a configuration with this output limit, and a budget for this number of output tokens.
 fn config_for(most: u32, budget: u64) -> MachineConfig {
     let mut config = config();
     config.request.max_output_tokens = Some(most);
@@ -237,7 +237,7 @@ fn is_summary(request: &windlass_types::ModelRequest) -> bool {
     last.and_then(ContentBlock::as_text).is_some_and(|text| text.contains("about to be replaced by a summary"))
 }
 
-/// The run after it may try again: it may be shorter, or the model in a better mood.
+/// The run after it may try again: the conversation may be shorter, or the model in a better mood.
 #[test]
 fn another_run_tries_to_compact_again() {
     let mut config = config();
@@ -256,7 +256,7 @@ fn another_run_tries_to_compact_again() {
 }
 
 mod bills {
-    //! What a provider bills, counted apart from what is booked.
+    //! Model of a provider's billing, computed separately from the booked usage.
 
     use super::*;
     use proptest::collection::vec;
@@ -296,7 +296,7 @@ mod bills {
     ];
     const NEWEST: f64 = 1.35;
 
-    /// Code, prose and data: more of what stands first in a list than of the rest.
+    /// Code, prose and data: list items at the front are more frequent.
     fn written() -> impl Strategy<Value = (String, f64)> {
         let mostly = prop_oneof![
             4 => 0_usize..10,
@@ -309,7 +309,7 @@ mod bills {
         })
     }
 
-    /// A block of a message, and what it costs in tokens when it is there to its end.
+    /// A block of a message, and its cost in tokens when it is complete.
     #[derive(Debug, Clone)]
     enum Written {
         Text(String, f64),
@@ -325,7 +325,7 @@ mod bills {
         ]
     }
 
-    /// The events of a stream, each with the tokens of output that the provider has counted when it sends it.
+    /// Returns the events of a stream, each with the output tokens that the provider has counted when it sends it.
     fn events(blocks: &[Written], usage: Usage, pieces: usize) -> Vec<(ModelEvent, f64)> {
         let id = MessageId::from("m");
         let mut counted = 1.0;
@@ -338,7 +338,7 @@ mod bills {
                     (start, text, tokens)
                 }
                 Written::Call(text, tokens) => {
-                    // What stands around a call is written, too.
+                    // The frame around a call is output, too.
                     counted += 12.0;
                     (BlockStart::ToolUse { id: format!("t{index}").into(), name: "Write".to_owned() }, text, tokens)
                 }
@@ -362,14 +362,14 @@ mod bills {
         events
     }
 
-    /// What a stream of so many events costs.
+    /// Returns the cost of a stream up to these events.
     fn bill(events: &[(ModelEvent, f64)], given: Usage, read: u64) -> u64 {
         let Some((_, counted)) = events.last() else { return read * 3_000 };
         let input = if given == Usage::default() { read } else { given.input_tokens };
         input * 3_000 + (counted * OUTPUT as f64) as u64
     }
 
-    /// How a stream ends before its end.
+    /// Ways in which a stream breaks off.
     #[derive(Debug, Clone, Copy)]
     enum Ends {
         Failed(ModelErrorKind),
@@ -395,7 +395,7 @@ mod bills {
         config
     }
 
-    /// Plays one call to the point where it ends, and says what it cost.
+    /// Plays one request to the point where it ends, and returns its cost.
     fn play(sim: &mut Sim, blocks: &[Written], usage: Usage, pieces: usize, at: f64, ends: Ends) -> u64 {
         sim.play_except(is_model);
         let all = events(blocks, usage, pieces);
@@ -409,7 +409,7 @@ mod bills {
             Ends::Failed(kind) => sim.input(Input::ModelFailed(effect, failure(kind))),
             Ends::Stopped => sim.input(Input::Interrupt),
         }
-        // What answers too late is not booked again.
+        // A late answer is not booked again.
         sim.input(Input::ModelFailed(effect, failure(ModelErrorKind::Cut)));
         bill(shown, usage, 4 * 250)
     }
@@ -417,8 +417,8 @@ mod bills {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Whatever is streamed, wherever it ends and however: what is booked is what the provider bills within a
-        /// tenth, or more, of one call and of all calls of all agents.
+        /// Whatever is streamed, wherever it ends and however: the booked usage is the provider's bill within a tenth,
+        /// or more, for one request and for all requests of all agents.
         #[test]
         fn what_is_booked_of_cut_streams_covers_what_they_cost(
             calls in vec((vec(block(), 1..5), 0.0..=1.0_f64, ends(), any::<bool>(), 1_usize..60, any::<bool>()), 1..4),
@@ -447,7 +447,7 @@ mod bills {
     }
 }
 
-/// A whole answer to the open call, with this usage.
+/// Sends a whole answer to the open request, with this usage.
 fn answer(sim: &mut Sim, usage: Usage) {
     sim.play_except(is_model);
     let call = sim.take(is_model);
@@ -483,7 +483,7 @@ fn result(sim: &Sim) -> windlass_types::RunResult {
     results.next_back().unwrap()
 }
 
-/// I: what the provider says that a call cost counts for more than the price, and is marked.
+/// I: the cost reported by the provider takes precedence over the price, and is marked.
 #[test]
 fn i_a_reported_cost_is_booked_in_place_of_the_price() {
     let mut sim = sim(roomy(), &[]);
@@ -499,7 +499,7 @@ fn i_a_reported_cost_is_booked_in_place_of_the_price() {
     assert_eq!(second.reported_cost(), NanoUsd::new(77));
 }
 
-/// I: a budget is spent by what is reported.
+/// I: reported costs are charged to the budget.
 #[test]
 fn i_a_budget_holds_for_what_is_reported() {
     let mut config = roomy();
@@ -513,7 +513,7 @@ fn i_a_budget_holds_for_what_is_reported() {
     assert_eq!(sim.requests.len(), 1);
 }
 
-/// I: a model without a price is stopped by what its provider reports, if it may be called at all.
+/// I: a model without a price is stopped by the costs reported by its provider, if it may be called at all.
 #[test]
 fn i_a_budget_holds_for_a_model_without_a_price_whose_cost_is_reported() {
     let mut config = roomy();
@@ -530,7 +530,7 @@ fn i_a_budget_holds_for_a_model_without_a_price_whose_cost_is_reported() {
     assert_eq!(result(&sim).outcome, Outcome::MaxBudget { limit: NanoUsd::from_usd(1.0) });
 }
 
-/// I: a model without a price is neither called nor set where the budget refuses such models, and the reason is named.
+/// I: a model without a price is neither called nor set if the budget refuses such models, and the reason is named.
 #[test]
 fn i_a_model_without_a_price_is_refused_by_its_name() {
     let mut config = roomy();
@@ -576,7 +576,7 @@ fn i_each_model_without_a_price_is_reported() {
     assert_eq!(reported.count(), 2);
 }
 
-/// A4: a call is booked by the price of the model that answers.
+/// A4: a request is booked at the price of the model that answers.
 #[test]
 fn a4_a_call_is_booked_for_the_model_that_answers() {
     let mut sim = sim(roomy(), &[]);
@@ -588,7 +588,7 @@ fn a4_a_call_is_booked_for_the_model_that_answers() {
     answer_to(&mut sim, call, Usage::new(1_000, 10));
     assert_eq!(spent(&sim), 1_020);
     assert_eq!(result(&sim).model_usage.keys().collect::<Vec<_>>(), ["other"]);
-    // An answer that comes late is nothing.
+    // A late answer is ignored.
     sim.input(Input::AnsweredBy(call, Box::new(model("late"))));
     assert_eq!(spent(&sim), 1_020);
 }

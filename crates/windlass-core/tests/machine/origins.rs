@@ -1,4 +1,4 @@
-//! Where messages come from, what is sent back to whom, and what happens when it is refused.
+//! Origins of messages: the data sent back to each provider, and refusals of it.
 
 use crate::choices::Choices;
 use crate::lessons::lines;
@@ -22,7 +22,7 @@ fn thinking() -> ContentBlock {
     ContentBlock::Thinking { thinking: "hm".to_owned(), signature: "signed".to_owned() }
 }
 
-/// Adds what the provider wants back to a block of the answer that comes next.
+/// Adds replay data to a block of the next answer.
 fn with_replay(sim: &mut Sim, index: usize, json: &str) {
     sim.play_except(is_model);
     let events = sim.going.iter_mut().find_map(|(_, going)| match going {
@@ -41,7 +41,7 @@ fn fails(sim: &mut Sim, kind: ModelErrorKind) {
     sim.input(Input::ModelFailed(effect, ModelFailure::new(kind, "messages.1: Invalid signature")));
 }
 
-/// What of the first answer the last request holds: its blocks, and those with something beside them.
+/// Returns how much of the first answer the last request contains: number of blocks, and of those with replay data.
 fn sent(sim: &Sim) -> (usize, usize) {
     let content = &sim.requests.last().unwrap().messages[1].content;
     (content.len(), content.iter().filter(|block| block.replay().is_some()).count())
@@ -91,7 +91,7 @@ fn a_refused_replay_is_dropped_once_and_for_good() {
     assert_eq!(sent(&sim), (1, 0), "{}", render(&sim.events));
     assert_eq!(sim.log.iter().filter(|entry| matches!(entry.kind, EntryKind::ReplayDropped)).count(), 1);
     assert_eq!(lines(&sim, "run ended (Success)").len(), 2, "{}", render(&sim.events));
-    // What comes later is sent back again, and a new process keeps to what the log has.
+    // Later replay data is sent back again, and a new process follows the log.
     sim.prompt("and again");
     sim.play();
     sim.script = vec![vec![text("Four.")]];

@@ -1,4 +1,4 @@
-//! Runs that wait for answers: what stays open, what an answer of another process does, and what it does not.
+//! Runs that wait for answers: open requests, and valid and invalid answers of other processes.
 
 use crate::check::{texts, valid};
 use crate::choices::Choices;
@@ -18,7 +18,7 @@ use windlass_types::{
     RunFailureKind, RunScope,
 };
 
-/// Runs wait for answers.
+/// Returns a configuration whose runs wait for answers.
 pub(crate) fn waiting() -> MachineConfig {
     let mut config = config();
     config.listeners.can_ask = false;
@@ -30,7 +30,7 @@ fn is_append(going: &Going) -> bool {
     matches!(going, Going::Append)
 }
 
-/// Plays on, and no one answers.
+/// Plays on without an answer from anyone.
 pub(crate) fn unanswered(sim: &mut Sim) {
     sim.play_except(is_ask);
     while sim.going.iter().any(|(_, going)| is_ask(going)) {
@@ -48,7 +48,7 @@ pub(crate) fn questions(log: &[Entry]) -> Vec<PendingQuestion> {
     log.iter().filter_map(question).collect()
 }
 
-/// What the last run left open.
+/// Returns the permission requests that the last run left open.
 pub(crate) fn left(sim: &Sim) -> Vec<PermissionRequest> {
     let result = |kind: &EventKind| match kind {
         EventKind::RunFinished(result) => Some(result.clone()),
@@ -63,7 +63,7 @@ pub(crate) fn left(sim: &Sim) -> Vec<PermissionRequest> {
     result.pending_questions
 }
 
-/// The log as another process reads it, through its lines.
+/// Returns the log as another process reads it, through its lines.
 pub(crate) fn reloaded(log: &[Entry]) -> Vec<Entry> {
     let mut encoder = LogEncoder::new("s".into(), LogHeader::new("/w", "1", "test"));
     let mut lines = Vec::new();
@@ -73,7 +73,7 @@ pub(crate) fn reloaded(log: &[Entry]) -> Vec<Entry> {
     repair_but_pending(read.entries).0
 }
 
-/// Another process that continues a log.
+/// Returns another process that continues a log.
 pub(crate) fn resumed(mut config: MachineConfig, log: &[Entry]) -> Sim {
     config.ids.seed += 1 << 64;
     let entries = reloaded(log);
@@ -89,8 +89,7 @@ pub(crate) fn ran(sim: &Sim) -> Vec<String> {
     lines(sim, "started t").into_iter().filter(|line| line.starts_with("started ")).collect()
 }
 
-/// The model writes a file, and no one answers.
-/// A session that waits, still open and opened anew.
+/// Returns a waiting session, still open and opened anew: the model writes a file, and no one answers.
 pub(crate) fn live_and_resumed(suspended: fn() -> Sim) -> [Sim; 2] {
     [suspended(), resumed(waiting(), &suspended().log)]
 }
@@ -119,7 +118,7 @@ fn a_question_without_an_answer_ends_the_run_and_stays_open() {
 #[test]
 fn a_question_is_durable_before_it_is_put() {
     let mut sim = sim(waiting(), &[&[call("t1", "Write", "a")]]);
-    // All but the append of the question.
+    // Everything except the append of the request.
     while questions(&sim.log).is_empty() {
         let at = sim.going.first().map(|(id, _)| *id).expect("nothing happens");
         sim.let_go_of(at);
@@ -138,7 +137,7 @@ fn an_answer_in_another_process_runs_the_call_once_and_continues_the_run() {
     sim.script = vec![vec![text("Done.")]];
     sim.input(Input::Prompt(Prompt::continue_run()));
     sim.play_except(is_ask);
-    // The answer that was left is looked for before anyone is asked again.
+    // The search for an earlier answer precedes a new request.
     assert_eq!(questions(&sim.log).len(), 1);
     assert!(!sim.events.iter().any(|event| matches!(event.kind, EventKind::PermissionRequested(_))));
     sim.says(PermissionAnswer::allow());
@@ -150,7 +149,7 @@ fn an_answer_in_another_process_runs_the_call_once_and_continues_the_run() {
     // The log reads back as the conversation that was sent.
     let again = Machine::new(waiting(), &reloaded(&sim.log));
     assert_eq!(texts(&again.state().transcript().messages()), texts(&sim.machine.state().transcript().messages()));
-    // It is answered: nothing is left to continue.
+    // Answered: nothing is left to continue.
     sim.input(Input::Prompt(Prompt::continue_run()));
     sim.play();
     assert_eq!(ran(&sim).len(), 1);
@@ -165,7 +164,7 @@ fn without_an_answer_it_waits_on_under_the_same_name() {
     sim.input(Input::Prompt(Prompt::continue_run()));
     unanswered(&mut sim);
     assert_eq!(left(&sim)[0].id, left(&before)[0].id);
-    // Both tokens answer it.
+    // Both tokens are valid for it.
     let [first, again] = &questions(&sim.log)[..] else { panic!("{:?}", sim.log) };
     assert_eq!((&again.id, &again.earlier_tokens), (&first.id, &vec![first.token.clone()]));
     assert!(is_token_of(left(&sim)[0].token.as_ref().expect("no token"), &again.token));
@@ -298,7 +297,7 @@ fn other_calls_are_answered_and_those_in_the_way_of_the_open_one_do_not_run() {
     assert!(lines(&sim, "finished t2 ok").len() == 1, "{}", render(&sim.events));
     let behind = lines(&sim, "finished t4 ");
     assert!(behind.len() == 1 && behind[0].contains("waits for an answer"), "{behind:?}");
-    // Both are answered, in any order, and the results stand in call order.
+    // Both are answered, in any order, and the results follow in call order.
     let mut sim = resumed(waiting(), &sim.log);
     sim.script = vec![vec![text("Done.")]];
     sim.input(Input::Prompt(Prompt::continue_run()));
@@ -358,7 +357,7 @@ fn work_that_ends_wakes_no_run_while_questions_are_open() {
     assert_eq!((sim.requests.len(), sim.checks.runs), (1, 1), "{}", render(&sim.events));
 }
 
-/// A call of a prompt is no part of the conversation: its question cannot stay open.
+/// A call of a prompt is not part of the conversation: its permission request cannot stay open.
 #[test]
 fn a_call_that_a_prompt_needs_is_denied_and_not_waited_for() {
     let mut sim = Sim::new(waiting(), Choices::new(Vec::new()), TAME);
@@ -402,7 +401,8 @@ fn a_run_that_is_continued_keeps_what_its_command_denied() {
     assert_eq!(denied.collect::<Vec<_>>(), ["t2"], "the next run is free of it");
 }
 
-/// Only the main agent waits. An agent below it, in whatever way its question has no answer, is denied and reads where it would wait.
+/// Only the main agent waits. An agent below it whose request has no answer, for any reason, is denied and told where
+/// it would wait.
 #[test]
 fn an_agent_below_is_denied_and_reads_who_can_wait() {
     for hooks in [false, true] {

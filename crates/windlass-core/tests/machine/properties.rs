@@ -1,5 +1,5 @@
-//! The invariants of `docs/architecture.md`, over simulated worlds. What each
-//! step must keep is in `check.rs`; here are the worlds.
+//! Invariants of `docs/architecture.md`, over simulated worlds. The checks of each step are in `check.rs`; the worlds
+//! are here.
 
 use crate::check::{reports_end, valid};
 use crate::choices::Choices;
@@ -31,7 +31,7 @@ fn finished(sim: &Sim) -> usize {
 proptest! {
     #![proptest_config(ProptestConfig { max_shrink_iters: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Invariants 1 to 8 and 11, whatever everybody does.
+    /// Invariants 1 to 8 and 11, with any behavior of all participants.
     #[test]
     fn any_world_keeps_the_invariants(choices in choices(250)) {
         let mut sim = world(choices, Wild { rewinds: true, ..WILD });
@@ -42,8 +42,8 @@ proptest! {
         prop_assert!(sim.checks.breaks_are_reported(), "the cache broke unsaid");
     }
 
-    /// Work that calls leave behind ends once for the host, and once for the model
-    /// unless a stop of the user or too many runs stand in the way.
+    /// Background tasks of calls end once for the host, and once for the model unless a stop of the user or too many
+    /// runs prevent it.
     #[test]
     fn the_model_hears_once_of_work_that_ends(choices in choices(250), rewinds in any::<bool>()) {
         let mut sim = world(choices, Wild { model: false, gate: false, rewinds, ..WILD });
@@ -58,13 +58,13 @@ proptest! {
         prop_assert!(sim.over);
         for id in news {
             let reports = sim.log.iter().filter(|entry| reports_end(entry, &id)).count();
-            // Of work that it does not know any more it does not read.
+            // The model gets no notification of a task that the conversation does not contain any more.
             let expected = usize::from(!rewinds || begins(&sim.log, &id));
             prop_assert_eq!(reports, expected, "the model reads of {} {} times", id, reports);
         }
     }
 
-    /// The same when the store may refuse at any entry: then nothing follows but the end.
+    /// The same with a store that may refuse any entry: then nothing follows but the end.
     #[test]
     fn a_store_that_refuses_ends_the_session_once(choices in choices(150)) {
         let mut sim = world(choices, Wild { store: true, ..WILD });
@@ -122,7 +122,7 @@ proptest! {
         prop_assert!(repair(log).1.synthetic.is_empty(), "the repair does not last");
     }
 
-    /// Calls whose questions are open stay so over a repair, and those alone; without them it is the same repair.
+    /// Calls with open permission requests stay open in a repair, and no others; without them the repair is the same.
     #[test]
     fn a_repair_leaves_open_what_waits_for_answers(choices in choices(150), steps in 0_usize..150) {
         let mut sim = world(choices, WILD);
@@ -187,7 +187,7 @@ proptest! {
     }
 }
 
-/// Whether a conversation has the call that left work behind.
+/// `true` if the conversation contains the call that started the task.
 fn begins(log: &[Entry], id: &TaskId) -> bool {
     let call = log.iter().find_map(|entry| match &entry.kind {
         EntryKind::Task(TaskRecord::Started(info)) if info.id == *id => Some(&info.tool_use_id),

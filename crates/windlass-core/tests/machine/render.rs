@@ -2,7 +2,7 @@
 
 use windlass_types::{ContentBlock, Delta, Event, EventKind, Outcome, StateChange, Status, SteeredFate};
 
-/// One line for each event.
+/// Returns one line for each event.
 pub(crate) fn render(events: &[Event]) -> String {
     events.iter().map(|event| line(&event.kind) + "\n").collect()
 }

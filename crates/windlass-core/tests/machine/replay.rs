@@ -1,4 +1,4 @@
-//! A machine decides by its inputs alone: those that were recorded lead to the same outputs again.
+//! A machine decides by its inputs alone: recorded inputs produce the same outputs again.
 
 use crate::choices::Choices;
 use crate::sim::{Sim, WILD, Wild, odd_config};
@@ -9,10 +9,10 @@ use std::rc::Rc;
 use windlass_core::{AgentConfig, Input, Ledger, Machine, MachineConfig};
 use windlass_types::{AgentIdentity, EventKind, NanoUsd, Timestamp};
 
-/// A main agent and agents below it, which spend one budget.
+/// A main agent and agents below it, which share one budget.
 struct Tree {
     agents: Vec<(MachineConfig, Sim)>,
-    /// How many events of each agent its parent has read.
+    /// Number of events of each agent that its parent has read.
     read: Vec<usize>,
     epoch: u64,
 }
@@ -55,7 +55,8 @@ impl Tree {
         panic!("it does not end");
     }
 
-    /// What drivers pass from one agent to others: answers of the ledger, usage to the parent, rights to the children.
+    /// Passes data from one agent to others as drivers do: answers of the ledger, usage to the parent, rights to the
+    /// children.
     fn pass_on(&mut self) {
         let answers: Vec<_> = self.agents.iter_mut().flat_map(|(_, sim)| std::mem::take(&mut sim.for_others)).collect();
         for (agent, effect, answer) in answers {
@@ -93,8 +94,8 @@ impl Tree {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, max_shrink_iters: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whole trees of agents, whatever users, models, hooks and stores do: the recorded inputs of each machine, at the
-    /// recorded times, give its outputs again, to the letter.
+    /// Whole trees of agents, with any behavior of users, models, hooks and stores: the recorded inputs of each
+    /// machine, at the recorded times, produce its outputs again, to the letter.
     #[test]
     fn recorded_inputs_give_the_same_outputs_again(
         choices in vec(vec(any::<u16>(), 0..150), 1..4),
@@ -121,8 +122,8 @@ proptest! {
         }
     }
 
-    /// Agents side by side never reserve more than is left: a call that the open calls of others leave no money for
-    /// waits, and is answered when they end.
+    /// Agents side by side never reserve more than the rest of the budget: a request that cannot be covered because of
+    /// open requests of others waits, and is answered when they end.
     #[test]
     fn no_call_waits_for_money_for_ever(
         choices in vec(vec(any::<u16>(), 0..60), 2..4),

@@ -7,13 +7,13 @@ use std::time::Duration;
 use windlass_core::Input;
 use windlass_types::{EntryId, EntryKind};
 
-/// The entries of the prompts in the log.
+/// Returns the entries of the prompts in the log.
 fn prompts(sim: &Sim) -> Vec<EntryId> {
     let of_user = |kind: &EntryKind| matches!(kind, EntryKind::User(user) if !user.is_meta && !user.is_summary);
     sim.log.iter().filter(|entry| of_user(&entry.kind)).map(|entry| entry.id.clone()).collect()
 }
 
-/// Two runs of one message each.
+/// Returns a session with two runs of one message each.
 fn two_runs() -> Sim {
     let mut sim = sim(config(), &[&[text("One.")], &[text("Two.")], &[text("Three.")]]);
     sim.play();
@@ -33,7 +33,7 @@ fn the_next_request_has_what_is_left_and_what_was_spent_stays_spent() {
     let second = prompts(&sim)[1].clone();
     sim.input(Input::Rewind(second.clone()));
     assert!(!sim.machine.is_idle(), "a rewind is no rest");
-    // Prompts wait for it.
+    // Prompts wait for the rewind.
     sim.prompt("instead");
     sim.play_except(is_rewind);
     assert_eq!(sim.requests.len(), 2);
@@ -43,7 +43,7 @@ fn the_next_request_has_what_is_left_and_what_was_spent_stays_spent() {
     assert!(texts[0].contains("do it") && texts[1] == "One." && texts[2].contains("instead"), "{texts:?}");
     assert!(sim.machine.state().cost() > spent && sim.machine.state().cwd() == cwd);
     assert_eq!(lines(&sim, "run ended").len(), 3);
-    // Its entry hangs on what is left.
+    // The parent of its entry is the last remaining one.
     let instead = sim.log.iter().rfind(|entry| prompts(&sim).last() == Some(&entry.id)).unwrap();
     let answer = sim.log.iter().find(|entry| matches!(entry.kind, EntryKind::Assistant(_))).unwrap();
     assert_eq!(instead.parent.as_ref(), Some(&answer.id));

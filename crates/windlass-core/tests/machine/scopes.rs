@@ -1,4 +1,4 @@
-//! What a command or a skill brings to one run, and prompts that are put together from calls.
+//! Scopes of commands and skills for one run, and prompts that are assembled from calls.
 
 use crate::choices::Choices;
 use crate::sequences::{call, is_ask, is_run, text};
@@ -174,7 +174,7 @@ fn a_question_about_a_call_of_a_prompt_goes_to_the_host() {
         let stored = |kind: &EntryKind| matches!(kind, EntryKind::Decision(_));
         assert!(sim.log.iter().any(|entry| stored(&entry.kind)), "the verdict can be read from the log");
     }
-    // Where no host answers, what would ask is denied; with the rule of the command it is not asked about.
+    // Without a host to answer, a call that would ask is denied; with the rule of the command no request is needed.
     let mut alone = config();
     alone.listeners.can_ask = false;
     for (rules, sent) in [(scope(&[], &[]), 0), (scope(&["Write"], &[]), 1)] {
@@ -237,7 +237,7 @@ fn a_command_does_not_join_the_run_of_another_prompt() {
     assert_eq!(outcomes(&sim).len(), 2);
 }
 
-/// Whatever happens meanwhile, no right outlives its run, and each run ends once.
+/// No right outlives its run under any inputs, and each run ends once.
 #[test]
 fn rights_of_a_run_never_outlive_it() {
     for seed in 0..30_u32 {

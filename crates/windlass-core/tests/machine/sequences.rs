@@ -1,4 +1,4 @@
-//! The exact sequences of `docs/architecture.md`, "What the host sees".
+//! Exact sequences of `docs/architecture.md`, "What the host sees".
 
 use crate::choices::Choices;
 use crate::render::render;
@@ -17,7 +17,7 @@ pub(crate) fn call(id: &str, tool: &str, path: &str) -> ContentBlock {
     ContentBlock::ToolUse(ToolUse::new(id, tool, input))
 }
 
-/// A world in which the model says these messages, after a prompt.
+/// Returns a world in which the model writes these messages, after a prompt.
 pub(crate) fn sim(config: MachineConfig, script: &[&[ContentBlock]]) -> Sim {
     let mut sim = Sim::new(config, Choices::new(Vec::new()), TAME);
     sim.script = script.iter().map(|message| message.to_vec()).collect();
@@ -37,7 +37,7 @@ pub(crate) fn is_model(going: &Going) -> bool {
     matches!(going, Going::Model { .. })
 }
 
-/// Compares what the host saw with a transcript, one event a line.
+/// Compares the events seen by the host with a transcript, one event a line.
 #[track_caller]
 pub(crate) fn check(sim: &Sim, expected: &str) {
     let expected: String = expected.trim().lines().map(|line| line.trim().to_owned() + "\n").collect();
@@ -131,7 +131,7 @@ fn parallel_tools_finish_in_their_own_order_and_are_answered_in_call_order() {
     assert_eq!(ids, ["t1", "t2", "t3"]);
 }
 
-/// What one written call shows between its message and the end of its turn.
+/// Plays one write call with this answer of the host, from its message to the end of its turn.
 fn written(answer: PermissionAnswer) -> Sim {
     let mut sim = sim(config(), &[&[call("t1", "Write", "a")], &[text("Done.")]]);
     sim.play_except(is_ask);
@@ -231,7 +231,7 @@ fn hooks_are_reported_after_their_occasion() {
     );
 }
 
-/// Lets the model's stream go so far, then fails it.
+/// Lets the model's stream continue for `items` items, then fails it.
 pub(crate) fn fail_after(sim: &mut Sim, items: usize, kind: ModelErrorKind) {
     sim.play_except(is_model);
     for _ in 0..items {

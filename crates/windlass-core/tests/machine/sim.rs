@@ -1,5 +1,5 @@
-//! A driver without any input or output: it holds every effect that is going
-//! on and answers them in the order, and with the results, that choices say.
+//! A driver without any input or output: it keeps every open effect and answers them in the order, and with the
+//! results, that choices determine.
 
 use crate::check::Checks;
 use crate::choices::Choices;
@@ -45,25 +45,25 @@ pub(crate) enum Going {
     Append,
     Sleep,
     Rewind(EntryId),
-    /// What the ledger has said. `None`: open calls of other agents hold what it needs.
+    /// Answer of the ledger. `None`: open requests of other agents have reserved the amount.
     Reserve(Option<Reservation>),
 }
 
 /// All inputs of a machine with their times, and its outputs as text.
 pub(crate) type Recorded = (Vec<(u64, Input)>, Vec<String>);
 
-/// What a simulated world may do beyond the plain.
+/// Abilities of a simulated world beyond the plain case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wild {
     /// The user stops, steers, changes mode and model, closes.
     pub(crate) user: bool,
-    /// Model calls fail, and messages are odd.
+    /// Model requests fail, and messages are odd.
     pub(crate) model: bool,
-    /// Hooks and host do more than let pass.
+    /// Hooks and host do more than allow.
     pub(crate) gate: bool,
     /// The store refuses.
     pub(crate) store: bool,
-    /// The user rewinds the conversation: messages and reports that were delivered may be gone then.
+    /// The user rewinds the conversation: delivered messages and reports may be gone then.
     pub(crate) rewinds: bool,
 }
 
@@ -73,39 +73,39 @@ pub(crate) const WILD: Wild = Wild { user: true, model: true, gate: true, store:
 pub(crate) struct Sim {
     pub(crate) machine: Machine,
     pub(crate) going: Vec<(EffectId, Going)>,
-    /// Effects that were cancelled; they may answer all the same.
+    /// Cancelled effects, which may answer all the same.
     cancelled: Vec<(EffectId, Going)>,
     pub(crate) events: Vec<Event>,
     pub(crate) log: Vec<Entry>,
     pub(crate) requests: Vec<Arc<ModelRequest>>,
     pub(crate) checks: Checks,
-    /// How each model call answers; when used up, with a plain text.
+    /// Answers of the model in order; when used up, a plain text.
     pub(crate) script: Vec<Vec<ContentBlock>>,
-    /// Why each of them ends, if not for the usual reason.
+    /// Stop reasons of the answers, if not the usual one.
     pub(crate) reasons: Vec<StopReason>,
     choices: Choices,
     wild: Wild,
-    /// Whether runs wait for answers.
+    /// `true` if runs wait for answers.
     waits: bool,
     pub(crate) now: u64,
     messages: u32,
-    /// Work that calls left behind, and whether it was asked to stop.
+    /// Background tasks of calls, each with `true` if it was asked to stop.
     pub(crate) tasks: Vec<(TaskInfo, bool)>,
     named: u32,
-    /// Calls that calls have made, and how they ended.
+    /// Calls made by calls, and their outcomes.
     pub(crate) made: BTreeSet<(EffectId, u64)>,
     pub(crate) returned: BTreeMap<(EffectId, u64), ToolOutcome>,
-    /// What was said to runs: whether it was to be given back.
+    /// Messages sent to runs: `true` if the sender wants the message back.
     pub(crate) said: Vec<bool>,
     pub(crate) over: bool,
-    /// What the session has spent, and this agent's place in it.
+    /// Spending of the session, and this agent's key in the ledger.
     ledger: Rc<RefCell<Ledger>>,
     key: u64,
     /// Answers of the ledger for other agents.
     pub(crate) for_others: Vec<(u64, EffectId, Reservation)>,
-    /// All inputs with their times, and all outputs, if they are kept.
+    /// All inputs with their times, and all outputs, if they are recorded.
     pub(crate) recorded: Option<Recorded>,
-    /// Whether the model counts what it is sent. Otherwise each request has 100 tokens.
+    /// `true` if the model counts its input tokens. Otherwise each request has 100 tokens.
     pub(crate) counts: bool,
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn config() -> MachineConfig {
     config
 }
 
-/// A configuration with hooks, a fallback and tight limits, as choices say.
+/// Returns a configuration with hooks, a fallback and tight limits, determined by choices.
 pub(crate) fn odd_config(choices: &mut Choices) -> MachineConfig {
     let mut config = config();
     config.fallback = (choices.pick(2) == 1).then(|| model("f"));
@@ -189,7 +189,7 @@ impl Sim {
         }
     }
 
-    /// Spends from a ledger that other agents spend from, too.
+    /// Shares a ledger with other agents.
     pub(crate) fn with_ledger(mut self, ledger: &Rc<RefCell<Ledger>>, key: u64) -> Self {
         (self.ledger, self.key) = (Rc::clone(ledger), key);
         self
@@ -199,7 +199,7 @@ impl Sim {
         self.input(Input::Prompt(Prompt::text(text)));
     }
 
-    /// Hands an input over and takes out all that follows.
+    /// Passes an input and processes all outputs.
     pub(crate) fn input(&mut self, input: Input) {
         self.now += 1;
         let spent = self.ledger.borrow().spent();
@@ -234,7 +234,7 @@ impl Sim {
         }
     }
 
-    /// The ledger answers a reservation that waited.
+    /// Passes the ledger's answer to a reservation that waited.
     pub(crate) fn reserved(&mut self, effect: EffectId, answer: Reservation) {
         let waits = |(id, going): &&mut (EffectId, Going)| *id == effect && matches!(going, Going::Reserve(None));
         let (_, going) = self.going.iter_mut().find(waits).expect("it does not wait");
@@ -289,7 +289,7 @@ impl Sim {
                 return named.into_iter().for_each(|(_, stopped)| *stopped = true);
             }
             Effect::Cancel(other) => {
-                // A call that runs is asked to stop, and answers; all others are forgotten.
+                // A running call is asked to stop, and answers; all other effects are forgotten.
                 let Some(at) = self.going.iter().position(|(id, _)| *id == other) else { return };
                 let (id, going) = self.going.remove(at);
                 if let Going::Reserve(_) = going {
@@ -319,14 +319,14 @@ impl Sim {
         panic!("it does not end: {:?}", self.going);
     }
 
-    /// Whether no step is left.
+    /// `true` if no step is left.
     pub(crate) fn is_done(&self) -> bool {
         let waits = |(_, going): &(EffectId, Going)| matches!(going, Going::Reserve(None));
         let idle = self.going.iter().all(waits) && self.tasks.is_empty();
         self.over || (idle && (self.choices.are_used_up() || !self.wild.user))
     }
 
-    /// Plays all other effects, and leaves the named ones open.
+    /// Plays all other effects, and leaves the matching ones open.
     pub(crate) fn play_except(&mut self, left: impl Fn(&Going) -> bool) {
         for _ in 0..20_000 {
             let Some(at) = self.going.iter().position(|(_, going)| !left(going)) else { return };
@@ -336,13 +336,13 @@ impl Sim {
         panic!("it does not end: {:?}", self.going);
     }
 
-    /// Takes an effect out, to answer it by hand.
+    /// Removes an effect, to answer it by hand.
     pub(crate) fn take(&mut self, which: impl Fn(&Going) -> bool) -> EffectId {
         let at = self.going.iter().position(|(_, going)| which(going)).expect("no such effect");
         self.going.remove(at).0
     }
 
-    /// The host answers the one question that is open.
+    /// Answers the one open permission request as the host.
     pub(crate) fn says(&mut self, answer: PermissionAnswer) {
         let at = self.going.iter().position(|(_, going)| matches!(going, Going::Ask(_))).expect("nothing is asked");
         let (id, Going::Ask(request)) = self.going.remove(at) else { unreachable!() };
@@ -357,14 +357,14 @@ impl Sim {
         self.answer(id, going);
     }
 
-    /// Answers the effect of this id as the world does.
+    /// Answers the effect with this id as the world does.
     pub(crate) fn let_go_of(&mut self, id: EffectId) {
         let at = self.going.iter().position(|(other, _)| *other == id).expect("no such effect");
         let (id, going) = self.going.remove(at);
         self.answer(id, going);
     }
 
-    /// Plays so many steps.
+    /// Plays `count` steps.
     pub(crate) fn steps(&mut self, count: usize) {
         for _ in 0..count {
             if !self.over && !self.going.is_empty() {
@@ -387,7 +387,7 @@ impl Sim {
             }
             return self.answer(id, going);
         }
-        // The log answers in order; all else in any.
+        // The log answers in order; all else in any order.
         let first_append = self.going.iter().position(|(_, going)| matches!(going, Going::Append));
         let ready: Vec<usize> = (0..self.going.len())
             .filter(|at| {
@@ -406,7 +406,7 @@ impl Sim {
         self.answer(id, going);
     }
 
-    /// A running call leaves work behind.
+    /// Starts a background task of a running call.
     pub(crate) fn leave_work(&mut self, call: EffectId) {
         let mut info = self.work();
         let running = self.going.iter().find_map(|(id, going)| match going {
@@ -423,7 +423,7 @@ impl Sim {
         TaskInfo::new(format!("b{}", self.named).into(), TaskKind::LocalBash, "work", "t".into())
     }
 
-    /// Work ends, by itself or because it was asked to stop.
+    /// Ends a background task, by itself or because it was asked to stop.
     pub(crate) fn end_task(&mut self, at: usize) {
         let (info, stopped) = self.tasks.remove(at);
         let statuses = [TaskStatus::Completed, TaskStatus::Failed, TaskStatus::Stopped];
@@ -438,12 +438,12 @@ impl Sim {
             18 => return self.say(true),
             19 => return self.withdraw(),
             16 => {
-                // Of unknown work.
+                // The end of an unknown task.
                 let ended = TaskEnded::new(self.work(), TaskStatus::Completed, "It ended.");
                 Input::TaskEnded(Box::new(ended))
             }
             17 if !self.cancelled.is_empty() => {
-                // A cancelled call leaves work behind.
+                // A cancelled call starts a background task.
                 let (call, _) = self.cancelled[self.choices.pick(self.cancelled.len())];
                 return self.leave_work(call);
             }
@@ -466,14 +466,15 @@ impl Sim {
         self.input(input);
     }
 
-    /// The user says something to the run, as the only text `said` and a number, and wants it back or not.
+    /// Sends a message of the user to the run, with the text `said` and a number. `returns`: the user wants it back if
+    /// undelivered.
     pub(crate) fn say(&mut self, returns: bool) {
         let prompt = Prompt::text(format!("said {}", self.said.len())).with_id(said(self.said.len()));
         self.said.push(returns);
         self.input(if returns { Input::Offer(prompt) } else { Input::Steer(prompt) });
     }
 
-    /// The user takes something back that was said, perhaps too late.
+    /// Withdraws a message of the user, perhaps too late.
     pub(crate) fn withdraw(&mut self) {
         let id = self.choices.pick(self.said.len() + 1);
         self.input(Input::Withdraw(said(id)));
@@ -553,7 +554,7 @@ impl Sim {
         self.input(input);
     }
 
-    /// How a call ends, or that its agent waits, as choices say.
+    /// Returns the outcome of a call, or that its agent waits, determined by choices.
     fn ran(&mut self, call: &RunCall) -> ToolOutcome {
         let mut outcome = tools::run(call);
         if call.may_wait && self.choices.once_in(3) {
@@ -562,9 +563,9 @@ impl Sim {
         outcome
     }
 
-    /// The log rewinds to a prompt, if it has it.
+    /// Rewinds the log to a prompt, if it contains that.
     fn rewind(&mut self, id: EffectId, to: &EntryId) {
-        // The writer of a log answers in the order in which it was asked.
+        // The writer of a log answers in the order of the requests.
         let before = |(other, going): &(EffectId, Going)| matches!(going, Going::Append) && *other < id;
         while let Some(at) = self.going.iter().position(before) {
             let (append, going) = self.going.remove(at);
@@ -578,7 +579,7 @@ impl Sim {
             |entry: &&Entry| matches!(&entry.kind, EntryKind::User(user) if !user.is_meta && !user.is_summary);
         let at = self.log.iter().position(|entry| entry.id == *to && is_prompt(&entry));
         if let Some(at) = at {
-            // What follows is on a branch that the conversation has left.
+            // Later entries are on a branch that the conversation has left.
             let left = self.log.split_off(at);
             self.log.extend(left.into_iter().filter(|entry| !entry.is_conversation()));
             self.checks.rewound(&self.log);
@@ -586,7 +587,7 @@ impl Sim {
         self.input(Input::Rewound(id, at.map(|at| self.log[..at].to_vec())));
     }
 
-    /// A running call makes a call.
+    /// Makes a call from a running call.
     pub(crate) fn make(&mut self, by: EffectId, tool: &str, input: &str) -> (EffectId, u64) {
         let number = self.made.len() as u64;
         self.made.insert((by, number));
@@ -594,13 +595,13 @@ impl Sim {
         (by, number)
     }
 
-    /// Whether a program makes one more call, as choices say.
+    /// `true` if a program makes one more call, determined by choices.
     fn continues(&mut self, by: EffectId) -> bool {
         let made = self.made.iter().filter(|(of, _)| *of == by).count();
         self.wild.gate && made < 4 && !self.choices.once_in(3)
     }
 
-    /// A program makes a call, perhaps before those that it has made have ended.
+    /// Makes a call of a program, perhaps before its earlier ones have ended.
     fn make_one(&mut self, by: EffectId) {
         let tool =
             ["Read", "Write", "Net", "Banned", "Cd", "Hooked", "Program", "Nothing", "Agent"][self.choices.pick(9)];
@@ -694,7 +695,7 @@ impl Sim {
         Going::Model { events, at: 0, fails }
     }
 
-    /// A message as choices say: by default one text, which ends a run.
+    /// Returns a message determined by choices: by default one text, which ends a run.
     fn message(&mut self) -> (Vec<ContentBlock>, Option<StopReason>) {
         let number = self.messages;
         let mut content = Vec::new();
@@ -741,20 +742,20 @@ impl Sim {
         };
         let input = JsonText::parse(input).unwrap();
         let id = match self.wild.model && self.choices.once_in(6) {
-            // One that may have been given before, or looks like one that was made, or none.
+            // An id that may have been used before, or looks like a generated one, or is empty.
             true => ["t1.0", "t1.1", "t1.0_2", ""][self.choices.pick(4)].to_owned(),
             false => format!("t{number}.{at}"),
         };
         ContentBlock::ToolUse(ToolUse::new(id, name, input))
     }
 
-    /// The texts of the conversation as it would be sent now.
+    /// Returns the texts of the conversation as the next request would contain them.
     pub(crate) fn conversation(&self) -> Vec<String> {
         self.machine.state().transcript().messages().iter().map(|message| message.json().to_owned()).collect()
     }
 }
 
-/// The agent of a call, which waits for the answer to a question.
+/// Returns the agent of a call, which waits for the answer to a permission request.
 pub(crate) fn waiting_agent(call: &RunCall) -> WaitingAgent {
     let agent = call.continues.clone().unwrap_or_else(|| format!("a-{}", call.call.id).as_str().into());
     let asks = ToolUse::new("inner", "Write", JsonText::parse(r#"{"path":"a"}"#).unwrap());
@@ -765,12 +766,12 @@ pub(crate) fn waiting_agent(call: &RunCall) -> WaitingAgent {
     WaitingAgent::new(AgentIdentity::new(agent, "scout"), vec![question])
 }
 
-/// The id of what was said to a run.
+/// Returns the id of a message that was sent to a run.
 pub(crate) fn said(number: usize) -> EntryId {
     format!("00000000-0000-4000-8000-{number:012x}").as_str().into()
 }
 
-/// The events of a message.
+/// Returns the events of a message.
 fn stream(number: u32, model: &str, content: &[ContentBlock], reason: StopReason, input: u64) -> Vec<ModelEvent> {
     let id = MessageId::from(format!("msg{number}"));
     let usage = Usage::new(input, 0);

@@ -18,7 +18,7 @@ fn gated() -> MachineConfig {
     config
 }
 
-/// The hooks that are asked about messages of the user.
+/// `true` for hooks that are asked about messages of the user.
 fn is_gate(going: &Going) -> bool {
     matches!(going, Going::Hooks(HookCall::UserPromptSubmit(event)) if event.prompt.starts_with("said "))
 }
@@ -34,7 +34,7 @@ fn block(outcome: &mut HookOutcome) {
     outcome.block = Some(HookVerdict::new(Behavior::Deny, "h", "not so"));
 }
 
-/// A run whose only call is running; then the model is done.
+/// Plays a run whose only call is running; then the model is done.
 fn running(config: MachineConfig) -> Sim {
     let mut sim = sim(config, &[&[call("t1", "Net", "")], &[text("Done.")], &[text("And done.")]]);
     sim.play_except(is_run);
@@ -45,7 +45,7 @@ fn fates(sim: &Sim, number: usize) -> Vec<SteeredFate> {
     sim.checks.fates.get(&said(number)).cloned().unwrap_or_default()
 }
 
-/// The texts of the last message of a request, results by their ids.
+/// Returns the texts of the last message of a request, results by their ids.
 fn last_of(sim: &Sim, request: usize) -> Vec<String> {
     let content = &sim.requests[request].messages.last().unwrap().content;
     let text = |block: &ContentBlock| match block.as_tool_result() {
@@ -67,7 +67,7 @@ fn outcomes(sim: &Sim) -> Vec<Outcome> {
 fn hooks_are_asked_while_tools_run_and_the_message_waits_for_them() {
     let mut sim = running(gated());
     sim.say(false);
-    // The call is not held up, and the model is not called before the answer.
+    // The call is not delayed, and the model is not called before the answer.
     sim.play_except(is_gate);
     assert_eq!((lines(&sim, "finished t1").len(), sim.requests.len()), (1, 1));
     answers(&mut sim, |outcome| outcome.additional_context.push("mind this".to_owned()));
@@ -114,7 +114,7 @@ fn a_safe_point_waits_only_for_what_came_before_it() {
     answers(&mut sim, |_| ());
     assert_eq!(last_of(&sim, 1), ["t1", "said 0"]);
     sim.play_except(is_gate);
-    // The model is done, and the second one keeps the run going.
+    // The model is done, and the second message continues the run.
     assert_eq!((outcomes(&sim).len(), sim.requests.len()), (0, 2));
     sim.play();
     assert_eq!((last_of(&sim, 2), outcomes(&sim)), (vec!["said 1".to_owned()], vec![Outcome::Success]));
@@ -135,8 +135,8 @@ fn an_interrupt_makes_prompts_of_what_was_not_delivered_before_those_that_wait()
         assert!(order.is_sorted(), "{users:?}");
         assert_eq!(sim.checks.runs, 4);
         assert_eq!((fates(&sim, 0), fates(&sim, 1)), (vec![SteeredFate::Deferred], vec![SteeredFate::Deferred]));
-        // Of two that wait one is asked about at a time, and as prompts both pass the hooks again:
-        // the first prompt, what was asked before the stop, and the three that follow.
+        // Hooks are asked about one of two waiting messages at a time, and both pass the hooks again as prompts: the
+        // first prompt, the message asked about before the stop, and the three that follow.
         assert_eq!(lines(&sim, "hook UserPromptSubmit").len(), if asked { 5 } else { 0 });
     }
 }
@@ -147,7 +147,7 @@ fn no_message_overtakes_an_earlier_one() {
     sim.say(false);
     sim.say(false);
     sim.input(Input::Interrupt);
-    // The first one's run is about to begin, and the second one waits for one of its own.
+    // The run of the first message is about to begin, and the second one waits for its own.
     sim.play_except(|going| matches!(going, Going::Model { .. }));
     sim.say(false);
     sim.say(true);
@@ -176,7 +176,7 @@ fn a_message_can_be_withdrawn_until_it_is_delivered() {
     sim.say(false);
     sim.say(true);
     sim.play_except(is_gate);
-    // The safe point is reached; both are asked about no more.
+    // The safe point is reached; hooks are asked about neither any more.
     sim.input(Input::Withdraw(said(1)));
     sim.input(Input::Withdraw(said(0)));
     assert_eq!((fates(&sim, 0), fates(&sim, 1)), (vec![SteeredFate::Returned], vec![SteeredFate::Returned]));
@@ -193,7 +193,7 @@ fn hooks_that_come_later_are_asked_about_what_waits() {
     sim.input(Input::SetHooks(gated().listeners.hooks));
     sim.play_except(is_gate);
     assert_eq!(sim.requests.len(), 1);
-    // Hooks that are gone are not waited for, and their answers do not count.
+    // Removed hooks are not awaited, and their answers are ignored.
     let gone = sim.take(is_gate);
     sim.input(Input::SetHooks(std::collections::BTreeSet::new()));
     assert_eq!(last_of(&sim, 1), ["t1", "said 0"]);
@@ -209,7 +209,7 @@ fn text_of_the_user(entry: &windlass_types::Entry) -> Option<String> {
     user.content.first().filter(|_| !user.is_meta && !user.is_summary)?.as_text().map(str::to_owned)
 }
 
-/// The numbers of the user's messages in the log; each has the id that it was sent with.
+/// Returns the numbers of the user's messages in the log; each has the id that it was sent with.
 fn logged(sim: &Sim) -> Vec<usize> {
     let number = |entry: &windlass_types::Entry| {
         let number = text_of_the_user(entry)?.strip_prefix("said ")?.parse().unwrap();
@@ -242,7 +242,8 @@ fn talk(choices: Vec<u16>, talks: &[(usize, u8)], wild: Wild) -> Sim {
 proptest! {
     #![proptest_config(ProptestConfig { max_shrink_iters: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever user, hooks and model do: no message is delivered twice or out of order, and each has one fate.
+    /// With any behavior of user, hooks and model, no message is delivered twice or out of order, and each has one
+    /// fate.
     #[test]
     fn each_message_has_one_fate(
         choices in vec(any::<u16>(), 0..250), talks in vec((0_usize..25, 0_u8..8), 1..25),

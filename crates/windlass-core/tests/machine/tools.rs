@@ -1,4 +1,4 @@
-//! The tools of a simulated world: how their calls are read, and what they answer.
+//! Tools of a simulated world: preparation of their calls, and their answers.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use windlass_types::{
     ToolUse,
 };
 
-/// `Net`, `Cd` and `Hooked` are allowed, `Banned` is denied; `Read` and `Agent` are free and
-/// `Write` asks.
+/// Returns a policy in which `Net`, `Cd` and `Hooked` are allowed and `Banned` is denied; `Read` and `Agent` are free
+/// and `Write` asks.
 pub(crate) fn policy(mode: PermissionMode) -> Policy {
     let mut policy = Policy::new(PolicyConfig::new("/w").with_mode(mode));
     let mut add = |behavior, rules: &[&str]| {
@@ -21,7 +21,7 @@ pub(crate) fn policy(mode: PermissionMode) -> Policy {
     policy
 }
 
-/// Reads a call as a driver would. `/w/alias` is another name of `/w/a`.
+/// Prepares a call as a driver would. `/w/alias` is another name of `/w/a`.
 pub(crate) fn prepare(call: &ToolUse, cwd: &Path) -> Result<Box<Prepared>, Unprepared> {
     let input: Value = serde_json::from_str(call.input.as_str()).unwrap();
     let path = input["path"].as_str().map(|path| cwd.join(path));
@@ -50,7 +50,7 @@ fn follow(path: &Path) -> PathBuf {
     if path.ends_with("alias") { path.with_file_name("a") } else { path.to_path_buf() }
 }
 
-/// What a call answers. It depends on the call alone.
+/// Returns the answer of a call, which depends on the call alone.
 pub(crate) fn run(call: &RunCall) -> ToolOutcome {
     let mut outcome = ToolOutcome::ok(format!("done: {}", call.facts.digest.as_str()));
     let input: Value = serde_json::from_str(call.call.input.as_str()).unwrap();

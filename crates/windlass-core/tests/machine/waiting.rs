@@ -16,7 +16,7 @@ use windlass_types::{
     PermissionMode, PromptCall, PromptPart, RuleSource, RunScope, Timestamp, ToolOutcome, WaitingCall,
 };
 
-/// The call that would run next.
+/// Returns the running call.
 fn running(sim: &Sim) -> RunCall {
     let run = sim.going.iter().find_map(|(_, going)| match going {
         Going::Run(call) | Going::Stopping(call) => Some(call.clone()),
@@ -25,7 +25,7 @@ fn running(sim: &Sim) -> RunCall {
     run.expect("nothing runs")
 }
 
-/// The call that runs says that its agent waits.
+/// Ends the running call with the outcome that its agent waits.
 fn agent_waits(sim: &mut Sim) {
     let mut outcome = ToolOutcome::error("it waits");
     outcome.waits = Some(Box::new(waiting_agent(&running(sim))));
@@ -33,7 +33,7 @@ fn agent_waits(sim: &mut Sim) {
     sim.input(Input::Ran(id, Box::new(outcome)));
 }
 
-/// A run that has ended because the agent of its call waits.
+/// Returns a run that has ended because the agent of its call waits.
 fn suspended() -> Sim {
     let mut sim = sim(waiting(), &[&[call("t1", "Agent", "")]]);
     sim.play_except(is_run);
@@ -60,7 +60,7 @@ fn waits(log: &[Entry]) -> usize {
     count(log, |kind| matches!(kind, EntryKind::AgentWaits(_)))
 }
 
-/// What the model reads of the call.
+/// Returns the result of the call for the model.
 fn result(sim: &Sim) -> (bool, String) {
     let messages = sim.machine.state().transcript().messages();
     let results = messages.iter().flat_map(|message| &message.content).filter_map(|block| block.as_tool_result());
@@ -119,7 +119,8 @@ fn an_agent_that_waits_on_leaves_its_call_open_again() {
     assert!(!result(&sim).0);
 }
 
-/// The question of an agent is put when the log says that its call waits, so the process may die while it is asked.
+/// The permission request of an agent follows the log entry that its call waits, so the process may die while it is
+/// asked.
 #[test]
 fn a_call_whose_agent_asks_is_open_before_the_run_ends() {
     let mut sim = sim(waiting(), &[&[call("t1", "Agent", "")], &[text("Done.")]]);
@@ -130,11 +131,11 @@ fn a_call_whose_agent_asks_is_open_before_the_run_ends() {
     sim.play_except(is_run);
     let killed = resumed(waiting(), &sim.log);
     assert_eq!(killed.machine.state().pending_questions().waiting_calls().count(), 1);
-    // It continues, and waits after all: the log has said so already.
+    // The agent continues, and waits after all: the log has the entry already.
     agent_waits(&mut sim);
     sim.play();
     assert_eq!((left(&sim).len(), waits(&sim.log)), (1, 1));
-    // Once more, and it is answered this time.
+    // Once more, and the request is answered this time.
     let mut sim = killed;
     sim.script = vec![vec![text("Done.")]];
     continued(&mut sim);
@@ -176,7 +177,7 @@ fn a_question_about_the_call_itself_comes_before_its_agent() {
     assert!(running(&sim).continues.is_some());
     agent_waits(&mut sim);
     sim.play();
-    // The approval was for once, and the agent's question is what is left.
+    // The approval was for one execution, and the agent's request is left.
     assert_eq!((left(&sim).len(), left(&sim)[0].agent.to_string()), (1, "t1".to_owned()));
 }
 
@@ -228,7 +229,7 @@ fn a_call_that_the_user_stops_does_not_wait() {
 
 #[test]
 fn other_calls_cannot_stay_open_for_an_agent() {
-    // One of a run that does not wait, of a tool with an effect, of an agent that does not wait.
+    // A run that does not wait, a tool with an effect, an agent that does not wait.
     let mut below = waiting();
     below.agent = Some(AgentConfig::new(AgentIdentity::new("a1".into(), "scout")));
     for (config, tool) in [(config(), "Agent"), (waiting(), "Net"), (below, "Agent")] {
@@ -248,7 +249,7 @@ fn other_calls_cannot_stay_open_for_an_agent() {
     assert!(!running(&sim).may_wait);
 }
 
-/// A log that says of another call that its agent waits does not make that run again.
+/// A log entry that the agent of another call waits does not make that call run again.
 #[test]
 fn only_a_tool_that_runs_agents_is_run_again() {
     let mut sim = sim(waiting(), &[&[call("t1", "Net", "")]]);
@@ -268,7 +269,8 @@ fn only_a_tool_that_runs_agents_is_run_again() {
     assert!(result(&sim).0 && result(&sim).1.contains("cannot be continued"));
 }
 
-/// Whether the agent waits still is said by its own log, so its call stays open here when the process dies behind the second intent.
+/// The agent's own log decides whether it still waits, so its call stays open here when the process dies after the
+/// second intent.
 #[test]
 fn a_call_that_continues_is_open_until_it_ends() {
     let mut sim = resumed(waiting(), &suspended().log);
@@ -280,7 +282,7 @@ fn a_call_that_continues_is_open_until_it_ends() {
     assert_eq!(running(&again).continues, Some(AgentId::from("a-t1")));
     again.play();
     assert_eq!((intents(&again.log), waits(&again.log), result(&again).0), (3, 1, false));
-    // For those who do not continue the session it is the same as without an answer.
+    // Without a continuation of the session, the result is the same as without an answer.
     let (repaired, report) = repair(suspended().log);
     assert_eq!(report.synthetic.len(), 1);
     assert!(!Transcript::from_entries(&repaired).has_open_calls());
@@ -347,7 +349,7 @@ fn an_agent_waits_only_below_one_that_does() {
     assert!(!does(&unheard, true));
 }
 
-/// The questions of an agent wait as those of the main one, and its hooks for the beginning are asked once.
+/// The requests of an agent wait like those of the main one, and its start hooks are asked once.
 #[test]
 fn an_agent_that_waits_keeps_its_question_and_begins_once() {
     let mut config = waiting();
@@ -375,7 +377,7 @@ fn an_agent_that_waits_keeps_its_question_and_begins_once() {
     assert_eq!((hooks(&sim), ran(&sim).len()), (vec![HookEventName::SubagentStop], 1), "{}", render(&sim.events));
 }
 
-/// Rules are the present ones: no mode that denies the call lets its agent continue.
+/// The present rules apply: no mode that denies the call lets its agent continue.
 #[test]
 fn no_mode_lets_a_denied_call_go_on() {
     for mode in PermissionMode::ALL {

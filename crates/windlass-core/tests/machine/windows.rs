@@ -1,5 +1,6 @@
-//! Requests beside the context window: results of one message that do not fit, prompts that do not, windows that a refusal
-//! names, conversations of which no summary can be made; answers that are cut without a word, images that a model refuses.
+//! Requests near the limit of the context window: results of one message that do not fit, prompts that do not, windows
+//! named by a refusal, conversations without a possible summary; answers cut without a word, images that a model
+//! refuses.
 
 use crate::choices::Choices;
 use crate::lessons::lines;
@@ -13,7 +14,7 @@ use windlass_types::{
     SystemSection, ToolUse,
 };
 
-/// A model with a window of so many tokens.
+/// Returns a model with a window of `window` tokens.
 fn windowed(window: u64) -> MachineConfig {
     let mut config = config();
     config.model.info.context_window = window;
@@ -45,7 +46,7 @@ fn ended(sim: &Sim) -> usize {
     lines(sim, "run ended (Success)").len()
 }
 
-/// The session as another process has it.
+/// Returns the session as another process has it.
 fn resumed(config: MachineConfig, sim: &Sim) -> Sim {
     let mut resumed = world(config.clone(), Vec::new());
     resumed.machine = Machine::new(config, &sim.log);
@@ -119,7 +120,7 @@ fn a_system_prompt_larger_than_the_window_is_never_sent() {
     assert_eq!(lines(&sim, "run failed (PromptTooLong)").len(), 1, "{}", render(&sim.events));
 }
 
-/// The output limit leaves the input its place in the window.
+/// The output limit leaves the input its share of the window.
 #[test]
 fn the_answer_gets_what_the_window_has_left() {
     let mut config = windowed(16_000);
@@ -133,7 +134,7 @@ fn the_answer_gets_what_the_window_has_left() {
     assert!((5_000..11_000).contains(&asked[1]), "{asked:?}");
 }
 
-/// The model refuses what comes next as too long, and names its window.
+/// Refuses the next request as too long, and names the window.
 fn refuse(sim: &mut Sim, window: Option<u64>) {
     let effect = sim.take(is_model);
     let mut failure = ModelFailure::new(ModelErrorKind::PromptTooLong, "too long");
@@ -171,7 +172,7 @@ fn a_session_whose_compaction_failed_goes_on() {
     sim.play();
     sim.prompt(&"second ".repeat(9_000));
     sim.play();
-    // The model writes no summary, and its window is smaller than was known.
+    // The model writes no summary, and its window is smaller than known.
     sim.script = vec![vec![text(" ")], vec![text(" ")], vec![text(" ")], vec![text("Yes.")]];
     sim.prompt("third");
     sim.play_except(is_model);
@@ -186,7 +187,7 @@ fn a_session_whose_compaction_failed_goes_on() {
     assert!(sim.log.iter().any(|entry| matches!(entry.kind, EntryKind::Compacted(_))));
 }
 
-/// A failure that passes takes nothing from the conversation.
+/// A transient failure removes nothing from the conversation.
 #[test]
 fn a_summary_that_fails_for_another_reason_replaces_nothing() {
     let mut sim = world(windowed(128_000), vec![vec![text(&"y".repeat(60_000))]]);
@@ -203,7 +204,7 @@ fn a_summary_that_fails_for_another_reason_replaces_nothing() {
     assert!(!sim.log.iter().any(|entry| matches!(entry.kind, EntryKind::Compacted(_))));
 }
 
-/// A compaction by hand of what is larger than the window of another model.
+/// A manual compaction of a conversation that is larger than the window of another model.
 #[test]
 fn what_is_too_long_for_another_model_can_be_compacted_by_hand() {
     let mut sim = world(windowed(128_000), vec![vec![text("Yes.")]]);
@@ -222,7 +223,7 @@ fn what_is_too_long_for_another_model_can_be_compacted_by_hand() {
     assert!(sent.iter().all(|tokens| *tokens < 8_000), "{sent:?}");
 }
 
-/// Servers call an answer complete that ends at the limit.
+/// Servers report an answer as complete that ends at the limit.
 #[test]
 fn an_answer_as_long_as_its_limit_is_cut() {
     for (limit, requests, end) in
@@ -258,7 +259,7 @@ fn images_that_a_model_refuses_are_left_out() {
             break;
         }
     }
-    // Refused once more without images, it is refused for another reason.
+    // Refused once more without images, the request has another problem.
     assert_eq!(lines(&sim, "run failed").len(), 1, "{}", render(&sim.events));
     sim.prompt("and now?");
     sim.play();

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use windlass_core::{Input, Machine, MachineConfig, Prompt, PromptKind};
 use windlass_types::{ContentBlock, EntryKind, JsonText, ModelRequest, ToolSpec, ToolUse};
 
-/// The tools of a server, each with a description of 400 characters, `Read` and the tool to search with.
+/// Returns the tools of the servers, each with a description of 400 characters, `Read` and the search tool.
 fn specs(servers: &[&str], each: usize) -> Arc<[Arc<ToolSpec>]> {
     let of = |server: &&str| {
         let server = (*server).to_owned();
@@ -35,7 +35,7 @@ fn search(id: &str, query: &str) -> ContentBlock {
     ContentBlock::ToolUse(ToolUse::new(id, "ToolSearch", input))
 }
 
-/// The names that a request lists in front, and those behind messages.
+/// Returns the tool names that a request lists in front, and those after messages.
 fn listed(request: &ModelRequest) -> (Vec<&str>, Vec<(usize, Vec<&str>)>) {
     let first = request.tools.iter().map(|spec| spec.name.as_str()).collect();
     let added = request.added_tools.iter();
@@ -74,7 +74,7 @@ fn large_definitions_are_withheld_and_loaded_where_the_model_asks_for_them() {
     assert_eq!(listed(&sim.requests[1]), (vec!["Read", "ToolSearch"], vec![(3, vec![names])]));
     assert_eq!(listed(last(&sim)).1, [(3, vec![names])], "it stays where it was added");
     assert!(!result.contains("CacheBroken"), "{result}");
-    // Another process lists the same.
+    // Another process lists the same tools.
     let mut later = resumed(config.clone(), &sim);
     later.script = vec![vec![text("Hello.")]];
     later.prompt("hi");
@@ -82,7 +82,7 @@ fn large_definitions_are_withheld_and_loaded_where_the_model_asks_for_them() {
     assert_eq!(listed(last(&later)), (vec!["Read", "ToolSearch"], vec![(3, vec![names])]));
     let (before, after) = (&last(&sim).messages, &last(&later).messages);
     assert!(before.iter().zip(after).all(|(a, b)| a.json() == b.json()));
-    // All have been told once.
+    // The names were listed once.
     let told = |sim: &Sim| sim.log.iter().filter(|entry| matches!(entry.kind, EntryKind::ToolsWithheld(_))).count();
     assert_eq!(told(&later), 1);
 }
@@ -166,7 +166,7 @@ fn what_is_listed_stays_listed_when_a_server_joins_and_in_another_process() {
     sim.play();
     let (front, added) = listed(last(&sim));
     assert_eq!(front, first);
-    // Of the tools that came, the model gets the one to search with.
+    // Of the new tools, the model gets the search tool.
     assert_eq!(added, [(3, vec!["ToolSearch"])]);
     assert!(!render(&sim.events).contains("CacheBroken"));
     let mut config = few;
