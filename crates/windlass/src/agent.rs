@@ -5,9 +5,9 @@ use crate::{
     session::{Options, PromptInput},
 };
 
-/// A provider, tools, permissions, hooks and all other options, as a value: set up once, cloned, passed around, and asked
-/// as often as one likes. Made by [`agent`]. Each query and each session is one of its own; they share what the agent was
-/// given, such as its provider, its tools and its hooks.
+/// A provider, tools, permissions, hooks and all other options as a value. Set it up once, clone it, and query it as
+/// often as you like. Made by [`agent`]. Each query and each session is separate; they share the agent's provider,
+/// tools and hooks.
 ///
 /// ```
 /// use windlass::{Script, ScriptedModel, agent};
@@ -34,17 +34,17 @@ pub fn agent() -> Agent {
 }
 
 impl Agent {
-    /// One prompt, in a session of its own. What is set on the query holds for it alone.
+    /// Starts a query: one prompt in a session of its own. Options set on the query apply to that query only.
     pub fn query(&self, prompt: impl Into<PromptInput>) -> Query {
         Query::with_options(prompt, self.options.clone())
     }
 
-    /// A session for many runs by hand. What is set on its builder holds for it alone.
+    /// Starts a session for many runs by hand. Options set on its builder apply to that session only.
     pub fn session(&self) -> SessionBuilder {
         SessionBuilder { options: self.options.clone() }
     }
 
-    /// What queries and sessions of the agent begin with.
+    /// Options that queries and sessions of the agent begin with.
     pub fn options(&self) -> &Options {
         &self.options
     }

@@ -1,4 +1,4 @@
-//! Where files are kept before tools change them.
+//! File checkpoints under a home.
 
 use crate::{Error, Home};
 use std::sync::Arc;
@@ -10,15 +10,14 @@ use windlass_tools::{LocalWorkspace, TemporaryFiles};
 use windlass_types::SessionId;
 
 impl Home {
-    /// The files of a session as they were before its tools and programs changed them. Nothing
-    /// is read or made yet. A session that is open with
-    /// [`file_checkpoints`](crate::SessionBuilder::file_checkpoints) uses the same ones: they are
-    /// for one process at a time.
+    /// File checkpoints of a session: the files before its tools and programs changed them. Reads and creates nothing
+    /// yet. An open session with [`file_checkpoints`](crate::SessionBuilder::file_checkpoints) uses the same ones: only
+    /// one process may use them at a time.
     pub fn file_checkpoints(&self, project: &ProjectKey, id: &SessionId) -> FileCheckpoints {
         self.file_checkpoints_with(project, id, CheckpointLimits::default())
     }
 
-    /// The same with other limits.
+    /// Like [`file_checkpoints`](Self::file_checkpoints), with other limits.
     pub fn file_checkpoints_with(
         &self,
         project: &ProjectKey,
@@ -29,8 +28,8 @@ impl Home {
         self.checkpoints_of(project, id, limits, Arc::new(files))
     }
 
-    /// The same of files that are elsewhere: those of a session with
-    /// [`file_tree`](crate::SessionBuilder::file_tree), which has its own while it is open.
+    /// File checkpoints of files in a remote workspace, for a session with
+    /// [`file_tree`](crate::SessionBuilder::file_tree). Such a session has its own while it is open.
     pub fn checkpoints_of(
         &self,
         project: &ProjectKey,
@@ -45,19 +44,18 @@ impl Home {
         files.leaving_out(self.root()).leaving_secrets(windlass_context::is_secret)
     }
 
-    /// Drops the file checkpoints of sessions that were not used for long, or that take up too much room. Conversations
-    /// stay, and so does what belongs to a session that is in use. Other [homes that are only read](Self::also_read) are not
-    /// looked at.
+    /// Drops the file checkpoints of sessions that are long unused or take up too much space. Conversations stay, and
+    /// so does everything of a session in use. Other [homes that are only read](Self::also_read) are skipped.
     ///
     /// # Errors
-    /// The home cannot be read. What goes wrong with one session is named in the outcome.
+    /// The home cannot be read. Failures of single sessions are named in the outcome.
     pub async fn collect_checkpoints(&self, retention: CheckpointRetention) -> Result<CollectedCheckpoints, Error> {
         Ok(self.store().collect_checkpoints(retention).await?)
     }
 
-    /// Removes the files that killed processes have left behind, in this home and in the projects where its sessions have
-    /// written. Files of processes that live stay, and so does everything else. Each session that is opened removes those in
-    /// projects, too. Returns the number of files.
+    /// Removes temporary files left behind by killed processes, in this home and in the projects where its sessions
+    /// have written. Files of live processes stay, and so does everything else. Opening a session also removes those in
+    /// projects. Returns the number of removed files.
     ///
     /// # Errors
     /// The home cannot be read.

@@ -59,14 +59,14 @@ pub fn ids() -> Arc<dyn Ids> {
 }
 
 impl SessionBuilder {
-    /// Opens the session for a conversation, with the settings that were asked for: its commands are those of the
-    /// [project](Self::project) and its MCP servers, its model is chosen by the names of the provider, and it can be named
-    /// where it is kept.
+    /// Opens the session for a conversation, with the requested settings. Its commands are those of the
+    /// [project](Self::project) and its MCP servers, its model is chosen by the names of the provider, and it can be
+    /// named if it is stored.
     ///
     /// The environment variables of the settings are up to the caller.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open).
+    /// The same as [`open`](Self::open).
     pub async fn open_conversation(self, settings: &SessionSettings) -> Result<(OpenSession, SessionTools), Error> {
         let mut builder = self;
         if settings.is_fresh {
@@ -101,7 +101,7 @@ impl SessionBuilder {
         Ok((kept(opened, storage, key), tools))
     }
 
-    /// The session that was asked for instead of the configured one.
+    /// Applies the settings that were requested instead of the configured ones.
     fn with_settings(mut self, settings: &SessionSettings) -> Self {
         if let Some(Some(model)) = &settings.model {
             self = self.model(model);
@@ -116,7 +116,7 @@ impl SessionBuilder {
     }
 }
 
-/// The text in front of the first prompt, with its command expanded.
+/// The text for the first prompt, with its command expanded.
 fn initial_prompt(options: &Options) -> Vec<ContentBlock> {
     let Some(text) = options.initial_prompt() else { return Vec::new() };
     let command = text.strip_prefix('/').and_then(|called| {
@@ -127,7 +127,7 @@ fn initial_prompt(options: &Options) -> Vec<ContentBlock> {
     command.map_or_else(|| vec![ContentBlock::text(text)], |prompt| prompt.content)
 }
 
-/// A session that can be named, and whose file is known, where it is kept.
+/// Adds the naming and the transcript file of a stored session.
 fn kept(mut opened: OpenSession, storage: Storage, key: SessionKey) -> OpenSession {
     if let Some(home) = &storage.home {
         opened = opened.with_transcript(home.store().log_path(&key));

@@ -1,4 +1,4 @@
-//! Questions of MCP servers, as the hooks of a session see them.
+//! Review of MCP elicitations by the hooks of a session.
 
 use async_trait::async_trait;
 use windlass_mcp::{ElicitationAnswer, ElicitationKind, ElicitationRequest, ElicitationReview, McpServers};
@@ -6,10 +6,10 @@ use windlass_runtime::SessionHandle;
 use windlass_types::hook::event::{ElicitationEvent, ElicitationResultEvent};
 use windlass_types::hook::{ElicitationChoice, ElicitationReply};
 
-/// The hooks of an open session.
+/// Hooks of an open session, as a review of elicitations.
 struct OfSession(SessionHandle);
 
-/// Lets the hooks of a session see the questions of its servers.
+/// Passes the elicitations of the servers to the hooks of the session.
 pub(crate) fn review(servers: &McpServers, session: &SessionHandle) {
     servers.review_elicitations(std::sync::Arc::new(OfSession(session.weak())));
 }
@@ -42,7 +42,7 @@ impl ElicitationReview for OfSession {
     }
 }
 
-/// The mode of a question, its page, and how the server calls it.
+/// Mode, URL and id of an elicitation.
 fn parts(kind: &ElicitationKind) -> (Option<String>, Option<String>, Option<String>) {
     match kind {
         ElicitationKind::Form { .. } => (Some("form".to_owned()), None, None),

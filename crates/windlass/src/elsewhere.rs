@@ -1,4 +1,4 @@
-//! Sessions whose files are not on this machine: where they work, and what they lack.
+//! Sessions in a remote workspace: their directories and their restrictions.
 
 use crate::machine::Surroundings;
 use crate::{Error, session::Options};
@@ -7,12 +7,12 @@ use windlass_session::ProjectKey;
 use windlass_tool::{EntryKind, Workspace};
 
 impl Surroundings {
-    /// Whether the files of the session are not those of this machine.
+    /// `true` if the files of the session are not on this machine.
     pub(crate) fn is_elsewhere(&self) -> bool {
         self.files.workspace.as_ref().is_some_and(|workspace| !workspace.is_local())
     }
 
-    /// Puts a session there.
+    /// Moves a session into a remote workspace, with its programs and home.
     #[cfg(feature = "remote")]
     pub(crate) fn move_to(&mut self, remote: &windlass_remote::Remote) {
         let files = remote.workspace();
@@ -26,7 +26,7 @@ impl Surroundings {
 }
 
 impl Options {
-    /// The project that sessions of a directory are kept for.
+    /// Key of the project under which sessions of a directory are stored.
     pub(crate) fn project_key(&self, cwd: &Path) -> ProjectKey {
         match self.surroundings.files.place.as_ref().filter(|_| self.surroundings.is_elsewhere()) {
             Some(place) => ProjectKey::elsewhere(place, cwd),
@@ -34,7 +34,7 @@ impl Options {
         }
     }
 
-    /// Finds the directories of the session where its files are. Answers with the one that it works in.
+    /// Resolves the directories of the session in its workspace. Returns the working directory.
     pub(crate) async fn settle_directories(&mut self) -> Result<PathBuf, Error> {
         #[cfg(feature = "project")]
         self.check_project()?;
@@ -57,7 +57,7 @@ impl Options {
 
 #[cfg(feature = "project")]
 impl Options {
-    /// Refuses a project of this machine where the files are elsewhere, and the other way round.
+    /// Refuses a local project for a remote workspace, and a remote project for a local one.
     fn check_project(&self) -> Result<(), Error> {
         let Some(project) = self.applied_project() else { return Ok(()) };
         let (path, problem) = match (self.surroundings.is_elsewhere(), project.place_elsewhere()) {
@@ -76,7 +76,7 @@ impl Options {
     }
 }
 
-/// A directory of a workspace, with links resolved.
+/// Resolves a directory of a workspace, with its links.
 async fn directory(workspace: &dyn Workspace, role: &'static str, path: &Path) -> Result<PathBuf, Error> {
     let unusable = |problem: String| Error::Directory { role, path: path.to_path_buf(), problem };
     if !path.has_root() {

@@ -1,4 +1,4 @@
-//! What keeps a run from starting.
+//! Errors that keep a run from starting.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,13 +9,12 @@ use windlass_session::{BadAnnotation, SessionSummary, StoreError};
 use windlass_tool::ToolSetError;
 use windlass_types::{AgentId, QuestionId, SessionId};
 
-/// What keeps a run from starting, or a session from continuing. The text says
-/// what to do about it.
+/// Error that keeps a run from starting, or a session from continuing. The text names the remedy.
 ///
-/// A run that started always has a result; failures of the model, of tools and
-/// of permissions are in there, see [`Outcome`](crate::Outcome).
+/// A run that started always has a result; failures of the model, of tools and of permissions are reported there, see
+/// [`Outcome`](crate::Outcome).
 ///
-/// Its `Debug` is the same text, since that is what a program prints that returns it from `main`.
+/// `Debug` prints the same text, because a program that returns the error from `main` prints it that way.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -31,7 +30,7 @@ pub enum Error {
     #[cfg(feature = "project")]
     #[error(transparent)]
     Project(#[from] crate::project::ProjectError),
-    /// The prompt of an MCP server that the prompt names cannot be had.
+    /// The prompt names the prompt of an MCP server, which cannot be fetched.
     #[cfg(feature = "mcp")]
     #[error(transparent)]
     ServerPrompt(#[from] windlass_mcp::McpPromptError),
@@ -41,14 +40,14 @@ pub enum Error {
     /// A directory cannot be used.
     #[error("{role} {path:?} cannot be used: {problem}", path = path.display().to_string())]
     Directory {
-        /// Which directory.
+        /// Role of the directory, such as "the working directory".
         role: &'static str,
-        /// Its path.
+        /// Path of the directory.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Problem with the directory.
         problem: String,
     },
-    /// Commands would have no sandbox that holds what it has to.
+    /// The sandbox for commands cannot meet the requirements.
     #[cfg(feature = "sandbox")]
     #[error(transparent)]
     Sandbox(#[from] windlass_sandbox::SandboxError),
@@ -67,7 +66,7 @@ pub enum Error {
     /// The schema of the structured output cannot be used.
     #[error(transparent)]
     OutputSchema(#[from] windlass_schema::OutputSchemaError),
-    /// The home of sessions is not known.
+    /// The home of sessions is unknown.
     #[error(
         "there is no place for sessions: set WINDLASS_HOME or HOME to an absolute path, or give one with `Home::new`"
     )]
@@ -75,84 +74,84 @@ pub enum Error {
     /// A variable names a home that is not absolute.
     #[error("{variable} is {value:?}, and must be an absolute path")]
     RelativeHome {
-        /// The variable.
+        /// Name of the variable.
         variable: &'static str,
-        /// What it says.
+        /// Value of the variable.
         value: String,
     },
-    /// A session was to be resumed, but there is no place where it could be.
+    /// A session was to be resumed, but there is no store.
     #[error("a session can only be resumed from a store: call `.persist(Home::from_env()?)`")]
     NoStore,
-    /// Files cannot be kept as it was asked for.
+    /// File checkpoints cannot be stored.
     #[error("file checkpoints cannot be kept: {problem}")]
     Checkpoints {
-        /// What is missing, and what to do.
+        /// The missing requirement and its remedy.
         problem: &'static str,
     },
     /// There is no session to continue in this directory.
     #[error("No conversation found to continue in {}", cwd.display())]
     NothingToContinue {
-        /// The directory.
+        /// Working directory of the request.
         cwd: PathBuf,
     },
     /// No session of this directory has the title of the one that was to be resumed.
     #[error("No conversation found with the title {title:?} in {}", cwd.display())]
     NoTitle {
-        /// The title.
+        /// Requested title.
         title: String,
-        /// The directory.
+        /// Working directory of the request.
         cwd: PathBuf,
     },
     /// Several sessions of this directory have the title of the one that was to be resumed, or begin with it.
     #[error("{title:?} may mean {} sessions: {}; give more of the title, or an id", sessions.len(), candidates(sessions))]
     AmbiguousTitle {
-        /// The title.
+        /// Requested title.
         title: String,
-        /// The sessions, the last changed first.
+        /// Matching sessions, the last changed first.
         sessions: Vec<SessionSummary>,
     },
-    /// The session that was to be resumed is that of another directory.
+    /// The session to resume belongs to another directory.
     #[error("No conversation found with session ID: {id} in {}: it is kept in {}, and can be resumed from there",
         cwd.display(), kept_in.display())]
     KeptElsewhere {
-        /// The id.
+        /// Id of the session.
         id: String,
-        /// The directory in which it was to be resumed.
+        /// Directory in which it was to be resumed.
         cwd: PathBuf,
-        /// The directory that it works in, or the file of its log, if that does not say.
+        /// Working directory of the session, or the file of its log if that names none.
         kept_in: PathBuf,
     },
-    /// There is no agent of this id in the session.
+    /// The session has no agent of this id.
     #[error("the session {id} has no agent {agent:?}: `Home::session_agents` lists those that it has")]
     NoAgent {
-        /// The session.
+        /// Id of the session.
         id: SessionId,
-        /// The id.
+        /// Requested agent.
         agent: AgentId,
     },
-    /// A session cannot be deleted, since it is in a home that is only read.
+    /// A session cannot be deleted because it is in a read-only home.
     #[error("the session {id} is not in {} but in {}, which is only read: delete it through a `Home` there",
         home.display(), log.display())]
     OnlyRead {
-        /// The session.
+        /// Id of the session.
         id: SessionId,
         /// The home that is written.
         home: PathBuf,
-        /// The file of its log.
+        /// File of the session's log.
         log: PathBuf,
     },
-    /// A question cannot be answered like this.
+    /// The question cannot be answered with this answer.
     #[error("question {question} cannot be answered: {problem}")]
     Answer {
-        /// The question.
+        /// Id of the question.
         question: QuestionId,
-        /// Why not.
+        /// Reason of the refusal.
         problem: AnswerProblem,
     },
-    /// A title or a tag without anything that can be seen.
+    /// A title or a tag has no visible characters.
     #[error(transparent)]
     Annotation(#[from] BadAnnotation),
-    /// A new session was to be a copy, or to begin at an earlier point, of none.
+    /// A fork, or a start at an earlier point, was requested without a session to resume.
     #[error(
         "only a session that is resumed can be forked or resumed at a message: call `.resume(id)` or `.continue_latest()`"
     )]
@@ -160,16 +159,16 @@ pub enum Error {
     /// A session was to be resumed under another id.
     #[error("a session that is resumed keeps its id: with another one, call `.fork_session(true)` as well")]
     IdOfResumed,
-    /// What a resume at a message may drop is not clear.
+    /// The content that a resume at a message would drop does not match the request.
     #[error("Resume rejected by --resume-drops-turn: {reason}")]
     TurnGuard {
-        /// Why not.
+        /// Reason of the refusal.
         reason: String,
     },
-    /// A session id that is not one.
+    /// The session id is malformed.
     #[error("{id:?} is not a session id: it must be a UUID such as 12345678-1234-4234-8234-123456789abc")]
     BadSessionId {
-        /// The text.
+        /// Malformed session id.
         id: String,
     },
     /// The run did not succeed. From [`RunResult::success`](crate::RunResult::success).
@@ -184,7 +183,7 @@ pub enum Error {
     /// A query was awaited for a value, and the output of its run fits the schema, but not the type.
     #[error("the output of the run does not fit its type: {problem}")]
     UnfitOutput {
-        /// What does not fit.
+        /// Mismatch between the output and the type.
         problem: String,
     },
     /// The session was to be opened outside of a tokio runtime, or in one without timers or I/O.
@@ -192,51 +191,51 @@ pub enum Error {
         "{missing}: call this from `#[tokio::main]`, or inside `Runtime::block_on` of a runtime that was built with `enable_all()`"
     )]
     NoRuntime {
-        /// What is not there.
+        /// Missing part of the runtime.
         missing: &'static str,
     },
-    /// Names of tools or models mean nothing in the session.
+    /// Names of tools or models are unknown in the session.
     #[error("{}", problems.join("; "))]
     Names {
-        /// What is wrong with each, and what may have been meant.
+        /// Problem of each name, with suggestions.
         problems: Vec<String>,
     },
     /// The name of a model is empty.
     #[error("the name of the {role} is empty: give an id or an alias such as `sonnet`, or leave it out")]
     EmptyModelName {
-        /// Which model.
+        /// Role of the model.
         role: &'static str,
     },
-    /// What [`request_fields`](crate::SessionBuilder::request_fields) was given is no JSON object.
+    /// The value of [`request_fields`](crate::SessionBuilder::request_fields) is no JSON object.
     #[error("request_fields is {given}: give a JSON object with the members to add")]
     RequestFields {
-        /// The JSON.
+        /// The rejected JSON.
         given: String,
     },
-    /// A limit is no number that limits anything.
+    /// The value of a limit is negative or not a number.
     #[error("{option} is {value}: give a number that is not negative")]
     BadLimit {
-        /// The option.
+        /// Name of the option.
         option: &'static str,
-        /// What it was set to.
+        /// Value of the option.
         value: String,
     },
-    /// There is a budget, and a model whose price is not known.
+    /// A budget is set, and the price of a model is unknown.
     #[error(
         "the model {model:?} has no known price, so the budget cannot hold: name one that has, give its price to the provider, or call `.unpriced_models(UnpricedModels::Allow)`"
     )]
     UnpricedBudget {
-        /// The model.
+        /// Name of the model.
         model: String,
     },
-    /// The session ended before its time.
+    /// The session ended early.
     #[error(transparent)]
     Session(#[from] SessionError),
 }
 
-/// The first few sessions, by id and title.
+/// Text of the first few sessions, by id and title.
 fn candidates(sessions: &[SessionSummary]) -> String {
-    /// How many are named.
+    /// Maximum number of sessions in the text.
     const MOST: usize = 5;
     let named = sessions.iter().take(MOST).map(|one| format!("{} ({:?})", one.session_id, one.summary));
     let mut named: Vec<String> = named.collect();
@@ -244,20 +243,21 @@ fn candidates(sessions: &[SessionSummary]) -> String {
     named.join(", ")
 }
 
-/// Why a question of a stored session cannot be answered.
+/// Reason why a question of a stored session cannot be answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswerProblem {
-    /// No such question is open.
+    /// The question is not open.
     #[error("it is not open: it was answered or withdrawn, or the session never asked it")]
     NotOpen,
-    /// The token is wrong.
+    /// The token does not match the question.
     #[error("the token is not that of the question")]
     WrongToken,
-    /// There is an answer already.
+    /// The question was answered before.
     #[error("it is answered already: the first answer counts, and this one was not kept")]
     Answered,
-    /// The answer changes the input or the permissions, or stops the run, which only a host can do that is asked.
+    /// The answer changes the input or the permissions, or stops the run. Only a host that is asked directly can do
+    /// that.
     #[error("an answer from outside allows or denies exactly what was asked, and nothing else")]
     NotPlain,
 }

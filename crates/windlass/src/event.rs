@@ -1,4 +1,4 @@
-//! What a session shows: events, results of runs, and what they hold.
+//! Output of a session: events, results of runs, and their parts.
 
 pub use crate::typed::{RunOutput, Typed};
 pub use windlass_runtime::{EventFeed, EventStream, UnknownPosition, Watched};

@@ -8,12 +8,12 @@ use std::time::Duration;
 use windlass_model::{KnownModel, ModelError, ModelInfo, ModelProvider, ModelStream, SessionFact};
 use windlass_types::ModelRequest;
 
-/// How long the first answer is left alone: models answer for seconds, and the calls of a quick one come first.
+/// Delay after the first answer: models answer for seconds, and the calls of a quick answer come first.
 const LATER: Duration = Duration::from_millis(100);
 
-/// A provider that has work begun when the first call of a model is answered or has failed, a tenth of a second later: before,
-/// it would take processors and the disk from that request and from the calls of its answer. The work must not block. It does
-/// not begin once the provider is dropped.
+/// A provider that starts background work a tenth of a second after the first model call is answered or has failed.
+/// Earlier, the work would compete for processors and the disk with that request and the calls of its answer. The work
+/// must not block. It does not start once the provider is dropped.
 pub(crate) struct AfterFirstCall<F> {
     provider: Arc<dyn ModelProvider>,
     begin: Arc<F>,

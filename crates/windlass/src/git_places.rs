@@ -8,13 +8,14 @@ use windlass_permission::git::{HOOK_NAMES, config_places, gitdir_target};
 use windlass_permission::{FileRole, LineDirectories, line_files};
 use windlass_types::path::absolute;
 
-/// Maximum number of bytes of a file that is read.
+/// Maximum number of bytes read from a file.
 const MOST_BYTES: u64 = 256 * 1024;
 /// Maximum number of configuration files that are read.
 const MOST_CONFIGS: usize = 32;
 
-/// The places that the repositories around these directories name, to be protected: directories of hooks, included
-/// configurations, git directories under other names, and files of the working tree that configuration runs. Runs no program.
+/// Returns the paths that the repositories around these directories name, to be protected: hook directories, included
+/// configurations, git directories under other names, and files of the working tree that the configuration runs. Runs
+/// no program.
 pub(crate) fn git_places(directories: &[PathBuf], home: Option<&Path>) -> Vec<PathBuf> {
     let mut places = BTreeSet::new();
     for directory in directories {
@@ -28,9 +29,9 @@ pub(crate) fn git_places(directories: &[PathBuf], home: Option<&Path>) -> Vec<Pa
 
 /// A repository whose files are read.
 struct Repository<'a> {
-    /// The working tree.
+    /// Root of the working tree.
     tree: &'a Path,
-    /// The directory in which the session works.
+    /// Working directory of the session.
     start: &'a Path,
     home: Option<&'a Path>,
     places: &'a mut BTreeSet<PathBuf>,
@@ -54,13 +55,13 @@ impl Repository<'_> {
         let own = common.unwrap_or_else(|| directory.clone()).join("config");
         let of_user = self.home.iter().flat_map(|home| [home.join(".gitconfig"), home.join(".config/git/config")]);
         self.configs_from(of_user.collect(), |_| true);
-        // A repository does not choose which files elsewhere are opened.
+        // A repository must not choose which outside files are opened.
         let tree = self.tree.to_path_buf();
         let is_inside = |path: &Path| path.canonicalize().is_ok_and(|path| path.starts_with(&tree));
         self.configs_from(vec![own, directory.join("config.worktree")], is_inside);
     }
 
-    /// Reads configurations, and those that they include and that may be opened.
+    /// Reads configurations, and those of their includes that may be opened.
     fn configs_from(&mut self, mut open: Vec<PathBuf>, may_open: impl Fn(&Path) -> bool) {
         while let Some(config) = open.pop() {
             if self.configs.len() < MOST_CONFIGS && self.configs.insert(config.clone()) {
@@ -69,13 +70,13 @@ impl Repository<'_> {
         }
     }
 
-    /// Reads a configuration, and returns those that it includes.
+    /// Reads a configuration, and returns its includes.
     fn config(&mut self, config: &Path) -> Vec<PathBuf> {
         let Some(bytes) = bytes(config) else { return Vec::new() };
         let named = config_places(&bytes);
         for hooks in &named.hooks {
             let hooks = self.placed(self.tree, hooks);
-            // To protect the whole workspace would leave nothing to work on.
+            // Protecting the whole workspace would leave nothing to work on.
             match self.start.starts_with(&hooks) {
                 true => self.places.extend(HOOK_NAMES.iter().map(|name| hooks.join(name))),
                 false => drop(self.places.insert(hooks)),
@@ -93,7 +94,7 @@ impl Repository<'_> {
         included
     }
 
-    /// A path as git reads it: relative to a base, or below the home.
+    /// Resolves a path as git does: relative to a base, or below the home.
     fn placed(&self, base: &Path, path: &str) -> PathBuf {
         match (path.strip_prefix("~/"), self.home) {
             (Some(below), Some(home)) => absolute(home, Path::new(below)),
@@ -102,7 +103,7 @@ impl Repository<'_> {
     }
 }
 
-/// The bytes of a regular file, as far as they are read. A pipe is not opened.
+/// Content of a regular file, up to the limit. A pipe is not opened.
 fn bytes(path: &Path) -> Option<Vec<u8>> {
     path.metadata().ok().filter(std::fs::Metadata::is_file)?;
     let mut bytes = Vec::new();

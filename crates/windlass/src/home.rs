@@ -1,44 +1,43 @@
-//! Where sessions are kept.
+//! The home directory of sessions.
 
 use crate::Error;
 use std::path::{Path, PathBuf};
 use windlass_session::ProjectKey;
 use windlass_types::SessionId;
 
-/// The directory under which sessions, artifacts and settings are kept.
+/// The directory under which sessions, artifacts and settings are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Home {
-    /// Sessions are written here.
+    /// Directory that sessions are written to.
     root: PathBuf,
-    /// Sessions are also looked for here.
+    /// Further directories in which sessions are looked up.
     also_read: Vec<PathBuf>,
 }
 
 impl Home {
-    /// A directory, made when it is needed.
+    /// A home at this directory, which is created on demand.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), also_read: Vec::new() }
     }
 
-    /// The home that the process's environment names, see [`Home::from_lookup`].
+    /// The home named by the process's environment, see [`Home::from_lookup`].
     ///
     /// # Errors
-    /// No variable names one.
+    /// No variable names a home, or one of them names a path that is not absolute.
     #[expect(clippy::disallowed_methods, reason = "reads the environment because its caller asks for that by name")]
     pub fn from_env() -> Result<Self, Error> {
         Self::from_lookup(|name| std::env::var(name).ok())
     }
 
-    /// `WINDLASS_HOME`, else `CLAUDE_CONFIG_DIR`, else `~/.claude` when
-    /// `CLAUDE_CODE_ENTRYPOINT` begins with `sdk-` (the official SDKs look for
-    /// sessions there), else `~/.windlass`. An empty variable counts as none. Sessions of `~/.claude` can be
-    /// resumed from any of them.
+    /// Resolves the home: `WINDLASS_HOME`, else `CLAUDE_CONFIG_DIR`, else `~/.claude` when `CLAUDE_CODE_ENTRYPOINT`
+    /// begins with `sdk-` (the official SDKs look for sessions there), else `~/.windlass`. An empty variable is treated
+    /// as unset. Sessions of `~/.claude` can be resumed from any of them.
     ///
     /// # Errors
-    /// No variable names one, or one of the first two names a path that is not absolute.
+    /// No variable names a home, or one of the first two names a path that is not absolute.
     pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
-        // A relative one would put sessions wherever the program happens to start.
+        // A relative path would put sessions wherever the program happens to start.
         let named = |variable: &'static str| match lookup(variable).filter(|value| !value.is_empty()) {
             Some(value) if !Path::new(&value).is_absolute() => Err(Error::RelativeHome { variable, value }),
             value => Ok(value.map(PathBuf::from)),
@@ -56,29 +55,29 @@ impl Home {
         Ok(Self { root, also_read })
     }
 
-    /// `true` if another program keeps its sessions here, too.
+    /// `true` if another program may store its sessions in the same home.
     #[cfg(feature = "project")]
     pub(crate) fn is_shared(&self) -> bool {
         self.root.file_name().is_some_and(|name| name == ".claude") || self.root.join(".claude.json").exists()
     }
 
-    /// Where what belongs to a session is kept beside its log.
+    /// Directory of a session's files beside its log.
     pub(crate) fn session_directory(&self, project: &ProjectKey, id: &SessionId) -> PathBuf {
         self.root.join("projects").join(project.as_str()).join(id.as_str())
     }
 
-    /// The directory.
+    /// Directory that sessions are written to.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The lists of temporary files that sessions have made in projects.
+    /// Directory of the lists of temporary files that sessions have made in projects.
     #[cfg(feature = "tools")]
     pub(crate) fn temporary_files(&self) -> PathBuf {
         self.root.join("temporary")
     }
 
-    /// Where sessions are also looked for.
+    /// Further directories in which sessions are looked up.
     pub fn also_read(&self) -> &[PathBuf] {
         &self.also_read
     }

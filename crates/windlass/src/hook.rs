@@ -12,12 +12,12 @@ pub use windlass_types::{
     PermissionMode, PermissionUpdate, SessionId, ToolMatcher, ToolMatcherError, ToolUseId,
 };
 
-/// A hook that has bash run a line before each call of a tool, with the event as JSON on standard input. Give it to
+/// A hook that runs a bash line before each tool call, with the event as JSON on standard input. Pass it to
 /// [`configured_hook`](crate::SessionBuilder::configured_hook).
 ///
-/// Exit code 2 denies the call, with standard error as the reason; 0 lets it pass, unless the program prints an object
-/// that says otherwise. Every other end has failed, and denies the call too. The program runs as those of Bash do, for ten
-/// minutes at most.
+/// Exit code 2 denies the call, with standard error as the reason. Exit code 0 lets it pass, unless the program prints
+/// an object with another decision. Any other exit is a failure, and denies the call too. The program runs like those
+/// of Bash, for at most ten minutes.
 ///
 /// ```
 /// use windlass::{Outcome, Script, ScriptedModel, coding_tools, hook, query};

@@ -21,7 +21,7 @@
 //! # }
 //! ```
 //!
-//! # What is where
+//! # Contents
 //! - [`query`], [`session()`]: one prompt, or many by hand. [`agent`]: the options of both as a value.
 //! - `coding_tools`: Read, Write, Edit, MultiEdit (or apply_patch, by the model), NotebookEdit, Glob, Grep, Bash, TaskStop, TodoWrite.
 //! - [`Tool`], [`tool_fn`]: your own tools.
@@ -32,13 +32,13 @@
 //! - [`hook_fn`], [`Hook`]: your code at fixed points of a run.
 //! - `Project`: the settings, agents, commands and servers of a directory, as the `windlass` command reads them.
 //!   `project::load_plugins`: directories that bring commands, agents and MCP servers.
-//! - [`Home`]: where sessions are kept, so that they survive a crash and can be
-//!   resumed. Without it nothing is written. With `.file_checkpoints(true)` files can be rewound to any prompt.
-//!   Its methods list, search, show, rename, tag, copy, export and delete stored sessions.
+//! - [`Home`]: the directory of stored sessions, so that they survive a crash and can be resumed. Without it nothing is
+//!   written. With `.file_checkpoints(true)` files can be rewound to any prompt. Its methods list, search, show,
+//!   rename, tag, copy, export and delete stored sessions.
 //!
-//! The root has what most programs name. Everything else is in the module of its part: [`provider`], [`tool`], [`hook`],
-//! [`permission`], [`session`](mod@session), [`store`], [`event`], `project`, `mcp` and [`testing`] hold all that programs name
-//! when they use it or write their own.
+//! The root has the names that most programs use. Everything else is in a module by subject: [`provider`], [`tool`],
+//! [`hook`], [`permission`], [`session`](mod@session), [`store`], [`event`], `project`, `mcp` and [`testing`] hold all
+//! names needed to use that part or to write your own.
 //!
 //! # Features
 //! By default: `anthropic`, `macros`, `project`, `rustls-ring`, `store`, `tools` and `validation`.
@@ -76,27 +76,28 @@
 //! | `anthropic,macros,project,rustls-ring,store,tools,validation` | 155 | the default |
 //!
 //! # Without validation
-//! With `validation` an input that does not fit its tool's schema never reaches the tool, and the model reads where it does not fit.
-//! Without it an input has to be strict JSON and an object. A tool with a typed input still refuses what the type cannot
-//! read; one that is made of a schema (`tool_json`) gets any object, so it has to check for itself. `.output::<T>()` and
-//! `.output_schema(..)` are an error then: nothing could hold the model to the schema. `mcp` brings `validation` along.
+//! With `validation`, an input that does not fit its tool's schema never reaches the tool, and the model reads the
+//! mismatch. Without it, an input only has to be a strict JSON object. A tool with a typed input still refuses inputs
+//! that do not deserialize; a tool made from a schema (`tool_json`) gets any object, so it must check for itself.
+//! `.output::<T>()` and `.output_schema(..)` are an error then, because nothing could enforce the schema. `mcp` enables
+//! `validation`.
 //!
 //! # TLS
-//! `anthropic`, `proxy`, `mcp` and `web` connect over TLS once one of these features says whose cryptography it uses. An
-//! https address without any of them is a configuration error that names them, and plain HTTP works.
+//! `anthropic`, `proxy`, `mcp` and `web` connect over TLS if one of these features selects the cryptography. Without
+//! any of them an https address is a configuration error that names them, and plain HTTP works.
 //!
 //! - `rustls-ring`, in the default: ring. The lightest to compile.
-//! - `rustls-aws-lc`: AWS-LC. It also has a key exchange that a quantum computer cannot break later (X25519MLKEM768) and
-//!   signatures over P-521. It takes some 40 CPU-seconds to compile, and is taken when both are enabled.
-//! - `rustls-no-provider`: what the program has installed with `rustls::crypto::CryptoProvider::install_default`, for
-//!   example a certified one; a request before that is a configuration error. What is installed comes before the other two
-//!   as well.
-//! - `native-tls`: TLS of the operating system, which is OpenSSL on Linux: its headers must be installed to build. Taken only where none
-//!   of the others is enabled, so set `default-features = false`.
+//! - `rustls-aws-lc`: AWS-LC. It also has a key exchange that a quantum computer cannot break later (X25519MLKEM768)
+//!   and signatures over P-521. It takes some 40 CPU-seconds to compile, and is used when both are enabled.
+//! - `rustls-no-provider`: the provider installed by the program with
+//!   `rustls::crypto::CryptoProvider::install_default`, for example a certified one; a request before that is a
+//!   configuration error. An installed provider also precedes the other two.
+//! - `native-tls`: TLS of the operating system, which is OpenSSL on Linux: its headers must be installed to build. Used
+//!   only if none of the others is enabled, so set `default-features = false`.
 //!
 //! # Without a C compiler
-//! C is compiled by the cryptography of TLS, and by `session-index`. With `default-features = false, features = ["anthropic", "project",
-//! "store", "tools", "validation"]` no build script compiles any, and none is needed to build.
+//! C is compiled by the cryptography of TLS, and by `session-index`. With `default-features = false, features =
+//! ["anthropic", "project", "store", "tools", "validation"]` no build script compiles C, so no C compiler is needed.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent;

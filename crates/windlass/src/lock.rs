@@ -1,8 +1,8 @@
-//! A lock that a panic does not spoil.
+//! A lock that survives a panic of its holder.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A mutex whose value stays in use after a panic of whoever held it: each change of the values here is complete.
+/// A mutex whose value stays in use after a panic of its holder: each change of the values here is complete.
 #[derive(Debug, Default)]
 pub(crate) struct Lock<T>(Mutex<T>);
 

@@ -1,8 +1,8 @@
 //! Code intelligence: [`LanguageServers`] of a session, the tool [`Lsp`] over them, and the port [`CodeIntelligence`] for hosts
 //! that know code themselves.
 //!
-//! A session takes servers with [`language_servers`](crate::SessionBuilder::language_servers). Those of a project's settings it
-//! has by itself.
+//! A session takes servers with [`language_servers`](crate::SessionBuilder::language_servers). Servers from a project's
+//! settings are added automatically.
 
 pub use windlass_lsp::{
     CodeAnswer, CodeError, CodeIntelligence, CodeOperation, CodePlace, CodeQuery, ConfigError, ConfinedUntilEnd,
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use windlass_context::Diagnostic;
 use windlass_runtime::Diagnostics;
 
-/// What language servers say of files behind an edit.
+/// Diagnostics from language servers, after an edit.
 #[derive(Debug)]
 struct OfServers(LanguageServers);
 
@@ -27,7 +27,8 @@ impl Diagnostics for OfServers {
     }
 }
 
-/// Gives a session language servers: the tool, unless it has one of its name, and diagnostics, unless a host says them.
+/// Adds language servers to a session: the tool, unless it has one of that name, and diagnostics, unless a host
+/// supplies them.
 pub(crate) fn give(options: &mut Options, servers: &LanguageServers, with_tool: bool) {
     if servers.is_empty() {
         return;

@@ -1,6 +1,6 @@
-//! What a session has of this machine: directories, files, programs and their environment.
+//! Machine resources of a session: directories, files, programs and their environment.
 //!
-//! Without the feature `tools` a session has no files and no programs, unless the host gives its own.
+//! Without the feature `tools` a session has no files and no programs, unless the host supplies them.
 
 use crate::storage::OutputSpace;
 use std::ffi::OsString;
@@ -10,7 +10,7 @@ use windlass_runtime::Diagnostics;
 use windlass_tool::{FileTree, Ids, Nowhere, Process, Workspace};
 use windlass_types::SessionId;
 
-/// Where a session works, and with what.
+/// Workspace, programs and environment of a session.
 #[derive(Clone, Default)]
 pub(crate) struct Surroundings {
     pub(crate) cwd: Option<PathBuf>,
@@ -20,7 +20,7 @@ pub(crate) struct Surroundings {
     pub(crate) process: Option<Arc<dyn Process>>,
     #[cfg(feature = "sandbox")]
     pub(crate) sandbox: crate::sandbox::ProgramSandbox,
-    /// What a host says of files.
+    /// Diagnostics that a host supplies.
     pub(crate) diagnostics: Option<Arc<dyn Diagnostics>>,
     /// The language servers of the session, to be confined with its programs.
     #[cfg(all(feature = "lsp", feature = "sandbox"))]
@@ -32,23 +32,23 @@ pub(crate) struct Surroundings {
     pub(crate) git_status: Option<bool>,
 }
 
-/// The files that the program gave in place of those of this machine.
+/// Files supplied by the program in place of those of this machine.
 #[derive(Clone, Default)]
 pub(crate) struct Files {
     pub(crate) workspace: Option<Arc<dyn Workspace>>,
-    /// The whole files of a workspace that the program gave.
+    /// Whole files of the supplied workspace.
     pub(crate) tree: Option<Arc<dyn FileTree>>,
-    /// What tells the place of the files from others, where they are elsewhere and the program says that.
+    /// Name that distinguishes the place of remote files, if the program supplied one.
     pub(crate) place: Option<String>,
 }
 
-/// The environments that the program gave.
+/// Environments supplied by the program.
 #[cfg(feature = "tools")]
 #[derive(Clone, Default)]
 pub(crate) struct Environments {
-    /// The environment of programs, if the program chose one.
+    /// Environment of programs, if the program chose one.
     pub(crate) programs: Option<Environment>,
-    /// The environment of this process, as far as the program says it.
+    /// Environment of this process, as far as the program supplied it.
     pub(crate) host: Option<Environment>,
 }
 
@@ -60,7 +60,7 @@ const NOWHERE: Nowhere = Nowhere::new(
     "this program has no files and runs no programs: it is built without the feature `tools`, and the host gives none",
 );
 
-/// In the place of programs of this machine, which must not work beside files that are elsewhere.
+/// Placeholder for programs of this machine, which must not run beside remote files.
 const NO_PROGRAMS: Nowhere = Nowhere::new(
     "no programs run here: the files are not on this machine, and the host gives no way to run programs where they are",
 );
@@ -72,8 +72,8 @@ impl Surroundings {
         given.or_else(|| std::env::var_os("HOME").map(PathBuf::from))
     }
 
-    /// Where the home is by the environment that the program chose for programs, or said of this process: `~` in commands
-    /// stands for that.
+    /// Home directory by the environment that the program chose for programs, or supplied for this process, because `~`
+    /// in commands expands to it.
     fn home_of_programs(&self) -> Option<PathBuf> {
         #[cfg(feature = "tools")]
         {
@@ -85,8 +85,8 @@ impl Surroundings {
         None
     }
 
-    /// The files. Where they are elsewhere, `folders` of this machine are there as well, to be read. Where they are here, the
-    /// home has the list of temporary files, and those that killed processes have left behind are removed.
+    /// Workspace of the session. For remote files, `folders` of this machine are readable as well. For local files, the
+    /// list of temporary files is in the home, and files left behind by killed processes are removed.
     pub(crate) fn workspace(
         &self,
         folders: impl Iterator<Item = PathBuf>,
@@ -111,8 +111,8 @@ impl Surroundings {
         self.files.workspace.clone().unwrap_or_else(own)
     }
 
-    /// What runs programs. Two processes may have one session at the same time, or one after the other was killed. The
-    /// session's id alone does not tell their programs apart.
+    /// Process port that runs programs. Two processes may have one session at the same time, or one after the other was
+    /// killed, so the session's id alone does not tell their programs apart.
     pub(crate) fn process(&self, id: &SessionId, ids: &dyn Ids, space: &OutputSpace) -> Arc<dyn Process> {
         #[cfg(feature = "tools")]
         let own = || {
@@ -128,7 +128,7 @@ impl Surroundings {
         }
     }
 
-    /// The environment of programs. A notice names the given variables that they do not get.
+    /// Environment of programs. A notice names the supplied variables that are withheld.
     #[cfg(feature = "tools")]
     #[expect(clippy::disallowed_methods, reason = "the default where the program that uses the library gives none")]
     pub(crate) fn program_environment(&self, notices: &mut Vec<String>) -> Environment {
@@ -150,7 +150,8 @@ impl Surroundings {
         parted.passed
     }
 
-    /// The environment with a locale whose character type is UTF-8. Programs that a host runs settle that by themselves.
+    /// Adds a locale with UTF-8 as the character type to the environment. Programs that a host runs settle that by
+    /// themselves.
     pub(crate) fn with_utf8(&self, environment: Environment) -> Environment {
         #[cfg(feature = "tools")]
         if self.process.is_none() && !self.is_elsewhere() {
@@ -159,7 +160,7 @@ impl Surroundings {
         environment
     }
 
-    /// None: only the feature `tools` knows which variables are safe to pass on.
+    /// Empty: only the feature `tools` knows which variables are safe to pass on.
     #[cfg(not(feature = "tools"))]
     pub(crate) fn program_environment(&self, _: &mut Vec<String>) -> Environment {
         Vec::new()

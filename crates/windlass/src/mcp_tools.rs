@@ -8,21 +8,21 @@ use windlass_mcp::{McpChanges, McpResourceChange, McpServers, McpToolLeftOut};
 use windlass_tool::{DynTool, ToolSet};
 use windlass_types::text::visible_line;
 
-/// How long a session waits for servers before it opens. What comes later is put in place then.
+/// Time that a session waits for servers before it opens. Tools that arrive later are added then.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Most resources that have changed of which the model reads at once, and most characters of their addresses.
+/// Maximum number of changed resources named to the model at once, and maximum number of characters of their addresses.
 const MOST_CHANGES: usize = 20;
 const LONGEST_ADDRESS: usize = 300;
 
-/// Waits a while until the servers answer. What changes from the call on is in the result.
+/// Waits up to `PATIENCE` for the servers. The result reports all changes since the call.
 pub(crate) async fn settle(servers: &McpServers) -> McpChanges {
     let changes = servers.changes();
     servers.settled(PATIENCE).await;
     changes
 }
 
-/// The session's own tools and those of the servers that are wanted.
+/// Joins the session's own tools and the wanted tools of the servers.
 pub(crate) fn join(own: &ToolSet, servers: &McpServers, is_wanted: impl Fn(&str) -> bool) -> ToolSet {
     let usable = |tool: &Arc<dyn DynTool>| {
         let name = tool.name().into_owned();
@@ -43,8 +43,7 @@ pub(crate) fn join(own: &ToolSet, servers: &McpServers, is_wanted: impl Fn(&str)
     })
 }
 
-/// What the servers say of the use of their tools, for the model, and which servers are missing of those that could have
-/// tools that are wanted.
+/// Usage instructions of the servers for the model, and the missing servers that could have wanted tools.
 pub(crate) fn instructions(servers: &McpServers, could_have: impl Fn(&str) -> bool) -> Vec<ServerInstructions> {
     let said = servers.instructions();
     let said = said.iter().map(|said| (said.server.as_str(), said.prefix.as_str(), said.text.as_str()));
@@ -54,8 +53,8 @@ pub(crate) fn instructions(servers: &McpServers, could_have: impl Fn(&str) -> bo
     missing.into_iter().chain(server_instructions(said)).collect()
 }
 
-/// What the host should know of the tools of servers that cannot be used, or have changed since the last session: a line for
-/// each, by server and tool.
+/// Lines for the host about tools of servers that cannot be used, or have changed since the last session, by server and
+/// tool.
 pub(crate) fn left_out(servers: &McpServers) -> BTreeSet<String> {
     let left_out = servers.status().into_iter().flat_map(|status| {
         let server = status.name;
@@ -74,7 +73,7 @@ pub(crate) fn left_out(servers: &McpServers) -> BTreeSet<String> {
     left_out.collect()
 }
 
-/// What the model reads of resources that have changed since they were read; `None` for none.
+/// Text for the model about resources that have changed since they were read; `None` for none.
 pub(crate) fn changed_resources(changed: &[McpResourceChange]) -> Option<String> {
     let line = |change: &McpResourceChange| {
         let uri: String = change.uri.chars().take(LONGEST_ADDRESS).collect();

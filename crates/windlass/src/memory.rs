@@ -1,4 +1,4 @@
-//! What agents remember from session to session.
+//! Memory of agents across sessions.
 
 mod agents;
 mod extract;
@@ -23,11 +23,11 @@ use windlass_runtime::SessionHandle;
 use windlass_tool::{Clock, DynTool, SystemClock, ToolCx, ToolError, tool_fn_with};
 use windlass_types::{Behavior, RuleSource, Timestamp};
 
-/// A memory that sessions have: a directory of small notes. The model reads the index of it behind the first prompt, and has
-/// the tool `Memory` to write, change, forget, read and search notes.
+/// A memory for sessions: a directory of small notes. The model reads the index after the first prompt, and has the
+/// tool `Memory` to write, change, forget, read and search notes.
 ///
-/// Changing its own memory needs no question; plan mode and deny rules on `Memory` hold. Several sessions may have one memory
-/// at a time.
+/// A change of its own memory needs no permission request; plan mode and deny rules on `Memory` still apply. Several
+/// sessions may share one memory at a time.
 ///
 /// ```
 /// use windlass::{Script, ScriptedModel, memory::Memory, query};
@@ -51,20 +51,20 @@ pub struct Memory {
     budget: MemoryBudget,
     ranking: Option<Ranking>,
     clock: Arc<dyn Clock>,
-    /// Agents that have notes of their own.
+    /// Agents with notes of their own.
     agents: Option<Arc<OfAgents>>,
-    /// Whether an agent notes after a run what is worth it, and whether the run waits for it.
+    /// Extraction of notes by an agent after a run, if enabled.
     extraction: Option<Waits>,
 }
 
-/// What finds the notes that fit a prompt.
+/// Finder of the notes that fit a prompt.
 #[derive(Debug, Clone)]
 enum Ranking {
     Program(Arc<dyn RankMemories>),
     Model(String),
 }
 
-/// What of a memory follows a session once it is open.
+/// Parts of a memory that follow a session once it is open.
 #[derive(Default)]
 pub(crate) struct Following {
     extraction: Option<Arc<Extraction>>,
@@ -78,7 +78,7 @@ impl Following {
     }
 }
 
-/// Whether a run waits for the agent that notes what is worth it.
+/// Tells if a run waits for the agent that extracts notes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Waits {
     No,
@@ -91,7 +91,7 @@ impl Memory {
         Self::of(MemoryDirectory::at(path))
     }
 
-    /// The memory in a directory that has more to say, such as where it must lie.
+    /// A memory in a configured directory, for example with a required parent.
     pub fn of(directory: MemoryDirectory) -> Self {
         Self {
             directory,
@@ -103,46 +103,45 @@ impl Memory {
         }
     }
 
-    /// How much of the index the model reads, and from when on a note counts as old. Default: 200 lines, 25,000 characters,
+    /// Size of the index that the model reads, and age from which a note is old. Default: 200 lines, 25,000 characters,
     /// 90 days.
     pub fn budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self
     }
 
-    /// What finds the notes that fit a prompt, among those that the index has no room for; a small model, for example.
+    /// Ranking of the notes that do not fit into the index, by relevance to a prompt; by a small model, for example.
     /// Default: the words that notes and prompt have in common.
     pub fn ranked_by(mut self, ranking: impl RankMemories) -> Self {
         self.ranking = Some(Ranking::Program(Arc::new(ranking)));
         self
     }
 
-    /// The model that finds the notes that fit a prompt, by id or alias, among those that the index has no room for: a small one,
-    /// such as `haiku`. It is asked once for each prompt, within 10 seconds, and what that costs counts to the session's budget;
-    /// if it gives no answer, the words that notes and prompt have in common decide. Replaces [`ranked_by`](Self::ranked_by).
-    /// Default: none, since it costs requests.
+    /// Model that ranks the notes that do not fit into the index, by id or alias: a small one, such as `haiku`. It is
+    /// asked once for each prompt, within 10 seconds, at the expense of the session's budget. Without an answer, the
+    /// words that notes and prompt have in common decide. Replaces [`ranked_by`](Self::ranked_by). Default: none,
+    /// because it costs requests.
     pub fn ranked_by_model(mut self, name: impl Into<String>) -> Self {
         self.ranking = Some(Ranking::Model(name.into()));
         self
     }
 
-    /// Whether an agent notes what is worth remembering whenever a run has ended by itself. It has the tool `Memory` and no
-    /// other, reads what the user said and what was answered, makes at most 6 requests to the session's model and takes at
-    /// most two minutes. What it costs counts to the session's budget. A [query](crate::query()) ends when it has ended; a
-    /// session continues meanwhile, and closing it ends the agent. In plan mode there is none. Default: no, since it
-    /// costs requests.
+    /// Has an agent write notes whenever a run has ended by itself. The agent has only the tool `Memory` and reads the
+    /// prompts and answers of the run. It makes at most 6 requests to the session's model within two minutes, at the
+    /// expense of the session's budget. A [query](crate::query()) waits for it; a session continues meanwhile, and
+    /// closing it ends the agent. Plan mode disables it. Default: `false`, because it costs requests.
     pub fn extracting(mut self, on: bool) -> Self {
         self.extraction = on.then_some(Waits::No);
         self
     }
 
-    /// The clock by which notes are dated and count as old when a session opens. Default: that of this machine.
+    /// Clock that dates the notes and decides which are old when a session opens. Default: the clock of this machine.
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.clock = Arc::new(clock);
         self
     }
 
-    /// Its directory.
+    /// Directory of the notes.
     pub fn directory(&self) -> &MemoryDirectory {
         &self.directory
     }
@@ -153,12 +152,13 @@ impl Memory {
         self
     }
 
-    /// The notes of the agent that calls, if it has some of its own.
+    /// Notes of the calling agent, if it has its own.
     fn of_caller(&self, cx: &ToolCx) -> Option<MemoryDirectory> {
         self.agents.as_ref()?.of_type(cx.agents().ok()?.agent_type()?)
     }
 
-    /// Carries out a call. An agent with notes of its own can also read those of the session, whose index it has read.
+    /// Carries out a call. An agent with notes of its own can also read those of the session, because it has read their
+    /// index.
     fn carry_out(
         &self,
         own: Option<&MemoryDirectory>,
@@ -174,10 +174,10 @@ impl Memory {
         }
     }
 
-    /// The tool by which the model has it.
+    /// Tool through which the model accesses the memory.
     fn tool(&self) -> Arc<dyn DynTool> {
         let call = |memory: Arc<Self>, input: MemoryInput, cx: ToolCx| async move {
-            // Days are those that the session counts.
+            // Dates follow the clock of the session.
             let (now, own) = (cx.clock().now(), memory.of_caller(&cx));
             let work = move || memory.carry_out(own.as_ref(), &input, now);
             let ended = |error| ToolError::rejected("The session is about to end.").with_source(error);
@@ -188,7 +188,7 @@ impl Memory {
         Arc::new(tool.with_access_of(MemoryInput::access).with_title(MemoryInput::title))
     }
 
-    /// What the model of a session that opens now reads of it.
+    /// Content of the memory for the model of a session that opens now.
     async fn shown(&self) -> Result<ShownMemory, MemoryError> {
         let (directory, now, budget) = (self.directory.clone(), self.clock.now(), self.budget);
         let work = move || directory.entries().map(|(entries, words)| ShownMemory::new(&entries, &words, &budget, now));
@@ -198,7 +198,7 @@ impl Memory {
 }
 
 impl Options {
-    /// Gives the session a memory, in the place of one that it has.
+    /// Gives the session a memory, in place of an existing one.
     pub(crate) fn remember(&mut self, memory: Memory) {
         let tools = &mut self.tools.toolkit.tools;
         if self.tools.memory.is_some() {
@@ -208,16 +208,16 @@ impl Options {
         self.tools.memory = Some(memory);
     }
 
-    /// Has runs wait for what is noted of them: the session ends with its run.
+    /// Makes runs wait for the extraction of notes, because the session ends with its run.
     pub(crate) fn wait_for_notes(&mut self) {
         let extraction = self.tools.memory.as_mut().and_then(|memory| memory.extraction.as_mut());
         extraction.into_iter().for_each(|extraction| *extraction = Waits::Yes);
     }
 
-    /// Lets the model change its own memory without a question.
+    /// Allows the model to change its own memory without a permission request.
     pub(crate) fn allow_memory(&self, policy: &mut Policy) {
         if self.tools.memory.is_some() {
-            // A rule with the name of a tool alone can be used in any directory.
+            // A rule with only the name of a tool is valid in any directory.
             let _ = policy.add_rules(
                 RuleSource::Session,
                 Behavior::Allow,
@@ -227,9 +227,9 @@ impl Options {
         }
     }
 
-    /// Has the model read its memory behind the first prompt, if it is offered the tool. What the index has no room
-    /// for is looked through at each prompt. A memory that cannot be read is a notice.
-    /// Returns what is to follow the session once it is open.
+    /// Adds the memory to the first prompt, if the model is offered the tool. Notes that do not fit into the index are
+    /// searched at each prompt. An unreadable memory is a notice. Returns the parts that follow the session once it is
+    /// open.
     pub(crate) async fn recall(&mut self, is_offered: impl Fn(&str) -> bool, notices: &mut Vec<String>) -> Following {
         let mut following = Following::default();
         let Some(memory) = self.tools.memory.clone().filter(|_| is_offered(MEMORY_TOOL)) else { return following };

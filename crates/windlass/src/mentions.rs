@@ -1,4 +1,4 @@
-//! What mentions in the prompts of a session may stand for.
+//! Candidates for mentions in the prompts of a session.
 
 use crate::offer::ToolOptions;
 use async_trait::async_trait;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use windlass_mcp::McpServers;
 use windlass_runtime::{MentionSource, Mentions};
 
-/// The tool of windlass that reads files.
+/// Name of the built-in tool that reads files.
 const READER: &str = "Read";
 
 /// The agents and servers of a session.

@@ -1,4 +1,4 @@
-//! The model of a session: which one it is, what it is sent, and how long it may work.
+//! Model options of a session: the model, its requests and its limits.
 
 use crate::Error;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use windlass_model::{ModelOverrides, ModelProvider, Overridden, Summarizer, Summ
 use windlass_runtime::{AutoCompact, Limits, ModelProfile, UnpricedModels};
 use windlass_types::{CacheTtl, Effort, JsonText, NanoUsd, Thinking};
 
-/// Which model answers, how much it thinks, and what it is asked with.
+/// Choice of the model, its thinking and its request options.
 #[derive(Clone, Default)]
 pub(crate) struct ModelChoice {
     pub(crate) provider: Option<Arc<dyn ModelProvider>>,
@@ -16,11 +16,11 @@ pub(crate) struct ModelChoice {
     pub(crate) fallback: Option<String>,
     pub(crate) thinking: Option<Thinking>,
     pub(crate) effort: Option<Effort>,
-    /// Whether words of prompts ask for more thought.
+    /// `true` if words of prompts request more thinking.
     pub(crate) keywords: bool,
-    /// What the program says instead of the profile of the model's family.
+    /// Profile from the program instead of that of the model's family.
     pub(crate) harness: Option<HarnessProfile>,
-    /// What the program says of models, and what settings say, which counts for less.
+    /// Overrides from the program, and from settings, which rank lower.
     pub(crate) overrides: ModelOverrides,
     pub(crate) requests: RequestOptions,
 }
@@ -30,7 +30,7 @@ impl ModelChoice {
         self.thinking.unwrap_or(Thinking::Adaptive)
     }
 
-    /// A provider with what is said of its models.
+    /// Adds the overrides of model facts to a provider.
     pub(crate) fn described(&self, provider: Arc<dyn ModelProvider>) -> Arc<dyn ModelProvider> {
         if self.overrides.is_empty() {
             return provider;
@@ -38,7 +38,7 @@ impl ModelChoice {
         Arc::new(Overridden::new(provider, self.overrides.clone()))
     }
 
-    /// The model as the provider knows it.
+    /// Profile of the model from the provider.
     pub(crate) fn profile(&self, provider: &dyn ModelProvider) -> ModelProfile {
         profile(provider, self.name.as_deref().unwrap_or("default"))
     }
@@ -50,9 +50,9 @@ impl ModelChoice {
         Ok(())
     }
 
-    /// Has the provider ask its server for what only that knows of these models.
+    /// Has the provider fetch facts about these models from its server.
     pub(crate) async fn prepare(&self, provider: &dyn ModelProvider) {
-        /// The longest that a session waits for a server that does not answer.
+        /// Time limit for a server that does not answer.
         const LIMIT: Duration = Duration::from_secs(1);
         let ask = async {
             provider.prepare(self.name.as_deref().unwrap_or("default")).await;
@@ -63,7 +63,7 @@ impl ModelChoice {
         let _ = tokio::time::timeout(LIMIT, ask).await;
     }
 
-    /// The lines that the provider has for a session with these models.
+    /// Notices of the provider for a session with these models.
     pub(crate) fn opening_notices(&self, provider: &dyn ModelProvider) -> Vec<String> {
         let names = [Some(self.name.as_deref().unwrap_or("default")), self.fallback.as_deref()];
         let mut notices: Vec<String> =
@@ -72,7 +72,7 @@ impl ModelChoice {
         notices
     }
 
-    /// The model that takes over, as the provider knows it.
+    /// Profile of the fallback model from the provider.
     pub(crate) fn fallback_profile(&self, provider: &dyn ModelProvider) -> Option<ModelProfile> {
         Some(profile(provider, self.fallback.as_deref()?))
     }
@@ -84,21 +84,21 @@ fn profile(provider: &dyn ModelProvider, name: &str) -> ModelProfile {
     ModelProfile::new(id, info)
 }
 
-/// What each request to the provider says, whatever the conversation is.
+/// Options common to all requests to the provider.
 #[derive(Clone)]
 pub(crate) struct RequestOptions {
     pub(crate) max_output_tokens: Option<u32>,
     pub(crate) betas: Vec<String>,
     pub(crate) cache: Option<CacheTtl>,
     pub(crate) send_user_id: Option<bool>,
-    /// Members that are added to each body as they are.
+    /// Members added unchanged to each body.
     pub(crate) extra: Option<JsonText>,
-    /// Whether the frames of the answer are events.
+    /// `true` if the raw frames of the answer are events.
     pub(crate) raw_frames: bool,
 }
 
 impl RequestOptions {
-    /// Refuses members of requests that are no object: they could be added to nothing.
+    /// Refuses extra members that are not an object, because they could not be merged.
     pub(crate) fn check(&self) -> Result<(), Error> {
         match &self.extra {
             Some(fields) if !fields.is_object() => Err(Error::RequestFields { given: fields.as_str().to_owned() }),
@@ -114,7 +114,7 @@ impl Default for RequestOptions {
     }
 }
 
-/// What the model reads before the first prompt of the user.
+/// Texts that the model reads before the user's first prompt.
 #[derive(Clone, Default)]
 pub(crate) struct Prompts {
     pub(crate) system: Option<SystemPrompt>,
@@ -122,15 +122,15 @@ pub(crate) struct Prompts {
     /// The output style, if it is not the default.
     #[cfg(feature = "project")]
     pub(crate) style: Option<String>,
-    /// Whether what prompts mention is attached to them.
+    /// `true` if mentions in prompts are attached.
     pub(crate) mentions: bool,
-    /// Whether the model is reminded of its todo list and of what is left of the limits, if the program said.
+    /// Reminders of the todo list and of the remaining limits, if the program set them.
     pub(crate) reminders: Option<bool>,
-    /// What the model reads behind the first prompt.
+    /// Instructions that the model reads after the first prompt.
     pub(crate) instructions: Vec<FileInstructions>,
-    /// How much of the window that and the texts of files may take up.
+    /// Shares of the context window for instructions and other texts.
     pub(crate) shares: ContextShares,
-    /// What a new session begins with.
+    /// Initial prompt of a new session.
     #[cfg(feature = "project")]
     pub(crate) initial: Option<String>,
     /// Skills of the program.
@@ -139,7 +139,7 @@ pub(crate) struct Prompts {
 }
 
 impl Prompts {
-    /// Adds a text behind the system prompt.
+    /// Appends a text to the system prompt.
     pub(crate) fn append(&mut self, text: &str) {
         if !self.appended.is_empty() && !text.is_empty() {
             self.appended.push_str("\n\n");
@@ -157,24 +157,24 @@ impl Prompts {
     }
 }
 
-/// The limits of runs. Numbers that the program did not set may come from variables of a project.
+/// Limits of runs. Unset limits may come from variables of a project.
 #[derive(Clone, Default)]
 pub(crate) struct RunLimits {
     pub(crate) base: Limits,
-    /// The most money, in dollars, as the program gave it.
+    /// Maximum cost in US dollars, as the program gave it.
     pub(crate) budget_usd: Option<f64>,
-    /// What a model without a price means for the budget, if the program said so.
+    /// Treatment of models without a price under a budget, if the program set it.
     pub(crate) unpriced: Option<UnpricedModels>,
     pub(crate) max_retries: Option<u32>,
     pub(crate) structured_output_retries: Option<u32>,
-    /// The longest that hooks may take that set no limit of their own.
+    /// Time limit of hooks that set none of their own.
     pub(crate) hook_time: Option<Duration>,
-    /// Whether events report when hooks begin to be asked.
+    /// `true` if events report when hooks start.
     pub(crate) hook_starts: bool,
 }
 
 impl RunLimits {
-    /// Refuses a budget that is no amount, or that models without a price would spend unseen.
+    /// Refuses a budget that is not an amount, or that models without a price would spend unseen.
     pub(crate) fn check(
         &self,
         model: &ModelChoice,
@@ -204,18 +204,18 @@ impl RunLimits {
     }
 }
 
-/// When a conversation is compacted without being asked to.
+/// Rules of automatic compaction.
 #[derive(Clone)]
 pub(crate) struct Compaction {
     pub(crate) auto: bool,
-    /// The context window to compact for, if it is not the model's.
+    /// Context window to compact for, if not the model's.
     pub(crate) window: Option<u64>,
     pub(crate) trim: TrimRules,
-    /// The model that writes summaries, if it is not that of the session.
+    /// Model that writes summaries, if not that of the session.
     pub(crate) summarizer: Option<String>,
-    /// What writes them instead of a model.
+    /// Summarizer of the program, used instead of a model.
     pub(crate) own_summarizer: Option<Summarizer>,
-    /// Most tokens of files that are shown again.
+    /// Maximum number of tokens of files that are shown again.
     pub(crate) restored_files: Option<u64>,
 }
 
@@ -233,19 +233,19 @@ impl Default for Compaction {
 }
 
 impl Compaction {
-    /// Writes what it says of a machine.
+    /// Writes the options into the configuration of a machine.
     pub(crate) fn configure(&self, compact: &mut AutoCompact) {
         (compact.enabled, compact.window, compact.trim) = (self.auto, self.window, self.trim);
         compact.restored_files = self.restored_files.unwrap_or(compact.restored_files);
     }
 
-    /// The model that writes summaries, as the provider knows it.
+    /// Profile of the summarizing model from the provider.
     pub(crate) fn summarizer(&self, provider: &dyn ModelProvider) -> Option<ModelProfile> {
         let own = self.own_summarizer.as_ref().map(|_| Summarizing::MODEL);
         Some(profile(provider, own.or(self.summarizer.as_deref())?))
     }
 
-    /// A provider that also has what writes summaries.
+    /// Adds the program's summarizer to a provider.
     pub(crate) fn with_own(&self, provider: Arc<dyn ModelProvider>) -> Arc<dyn ModelProvider> {
         match &self.own_summarizer {
             Some(own) => Arc::new(Summarizing::new(provider, own.clone())),

@@ -1,7 +1,8 @@
-//! Names that a program gave and that may not mean what it thinks: of tools in rules, lists and agents, and of models.
+//! Checks of names given by a program that may be wrong: tools in rules, lists and agents, and models.
 //!
-//! A rule that silently means nothing is worse than an error. What can never be right keeps the session from opening;
-//! what may be right elsewhere is a notice; in a [strict](crate::SessionBuilder::strict) session everything is an error.
+//! A rule that silently matches nothing is worse than an error. A name that can never be right keeps the session from
+//! opening; a name that may be right elsewhere is a notice. In a [strict](crate::SessionBuilder::strict) session every
+//! doubt is an error.
 
 use crate::offer::ToolOptions;
 use crate::{Error, Permissions, session::Options};
@@ -13,29 +14,29 @@ use windlass_types::Behavior;
 use windlass_types::mcp_name::{PREFIX, server};
 use windlass_types::near::{is_misspelt, is_same_but_for_case, nearest};
 
-/// What doubtful names mean for a session.
+/// Consequences of doubtful names for a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum NameChecks {
-    /// They are left alone.
+    /// Names are not checked.
     Off,
-    /// Those that can never be right are errors, others notices.
+    /// Names that can never be right are errors, other doubtful names are notices.
     #[default]
     On,
-    /// All are errors.
+    /// All doubtful names are errors.
     Strict,
 }
 
-/// A name that is doubtful.
+/// A doubtful name.
 #[derive(Debug, PartialEq, Eq)]
 struct Doubt {
     text: String,
     /// `true` if the name is nearly a known one.
     is_near: bool,
-    /// Whether it can never be right.
+    /// `true` if the name can never be right.
     is_fatal: bool,
 }
 
-/// Checks the names of the options. What is returned are notices.
+/// Checks the names of the options. Returns notices.
 ///
 /// # Errors
 /// A name can never be right, or the session is strict and a name is doubtful.
@@ -46,7 +47,7 @@ pub(crate) fn check(options: &Options, provider: &dyn ModelProvider) -> Result<V
         return Err(Error::Names { problems: vec![problem.to_owned()] });
     }
     let tools = Tools::of(options);
-    // Files are for all programs that read them: of their rules only those on misspelt tools are doubtful.
+    // Files are shared by all programs that read them, so only their rules on misspelt tools are doubtful.
     let of_files = tools.of_rules(options, false).into_iter().filter(|doubt| doubt.is_near);
     if options.names == NameChecks::Off {
         return outcome(of_files.filter(|doubt| doubt.is_fatal).collect(), false);
@@ -65,7 +66,7 @@ pub(crate) fn check(options: &Options, provider: &dyn ModelProvider) -> Result<V
     outcome(doubts, is_strict)
 }
 
-/// Notices, or errors if one doubt is fatal or all are.
+/// Returns notices, or errors if one doubt is fatal or all are.
 fn outcome(doubts: Vec<Doubt>, is_strict: bool) -> Result<Vec<String>, Error> {
     let (errors, notices): (Vec<_>, Vec<_>) = doubts.into_iter().partition(|doubt| is_strict || doubt.is_fatal);
     if errors.is_empty() {
@@ -74,20 +75,20 @@ fn outcome(doubts: Vec<Doubt>, is_strict: bool) -> Result<Vec<String>, Error> {
     Err(Error::Names { problems: errors.into_iter().map(|doubt| doubt.text).collect() })
 }
 
-/// What a wrong name would do.
+/// Consequence of a wrong name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Weight {
-    /// Nothing runs that should not.
+    /// A call is not allowed that should be.
     Light,
     /// A tool is missing from a list.
     List,
-    /// Something runs that was to be stopped.
+    /// A call runs that was to be stopped.
     Guard,
 }
 
-/// The names of tools that are known.
+/// Known names of tools.
 pub(crate) struct Tools {
-    /// Those that the program gave, before rules and lists take some of them away.
+    /// Tools from the program, before rules and lists remove some of them.
     offered: BTreeSet<String>,
 }
 
@@ -103,8 +104,8 @@ impl Tools {
         Self { offered: own.chain(agents).chain(output).collect() }
     }
 
-    /// Refuses agents that name a tool which is nowhere known, or forbid one whose name is misspelt. A well-known tool that this
-    /// session lacks is no error: agents are shared with other programs.
+    /// Refuses agents that name an unknown tool, or forbid a misspelt one. A well-known tool that this session lacks is
+    /// no error, because agents are shared with other programs.
     #[cfg(feature = "project")]
     pub(crate) fn checked(&self, agents: windlass_project::Agents) -> windlass_project::Agents {
         agents.refused(|agent| {
@@ -118,9 +119,9 @@ impl Tools {
         })
     }
 
-    /// What is doubtful about a name.
+    /// Doubt about a name, if there is one.
     fn doubt(&self, place: &str, name: &str, weight: Weight) -> Option<Doubt> {
-        // What servers offer is known later, and patterns mean what there is.
+        // Tools of servers are known later, and patterns match whatever exists.
         if name.starts_with(PREFIX) || name.contains('*') || self.offered.contains(name) {
             return None;
         }
@@ -139,12 +140,12 @@ impl Tools {
         })
     }
 
-    /// Rules of the program, or of files.
+    /// Doubts about rules of the program, or of files.
     fn of_rules(&self, options: &Options, of_program: bool) -> Vec<Doubt> {
         let doubt = |(behavior, text): (Behavior, &String)| {
             // Unreadable rules have errors and notices of their own.
             let rule = parse_rule(text).ok()?;
-            // Nothing runs that should not, if an allow rule does not match.
+            // An allow rule that does not match allows nothing by mistake.
             let weight = if behavior == Behavior::Allow { Weight::Light } else { Weight::Guard };
             self.doubt(&place_of_rule(behavior, text), rule.tool(), weight)
         };
@@ -156,7 +157,7 @@ impl Tools {
         names.collect()
     }
 
-    /// The tools that hooks name one by one. A gate that waits for a misspelt one never closes.
+    /// Doubts about tools that hooks name one by one. A gate for a misspelt tool never closes.
     fn of_hooks(&self, options: &Options) -> Vec<Doubt> {
         let doubts = options.hooks.code.iter().flat_map(|hook| {
             let place = format!("the hook {:?}", hook.name());
@@ -180,12 +181,12 @@ impl Tools {
     }
 }
 
-/// The rules of the program.
+/// Rules of the program.
 fn rules(options: &Options) -> impl Iterator<Item = (Behavior, &String)> {
     rules_of(options, true)
 }
 
-/// The rules of the program, or those of files.
+/// Rules of the program, or those of files.
 fn rules_of(options: &Options, of_program: bool) -> impl Iterator<Item = (Behavior, &String)> {
     let sets = options.permissions.rules.iter().filter(move |set| set.noted == of_program);
     sets.flat_map(|set| set.rules.iter().map(|rule| (set.behavior, rule)))
@@ -200,7 +201,7 @@ fn place_of_rule(behavior: Behavior, text: &str) -> String {
     format!("the {kind} rule `{text}`")
 }
 
-/// Deny and ask rules about MCP servers that are not there. They may join later, so this is no error by itself.
+/// Doubts about deny and ask rules for missing MCP servers. Servers may join later, so this is no error by itself.
 fn servers_of_rules(options: &Options) -> Vec<Doubt> {
     #[cfg(feature = "mcp")]
     let known: Vec<String> =
@@ -224,7 +225,7 @@ fn servers_of_rules(options: &Options) -> Vec<Doubt> {
     doubts.collect()
 }
 
-/// The allow rules that would be left out.
+/// Doubts about allow rules that would be left out.
 fn unusable_allow_rules(options: &Options) -> Vec<Doubt> {
     let allowed = rules(options).filter(|(behavior, _)| *behavior == Behavior::Allow);
     let problems = allowed.filter_map(|(behavior, rule)| {
@@ -237,7 +238,7 @@ fn unusable_allow_rules(options: &Options) -> Vec<Doubt> {
     problems.collect()
 }
 
-/// The agents that the program gave.
+/// Agents from the program.
 fn agents(options: &Options) -> impl Iterator<Item = &AgentDefinition> {
     #[cfg(feature = "project")]
     let own = options.tools.base_subagents.as_ref().or(options.tools.subagents.as_ref());
@@ -255,7 +256,7 @@ fn check_models_are_named(options: &Options) -> Result<(), Error> {
     }
 }
 
-/// Models that the provider does not know, and whose names are near those of others.
+/// Doubts about models that the provider does not know, and whose names are close to known ones.
 fn models(options: &Options, provider: &dyn ModelProvider) -> Vec<Doubt> {
     let own = [options.model.name.as_deref(), options.model.fallback.as_deref()].into_iter().flatten();
     let agents = agents(options).filter_map(|agent| agent.model.as_deref()).filter(|name| *name != "inherit");

@@ -1,4 +1,4 @@
-//! The tools that the model of a session is offered.
+//! Tools that are offered to the model of a session.
 
 use crate::profile::Profile;
 use crate::{Error, tool::Toolkit};
@@ -14,31 +14,31 @@ use windlass_subagent::Subagents;
 use windlass_tool::{Annotations, DynTool, PreparedCall, ToolError, ToolSet};
 use windlass_types::{JsonText, ToolSpec};
 
-/// What the program says of the tools that the model is offered.
+/// Tool options of the program.
 #[derive(Clone, Default)]
 pub(crate) struct ToolOptions {
     pub(crate) toolkit: Toolkit,
     pub(crate) only: OnlyTools,
     pub(crate) subagents: Option<Subagents>,
-    /// The agents that the program gave, before those of the project were added.
+    /// Agents from the program, before those of the project were added.
     #[cfg(feature = "project")]
     pub(crate) base_subagents: Option<Subagents>,
     #[cfg(feature = "project")]
     pub(crate) index: Option<crate::project::SessionIndex>,
-    /// Whether anything may be left in the background, if somebody says.
+    /// `true` if work may continue in the background; `None` if unset.
     pub(crate) background: Option<bool>,
     pub(crate) output_schema: Option<JsonText>,
-    /// What the model remembers. Its tool is among the others.
+    /// Memory of the session. Its tool is among the others.
     #[cfg(feature = "project")]
     pub(crate) memory: Option<crate::memory::Memory>,
-    /// From which size on definitions of tools are withheld.
+    /// Size from which tool definitions are withheld.
     pub(crate) budget: Option<ToolBudget>,
     #[cfg(feature = "mcp")]
     pub(crate) mcp: Option<McpServers>,
 }
 
 impl ToolOptions {
-    /// The tools that were chosen.
+    /// Tools that the lists keep.
     pub(crate) fn kept(&self) -> Toolkit {
         let kept = self.toolkit.tools.iter().filter(|tool| self.only.keeps(&tool.name()));
         Toolkit::from(kept.cloned().collect::<Vec<_>>())
@@ -49,8 +49,8 @@ impl ToolOptions {
     }
 }
 
-/// What says which tools are offered: those that were chosen and that no rule denies as a whole, without those that
-/// are a question where nobody can be asked, and the one that takes structured output.
+/// Decides which tools are offered: the kept tools that no rule denies as a whole, and the tool for structured output.
+/// Tools that always need a permission request are left out if nobody can be asked.
 pub(crate) struct Offer {
     options: ToolOptions,
     output: Option<Arc<dyn DynTool>>,
@@ -66,30 +66,30 @@ impl Offer {
         Ok(Self { options: options.clone(), output, can_ask, policy: policy.clone(), profile })
     }
 
-    /// The options of the program.
+    /// Tool options of the program.
     #[cfg(feature = "project")]
     pub(crate) fn options(&self) -> &ToolOptions {
         &self.options
     }
 
-    /// What the session does for its model.
+    /// Profile of the session for its model.
     pub(crate) fn profile(&self) -> &Profile {
         &self.profile
     }
 
-    /// The servers whose tools are offered too.
+    /// MCP servers whose tools are offered too.
     #[cfg(feature = "mcp")]
     pub(crate) fn servers(&self) -> Option<&McpServers> {
         self.options.mcp.as_ref()
     }
 
-    /// Waits a while until the servers answer. What changes from the call on is in the result.
+    /// Waits up to a limit for the servers. The result reports all changes since the call.
     #[cfg(feature = "mcp")]
     pub(crate) async fn settle(&self) -> Option<McpChanges> {
         Some(crate::mcp_tools::settle(self.servers()?).await)
     }
 
-    /// What the servers say of the use of their tools, and which servers are missing.
+    /// Usage instructions of the servers, and the missing servers.
     pub(crate) fn instructions(&self) -> Vec<ServerInstructions> {
         #[cfg(feature = "mcp")]
         if let Some(servers) = self.servers() {
@@ -101,12 +101,12 @@ impl Offer {
         Vec::new()
     }
 
-    /// Whether the choice of tools and the rules leave one of this name.
+    /// `true` if the choice of tools and the rules leave a tool of this name.
     pub(crate) fn allows(&self, name: &str) -> bool {
         self.options.only.keeps(name) && !self.policy.is_hidden(name)
     }
 
-    /// The tools with these agents.
+    /// Set of the offered tools, with these agents.
     pub(crate) fn tools(&self, agents: Option<&Subagents>) -> Result<ToolSet, Error> {
         let agents = agents.map(|agents| agents.tool() as Arc<dyn DynTool>);
         let kit = self.profile.tools(&self.options.toolkit);
@@ -119,7 +119,7 @@ impl Offer {
         self.searchable(own)
     }
 
-    /// The tools, with the one that searches if any of them may be withheld.
+    /// Adds the search tool if any tool may be withheld.
     fn searchable(&self, tools: ToolSet) -> Result<ToolSet, Error> {
         let may_be_withheld = tools.specs().iter().any(|spec| spec.may_be_withheld());
         if !may_be_withheld || tools.get(ToolSearch::NAME).is_some() || !self.allows(ToolSearch::NAME) {
@@ -129,7 +129,7 @@ impl Offer {
         Ok(ToolSet::new(all.chain([Arc::new(ToolSearch::default()) as Arc<dyn DynTool>]))?)
     }
 
-    /// The tools that somebody named and the model of the session lacks what they need.
+    /// Names of tools that the program named and that the session's model cannot use.
     pub(crate) fn unsuited(&self) -> impl Iterator<Item = Cow<'_, str>> {
         let tools = self.options.toolkit.tools.iter().filter(|tool| !self.profile.suits(tool));
         let named = |name: &str| {
@@ -151,7 +151,7 @@ impl Offer {
     }
 }
 
-/// A tool without the field with which calls ask to continue in the background, for sessions without such work.
+/// A tool without the field that requests the background, for sessions without background work.
 struct Waiting {
     tool: Arc<dyn DynTool>,
     field: &'static str,
@@ -186,7 +186,7 @@ impl DynTool for Waiting {
     }
 }
 
-/// A schema without the field, if it has it.
+/// Removes the field from a schema; `None` if the schema lacks it.
 fn without(schema: &JsonText, field: &str) -> Option<JsonText> {
     let mut fields: BTreeMap<String, JsonText> = schema.to().ok()?;
     let mut properties: BTreeMap<String, JsonText> = fields.get("properties")?.to().ok()?;

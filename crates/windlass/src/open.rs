@@ -27,7 +27,7 @@ use windlass_runtime::{
 use windlass_session::{Owner, SessionKey, StoreErrorKind};
 use windlass_tool::{Ids, ToolSet};
 
-/// Opens a session, with what can change its tools. Has the options say what their project says before.
+/// Opens a session with the handle for changing its tools. Applies the project's settings to the options first.
 #[cfg(feature = "project")]
 pub(crate) async fn open(mut options: Options) -> Result<(Session, SessionTools), Error> {
     runtime::check()?;
@@ -46,7 +46,7 @@ pub(crate) async fn open(mut options: Options) -> Result<(Session, SessionTools)
 #[cfg(not(feature = "project"))]
 pub(crate) use open_settled as open;
 
-/// Opens a session whose options say what its project says.
+/// Opens a session from options with the project already applied.
 pub(crate) async fn open_settled(options: Options) -> Result<(Session, SessionTools), Error> {
     runtime::check()?;
     #[cfg(feature = "project")]
@@ -89,7 +89,7 @@ pub(crate) async fn open_settled(options: Options) -> Result<(Session, SessionTo
     Ok((session, tools))
 }
 
-/// The options with the tool for the skills of the program, where no project brings it.
+/// Adds the tool for the program's skills, unless the project supplies one.
 #[cfg(feature = "project")]
 fn with_skills(mut options: Options) -> Options {
     if let Some(skills) = GivenSkills::of(&options).and_then(|given| given.tool()) {
@@ -98,7 +98,7 @@ fn with_skills(mut options: Options) -> Options {
     options
 }
 
-/// A session that is about to be opened: what its options come to.
+/// A session about to be opened, with its resolved options.
 struct Opening {
     options: Options,
     provider: Arc<dyn ModelProvider>,
@@ -109,21 +109,21 @@ struct Opening {
     policy: Policy,
     results: LargeResults,
     space: OutputSpace,
-    /// What configured hooks need of the session, once it is open.
+    /// Host of the configured hooks. Follows the session once it is open.
     #[cfg(feature = "project")]
     hook_host: Option<Arc<crate::configured::SessionOfHooks>>,
     programs: Programs,
 }
 
 impl Opening {
-    /// What it is opened with, and what the host should know of that.
+    /// Resolves the options. Also returns notices for the host.
     async fn new(mut options: Options) -> Result<(Self, Vec<String>), Error> {
         let provider = provider(&options)?;
         #[cfg(feature = "project")]
         let provider = options.tools.index.iter().fold(provider, |provider, index| index.refreshed_after(provider));
         let cwd = options.settle_directories().await?;
         if let Err(unready) = options.model.check_ready(&*provider) {
-            // A name that means no session is wrong whatever the provider wants first.
+            // A name of a missing session is wrong, whatever the provider reports first.
             return Err(missing_session(&options, &cwd).await.unwrap_or(unready));
         }
         options.model.requests.check()?;
@@ -180,7 +180,7 @@ impl Opening {
         }
     }
 
-    /// What the session does for its model.
+    /// Profile of the session for its model.
     fn profile(&self) -> Profile {
         let model = &self.options.model;
         Profile::new(model.harness.as_ref(), &model.profile(&*self.provider))
@@ -217,7 +217,7 @@ impl Opening {
         Ok(ports)
     }
 
-    /// The hooks: those that are configured, then those in code.
+    /// Sets the hooks: configured hooks first, then those in code.
     fn set_hooks(&mut self, ports: &mut Ports) -> Result<(), Error> {
         let limit = self.options.limits.hook_time.unwrap_or(Hooks::TIME_LIMIT);
         let hooks = self.options.hooks.code.iter().cloned();
@@ -256,7 +256,7 @@ impl Opening {
         machine
     }
 
-    /// The instruction files of the project, which the model reads before those of the program.
+    /// Adds the instruction files of the project, which the model reads before those of the program.
     #[cfg(feature = "project")]
     async fn read_instructions(&self, ports: &mut Ports, machine: &mut MachineConfig) {
         let Some(project) = self.options.applied_project() else { return };
@@ -273,7 +273,7 @@ impl Opening {
         }
     }
 
-    /// The list of skills, which the model reads behind all other instructions.
+    /// Adds the list of skills, which the model reads after all other instructions.
     #[cfg(feature = "project")]
     fn list_skills(&self, machine: &mut MachineConfig) {
         let is_offered = |tool: &str| machine.tools.specs.iter().any(|spec| spec.name == tool);
@@ -285,7 +285,7 @@ impl Opening {
         machine.context.instructions = known.chain(list).collect();
     }
 
-    /// The directories, the platform and the repository, as the model learns of them.
+    /// Directories, platform and repository, for the model.
     async fn environment(&self, ports: &Ports) -> Environment {
         let mut environment = Environment::new(std::env::consts::OS);
         environment.additional_directories.clone_from(&self.options.surroundings.additional_directories);
@@ -301,7 +301,7 @@ impl Opening {
         recorded::environment(environment, &*self.provider, (&self.cwd, now))
     }
 
-    /// How the session is kept, if it is.
+    /// Persistence of the session; `None` without a store.
     fn persistence(&mut self) -> Option<Persistence> {
         let storage = &self.options.storage;
         let owner = Owner::new(std::process::id(), storage.entrypoint());
@@ -313,7 +313,7 @@ impl Opening {
     }
 }
 
-/// The error of a session that is to be resumed and does not exist, or whose name is no name of one.
+/// Error for a session that is to be resumed and does not exist, or whose id is malformed.
 async fn missing_session(options: &Options, cwd: &Path) -> Option<Error> {
     let project = options.project_key(cwd);
     let chosen =
@@ -327,7 +327,7 @@ async fn missing_session(options: &Options, cwd: &Path) -> Option<Error> {
                 Err(error) if error.kind == StoreErrorKind::NotFound => {
                     Some(refusal(OpenError::NotFound { session_id }, &options.storage, cwd).await)
                 }
-                // Other faults of it show when it is opened.
+                // Opening the session reports other faults.
                 _ => None,
             }
         }

@@ -18,7 +18,7 @@ use windlass_schema::StructuredOutput;
 use windlass_subagent::Subagents;
 use windlass_types::{PermissionMode, Thinking};
 
-/// The options of a query and of a session. Made through their builders.
+/// Options of a query and of a session. Made through their builders.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct Options {
@@ -32,13 +32,13 @@ pub struct Options {
     pub(crate) surroundings: Surroundings,
     pub(crate) storage: Storage,
     pub(crate) start: Start,
-    /// What doubtful names mean.
+    /// Checks of doubtful names.
     pub(crate) names: NameChecks,
     #[cfg(feature = "project")]
     pub(crate) project: crate::project::Applied,
 }
 
-/// The hooks that the program gave.
+/// Hooks from the program.
 #[derive(Clone, Default)]
 pub(crate) struct GivenHooks {
     pub(crate) code: Vec<Arc<dyn Hook>>,
@@ -48,22 +48,22 @@ pub(crate) struct GivenHooks {
 }
 
 impl Options {
-    /// The model that was named, by id or alias.
+    /// Requested model, by id or alias.
     pub fn model(&self) -> Option<&str> {
         self.model.name.as_deref()
     }
 
-    /// The mode that the session begins in.
+    /// Initial permission mode of the session.
     pub fn permission_mode(&self) -> PermissionMode {
         self.permissions.mode.unwrap_or_default()
     }
 
-    /// How the model may reason.
+    /// Thinking of the model.
     pub fn thinking(&self) -> Thinking {
         self.model.thinking()
     }
 
-    /// The system prompt, with all that is appended to it.
+    /// System prompt, with all appended texts.
     pub fn system_prompt(&self) -> SystemPrompt {
         self.prompts.system()
     }
@@ -74,25 +74,25 @@ impl Options {
         self.prompts.style.as_deref().unwrap_or("default")
     }
 
-    /// The agents that the model can give tasks to; `None` if it has no tool for that. MCP servers and structured output
-    /// aside, this and [`tools`](Self::tools) are what it is offered.
+    /// Agents that the model can give tasks to; `None` if it has no tool for that. Except for MCP servers and
+    /// structured output, this and [`tools`](Self::tools) are all tools offered to the model.
     pub fn subagents(&self) -> Option<&Subagents> {
         self.tools.subagents.as_ref()
     }
 
-    /// The tools of the program, as far as lists of [tools](crate::SessionBuilder::only_tools) keep them.
+    /// Tools of the program that the lists of [tools](crate::SessionBuilder::only_tools) keep.
     pub fn tools(&self) -> Toolkit {
         self.tools.kept()
     }
 
-    /// What a new session begins with, before its first prompt, if its agent says so. A [query](crate::query()) puts it in
-    /// front of its prompt; for a session it is up to the program.
+    /// Text of the session's agent for the start of a new session, before its first prompt. A [query](crate::query())
+    /// puts it in front of its prompt; a program decides about it for a session.
     #[cfg(feature = "project")]
     pub fn initial_prompt(&self) -> Option<&str> {
         self.prompts.initial.as_deref()
     }
 
-    /// The directory that was given, by the program or with its tools.
+    /// Working directory given by the program or with its tools.
     pub(crate) fn given_directory(&self) -> Option<&Path> {
         self.surroundings.cwd.as_deref().or(self.tools.toolkit.cwd.as_deref())
     }
@@ -102,12 +102,12 @@ impl Options {
         self.directory("the working directory", self.given_directory().unwrap_or(Path::new(".")))
     }
 
-    /// A directory as the session has it. One that is elsewhere is found when the session opens.
+    /// Resolves a directory. A remote one is resolved when the session opens.
     fn directory(&self, role: &'static str, path: &Path) -> Result<PathBuf, Error> {
         if self.surroundings.is_elsewhere() { Ok(path.to_path_buf()) } else { directory(role, path) }
     }
 
-    /// Protects what the repositories of the workspace name as places of git.
+    /// Protects the paths that the workspace's repositories name as places of git.
     pub(crate) fn protect_git_places(&mut self, cwd: &Path) {
         if self.surroundings.is_elsewhere() {
             return;
@@ -119,7 +119,7 @@ impl Options {
         self.permissions.protected.extend(git_places(&directories, home.as_deref()));
     }
 
-    /// What the agent may do. Warnings about the program's own rules are appended to `notices`.
+    /// Permission policy of the session. Warnings about the program's own rules are appended to `notices`.
     pub(crate) fn policy(&self, cwd: &Path, notices: &mut Vec<String>) -> Result<Policy, Error> {
         let mut config = PolicyConfig::new(cwd);
         for extra in &self.surroundings.additional_directories {
@@ -140,7 +140,7 @@ impl Options {
         Ok(policy)
     }
 
-    /// Writes what the options say of requests and runs.
+    /// Writes the request and run options into the configuration of a machine.
     pub(crate) fn configure(&self, machine: &mut MachineConfig) {
         let (request, given) = (&mut machine.request, &self.model.requests);
         request.system = self.system_prompt().sections();
@@ -166,7 +166,7 @@ impl Options {
 fn directory(role: &'static str, path: &Path) -> Result<PathBuf, Error> {
     let unusable = |problem: String| Error::Directory { role, path: path.to_path_buf(), problem };
     let resolved = std::fs::canonicalize(path).map_err(|error| unusable(error.to_string()))?;
-    // Only a directory that can be read can be used.
+    // Only a readable directory can be used.
     std::fs::read_dir(&resolved).map_err(|error| unusable(error.to_string()))?;
     Ok(resolved)
 }

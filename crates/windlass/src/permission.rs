@@ -1,4 +1,4 @@
-//! Who may do what: rules, modes, questions to the host and their answers.
+//! Permissions: rules, modes, permission requests to the host and their answers.
 
 pub use crate::permissions::Permissions;
 pub use windlass_permission::network;

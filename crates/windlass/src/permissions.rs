@@ -1,4 +1,4 @@
-//! Who may do what.
+//! Permission options of a session.
 
 use std::fmt;
 use std::future::Future;
@@ -8,10 +8,9 @@ use windlass_permission::{CanUseTool, Policy, PolicyConfig, RememberAnswer, Rule
 use windlass_runtime::Classifier;
 use windlass_types::{Behavior, PermissionAnswer, PermissionGroup, PermissionMode, PermissionRequest, RuleSource};
 
-/// Who may do what: a mode, rules, and the host that is asked about the rest.
+/// Permissions of a session: a mode, rules, and the host that answers permission requests.
 ///
-/// The default has no host to ask, so only reading inside the workspace is possible
-/// until rules allow more.
+/// The default has no host to ask, so only reads inside the workspace are possible until rules allow more.
 #[derive(Clone, Default)]
 #[must_use]
 pub struct Permissions {
@@ -25,14 +24,14 @@ pub struct Permissions {
     pub(crate) protected: Vec<PathBuf>,
     /// File names of the program that runs the session.
     pub(crate) own_commands: Vec<String>,
-    /// What holds for all calls of a kind.
+    /// Decisions for all calls of a kind.
     pub(crate) groups: Vec<(PermissionGroup, Behavior)>,
-    /// Rules that limit the tools of the main agent to calls.
+    /// Rules that limit the tools of the main agent to certain calls.
     pub(crate) limits: Vec<String>,
     pub(crate) auto: Auto,
 }
 
-/// Who is asked in the mode auto.
+/// Options of the mode auto.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Auto {
     pub(crate) forbidden: bool,
@@ -46,11 +45,11 @@ pub(crate) struct Rules {
     pub(crate) source: RuleSource,
     pub(crate) behavior: Behavior,
     pub(crate) rules: Vec<String>,
-    /// Whether the session says which of them cannot be used: those of the program, which nobody else checks.
+    /// `true` if the session reports which rules are unusable: those of the program, which nothing else checks.
     pub(crate) noted: bool,
-    /// Where patterns with a leading `/` start; the working directory if nobody says.
+    /// Directory at which patterns with a leading `/` start; `None`: the working directory.
     pub(crate) anchor: Option<PathBuf>,
-    /// Where they stand, as far as that is a file.
+    /// Positions of the rules in their files, if known.
     pub(crate) origins: RuleOrigins,
 }
 
@@ -62,7 +61,7 @@ impl Rules {
 }
 
 impl Permissions {
-    /// Asks nobody: what is not allowed by a rule or by the mode is denied.
+    /// Asks nobody: calls that neither a rule nor the mode allows are denied.
     pub fn new() -> Self {
         Self::default()
     }
@@ -76,7 +75,7 @@ impl Permissions {
         Self::new().asking(can_use_tool_fn(answer))
     }
 
-    /// Leaves questions open until they are answered through a handle of the session:
+    /// Leaves permission requests open until they are answered through a handle of the session:
     /// [`EventKind::PermissionRequested`](crate::EventKind::PermissionRequested) shows one,
     /// [`SessionHandle::open_questions`](crate::SessionHandle::open_questions) lists all,
     /// [`SessionHandle::answer`](crate::SessionHandle::answer) answers one by its id.
@@ -106,22 +105,23 @@ impl Permissions {
         Self::new().asking_via_events()
     }
 
-    /// Leaves questions open until they are answered through a handle, see [`ask_via_events`](Self::ask_via_events).
-    /// With a callback as well, the first answer counts.
+    /// Leaves permission requests open until they are answered through a handle, see
+    /// [`ask_via_events`](Self::ask_via_events). With a callback as well, the first answer is used.
     pub fn asking_via_events(mut self) -> Self {
         self.ask_via_events = true;
         self
     }
 
-    /// Has runs wait for answers. A question is stored before it is asked and outlives the process: any process that shows
-    /// its token can answer it later, with `Home::answer_question` or `windlass sessions answer`. A run that no one answers
-    /// ends as [`Outcome::Pending`](crate::Outcome::Pending), and nothing of the calls in question has run. It continues with
-    /// [`SessionBuilder::continue_run`](crate::SessionBuilder::continue_run): each call is judged anew, and an answer counts
-    /// for exactly the call that was asked about. A new prompt withdraws the questions.
+    /// Has runs wait for answers. A permission request is stored before it is asked and outlives the process: any
+    /// process with its token can answer it later, with `Home::answer_question` or `windlass sessions answer`. An
+    /// unanswered run ends as [`Outcome::Pending`](crate::Outcome::Pending) before any of the calls in question has
+    /// run. [`SessionBuilder::continue_run`](crate::SessionBuilder::continue_run) continues it: each call is judged
+    /// anew, and an answer applies to exactly the call of its request. A new prompt withdraws the requests.
     ///
-    /// The questions of agents wait as well, if the call that runs the agent waits for it and the session is kept: the run ends as
-    /// pending with their questions, and when it is continued, the agent continues where it waited. What an agent in the background
-    /// would ask is denied if no host answers it, and the agent reads that the main one can make the call.
+    /// Requests of agents wait as well, if the call that runs the agent waits for it and the session is stored. The run
+    /// ends as pending with their requests, and the agent resumes at the same point when the run is continued. A
+    /// request of an agent in the background is denied if no host answers it; the agent reads that the main agent can
+    /// make the call.
     ///
     /// ```
     /// use windlass::{Home, Outcome, PermissionAnswer, Permissions, Script, ScriptedModel, query, session, tool_fn};
@@ -165,19 +165,19 @@ impl Permissions {
         self
     }
 
-    /// Whether questions can be answered at all.
+    /// `true` if permission requests can be answered at all.
     pub(crate) fn can_ask(&self) -> bool {
         self.ask_via_events || self.can_use_tool.is_some()
     }
 
-    /// Asks an implementation of the port.
+    /// Asks an implementation of the port [`CanUseTool`].
     pub fn asking(mut self, host: impl CanUseTool) -> Self {
         self.can_use_tool = Some(Arc::new(host));
         self
     }
 
-    /// Asks a model about calls that rules leave undecided, and no person: the mode [`PermissionMode::Auto`]. The model
-    /// can allow a call or leave it a question, which is a denial here. To have a person asked then, set the mode on
+    /// Asks a model instead of a person about calls that rules leave undecided: the mode [`PermissionMode::Auto`]. The
+    /// model allows a call or leaves it undecided, which is a denial here. To ask a person then, set the mode on
     /// permissions that ask: `Permissions::ask(..).mode(PermissionMode::Auto)`.
     ///
     /// ```
@@ -202,62 +202,62 @@ impl Permissions {
         Self::new().mode(PermissionMode::Auto)
     }
 
-    /// Sets the model that the mode auto asks, by a name that the session's provider knows. Default: the session's model.
+    /// Sets the classifier model of the mode auto, by a name that the session's provider knows. Default: the session's
+    /// model.
     pub fn classifier_model(mut self, model: impl Into<String>) -> Self {
         self.auto.model = Some(model.into());
         self
     }
 
-    /// Sets whom the mode auto asks: a model of another provider, or with another limit of time.
+    /// Sets the classifier of the mode auto: a model of another provider, or with another time limit.
     pub fn classifier(mut self, classifier: Classifier) -> Self {
         self.auto.classifier = Some(classifier);
         self
     }
 
-    /// Forbids the mode [`PermissionMode::Auto`]. A session that names it does not open, and nothing later can switch it on.
+    /// Forbids the mode [`PermissionMode::Auto`]. A session that requests it does not open, and nothing can enable it
+    /// later.
     pub fn forbid_auto(mut self) -> Self {
         self.auto.forbidden = true;
         self
     }
 
-    /// Sets the mode. [`PermissionMode::BypassPermissions`] also needs
-    /// [`Permissions::allow_bypass`]. Default: the one of the session's project, if it has one and that says one; else
-    /// [`PermissionMode::Default`].
+    /// Sets the mode. [`PermissionMode::BypassPermissions`] also needs [`Permissions::allow_bypass`]. Default: the mode
+    /// set by the session's project, else [`PermissionMode::Default`].
     pub fn mode(mut self, mode: PermissionMode) -> Self {
         self.mode = Some(mode);
         self
     }
 
-    /// Lets the session run without asking, when its mode says so. **High risk**:
-    /// whatever text reaches the model can then run programs here. Deny rules,
-    /// ask rules and the safety floor still hold.
+    /// Permits the mode that runs calls without permission requests. **High risk**: any text that reaches the model can
+    /// then run programs here. Deny rules, ask rules and the safety floor still apply.
     pub fn allow_bypass(mut self) -> Self {
         self.bypass_allowed = true;
         self
     }
 
-    /// Allows calls by rule, such as `Bash(cargo test *)`, `Edit(src/**)` or `mcp__server`. A rule that
-    /// cannot be used allows nothing; [`Run::notices`](crate::Run::notices) and `Session::notices` name it.
+    /// Allows calls by rule, such as `Bash(cargo test *)`, `Edit(src/**)` or `mcp__server`. An unusable rule allows
+    /// nothing; [`Run::notices`](crate::Run::notices) and `Session::notices` name it.
     pub fn allow<R: Into<String>>(self, rules: impl IntoIterator<Item = R>) -> Self {
         self.noted_rules(Behavior::Allow, rules)
     }
 
-    /// Denies calls by rule. Nothing lifts a deny. With a rule that cannot be used, the session does not open
+    /// Denies calls by rule. Nothing lifts a deny. An unusable rule keeps the session from opening
     /// ([`Error::Rule`](crate::Error::Rule)).
     pub fn deny<R: Into<String>>(self, rules: impl IntoIterator<Item = R>) -> Self {
         self.noted_rules(Behavior::Deny, rules)
     }
 
-    /// Asks about calls by rule, whatever the mode and the allow rules say. With a rule that cannot be used, the
-    /// session does not open.
+    /// Asks about calls by rule, whatever the mode and the allow rules decide. An unusable rule keeps the session from
+    /// opening.
     pub fn ask_about<R: Into<String>>(self, rules: impl IntoIterator<Item = R>) -> Self {
         self.noted_rules(Behavior::Ask, rules)
     }
 
-    /// Says what holds for all calls of a kind, such as `(PermissionGroup::Edit, Behavior::Allow)`. A deny and a question
-    /// count as those of [`deny`](Self::deny) and [`ask_about`](Self::ask_about) do. An allow covers calls for which only
-    /// a rule is missing: none outside of the workspace, and none that is not understood. Of two verdicts on one kind the
-    /// stricter one counts.
+    /// Sets the decision for all calls of a kind, such as `(PermissionGroup::Edit, Behavior::Allow)`. A deny and an ask
+    /// work like those of [`deny`](Self::deny) and [`ask_about`](Self::ask_about). An allow covers only calls that lack
+    /// nothing but a rule: none outside of the workspace, and none that the analysis does not understand. Of two
+    /// decisions on one kind the stricter one applies.
     pub fn group(mut self, group: PermissionGroup, behavior: Behavior) -> Self {
         self.groups.push((group, behavior));
         self
@@ -268,12 +268,12 @@ impl Permissions {
         self
     }
 
-    /// Checks rules without opening a session. Returns warnings about usable ones.
+    /// Checks rules without opening a session. Returns warnings about usable rules.
     ///
     /// # Errors
-    /// One of them cannot be used; the text names it.
+    /// A rule is unusable; the text names it.
     pub fn check_rules(behavior: Behavior, rules: &[String]) -> Result<Vec<String>, String> {
-        // Where the rules start does not matter for whether they can be used.
+        // The anchor of the rules does not matter for their validity.
         let root = Path::new("/");
         let mut policy = Policy::new(PolicyConfig::new(root));
         let odd = policy.add_rules(RuleSource::CliArg, behavior, rules, root).map_err(|error| error.to_string())?;
@@ -283,7 +283,7 @@ impl Permissions {
         }
     }
 
-    /// Gives a policy the rules. Notices name those of the program that cannot be used.
+    /// Adds the rules to a policy. Notices name the program's unusable rules.
     pub(crate) fn add_rules(
         &self,
         policy: &mut Policy,
@@ -307,30 +307,30 @@ impl Permissions {
         Ok(())
     }
 
-    /// Protects more paths, and what lies below them: writing there is asked about in every mode. What settings and
-    /// records of trust are read from belongs here, if it has no name that is protected anyway.
+    /// Protects more paths, and the paths below them: writing there needs a permission request in every mode. Use it
+    /// for the sources of settings and trust records whose names are not protected anyway.
     pub fn protecting(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
         self.protected.extend(paths);
         self
     }
 
-    /// Names the program that runs the session by its file name, if that is not `windlass`. Commands of it that write settings, trust,
-    /// servers, notes or sessions (`windlass trust`, `windlass config set`) ask in every mode, as writing the files does.
+    /// Names the program that runs the session by its file name, if that is not `windlass`. Commands of that program
+    /// that write settings, trust, servers, notes or sessions (`windlass trust`, `windlass config set`) ask in every
+    /// mode, like writing the files.
     pub fn own_command(mut self, name: impl Into<String>) -> Self {
         self.own_commands.push(name.into());
         self
     }
 
-    /// Drops the allow rules that were added so far, for hosts whose administrators alone may allow something.
+    /// Drops the allow rules that were added so far, for hosts that reserve allow rules for administrators.
     pub fn without_allow_rules(mut self) -> Self {
         self.rules.retain(|set| set.behavior != Behavior::Allow);
         self.groups.retain(|(_, behavior)| *behavior != Behavior::Allow);
         self
     }
 
-    /// Adds rules of any source. Their patterns with a leading `/` start at the working directory. An allow rule
-    /// that cannot be used allows nothing, and a `tracing` event says so; with a deny or ask rule that cannot be
-    /// used, the session does not open.
+    /// Adds rules of any source. Patterns with a leading `/` start at the working directory. An unusable allow rule
+    /// allows nothing, and a `tracing` event reports it; an unusable deny or ask rule keeps the session from opening.
     pub fn with_rules<R: Into<String>>(
         mut self,
         source: RuleSource,
@@ -341,8 +341,8 @@ impl Permissions {
         self
     }
 
-    /// Adds rules of any source whose patterns with a leading `/` start at `anchor`, such as the directory of
-    /// the settings file that holds them. Rules that an answer adds to that source later start there, too.
+    /// Adds rules of any source whose patterns with a leading `/` start at `anchor`, such as the directory of their
+    /// settings file. Rules that an answer later adds to that source start there, too.
     pub fn with_rules_at<R: Into<String>>(
         mut self,
         anchor: impl Into<PathBuf>,
@@ -354,7 +354,7 @@ impl Permissions {
         self
     }
 
-    /// Says where the rules stand that were added last.
+    /// Sets the file positions of the rules that were added last.
     #[cfg(feature = "project")]
     pub(crate) fn standing_in(mut self, origins: RuleOrigins) -> Self {
         if let Some(last) = self.rules.last_mut() {

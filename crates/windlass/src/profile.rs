@@ -1,4 +1,4 @@
-//! The profile of a model's family, put into a session.
+//! Profile of a model's family, applied to a session.
 
 use crate::tool::Toolkit;
 use std::borrow::Cow;
@@ -8,27 +8,27 @@ use windlass_runtime::{Alternative, ModelProfile, RequestSettings};
 use windlass_tool::{Annotations, DynTool, PreparedCall, ToolError, ToolSet};
 use windlass_types::{JsonText, SectionScope, SystemSection, ToolSpec};
 
-/// The profile of a session, and whether the program gave it.
+/// Profile of a session.
 pub(crate) struct Profile {
     profile: HarnessProfile,
     is_given: bool,
-    /// Whether the vendor of the model searches the web.
+    /// `true` if the vendor of the model searches the web.
     searches: bool,
 }
 
 impl Profile {
-    /// The one that the program gave, else that of the family of the model.
+    /// Uses the program's profile, else that of the model's family.
     pub(crate) fn new(given: Option<&HarnessProfile>, model: &ModelProfile) -> Self {
         let profile = given.cloned().unwrap_or_else(|| HarnessProfile::of(&model.id));
         Self { profile, is_given: given.is_some(), searches: model.info.web_search.is_some() }
     }
 
-    /// Whether the model has what a tool needs.
+    /// `true` if the model meets the needs of a tool.
     pub(crate) fn suits(&self, tool: &Arc<dyn DynTool>) -> bool {
         self.searches || !tool.annotations().needs_web_search
     }
 
-    /// The tools of a kit: with the one for patches where it has others for edits, and as the profile describes them.
+    /// Tools of a kit, as the profile describes them. A kit with other editing tools also gets the patch tool.
     pub(crate) fn tools(&self, kit: &Toolkit) -> Vec<Arc<dyn DynTool>> {
         let edits = EditTools::Replace.names();
         let is_edit = |tool: &Arc<dyn DynTool>| edits.contains(&&*tool.name());
@@ -52,7 +52,7 @@ impl Profile {
         }
     }
 
-    /// Which tools are for the models of which families, if several of them may be called.
+    /// Tools by the model families that they suit, if several families may be called.
     pub(crate) fn alternatives(&self, tools: &ToolSet) -> Vec<Alternative> {
         const FAMILIES: [ModelFamily; 6] = [
             ModelFamily::Claude,
@@ -71,8 +71,8 @@ impl Profile {
         if self.is_given || !all.iter().all(is_there) { Vec::new() } else { all.into() }
     }
 
-    /// Adds what the profile says to requests: behind windlass's own part of the system prompt, and what words of prompts
-    /// mean where they count.
+    /// Adds the profile to requests: its hint after windlass's own part of the system prompt, and the meaning of
+    /// thinking keywords, if enabled.
     pub(crate) fn configure(&self, prompt: &SystemPrompt, request: &mut RequestSettings) {
         if !matches!(prompt, SystemPrompt::Custom(_)) && !self.profile.hint.is_empty() {
             let shared = request.system.iter().take_while(|section| section.scope == SectionScope::Global).count();

@@ -1,4 +1,4 @@
-//! What runs the programs of a session.
+//! Execution of a session's programs.
 
 use crate::machine::Environment;
 #[cfg(feature = "sandbox")]
@@ -14,14 +14,14 @@ use std::sync::Arc;
 use windlass_permission::Policy;
 use windlass_tool::{Ids, Process};
 
-/// What runs the programs of a session, and their directory for temporary files if they are confined.
+/// Process port for a session's programs, and their temporary directory if they are confined.
 pub(crate) struct Programs {
     pub(crate) process: Arc<dyn Process>,
     temporary: Option<PathBuf>,
 }
 
 impl Programs {
-    /// Confines programs if the options say so. Notices name the level that was proved, or why there is none.
+    /// Confines programs if the options request it. Notices name the proven level, or the reason for none.
     pub(crate) async fn confined(
         process: Arc<dyn Process>,
         options: &Options,
@@ -61,7 +61,7 @@ impl Programs {
             let commands = wanted.commands(sandbox.level());
             policy.confine(commands.clone());
             let confines = move |text: &str, leaves: bool| {
-                // The proxy is there for as long as programs can be started.
+                // The proxy lives as long as programs can be started.
                 let _kept = &way;
                 commands.confines(text, leaves)
             };
@@ -76,7 +76,7 @@ impl Programs {
         Ok(Self { process, temporary: None })
     }
 
-    /// The environment of the programs.
+    /// Environment of the programs.
     pub(crate) fn environment(&self, mut environment: Environment) -> Arc<[(OsString, OsString)]> {
         if let Some(temporary) = &self.temporary {
             environment.retain(|(name, _)| name != "TMPDIR");

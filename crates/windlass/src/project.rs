@@ -1,5 +1,5 @@
-//! Projects: what a session reads of a directory, that is settings in layers, trust, agents, commands, plugins and MCP
-//! servers.
+//! Projects: the files of a directory that configure a session. They are settings in layers, trust, agents, commands,
+//! plugins and MCP servers.
 
 mod agent;
 mod answers;

@@ -1,10 +1,10 @@
-//! What a prompt is made from.
+//! Input for prompts.
 
 use crate::Error;
 use windlass_runtime::{Prompt, PromptKind};
 use windlass_types::ContentBlock;
 
-/// What a prompt is made from: a text, content blocks, or a whole [`Prompt`].
+/// Input for a prompt: a text, content blocks, or a whole [`Prompt`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PromptInput(pub(crate) Prompt);
@@ -34,12 +34,12 @@ impl From<Prompt> for PromptInput {
 }
 
 impl PromptInput {
-    /// Continues the run that waits for answers, see [`Prompt::continue_run`], of a session that is resumed.
+    /// Continues a waiting run of a resumed session, see [`Prompt::continue_run`].
     pub fn continue_run() -> Self {
         Self(Prompt::continue_run())
     }
 
-    /// Whether it says nothing and continues a run.
+    /// `true` if the input has no text and continues a run.
     pub(crate) fn continues_run(&self) -> bool {
         self.0.kind == PromptKind::Continue
     }

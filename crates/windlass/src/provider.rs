@@ -1,4 +1,4 @@
-//! Models: the port [`ModelProvider`], what it is sent and gives back, and the providers of this crate.
+//! Models: the port [`ModelProvider`], its requests and responses, and the providers of this crate.
 
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 pub use crate::providers::from_lookup_over;

@@ -1,4 +1,4 @@
-//! All providers of this build behind one.
+//! Router over all providers of this build.
 
 mod bare_names;
 mod known;
@@ -10,11 +10,11 @@ use std::sync::Arc;
 use windlass_http::HttpTransport;
 use windlass_model::{ModelError, ModelProvider, Router};
 
-/// All providers that this build has, set up from the environment: `openai/gpt-5.5`, `gemini/gemini-3-pro`,
-/// `ollama/qwen3`, `openrouter/…`. Each is set up when a model of it is first named, so that only the key of that one is
-/// needed. A name without a prefix is that of the first provider of this list, if it names a model of that vendor; a model that
-/// another provider lists goes to that one, and any other name is an error. Where an address of its own is set for the first provider
-/// (`ANTHROPIC_BASE_URL`: a gateway), all names without a known prefix go there, and a session says so once.
+/// Returns all providers of this build, set up from the environment: `openai/gpt-5.5`, `gemini/gemini-3-pro`,
+/// `ollama/qwen3`, `openrouter/…`. Each is set up when one of its models is first named, so only its own key is needed.
+/// A name without a prefix belongs to the first provider of this list, if it names a model of that vendor; a model that
+/// another provider lists goes to that one, and any other name is an error. If the first provider has its own address
+/// (`ANTHROPIC_BASE_URL`: a gateway), all names without a known prefix go there, and a session reports that once.
 ///
 /// | prefix | feature | what it reads |
 /// |---|---|---|
@@ -26,7 +26,7 @@ use windlass_model::{ModelError, ModelProvider, Router};
 /// | `bedrock` | `bedrock` | Claude and all other models on Amazon Bedrock: `AWS_REGION`, `AWS_BEARER_TOKEN_BEDROCK`, `AWS_PROFILE`, `AWS_ACCESS_KEY_ID` and the like |
 /// | `vertex` | `anthropic`, `gemini` | Claude and Gemini on Vertex AI: `GOOGLE_CLOUD_PROJECT`, `CLOUD_ML_REGION`, `GOOGLE_APPLICATION_CREDENTIALS` |
 ///
-/// `CLAUDE_CODE_USE_BEDROCK=1` and `CLAUDE_CODE_USE_VERTEX=1` make names without a prefix those of that cloud.
+/// `CLAUDE_CODE_USE_BEDROCK=1` and `CLAUDE_CODE_USE_VERTEX=1` assign names without a prefix to that cloud.
 ///
 /// ```no_run
 /// # async fn run() -> Result<(), windlass::Error> {
@@ -35,8 +35,8 @@ use windlass_model::{ModelError, ModelProvider, Router};
 /// # Ok(()) }
 /// ```
 ///
-/// All of them take proxies from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, and certificate authorities to
-/// trust from `SSL_CERT_FILE` and `NODE_EXTRA_CA_CERTS`.
+/// All of them take proxies from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, and trusted certificate
+/// authorities from `SSL_CERT_FILE` and `NODE_EXTRA_CA_CERTS`.
 #[expect(clippy::disallowed_methods, reason = "reads the environment because its caller asks for that by name")]
 pub fn from_env() -> Router {
     from_lookup(|name| std::env::var(name).ok())
@@ -47,7 +47,7 @@ pub fn from_lookup(lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'stat
     router(lookup, routes())
 }
 
-/// [`from_lookup`], with a source of keys of the Anthropic API where no variable holds one.
+/// [`from_lookup`], with a source of keys for the Anthropic API if no variable holds one.
 #[cfg(all(feature = "project", feature = "tools", feature = "anthropic"))]
 pub(crate) fn from_lookup_and(
     lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
@@ -149,7 +149,7 @@ type Lookup = Arc<Variables>;
 /// Sets one provider up from variables.
 type Setup = Box<dyn Fn(&dyn Fn(&str) -> Option<String>) -> Result<Arc<dyn ModelProvider>, ModelError> + Send + Sync>;
 
-/// A set-up by a constructor that takes the source of the variables.
+/// Setup by a constructor that takes the source of the variables.
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 fn by<P: ModelProvider>(
     make: impl Fn(&dyn Fn(&str) -> Option<String>) -> Result<P, ModelError> + Send + Sync + 'static,
@@ -157,7 +157,7 @@ fn by<P: ModelProvider>(
     Box::new(move |lookup| Ok(Arc::new(make(lookup)?)))
 }
 
-/// The provider that the user prefers goes first: it has the names without a prefix.
+/// Moves the user's preferred provider to the front, where it has the names without a prefix.
 fn in_order(mut routes: Vec<(&'static str, Setup)>, lookup: &Variables) -> Vec<(&'static str, Setup)> {
     const SWITCHES: [(&str, &str); 2] = [("CLAUDE_CODE_USE_BEDROCK", "bedrock"), ("CLAUDE_CODE_USE_VERTEX", "vertex")];
     let is_on = |name: &str| {
@@ -180,13 +180,13 @@ fn routes() -> Vec<(&'static str, Setup)> {
     Vec::new()
 }
 
-/// What providers are to have beside what variables say.
+/// Parts of providers that do not come from variables.
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 #[derive(Default)]
 struct Shared {
-    /// The transport of all of them.
+    /// Transport of all providers.
     transport: Option<Arc<dyn HttpTransport>>,
-    /// Where keys of the Anthropic API come from.
+    /// Source of keys for the Anthropic API.
     #[cfg_attr(not(feature = "anthropic"), expect(dead_code, reason = "other providers have keys of their own"))]
     key: Option<windlass_http::provider::RefreshingCredentials>,
 }
@@ -202,7 +202,7 @@ fn keyed(
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 fn routes_over(shared: Shared) -> Vec<(&'static str, Setup)> {
     let mut routes: Vec<(&'static str, Setup)> = Vec::new();
-    // The transport into the options of a builder.
+    // Puts the transport into the options of a builder.
     let transport = shared.transport;
     let over = move || {
         let transport = transport.clone();

@@ -1,4 +1,4 @@
-//! One prompt.
+//! Queries: one prompt with its options.
 
 use crate::open::open;
 #[cfg(feature = "project")]
@@ -34,7 +34,7 @@ pub fn query(prompt: impl Into<PromptInput>) -> Query {
     Query::with_options(prompt, Options::default())
 }
 
-/// How long background work is waited for, unless said otherwise.
+/// Default time limit for background work.
 const BACKGROUND_WAIT: Duration = Duration::from_secs(600);
 
 impl Query {
@@ -44,8 +44,8 @@ impl Query {
 }
 
 impl<O> Query<O> {
-    /// The run must end with data of this type. Awaited, the query is that value, and an error if there is none; see
-    /// [`output_schema`](Self::output_schema) for how often the model is asked for it.
+    /// Sets the type of the data that the run must end with. Awaiting the query returns that value, or an error without
+    /// one; see [`output_schema`](Self::output_schema) for the number of attempts.
     ///
     /// ```
     /// use windlass::{Script, ScriptedModel, query, schemars::JsonSchema};
@@ -70,17 +70,15 @@ impl<O> Query<O> {
         Query { prompt, options, wait, output: PhantomData }
     }
 
-    /// How long the query waits after its run for commands and agents that were left in the
-    /// background, and for the runs that begin when they end; `None` means as long
-    /// as it takes, zero not at all. What still runs then is stopped, and the query is no success:
-    /// [`Outcome::BackgroundStopped`](crate::Outcome::BackgroundStopped) names it. Default: ten minutes.
+    /// Time limit for commands and agents left in the background after the run, and for the runs that begin when they
+    /// end; `None` waits without limit, zero not at all. Work that still runs then is stopped, and the query is no
+    /// success: [`Outcome::BackgroundStopped`](crate::Outcome::BackgroundStopped) names it. Default: ten minutes.
     pub fn background_wait(mut self, limit: Option<Duration>) -> Self {
         self.wait = limit;
         self
     }
 
-    /// The run as a stream of events. It starts when it is first polled, on the
-    /// tokio runtime that polls it.
+    /// Returns the run as a stream of events. It starts when it is first polled, on the tokio runtime that polls it.
     pub fn stream(self) -> Run {
         let Self { prompt, options, wait, .. } = self;
         let opening = async move {
@@ -91,7 +89,7 @@ impl<O> Query<O> {
                 options.wait_for_notes();
                 let prompt = ReadPrompt::of(prompt, &options);
                 let reads_commands = prompt.project.is_some() || prompt.given.is_some();
-                // What is wrong with it is known before a session is opened.
+                // Problems of the prompt are reported before a session is opened.
                 prompt.expand(None)?;
                 let (session, tools) = open(options).await?;
                 let prompt = prompt.expand(Some(session.handle.session_id()))?;
@@ -114,13 +112,13 @@ impl<O> Query<O> {
     }
 }
 
-/// A prompt that the project, or the skills of the program, read in their session.
+/// A prompt that the project, or the skills of the program, expand in their session.
 #[cfg(feature = "project")]
 struct ReadPrompt {
     prompt: PromptInput,
     project: Option<LoadedProject>,
     given: Option<GivenSkills>,
-    /// What the session's agent begins a new session with.
+    /// Initial prompt of the session's agent.
     initial: Option<String>,
 }
 
@@ -135,7 +133,7 @@ impl ReadPrompt {
         }
     }
 
-    /// The prompt as it is sent. `session`: its id, once it is open.
+    /// Expands the prompt for sending. `session`: id of the session, once it is open.
     fn expand(&self, session: Option<&SessionId>) -> Result<Prompt, Error> {
         let prompt = self.prompt.clone();
         match (&self.project, &self.given) {
@@ -151,8 +149,8 @@ impl<O: RunOutput> IntoFuture for Query<O> {
     type Output = Result<O, Error>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
-    /// Runs to the end and returns the result: the same stream, folded. No one sees its events, so questions that
-    /// wait for an answer [through events](crate::Permissions::ask_via_events) are denied.
+    /// Runs to the end and returns the result: the same stream, folded. Nobody sees its events, so permission requests
+    /// that wait for an answer [through events](crate::Permissions::ask_via_events) are denied.
     fn into_future(mut self) -> Self::IntoFuture {
         self.options.permissions.ask_via_events = false;
         Box::pin(async move {

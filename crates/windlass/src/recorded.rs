@@ -1,4 +1,4 @@
-//! The surroundings of a session that is recorded or replayed.
+//! Environment of a recorded or replayed session.
 
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -6,15 +6,14 @@ use windlass_context::{Environment, RepositoryStatus};
 use windlass_model::{ModelProvider, SessionFact};
 use windlass_types::{JsonText, Timestamp};
 
-/// A repository as recordings hold it.
+/// A repository in the format of recordings.
 #[derive(Serialize, Deserialize)]
 struct Repository {
     branch: Option<String>,
     changes: Option<Vec<String>>,
 }
 
-/// The environment that the model reads about: the recorded one, if the provider replays a recording. A session that is recorded
-/// keeps its date.
+/// Environment for the model: the recorded one, if the provider replays a recording. A recorded session keeps its date.
 pub(crate) fn environment(
     mut environment: Environment,
     provider: &dyn ModelProvider,

@@ -1,4 +1,4 @@
-//! The git repository around a session, for the model to know of.
+//! Status of the git repository around a session, for the model.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,12 +11,12 @@ use windlass_tool::{Cancel, Process, ProcessCommand, ProcessExit, Tool, ToolSet,
 use windlass_tools::{Bash, child_environment};
 use windlass_types::{Behavior, JsonText, ToolUse};
 
-/// Enough for a large repository; a session does not begin later than this because of one.
+/// Time limit of the status: enough for a large repository, and the longest delay of a session's start.
 const LONGEST: Duration = Duration::from_secs(2);
-/// What runs. Without optional locks it writes nothing.
+/// Command line of the status. Without optional locks it writes nothing.
 const STATUS: [&str; 4] = ["git", "--no-optional-locks", "status", "--short"];
 
-/// What a session is opened with, as far as its repository concerns it.
+/// Parts of a session that the repository status needs.
 pub(crate) struct Look<'a> {
     pub(crate) policy: &'a Policy,
     pub(crate) workspace: &'a Arc<dyn Workspace>,
@@ -26,8 +26,8 @@ pub(crate) struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// The branch, and the status if it is wanted. `None` where there is no repository. The status is left out if a
-    /// call of the model with this command would not run without a question, or if it takes too long.
+    /// Branch, and the status if it is wanted. `None` without a repository. The status is left out if this command
+    /// would need a permission request as a call of the model, or if it takes too long.
     pub(crate) async fn repository(&self, status_wanted: bool) -> Option<RepositoryStatus> {
         let branch = windlass_store::git_branch(self.cwd)?;
         let status = RepositoryStatus::new(Some(branch).filter(|branch| branch != "HEAD"));

@@ -1,4 +1,4 @@
-//! Which session to resume, and from where.
+//! Choice of the session to resume, and of the entry to continue from.
 
 use crate::Error;
 use crate::session::Options;
@@ -9,34 +9,34 @@ use windlass_session::{ProjectKey, ResumePoint, SessionKey, SessionStore, Sessio
 use windlass_tool::Ids;
 use windlass_types::{EntryId, SessionId};
 
-/// Which session to begin or to resume.
+/// Session to begin or to resume.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Resume {
-    /// A new one.
+    /// A new session.
     #[default]
     New,
-    /// The one with this id.
+    /// The session with this id.
     Session(String),
-    /// The one of the working directory that has this title, else the only one whose title begins with it.
+    /// The session of the working directory with this title, else the only one whose title begins with it.
     Titled(String),
-    /// The last one of the working directory.
+    /// The last session of the working directory.
     Latest,
-    /// The last one of the working directory, or a new one if there is none.
+    /// The last session of the working directory, or a new one if there is none.
     LatestOrNew,
 }
 
-/// Which session to begin, or to resume, and how.
+/// Options for beginning or resuming a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Start {
     pub(crate) from: Resume,
-    /// The id of the new session, or of the copy.
+    /// Id of the new session, or of the fork.
     pub(crate) session_id: Option<String>,
-    /// Whether the session is resumed in a copy.
+    /// `true` if the session is resumed as a fork.
     pub(crate) fork: bool,
-    /// The last entry that is kept.
+    /// Last entry that is kept.
     pub(crate) at: Option<String>,
-    /// The prompt whose turn is all that may be dropped.
+    /// Prompt whose turn is all that may be dropped.
     pub(crate) drops_turn: Option<String>,
 }
 
@@ -54,14 +54,15 @@ impl Chosen {
         Self { id, must_exist: false, fork_of: None, point: None }
     }
 
-    /// Whether the conversation begins with this session.
+    /// `true` if the conversation begins with this session.
     #[cfg(all(feature = "store", feature = "tools"))]
     pub(crate) fn is_new(&self) -> bool {
         !self.must_exist && self.fork_of.is_none()
     }
 }
 
-/// Finds the session that is meant, of a directory and the project that its sessions are kept for. A notice names each file that was skipped while looking for the last one.
+/// Chooses the session of a directory, and of the project that its sessions are stored for. A notice names each file
+/// that was skipped in the search for the last session.
 pub(crate) async fn choose(
     start: &Start,
     storage: &Storage,
@@ -100,7 +101,7 @@ pub(crate) async fn choose(
     }
 }
 
-/// Looks whether the session that is to be resumed is there.
+/// Checks that the session to be resumed exists.
 pub(crate) async fn check(options: &Options) -> Result<(), Error> {
     let cwd = options.working_directory()?;
     let (project, storage) = (options.project_key(&cwd), &options.storage);
@@ -124,7 +125,7 @@ pub(crate) async fn check(options: &Options) -> Result<(), Error> {
     }
 }
 
-/// The session that a title means.
+/// Session with the title.
 fn titled(title: &str, sessions: Vec<SessionSummary>, cwd: &Path) -> Result<SessionId, Error> {
     match Titled::among(sessions, title) {
         Titled::One(one) => Ok(one.session_id),
@@ -133,8 +134,8 @@ fn titled(title: &str, sessions: Vec<SessionSummary>, cwd: &Path) -> Result<Sess
     }
 }
 
-/// The session that was changed last. What stands in the place of a session and cannot be read is a notice: it may be the
-/// one that is meant.
+/// Session that was changed last. An unreadable file in place of a session is a notice, because it may be the intended
+/// one.
 async fn latest(
     storage: &Storage,
     store: &dyn SessionStore,
@@ -143,7 +144,7 @@ async fn latest(
 ) -> Result<Option<SessionSummary>, Error> {
     #[cfg(feature = "store")]
     if let Some(files) = storage.files() {
-        /// Most files that a notice names as skipped.
+        /// Maximum number of skipped files named in a notice.
         const MOST_SKIPPED: usize = 10;
         let listed = files.list_all(project).await?;
         let skipped = listed.skipped.iter().take(MOST_SKIPPED);
@@ -154,8 +155,8 @@ async fn latest(
     Ok(store.list(project).await?.into_iter().find(|session| is_of(project, session)))
 }
 
-/// `false` if a session names another directory, whose key is the same by accident. A store of files has left it out by then, and
-/// knows worktrees.
+/// `false` if a session names another directory with the same key by accident. A store of files has already left it
+/// out, and supports worktrees.
 fn is_of(project: &ProjectKey, session: &SessionSummary) -> bool {
     let Some(recorded) = session.cwd.as_deref().map(Path::new) else { return true };
     cfg!(feature = "store")
@@ -163,11 +164,11 @@ fn is_of(project: &ProjectKey, session: &SessionSummary) -> bool {
         || recorded.canonicalize().is_ok_and(|real| project.may_hold(Some(&real)))
 }
 
-/// What keeps a session from being opened. A session that is not found is looked for in other directories.
+/// Error that keeps a session from opening. A missing session is also searched in other directories.
 pub(crate) async fn refusal(error: OpenError, storage: &Storage, cwd: &Path) -> Error {
     #[cfg(feature = "store")]
     if let (OpenError::NotFound { session_id }, Some(home)) = (&error, storage.home_of_files()) {
-        // Where the homes cannot be read, the first error says enough.
+        // If the homes are unreadable, the first error is enough.
         if let Ok(Some(stored)) = home.find_session(session_id).await {
             let kept_in = stored.directory.unwrap_or(stored.log);
             return Error::KeptElsewhere { id: session_id.clone(), cwd: cwd.to_path_buf(), kept_in };
@@ -190,7 +191,7 @@ fn point(start: &Start) -> Result<Option<ResumePoint>, Error> {
     }
 }
 
-/// The id of a session, checked.
+/// Parses the id of a session.
 pub(crate) fn session_id(text: &str) -> Result<SessionId, Error> {
     let id = SessionId::from(text.to_ascii_lowercase());
     if id.is_uuid() { Ok(id) } else { Err(Error::BadSessionId { id: text.to_owned() }) }

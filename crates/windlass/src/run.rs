@@ -1,4 +1,4 @@
-//! A query that runs.
+//! A running query.
 
 use crate::Error;
 use crate::stopped::Stopped;
@@ -11,19 +11,18 @@ use std::time::Duration;
 use windlass_runtime::{EventStream, Session, SessionError, SessionHandle};
 use windlass_types::{Event, EventKind};
 
-/// A run: a stream of its events, which ends when its session has ended. Everything is durable then and the log is given
-/// back, so that a program may end its tokio runtime, or resume the session, at once.
+/// A run: a stream of its events, which ends when its session has ended. Everything is durable then and the log is
+/// released, so that a program may end its tokio runtime, or resume the session, at once.
 ///
-/// When commands or agents are left in the background, further runs may follow, which begin
-/// when those end: see [`Query::background_wait`](crate::Query::background_wait). The last result counts. If work was
-/// stopped that still ran, that is the last result once more, with the outcome
-/// [`BackgroundStopped`](crate::Outcome::BackgroundStopped) in place of a success.
+/// Commands and agents left in the background may cause further runs when they end: see
+/// [`Query::background_wait`](crate::Query::background_wait). The last result is final. If running work was stopped, a
+/// success is emitted once more with the outcome [`BackgroundStopped`](crate::Outcome::BackgroundStopped).
 ///
-/// Dropping it stops the run; what was acknowledged stays in the log.
+/// Dropping it stops the run; acknowledged entries stay in the log.
 #[must_use = "a run does nothing until it is polled"]
 pub struct Run {
     state: RunState,
-    /// How long background work is waited for.
+    /// Time limit for background work.
     wait: Option<Duration>,
     notices: Vec<String>,
     stopped: Stopped,
@@ -31,7 +30,7 @@ pub struct Run {
 
 type Opening = Pin<Box<dyn Future<Output = Result<Session, Error>> + Send>>;
 
-/// Ready when nothing runs in the background any more, or it has taken too long.
+/// Ready when nothing runs in the background any more, or the time limit has passed.
 type Quiet = Pin<Box<dyn Future<Output = bool> + Send>>;
 
 type Closed = Pin<Box<dyn Future<Output = Result<(), SessionError>> + Send>>;
@@ -49,11 +48,11 @@ enum RunState {
         quiet: Option<Quiet>,
     },
     Closing {
-        /// Gives the order to close. The events end with what it returns.
+        /// Closes the session. The events end with its result.
         closed: Option<Closed>,
         events: EventStream,
     },
-    /// The session has ended. One event may be left.
+    /// The session has ended. One event may remain.
     Ended(Option<Box<Event>>),
 }
 
@@ -66,17 +65,17 @@ impl Run {
         Self { state, wait, notices: Vec::new(), stopped: Stopped::default() }
     }
 
-    /// The next event; `None` when the session has ended and its log is given back. Cancel safe.
+    /// Next event; `None` when the session has ended and its log is released. Cancel safe.
     ///
     /// # Errors
-    /// The run could not start, or the session store refused an entry; then the
-    /// run's result came before. Nothing follows.
+    /// The run could not start, or the session store refused an entry; the run's result came before the latter. Nothing
+    /// follows.
     pub async fn try_next(&mut self) -> Result<Option<Box<Event>>, Error> {
         poll_fn(|cx| self.poll(cx)).await.transpose()
     }
 
-    /// Orders to the run: interrupt, steer, change the model or mode. Opens the
-    /// session if that has not happened yet.
+    /// Handle for commands to the run: interrupt, steer, change the model or mode. Opens the session if that has not
+    /// happened yet.
     ///
     /// # Errors
     /// The run could not start, or is over.
@@ -88,9 +87,8 @@ impl Run {
         }
     }
 
-    /// What was found while the session was opened: allow rules that cannot be
-    /// used, damaged lines of an earlier session, calls whose outcome is unknown.
-    /// Empty before the first event. A query that is awaited shows none of them.
+    /// Notices from opening the session: unusable allow rules, damaged lines of an earlier session, calls with an
+    /// unknown outcome. Empty before the first event. An awaited query shows none of them.
     pub fn notices(&self) -> &[String] {
         &self.notices
     }
@@ -123,7 +121,7 @@ impl Run {
                     (Poll::Ready(next), _) => next,
                     (Poll::Pending, Some(waiting)) => {
                         ready!(waiting.as_mut().poll(cx));
-                        // Events may have come in between: they are looked for once more.
+                        // Events may have arrived in between, so they are polled once more.
                         *quiet = None;
                         continue;
                     }
@@ -161,14 +159,14 @@ impl Run {
         }
     }
 
-    /// A run is over: waits for what it left in the background, unless that is waited for already.
+    /// Waits for the background work of a finished run, unless that wait has begun already.
     fn wait(&mut self) {
         if self.wait == Some(Duration::ZERO) {
             return self.close();
         }
         self.state = match std::mem::replace(&mut self.state, RunState::Ended(None)) {
             RunState::Open { handle, events } => {
-                // What takes longer is stopped.
+                // Work that takes longer is stopped.
                 let quiet: Quiet = Box::pin(handle.quiet_within(self.wait.unwrap_or(Duration::MAX)));
                 RunState::Waiting { handle, events, quiet: Some(quiet) }
             }

@@ -1,14 +1,14 @@
-//! What a session needs of its tokio runtime.
+//! Requirements of a session on its tokio runtime.
 
 use crate::Error;
 use std::panic::catch_unwind;
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// Checks that the current runtime has all that a session needs.
+/// Checks that the current runtime meets the requirements of a session.
 ///
-/// tokio has no query for its timers and its I/O: without them the first use panics, in the middle of a run. So each is used
-/// once, on the spot, where a panic can be answered with an error. The panic hook of the program still reports it.
+/// tokio cannot be asked for its timers and its I/O: without them the first use panics, in the middle of a run. So each
+/// is used once here, where a panic can be turned into an error. The panic hook of the program still reports it.
 pub(crate) fn check() -> Result<(), Error> {
     Handle::try_current().map_err(|_| Error::NoRuntime { missing: "there is no tokio runtime" })?;
     catch_unwind(|| drop(tokio::time::sleep(Duration::ZERO)))
@@ -16,8 +16,8 @@ pub(crate) fn check() -> Result<(), Error> {
     check_io()
 }
 
-/// Connections and programs need I/O. A socket without a name reaches nothing; that there are no more of them is no matter
-/// of the runtime.
+/// Checks for I/O, which connections and programs need. An unnamed socket reaches nothing; exhausted sockets are no
+/// fault of the runtime.
 #[cfg(all(unix, any(feature = "anthropic", feature = "mcp", feature = "tools")))]
 fn check_io() -> Result<(), Error> {
     catch_unwind(|| drop(tokio::net::UnixDatagram::unbound()))

@@ -1,4 +1,4 @@
-//! Messages that MCP servers have a session's models write.
+//! Model requests of MCP servers (sampling) through a session's models.
 
 use async_trait::async_trait;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use windlass_types::StopReason;
 /// An open session.
 struct OfSession {
     handle: SessionHandle,
-    /// The model that writes summaries, if it is another one.
+    /// Model that writes summaries, if it is another one.
     other: Option<String>,
 }
 
-/// Lets the servers that may ask a session for messages of its models.
+/// Lets permitted servers request messages from the models of a session.
 pub(crate) fn offer(servers: &McpServers, session: &SessionHandle, other: Option<String>) {
     servers.sample_through(Arc::new(OfSession { handle: session.weak(), other }));
 }
@@ -32,7 +32,7 @@ impl Sampling for OfSession {
         let answer = self.handle.side_call(call).await.map_err(|error| error.to_string())?;
         let (read, written) = (answer.usage.total_input(), answer.usage.output_tokens);
         let model = &answer.model;
-        // It fails when the session has ended.
+        // Fails when the session has ended.
         let _ = self.handle.notice(format!(
             "The model {model} wrote a message for the MCP server {:?}: {read} tokens in, {written} out.",
             request.server
@@ -47,7 +47,7 @@ impl Sampling for OfSession {
             StopReason::EndTurn => "endTurn",
             other => other.as_str(),
         };
-        // A model that stops at a text does not come to what follows.
+        // Calls after a stop sequence are not part of the answer.
         let calls = if end.is_some() { Vec::new() } else { answer.calls };
         Ok(SamplingAnswer::new(model, text).stop_reason(reason).calls(calls))
     }

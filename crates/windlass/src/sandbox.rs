@@ -1,4 +1,4 @@
-//! The sandbox of a session: what its options come to, and what is proved when it opens.
+//! Sandbox of a session: its options, and the proof of its level at opening.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -19,11 +19,11 @@ use crate::session::Options;
 
 pub use windlass_sandbox::{HELPER_WORD, Holds, Level, Mechanism, Network, SandboxError, become_helper};
 
-/// In which sandbox the commands of a session run.
+/// Sandbox options for the commands of a session.
 ///
-/// Programs may write in the directories of the workspace and in a folder for temporary files; what decides what runs later
-/// (hooks of git, settings, start-up files) stays as it is, keys and tokens in the usual places are hidden, and the network is off. When a session
-/// opens, a probe tries what is forbidden; a notice names the level that was proved.
+/// Programs may write in the directories of the workspace and in a folder for temporary files. Files that determine
+/// what runs later (git hooks, settings, start-up files) are read-only, keys and tokens in the usual places are hidden,
+/// and the network is off. When a session opens, a probe tries the forbidden accesses; a notice names the proven level.
 ///
 /// ```
 /// use windlass::sandbox::{Network, SandboxOptions};
@@ -50,7 +50,7 @@ pub struct SandboxOptions {
     paths: Paths,
 }
 
-/// What runs outside of the sandbox.
+/// Programs that run outside of the sandbox.
 #[derive(Debug, Clone, Default)]
 struct Excluded {
     commands: Vec<String>,
@@ -58,7 +58,7 @@ struct Excluded {
     language_servers: Vec<String>,
 }
 
-/// What programs may do with some paths, beside what they may do anyway.
+/// Additional access rules for some paths.
 #[derive(Debug, Clone, Default)]
 struct Paths {
     writable: Vec<PathBuf>,
@@ -68,31 +68,32 @@ struct Paths {
 }
 
 impl SandboxOptions {
-    /// A sandbox if this machine has one; commands ask as they do without. Where there is none a notice says so.
+    /// A sandbox if this machine has one; commands need the same permission requests as without. A notice reports a
+    /// missing sandbox.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Opens no session unless the sandbox holds everything.
+    /// Opens no session unless the sandbox enforces everything.
     pub fn required(mut self) -> Self {
         self.required = true;
         self
     }
 
-    /// Takes a sandbox that does not hold everything for enough, where one is required: inside of containers, for example.
+    /// Accepts a required sandbox that does not enforce everything: inside of containers, for example.
     pub fn accept_weaker(mut self) -> Self {
         self.weaker = true;
         self
     }
 
-    /// Lets commands in the sandbox run without a question where no rule, hook or mode asks or denies. Has no effect at a level that
-    /// does not hold everything.
+    /// Lets commands in the sandbox run without a permission request if no rule, hook or mode asks or denies. Has no
+    /// effect at a level that does not enforce everything.
     pub fn auto_allow(mut self) -> Self {
         self.auto_allow = true;
         self
     }
 
-    /// Keeps commands inside that ask to run outside. Without this someone is asked about each.
+    /// Keeps commands inside that request to run outside. Without this, each needs an approval.
     pub fn keep_inside(mut self) -> Self {
         self.keeps_inside = true;
         self
@@ -104,67 +105,69 @@ impl SandboxOptions {
         self
     }
 
-    /// MCP servers whose programs run outside, by name; `*` means all. The others run inside, but those that the program has added to its
-    /// set before the session opens: a notice names them, and a session whose sandbox is [required](Self::required) is refused.
+    /// MCP servers whose programs run outside, by name; `*` means all. The others run inside, except those that the
+    /// program has added to its set before the session opens: a notice names them, and a session whose sandbox is
+    /// [required](Self::required) is refused.
     pub fn exclude_servers<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
         self.excluded.servers.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// Language servers whose programs run outside, by name; `*` means all. The others run inside, but those that a set which the program
-    /// shares has started before.
+    /// Language servers whose programs run outside, by name; `*` means all. The others run inside, except those that a
+    /// set shared by the program has started before.
     pub fn exclude_language_servers<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
         self.excluded.language_servers.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// What of the network programs reach. Default: [`Network::Off`].
+    /// Network access of programs. Default: [`Network::Off`].
     pub fn network(mut self, network: Network) -> Self {
         self.network = network;
         self
     }
 
-    /// Lets programs reach these hosts and no others, through a proxy of the session; it counts instead of [`network`](Self::network).
+    /// Lets programs reach only these hosts, through a proxy of the session. Overrides [`network`](Self::network).
     ///
-    /// Names are looked up by the proxy, and only addresses that fit are dialled. Programs find it by the usual variables
-    /// (`HTTPS_PROXY`); what does not heed them reaches no host. At a level that does not separate networks, no program reaches any.
+    /// The proxy resolves names, and connects only to addresses that the rules permit. Programs find it by the usual
+    /// variables (`HTTPS_PROXY`); a program that ignores them reaches no host. At a level that does not separate
+    /// networks, no program reaches any.
     #[cfg(feature = "web")]
     pub fn hosts(mut self, policy: NetworkPolicy) -> Self {
         self.hosts = Some(policy);
         self
     }
 
-    /// Lets programs open Unix sockets, by which they reach agents for keys, containers and the like.
+    /// Lets programs open Unix sockets, through which they reach key agents, containers and the like.
     pub fn allow_unix_sockets(mut self) -> Self {
         self.unix_sockets = true;
         self
     }
 
-    /// Where bubblewrap is, if it is not in one of the usual places.
+    /// Path of bubblewrap, if it is not in one of the usual places.
     pub fn bubblewrap(mut self, program: impl Into<PathBuf>) -> Self {
         self.bubblewrap = Some(program.into());
         self
     }
 
-    /// More directories in which programs may write. A beginning `~/` stands for the home of the user.
+    /// Additional writable directories. A leading `~/` is the user's home.
     pub fn writable<T: Into<PathBuf>>(mut self, paths: impl IntoIterator<Item = T>) -> Self {
         self.paths.writable.extend(paths.into_iter().map(Into::into));
         self
     }
 
-    /// More paths that stay as they are. A beginning `~/` stands for the home of the user.
+    /// Additional read-only paths. A leading `~/` is the user's home.
     pub fn read_only<T: Into<PathBuf>>(mut self, paths: impl IntoIterator<Item = T>) -> Self {
         self.paths.read_only.extend(paths.into_iter().map(Into::into));
         self
     }
 
-    /// More paths of which programs see nothing. A beginning `~/` stands for the home of the user.
+    /// Additional paths hidden from programs. A leading `~/` is the user's home.
     pub fn hide<T: Into<PathBuf>>(mut self, paths: impl IntoIterator<Item = T>) -> Self {
         self.paths.hidden.extend(paths.into_iter().map(Into::into));
         self
     }
 
-    /// Paths that are not hidden, although they would be. A beginning `~/` stands for the home of the user.
+    /// Paths that stay visible although they would be hidden. A leading `~/` is the user's home.
     pub fn show<T: Into<PathBuf>>(mut self, paths: impl IntoIterator<Item = T>) -> Self {
         self.paths.shown.extend(paths.into_iter().map(Into::into));
         self
@@ -178,7 +181,7 @@ impl SandboxOptions {
             };
             paths.iter().map(expand).collect()
         };
-        // One that is not there cannot be opened to programs.
+        // A missing directory cannot be opened to programs.
         let more = expanded(&self.paths.writable).into_iter().filter(|path| path.is_dir());
         let of_home = HOME_PLACES.iter().chain(HOME_ONLY_PLACES).copied().filter(|place| *place != ".git/config");
         let of_home = site.home.iter().flat_map(|home| of_home.clone().map(|place| home.join(place)));
@@ -194,7 +197,8 @@ impl SandboxOptions {
             .with_unix_sockets(self.unix_sockets)
     }
 
-    /// The sandbox, once its level is proved. `None`: there is none, and it is not required; a notice says why.
+    /// Opens the sandbox and proves its level. `None`: there is none, and it is not required; a notice names the
+    /// reason.
     pub(crate) async fn open(
         &self,
         site: &Site,
@@ -229,20 +233,20 @@ impl SandboxOptions {
         Ok(Some((sandbox, way)))
     }
 
-    /// What a person should know who wanted commands to run without a question.
+    /// Adds a notice if commands were to run without permission requests and the sandbox is too weak for that.
     pub(crate) fn note_questions(&self, level: Level, notices: &mut Vec<String>) {
         if self.auto_allow && !level.holds.is_whole() {
             notices.push("commands ask as without a sandbox, since it does not hold everything".to_owned());
         }
     }
 
-    /// Whether the programs of an MCP server run outside.
+    /// `true` if the programs of an MCP server run outside.
     #[cfg(feature = "mcp")]
     pub(crate) fn excludes_server(&self, server: &str) -> bool {
         self.excluded.servers.iter().any(|name| name == "*" || name == server)
     }
 
-    /// Whether the program of a language server runs outside.
+    /// `true` if the program of a language server runs outside.
     #[cfg(feature = "lsp")]
     pub(crate) fn excludes_language_server(&self, server: &str) -> bool {
         self.excluded.language_servers.iter().any(|name| name == "*" || name == server)
@@ -253,7 +257,7 @@ impl SandboxOptions {
         self.required
     }
 
-    /// The way of programs into the network.
+    /// Network access of programs, with its proxy.
     #[cfg(feature = "web")]
     async fn way(&self) -> Result<Way, SandboxError> {
         let Some(hosts) = &self.hosts else { return Ok(Way::of(self.network)) };
@@ -274,13 +278,13 @@ impl SandboxOptions {
         Ok(Way { network, variables: variables.collect(), refused, _proxy: Some(proxy) })
     }
 
-    /// The way of programs into the network.
+    /// Network access of programs.
     #[cfg(not(feature = "web"))]
     async fn way(&self) -> Result<Way, SandboxError> {
         Ok(Way::of(self.network))
     }
 
-    /// Whether a line for Bash would run inside, as far as these options decide that. `leaves` says that its call asks to run outside.
+    /// `true` if a line for Bash would run inside by these options. `leaves`: the call requests to run outside.
     #[must_use]
     pub fn confines(&self, line: &str, leaves: bool) -> bool {
         let commands = SandboxedCommands::new().with_excluded(&self.excluded.commands);
@@ -297,11 +301,11 @@ impl SandboxOptions {
     }
 }
 
-/// How programs reach the network. A proxy ends with it.
+/// Network access of programs. A proxy ends with it.
 pub(crate) struct Way {
     network: Network,
     variables: Vec<(OsString, OsString)>,
-    /// What the proxy has refused.
+    /// Hosts that the proxy has refused.
     refused: RefusedHosts,
     #[cfg(feature = "web")]
     _proxy: Option<EgressProxy>,
@@ -319,34 +323,34 @@ impl Way {
     }
 }
 
-/// What a session says of the sandbox of its programs.
+/// Sandbox options of a session for its programs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ProgramSandbox {
-    /// The sandbox, if they are to run in one.
+    /// Sandbox, if the programs run in one.
     pub(crate) options: Option<SandboxOptions>,
-    /// The program that becomes its helper.
+    /// Program that becomes the helper.
     pub(crate) helper: Option<PathBuf>,
 }
 
-/// For whom a sandbox is, and where.
+/// Users and directories of a sandbox.
 #[derive(Debug, Clone)]
 pub(crate) struct Site {
-    /// Who runs in it, as the beginning of a notice.
+    /// Programs that run in it, as the beginning of a notice.
     pub(crate) who: &'static str,
-    /// The directories of the workspace.
+    /// Directories of the workspace.
     pub(crate) directories: Vec<PathBuf>,
-    /// The home of the user.
+    /// Home of the user.
     pub(crate) home: Option<PathBuf>,
-    /// What stays as it is beside what options say.
+    /// Read-only paths beside those of the options.
     pub(crate) read_only: Vec<PathBuf>,
-    /// Where temporary files are.
+    /// Directory of temporary files.
     pub(crate) temporary: PathBuf,
-    /// The helper.
+    /// Program that becomes the helper.
     pub(crate) helper: Option<PathBuf>,
 }
 
 impl Site {
-    /// That of the commands of a session.
+    /// Site of a session's commands.
     pub(crate) fn of_session(options: &Options, policy: &Policy) -> Self {
         let surroundings = &options.surroundings;
         let own = options.storage.home.iter().map(|home| home.root().to_path_buf());
@@ -361,7 +365,7 @@ impl Site {
     }
 }
 
-/// Where temporary files are.
+/// Directory of temporary files.
 pub(crate) fn temporary(environment: &[(OsString, OsString)]) -> PathBuf {
     let named = environment.iter().find(|(name, _)| name == "TMPDIR").map(|(_, value)| PathBuf::from(value));
     named.filter(|path| path.is_absolute()).unwrap_or_else(|| PathBuf::from("/tmp"))

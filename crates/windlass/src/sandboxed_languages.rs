@@ -1,4 +1,4 @@
-//! The programs of language servers in a sandbox.
+//! Sandbox for the programs of language servers.
 
 use crate::sandbox::{SandboxOptions, Way};
 use std::fmt;
@@ -7,7 +7,7 @@ use windlass_lsp::{ConfinedUntilEnd, ServerConfinement};
 use windlass_sandbox::Sandbox;
 use windlass_tool::ProcessCommand;
 
-/// Has the programs of language servers run in the sandbox of a session, but those that options exclude.
+/// Runs the programs of language servers in the sandbox of a session, except the excluded ones.
 pub(crate) struct LanguageSandbox {
     pub(crate) sandbox: Sandbox,
     pub(crate) way: Arc<Way>,
@@ -32,11 +32,11 @@ impl ServerConfinement for LanguageSandbox {
         }
         program.env.retain(|(name, _)| name != "TMPDIR");
         program.env.push(("TMPDIR".into(), self.sandbox.temporary().into()));
-        // It runs beside the user's work: what is made of protected names meanwhile may be theirs.
+        // The server runs beside the user's work, so files created meanwhile under protected names may be the user's.
         program.background = true;
         let entered = self.sandbox.enter(program).await.map_err(|error| error.to_string())?;
         let command = entered.command.clone();
-        // The proxy is there for as long as the program.
+        // The proxy lives as long as the program.
         Ok((command, Box::new((entered, Arc::clone(&self.way), self.sandbox.clone()))))
     }
 }

@@ -1,4 +1,4 @@
-//! The programs of MCP servers in a sandbox.
+//! Sandbox for the programs of MCP servers.
 
 use crate::sandbox::{SandboxError, SandboxOptions, Way};
 use std::fmt;
@@ -7,7 +7,7 @@ use windlass_mcp::{ConfinedProgram, McpServers, ProgramConfinement};
 use windlass_sandbox::Sandbox;
 use windlass_tool::ProcessCommand;
 
-/// Has the programs of servers run in a sandbox, but those that options exclude.
+/// Runs the programs of MCP servers in a sandbox, except the excluded ones.
 pub(crate) struct ServerSandbox {
     sandbox: Sandbox,
     way: Arc<Way>,
@@ -19,10 +19,10 @@ impl ServerSandbox {
         Self { sandbox, way, options }
     }
 
-    /// Has the programs of a set confined, as far as they are not yet.
+    /// Confines the programs of a set that are not confined yet.
     ///
     /// # Errors
-    /// Some run outside, and the sandbox is required.
+    /// Some programs run outside, and the sandbox is required.
     pub(crate) fn settle(self, servers: &McpServers, notices: &mut Vec<String>) -> Result<(), SandboxError> {
         let options = self.options.clone();
         let mut outside = servers.confine(Arc::new(self));
@@ -61,7 +61,7 @@ impl ProgramConfinement for ServerSandbox {
         program.env.retain(|(name, _)| name != "TMPDIR");
         program.env.push(("TMPDIR".into(), self.sandbox.temporary().into()));
         let entered = self.sandbox.enter(program).await.map_err(|error| error.to_string())?;
-        // The proxy is there for as long as the program.
+        // The proxy lives as long as the program.
         let kept = (Arc::clone(&self.way), self.sandbox.clone());
         Ok(ConfinedProgram::new(entered.command.clone()).keeping((entered, kept)).advising(
             "it runs in the sandbox of commands, without the files and hosts that they cannot reach; \

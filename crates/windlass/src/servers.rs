@@ -3,8 +3,8 @@
 use windlass_mcp::{McpConfigError, McpServerConfig, McpTransport, expand_variables, parse_config};
 use windlass_project::{Layer, Resolved, ServerAddress, ServerDefinition, ServerPolicy};
 
-/// How to reach an MCP server that a file or a [plugin](crate::project::load_plugins) defines. `environment` says what a
-/// variable in its configuration stands for; `${CLAUDE_PLUGIN_ROOT}` is the plugin's directory whatever that says.
+/// Configuration of an MCP server that a file or a [plugin](crate::project::load_plugins) defines. `environment`
+/// resolves variables in the configuration; `${CLAUDE_PLUGIN_ROOT}` is always the plugin's directory.
 ///
 /// ```no_run
 /// use windlass::{mcp::{McpOptions, McpServers, server_config}, project::{PluginDir, load_plugins}};
@@ -23,7 +23,7 @@ use windlass_project::{Layer, Resolved, ServerAddress, ServerDefinition, ServerP
 /// ```
 ///
 /// # Errors
-/// The entry cannot be used, names a variable that is not set, or is a server inside the host.
+/// The entry is unusable, names an unset variable, or is a server inside the host.
 pub fn server_config(
     server: &ServerDefinition,
     environment: impl Fn(&str) -> Option<String>,
@@ -44,8 +44,8 @@ pub fn server_config(
     Ok(config)
 }
 
-/// Which MCP servers settings let in: `allowedMcpServers`, `deniedMcpServers` and `allowManagedMcpServersOnly`.
-/// Variables in their entries stand for what managed settings say, else for what `environment` says.
+/// Policy of MCP servers from settings: `allowedMcpServers`, `deniedMcpServers` and `allowManagedMcpServersOnly`.
+/// Variables in their entries get their values from managed settings, else from `environment`.
 ///
 /// ```
 /// use windlass::crates::project::{Layer, Origin, Settings, SettingsFile, resolve};
@@ -68,14 +68,14 @@ pub fn server_policy(resolved: &Resolved, environment: impl Fn(&str) -> Option<S
     resolved.servers.lists.policy(|text| expand_variables(text, &lookup).map_err(unset))
 }
 
-/// Why a server is kept out, if it is. Servers inside the host never are: the host itself runs them.
+/// Reason why a server is kept out, if it is. Servers inside the host always pass, because the host itself runs them.
 #[must_use]
 pub fn server_refusal(policy: &ServerPolicy, name: &str, config: &McpServerConfig) -> Option<String> {
     match &config.transport {
         McpTransport::InProcess(_) => None,
         McpTransport::Stdio { command, args, .. } => policy.refusal(name, ServerAddress::Program { command, args }),
         McpTransport::Http { url, .. } | McpTransport::Sse { url, .. } => policy.refusal(name, ServerAddress::Url(url)),
-        // What a new kind connects to is no address that a list could name.
+        // The target of a new transport is no address that a list could name.
         _ => policy.refusal(name, ServerAddress::Url("")),
     }
 }
@@ -123,7 +123,7 @@ mod tests {
         };
         let managed = r#"{"env":{"RUN":"managed"},"allowedMcpServers":[
             {"serverCommand":["${RUN}","${HOME}"]},{"serverUrl":"https://${MISSING:-a.example}/*"}]}"#;
-        // Another file cannot change what the list means.
+        // Another file cannot change the meaning of the list.
         let flags = r#"{"env":{"RUN":"flags","HOME":"/flags"}}"#;
         let resolved = resolve(&[file(Layer::Managed, managed), file(Layer::Flags, flags)]).unwrap();
         let policy = server_policy(&resolved, |name| (name == "HOME").then(|| "/home/a".to_owned()));

@@ -1,4 +1,4 @@
-//! Sessions: opening, steering, watching and resuming them, and those that are stored.
+//! Sessions: opening, steering, watching and resuming them, and stored sessions.
 
 pub use crate::home::Home;
 pub use crate::options::Options;

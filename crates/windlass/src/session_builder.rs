@@ -25,59 +25,57 @@ impl SessionBuilder {
     /// Opens the session on the current tokio runtime.
     ///
     /// # Errors
-    /// Something is missing or cannot be used; the text says what to set.
+    /// A required option is missing, or an option is unusable; the text names the remedy.
     pub async fn open(self) -> Result<Session, Error> {
         Ok(open(self.options).await?.0)
     }
 
-    /// The same options for one prompt.
+    /// Uses the options for a query of one prompt.
     pub fn query(self, prompt: impl Into<PromptInput>) -> Query {
         Query::with_options(prompt, self.options)
     }
 
-    /// Continues the run of a session that is [resumed](Self::resume) which waits for answers, and says nothing:
-    /// see [`Permissions::wait_for_answers`](crate::Permissions::wait_for_answers), which this implies.
+    /// Continues a waiting run of a [resumed](Self::resume) session without a new prompt: see
+    /// [`Permissions::wait_for_answers`](crate::Permissions::wait_for_answers), which this implies.
     pub fn continue_run(mut self) -> Query {
         self.options.permissions.wait = true;
         self.query(PromptInput::continue_run())
     }
 
-    /// Has the options say what their [project](Self::project) says, for programs that look at
-    /// [them](Self::options) before the session opens. Opening does it otherwise. Blocks for as long as the disk takes.
+    /// Applies the [project](Self::project) to the options, for programs that inspect [them](Self::options) before the
+    /// session opens. Otherwise opening does it. Blocks for as long as the disk takes.
     ///
     /// # Errors
-    /// Something of the project keeps the session from being opened.
+    /// The project keeps the session from opening.
     #[cfg(feature = "project")]
     pub fn resolve(mut self) -> Result<Self, Error> {
         self.options.apply_project()?;
         Ok(self)
     }
 
-    /// Looks whether the session that is to be resumed is there, without opening it: a program that opens later reports a wrong id at
-    /// its start. Nothing is looked up for a new session.
+    /// Checks that the session to be resumed exists, without opening it, so that a program that opens it later reports
+    /// a wrong id at its start. Nothing is looked up for a new session.
     ///
     /// # Errors
-    /// There is no such session, or another one that it is not certain is meant.
+    /// The session does not exist, or is ambiguous.
     pub async fn check_resumed(&self) -> Result<(), Error> {
         crate::resume::check(&self.options).await
     }
 
-    /// What the session would be opened with, as far as it was said. What a project says is there once it is
-    /// [resolved](Self::resolve).
+    /// Options of the session as set so far. Those of a project are included once it is [resolved](Self::resolve).
     pub fn options(&self) -> &Options {
         &self.options
     }
 
-    /// Opens the session, with what can change its tools while it is open.
+    /// Opens the session, with the handle for changing its tools.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open).
+    /// The same as [`open`](Self::open).
     pub async fn open_with_tools(self) -> Result<(Session, SessionTools), Error> {
         open(self.options).await
     }
 
-    /// What the agent may do, as the session would decide it: for tools that
-    /// explain or check a policy without running anything.
+    /// Permission policy of the session, for programs that explain or check a policy without running anything.
     ///
     /// # Errors
     /// A directory or a rule cannot be used.

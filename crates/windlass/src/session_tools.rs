@@ -14,27 +14,27 @@ use windlass_runtime::Prompt;
 use windlass_runtime::SessionHandle;
 use windlass_subagent::{AGENT_TOOL_NAME, Subagents};
 
-/// Most unusable tools of servers that are reported to the host.
+/// Maximum number of unusable server tools reported to the host.
 #[cfg(feature = "mcp")]
 const MOST_REPORTED: usize = 200;
 
-/// The tools of an open session, as far as they can be others than at its beginning. Cheap to clone. See
+/// Changeable tools of an open session. Cheap to clone. See
 /// [`SessionBuilder::open_with_tools`](crate::SessionBuilder::open_with_tools).
 #[derive(Clone)]
 pub struct SessionTools(Arc<Open>);
 
 struct Open {
     offer: Offer,
-    /// Weak: servers that are followed do not keep a session open.
+    /// Weak, so that the task that follows servers does not keep a session open.
     handle: SessionHandle,
     agents: Lock<Option<Subagents>>,
-    /// The tools that cannot be used of which the host knows.
+    /// Unusable tools that were reported to the host.
     #[cfg(feature = "mcp")]
     reported: Lock<BTreeSet<String>>,
-    /// The servers of which the host knows that they are missing, by name.
+    /// Names of the missing servers that were reported to the host.
     #[cfg(feature = "mcp")]
     missing: Lock<BTreeSet<String>>,
-    /// The number of the last change of a resource that the model reads of.
+    /// Number of the last resource change that the model has read about.
     #[cfg(feature = "mcp")]
     resources: Lock<u64>,
 }
@@ -62,9 +62,9 @@ impl SessionTools {
         crate::names::Tools::of_offer(self.0.offer.options())
     }
 
-    /// Offers these agents instead of those before, from the next request to the model on. Agents that work already go
-    /// on as they are. The description of the tool `Agent` is another one then, so the provider reads the whole
-    /// conversation anew instead of from its cache; agents that are the same as before change nothing.
+    /// Replaces the offered agents from the next request to the model on. Running agents continue unchanged. The
+    /// description of the tool `Agent` changes, so the provider reads the whole conversation anew instead of from its
+    /// cache; unchanged agents change nothing.
     ///
     /// # Errors
     /// The session is closed.
@@ -73,14 +73,14 @@ impl SessionTools {
         if current.as_ref() == Some(&agents) {
             return Ok(());
         }
-        // The order holds what the order before it holds, since nobody else computes one meanwhile.
+        // The lock keeps the order of changes, because no other thread computes tools meanwhile.
         let tools = self.0.offer.tools(Some(&agents))?;
         self.0.handle.set_tools(tools)?;
         *current = Some(agents);
         Ok(())
     }
 
-    /// Puts changes of the servers in place until the session ends. Keeps the servers until then.
+    /// Applies changes of the servers until the session ends. Keeps the servers until then.
     #[cfg(feature = "mcp")]
     pub(crate) fn follow(&self, mut changes: McpChanges) {
         self.report_missing();
@@ -100,14 +100,14 @@ impl SessionTools {
         });
     }
 
-    /// Puts in place what the servers offer now. Whether the session is still open.
+    /// Applies the present offer of the servers. Returns `true` while the session is open.
     #[cfg(feature = "mcp")]
     fn renew(&self) -> bool {
         let current = self.0.agents.lock();
         let tools = self.0.offer.tools(current.as_ref()).inspect_err(|error| {
             tracing::warn!(%error, "the tools of MCP servers cannot be used");
         });
-        // It fails only when the session is closed, as the next order does.
+        // Fails only when the session is closed, like the next command.
         let _ = self.0.handle.set_instructions(self.0.offer.instructions());
         self.report_missing();
         self.report_left_out();
@@ -115,7 +115,8 @@ impl SessionTools {
         tools.map_or(true, |tools| self.0.handle.set_tools(tools).is_ok())
     }
 
-    /// The prompt of a server, if a prompt names one (`/mcp__server__prompt argument`), or else itself.
+    /// Replaces a prompt that names one of a server (`/mcp__server__prompt argument`) by that; returns others
+    /// unchanged.
     #[cfg(all(feature = "mcp", feature = "project"))]
     pub(crate) async fn prompt_of_server(&self, mut prompt: Prompt) -> Result<Prompt, Error> {
         let Some((command, arguments)) = crate::project::named_command(&prompt) else { return Ok(prompt) };
@@ -133,7 +134,7 @@ impl SessionTools {
         self.0.offer.servers()
     }
 
-    /// Reports to the host which servers are not connected, each once until it is connected again.
+    /// Reports the servers that are not connected to the host, each once until it is connected again.
     #[cfg(feature = "mcp")]
     fn report_missing(&self) {
         let Some(servers) = self.0.offer.servers() else { return };
@@ -147,7 +148,7 @@ impl SessionTools {
         }
     }
 
-    /// Reports to the host which tools of servers cannot be used, each once.
+    /// Reports the unusable tools of servers to the host, each once.
     #[cfg(feature = "mcp")]
     fn report_left_out(&self) {
         let Some(servers) = self.0.offer.servers() else { return };
@@ -159,7 +160,7 @@ impl SessionTools {
         }
     }
 
-    /// Has the model read which resources have changed since it read them.
+    /// Tells the model which resources have changed since it read them.
     #[cfg(feature = "mcp")]
     fn report_resources(&self) {
         let Some(servers) = self.0.offer.servers() else { return };
@@ -171,7 +172,7 @@ impl SessionTools {
         }
     }
 
-    /// The agents that the model can give tasks to now; `None` if it has no tool for that.
+    /// Agents that the model can give tasks to now; `None` if it has no tool for that.
     pub fn subagents(&self) -> Option<Subagents> {
         self.0.agents.lock().clone().filter(|_| self.0.offer.allows(AGENT_TOOL_NAME))
     }

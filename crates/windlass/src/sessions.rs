@@ -1,4 +1,4 @@
-//! Stored sessions, for programs that look at them from outside: lists, transcripts, notes, copies and exports.
+//! Stored sessions, for programs that inspect them from outside: lists, transcripts, notes, copies and exports.
 
 mod audit;
 mod fork;
@@ -20,28 +20,28 @@ use std::path::{Path, PathBuf};
 use windlass_session::{Annotation, Loaded, Owner, ProjectKey, SessionStore, StoreErrorKind, export_entries};
 use windlass_store::{FoundSession, JsonlStore, SessionList};
 
-/// A stored session and where it is kept.
+/// A stored session and its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoredSession {
-    /// Its id.
+    /// Id of the session.
     pub id: SessionId,
-    /// The directory that it works in, from which it can be resumed. `None` when its log does not say, or names one
-    /// that it is not stored for.
+    /// Working directory of the session, from which it can be resumed. `None` when its log names none, or one that it
+    /// is not stored for.
     pub directory: Option<PathBuf>,
-    /// The file of its log.
+    /// File of the session's log.
     pub log: PathBuf,
-    /// Whether it is in one of the homes that are [only read](Home::also_read). It can be resumed, copied, renamed and
-    /// tagged, which copies it to this home first, but not deleted.
+    /// `true` if the session is in one of the homes that are [only read](Home::also_read). It can be resumed, copied,
+    /// renamed and tagged, which copies it to this home first, but not deleted.
     pub only_read: bool,
-    /// What lists show of it. `None` when its log says nothing about itself.
+    /// Summary for lists. `None` when its log has no facts about itself.
     pub summary: Option<SessionSummary>,
 }
 
 impl StoredSession {
     fn new(found: FoundSession) -> Self {
         let said = found.summary.as_ref().and_then(|summary| summary.cwd.as_deref());
-        // A log can be written by any program: it names no directory but that of the project it is stored for.
+        // Any program can write a log, so the only accepted directory is that of the project it is stored for.
         let is_stored_for = |path: &Path| found.key.project.matches(ProjectKey::of(path).as_str());
         let directory = said.map(PathBuf::from).filter(|path| is_stored_for(path));
         Self { id: found.key.session, directory, log: found.path, only_read: found.only_read, summary: found.summary }
@@ -49,13 +49,14 @@ impl StoredSession {
 }
 
 /// Stored sessions. A session may be open meanwhile, here or in another process: reading does not disturb it, and
-/// titles and tags may be set. None of these methods is half done when its future is dropped: what it began is finished.
+/// titles and tags may be set. Dropping the future of one of these methods leaves nothing half done: started work is
+/// finished.
 impl Home {
-    /// The sessions of a directory, the last changed first, those of [other homes](Self::also_read) among them. What
-    /// stands in the place of a session and cannot be read is in [`skipped`](SessionList::skipped).
+    /// Sessions of a directory, the last changed first, including those of [other homes](Self::also_read). Unreadable
+    /// files in place of sessions are in [`skipped`](SessionList::skipped).
     ///
     /// # Errors
-    /// The directory is not there, or its sessions cannot be reached. A directory without any is an empty list.
+    /// The directory does not exist, or its sessions cannot be reached. A directory without any is an empty list.
     pub async fn sessions(&self, cwd: impl AsRef<Path>) -> Result<SessionList, Error> {
         let cwd = cwd.as_ref();
         let resolved = std::fs::canonicalize(cwd).map_err(|error| Error::Directory {
@@ -66,8 +67,8 @@ impl Home {
         Ok(self.store().list_all(&ProjectKey::of(&resolved)).await?)
     }
 
-    /// The sessions of a directory that is not on this machine. `place` is what tells that place from others: the name of
-    /// what it is [reached through](crate::SessionBuilder::remote), such as `docker:web`.
+    /// Sessions of a remote directory. `place` identifies the remote workspace: the name of its
+    /// [connection](crate::SessionBuilder::remote), such as `docker:web`.
     ///
     /// # Errors
     /// The sessions cannot be reached. A directory without any is an empty list.
@@ -75,7 +76,7 @@ impl Home {
         Ok(self.store().list_all(&ProjectKey::elsewhere(place, directory.as_ref())).await?)
     }
 
-    /// The sessions of all directories, the last changed first, page by page. Methods of the list narrow it: to a
+    /// Sessions of all directories, the last changed first, page by page. Methods of the list narrow it: to a
     /// directory, a title, a tag, a time.
     ///
     /// ```no_run
@@ -92,11 +93,11 @@ impl Home {
         self.store().sessions_by_time()
     }
 
-    /// The sessions in which all words of a text stand, or begin others: in prompts, texts of the model, titles and
-    /// tags. The last changed come first. Any text can be searched for; there is no syntax.
+    /// Searches for sessions that contain all words of a text, also as the beginning of other words: in prompts, texts
+    /// of the model, titles and tags. The last changed come first. Any text can be searched for; there is no syntax.
     ///
-    /// With the feature `session-index` an index in the home is asked, which the first search makes, and each later one
-    /// brings up to date. Without it, and where the index cannot be used, the logs are read: the same is found, slower.
+    /// With the feature `session-index`, the search uses an index in the home, which the first search creates and each
+    /// later one updates. Without it, or if the index is unusable, the logs are read: the same results, slower.
     ///
     /// ```no_run
     /// # async fn search() -> Result<(), windlass::Error> {
@@ -114,37 +115,37 @@ impl Home {
         self.store().search(text)
     }
 
-    /// The session with this id, of whatever directory it is.
+    /// Finds the session with this id in any directory.
     ///
     /// # Errors
-    /// The text is no id of a session, or the homes cannot be read.
+    /// The text is no session id, or the homes cannot be read.
     pub async fn find_session(&self, id: impl AsRef<str>) -> Result<Option<StoredSession>, Error> {
         let found = self.store().find(&session_id(id.as_ref())?).await?;
         Ok(found.map(StoredSession::new))
     }
 
-    /// What a session's log says, in order.
+    /// Transcript of a session's log, in order.
     ///
     /// # Errors
-    /// There is no such session, or it cannot be read.
+    /// The session does not exist, or cannot be read.
     pub async fn transcript(&self, id: impl AsRef<str>) -> Result<SessionTranscript, Error> {
         let key = self.found(id.as_ref()).await?.key;
         Ok(SessionTranscript::new(self.store().load(&key).await?))
     }
 
-    /// The agents that worked for a session, the first to begin first.
+    /// Agents that worked for a session, in the order of their start.
     ///
     /// # Errors
-    /// There is no such session, or its agents cannot be reached. A session without any is an empty list.
+    /// The session does not exist, or its agents cannot be reached. A session without any is an empty list.
     pub async fn session_agents(&self, id: impl AsRef<str>) -> Result<Vec<AgentSummary>, Error> {
         let key = self.found(id.as_ref()).await?.key;
         Ok(self.store().agents(&key).await?)
     }
 
-    /// What the log of an agent of a session says, in order.
+    /// Transcript of the log of a session's agent, in order.
     ///
     /// # Errors
-    /// There is no such session or [agent](Self::session_agents), or it cannot be read.
+    /// The session or the [agent](Self::session_agents) does not exist, or cannot be read.
     pub async fn agent_transcript(&self, id: impl AsRef<str>, agent: &AgentId) -> Result<SessionTranscript, Error> {
         Ok(SessionTranscript::new(self.load_agent(id.as_ref(), agent).await?))
     }
@@ -152,26 +153,26 @@ impl Home {
     /// Copies a session into a new one of the same directory, whole or not at all, and returns the id of the copy. The
     /// source is not changed.
     ///
-    /// # Errors
-    /// There is no such session, it has no messages, the options do not fit it, or the copy cannot be written.
+    /// The session does not exist, it has no messages, the options do not fit it, or the copy cannot be written.
     pub async fn fork_session(&self, id: impl AsRef<str>, options: ForkOptions) -> Result<SessionId, Error> {
         fork::fork(&self.store(), self.found(id.as_ref()).await?, options).await
     }
 
-    /// Gives a session a title, which lists show. White space at its ends does not count.
+    /// Sets the title of a session, for lists. White space at its ends is removed.
     ///
     /// # Errors
-    /// There is no such session, nothing of the title can be seen, or it cannot be written.
+    /// The session does not exist, the title has no visible characters, or it cannot be written.
     pub async fn rename_session(&self, id: impl AsRef<str>, title: &str) -> Result<(), Error> {
         self.annotate(id.as_ref(), Annotation::title(title)?).await
     }
 
-    /// Has a model make up a title from what was said first in a session, in one request without tools, and gives it to the
-    /// session. A title that a person gave stays the one that is shown. A small model does: `haiku`. `None` if nothing was
-    /// said in the session. When the future is dropped, the session has the title, or none.
+    /// Has a model write a title from the first messages of a session, in one request without tools, and sets it. A
+    /// title set by a person stays the one that is shown. A small model is enough: `haiku`. `None` if the session has
+    /// no messages. If the future is dropped, the session has the title, or none.
     ///
     /// # Errors
-    /// There is no such session, the model fails or answers with nothing that can be seen, or it cannot be written.
+    /// The session does not exist, the model fails or answers without visible characters, or the title cannot be
+    /// written.
     pub async fn title_session(
         &self,
         id: impl AsRef<str>,
@@ -181,21 +182,20 @@ impl Home {
         title::title(&self.store(), self.found(id.as_ref()).await?, provider, model).await
     }
 
-    /// Gives a session a tag in place of the one that it has; `None` takes it away. Characters that cannot be seen are
-    /// left out.
+    /// Replaces the tag of a session; `None` removes it. Invisible characters are left out.
     ///
     /// # Errors
-    /// There is no such session, nothing of the tag can be seen, or it cannot be written.
+    /// The session does not exist, the tag has no visible characters, or it cannot be written.
     pub async fn tag_session(&self, id: impl AsRef<str>, tag: Option<&str>) -> Result<(), Error> {
         let tag = tag.map_or_else(|| Ok(Annotation::no_tag()), Annotation::tag)?;
         self.annotate(id.as_ref(), tag).await
     }
 
-    /// Deletes a session and what belongs to it: the logs of its agents, large results, and files that were kept.
+    /// Deletes a session with its files: the logs of its agents, large results, and file checkpoints.
     ///
     /// # Errors
-    /// There is no such session, it is in use, it is in a home that is [only read](Self::also_read), or something of it
-    /// cannot be removed.
+    /// The session does not exist, is in use, is in a home that is [only read](Self::also_read), or a part of it cannot
+    /// be removed.
     pub async fn delete_session(&self, id: impl AsRef<str>) -> Result<(), Error> {
         let FoundSession { key, path, only_read, .. } = self.found(id.as_ref()).await?;
         if only_read {
@@ -204,20 +204,20 @@ impl Home {
         Ok(self.store().delete(&key).await?)
     }
 
-    /// The messages that a request would carry if the session continued: a JSON array as the Messages API takes it, with
-    /// the exact text of every tool input. Calls that have no result get one that says so.
+    /// Exports the messages that the next request would carry: a JSON array in the format of the Messages API, with the
+    /// exact text of every tool input. Calls without a result get one that reports this.
     ///
     /// # Errors
-    /// There is no such session, or it cannot be read.
+    /// The session does not exist, or cannot be read.
     pub async fn export_session(&self, id: impl AsRef<str>) -> Result<String, Error> {
         let key = self.found(id.as_ref()).await?.key;
         Ok(export_entries(self.store().load(&key).await?.entries))
     }
 
-    /// The messages of an agent of a session, as [`export_session`](Self::export_session) gives them.
+    /// Exports the messages of a session's agent, as [`export_session`](Self::export_session) does.
     ///
     /// # Errors
-    /// There is no such session or [agent](Self::session_agents), or it cannot be read.
+    /// The session or the [agent](Self::session_agents) does not exist, or cannot be read.
     pub async fn export_agent(&self, id: impl AsRef<str>, agent: &AgentId) -> Result<String, Error> {
         Ok(export_entries(self.load_agent(id.as_ref(), agent).await?.entries))
     }
@@ -248,7 +248,7 @@ impl Home {
     }
 }
 
-/// Who changes stored sessions.
+/// Owner of changes to stored sessions.
 fn owner() -> Owner {
     Owner::new(std::process::id(), "windlass")
 }

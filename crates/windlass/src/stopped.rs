@@ -2,7 +2,7 @@
 
 use windlass_types::{Event, EventKind, Outcome, RunOrigin, TaskInfo, TaskStatus};
 
-/// The last result of a query, and what was stopped after it.
+/// The last result of a query, and the work that was stopped after it.
 #[derive(Debug, Default)]
 pub(crate) struct Stopped {
     last: Option<Event>,
@@ -27,7 +27,7 @@ impl Stopped {
         }
     }
 
-    /// From now on work is stopped because the query ends. What was stopped before, the host had ordered.
+    /// Marks the begin of stopping work because the query ends. Work stopped before was stopped by the host.
     pub(crate) fn begin(&mut self) {
         self.tasks.clear();
     }

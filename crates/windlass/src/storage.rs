@@ -1,4 +1,4 @@
-//! Where a session is kept, with all that belongs to it.
+//! Storage of a session and its files.
 
 use crate::machine::Surroundings;
 use crate::{Error, Home};
@@ -12,21 +12,21 @@ use windlass_tool::Ids;
 use windlass_types::path::absolute;
 use windlass_types::{Behavior, RuleSource};
 
-/// Where sessions are kept, and as whose.
+/// Storage options of sessions.
 #[derive(Clone, Default)]
 pub(crate) struct Storage {
     pub(crate) home: Option<Home>,
-    /// Instead of the home.
+    /// Store of the program, used instead of the home.
     pub(crate) store: Option<Arc<dyn SessionStore>>,
-    /// What is masked in texts that are written.
+    /// Masks for texts that are written.
     pub(crate) masks: Option<Masks>,
     #[cfg(all(feature = "store", feature = "tools"))]
     pub(crate) file_checkpoints: bool,
     #[cfg(all(feature = "store", feature = "tools"))]
     pub(crate) checkpoint_limits: windlass_store::CheckpointLimits,
-    /// Instead of those beside the log.
+    /// Checkpoints of the program, used instead of those beside the log.
     pub(crate) checkpoints: Option<Arc<dyn Checkpoints>>,
-    /// The program's name in the log, if it gives one.
+    /// Name of the program in the log, if set.
     pub(crate) entrypoint: Option<String>,
 }
 
@@ -52,19 +52,19 @@ impl Storage {
         None
     }
 
-    /// The files of the home, if sessions are kept there.
+    /// Store of the home's files, if sessions are stored there.
     #[cfg(feature = "store")]
     pub(crate) fn files(&self) -> Option<windlass_store::JsonlStore> {
         self.home_of_files().map(Home::store)
     }
 
-    /// The home, if sessions are kept there as files.
+    /// Home, if sessions are stored there as files.
     #[cfg(feature = "store")]
     pub(crate) fn home_of_files(&self) -> Option<&Home> {
         self.home.as_ref().filter(|_| self.store.is_none())
     }
 
-    /// Refuses a home that is relative: sessions would be wherever the program happens to start.
+    /// Refuses a relative home, because sessions would be wherever the program happens to start.
     pub(crate) fn check(&self) -> Result<(), Error> {
         #[cfg(feature = "store")]
         if let Some(home) = self.home.as_ref().filter(|home| !home.root().is_absolute()) {
@@ -74,7 +74,7 @@ impl Storage {
         Ok(())
     }
 
-    /// The checkpoints of a session, if it keeps some.
+    /// File checkpoints of a session, if enabled.
     pub(crate) fn checkpoints(
         &self,
         key: &SessionKey,
@@ -114,12 +114,12 @@ impl Storage {
         Err(Error::Checkpoints { problem })
     }
 
-    /// The program's name in the log.
+    /// Name of the program in the log.
     pub(crate) fn entrypoint(&self) -> String {
         self.entrypoint.clone().unwrap_or_else(|| "sdk-rust".to_owned())
     }
 
-    /// What each line of the log says.
+    /// Fields common to all lines of the log.
     pub(crate) fn header(&self, cwd: &Path, surroundings: &Surroundings) -> LogHeader {
         #[cfg(feature = "store")]
         let branch = (!surroundings.is_elsewhere()).then(|| windlass_store::git_branch(cwd)).flatten();
@@ -129,7 +129,7 @@ impl Storage {
     }
 }
 
-/// Where results go that are too large for the model: beside the session's log, else a directory of their own.
+/// Folders for results that are too large for the model: beside the session's log, else a temporary directory.
 pub(crate) struct LargeResults {
     pub(crate) kept: Option<PathBuf>,
     pub(crate) scratch: Option<PathBuf>,
@@ -144,12 +144,12 @@ impl LargeResults {
         Self { scratch: kept.is_none().then_some(scratch), kept }
     }
 
-    /// The folders that the model may read back from.
+    /// Folders that the model may read back from.
     pub(crate) fn folders(&self) -> impl Iterator<Item = PathBuf> {
         self.kept.iter().chain(&self.scratch).cloned()
     }
 
-    /// Lets the model read back what was put there for it.
+    /// Lets the model read back the results stored for it.
     pub(crate) fn allow_reading(&self, policy: &mut Policy, cwd: &Path) {
         for directory in self.kept.iter().chain(&self.scratch) {
             allow_reading_below(policy, directory, cwd);
@@ -179,7 +179,7 @@ impl OutputSpace {
         }
     }
 
-    /// Gives notices to a session from now on.
+    /// Sends notices to a session from now on.
     pub(crate) fn report_to(&self, session: &windlass_runtime::SessionHandle) {
         #[cfg(feature = "tools")]
         {
@@ -192,9 +192,10 @@ impl OutputSpace {
     }
 }
 
-/// Lets calls read what is below a directory without a question.
+/// Lets calls read below a directory without a permission request.
 pub(crate) fn allow_reading_below(policy: &mut Policy, directory: &Path, cwd: &Path) {
-    // In a rule these would stand for other directories, too. What is below such a path asks, as other paths do.
+    // In a rule these characters would match other directories, too. Reads below such a path need a permission request
+    // like others.
     let Some(path) = directory.to_str().filter(|path| !path.contains(['*', '?', '[', '{', '!', '\\'])) else { return };
     let _ = policy.add_rules(RuleSource::Session, Behavior::Allow, &[format!("Read(/{path}/**)")], cwd);
 }

@@ -1,4 +1,4 @@
-//! Where sessions and earlier states of files are kept: the ports [`SessionStore`] and [`Checkpoints`], what is stored,
+//! Stores of sessions and of earlier file contents: the ports [`SessionStore`] and [`Checkpoints`], the stored types,
 //! and the stores of this crate.
 
 pub use crate::home::Home;

@@ -1,4 +1,4 @@
-//! Tools: the trait [`Tool`], closures as tools, what calls are given and give back, and the tools of this crate.
+//! Tools: the trait [`Tool`], closures as tools, the context and results of calls, and the tools of this crate.
 
 pub use crate::session_tools::SessionTools;
 pub use crate::toolkit::Toolkit;
@@ -17,7 +17,7 @@ pub use windlass_types::{
     WaitingAgent, media_type_of,
 };
 
-/// The tools of [`coding_tools`] one by one, those that it leaves out, and what they work with.
+/// The tools of [`coding_tools`] one by one, further tools, and the types that they use.
 #[cfg(feature = "tools")]
 pub mod built_in {
     pub use windlass_tools::*;

@@ -1,4 +1,4 @@
-//! Tools together with where they work.
+//! Tools with their working directory.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,24 +12,24 @@ use windlass_tools::{
     TaskStop, TaskUpdate, TodoWrite, Write,
 };
 
-/// Tools together with the directory that they work in.
+/// Tools with their working directory.
 #[derive(Clone, Default)]
 #[must_use]
 pub struct Toolkit {
     pub(crate) tools: Vec<Arc<dyn DynTool>>,
     pub(crate) cwd: Option<PathBuf>,
-    /// The tool for commands of [`coding_tools`], which variables of a project set up.
+    /// Bash tool of [`coding_tools`], which variables of a project configure.
     pub(crate) bash: Option<Arc<dyn DynTool>>,
-    /// The names that were chosen, if some were.
+    /// Names that were chosen, if any.
     pub(crate) named: Vec<String>,
-    /// The tool that changes files for models that were trained on patches, in the place of Edit and MultiEdit.
+    /// Tool that changes files for models that were trained on patches, in place of Edit and MultiEdit.
     pub(crate) patch: Option<Arc<dyn DynTool>>,
 }
 
-/// The tools of a coding agent, for a workspace: Read, Write, Edit, MultiEdit, NotebookEdit,
-/// Glob, Grep, Bash, TaskStop and TodoWrite; on Windows PowerShell; where somebody can be asked, EnterPlanMode
-/// and ExitPlanMode too. Models that were trained on patches are offered `apply_patch` in the place of Edit and MultiEdit;
-/// [`profile`](crate::SessionBuilder::profile) says otherwise.
+/// The tools of a coding agent, for a workspace: Read, Write, Edit, MultiEdit, NotebookEdit, Glob, Grep, Bash, TaskStop
+/// and TodoWrite; on Windows PowerShell; if somebody can be asked, also EnterPlanMode and ExitPlanMode. Models that
+/// were trained on patches are offered `apply_patch` in place of Edit and MultiEdit;
+/// [`profile`](crate::SessionBuilder::profile) changes this.
 ///
 /// Hosts that can show questions add [`AskUserQuestion`](crate::crates::tools::AskUserQuestion). Needs the feature
 /// `tools`.
@@ -72,8 +72,9 @@ impl Toolkit {
         self
     }
 
-    /// Adds TaskCreate, TaskGet, TaskList and TaskUpdate: a list of tasks that may wait for each other, one call for each
-    /// change. It is the list that TodoWrite replaces as a whole, which one [leaves out](Toolkit::without) beside them.
+    /// Adds TaskCreate, TaskGet, TaskList and TaskUpdate: a list of tasks that may wait for each other, one call for
+    /// each change. They share their list with TodoWrite, which replaces it as a whole and is usually [left
+    /// out](Toolkit::without) beside them.
     ///
     /// ```
     /// # #[cfg(feature = "tools")] {
@@ -88,7 +89,7 @@ impl Toolkit {
         self.with(TaskCreate::default()).with(TaskGet::default()).with(TaskList::default()).with(TaskUpdate::default())
     }
 
-    /// Adds the tools of another kit, whose directory and tool for commands count for more.
+    /// Adds the tools of another kit, whose directory and Bash tool take precedence.
     pub(crate) fn join(&mut self, other: Self) {
         self.tools.extend(other.tools);
         self.cwd = other.cwd.or(self.cwd.take());
@@ -97,13 +98,13 @@ impl Toolkit {
         self.patch = other.patch.or(self.patch.take());
     }
 
-    /// Puts a tool in the place of the one with its name. Without such a one nothing changes.
+    /// Replaces the tool of the same name. Without one nothing changes.
     pub fn replacing(self, tool: impl DynTool) -> Self {
         let tool: Arc<dyn DynTool> = Arc::new(tool);
         self.replacing_shared(&tool)
     }
 
-    /// The same with a tool that others have, too.
+    /// Like [`replacing`](Self::replacing), with a shared tool.
     pub fn replacing_shared(mut self, tool: &Arc<dyn DynTool>) -> Self {
         let name = tool.name().into_owned();
         for known in self.tools.iter_mut().filter(|known| known.name() == name) {
@@ -112,7 +113,7 @@ impl Toolkit {
         self
     }
 
-    /// Puts a tool in the place of the one for commands of [`coding_tools`], if that is still there.
+    /// Replaces the Bash tool of [`coding_tools`], if that is still included.
     #[cfg(feature = "project")]
     pub(crate) fn replace_own_bash(&mut self, bash: Arc<dyn DynTool>) {
         let Some(own) = &self.bash else { return };
@@ -131,7 +132,7 @@ impl Toolkit {
         }
     }
 
-    /// The tools.
+    /// Tools of the kit.
     pub fn tools(&self) -> &[Arc<dyn DynTool>] {
         &self.tools
     }

@@ -1,4 +1,4 @@
-//! What an awaited query gives.
+//! Outputs of awaited queries.
 
 use crate::Error;
 use serde::de::DeserializeOwned;
@@ -8,13 +8,13 @@ use windlass_types::RunResult;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Typed<T> {
-    /// What the model gave, as the type.
+    /// Output of the model, as the type.
     pub value: T,
     /// The run that ended with it: its cost, its turns, its session.
     pub result: RunResult,
 }
 
-/// What an awaited [`Query`](crate::Query) gives: a [`RunResult`] whatever its outcome, or a [`Typed`] value.
+/// Output of an awaited [`Query`](crate::Query): a [`RunResult`] whatever its outcome, or a [`Typed`] value.
 ///
 /// ```
 /// use windlass::event::RunOutput;
@@ -27,7 +27,7 @@ pub struct Typed<T> {
 /// }
 /// ```
 pub trait RunOutput: sealed::Sealed + Sized + Send + 'static {
-    /// What is given of a run's result.
+    /// Converts the result of a run.
     #[doc(hidden)]
     fn of(result: RunResult) -> Result<Self, Error>;
 }
@@ -41,7 +41,7 @@ impl RunOutput for RunResult {
 impl<T: DeserializeOwned + Send + 'static> RunOutput for Typed<T> {
     fn of(result: RunResult) -> Result<Self, Error> {
         let result = result.success()?.into_result();
-        // A success without an output would be a run that was not asked for one.
+        // A success without an output comes from a run without a schema.
         let missing = || Error::UnfitOutput { problem: "the run ended without it".to_owned() };
         let unfit = |error: windlass_types::JsonError| Error::UnfitOutput { problem: error.to_string() };
         let value = result.output().map_err(unfit)?.ok_or_else(missing)?;

@@ -1,4 +1,4 @@
-//! The opaque id by which a provider can tell users of one key apart.
+//! Opaque id by which a provider can tell users of one key apart.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
@@ -6,13 +6,13 @@ use std::path::Path;
 use windlass_tool::Ids;
 use windlass_tool::private_file::AtomicFile;
 
-/// Where it is kept, below the home.
+/// File of the id, below the home.
 const FILE: &str = "windlass-user-id";
 /// Hexadecimal digits of 128 bits.
 const DIGITS: usize = 32;
 
-/// The id that is kept in a home. Made at the first call: random bits, which name neither an account nor a machine.
-/// `None` if it can be neither read nor kept; an id that changes with every session would tell users apart that are one.
+/// Id stored in a home. Made at the first call: random bits, which name neither an account nor a machine. `None` if it
+/// can be neither read nor stored, because an id that changes with every session would make one user look like many.
 pub(crate) fn user_id(home: &Path, ids: &dyn Ids) -> Option<String> {
     let path = home.join(FILE);
     match read(&path) {
@@ -37,7 +37,7 @@ fn make(home: &Path, path: &Path, ids: &dyn Ids) -> Option<String> {
     }
 }
 
-/// What the file holds, if that is an id: whatever else lies there is not sent anywhere.
+/// Content of the file, if that is an id: any other content is not sent anywhere.
 fn read(path: &Path) -> std::io::Result<Option<String>> {
     if !path.metadata()?.is_file() {
         return Ok(None);

@@ -42,10 +42,10 @@ impl SessionCommands {
         all
     }
 
-    /// Looks whether settings and skills have changed. Settings count as soon as hooks have let them, which a person may
-    /// have to answer first: calls that have not begun are judged again then. Returns the commands, if they have changed.
+    /// Checks settings and skills for changes. Changed settings apply as soon as hooks allow them, which may need a
+    /// person's answer; calls that have not begun are judged again then. Returns the commands if they have changed.
     pub(super) fn look(&self, listed: &Mutex<Vec<SlashCommand>>) -> Option<Vec<SlashCommand>> {
-        // It fails only when the session is closed, and then no prompt is answered.
+        // Fails only when the session is closed, and then no prompt is answered.
         let _ = self.project.refresh_skills(&self.session);
         let (project, session) = (self.project.clone(), self.session.weak());
         tokio::spawn(async move { project.refresh(&session).await });
@@ -62,7 +62,7 @@ impl SessionCommands {
     pub(super) async fn expand(self, name: String, arguments: String) -> Expanded {
         let (project, session) = (self.project.clone(), self.session.session_id().clone());
         let (called, given) = (name.clone(), arguments.clone());
-        // Files are read.
+        // Blocking, because this reads files.
         let expanded = tokio::task::spawn_blocking(move || project.called(&called, &given, Some(&session))).await;
         match expanded.map_err(|error| error.to_string())?.map_err(|error| error.to_string())? {
             Some(prompt) => Ok(Some(prompt.into())),

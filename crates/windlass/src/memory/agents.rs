@@ -1,4 +1,4 @@
-//! The notes of agents that have some of their own.
+//! Notes of agents with a memory of their own.
 
 use crate::lock::Lock;
 use std::collections::BTreeMap;
@@ -7,10 +7,10 @@ use windlass_project::{MEMORY_TOOL, MemoryBudget, MemoryDirectory, Places, Shown
 use windlass_subagent::{AgentDefinition, AgentMemories, MemoryScope};
 use windlass_tool::{BoxFuture, Clock, SystemClock};
 
-/// What stands above the index of notes that lie in a project.
+/// Warning above the index of notes in a project.
 const SHARED: &str = "These notes lie in the project, so others may have written them.";
 
-/// The directories of agents that have begun in a session, by their types.
+/// Memory directories of agents that have begun in a session, by agent type.
 #[derive(Debug)]
 pub(crate) struct OfAgents {
     places: Places,
@@ -23,12 +23,12 @@ impl OfAgents {
         Self { places, budget: MemoryBudget::default(), begun: Lock::default() }
     }
 
-    /// Where the notes of an agent are.
+    /// Directory of an agent's notes.
     pub(crate) fn directory(&self, agent: &AgentDefinition) -> Option<MemoryDirectory> {
         MemoryDirectory::of_agent(&self.places, agent.memory?, &agent.name)
     }
 
-    /// Where the notes of an agent are that has begun, if it has some of its own.
+    /// Directory of the notes of an agent that has begun, if it has its own.
     pub(crate) fn of_type(&self, agent_type: &str) -> Option<MemoryDirectory> {
         self.begun.lock().get(agent_type).cloned()
     }
@@ -55,7 +55,7 @@ impl AgentMemories for OfAgents {
     }
 }
 
-/// What an agent reads of its notes.
+/// Text about an agent's notes for its model.
 fn of_index(shown: &ShownMemory, directory: &MemoryDirectory, is_shared: bool) -> String {
     let index = shown.for_model(MEMORY_TOOL, &directory.path().display().to_string());
     let index = index.map_or_else(|| "There are no notes yet.".to_owned(), |index| index.text);
@@ -63,7 +63,7 @@ fn of_index(shown: &ShownMemory, directory: &MemoryDirectory, is_shared: bool) -
     format!("You have notes of your own: the tool {MEMORY_TOOL} keeps them for your later tasks. {shared}\n{index}")
 }
 
-/// The tools of an agent that has notes: also the one that keeps them.
+/// Adds the memory tool to an agent with notes.
 pub(crate) fn with_tool(mut agent: AgentDefinition) -> AgentDefinition {
     let lacks = |tools: &&mut Vec<String>| !tools.iter().any(|name| name == MEMORY_TOOL);
     if agent.memory.is_some()
@@ -74,7 +74,7 @@ pub(crate) fn with_tool(mut agent: AgentDefinition) -> AgentDefinition {
     agent
 }
 
-/// As a port for a set of agents.
+/// Returns the port for a set of agents.
 pub(crate) fn as_port(agents: &Arc<OfAgents>) -> Arc<dyn AgentMemories> {
     Arc::clone(agents) as _
 }

@@ -1,4 +1,4 @@
-//! Noting after a run what of it is worth remembering.
+//! Extraction of notes after a run.
 
 use crate::lock::Lock;
 use async_trait::async_trait;
@@ -13,13 +13,13 @@ use windlass_types::hook::action::{PromptAction, StopAction};
 use windlass_types::hook::event::{Stop, UserPromptSubmit};
 use windlass_types::{AgentId, Effort, HookEventName, PermissionMode, SectionScope, SystemSection, ToolUseId};
 
-/// What the agent is called.
+/// Type of the agent.
 const TYPE: &str = "memory";
-/// Most messages of its model.
+/// Maximum number of its model messages.
 const MOST_TURNS: u32 = 6;
-/// The longest that it may take.
+/// Time limit of the agent.
 const LONGEST: Duration = Duration::from_secs(120);
-/// Most characters of a prompt and of an answer, and most of them together that it reads.
+/// Maximum number of characters of one prompt or answer, and of all of them together.
 const MOST_OF_ONE: usize = 4_000;
 const MOST_OF_ALL: usize = 24_000;
 
@@ -36,9 +36,9 @@ said themselves. Never note secrets.
 
 End with one short sentence.";
 
-/// Has an agent note what is worth it when a run ends.
+/// Hook that has an agent extract notes when a run ends.
 pub(super) struct Extraction {
-    /// Whether the run waits for it: where the session ends with its run.
+    /// `true` if the run waits for the extraction, because the session ends with its run.
     waits: bool,
     said: Arc<Lock<Vec<String>>>,
     handle: OnceLock<SessionHandle>,
@@ -51,7 +51,7 @@ impl Extraction {
 
     /// Follows an open session.
     pub(super) fn follow(&self, handle: &SessionHandle) {
-        // A session has one of these, so it is set once.
+        // A session has one of these, so this is set once.
         let _ = self.handle.set(handle.weak());
     }
 
@@ -63,11 +63,11 @@ impl Extraction {
     }
 }
 
-/// What was said since the last time, as a prompt. `None` for no word of the user.
+/// Prompt with the messages since the last extraction; `None` without a message of the user.
 fn prompt_of(said: Vec<String>) -> Option<String> {
     let mut room = MOST_OF_ALL;
     let mut kept: Vec<String> = Vec::new();
-    // The last counts most.
+    // The last messages matter most.
     for text in said.into_iter().rev() {
         let characters = text.chars().count();
         if characters > room {
@@ -83,7 +83,7 @@ fn prompt_of(said: Vec<String>) -> Option<String> {
     })
 }
 
-/// Has an agent note what is worth it. It fails without a word to the user, whose run has ended.
+/// Runs the agent that extracts notes. Failures are silent, because the user's run has ended.
 async fn note(handle: SessionHandle, prompt: String) {
     let id = format!("m{:016x}", SystemIds::default().bits() & u128::from(u64::MAX));
     let mut spec = AgentSpec::new(AgentId::new(id.as_str()), TYPE, prompt);

@@ -1,4 +1,4 @@
-//! The notes that fit a prompt, among those that the index has no room for.
+//! Recall of notes that fit a prompt, among those that do not fit into the index.
 
 use async_trait::async_trait;
 use std::fmt::Debug;
@@ -10,9 +10,9 @@ use windlass_types::HookEventName;
 use windlass_types::hook::action::PromptAction;
 use windlass_types::hook::event::UserPromptSubmit;
 
-/// Most notes that a prompt is given.
+/// Maximum number of notes added to a prompt.
 const MOST: usize = 8;
-/// The longest that an order of the program is waited for.
+/// Time limit of the program's ranking.
 const LONGEST: Duration = Duration::from_secs(10);
 
 /// Finds the notes that fit a prompt.
@@ -34,15 +34,14 @@ const LONGEST: Duration = Duration::from_secs(10);
 /// ```
 #[async_trait]
 pub trait RankMemories: Debug + Send + Sync + 'static {
-    /// The names of the notes that fit a prompt of the user, the best first; the first 8 count. What takes longer than 10
-    /// seconds is dropped. Then, and after an error, the words that notes and prompt have in common decide.
+    /// Returns the names of the notes that fit a prompt of the user, the best first; only the first 8 are used. Dropped
+    /// after 10 seconds. Then, and after an error, the words that notes and prompt have in common decide.
     ///
-    /// # Errors
-    /// Whatever keeps it from an answer.
+    /// The notes could not be ranked.
     async fn rank(&self, prompt: &str, notes: &[MemoryEntry]) -> Result<Vec<MemoryName>, HookError>;
 }
 
-/// Says with each prompt which notes fit it.
+/// Hook that adds the fitting notes to each prompt.
 pub(super) struct Recall {
     shown: ShownMemory,
     ranking: Option<Arc<dyn RankMemories>>,
@@ -53,7 +52,7 @@ impl Recall {
         Self { shown, ranking }
     }
 
-    /// What the program finds, if it does in time.
+    /// Ranking of the program, if it is done in time.
     async fn ranked(&self, prompt: &str) -> Option<Vec<&MemoryEntry>> {
         let ranked = self.ranking.as_ref()?.rank(prompt, &self.shown.hidden);
         let names = match tokio::time::timeout(LONGEST, ranked).await {

@@ -1,4 +1,4 @@
-//! The agent that a session is, and those that its model can give tasks to.
+//! The main agent of a session, and the agents that its model can give tasks to.
 
 use super::{LoadedProject, ProjectError, ProjectNoticeKind};
 use crate::Permissions;
@@ -8,8 +8,7 @@ use windlass_subagent::{AGENT_TOOL_NAME, AgentDefinition, Subagents, built_in};
 use windlass_types::names::present_tool;
 use windlass_types::{Behavior, PermissionMode};
 
-/// The agent that a session is: what it says counts where the program does not say something else. Without one, the
-/// session is what it would be without agents.
+/// Main agent of a session. Its values apply unless the program sets others. Without one, the session has the defaults.
 #[derive(Debug, Default)]
 pub(crate) struct MainAgent(Option<LoadedAgent>);
 
@@ -20,19 +19,19 @@ impl LoadedProject {
         self.with_memory_tool(all)
     }
 
-    /// The agents that the model of a session can give tasks to. Own definitions of the program in `base` count for
-    /// more than those of files.
+    /// Agents that the model of a session can give tasks to. The program's own definitions in `base` precede those of
+    /// files.
     pub(crate) fn below(&self, base: &Subagents, agents: &Agents) -> Subagents {
         let built_in = built_in();
         let own: Vec<&AgentDefinition> = base.definitions().filter(|agent| !built_in.contains(agent)).collect();
         let is_own = |name: &str| own.iter().any(|agent| agent.name == name);
         let found = agents.agents.iter().map(|agent| &agent.definition).filter(|agent| !is_own(&agent.name));
         let all = base.clone().with_all(found.cloned());
-        // A built-in agent of that name might do more than the one that cannot be used was to do.
+        // A built-in agent of the same name might have more rights than the unusable one.
         agents.unusable().filter(|(name, _)| !is_own(name)).fold(all, |all, (name, _)| all.without(name))
     }
 
-    /// Finds the agent that the program or the settings name. `tools` are the names of those that there are.
+    /// Finds the agent that the program or the settings name. `tools` are the names of the existing tools.
     pub(crate) fn main_agent(
         &self,
         agents: &Agents,
@@ -48,7 +47,7 @@ impl LoadedProject {
         rename(&mut agent.definition);
         self.note_agents(agents, Some(&agent));
         self.note_main(&agent, tools);
-        // What it forbids must be usable.
+        // The deny rules of the agent must be usable.
         let checked = Permissions::check_rules(Behavior::Deny, &agent.definition.disallowed_tools);
         let odd = checked.map_err(|problem| ProjectError::AgentRule { agent: name.to_owned(), problem })?;
         odd.into_iter().for_each(|note| self.note(ProjectNoticeKind::Agent, note));
@@ -56,7 +55,7 @@ impl LoadedProject {
         Ok(MainAgent(Some(agent)))
     }
 
-    /// Takes the mode bypassPermissions from an agent where nobody allows it.
+    /// Removes the mode `bypassPermissions` from an agent if nothing permits it.
     fn limit_mode(&self, agent: &mut LoadedAgent, bypass_allowed: bool) {
         if agent.definition.permission_mode != Some(PermissionMode::BypassPermissions) {
             return;
@@ -75,7 +74,7 @@ impl LoadedProject {
         agent.definition.permission_mode = None;
     }
 
-    /// Says what of the main agent has no effect.
+    /// Notes the parts of the main agent without effect.
     fn note_main(&self, agent: &LoadedAgent, tools: &[String]) {
         let is_known = |name: &&String| tools.contains(name) || name.starts_with("mcp__") || is_agent_tool(name);
         let named = agent.definition.tools.iter().flatten();
@@ -90,18 +89,18 @@ impl LoadedProject {
         }
     }
 
-    /// Says what is wrong with agents other than the main one.
+    /// Notes problems of agents other than the main one.
     fn note_agents(&self, agents: &Agents, main: Option<&LoadedAgent>) {
         let notes: Vec<String> = agents.notes.iter().map(ToString::to_string).collect();
         for (name, problem) in agents.unusable() {
             let unusable = format!("the agent {name:?} cannot be used");
-            // Of files it is said where they are read.
+            // Problems of agents in files are reported when they are read.
             if !notes.iter().any(|note| note.contains(&unusable)) {
                 self.note(ProjectNoticeKind::Agent, format!("{unusable}: {problem}"));
             }
         }
         notes.into_iter().for_each(|note| self.note(ProjectNoticeKind::Agent, note));
-        // Of plugins it is said where they are loaded.
+        // Problems of agents in plugins are reported when they are loaded.
         let others = agents.agents.iter().filter(|agent| agent.source != AgentSource::Plugin);
         for agent in others.filter(|agent| main.is_none_or(|main| main.name() != agent.name())) {
             if !agent.without_effect.is_empty() {
@@ -113,14 +112,14 @@ impl LoadedProject {
     }
 }
 
-/// Puts the present names of tools in an agent's list.
+/// Replaces old names of tools in an agent's list by the present ones.
 fn rename(definition: &mut AgentDefinition) {
     for name in definition.tools.iter_mut().flatten() {
         *name = present_tool(name).to_owned();
     }
 }
 
-/// Whether a name means the tool that gives tasks to agents.
+/// `true` if the name means the tool that gives tasks to agents.
 fn is_agent_tool(name: &str) -> bool {
     present_tool(name) == AGENT_TOOL_NAME
 }
@@ -131,50 +130,50 @@ impl MainAgent {
         Self(Some(agent))
     }
 
-    /// Its definition, if the session is an agent.
+    /// Definition of the agent, if the session has one.
     pub(crate) fn definition(&self) -> Option<&AgentDefinition> {
         self.0.as_ref().map(|agent| &agent.definition)
     }
 
-    /// The system prompt: `said` unless that is an empty text, else the agent's, else `said`.
+    /// System prompt: `said` unless that is empty, else the agent's, else `said`.
     pub(crate) fn system_prompt(&self, said: Option<SystemPrompt>) -> Option<SystemPrompt> {
         let own = self.definition().map(|agent| SystemPrompt::Custom(agent.prompt.clone()));
         let is_empty = |prompt: &SystemPrompt| matches!(prompt, SystemPrompt::Custom(text) if text.is_empty());
         said.clone().filter(|prompt| !is_empty(prompt)).or(own).or(said)
     }
 
-    /// Most turns of a run: the fewer ones.
+    /// Maximum number of turns of a run: the lower one.
     pub(crate) fn max_turns(&self, said: Option<u32>) -> Option<u32> {
         let own = self.definition().and_then(|agent| agent.max_turns);
         own.into_iter().chain(said).min()
     }
 
-    /// The mode where `otherwise` would be in force and nobody chose one by hand.
+    /// Permission mode that replaces `otherwise` if nobody chose one by hand.
     pub(crate) fn mode(&self, otherwise: PermissionMode) -> PermissionMode {
         self.0.as_ref().map_or(otherwise, |agent| agent.mode(otherwise))
     }
 
-    /// The only tools that there are, if not all.
+    /// Names of the only permitted tools; `None` for all.
     pub(crate) fn tools(&self) -> Option<&[String]> {
         self.definition()?.tools.as_deref()
     }
 
-    /// Rules that limit its tools to calls.
+    /// Rules that limit the agent's tools to certain calls.
     pub(crate) fn tool_rules(&self) -> impl Iterator<Item = &String> {
         self.definition().into_iter().flat_map(|agent| &agent.tool_rules)
     }
 
-    /// Rules of what the agent forbids.
+    /// Deny rules of the agent.
     pub(crate) fn forbidden(&self) -> impl Iterator<Item = &String> {
         self.definition().into_iter().flat_map(|agent| &agent.disallowed_tools)
     }
 
-    /// What a new session begins with.
+    /// Initial prompt of a new session.
     pub(crate) fn initial_prompt(&self) -> Option<&str> {
         self.0.as_ref()?.initial_prompt.as_deref()
     }
 
-    /// Whether this agent may have agents below it.
+    /// `true` if this agent may have subagents.
     pub(crate) fn may_delegate(&self) -> bool {
         self.tools().is_none_or(|names| names.iter().any(|name| is_agent_tool(name)))
     }

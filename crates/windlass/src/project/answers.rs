@@ -1,4 +1,4 @@
-//! Answers that hold longer than a session.
+//! Permission updates that outlive a session.
 
 use super::{LoadedProject, ProjectNotice, ProjectNoticeKind};
 use async_trait::async_trait;
@@ -8,18 +8,18 @@ use windlass_project::{KeepUpdates, destination};
 use windlass_types::{PermissionAnswer, PermissionRequest, PermissionUpdate, UpdateDestination};
 
 impl LoadedProject {
-    /// Has the changes that come with answers kept in the files that they name.
+    /// Port that stores permission updates of answers in the files that they name.
     pub(super) fn remembering(&self) -> Arc<dyn RememberAnswer> {
         let files: Arc<dyn KeepUpdates> = Arc::new(self.read.updates.clone());
         let notices = Arc::clone(&self.shared.notices);
-        // Each answer that is not kept is a notice.
+        // Each answer that is not stored is a notice.
         let report = move |text| notices.give(ProjectNotice { kind: ProjectNoticeKind::Answer, text });
         Arc::new(InFiles { files, report })
     }
 }
 
-/// Keeps the changes that come with an answer in the files that they name. What cannot be kept is reported, and holds
-/// for the session.
+/// Stores permission updates of answers in the files that they name. An update that cannot be stored is reported, and
+/// applies to the session.
 struct InFiles<F> {
     files: Arc<dyn KeepUpdates>,
     report: F,
@@ -34,7 +34,7 @@ impl<F: Fn(String) + Send + Sync + 'static> RememberAnswer for InFiles<F> {
             return;
         }
         if request.decision.protected {
-            // An answer to such a question is for that call alone.
+            // An answer to such a request is for that call alone.
             return (self.report)(
                 "a permission update is not written to a file: the call needs an answer every time".to_owned(),
             );
@@ -45,7 +45,7 @@ impl<F: Fn(String) + Send + Sync + 'static> RememberAnswer for InFiles<F> {
     }
 }
 
-/// Keeps changes; what could not be kept, and why.
+/// Stores permission updates. Returns the errors.
 async fn keep(files: Arc<dyn KeepUpdates>, updates: Vec<PermissionUpdate>) -> Vec<String> {
     let kept = tokio::task::spawn_blocking(move || {
         updates.iter().filter_map(|update| files.keep(update).err()).map(|error| error.to_string()).collect()
@@ -53,7 +53,7 @@ async fn keep(files: Arc<dyn KeepUpdates>, updates: Vec<PermissionUpdate>) -> Ve
     kept.await.unwrap_or_else(|error| vec![error.to_string()])
 }
 
-/// Whether a change is meant for a file.
+/// `true` if an update is meant for a file.
 fn lasts(update: &PermissionUpdate) -> bool {
     !matches!(destination(update), None | Some(UpdateDestination::Session | UpdateDestination::CliArg))
 }

@@ -1,4 +1,4 @@
-//! What a project's files mean for the options of a session: the one place where settings become options.
+//! Application of a project's files to the options of a session: the one place that turns settings into options.
 
 use super::agent::MainAgent;
 use super::variables::Variables;
@@ -18,7 +18,7 @@ use windlass_tool::DynTool;
 use windlass_types::PermissionMode;
 
 impl Options {
-    /// The project, once the options say what it says.
+    /// The project, once it is applied to the options.
     pub(crate) fn applied_project(&self) -> Option<&LoadedProject> {
         match &self.project {
             Applied::Yes(project) => Some(project),
@@ -26,7 +26,7 @@ impl Options {
         }
     }
 
-    /// Has the options say what their project says, if there is one that does not count yet.
+    /// Applies the project to the options, if it is not applied yet.
     pub(crate) fn apply_project(&mut self) -> Result<(), Error> {
         let mut project = match std::mem::take(&mut self.project) {
             Applied::Given(ProjectInput::Unread(project)) => project.load()?,
@@ -54,7 +54,7 @@ impl Options {
 }
 
 impl LoadedProject {
-    /// Whether the session works where the project's session starts; it does if nobody said where.
+    /// Checks that the session works in the start directory of the project, which is also the default.
     fn is_of(&self, options: &mut Options) -> Result<(), ProjectError> {
         if let Some(there) = self.place_elsewhere() {
             return self.apply_start(there, options);
@@ -65,7 +65,7 @@ impl LoadedProject {
             Some(given) if given.canonicalize().is_ok_and(|given| given != start) => {
                 return Err(ProjectError::OtherDirectory { cwd: given.to_path_buf(), project: start.to_path_buf() });
             }
-            // One that is not there is said when the session opens.
+            // A missing directory is reported when the session opens.
             Some(_) => {}
         }
         Ok(())
@@ -74,7 +74,7 @@ impl LoadedProject {
     #[cfg(all(feature = "store", feature = "tools"))]
     fn apply_checkpoints(&self, options: &mut Options) {
         let (limits, said) = (&mut options.storage.checkpoint_limits, &self.resolved().session.file_checkpoints);
-        // What the program says counts.
+        // Values set by the program take precedence.
         if let Some(said) = said.as_ref().filter(|_| *limits == windlass_store::CheckpointLimits::default()) {
             limits.file_bytes = said.value.max_file_bytes.unwrap_or(limits.file_bytes);
             limits.total_bytes = said.value.max_total_bytes.unwrap_or(limits.total_bytes);
@@ -82,8 +82,8 @@ impl LoadedProject {
         }
     }
 
-    /// The tool for commands as settings and variables of the project want it, for [`Toolkit::replacing_shared`]. `None`: as it
-    /// is without them. A session that takes the project heeds them by itself.
+    /// Bash tool as settings and variables of the project configure it, for [`Toolkit::replacing_shared`]. `None` if
+    /// they do not change it. A session with the project applies them automatically.
     ///
     /// [`Toolkit::replacing_shared`]: crate::tool::Toolkit::replacing_shared
     pub fn bash(&self) -> Option<Arc<dyn DynTool>> {
@@ -147,7 +147,7 @@ impl LoadedProject {
         Ok(())
     }
 
-    /// The model and its calls. What the program says counts for more, then the agent, variables and settings.
+    /// Applies the model and its request options. The program precedes the agent, then come variables and settings.
     fn apply_models(&self, options: &mut Options, agent: &MainAgent, variables: &Variables) {
         let resolved = self.resolved();
         let model = || {
@@ -178,8 +178,8 @@ impl LoadedProject {
         options.model.requests.send_user_id = options.model.requests.send_user_id.or(Some(variables.send_user_id));
     }
 
-    /// What the settings that count say of models: limits, prices, names that stand for them. A session that takes the project
-    /// heeds it by itself.
+    /// Model overrides from the active settings: limits, prices, aliases. A session with the project applies them
+    /// automatically.
     pub fn model_overrides(&self) -> ModelOverrides {
         let mut overrides = ModelOverrides::new();
         for (name, setting) in &self.resolved().models.by_name {
@@ -200,7 +200,7 @@ impl LoadedProject {
         overrides
     }
 
-    /// Mode, rules, and answers that are remembered.
+    /// Applies the mode, the rules, and the storage of answers.
     fn apply_permissions(&self, options: &mut Options, agent: &MainAgent) {
         let mut permissions = std::mem::take(&mut options.permissions).deny(agent.forbidden().cloned());
         permissions.limits.extend(agent.tool_rules().cloned());
@@ -208,7 +208,7 @@ impl LoadedProject {
         permissions.auto.forbidden |= self.resolved().permissions.auto_disabled.is_some();
         let mode = self.start_mode(permissions.mode, permissions.bypass_allowed, agent);
         permissions.mode = Some(mode);
-        // Answers are kept for directories of this machine.
+        // Answers are stored for directories of this machine.
         permissions.remember = self.place_elsewhere().is_none().then(|| self.remembering());
         #[cfg(feature = "sandbox")]
         let permissions = {
@@ -226,7 +226,7 @@ impl LoadedProject {
         self.permitted_mode(said.unwrap_or_else(settings))
     }
 
-    /// Directories, the environment of programs, and whether git may be asked.
+    /// Applies directories, the environment of programs, and the permission to run git.
     fn apply_surroundings(&self, options: &mut Options, variables: &Variables) {
         options.tools.budget = options.tools.budget.or(variables.tool_budget);
         options.tools.background = Some(options.tools.background.unwrap_or(true) && variables.background);

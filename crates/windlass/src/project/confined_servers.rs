@@ -13,10 +13,10 @@ use windlass_mcp::{ConfinedProgram, ProgramConfinement};
 use windlass_tool::{Process, ProcessCommand, SystemIds};
 use windlass_tools::host_environment;
 
-/// Opens the sandbox of the project's servers when the first of them is started.
+/// Opens the sandbox of the project's servers when the first server starts.
 pub(crate) struct ProjectConfinement {
     of_settings: Option<SandboxOptions>,
-    /// What a program says of its sessions, which counts for more than settings.
+    /// Sandbox options of a program's sessions, which override settings.
     of_program: Arc<OnceLock<ProgramSandbox>>,
     site: Site,
     process: Arc<dyn Process>,
@@ -24,20 +24,20 @@ pub(crate) struct ProjectConfinement {
     opened: OnceCell<Result<Option<Opened>, String>>,
 }
 
-/// A sandbox that is open, and which servers do not run in it.
+/// An open sandbox, and its options, which name servers that do not run in it.
 struct Opened {
     sandbox: ServerSandbox,
     options: SandboxOptions,
 }
 
 impl LoadedProject {
-    /// Keeps what a program says of the sandbox of its session, for servers that start later.
+    /// Stores the program's sandbox options of its session, for servers that start later.
     pub(crate) fn hear_sandbox(&self, options: &Options) {
-        // Sessions of a project share its servers: the first has said how they run.
+        // Sessions of a project share its servers, so the first session decides.
         let _ = self.shared.sandbox.set(options.surroundings.sandbox.clone());
     }
 
-    /// What confines the programs of the project's servers: the sandbox that the program wants, else that of settings.
+    /// Confinement of the programs of the project's servers: the program's sandbox options, else those of settings.
     pub(super) fn server_confinement(&self, process: Arc<dyn Process>) -> ProjectConfinement {
         let places = self.places();
         let directories = [places.start()].into_iter().chain(self.directories()).map(Path::to_path_buf);
@@ -78,7 +78,7 @@ impl ProjectConfinement {
     }
 
     fn note(&self, text: String) {
-        // Whoever has dropped the project does not want to know.
+        // Without the project, nobody reads the notice.
         if let Some(notices) = self.notices.upgrade() {
             notices.add(ProjectNoticeKind::Server, text);
         }

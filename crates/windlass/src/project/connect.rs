@@ -1,4 +1,4 @@
-//! The MCP servers that the sessions of a project have.
+//! MCP servers of a project's sessions.
 
 use super::reviewed_servers::ReviewedServers;
 use super::tool_cache::ToolLists;
@@ -11,13 +11,13 @@ use windlass_tool::Ids;
 use windlass_tools::{LocalProcess, host_environment};
 
 impl LoadedProject {
-    /// The MCP servers of the project's sessions, in a set that is made at the first call. Nothing is connected yet.
+    /// MCP servers of the project's sessions, in a set that is made at the first call. Nothing is connected yet.
     pub fn servers(&self) -> ProjectServers {
         self.servers_in(|| McpServers::new(self.server_options()))
     }
 
-    /// The same in a set of the program's own, unless there is one already: for servers that ask the user something.
-    /// [`server_options`](Self::server_options) are what the project's servers are started with.
+    /// Like [`servers`](Self::servers), in a set of the program's own, unless there is one already. For servers that
+    /// ask the user. The project's servers start with [`server_options`](Self::server_options).
     pub fn servers_in(&self, set: impl FnOnce() -> McpServers) -> ProjectServers {
         let new = || {
             let files = self.shared.server_files.lock().take();
@@ -26,11 +26,11 @@ impl LoadedProject {
         self.shared.servers.get_or_init(new).clone()
     }
 
-    /// What servers are started with: the project's directory, which is also their root, the environment that programs get,
-    /// without keys, what ends them when this process is killed, and the user's directory for what lazy servers offer. Logins
-    /// are kept in the folder `mcp-logins` of the user's home.
+    /// Options for starting servers: the project's directory, which is also their root; the environment of programs,
+    /// without keys; a port that ends them when this process is killed; and the user's directory for the cached tools
+    /// of lazy servers. Logins are stored in the folder `mcp-logins` of the user's home.
     ///
-    /// Where settings or the program want a sandbox, programs of servers run in one of their own that holds the same.
+    /// If settings or the program request a sandbox, programs of servers run in a separate sandbox with the same rules.
     pub fn server_options(&self) -> McpOptions {
         let auth = AuthOptions::new();
         let auth = match self.places().user.first() {
@@ -51,7 +51,7 @@ impl LoadedProject {
         }
     }
 
-    /// Compares programs of servers with what was trusted, and confines them where a sandbox is wanted.
+    /// Compares programs of servers with their trusted versions, and confines them if a sandbox is requested.
     fn reviewed_servers(&self, process: Arc<LocalProcess>) -> Arc<dyn ProgramConfinement> {
         #[cfg(feature = "sandbox")]
         let confinement = Some(Arc::new(self.server_confinement(process)) as Arc<dyn ProgramConfinement>);
@@ -63,12 +63,12 @@ impl LoadedProject {
         Arc::new(ReviewedServers { reviewer: self.program_reviewer(), confinement })
     }
 
-    /// What ends programs of servers, and tries the sandbox that they run in.
+    /// Process port that ends programs of servers, and tries their sandbox.
     fn server_process() -> Arc<LocalProcess> {
         Arc::new(LocalProcess::new(format!("mcp.{:032x}", SystemIds::default().bits())))
     }
 
-    /// Gives a session the project's servers, and begins to connect those of files.
+    /// Gives a session the project's servers, and starts to connect those of files.
     pub(crate) async fn offer_servers(&self, offered: &mut Option<McpServers>) -> Result<(), ProjectError> {
         let given = offered.clone();
         let are_shared = self.shared.servers.get().is_some();
@@ -81,14 +81,14 @@ impl LoadedProject {
             set.confine(self.reviewed_servers(Self::server_process()));
         }
         servers.begin();
-        // One may join as long as files are read.
+        // A server may join as long as files are followed.
         if given.is_none() && (servers.follows_files() || !servers.is_empty()) {
             *offered = Some(servers.set().clone());
         }
         Ok(())
     }
 
-    /// Has servers that were made for an earlier session be as files and settings say now.
+    /// Updates servers of an earlier session to the present files and settings.
     async fn renew_servers(&self, servers: &ProjectServers) {
         let news = self.read.live.look(self.places(), &self.read.settings);
         if let Some((newer, _)) = servers.look() {

@@ -1,4 +1,4 @@
-//! Projects whose files are not on this machine: what of them counts, and what of this machine.
+//! Projects in a remote workspace: the applicable parts of their files, and of this machine.
 
 use super::{LoadedProject, Project, ProjectError};
 use crate::session::Options;
@@ -8,20 +8,20 @@ use windlass_hooks::{Background, ConfiguredHook, HookHandler, OnFailure};
 use windlass_project::{Layer, SettingSource, SettingSources, load_elsewhere};
 use windlass_tool::Workspace;
 
-/// Where the files of a project are, if they are not on this machine.
+/// Location of a project in a remote workspace.
 #[derive(Debug, Clone)]
 pub(crate) struct Elsewhere {
-    /// The directories whose instructions are read there, from the uppermost to where the session works.
+    /// Remote directories whose instructions are read, from the uppermost to the working directory.
     directories: Vec<PathBuf>,
-    /// The home directory there.
+    /// Remote home directory.
     home: Option<PathBuf>,
-    /// The layers that the program chose.
+    /// Setting sources that the program chose.
     sources: SettingSources,
 }
 
 impl Elsewhere {
     fn new(start: PathBuf, home: Option<PathBuf>, sources: SettingSources) -> Self {
-        // Directories above are of others, but for those in the account's own home.
+        // Directories above belong to others, except for those in the account's own home.
         let home_holds =
             home.as_ref().is_some_and(|home| home.parent().is_some() && start.starts_with(home) && start != *home);
         let above = start.ancestors().take_while(|folder| home_holds && Some(*folder) != home.as_deref());
@@ -33,7 +33,7 @@ impl Elsewhere {
         Self { directories, home, sources }
     }
 
-    /// Where the session works.
+    /// Working directory of the session.
     pub(crate) fn start(&self) -> &Path {
         self.directories.last().map_or(Path::new("/"), PathBuf::as_path)
     }
@@ -52,26 +52,29 @@ impl Elsewhere {
 }
 
 impl Project {
-    /// The same for a session whose files are elsewhere ([`remote`](crate::SessionBuilder::remote)): in `directory`, an
-    /// absolute path there with links followed. Reads the settings files of the project through the port.
+    /// Moves the project to a remote workspace ([`remote`](crate::SessionBuilder::remote)). `directory` is an absolute
+    /// path there with links followed. Reads the settings files of the project through the port.
     ///
-    /// Of this machine count the settings of the user, the administrator and the program, the user's agents, commands, output
-    /// styles and instructions, and what sets up the model provider. Nothing is read of the directory that this project is
-    /// [at](Self::at) but files that the program names relative to it. Of the project there count:
+    /// Applicable parts of this machine: the settings of the user, the administrator and the program; the user's
+    /// agents, commands, output styles and instructions; and the setup of the model provider. Nothing is read of the
+    /// directory that this project is [at](Self::at), except for files that the program names relative to it.
+    /// Applicable parts of the remote project:
     ///
-    /// - of `settings.json` and `settings.local.json` what they **forbid**. Trust is about directories of this machine, so
-    ///   nothing they allow, set or run counts, and a notice says so;
-    /// - instruction files.
+    /// - Entries of `settings.json` and `settings.local.json` that **forbid** something. Trust is about directories of
+    ///   this machine, so entries that allow, set or run something are ignored, and a notice reports that.
+    /// - Instruction files.
     ///
-    /// What programs of this machine would do to files of this machine is not there: hooks that run commands, skills, memory, the index,
-    /// language servers, servers of `.mcp.json` and `.claude.json`, variables for programs, more directories, answers that
-    /// are kept. A notice names what the settings want of these. A session does not open where that would allow more than
-    /// they say: with a command hook that can deny something, or a required sandbox.
+    /// Features that need programs and files of this machine are disabled: hooks that run commands, skills, memory, the
+    /// index, language servers, servers of `.mcp.json` and `.claude.json`, variables for programs, additional
+    /// directories, stored answers. A notice names the disabled features that the settings request. A session does not
+    /// open if that would allow more than they intend: with a command hook that can deny something, or a required
+    /// sandbox.
     ///
-    /// `home` is the home directory there; instruction files are read of the directories between it and `directory`, too.
+    /// `home` is the remote home directory; instruction files are also read in the directories between it and
+    /// `directory`.
     ///
     /// # Errors
-    /// A settings file there cannot be used, or it cannot be found out whether there is one; or the project has
+    /// A remote settings file cannot be used, or its existence cannot be determined; or the project has
     /// [plugins](Self::plugins), or was [trusted](Self::trust).
     pub async fn elsewhere(
         mut self,
@@ -82,14 +85,14 @@ impl Project {
         self.check_chosen()?;
         let (directory, sources) = (directory.into(), self.sources);
         self.settings.elsewhere = load_elsewhere(files, &directory, sources).await?;
-        // Those of the directory here are of another project.
+        // Sources of the local directory belong to another project.
         self.sources = [SettingSource::User].into_iter().filter(|_| sources.contains(Layer::User)).collect();
         (self.file_servers, self.choice.with_memory) = (false, false);
         self.choice.elsewhere = Some(Arc::new(Elsewhere::new(directory, home.map(Path::to_path_buf), sources)));
         Ok(self)
     }
 
-    /// Refuses what a program chooses that is about this machine.
+    /// Refuses options of the program that concern this machine.
     fn check_chosen(&self) -> Result<(), ProjectError> {
         let of_directories = [Layer::Project, Layer::Local].iter().any(|layer| self.sources.contains(*layer));
         let is_read = self.choice.elsewhere.is_some();
@@ -108,12 +111,12 @@ impl Project {
 }
 
 impl LoadedProject {
-    /// Where the files are, if they are not on this machine.
+    /// Location of the project, if it is remote.
     pub(crate) fn place_elsewhere(&self) -> Option<&Elsewhere> {
         self.choice.elsewhere.as_deref()
     }
 
-    /// Refuses what settings want so that less happens, and cannot hold elsewhere.
+    /// Refuses restrictions in settings that cannot be enforced remotely.
     pub(super) fn check_elsewhere(&self) -> Result<(), ProjectError> {
         if self.place_elsewhere().is_none() {
             return Ok(());
@@ -128,7 +131,7 @@ impl LoadedProject {
         }
     }
 
-    /// What settings want that is not there elsewhere, in a sentence.
+    /// Sentence about the features that settings request and a remote session lacks.
     pub(super) fn left_out_elsewhere(&self) -> Option<String> {
         self.place_elsewhere()?;
         let resolved = self.resolved();
@@ -146,7 +149,7 @@ impl LoadedProject {
         })
     }
 
-    /// What of the surroundings a session elsewhere has of the project.
+    /// Applies the remote working directory.
     pub(super) fn apply_start(&self, there: &Elsewhere, options: &mut Options) -> Result<(), ProjectError> {
         match options.given_directory() {
             Some(given) if given != there.start() => {
@@ -165,7 +168,7 @@ pub(super) fn runs_a_command(hook: &ConfiguredHook) -> bool {
     matches!(hook.definition.handler, HookHandler::Command(_))
 }
 
-/// Whether more could happen without the hook than its writer wants.
+/// `true` if more could happen without the hook than its author intends.
 pub(super) fn closes_a_gate(hook: &ConfiguredHook) -> bool {
     let definition = &hook.definition;
     // A program that nothing waits for decides nothing.

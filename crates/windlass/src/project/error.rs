@@ -1,93 +1,93 @@
-//! What keeps a session of a project from being opened.
+//! Errors that keep a session of a project from opening.
 
 use std::io;
 use std::path::PathBuf;
 use windlass_project::{AgentError, CommandError, KeepError, Origin, SettingsError};
 
-/// What keeps a session of a project from being opened. The text names the file and what to do.
+/// Error that keeps a session of a project from opening. The text names the file and the remedy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProjectError {
     /// The directory cannot be used.
     #[error("the project directory {} cannot be used: {problem}", path.display())]
     Directory {
-        /// The directory.
+        /// Path of the directory.
         path: PathBuf,
-        /// Why not.
+        /// Reason of the failure.
         problem: io::Error,
     },
-    /// The session works in another directory than the one whose settings it was given.
+    /// The session works in another directory than the project.
     #[error(
         "the session works in {}, and the project is that of {}: give both the same directory",
         cwd.display(), project.display()
     )]
     OtherDirectory {
-        /// Where the session works.
+        /// Working directory of the session.
         cwd: PathBuf,
-        /// Where the project's session starts.
+        /// Start directory of the project.
         project: PathBuf,
     },
-    /// A session whose files are elsewhere was given what is about this machine.
+    /// A remote session was given an option that concerns this machine.
     #[error("the files are elsewhere, and there is no place there for {what}")]
     OfThisMachine {
-        /// What, and why.
+        /// The option, and the reason.
         what: &'static str,
     },
-    /// A hook runs a command of this machine, and the files are elsewhere. Without it more could happen than its writer wants.
+    /// A hook runs a command of this machine in a remote session. Without it more could happen than its author intends.
     #[error(
         "the hook {hook} runs on this machine and can deny something, and the files are elsewhere: say \
          `\"onFailure\":\"continue\"` in it to start without it, or switch hooks off with `--settings '{{\"disableAllHooks\":true}}'`"
     )]
     HookElsewhere {
-        /// The hook.
+        /// Name of the hook.
         hook: String,
     },
-    /// Settings require a sandbox of this machine, and programs run elsewhere.
+    /// Settings require a sandbox of this machine, but programs run remotely.
     #[error(
         "{origin} requires a sandbox, and programs run elsewhere, where it does not apply: take `failIfUnavailable` out, \
          or leave the file out with `--setting-sources`"
     )]
     SandboxElsewhere {
-        /// Who asks.
+        /// Origin of the requirement.
         origin: Origin,
     },
     /// A settings file cannot be used.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// A file requires a sandbox. Running without the protection that was asked for would be a lie.
+    /// A file requires a sandbox. Running without the requested protection would be a lie.
     #[cfg(not(feature = "sandbox"))]
     #[error("{origin} requires a sandbox, which this program does not have: it is built without the feature `sandbox`")]
     Sandbox {
-        /// Who asks.
+        /// Origin of the requirement.
         origin: Origin,
     },
-    /// The agent that the session is to be cannot be had. Without it more would be allowed than was asked for.
+    /// The main agent cannot be loaded. Without it more would be allowed than was requested.
     #[error(transparent)]
     Agent(#[from] AgentError),
-    /// What the agent forbids cannot be used.
+    /// The deny rules of the agent are unusable.
     #[error("the agent {agent:?}: disallowedTools: {problem}")]
     AgentRule {
-        /// The agent.
+        /// Name of the agent.
         agent: String,
-        /// What is wrong.
+        /// Problem with the rules.
         problem: String,
     },
-    /// A custom command or a skill does not become a prompt.
+    /// A custom command or a skill cannot be expanded to a prompt.
     #[error(transparent)]
     Command(#[from] CommandError),
     /// A program of a custom command or a skill has changed since it was trusted.
     #[error("{0}")]
     ChangedProgram(String),
-    /// It could not be recorded what trust in the project covers.
+    /// The scope of the trust in the project could not be recorded.
     #[error("what trust in this project covers cannot be recorded: {0}")]
     NotPinned(KeepError),
-    /// Settings say which MCP servers may be connected, and nobody asked them about this one.
+    /// Settings restrict the MCP servers that may be connected, and this one was not checked against them.
     #[error(
         "settings say which MCP servers may be connected, and the server {name:?} was added without asking them: add it \
          with `ProjectServers::connect`"
     )]
     UncheckedServer {
-        /// The server.
+        /// Name of the server.
         name: String,
     },
 }

@@ -17,8 +17,8 @@ impl LoadedProject {
         Ok(())
     }
 
-    /// The hooks of settings files, plugins and agents that count, in order. One whose program does not start is noted; it stays only
-    /// if it closes a gate.
+    /// Active hooks of settings files, plugins and agents, in order. A hook whose program does not start is noted, and
+    /// is kept only if it closes a gate.
     pub(crate) fn configured_hooks(&self) -> Vec<ConfiguredHook> {
         if self.place_elsewhere().is_some() {
             return self.all_hooks().into_iter().map(|(hook, _)| hook).filter(|hook| !runs_a_command(hook)).collect();
@@ -40,7 +40,7 @@ impl LoadedProject {
         hooks
     }
 
-    /// The same wherever the files are and their programs start, each with its author.
+    /// All active hooks with their authors, wherever the files are and whether or not their programs start.
     pub(super) fn all_hooks(&self) -> Vec<(ConfiguredHook, ProgramAuthor)> {
         let resolved = &self.resolved().hooks;
         let of_settings = resolved
@@ -73,7 +73,7 @@ impl LoadedProject {
     }
 }
 
-/// The author of a command or skill. Hooks of skills that the program gives are its own, as those of the project are its.
+/// Author of a command or skill. Hooks of skills that the program gives belong to it, like those of the project.
 fn author_of_command(source: CommandSource) -> ProgramAuthor {
     match source {
         CommandSource::Project | CommandSource::Host => ProgramAuthor::Project,
@@ -89,12 +89,12 @@ fn author_of_agent(source: AgentSource) -> ProgramAuthor {
     }
 }
 
-/// The hooks of commands and skills, for the runs that use them.
+/// Hooks of commands and skills, for the runs that use them.
 pub(super) fn of_commands(commands: &Commands) -> Vec<ConfiguredHook> {
     hooks_of_commands(commands).into_iter().map(|(hook, _)| hook).collect()
 }
 
-/// The same with the author of each.
+/// Hooks of commands and skills, each with the source of its command.
 fn hooks_of_commands(commands: &Commands) -> Vec<(ConfiguredHook, CommandSource)> {
     let of_command = |command: &Command, hook: &HookDefinition| {
         let hook = ConfiguredHook::new(hook.clone()).in_scope(HookScope::Skill(command.name.clone()));
@@ -107,7 +107,7 @@ fn hooks_of_commands(commands: &Commands) -> Vec<(ConfiguredHook, CommandSource)
     commands.commands.iter().flat_map(hooks).collect()
 }
 
-/// A hook of an agent while it works below the main one: what it says of its end is the end of such an agent.
+/// Hook of an agent that runs as a subagent: a hook for its stop listens to the stop of a subagent.
 fn below(agent: &LoadedAgent, hook: &HookDefinition) -> ConfiguredHook {
     let event = if hook.event == HookEventName::Stop { HookEventName::SubagentStop } else { hook.event };
     ConfiguredHook::new(hook.clone().on(event)).in_scope(HookScope::Agent(agent.name().to_owned()))

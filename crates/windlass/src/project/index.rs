@@ -1,4 +1,4 @@
-//! The index of a project in its sessions.
+//! Index of a project in its sessions.
 
 use super::LoadedProject;
 use crate::Home;
@@ -11,13 +11,14 @@ use windlass_index::{IndexConfig, ProjectIndex, ProjectSearch};
 use windlass_model::ModelProvider;
 use windlass_permission::Policy;
 
-/// Tools without which a session does not search, so it is not offered more than the program gave it.
+/// Search tools. A session without them does not get the index tool, so it is not offered more than the program gave
+/// it.
 const SEARCHES: [&str; 2] = ["Glob", "Grep"];
 
-/// Folders of a home that windlass alone writes: sessions, and what can be made anew.
+/// Folders of a home that only windlass writes: sessions, and caches.
 const OWN: [&str; 2] = ["projects", "cache"];
 
-/// The index of a session. Until the session begins nothing may be read for it.
+/// Index of a session. Nothing is read for it until the session begins.
 #[derive(Clone)]
 pub(crate) struct SessionIndex {
     index: Arc<ProjectIndex>,
@@ -25,21 +26,21 @@ pub(crate) struct SessionIndex {
 }
 
 impl LoadedProject {
-    /// Whether there is to be an index: the files of the project are read, and no file switches it off.
+    /// `true` if there is to be an index: the files of the project are read, and no file disables it.
     fn has_index(&self) -> bool {
         let reads_project = self.read.settings.sources.contains(windlass_project::Layer::Project);
         reads_project && !self.choice.without.index && self.resolved().index_off.is_none()
     }
 
-    /// The index of the project as a session has it that works with these rights, or `None` if it is switched off. It is of
-    /// the directory that the session starts in, and kept in windlass's home, if there is one.
+    /// Index of the project for a session with these rights; `None` if it is disabled. It covers the start directory of
+    /// the session, and is stored in windlass's home, if there is one.
     pub fn index(&self, policy: Policy) -> Option<ProjectIndex> {
         let own = self.own_folders(None);
         let may_read = move |path: &Path| !is_in(path, &own) && policy.may_read(path, path);
         self.has_index().then(|| ProjectIndex::new(self.index_config(true).may_read(may_read)))
     }
 
-    /// `is_kept`: whether it may be written to disk.
+    /// Configuration of the index. `is_kept`: it may be written to disk.
     fn index_config(&self, is_kept: bool) -> IndexConfig {
         let config = IndexConfig::new(self.places().start());
         match self.places().user.first().filter(|_| is_kept) {
@@ -48,8 +49,8 @@ impl LoadedProject {
         }
     }
 
-    /// The folders below the start in which windlass keeps sessions and caches. They are no part of the project, and each run
-    /// adds to them.
+    /// Folders below the start in which windlass stores sessions and caches. They are no part of the project, and each
+    /// run adds to them.
     fn own_folders(&self, home: Option<&Home>) -> Vec<PathBuf> {
         let homes = self.places().user.first().map(PathBuf::as_path).into_iter().chain(home.map(Home::root));
         let mut own: Vec<PathBuf> = homes.flat_map(|home| OWN.map(|name| home.join(name))).collect();
@@ -58,7 +59,7 @@ impl LoadedProject {
         own
     }
 
-    /// Adds the index and its tool to a session whose files are those of this machine.
+    /// Adds the index and its tool to a session with local files.
     pub(super) fn apply_index(&self, options: &mut Options) {
         if !self.has_index() || options.surroundings.files.workspace.is_some() {
             return;
@@ -68,7 +69,7 @@ impl LoadedProject {
         let own = self.own_folders(options.storage.home.as_ref());
         let may_read =
             move |path: &Path| !is_in(path, &own) && judge.get().is_some_and(|policy| policy.may_read(path, path));
-        // A session that keeps nothing leaves nothing in the home.
+        // A session without storage leaves nothing in the home.
         let is_kept = options.storage.home.is_some();
         let index = Arc::new(ProjectIndex::new(self.index_config(is_kept).may_read(may_read)));
         let searches = options.tools.toolkit.tools().iter().any(|tool| SEARCHES.contains(&&*tool.name()));
@@ -84,7 +85,7 @@ fn is_in(path: &Path, folders: &[PathBuf]) -> bool {
 }
 
 impl SessionIndex {
-    /// What the model reads of the project behind the first prompt.
+    /// Overview of the project that the model reads after the first prompt.
     pub(crate) async fn begin(&self, policy: &Policy) -> Option<FileInstructions> {
         // A session begins once; its rights to read do not become wider for the index.
         let _first = self.policy.set(policy.clone());
@@ -92,7 +93,8 @@ impl SessionIndex {
         tokio::task::spawn_blocking(move || index.for_model()).await.ok().flatten()
     }
 
-    /// A provider behind whose first answer the index begins to be brought up to date in the background, until the session ends.
+    /// A provider that starts the refresh of the index in the background after its first answer, until the session
+    /// ends.
     pub(crate) fn refreshed_after(&self, provider: Arc<dyn ModelProvider>) -> Arc<dyn ModelProvider> {
         let index = Arc::clone(&self.index);
         Arc::new(AfterFirstCall::new(provider, move || index.refresh_in_background()))

@@ -2,13 +2,13 @@
 
 use super::{LoadedProject, Project};
 
-/// A project for a session: one that is read when the session is opened, or one that was read before.
+/// A project for a session, read before or when the session opens.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum ProjectInput {
-    /// It is read when the session is opened.
+    /// Read when the session opens.
     Unread(Box<Project>),
-    /// It was read before.
+    /// Read before.
     Loaded(Box<LoadedProject>),
 }
 
@@ -24,15 +24,15 @@ impl From<LoadedProject> for ProjectInput {
     }
 }
 
-/// How far a project has come on its way into the options.
+/// Progress of applying a project to the options.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::large_enum_variant, reason = "a session has one")]
 pub(crate) enum Applied {
     /// There is no project.
     #[default]
     None,
-    /// It was given and does not count yet.
+    /// Supplied by the caller, not applied yet.
     Given(ProjectInput),
-    /// The options say what it says.
+    /// Applied to the options.
     Yes(LoadedProject),
 }

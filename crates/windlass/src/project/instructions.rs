@@ -14,48 +14,48 @@ use windlass_runtime::{NestedInstructions, UsedPath};
 use windlass_tool::Workspace;
 use windlass_types::{ContextKind, ContextSection, SessionId};
 
-/// The variable that has instructions read from directories that were added to the workspace.
+/// Variable that enables instructions from directories that were added to the workspace.
 const ADDED_DIRECTORIES: &str = "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD";
 
-/// Reads instruction files as they are needed.
+/// Reads instruction files on demand.
 #[derive(Debug)]
 struct Nested {
     files: Mutex<InstructionFiles>,
     used: Lock<UsedPaths>,
-    /// Wakes those that wait for the files when what was used has been looked up.
+    /// Wakes the waiting calls when the used paths have been looked up.
     looked_up: Notify,
     project: LoadedProject,
     session: SessionId,
 }
 
-/// What calls have used and was not looked up yet.
+/// Paths that calls have used and that have not been looked up yet.
 #[derive(Debug, Default)]
 struct UsedPaths {
     paths: Vec<UsedPath>,
-    /// How often paths were added, and how many of these times are answered.
+    /// Number of times that paths were added, and how many of these are answered.
     asked: u64,
     answered: u64,
 }
 
 impl UsedPaths {
-    /// Adds paths; the number by which their answer is known.
+    /// Adds paths. Returns the number that identifies their answer.
     fn add(&mut self, paths: &[UsedPath]) -> u64 {
         self.paths.extend_from_slice(paths);
         self.asked += 1;
         self.asked
     }
 
-    /// Whether the one with this number is answered.
+    /// `true` if the request with this number is answered.
     fn is_answered(&self, number: u64) -> bool {
         self.answered >= number
     }
 
-    /// All that waits, and the number of the last that was added. `None` if the one with this number is answered.
+    /// All waiting paths, and the number of the last request. `None` if the request with this number is answered.
     fn waiting(&self, number: u64) -> Option<(Vec<UsedPath>, u64)> {
         (!self.is_answered(number)).then(|| (self.paths.clone(), self.asked))
     }
 
-    /// Has these many paths answered, with all that were added until this number.
+    /// Marks this many paths as answered, with all requests up to this number.
     fn answer(&mut self, paths: usize, number: u64) {
         self.paths.drain(..paths.min(self.paths.len()));
         self.answered = number;
@@ -63,8 +63,8 @@ impl UsedPaths {
 }
 
 impl LoadedProject {
-    /// The instructions that a session begins with, and what finds those for files that it uses later. `None` if the
-    /// project is to have no instructions. Files that the policy denies to read are left out.
+    /// Returns the instructions that a session begins with, and the finder of those for files that it uses later.
+    /// `None` if instructions are disabled. Files that the policy denies to read are left out.
     pub(crate) async fn instructions(
         &self,
         workspace: &Arc<dyn Workspace>,
@@ -83,7 +83,7 @@ impl LoadedProject {
         Some((found, Arc::new(nested)))
     }
 
-    /// The instruction files that may be read, none of which is yet, and patterns of settings that cannot be used.
+    /// Finder of the readable instruction files, none of which is read yet, and the invalid patterns of settings.
     fn instruction_files(&self, workspace: &Arc<dyn Workspace>, policy: &Policy) -> (InstructionFiles, Vec<String>) {
         let (places, sources, policy) = (self.places().clone(), self.read.settings.sources, policy.clone());
         let (excludes, unusable) = InstructionExcludes::new(&self.read.resolved, places.user_home.as_deref());
@@ -98,10 +98,10 @@ impl LoadedProject {
         (files.may_read(move |path, resolved| policy.may_read(path, resolved)), unusable)
     }
 
-    /// The instructions that sessions with these rights read later, when a file is used that they are for: rules with `paths`, and
-    /// those of directories below the start. Their tokens are [withheld](ContextSection::withheld), and each says what it
-    /// waits for. For people: all that may wait is looked for, which takes longer than opening a session. None where the files
-    /// are not on this machine.
+    /// Instructions that sessions with these rights read later, when a matching file is used: rules with `paths`, and
+    /// those of directories below the start. Their tokens are [withheld](ContextSection::withheld), and each names its
+    /// condition. Intended for display: the full search takes longer than opening a session. Empty if the files are not
+    /// on this machine.
     pub async fn waiting_instructions(&self, policy: &Policy) -> Vec<ContextSection> {
         if self.choice.without.instructions || self.place_elsewhere().is_some() {
             return Vec::new();
@@ -112,12 +112,12 @@ impl LoadedProject {
         files.into_waiting().await.iter().filter_map(waiting).collect()
     }
 
-    /// Whether instructions are read from directories that were added to the workspace.
+    /// `true` if instructions are read from directories that were added to the workspace.
     fn reads_added_directories(&self) -> bool {
         self.variable(ADDED_DIRECTORIES).is_some_and(|value| matches!(value.trim(), "1" | "true" | "yes" | "on"))
     }
 
-    /// What the model reads of what was found. What was left out is a notice.
+    /// Instructions for the model. Omissions are notices.
     fn read_by_model(&self, found: &[Instruction], files: &mut InstructionFiles) -> Vec<FileInstructions> {
         for note in files.take_notes() {
             self.note(ProjectNoticeKind::Instructions, note.to_string());
@@ -126,7 +126,7 @@ impl LoadedProject {
     }
 }
 
-/// What waits, as a part of a context window that it is not in yet.
+/// Context section of instructions that are not in the context window yet.
 fn waiting(one: &WaitingInstruction) -> Option<ContextSection> {
     let text = one.instruction.for_model()?;
     let mut section = ContextSection::new(ContextKind::Instructions, &text.path, text.source.as_str(), 0);
@@ -144,8 +144,8 @@ impl NestedInstructions for Nested {
     async fn of_paths(&self, paths: &[UsedPath]) -> Vec<FileInstructions> {
         let number = self.used.lock().add(paths);
         let Some(mut files) = self.turn(number).await else { return Vec::new() };
-        // Calls of one message often end together. Those that have ended are looked up at once, by the first of them; a look
-        // that is given up leaves its paths to the next one.
+        // Calls of one message often end together. The first of them looks up the paths of all; if it is cancelled, its
+        // paths are left to the next one.
         tokio::task::yield_now().await;
         let Some((used, last)) = self.used.lock().waiting(number) else { return Vec::new() };
         let folders: Vec<&Path> = used.iter().filter_map(UsedPath::folder).collect();
@@ -154,8 +154,8 @@ impl NestedInstructions for Nested {
         let mut found = self.project.read_by_model(&found, &mut files);
         if let Some(session) = self.project.open_session(&self.session) {
             let project = self.project.clone();
-            // Hooks may take longer than this is waited for. It fails when the session has ended, and then no call is judged
-            // any more.
+            // Hooks may take longer than the wait here. The task fails when the session has ended, and then no call is
+            // judged any more.
             let refreshing = tokio::spawn(async move { project.refresh_settings(&session).await });
             let _ = refreshing.await;
         }
@@ -167,9 +167,9 @@ impl NestedInstructions for Nested {
 }
 
 impl Nested {
-    /// The files, once no other call looks at them. `None` if another one has looked up meanwhile what this one asked for.
+    /// Waits for exclusive access to the files. `None` if another call has looked up the paths of this one meanwhile.
     ///
-    /// All whose answer is known are woken at once, so that their results are logged together. Cancel safe.
+    /// Wakes all answered calls at once, so that their results are logged together. Cancel safe.
     async fn turn(&self, number: u64) -> Option<MutexGuard<'_, InstructionFiles>> {
         loop {
             let looked_up = self.looked_up.notified();

@@ -13,34 +13,34 @@ use windlass_tool::{Cancel, Clock, Ids, Process, ProcessCommand, ProcessExit, Sy
 use windlass_tools::LocalProcess;
 use windlass_types::ModelErrorKind;
 
-/// The variable that says for how many milliseconds a key is kept.
+/// Variable with the lifetime of a key in milliseconds.
 const KEPT: &str = "CLAUDE_CODE_API_KEY_HELPER_TTL_MS";
-/// How long a key is kept, unless the variable says otherwise.
+/// Default lifetime of a key.
 const USUALLY_KEPT: Duration = Duration::from_secs(300);
-/// The longest that the program may take.
+/// Time limit of the program.
 const LONGEST: Duration = Duration::from_secs(60);
-/// Most bytes of its output.
+/// Maximum number of bytes of its output.
 const MOST: usize = 16 * 1024;
-/// Variables whose keys count for more than the program.
+/// Variables whose keys precede the program.
 const KEYS: [&str; 2] = ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"];
 
-/// The directory and the variables of a helper, or the reason why it does not start.
+/// Directory and variables of a helper, or the reason why it does not start.
 type HelperPlace = Result<(PathBuf, Vec<(OsString, OsString)>), StartRefusal>;
 
-/// Runs a command line for a key. Its output is in no message.
+/// Runs a command line to get a key. The output never appears in messages.
 #[derive(Debug)]
 struct KeyHelper {
     command: String,
-    /// The directory and the variables with which it starts, or the reason why it does not.
+    /// Directory and variables of the helper, or the reason why it does not start.
     place: HelperPlace,
     kept: Duration,
     process: Arc<dyn Process>,
-    /// Compares the program with what was trusted. `None`: a test runs it as it is.
+    /// Compares the program with its trusted version. `None`: a test runs it unchecked.
     reviewer: Option<ProgramReviewer>,
 }
 
 impl LoadedProject {
-    /// What runs the program, if there is one and it is to be run.
+    /// Credentials from the helper, if one is configured and needed.
     pub(super) fn key_helper(&self) -> Option<RefreshingCredentials> {
         let is_set = |name: &&str| self.variable(name).is_some_and(|value| !value.trim().is_empty());
         let helper = self.resolved().session.api_key_helper.as_ref()?;
@@ -150,7 +150,7 @@ mod tests {
         }
     }
 
-    /// A key is kept, and asked for again once the API has refused it.
+    /// A key is cached, and requested again once the API has refused it.
     #[tokio::test]
     async fn a_refused_key_is_asked_for_again() {
         let place = tempfile::tempdir().unwrap();

@@ -13,8 +13,8 @@ use windlass_tools::{LocalProcess, host_environment};
 use windlass_types::JsonText;
 
 impl LoadedProject {
-    /// Gives a session whose files are those of this machine the language servers that settings and plugins name, if the program
-    /// gave it none. Of two for the same files that of settings counts.
+    /// Gives a session with local files the language servers from settings and plugins, if the program gave it none.
+    /// For the same files, a server from settings precedes one from a plugin.
     pub(super) fn apply_language_servers(&self, options: &mut Options) {
         if options.surroundings.files.workspace.is_none()
             && let Some(servers) = self.language_servers_with(options.surroundings.environments.programs.clone())
@@ -23,14 +23,14 @@ impl LoadedProject {
         }
     }
 
-    /// The language servers that settings and plugins name. `None`: there are none, the files are not on this machine, or the project
-    /// is not trusted, which a notice says: such a server builds the project. A session that takes the project heeds them by itself.
-    /// No server is started yet.
+    /// Language servers from settings and plugins. `None`: there are none, the files are not on this machine, or the
+    /// project is not trusted, which a notice reports, because such a server builds the project. A session with the
+    /// project uses them automatically. No server is started yet.
     pub fn language_servers(&self) -> Option<LanguageServers> {
         self.language_servers_with(self.program_environment())
     }
 
-    /// Without an environment they get what other programs here get.
+    /// Language servers with this environment, or that of other programs here.
     fn language_servers_with(&self, env: Option<Vec<(OsString, OsString)>>) -> Option<LanguageServers> {
         if self.place_elsewhere().is_some() {
             return None;
@@ -46,7 +46,7 @@ impl LoadedProject {
         Some(LanguageServers::new(servers, surroundings))
     }
 
-    /// The servers that start in this project; of others a notice has the names.
+    /// Servers that may start in this project. A notice names the others.
     fn startable(&self, mut servers: Vec<ServerConfig>) -> Vec<ServerConfig> {
         if servers.is_empty() {
             return servers;
@@ -68,7 +68,7 @@ impl LoadedProject {
         servers
     }
 
-    /// Compares programs of language servers with what was trusted, and has them confined, if there is a sandbox.
+    /// Compares programs of language servers with their trusted versions, and confines them if there is a sandbox.
     pub(crate) fn reviewed_language_servers(
         &self,
         confinement: Option<Arc<dyn ServerConfinement>>,
@@ -76,7 +76,7 @@ impl LoadedProject {
         Arc::new(ReviewedServers { reviewer: self.program_reviewer(), confinement })
     }
 
-    /// The servers that settings and plugins name. `note` hears of what cannot be used.
+    /// Servers named by settings and plugins. `note` receives the unusable ones.
     pub(super) fn configured_servers(&self, note: &mut dyn FnMut(String)) -> Vec<ServerConfig> {
         let mut servers = Vec::new();
         let mut add = |place: &str, configured: &JsonText| {
@@ -90,7 +90,7 @@ impl LoadedProject {
             add("`lspServers`", &setting.value);
         }
         for plugin in &self.plugins().plugins {
-            // Each alone: one that cannot be used does not take others along.
+            // Each is read alone, so that an unusable one does not invalidate the others.
             for (name, server) in &plugin.language_servers {
                 if let Ok(one) = JsonText::of(&BTreeMap::from([(name, server)])) {
                     add("a language server of a plugin", &one);

@@ -13,20 +13,20 @@ use windlass_tools::{given_environment, host_environment};
 use windlass_types::SessionId;
 use windlass_types::hook::event::ConfigChange;
 
-/// Most sessions whose settings are read again.
+/// Maximum number of sessions whose settings are refreshed.
 const MOST_SESSIONS: usize = 1_024;
 
-/// The settings of an open session.
+/// Settings of an open session.
 #[derive(Debug)]
 pub(crate) struct OpenSettings {
     session: SessionHandle,
     live: LiveSettings,
-    /// Directories that the program added: no settings take them away.
+    /// Directories added by the program. Settings never remove them.
     directories: Vec<PathBuf>,
     follows: Follows,
 }
 
-/// What of an open session follows settings, since the program has not said it.
+/// Options that follow the settings files because the program did not set them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Follows {
     pub(crate) model: bool,
@@ -40,7 +40,7 @@ impl OpenSettings {
 }
 
 impl LoadedProject {
-    /// Keeps what the settings of a session said when it was opened.
+    /// Stores the settings of a session at its opening, to compare with later ones.
     pub(super) fn follow_settings(&self, session: &SessionHandle) {
         let start = self.places().start();
         let of_program = self.choice.directories.iter().map(|directory| start.join(directory));
@@ -53,22 +53,24 @@ impl LoadedProject {
         }
     }
 
-    /// Looks whether settings files, records of trust, commands or skills have changed, come or gone since they were read. From then
-    /// on rules, directories and `disableBypassPermissionsMode` count as they are now, also for calls that wait; the model reads
-    /// which skills are new with its next prompt. Sessions look by themselves when calls have used files. Call it
-    /// before prompts of a session that stays open. Blocks for as long as the disk takes.
+    /// Checks settings files, records of trust, commands and skills for changes. Rules, directories and
+    /// `disableBypassPermissionsMode` then apply in their present form, also to calls that wait. The model reads which
+    /// skills are new with its next prompt. Sessions refresh by themselves when calls have used files. Call this before
+    /// prompts of a long-lived session. Blocks for as long as the disk takes.
     ///
-    /// The model and the effort count from the next request on, if the session has them from settings; variables from the next program on.
+    /// Model and effort apply from the next request on, if the session has them from settings; variables from the next
+    /// program on.
     ///
-    /// **What fails never widens**: of a file that cannot be used counts what it said before, and a notice says so. Other
-    /// settings, such as `defaultMode`, count in sessions that are opened later; a notice names them.
+    /// **A failure never widens rights**: a file that becomes unusable keeps its previous content in effect, and a
+    /// notice reports that. Other settings, such as `defaultMode`, apply to sessions that are opened later; a notice
+    /// names them.
     ///
-    /// MCP servers start, start anew or end as `.mcp.json`, the user's files and settings say, with the same trust and lists as
-    /// at opening. The sessions of a project share them: what counts in the session that has last looked decides. This waits
-    /// until those that go have ended, at most a few seconds, and for none that starts.
+    /// MCP servers start, restart or end according to `.mcp.json`, the user's files and settings, with the same trust
+    /// and lists as at opening. The sessions of a project share them, so the session that refreshed last decides. This
+    /// waits until removed servers have ended, at most a few seconds, and not for starting ones.
     ///
-    /// Hooks of the event ConfigChange are asked first. What they block counts as it did before, but for managed settings, and a
-    /// notice names the hook. Cancel safe: what has not come to count is looked at the next time.
+    /// Hooks of the event ConfigChange are asked first. A blocked change is not applied, except for managed settings,
+    /// and a notice names the hook. Cancel safe: changes that were not applied are checked again the next time.
     ///
     /// # Errors
     /// The session is closed.
@@ -77,12 +79,12 @@ impl LoadedProject {
         self.refresh_skills(session)
     }
 
-    /// A session of the project that is open, by its id.
+    /// Open session of the project with this id.
     pub(super) fn open_session(&self, id: &SessionId) -> Option<SessionHandle> {
         self.shared.settings.lock().get(id).map(|open| open.session.clone())
     }
 
-    /// The same for settings alone.
+    /// Like [`refresh`](Self::refresh), for settings alone.
     pub(super) async fn refresh_settings(&self, session: &SessionHandle) -> Result<(), SessionError> {
         // One at a time, so that hooks are asked once about a change.
         let _turn = self.shared.refreshing.lock().await;
@@ -108,7 +110,7 @@ impl LoadedProject {
         let rules = (said(&news.before), said(&news.now));
         let follows = open.follows;
         drop(all);
-        // What denies comes first.
+        // Deny rules come first.
         if rules.0 != rules.1 {
             session.renew_settings(rules.0, rules.1)?;
         }
@@ -117,7 +119,7 @@ impl LoadedProject {
         Ok(())
     }
 
-    /// Has MCP servers start, start anew and end as files and settings say now, by what counts in this session.
+    /// Starts, restarts and ends MCP servers according to the present files and the settings of this session.
     #[cfg(feature = "mcp")]
     async fn refresh_servers(
         &self,
@@ -140,7 +142,7 @@ impl LoadedProject {
         Ok(())
     }
 
-    /// Has what may change in an open session count in it. Returns the keys that do.
+    /// Applies the changes that an open session can take over. Returns their keys.
     fn take_over(
         &self,
         session: &SessionHandle,
@@ -169,14 +171,14 @@ impl LoadedProject {
         Ok(taken)
     }
 
-    /// The variables of programs that differ. What settings name no longer is as in the environment of the program again; what looks
-    /// like a secret or changes what programs load reaches none.
+    /// Changed variables of programs. A variable that settings no longer name gets its value from the program's
+    /// environment again. Names that look like secrets or that change which code programs load are withheld.
     fn changed_variables(&self, before: &Resolved, now: &Resolved) -> Vec<(OsString, Option<OsString>)> {
         let names: BTreeSet<&String> = before.env.programs.keys().chain(now.env.programs.keys()).collect();
         let value =
             |resolved: &Resolved, name: &str| resolved.env.programs.get(name).map(|found| OsString::from(&found.value));
         let differ = names.into_iter().filter(|name| value(before, name) != value(now, name));
-        // What the program itself says counts for more.
+        // Variables set by the program take precedence.
         let differ = differ.filter(|name| !self.choice.variables.contains_key(*name));
         let usual = host_environment(self.usual_environment());
         let changed = differ.map(|name| {
@@ -188,12 +190,12 @@ impl LoadedProject {
         changed.collect()
     }
 
-    /// What has changed of the settings of a session, if anything has.
+    /// Changes of a session's settings, if there are any.
     fn settings_news(&self, session: &SessionId) -> Option<SettingsNews> {
         self.shared.settings.lock().get(session)?.live.look(self.places(), &self.read.settings)
     }
 
-    /// The layers whose changes hooks block.
+    /// Layers whose changes are blocked by hooks.
     async fn refused(&self, session: &SessionHandle, changed: &[(Layer, Origin)]) -> Result<Vec<Layer>, SessionError> {
         let mut refused = Vec::new();
         for (layer, origin) in changed {
@@ -238,7 +240,7 @@ impl LoadedProject {
     }
 }
 
-/// How hooks call the files of a layer.
+/// Name of a layer's files for hooks.
 fn source(layer: Layer) -> &'static str {
     match layer {
         Layer::Managed => "policy_settings",
@@ -249,7 +251,7 @@ fn source(layer: Layer) -> &'static str {
     }
 }
 
-/// What settings say of permissions, without the directories of the program.
+/// Permission settings, without the directories of the program.
 fn said(resolved: &Resolved, of_program: &[PathBuf]) -> SettingsRules {
     let permissions = &resolved.permissions;
     let mut said = SettingsRules::default();
@@ -267,7 +269,7 @@ fn said(resolved: &Resolved, of_program: &[PathBuf]) -> SettingsRules {
     said
 }
 
-/// What differs beside permissions.
+/// Names of the changed settings other than permissions.
 fn differing(before: &Resolved, now: &Resolved) -> Vec<&'static str> {
     let differs = [
         ("permissions.defaultMode", before.permissions.default_mode != now.permissions.default_mode),

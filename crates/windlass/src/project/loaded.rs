@@ -15,8 +15,8 @@ use windlass_project::{Agents, Layer, Places, Plugins, Resolved, SettingsUpdates
 use windlass_tools::{given_environment, host_environment};
 use windlass_types::{Behavior, PermissionMode, RuleSource, UpdateDestination};
 
-/// A project whose files were read. Cheap to clone; clones share plugins, MCP servers and notices, so that several
-/// sessions of a project have the same.
+/// A project whose files were read. Cheap to clone; clones share plugins, MCP servers and notices, so that all sessions
+/// of a project have the same.
 #[derive(Clone)]
 pub struct LoadedProject {
     pub(crate) read: Arc<Read>,
@@ -25,12 +25,11 @@ pub struct LoadedProject {
 }
 
 impl Project {
-    /// Reads the files, and refuses what a session must not start without. What trust covers that does not say so is
-    /// recorded before. Blocks for as long as the disk takes.
+    /// Reads the files, and refuses those that a session must not start with. The scope of existing trust is recorded
+    /// before, if a record lacks it. Blocks for as long as the disk takes.
     ///
     /// # Errors
-    /// A file that is there cannot be used, asks for a sandbox that there is not, or has a hook that decides whether
-    /// something may happen and cannot run.
+    /// An existing file is unusable, requires an unavailable sandbox, or has a gating hook that cannot run.
     pub fn load(self) -> Result<LoadedProject, ProjectError> {
         let project = self.review()?;
         project.check_hooks()?;
@@ -38,20 +37,19 @@ impl Project {
         Ok(project)
     }
 
-    /// The same where no session is to be opened: a hook that would keep one from being opened is a notice. A session that
-    /// is given such a project is refused.
+    /// Like [`load`](Self::load), without opening a session: a hook that would keep a session from opening is a notice.
+    /// A session with such a project is refused.
     ///
-    /// # Errors
-    /// A file that is there cannot be used, or asks for a sandbox that there is not.
+    /// An existing file is unusable, or requires an unavailable sandbox.
     pub fn review(self) -> Result<LoadedProject, ProjectError> {
         let pinned = self.pin_trust();
         LoadedProject::read(self, pinned)
     }
 
-    /// The same without writing anything: trust that does not say what it covers covers nothing.
+    /// Like [`review`](Self::review), without writing anything: trust without a recorded scope covers nothing.
     ///
     /// # Errors
-    /// Those of [`review`](Self::review).
+    /// The same as [`review`](Self::review).
     pub fn inspect(self) -> Result<LoadedProject, ProjectError> {
         LoadedProject::read(self, Ok(()))
     }
@@ -71,10 +69,10 @@ impl LoadedProject {
     }
 
     /// Reads the settings files again, for a session that is opened later. Plugins, MCP servers and notices stay shared
-    /// with this one. Blocks for as long as the disk takes.
+    /// with this project. Blocks for as long as the disk takes.
     ///
     /// # Errors
-    /// Those of [`Project::load`].
+    /// The same as [`Project::load`].
     pub fn reread(&self) -> Result<Self, ProjectError> {
         let request = self.read.request.clone();
         let pinned = request.pin_trust();
@@ -85,70 +83,69 @@ impl LoadedProject {
         Ok(project)
     }
 
-    /// The same project for a session whose agent is another one.
+    /// Selects another main agent for a session.
     #[must_use]
     pub fn agent(mut self, name: impl Into<String>) -> Self {
         self.choice.agent = Some(name.into());
         self
     }
 
-    /// The same project for a session with these agents of the program, which count for more than those of files.
+    /// Adds agents of the program for a session. They precede those of files.
     #[must_use]
     pub fn agents(mut self, agents: Agents) -> Self {
         self.choice.agents = agents;
         self
     }
 
-    /// The same project for a session whose main agent is to know of these skills alone: each by its whole name, or by the part
-    /// behind a plugin's. The others are neither listed for its model nor read by the tool for skills; users may call them, and
-    /// agents below it use theirs.
+    /// Restricts the skills of a session's main agent to these: each by its full name, or by the part after a plugin's
+    /// name. Other skills are neither listed for its model nor readable with the tool for skills. Users may still call
+    /// them, and subagents use their own.
     #[must_use]
     pub fn only_skills<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.choice.only_skills = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
-    /// The same project for a session with more variables, for the model provider and for programs of tools. They count
-    /// for more than those of settings.
+    /// Adds variables for a session, for the model provider and for programs of tools. They override those of settings.
     #[must_use]
     pub fn variables(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
         self.choice.variables.extend(variables);
         self
     }
 
-    /// Where its files are.
+    /// Locations of the project's files.
     pub fn places(&self) -> &Places {
         &self.read.places
     }
 
-    /// What the settings files say together, with the origin of each value.
+    /// Resolved settings of all files, with the origin of each value.
     pub fn resolved(&self) -> &Resolved {
         &self.read.resolved
     }
 
-    /// The settings files that were read, those of the strongest layer first.
+    /// Settings files that were read, the strongest layer first.
     pub fn files(&self) -> &[LoadedFile] {
         &self.read.files
     }
 
-    /// What keeps changes of permissions and trust in files.
+    /// Writer of permission and trust updates to files.
     pub fn updates(&self) -> &SettingsUpdates {
         &self.read.updates
     }
 
-    /// What has no effect, or less than its writer may think, as far as nobody has taken it. Opening a session moves these
-    /// to the notices of the session.
+    /// Pending notices about parts of the project without effect, or with less effect than their author may expect.
+    /// Opening a session moves these to the notices of the session.
     pub fn notices(&self) -> Vec<ProjectNotice> {
         self.shared.notices.waiting()
     }
 
-    /// Takes the notices that wait. None is given twice.
+    /// Takes the pending notices. None is given twice.
     pub fn take_notices(&self) -> Vec<ProjectNotice> {
         self.shared.notices.take()
     }
 
-    /// Gives all notices to a function from now on, those that wait first. Without one, those that come while a session
-    /// is open are events of it ([`Status::Notice`](crate::event::Status::Notice)).
+    /// Sets a listener for all further notices, the pending ones first. Without one, notices during a session are its
+    /// events ([`Status::Notice`](crate::event::Status::Notice)).
     pub fn on_notice(&self, listener: impl Fn(&ProjectNotice) + Send + Sync + 'static) {
         self.shared.notices.listen(listener);
     }
@@ -157,7 +154,7 @@ impl LoadedProject {
         self.shared.notices.add(kind, text);
     }
 
-    /// What of settings, trust and plugins has no effect, or less than its writer may think, whoever has taken the notices.
+    /// All notices about settings, trust and plugins, including those that were taken before.
     pub fn settings_notices(&self) -> Vec<ProjectNotice> {
         use ProjectNoticeKind::{Directory, Plugin, Setting, Trust};
         let resolved = self.resolved();
@@ -192,20 +189,20 @@ impl LoadedProject {
         self.settings_notices().into_iter().for_each(|notice| self.note(notice.kind, notice.text));
     }
 
-    /// Whether a session may look at the git repository around it, which can make git run programs. Without a repository
-    /// it does not matter, and no file is read.
+    /// `true` if a session may inspect the surrounding git repository, which can make git run programs. Without a
+    /// repository this does not matter, and no file is read.
     pub(crate) fn may_ask_git(&self) -> bool {
         self.places().project.iter().any(|directory| directory.join(".git").exists())
             && is_trusted(self.places(), &self.read.settings)
     }
 
-    /// Adds the rules of settings files to permissions, and protects what they come from. The rules hold with their
-    /// sources; where managed settings alone may allow, the allow rules that were added before are dropped.
+    /// Adds the rules of settings files to permissions, and protects their sources. The rules keep their rule sources.
+    /// If only managed settings may allow, the allow rules that were added before are dropped.
     pub fn permissions(&self, permissions: Permissions) -> Permissions {
         self.permissions_beside(permissions, self.protected_programs())
     }
 
-    /// The same with these files that configuration runs.
+    /// Like [`permissions`](Self::permissions), with these files that the configuration runs.
     pub(super) fn permissions_beside(&self, permissions: Permissions, programs: Vec<PathBuf>) -> Permissions {
         let (places, resolved) = (self.places(), self.resolved());
         let mut permissions = permissions.protecting(places.protected()).protecting(self.programs_of_plugins());
@@ -217,7 +214,7 @@ impl LoadedProject {
             permissions = permissions.with_rules_at(&set.anchor, set.source, set.behavior, set.rules.clone());
             permissions = permissions.standing_in(set.origins.clone());
         }
-        // Rules that answers add mean the same now and when they are read again from the file they went to.
+        // Rules added by answers have the same anchor now and when they are read again from their file.
         for (source, destination) in [
             (RuleSource::LocalSettings, UpdateDestination::LocalSettings),
             (RuleSource::ProjectSettings, UpdateDestination::ProjectSettings),
@@ -230,8 +227,8 @@ impl LoadedProject {
         permissions
     }
 
-    /// The mode that the settings begin in, if they say. bypassPermissions counts only where the program allows it, or
-    /// says so in its own [settings](Project::settings).
+    /// Initial mode from settings, if set. `bypassPermissions` is used only if the program permits it, or sets it in
+    /// its own [settings](Project::settings).
     pub fn mode(&self, bypass_allowed: bool) -> Option<PermissionMode> {
         let permissions = &self.resolved().permissions;
         let said = permissions.default_mode.as_ref()?;
@@ -241,8 +238,8 @@ impl LoadedProject {
         Some(if off { PermissionMode::Default } else { said.value })
     }
 
-    /// The mode that someone chose, as far as settings permit it: bypassPermissions and auto become default where a
-    /// file forbids them, and a notice names the file.
+    /// Requested mode, as far as settings permit it. `bypassPermissions` and `auto` become `default` if a file forbids
+    /// them, and a notice names the file.
     pub fn permitted_mode(&self, mode: PermissionMode) -> PermissionMode {
         match self.resolved().permissions.forbids(mode) {
             Some(origin) => {
@@ -254,52 +251,52 @@ impl LoadedProject {
         }
     }
 
-    /// More directories of the workspace: those that are there. None where the files are not on this machine.
+    /// Existing additional directories of the workspace. Empty if the files are not on this machine.
     pub fn directories(&self) -> impl Iterator<Item = &Path> {
         let here = self.place_elsewhere().is_none();
         let all = self.resolved().permissions.additional_directories.iter();
         all.filter(move |_| here).filter(|found| counts(found.layer, &found.value)).map(|found| found.value.as_path())
     }
 
-    /// A variable for the model provider and for sessions: what the program adds, else what settings say that may set up
-    /// a provider, else that of the environment.
+    /// Variable for the model provider and for sessions: the program's value, else that of settings that may set up a
+    /// provider, else that of the environment.
     pub fn variable(&self, name: &str) -> Option<String> {
         self.choice.variables.get(name).cloned().or_else(|| self.said_variable(name))
     }
 
-    /// The same without what the program adds.
+    /// Variable without the program's values.
     fn said_variable(&self, name: &str) -> Option<String> {
         let said = self.resolved().env.provider.get(name).map(|found| found.value.clone());
         said.or_else(|| self.read.request.variable(name))
     }
 
-    /// The environment that the program gave, if it gave one.
+    /// Environment given by the program, if any.
     pub(super) fn process_environment(&self) -> Option<Vec<(OsString, OsString)>> {
         let own = self.read.request.environment.as_deref()?;
         Some(own.iter().map(|(name, value)| (name.clone(), value.clone())).collect())
     }
 
-    /// The environment that the program gave, else that of this process.
+    /// Environment given by the program, else that of this process.
     pub(super) fn usual_environment(&self) -> Vec<(OsString, OsString)> {
         self.read.usual_environment()
     }
 
-    /// What variables say of sessions.
+    /// Session options from variables.
     pub(super) fn session_variables(&self) -> Variables {
         let mut variables = Variables::read(|name| self.said_variable(name));
-        // What the environment forbids, settings cannot allow.
+        // Settings cannot allow what the environment forbids.
         variables.background &= Variables::read(|name| self.read.request.variable(name)).background;
         variables
     }
 
-    /// The environment of the programs that tools run, if settings or the program add to the usual one. None where the files
+    /// Environment of the programs that tools run, if settings or the program add to the usual one. `None` if the files
     /// are not on this machine.
     pub fn program_environment(&self) -> Option<Vec<(OsString, OsString)>> {
         if self.place_elsewhere().is_some() {
             return None;
         }
         let said = self.added_variables();
-        // The environment of a program that an SDK started is what its host chose for it.
+        // The environment of a program started by an SDK was chosen by its host.
         let started_by_sdk =
             self.read.request.variable("CLAUDE_CODE_ENTRYPOINT").is_some_and(|entry| entry.starts_with("sdk-"));
         if !started_by_sdk && said.is_empty() {
@@ -311,24 +308,24 @@ impl LoadedProject {
         Some(environment)
     }
 
-    /// The variables that settings and the program add to the environment of programs.
+    /// Variables that settings and the program add to the environment of programs.
     pub(super) fn added_variables(&self) -> Vec<(OsString, OsString)> {
         let settings = self.resolved().env.programs.iter().map(|(name, found)| (name, &found.value));
         let said: BTreeMap<&String, &String> = settings.chain(&self.choice.variables).collect();
         said.into_iter().map(|(name, value)| (name.into(), value.into())).collect()
     }
 
-    /// The agents of files and of these plugins.
+    /// Agents of files and of these plugins.
     pub(super) fn agents_with(&self, plugins: &Plugins) -> Agents {
         load_agents(self.places(), &self.read.settings).or(plugins.agents())
     }
 
-    /// The agents that the program, files and plugins define. Files are read anew.
+    /// Agents defined by the program, files and plugins. Reads the files anew.
     pub fn known_agents(&self) -> Agents {
         self.all_agents(&self.plugins())
     }
 
-    /// What says which programs the plugins run.
+    /// Files that determine which programs the plugins run.
     fn programs_of_plugins(&self) -> Vec<PathBuf> {
         let plugins = self.plugins();
         let manifests = plugins.plugins.iter().map(|plugin| plugin.root.join(".claude-plugin"));
@@ -336,7 +333,7 @@ impl LoadedProject {
     }
 }
 
-/// Whether a directory is used. What the program names must be there; that shows when the session opens.
+/// `true` if a directory is used. A directory named by the program must exist; opening the session checks that.
 fn counts(layer: Layer, directory: &Path) -> bool {
     layer == Layer::Flags || directory.is_dir()
 }

@@ -13,17 +13,17 @@ use windlass_session::ProjectKey;
 use windlass_subagent::AgentDefinition;
 use windlass_tool::private_file;
 
-/// The folder of memories in that of a project's sessions, in front of the digits that tell directories with one key apart.
+/// Folder of memories in that of a project's sessions, before the digits that distinguish directories with one key.
 const FOLDER: &str = "memory";
-/// Maximum number of logs that are asked whose notes lie in a folder without digits.
+/// Maximum number of logs that are read to find the owner of a folder without digits.
 const MOST_ASKED: usize = 500;
-/// Switches the memory off.
+/// Variable that disables the memory.
 const OFF: &str = "CLAUDE_CODE_DISABLE_AUTO_MEMORY";
 
 impl LoadedProject {
-    /// Where the notes of this project's sessions are: the directory that settings name, else one of the home for the
-    /// repository, or without one for the directory that sessions start in. `None` without a home, or where settings or a
-    /// variable switch the memory off.
+    /// Directory of the notes of this project's sessions: the one from settings, else one of the home for the
+    /// repository, or without one for the start directory. `None` without a home, or if settings or a variable disable
+    /// the memory.
     pub fn memory(&self) -> Option<MemoryDirectory> {
         let said = &self.resolved().memory;
         let is_set = self.variable(OFF).is_some_and(|value| !matches!(value.trim(), "" | "0" | "false"));
@@ -44,20 +44,20 @@ impl LoadedProject {
         Some(MemoryDirectory::at(directory))
     }
 
-    /// The same, of sessions that have it: [`Project::memory`](crate::Project::memory) is on.
+    /// Directory of the notes, if [`Project::memory`](crate::Project::memory) is enabled.
     #[cfg(feature = "conversation")]
     pub(crate) fn memory_of_sessions(&self) -> Option<MemoryDirectory> {
         self.choice.with_memory.then(|| self.memory()).flatten()
     }
 
-    /// Takes over the notes of a folder without digits, once, if the sessions beside it name this directory and no other one.
+    /// Takes over the notes of a folder without digits, once, if the sessions beside it name only this directory.
     fn take_over_notes(&self, former: &Path, directory: &Path, (home, key): (&Home, &ProjectKey)) {
         if !former.is_dir() {
             return;
         }
         let recorded = home.store().recorded_directories(key, MOST_ASKED).unwrap_or_default();
         let taken = match owners(key, &recorded) {
-            // Another program may look for them in the home that it shares.
+            // Another program may look for the notes in the home that it shares.
             Owners::This if home.is_shared() => copied(former, directory),
             Owners::This => std::fs::rename(former, directory),
             Owners::Others => Ok(()),
@@ -67,11 +67,11 @@ impl LoadedProject {
             let text = format!("the notes in {} are not taken over: {error}", former.display());
             self.note(ProjectNoticeKind::Directory, text);
         }
-        // The decision holds for sessions to come, which name this directory in any case.
+        // The decision also applies to later sessions, which name this directory in any case.
         let _ = private_file::create_dir(directory);
     }
 
-    /// The same agents, where those that have notes of their own also have the tool for them.
+    /// Adds the memory tool to agents with notes of their own.
     pub(super) fn with_memory_tool(&self, mut agents: Agents) -> Agents {
         if self.choice.with_memory {
             for agent in &mut agents.agents {
@@ -81,13 +81,13 @@ impl LoadedProject {
         agents
     }
 
-    /// The name of the tool, if a session may get it.
+    /// Name of the tool, if a session may get it.
     pub(super) fn memory_tool(&self) -> Option<String> {
         self.choice.with_memory.then(|| MEMORY_TOOL.to_owned())
     }
 
-    /// Gives a session the memory of the project, or of the agent that it is, if the program wants it and has given none of
-    /// its own. Returns what finds the notes of agents below.
+    /// Gives a session the memory of the project, or of its main agent, if the program wants it and has given none of
+    /// its own. Returns the finder of subagents' notes.
     pub(super) fn apply_memory(&self, options: &mut Options, main: Option<&AgentDefinition>) -> Option<Arc<OfAgents>> {
         let has_tool = options.tools.toolkit.tools().iter().any(|tool| tool.name() == MEMORY_TOOL);
         if !self.choice.with_memory || has_tool {
@@ -106,18 +106,18 @@ impl LoadedProject {
     }
 }
 
-/// The directories whose sessions stand in the folders of a key.
+/// Directories whose sessions are in the folders of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owners {
     /// The directory of the key alone.
     This,
-    /// Other ones alone, or none.
+    /// Only others, or none.
     Others,
-    /// This directory and other ones.
+    /// This directory and others.
     Several,
 }
 
-/// The owners of what lies in the folder of a key, by the directories that sessions name.
+/// Owners of the folder of a key, by the directories that sessions name.
 fn owners(key: &ProjectKey, recorded: &BTreeSet<PathBuf>) -> Owners {
     let is_other = |path: &&PathBuf| path.ancestors().any(|above| ProjectKey::of(above) == *key);
     let own = recorded.iter().any(|path| key.may_hold(Some(path)));

@@ -1,4 +1,4 @@
-//! What a program should know of a project.
+//! Notices of a project for the program.
 
 use crate::lock::Lock;
 use std::collections::BTreeSet;
@@ -6,16 +6,17 @@ use std::fmt;
 use std::sync::Arc;
 use windlass_runtime::SessionHandle;
 
-/// Most notices that are remembered, so that none is given twice.
+/// Maximum number of remembered notices, so that none is given twice.
 const MOST_SEEN: usize = 4_096;
 
-/// Something that has no effect, or less than its writer may think.
+/// A notice about a part of the project without effect, or with less effect than its author may expect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProjectNotice {
-    /// What it is about.
+    /// Subject of the notice.
     pub kind: ProjectNoticeKind,
-    /// What it is, in one sentence that names the file. It may quote files that others wrote: escape it for terminals.
+    /// Text of the notice, one sentence that names the file. It may quote files that others wrote: escape it for
+    /// terminals.
     pub text: String,
 }
 
@@ -25,45 +26,45 @@ impl fmt::Display for ProjectNotice {
     }
 }
 
-/// What a notice is about.
+/// Subject of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ProjectNoticeKind {
-    /// A setting does not count, or has no effect in this version.
+    /// A setting is ignored, or has no effect in this version.
     Setting,
-    /// What trust covers could not be recorded, so it covers nothing.
+    /// The scope of trust could not be recorded, so it covers nothing.
     Trust,
-    /// The permission mode is another one than somebody chose.
+    /// The permission mode differs from the requested one.
     Mode,
-    /// A directory of the workspace is not there.
+    /// A directory of the workspace does not exist.
     Directory,
     /// A part of a plugin cannot be used.
     Plugin,
     /// An agent cannot be used, or not in full.
     Agent,
-    /// A file with instructions, or an import of one, is left out in whole or in part.
+    /// An instruction file, or an import of one, is left out in whole or in part.
     Instructions,
-    /// A variable of the environment does not count.
+    /// A variable of the environment is ignored.
     Variable,
     /// An MCP server is not connected, or language servers cannot be used.
     Server,
-    /// An answer that was to be remembered holds for the session only.
+    /// An answer that was to be remembered applies to the session only.
     Answer,
 }
 
-/// Where notices go.
+/// Destination of notices.
 #[derive(Default)]
 enum Sink {
-    /// They wait until somebody takes them, or a session is opened.
+    /// Notices wait until they are taken, or a session is opened.
     #[default]
     Waiting,
     /// A function of the program.
     Program(Arc<dyn Fn(&ProjectNotice) + Send + Sync>),
-    /// The events of the session that was opened last.
+    /// Events of the session that was opened last.
     Session(SessionHandle),
 }
 
-/// The notices of a loaded project.
+/// Notices of a loaded project.
 #[derive(Default)]
 pub(crate) struct Notices(Lock<NoticeState>);
 
@@ -75,7 +76,7 @@ struct NoticeState {
 }
 
 impl Notices {
-    /// Gives a notice, unless the same one was given before.
+    /// Adds a notice, unless the same one was given before.
     pub(crate) fn add(&self, kind: ProjectNoticeKind, text: impl Into<String>) {
         let text = text.into();
         {
@@ -100,11 +101,11 @@ impl Notices {
                 }
             }
         };
-        // It may take as long as it likes.
+        // The function may block.
         program(&notice);
     }
 
-    /// The notices that wait.
+    /// Pending notices.
     pub(crate) fn waiting(&self) -> Vec<ProjectNotice> {
         self.0.lock().waiting.clone()
     }
@@ -113,7 +114,7 @@ impl Notices {
         std::mem::take(&mut self.0.lock().waiting)
     }
 
-    /// From now on a function of the program gets the notices, those that wait first.
+    /// Sends all further notices to a function of the program, the pending ones first.
     pub(crate) fn listen(&self, listener: impl Fn(&ProjectNotice) + Send + Sync + 'static) {
         let program: Arc<dyn Fn(&ProjectNotice) + Send + Sync> = Arc::new(listener);
         let waiting = {
@@ -124,7 +125,7 @@ impl Notices {
         waiting.iter().for_each(|notice| program(notice));
     }
 
-    /// A session was opened: its own notices are those that wait, and its events report later ones, unless the program
+    /// Returns the pending notices for a session that was opened. Later ones become its events, unless the program
     /// listens.
     pub(crate) fn opened(&self, handle: &SessionHandle) -> Vec<String> {
         let mut state = self.0.lock();

@@ -1,4 +1,4 @@
-//! The open sessions of a project, as far as they change with it.
+//! Open sessions of a project that follow its changes.
 
 use super::LoadedProject;
 use super::shared::OpenSession;
@@ -8,14 +8,14 @@ use windlass_project::Plugins;
 use windlass_runtime::Session;
 use windlass_subagent::{AgentDefinition, Subagents};
 
-/// Most sessions whose agents follow the plugins.
+/// Maximum number of sessions whose agents follow the plugins.
 const MOST_SESSIONS: usize = 1_024;
 
 fn definitions(agents: &Subagents) -> BTreeMap<&String, &AgentDefinition> {
     agents.definitions().map(|agent| (&agent.name, agent)).collect()
 }
 
-/// The names of agents that only one of two sets has, or that differ.
+/// Names of agents that are in only one of two sets, or differ.
 fn differing<'a>(before: &'a Subagents, after: &'a Subagents) -> impl Iterator<Item = String> {
     let (before, after) = (definitions(before), definitions(after));
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).copied().collect();
@@ -24,13 +24,13 @@ fn differing<'a>(before: &'a Subagents, after: &'a Subagents) -> impl Iterator<I
 }
 
 impl LoadedProject {
-    /// Keeps what a session's agents can be changed with, and moves the notices that wait to the session's own. `base` are
-    /// the agents that the program gave it, if its model may have any.
+    /// Registers an open session for later changes of its agents, and moves the pending notices to it. `base` are the
+    /// agents that the program gave it, if its model may have any.
     pub(crate) fn opened(self, base: Option<Subagents>, session: &mut Session, tools: &SessionTools) {
         let waiting = self.shared.notices.opened(&session.handle);
         session.notices.splice(..0, waiting);
         if self.place_elsewhere().is_some() {
-            // What has changed here is not looked for again: directories and variables would be those of this machine.
+            // Changes on this machine are not checked again: directories and variables would be local ones.
             return self.shared.forget_at_end(&session.handle);
         }
         self.ask_about_programs(&session.handle);
@@ -45,14 +45,14 @@ impl LoadedProject {
         }
     }
 
-    /// The agents that an open session has with these plugins.
+    /// Agents of an open session with these plugins.
     fn agents_of(&self, open: &OpenSession, plugins: &Plugins) -> Subagents {
         let project = Self { choice: open.choice.clone(), ..self.clone() };
         project.below(&open.base, &open.tools.known().checked(project.all_agents(plugins)))
     }
 
-    /// The agents that the session which was opened last would have with these plugins, and the names of those that
-    /// would change in any open session.
+    /// Agents that the last opened session would have with these plugins, and the names of agents that would change in
+    /// any open session.
     pub(super) fn agents_of_sessions(&self, plugins: &Plugins) -> (Option<Subagents>, Vec<String>) {
         let mut sessions = self.shared.sessions.lock();
         sessions.retain(|open| !open.tools.handle().has_ended());
@@ -65,7 +65,7 @@ impl LoadedProject {
         (last, changed.into_iter().collect())
     }
 
-    /// Gives open sessions the agents that they have with these plugins.
+    /// Updates the agents of open sessions to these plugins.
     pub(super) fn renew_agents(&self, plugins: &Plugins) {
         for open in self.shared.sessions.lock().iter_mut() {
             let agents = self.agents_of(open, plugins);

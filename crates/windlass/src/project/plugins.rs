@@ -6,26 +6,26 @@ use std::sync::Arc;
 use windlass_project::{PluginDir, Plugins, load_plugins};
 use windlass_subagent::Subagents;
 
-/// What loading plugins again would change. See [`LoadedProject::plugin_change`].
+/// Changes of a reload of plugins. See [`LoadedProject::plugin_change`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PluginChange {
-    /// The plugins as they are now.
+    /// Plugins in their present form.
     pub plugins: Plugins,
-    /// The MCP servers that would come, or become others, by name.
+    /// Names of the MCP servers that would be added or changed.
     pub servers_added: Vec<String>,
-    /// The MCP servers that would go, or become others, by name.
+    /// Names of the MCP servers that would be removed or changed.
     pub servers_removed: Vec<String>,
-    /// The agents of open sessions that would come, go or become others, by name, sorted.
+    /// Names of the agents of open sessions that would be added, removed or changed, sorted.
     pub agents_changed: Vec<String>,
-    /// The agents that the session which was opened last would have; `None` if no session is open that may have any.
+    /// Agents that the last opened session would have; `None` if no open session may have any.
     pub agents: Option<Subagents>,
     directories: Vec<PluginDir>,
 }
 
 impl PluginChange {
-    /// Whether the model of an open session would be offered other tools. The provider then reads the conversation anew
-    /// instead of from its cache.
+    /// `true` if the tools offered to the model of an open session would change. The provider then reads the
+    /// conversation anew instead of from its cache.
     #[must_use]
     pub fn changes_tools(&self) -> bool {
         let all = [&self.servers_added, &self.servers_removed, &self.agents_changed];
@@ -34,12 +34,12 @@ impl PluginChange {
 }
 
 impl LoadedProject {
-    /// The plugins.
+    /// Loaded plugins.
     pub fn plugins(&self) -> Arc<Plugins> {
         Arc::clone(&self.shared.plugins.lock().plugins)
     }
 
-    /// The directories that were named as plugins.
+    /// Directories that were named as plugins.
     pub fn plugin_directories(&self) -> Vec<PluginDir> {
         self.shared.plugins.lock().directories.clone()
     }
@@ -48,8 +48,8 @@ impl LoadedProject {
         load_plugins(self.places().start(), directories)
     }
 
-    /// Reads plugins as they are now, and says what [`reload`](Self::reload) would change. Nothing changes yet. Naming a
-    /// directory trusts it.
+    /// Reads plugins in their present form, and returns the changes that [`reload`](Self::reload) would make. Nothing
+    /// changes yet. Naming a directory trusts it.
     ///
     /// ```
     /// use windlass::project::{LoadedProject, PluginDir};
@@ -73,7 +73,7 @@ impl LoadedProject {
         PluginChange { plugins, servers_added, servers_removed, agents_changed, agents, directories }
     }
 
-    /// The names of the MCP servers that would come with these plugins, and of those that would go.
+    /// Names of the MCP servers that these plugins would add, and of those that they would remove.
     fn servers_of(&self, plugins: &Plugins) -> (Vec<String>, Vec<String>) {
         #[cfg(feature = "mcp")]
         if let Some(servers) = self.shared.servers.get() {
@@ -84,9 +84,9 @@ impl LoadedProject {
         Default::default()
     }
 
-    /// Puts plugins in the place of those before: their commands are there at once, their agents from the next request to
-    /// the model on, their MCP servers when they have connected. Servers that go end in the background. Must be called
-    /// inside a tokio runtime if there are MCP servers.
+    /// Replaces the plugins. Their commands are available at once, their agents from the next request to the model on,
+    /// their MCP servers when they have connected. Removed servers end in the background. Must be called inside a tokio
+    /// runtime if there are MCP servers.
     pub fn reload(&self, change: PluginChange) {
         let PluginChange { plugins, directories, .. } = change;
         for error in &plugins.errors {

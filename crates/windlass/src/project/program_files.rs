@@ -1,14 +1,14 @@
-//! Files that decide what configuration in effect runs.
+//! Files that determine which programs the active configuration runs.
 //!
-//! Trust covers the text of configuration. What that text runs stands in other files, so these are protected like the configuration
-//! itself.
+//! Trust covers the text of configuration. The programs that the text runs are in other files, so these are protected
+//! like the configuration itself.
 
 use super::LoadedProject;
 use std::path::{Path, PathBuf};
 use windlass_hooks::{ConfiguredHook, HookHandler};
 use windlass_project::{Command, ConfiguredLine};
 
-/// A file that decides what a configured line runs.
+/// A file that determines what a configured line runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProgramFile {
     pub(crate) path: PathBuf,
@@ -17,8 +17,7 @@ pub(crate) struct ProgramFile {
 }
 
 impl LoadedProject {
-    /// The files that hooks, servers, helpers and commands run, as far as they count here. None where the files are not on this
-    /// machine.
+    /// Files that active hooks, servers, helpers and commands run. Empty if the files are not on this machine.
     pub(crate) fn program_files(&self) -> Vec<ProgramFile> {
         let mut files: Vec<ProgramFile> = Vec::new();
         if self.place_elsewhere().is_some() {
@@ -59,7 +58,7 @@ impl LoadedProject {
         lines
     }
 
-    /// The MCP servers that files and plugins define, as far as they count.
+    /// Active MCP servers of files and plugins.
     #[cfg(feature = "mcp")]
     fn server_definitions(&self) -> Vec<windlass_project::ServerDefinition> {
         let read = &self.read;

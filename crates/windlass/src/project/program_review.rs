@@ -1,4 +1,4 @@
-//! Comparison of the files that configuration runs with what was trusted, before they run.
+//! Comparison of the files that configuration runs with their trusted contents, before they run.
 
 use super::program_files::ProgramFile;
 use super::read::Read;
@@ -35,14 +35,14 @@ impl Default for ProgramReview {
     }
 }
 
-/// Compares what lines run with what was trusted. Keeps no project alive.
+/// Compares the files of configured lines with their trusted contents. Keeps no project alive.
 #[derive(Clone)]
 pub(crate) struct ProgramReviewer {
     read: Arc<Read>,
     review: Arc<ProgramReview>,
 }
 
-/// A file that is not what was trusted.
+/// A file that differs from its trusted content.
 struct ChangedProgram {
     path: PathBuf,
     /// The trusted content. `None`: the file came while the session was open.
@@ -55,8 +55,8 @@ impl LoadedProject {
         ProgramReviewer { read: Arc::clone(&self.read), review: Arc::clone(&self.shared.programs) }
     }
 
-    /// Remembers what the configuration of a session runs: as records of trust have it, else as it is now. What no record has yet is
-    /// recorded, if the project is trusted.
+    /// Stores the trusted contents of the files that a session's configuration runs: from records of trust, else the
+    /// present ones. Unrecorded contents are recorded, if the project is trusted.
     pub(super) fn begin_program_review(&self, files: &[ProgramFile]) {
         if files.is_empty() {
             return;
@@ -69,7 +69,7 @@ impl LoadedProject {
                 continue;
             }
             let now = ProgramContent::read(path);
-            // A person changes files of the home without us.
+            // A person may edit files of the home without windlass.
             let recorded = recorded.as_ref().filter(|_| self.read.holds(path));
             let content = match recorded.map(|recorded| recorded.get(path)) {
                 Some(Some(digest)) if *digest != now.digest => {
@@ -98,12 +98,12 @@ impl LoadedProject {
         }
     }
 
-    /// Has questions about programs of servers put by this session.
+    /// Sends questions about programs of servers through this session.
     pub(super) fn ask_about_programs(&self, session: &SessionHandle) {
         *self.shared.programs.session.lock() = Some(session.weak());
     }
 
-    /// The files that configuration in effect runs, with what a record of trust says of each: `None` if it has none.
+    /// Files that the active configuration runs, with the recorded content of each: `None` without a record.
     pub fn reviewed_programs(&self) -> Vec<ReviewedProgram> {
         let recorded = self.updates().recorded_programs().unwrap_or_default();
         let of_project = self.program_files().into_iter().filter(|file| self.read.holds(&file.path));
@@ -126,7 +126,7 @@ pub struct ReviewedProgram {
     pub source: String,
     /// The content now.
     pub now: ProgramContent,
-    /// The content that a record of trust has, if it has one.
+    /// Recorded content, if there is a record.
     pub trusted: Option<ProgramContent>,
 }
 
@@ -150,10 +150,10 @@ impl Read {
 }
 
 impl ProgramReviewer {
-    /// Lets a line run in `cwd` if its files are what was trusted, or if the host says so.
+    /// Lets a line run in `cwd` if its files match their trusted contents, or if the host agrees.
     ///
     /// # Errors
-    /// A file is not what was trusted, and the host has not said yes. The text names it.
+    /// A file differs from its trusted content, and the host has not agreed. The text names it.
     pub(crate) async fn review(
         &self,
         line: &ConfiguredLine,
@@ -177,16 +177,16 @@ impl ProgramReviewer {
         self.trust(changes).ok_or_else(|| unconfirmed(&text, "it changed again meanwhile"))
     }
 
-    /// The same where nobody can be asked.
+    /// Like [`review`](Self::review), if nobody can be asked.
     ///
     /// # Errors
-    /// A file is not what was trusted. The text names it.
+    /// A file differs from its trusted content. The text names it.
     pub(crate) fn check(&self, line: &ConfiguredLine, cwd: &Path) -> Result<(), String> {
         let changes = self.changes(line, cwd);
         if changes.is_empty() { Ok(()) } else { Err(unconfirmed(&described(line, &changes), "it was not confirmed")) }
     }
 
-    /// The files of a line that are not what was trusted.
+    /// Files of a line that differ from their trusted contents.
     fn changes(&self, line: &ConfiguredLine, cwd: &Path) -> Vec<ChangedProgram> {
         let mut changes: Vec<ChangedProgram> = Vec::new();
         for path in line.files(cwd, &self.read.places) {
@@ -205,7 +205,7 @@ impl ProgramReviewer {
         changes
     }
 
-    /// Leaves out what `windlass trust` has confirmed meanwhile.
+    /// Removes the changes that `windlass trust` has confirmed meanwhile.
     fn confirmed_elsewhere(&self, changes: &mut Vec<ChangedProgram>) {
         let recorded = self.read.updates.recorded_programs().unwrap_or_default();
         let mut trusted = self.review.trusted.lock();
@@ -214,7 +214,7 @@ impl ProgramReviewer {
         }
     }
 
-    /// Trusts contents from now on. `None`: one is another again.
+    /// Trusts the new contents. `None` if one has changed again.
     fn trust(&self, changes: Vec<ChangedProgram>) -> Option<()> {
         let is_same = |change: &ChangedProgram| ProgramContent::read(&change.path).digest == change.now.digest;
         let all = changes.iter().all(is_same);
@@ -230,7 +230,7 @@ impl ProgramReviewer {
     }
 }
 
-/// `true` if a file has not changed since a time, by a stamp that no program sets.
+/// `true` if a file has not changed since a time, by a timestamp that programs cannot set.
 fn is_older(path: &Path, since: Timestamp) -> bool {
     #[cfg(unix)]
     {
@@ -267,7 +267,7 @@ fn approval(line: &ConfiguredLine, changes: &[ChangedProgram], text: &str) -> Ap
     approval
 }
 
-/// The change of a file as a unified diff. Where the trusted text was not kept, the whole text is new.
+/// Change of a file as a unified diff. Without a stored trusted text, the whole text is new.
 fn diff(path: &Path, before: Option<&ProgramContent>, now: &ProgramContent) -> String {
     let text = |content: Option<&ProgramContent>| content.and_then(|content| content.text.clone()).unwrap_or_default();
     let (before, now) = (text(before), text(Some(now)));

@@ -9,18 +9,18 @@ use windlass_project::{CommandUse, Commands, CommandsStamp, Layer, load_stamped_
 use windlass_runtime::Prompt;
 use windlass_types::{ContentBlock, PromptPart, SessionId};
 
-/// The commands of files and plugins, and what the files looked like when they were read.
+/// Commands of files and plugins, and the stamp of the files when they were read.
 pub(super) type ReadCommands = (CommandsStamp, Arc<Commands>);
 
 impl LoadedProject {
-    /// The custom slash commands and the skills of the program, files and plugins. Files are read once, and again when they or
+    /// Custom slash commands and skills of the program, files and plugins. Files are read once, and again when they or
     /// the plugins have changed and a prompt names one, or the model uses a skill.
     pub fn commands(&self) -> Arc<Commands> {
         let known = self.shared.commands.lock().clone();
         self.with_given(known.map_or_else(|| self.reread_commands(), |(_, commands)| commands))
     }
 
-    /// The same, read again if files have changed. Blocks for as long as the disk takes.
+    /// Commands and skills, read again if files have changed. Blocks for as long as the disk takes.
     pub(super) fn current_commands(&self) -> Arc<Commands> {
         let known = self.shared.commands.lock().clone();
         let stamp = CommandsStamp::of(self.places(), &self.read.settings);
@@ -39,7 +39,7 @@ impl LoadedProject {
         let (places, request, said) = (self.places(), &self.read.settings, &self.resolved().skills);
         let (stamp, commands) = load_stamped_commands(places, request);
         let mut commands = commands.with_plugins(&self.plugins());
-        // Where a program reads no settings of a user, its sessions are its own.
+        // If a program reads no user settings, its sessions get no bundled skills.
         if [Layer::User, Layer::Project, Layer::Local].into_iter().any(|layer| request.sources.contains(layer)) {
             commands = commands.with_bundled(said);
         }
@@ -47,7 +47,7 @@ impl LoadedProject {
             commands = commands.without_allow_rules();
         }
         if self.place_elsewhere().is_some() {
-            // Their files are on this machine.
+            // Skills have their files on this machine.
             commands.commands.retain(|command| command.skill.is_none());
         }
         let commands = Arc::new(commands.overridden(said));
@@ -55,13 +55,12 @@ impl LoadedProject {
         commands
     }
 
-    /// The prompt that a prompt stands for: that of the custom command or skill that it names (`/fix 12`), or itself. A
-    /// [query](crate::query()) of the project does this with its prompt; for a session it is up to the program, because not
-    /// every text comes from the user. `session` takes the place of `${CLAUDE_SESSION_ID}`.
+    /// Expands a prompt that names a custom command or skill (`/fix 12`); other prompts are returned unchanged. A
+    /// [query](crate::query()) of the project does this with its prompt. A program decides about it for a session,
+    /// because not every text comes from the user. `session` replaces `${CLAUDE_SESSION_ID}`.
     ///
-    /// What the command allows and forbids, and its model, count for the run of this prompt. Programs in its text
-    /// (`` !`git status` ``) run when that begins, if the session permits the calls; if one does not run, the prompt is not
-    /// sent.
+    /// Permissions and the model of the command apply to the run of this prompt. Programs in its text (`` !`git status`
+    /// ``) run when the run begins, if the session permits the calls; if one does not run, the prompt is not sent.
     ///
     /// ```no_run
     /// # async fn run(project: windlass::project::LoadedProject, mut session: windlass::session::Session) -> Result<(), Box<dyn std::error::Error>> {
@@ -71,8 +70,8 @@ impl LoadedProject {
     /// ```
     ///
     /// # Errors
-    /// The prompt would be too long, the command cannot be used, it runs programs and trust in the project does not cover that, or such
-    /// a program has changed since it was trusted.
+    /// The prompt would be too long, the command is unusable, it runs programs that trust in the project does not
+    /// cover, or such a program has changed since it was trusted.
     pub fn expand(&self, prompt: impl Into<PromptInput>, session: Option<&SessionId>) -> Result<Prompt, ProjectError> {
         let PromptInput(prompt) = prompt.into();
         let Some((name, arguments)) = named(&prompt) else { return Ok(prompt) };
@@ -85,10 +84,10 @@ impl LoadedProject {
         })
     }
 
-    /// The prompt of a command or skill; `None` if there is none of this name for users. See [`expand`](Self::expand).
+    /// Prompt of a command or skill; `None` if users cannot call one of this name. See [`expand`](Self::expand).
     ///
     /// # Errors
-    /// Those of [`expand`](Self::expand).
+    /// The same as [`expand`](Self::expand).
     pub fn called(
         &self,
         name: &str,
@@ -110,7 +109,7 @@ impl LoadedProject {
         Ok(Some(for_users(command, command.prompt(&used)?)))
     }
 
-    /// A use of a command in this project.
+    /// Use of a command in this project.
     pub(super) fn used<'a>(&'a self, arguments: &'a str, session: Option<&'a SessionId>) -> CommandUse<'a> {
         let mut used = CommandUse::with(arguments);
         used.session = session.map(SessionId::as_str).unwrap_or_default();
@@ -122,7 +121,7 @@ impl LoadedProject {
         used
     }
 
-    /// The prompt of a query, behind what the session's agent begins a new session with.
+    /// Prompt of a query, after the initial prompt of the session's agent.
     pub(crate) fn prompt(
         &self,
         prompt: PromptInput,
@@ -135,7 +134,7 @@ impl LoadedProject {
     }
 }
 
-/// A prompt with another one in front of it: one text holds both, and the words of the first are not the user's.
+/// Joins two prompts: one text holds both, and the words of the first are not the user's.
 fn joined(mut first: Prompt, prompt: Prompt) -> Prompt {
     let is_blank = |prompt: &Prompt| {
         prompt.parts.is_empty()
@@ -160,13 +159,13 @@ fn joined(mut first: Prompt, prompt: Prompt) -> Prompt {
     put_together(both.within(scope), parts)
 }
 
-/// A prompt with words in front of it.
+/// Puts words in front of a prompt.
 pub(super) fn behind(words: String, prompt: Prompt) -> Prompt {
     let parts = std::iter::once(PromptPart::Text(words)).chain(parts_of(prompt.clone())).collect();
     put_together(Prompt::new(Vec::new()).within(prompt.scope).ignoring_keywords(), parts)
 }
 
-/// All of a prompt as parts of a text, if it has no other blocks.
+/// All parts of a prompt, if it has only text blocks.
 fn parts_of(prompt: Prompt) -> Vec<PromptPart> {
     let words = |block: ContentBlock| match block {
         ContentBlock::Text { text, .. } => Some(PromptPart::Text(text)),
@@ -175,7 +174,7 @@ fn parts_of(prompt: Prompt) -> Vec<PromptPart> {
     prompt.parts.into_iter().chain(prompt.content.into_iter().filter_map(words)).collect()
 }
 
-/// A prompt with a text in front. Without calls it is known now.
+/// Prompt with these parts in front. Without calls, the text is complete now.
 fn put_together(mut prompt: Prompt, parts: Vec<PromptPart>) -> Prompt {
     if parts.iter().any(|part| matches!(part, PromptPart::Call(_))) {
         return prompt.with_parts(parts);

@@ -1,19 +1,19 @@
-//! What was read of a project, at one time.
+//! Files of a project as read at one time.
 
 use super::{Project, ProjectError};
 use windlass_project::{Layer, LiveSettings, Origin, Places, Resolved, SettingsRequest, SettingsUpdates};
 
-/// What was read, at one time.
+/// Files of a project as read at one time.
 pub(crate) struct Read {
     pub(crate) request: Project,
     pub(crate) places: Places,
     pub(crate) resolved: Resolved,
-    /// What open sessions begin with and read again.
+    /// Settings that open sessions begin with and refresh.
     pub(crate) live: LiveSettings,
     pub(crate) files: Vec<LoadedFile>,
     pub(crate) updates: SettingsUpdates,
     pub(crate) settings: SettingsRequest,
-    /// Why it could not be recorded what trust covers, if that failed.
+    /// Reason why the scope of trust could not be recorded, if that failed.
     pub(crate) not_pinned: Option<String>,
 }
 
@@ -21,11 +21,11 @@ pub(crate) struct Read {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoadedFile {
-    /// Its layer.
+    /// Layer of the file.
     pub layer: Layer,
-    /// Where it is.
+    /// Path of the file.
     pub origin: Origin,
-    /// Whether its directory is trusted, now or as it was at an earlier time.
+    /// `true` if its directory is trusted, in its present form or an earlier one.
     pub trusted: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Which project a session belongs to, and which of its files count.
+//! Choice of a session's project and of the files that apply.
 
 use super::ProjectError;
 use super::elsewhere::Elsewhere;
@@ -10,16 +10,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use windlass_project::{Agents, Places, PluginDir, SettingSources, SettingsFile, SettingsRequest, SettingsUpdates};
 
-/// A project directory, and which of its files count for a session.
+/// A project directory, and the choice of its files for a session.
 ///
-/// Given to [`project`](crate::SessionBuilder::project) of a session or a query, it has the session obey what the
-/// `windlass` command obeys in that directory: the permission rules, the mode, the models, the variables and the
-/// directories of settings files, agents and custom commands, MCP servers of files and plugins, and answers that were
-/// remembered. What the program itself says through the builder counts for more, but where a file forbids something.
+/// Passed to [`project`](crate::SessionBuilder::project) of a session or a query, it applies the same files as the
+/// `windlass` command in that directory: the permission rules, the mode, the models, the variables and the directories
+/// of settings files, agents and custom commands, MCP servers of files and plugins, and remembered answers. Options of
+/// the builder take precedence, except where a file forbids something.
 ///
-/// Of a project that nobody has trusted only what its files forbid counts; each thing that is left out is a
-/// [`ProjectNotice`](crate::project::ProjectNotice). A file that cannot be read or understood keeps the session from being opened,
-/// because it might have forbidden something.
+/// In an untrusted project only prohibitions of its files apply; each omission is a
+/// [`ProjectNotice`](crate::project::ProjectNotice). A file that cannot be read or understood keeps the session from
+/// opening, because it might have forbidden something.
 ///
 /// ```
 /// use windlass::{Project, Script, ScriptedModel, coding_tools, project::SettingSource, query};
@@ -62,39 +62,39 @@ pub struct Project {
     pub(super) choice: Choice,
 }
 
-/// Settings that a project has beside those of files on this machine.
+/// Settings of a project beside files on this machine.
 #[derive(Clone, Default)]
 pub(super) struct GivenSettings {
-    /// Those of the program, which count for more than files.
+    /// Settings of the program, which override files.
     flags: Option<String>,
     managed: Option<String>,
-    /// Settings files that were read elsewhere.
+    /// Settings files that were read in a remote workspace.
     pub(super) elsewhere: Vec<SettingsFile>,
 }
 
-/// What a program chooses of what a project offers. It may differ between sessions of one loaded project.
+/// Options of a program for the use of a project. They may differ between sessions of one loaded project.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Choice {
     pub(crate) agent: Option<String>,
-    /// Agents that the program defines. They count for more than those of files.
+    /// Agents defined by the program. They precede those of files.
     pub(crate) agents: Agents,
     pub(crate) with_memory: bool,
     pub(crate) without: LeftOut,
-    /// Where the files are, if they are not on this machine.
+    /// Location of a remote project.
     pub(crate) elsewhere: Option<Arc<Elsewhere>>,
-    /// Directories of the workspace that the program adds.
+    /// Directories that the program adds to the workspace.
     pub(crate) directories: Arc<Vec<PathBuf>>,
-    /// Skills that the program gives.
+    /// Skills from the program.
     pub(crate) skills: Vec<windlass_project::Skill>,
-    /// The skills that the model of the main agent may use. `None`: all.
+    /// Skills that the model of the main agent may use. `None`: all.
     pub(crate) only_skills: Option<Arc<[String]>>,
-    /// Variables that count for more than those of settings.
+    /// Variables that override those of settings.
     pub(crate) variables: BTreeMap<String, String>,
-    /// What of the session follows settings.
+    /// Options that follow settings.
     pub(crate) follows: Follows,
 }
 
-/// What a session leaves out of what it would have with a project.
+/// Parts of a project that a session leaves out.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LeftOut {
     pub(crate) subagents: bool,
@@ -106,24 +106,24 @@ pub(crate) struct LeftOut {
 }
 
 impl Project {
-    /// The project that a session belongs to which starts in this directory: with the directories above it up to the
-    /// root of its git repository. All settings files are read, and the project counts as far as somebody has trusted it.
+    /// Project of a session that starts in this directory, with the directories above it up to the root of its git
+    /// repository. All settings files are read, and apply as far as the project is trusted.
     pub fn at(directory: impl Into<PathBuf>) -> Self {
         Self { directory: directory.into(), file_servers: true, ..Self::default() }
     }
 
-    /// Windlass's home, where the user's settings and records of trust are. Default: the one that the
-    /// [environment](Self::environment) names; without an environment none, and then nobody's own settings are read.
-    /// Sessions are kept there only with [`persist`](crate::SessionBuilder::persist).
+    /// Windlass's home, with the user's settings and records of trust. Default: the one that the
+    /// [environment](Self::environment) names; without an environment none, and then no user settings are read.
+    /// Sessions are stored there only with [`persist`](crate::SessionBuilder::persist).
     pub fn home(mut self, home: Home) -> Self {
         self.home = Some(home);
         self
     }
 
-    /// The variables of the environment: `std::env::vars_os()` for those of this process. They name the user's home and
-    /// say what they say to the command, such as `ANTHROPIC_MODEL` or `CLAUDE_CODE_MAX_RETRIES`; `${NAME}` in
-    /// configurations of MCP servers stands for them; programs of tools get those that are no secrets. Default: no
-    /// variable is read, and programs get the usual ones of this process.
+    /// Environment variables: `std::env::vars_os()` for those of this process. They name the user's home and have the
+    /// same meaning as for the command, such as `ANTHROPIC_MODEL` or `CLAUDE_CODE_MAX_RETRIES`. They replace `${NAME}`
+    /// in configurations of MCP servers, and programs of tools get those that are no secrets. Default: no variable is
+    /// read, and programs get the usual ones of this process.
     pub fn environment<K: Into<OsString>, V: Into<OsString>>(
         mut self,
         variables: impl IntoIterator<Item = (K, V)>,
@@ -133,48 +133,48 @@ impl Project {
         self
     }
 
-    /// Which of the layers user, project and local are read: `[SettingSource::User]`, or a parsed list such as
-    /// `"user,project".parse()?`. A parsed list also trusts the layers that it names, like `--setting-sources`; an array
-    /// trusts none. Managed settings are always read. Default: all three.
+    /// Setting sources to read, of user, project and local: `[SettingSource::User]`, or a parsed list such as
+    /// `"user,project".parse()?`. A parsed list also trusts the layers that it names, like `--setting-sources`; an
+    /// array trusts none. Managed settings are always read. Default: all three.
     pub fn sources(mut self, sources: impl Into<SettingSources>) -> Self {
         self.sources = sources.into();
         self
     }
 
-    /// Settings of the program, which count for more than files: JSON text that begins with `{`, or the path of a file.
+    /// Settings of the program, which override files: JSON text that begins with `{`, or the path of a file.
     pub fn settings(mut self, settings: impl Into<String>) -> Self {
         self.settings.flags = Some(settings.into());
         self
     }
 
-    /// Managed settings of the program: JSON text that begins with `{`, or the path of a file. They count for more than all others.
-    /// Where the administrator of the machine has managed settings, only what these restrict counts.
+    /// Managed settings of the program: JSON text that begins with `{`, or the path of a file. They override all
+    /// others. If the administrator of the machine has managed settings, only restrictions of these apply.
     pub fn managed_settings(mut self, settings: impl Into<String>) -> Self {
         self.settings.managed = Some(settings.into());
         self
     }
 
-    /// Whether everything in the project's files counts, whatever the records of trust say. Nothing is recorded. **High
-    /// risk** for files that others may have written: they can start programs. Default: no.
+    /// Trusts all of the project's files, whatever the records of trust contain. Nothing is recorded. **High risk** for
+    /// files that others may have written: they can start programs. Default: `false`.
     pub fn trust(mut self, trusts: bool) -> Self {
         self.trust = trusts;
         self
     }
 
-    /// Loads plugins: directories whose commands, agents and MCP servers join. This trusts them.
+    /// Loads plugins: directories with commands, agents and MCP servers. This trusts them.
     pub fn plugins(mut self, directories: impl IntoIterator<Item = PluginDir>) -> Self {
         self.plugins.extend(directories);
         self
     }
 
-    /// Whether MCP servers of files (`.mcp.json`, the user's `.claude.json`) are connected. Those of plugins are in any
-    /// case. Default: yes.
+    /// Connects MCP servers of files (`.mcp.json`, the user's `.claude.json`). Servers of plugins are always included.
+    /// Default: `true`.
     pub fn file_servers(mut self, on: bool) -> Self {
         self.file_servers = on;
         self
     }
 
-    /// The program that becomes the helper of the sandbox of MCP servers that start before a session opens, see
+    /// Helper program for the sandbox of MCP servers that start before a session opens, see
     /// [`sandbox_helper`](crate::SessionBuilder::sandbox_helper). Default: that of the session.
     #[cfg(feature = "sandbox")]
     pub fn sandbox_helper(mut self, program: impl Into<PathBuf>) -> Self {
@@ -182,73 +182,72 @@ impl Project {
         self
     }
 
-    /// Answers that are remembered for a project go to a new file in `.claude` instead of `.windlass`, for programs that
-    /// look there. A file that is there already is used in any case.
+    /// Stores remembered answers of a project in a new file in `.claude` instead of `.windlass`, for programs that look
+    /// there. An existing file is used in any case.
     pub fn in_claude_folder(mut self) -> Self {
         self.in_claude_folder = true;
         self
     }
 
-    /// The agent that the session is, instead of the one that settings name. One that is not there keeps the session
-    /// from being opened.
+    /// Main agent of the session, instead of the one that settings name. A missing agent keeps the session from
+    /// opening.
     pub fn agent(mut self, name: impl Into<String>) -> Self {
         self.choice.agent = Some(name.into());
         self
     }
 
-    /// Agents of the program, which count for more than those of files.
+    /// Agents of the program, which precede those of files.
     pub fn agents(mut self, agents: Agents) -> Self {
         self.choice.agents = agents;
         self
     }
 
-    /// Whether the model can give tasks to the project's agents and to the built-in ones. Default: yes.
+    /// Lets the model give tasks to the project's agents and to the built-in ones. Default: `true`.
     pub fn subagents(mut self, on: bool) -> Self {
         self.choice.without.subagents = !on;
         self
     }
 
-    /// Whether the model reads the instruction files (`CLAUDE.md`, `AGENTS.md`, rules) of the layers that are
-    /// [read](Self::sources), and those of folders when it uses files there. They are text for the model and need no trust;
-    /// nothing outside of the project is read for a file of it. Default: yes.
+    /// Lets the model read the instruction files (`CLAUDE.md`, `AGENTS.md`, rules) of the layers that are
+    /// [read](Self::sources), and those of folders when it uses files there. They are text for the model and need no
+    /// trust; a file of the project includes nothing from outside of it. Default: `true`.
     pub fn instructions(mut self, on: bool) -> Self {
         self.choice.without.instructions = !on;
         self
     }
 
-    /// Whether sessions have the memory of the project: notes of the user's agents in the [home](Self::home), one directory
-    /// for each project, with an index that the model reads and the tool `Memory`. Settings can switch it off
-    /// (`autoMemoryEnabled`) and put it elsewhere (`autoMemoryDirectory`), and so can the variable
-    /// `CLAUDE_CODE_DISABLE_AUTO_MEMORY`. A [`memory`](crate::SessionBuilder::memory) of the program takes its place. Default:
-    /// no.
+    /// Gives sessions the memory of the project: notes of the user's agents in the [home](Self::home), one directory
+    /// for each project, with an index that the model reads and the tool `Memory`. Settings can disable it
+    /// (`autoMemoryEnabled`) and move it (`autoMemoryDirectory`); the variable `CLAUDE_CODE_DISABLE_AUTO_MEMORY`
+    /// disables it as well. A [`memory`](crate::SessionBuilder::memory) of the program replaces it. Default: `false`.
     pub fn memory(mut self, on: bool) -> Self {
         self.choice.with_memory = on;
         self
     }
 
-    /// Whether the model reads what is in the project behind the first prompt, in at most 300 tokens, and can search an index of its
-    /// paths and symbols (`ProjectSearch`, where the session has tools that search). The index is kept in windlass's home, if there is one, and brought
-    /// up to date in the background. Settings can switch it off. Default: yes.
+    /// Gives sessions the index of the project. The model reads an overview after the first prompt, in at most 300
+    /// tokens, and can search paths and symbols (`ProjectSearch`, if the session has search tools). The index is stored
+    /// in windlass's home, if there is one, and updated in the background. Settings can disable it. Default: `true`.
     pub fn index(mut self, on: bool) -> Self {
         self.choice.without.index = !on;
         self
     }
 
-    /// Whether the session has the tool `ProjectSearch`, if it has the index and tools that search. Default: yes.
+    /// Gives the session the tool `ProjectSearch`, if it has the index and search tools. Default: `true`.
     pub fn index_tool(mut self, on: bool) -> Self {
         self.choice.without.index_tool = !on;
         self
     }
 
-    /// Whether the session has the tool `LSP`, if settings name language servers. Default: yes.
+    /// Gives the session the tool `LSP`, if settings name language servers. Default: `true`.
     #[cfg(feature = "lsp")]
     pub fn lsp_tool(mut self, on: bool) -> Self {
         self.choice.without.lsp_tool = !on;
         self
     }
 
-    /// Records what trust in the project covers, where a record of trust does not say so (an older one, or that of another
-    /// program): what acts in the project now.
+    /// Records the scope of trust in the project, if its record lacks one (an older record, or that of another
+    /// program): all active parts of the project in their present form.
     pub(crate) fn pin_trust(&self) -> Result<(), ProjectError> {
         use windlass_project::Layer;
         let reads_project = self.sources.contains(Layer::Project) || self.sources.contains(Layer::Local);
@@ -258,10 +257,10 @@ impl Project {
         self.updates()?.pin_trust().map_err(ProjectError::NotPinned)
     }
 
-    /// What keeps changes of settings in the files of this project, which are not read for it.
+    /// Writer of settings updates to the files of this project, which are not read for it.
     ///
     /// # Errors
-    /// The directory is not there.
+    /// The directory does not exist.
     pub fn updates(&self) -> Result<SettingsUpdates, ProjectError> {
         let updates = SettingsUpdates::new(self.places()?, self.sources);
         Ok(if self.in_claude_folder { updates.in_claude_folder() } else { updates })
@@ -276,7 +275,7 @@ impl Project {
         Ok(Places::of_system(directory, home.as_ref().map(Home::root), |name| self.variable(name)))
     }
 
-    /// The home that was given, or else the one that the environment names.
+    /// Home given by the program, else the one that the environment names.
     pub(crate) fn home_of(&self) -> Option<Home> {
         self.home.clone().or_else(|| Home::from_lookup(|name| self.variable(name)).ok())
     }
@@ -290,7 +289,7 @@ impl Project {
             .elsewhere(self.settings.elsewhere.clone())
     }
 
-    /// A variable of the environment, if it is text.
+    /// Environment variable, if it is text.
     pub(crate) fn variable(&self, name: &str) -> Option<String> {
         let value = self.environment.as_ref()?.get(OsStr::new(name))?;
         value.to_str().map(str::to_owned)

@@ -1,11 +1,11 @@
-//! Programs of servers, compared with what was trusted before they start.
+//! Comparison of server programs with their trusted contents before they start.
 
 use super::program_review::ProgramReviewer;
 use std::sync::Arc;
 use windlass_project::ConfiguredLine;
 use windlass_tool::ProcessCommand;
 
-/// Compares programs of servers with what was trusted, and has them confined by another one, if there is one.
+/// Compares programs of servers with their trusted contents, and passes them to another confinement, if there is one.
 #[derive(Debug)]
 pub(crate) struct ReviewedServers<C: ?Sized> {
     pub(crate) reviewer: ProgramReviewer,

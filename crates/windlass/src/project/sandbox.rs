@@ -1,4 +1,4 @@
-//! What settings say of the sandbox, as options.
+//! Sandbox options from settings.
 
 use super::{LoadedProject, ProjectNoticeKind};
 use crate::sandbox::{Network, SandboxOptions};
@@ -8,15 +8,15 @@ use windlass_project::SandboxDomains;
 use windlass_types::{Behavior, RuleSource};
 
 impl LoadedProject {
-    /// Has commands run in the sandbox that settings ask for, unless the program has said which one it wants.
+    /// Applies the sandbox that settings request, unless the program has chosen one.
     pub(super) fn apply_sandbox(&self, options: &mut Options) {
         if options.surroundings.sandbox.options.is_none() {
             options.surroundings.sandbox.options = self.sandbox();
         }
     }
 
-    /// The sandbox that settings ask for. `None`: none does, or the files are not on this machine. A session that takes the
-    /// project heeds it by itself.
+    /// Sandbox that settings request. `None`: none is requested, or the files are not on this machine. A session with
+    /// the project applies it automatically.
     pub fn sandbox(&self) -> Option<SandboxOptions> {
         let resolved = &self.resolved().sandbox;
         resolved.enabled.as_ref().filter(|_| self.place_elsewhere().is_none())?;
@@ -53,8 +53,8 @@ impl LoadedProject {
         Some(sandbox)
     }
 
-    /// The hosts of programs, with those that rules say of WebFetch: what is denied there is denied here. What is allowed there is allowed
-    /// here if settings share it, and if no file of the project says so.
+    /// Hosts of programs, with those of rules on WebFetch: hosts denied there are denied here. Hosts allowed there are
+    /// allowed here if settings share them, and only if the rule is not from a file of the project.
     fn with_pages(&self, domains: &SandboxDomains) -> SandboxDomains {
         let mut domains = domains.clone();
         for set in &self.resolved().permissions.rules {
@@ -69,8 +69,8 @@ impl LoadedProject {
         domains
     }
 
-    /// The rules on WebFetch that follow from the hosts of programs, where settings want a sandbox: what is denied there is denied here,
-    /// and what is allowed there needs no question if settings share it.
+    /// Rules on WebFetch that follow from the hosts of programs, if settings request a sandbox: hosts denied there are
+    /// denied here, and hosts allowed there need no permission request if settings share them.
     pub(super) fn page_rules(&self) -> (Vec<String>, Vec<String>) {
         let resolved = &self.resolved().sandbox;
         let domains = &resolved.settings.domains;
@@ -79,7 +79,7 @@ impl LoadedProject {
         }
         let shared = domains.allowed.iter().filter(|_| domains.shared == Some(true));
         let allowed = shared.filter_map(|entry| page_rule(entry)).collect();
-        // One that cannot be read might have meant any host.
+        // An unreadable entry might have meant any host.
         let deny = |entry: &String| match NetworkPolicy::default().deny(entry) {
             Ok(_) => page_rule(entry),
             Err(_) => Some("WebFetch".to_owned()),
@@ -87,8 +87,8 @@ impl LoadedProject {
         (domains.denied.iter().filter_map(deny).collect(), allowed)
     }
 
-    /// The sandbox with the hosts that programs may reach. An entry that cannot be read allows nothing; where one denies, programs reach no
-    /// host at all.
+    /// Adds the hosts that programs may reach to the sandbox. An unreadable entry allows nothing; an unreadable deny
+    /// entry denies all hosts.
     #[cfg(feature = "web")]
     fn with_hosts(&self, sandbox: SandboxOptions, domains: &SandboxDomains) -> SandboxOptions {
         let mut hosts = NetworkPolicy::default();
@@ -113,7 +113,7 @@ impl LoadedProject {
         sandbox.hosts(hosts)
     }
 
-    /// Without the feature `web` there is no proxy for them.
+    /// Without the feature `web` there is no proxy for programs.
     #[cfg(not(feature = "web"))]
     fn with_hosts(&self, sandbox: SandboxOptions, _domains: &SandboxDomains) -> SandboxOptions {
         let text = "sandbox.network.allowedDomains: programs reach no host, since this program has no proxy for them";
@@ -122,12 +122,13 @@ impl LoadedProject {
     }
 }
 
-/// The host of a rule on pages.
+/// Host of a rule on pages.
 fn page_host(rule: &str) -> Option<&str> {
     rule.trim().strip_prefix("WebFetch(")?.strip_suffix(')')?.trim().strip_prefix("domain:").map(str::trim)
 }
 
-/// The rule on pages that means the hosts of an entry. `None`: it is about a port that no page has, or names no host that a rule can.
+/// Rule on pages for the hosts of an entry. `None`: the entry is about a port that no page has, or its host cannot be
+/// named by a rule.
 fn page_rule(entry: &str) -> Option<String> {
     let entry = entry.trim();
     let host = match entry.rsplit_once(':') {

@@ -1,5 +1,4 @@
-//! The MCP servers of a project: those that files and plugins define, and those that the program adds, as far as settings
-//! let them be connected.
+//! MCP servers of a project that settings permit: those of files and plugins, and those that the program adds.
 
 mod files;
 mod follow;
@@ -16,38 +15,38 @@ use std::sync::{Arc, Weak};
 use windlass_mcp::{McpConfigError, McpError, McpServerConfig, McpServers};
 use windlass_project::{LeftOutServer, Plugins, Resolved, ServerDefinition, ServerFiles, ServerPolicy};
 
-/// Most names of servers in a notice.
+/// Maximum number of server names in a notice.
 const MOST_NAMES: usize = 8;
 
-/// The MCP servers of a project's sessions. Cheap to clone; all clones share them.
+/// MCP servers of a project's sessions. Cheap to clone; all clones share them.
 ///
-/// Servers of files and plugins wait until [`begin`](Self::begin), which opening a session does, so that servers of the
-/// program count for more than those with the same name. Whatever is not connected because settings keep it out is
-/// [listed](Self::absent) with the reason, and is a notice of the project. Servers end when the last clone of the project
-/// and of its sessions is dropped, without waiting; closing the [set](Self::set) waits.
+/// Servers of files and plugins wait until [`begin`](Self::begin), which opening a session calls, so that servers of
+/// the program precede those of the same name. A server that settings keep out is [listed](Self::absent) with the
+/// reason, and is a notice of the project. Servers end when the last clone of the project and of its sessions is
+/// dropped, without waiting; closing the [set](Self::set) waits.
 #[derive(Clone)]
 pub struct ProjectServers(Arc<Inner>);
 
 struct Inner {
     set: McpServers,
     gate: Lock<Gate>,
-    /// What files say, as far as servers of files are read.
+    /// Definitions in files, if servers of files are read.
     sources: Lock<Option<ServerFiles>>,
-    /// Held while a change is put in place.
+    /// Held while a change is applied.
     renewing: tokio::sync::Mutex<()>,
-    /// Servers that were let in.
+    /// Servers that passed the check.
     checked: Lock<BTreeSet<String>>,
     files: Lock<Files>,
-    /// Servers of the program that settings keep out, and why.
+    /// Servers of the program that settings keep out, with the reasons.
     kept_out: Lock<BTreeMap<String, (McpServerConfig, String)>>,
     read: Arc<Read>,
     notices: Weak<Notices>,
 }
 
-/// Which servers settings let in.
+/// Check of servers against settings.
 struct Gate {
     policy: ServerPolicy,
-    /// Whether settings name servers that may or may not be connected.
+    /// `true` if settings list servers that may or may not be connected.
     has_lists: bool,
 }
 
@@ -66,35 +65,35 @@ impl Gate {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AbsentServer {
-    /// Its name.
+    /// Name of the server.
     pub name: String,
-    /// Who defined it: `project`, `local`, `user` or `plugin`; `None` for one of the program.
+    /// Definer of the server: `project`, `local`, `user` or `plugin`; `None` for one of the program.
     pub source: Option<&'static str>,
-    /// Whether it was to be connected and cannot be used; otherwise it is not wanted or not allowed.
+    /// `true` if the server was to be connected and is unusable; otherwise it is not wanted or not allowed.
     pub failed: bool,
-    /// Why, and what can be done.
+    /// Reason, and the remedy.
     pub reason: String,
-    /// The same as a sentence about the server.
+    /// Reason as a sentence about the server.
     pub text: String,
 }
 
-/// Why a server is not connected.
+/// Reason why a server is not connected.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerNotConnected {
-    /// Settings keep it out, or it would run code of a project that is not trusted.
+    /// Settings keep the server out, or it would run code of an untrusted project.
     #[error("{0}")]
     KeptOut(String),
-    /// It cannot be added.
+    /// The server cannot be added.
     #[error(transparent)]
     Refused(#[from] McpError),
-    /// The entry cannot be used.
+    /// The entry is unusable.
     #[error(transparent)]
     Unusable(#[from] McpConfigError),
 }
 
 impl ProjectServers {
-    /// Servers in a set. `files` were read already, if they were.
+    /// Servers in a set. `files` are definitions that were read already, if any.
     pub(super) fn new(
         read: &Arc<Read>,
         notices: &Arc<Notices>,
@@ -123,7 +122,7 @@ impl ProjectServers {
         }))
     }
 
-    /// The servers that files define and that count with these settings.
+    /// Servers of files that are active with these settings.
     pub(super) fn defined(&self, resolved: &Resolved) -> Vec<ServerDefinition> {
         let read = &self.0.read;
         let sources = self.0.sources.lock();
@@ -131,33 +130,33 @@ impl ProjectServers {
         sources.as_ref().map(of).unwrap_or_default()
     }
 
-    /// The set, for [`mcp_servers`](crate::SessionBuilder::mcp_servers) and to look after the servers. What is added to it
-    /// directly is not checked against settings; a session whose settings have lists of servers is then refused.
+    /// The set, for [`mcp_servers`](crate::SessionBuilder::mcp_servers) and to monitor the servers. Servers added to it
+    /// directly are not checked against settings; a session whose settings have lists of servers is then refused.
     pub fn set(&self) -> &McpServers {
         &self.0.set
     }
 
-    /// Whether there is no server at all, connected or not.
+    /// `true` if there is no server at all, connected or not.
     pub fn is_empty(&self) -> bool {
         self.0.set.status().is_empty() && self.0.files.lock().is_empty() && self.0.kept_out.lock().is_empty()
     }
 
-    /// The servers of files and plugins that count, sorted by name: one of each name, whether they have begun or not. The lists
-    /// of allowed and denied servers are not asked; see [`refusal`](Self::refusal).
+    /// Active servers of files and plugins, sorted by name: one of each name, whether they have begun or not. The lists
+    /// of allowed and denied servers are not applied; see [`refusal`](Self::refusal).
     pub fn definitions(&self) -> Vec<ServerDefinition> {
         self.0.files.lock().counting()
     }
 
-    /// Problems of the files that define servers: a file, or a part of it, that cannot be used.
+    /// Problems of the files that define servers: unusable files or parts of files.
     pub fn file_problems(&self) -> Vec<String> {
         let sources = self.0.sources.lock();
         sources.iter().flat_map(ServerFiles::notes).map(ToString::to_string).collect()
     }
 
-    /// Begins to connect a server of the program, if settings let it in. Must be called inside a tokio runtime.
+    /// Begins to connect a server of the program, if settings permit it. Must be called inside a tokio runtime.
     ///
     /// # Errors
-    /// Settings keep it out, there is one of this name already, or it cannot be added.
+    /// Settings keep the server out, its name is taken, or it cannot be added.
     pub fn connect(&self, name: &str, config: McpServerConfig) -> Result<(), ServerNotConnected> {
         let added = self.add(name, config.clone());
         match &added {
@@ -170,8 +169,8 @@ impl ProjectServers {
         added
     }
 
-    /// The same for many, which `place` describes: those that are kept out are notices, and what cannot be used is
-    /// returned with the reason. One that is there already stays as it is.
+    /// Connects many servers, which `place` describes. Those that settings keep out are notices; unusable ones are
+    /// returned with the reason. An existing server stays unchanged.
     pub fn connect_all(&self, servers: BTreeMap<String, McpServerConfig>, place: &str) -> Vec<(String, McpError)> {
         let (mut kept_out, mut refused) = (Vec::new(), Vec::new());
         for (name, config) in servers {
@@ -189,7 +188,7 @@ impl ProjectServers {
     }
 
     fn add(&self, name: &str, config: McpServerConfig) -> Result<(), ServerNotConnected> {
-        // Held until it is added: a list that comes to count meanwhile finds it.
+        // Held until the server is added, so that a list that becomes active meanwhile finds it.
         let gate = self.0.gate.lock();
         if let Some(why) = server_refusal(&gate.policy, name, &config) {
             return Err(ServerNotConnected::KeptOut(why));
@@ -200,7 +199,8 @@ impl ProjectServers {
         Ok(())
     }
 
-    /// Why settings keep a server out, if they do. Servers inside the program never are: the program itself runs them.
+    /// Reason why settings keep a server out, if they do. Servers inside the program always pass, because the program
+    /// itself runs them.
     pub fn refusal(&self, name: &str, config: &McpServerConfig) -> Option<String> {
         server_refusal(&self.0.gate.lock().policy, name, config)
     }
@@ -210,7 +210,7 @@ impl ProjectServers {
         self.0.kept_out.lock().retain(|name, _| !names.contains(name));
     }
 
-    /// Servers that are known and not connected: first those of the program.
+    /// Known servers that are not connected: first those of the program.
     pub fn absent(&self) -> Vec<AbsentServer> {
         let kept_out = self.0.kept_out.lock();
         let of_program = kept_out.iter().map(|(name, (_, reason))| AbsentServer {
@@ -223,7 +223,7 @@ impl ProjectServers {
         of_program.chain(self.0.files.lock().absent()).collect()
     }
 
-    /// Whether every server of a set was checked, where settings have lists of servers.
+    /// Checks that every server of a set was checked, if settings have lists of servers.
     pub(super) fn check(&self, set: &McpServers) -> Result<(), ProjectError> {
         if !self.0.gate.lock().has_lists {
             return Ok(());
@@ -236,7 +236,7 @@ impl ProjectServers {
     }
 
     fn tell(&self, text: String) {
-        // Whoever has dropped the project does not want to know.
+        // Without the project, nobody reads the notice.
         if let Some(notices) = self.0.notices.upgrade() {
             notices.give(ProjectNotice { kind: ProjectNoticeKind::Server, text });
         }
@@ -253,8 +253,8 @@ fn about(left: &LeftOutServer) -> (&str, String, &str) {
     (&left.server.name, left.server.path.display().to_string(), &left.reason)
 }
 
-/// What people should know of servers that are not started: name, where it is defined, and why. Those with one place and
-/// reason are one note.
+/// Notices about servers that are not started: name, place of definition, and reason. Servers with one place and reason
+/// share a notice.
 fn grouped<'a>(all: impl IntoIterator<Item = (&'a str, String, &'a str)>) -> Vec<String> {
     let mut groups: BTreeMap<(String, &str), Vec<&str>> = BTreeMap::new();
     for (name, place, reason) in all {

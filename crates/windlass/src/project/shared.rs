@@ -1,4 +1,4 @@
-//! What the sessions of a project share.
+//! State shared by the sessions of a project.
 
 use super::live::OpenSettings;
 use super::notice::Notices;
@@ -15,31 +15,31 @@ use windlass_runtime::SessionHandle;
 use windlass_subagent::Subagents;
 use windlass_types::SessionId;
 
-/// What all sessions of a project share.
+/// State shared by all sessions of a project.
 #[derive(Default)]
 pub(crate) struct Shared {
     pub(crate) notices: Arc<Notices>,
     pub(super) plugins: Lock<LoadedPlugins>,
     pub(super) commands: Lock<Option<ReadCommands>>,
     pub(super) programs: Arc<ProgramReview>,
-    /// What the models of open sessions have read of skills.
+    /// Skills that the models of open sessions have read about.
     pub(crate) listed_skills: Lock<ListedSkills>,
     pub(super) settings: Lock<BTreeMap<SessionId, OpenSettings>>,
     /// Held while settings are read again.
     pub(super) refreshing: tokio::sync::Mutex<()>,
     pub(super) sessions: Lock<Vec<OpenSession>>,
-    /// Files of servers that were read before there is a set of them, which takes them.
+    /// Files of servers that were read before their set exists, which takes them.
     #[cfg(feature = "mcp")]
     pub(super) server_files: Lock<Option<windlass_project::ServerFiles>>,
     #[cfg(feature = "mcp")]
     pub(crate) servers: std::sync::OnceLock<super::ProjectServers>,
-    /// What the program of the first session says of its sandbox.
+    /// Sandbox options of the first session's program.
     #[cfg(all(feature = "mcp", feature = "sandbox"))]
     pub(crate) sandbox: Arc<std::sync::OnceLock<crate::sandbox::ProgramSandbox>>,
 }
 
 impl Shared {
-    /// Keeps nothing of a session once it has ended. Its tools hold the project, which would hold them.
+    /// Drops the state of a session once it has ended. Its tools hold the project, which would otherwise hold them.
     pub(super) fn forget_at_end(self: &Arc<Self>, session: &SessionHandle) {
         let (ended, forget) = (session.ended(), Forget(Arc::downgrade(self), session.session_id().clone()));
         tokio::spawn(async move {
@@ -57,14 +57,14 @@ impl Shared {
             self.listed_skills.lock().remove(session);
         }
         let mut sessions = self.sessions.lock();
-        // What they hold may hold this project: it is dropped when nothing is locked any more.
+        // They may hold this project, so it is dropped when nothing is locked any more.
         let ended: Vec<OpenSession> = sessions.extract_if(.., |open| open.tools.handle().has_ended()).collect();
         drop(sessions);
         drop(ended);
     }
 }
 
-/// Has a session that has ended forgotten when it is dropped, which a runtime that ends does too.
+/// Forgets an ended session on drop, which also happens when the runtime ends.
 struct Forget(Weak<Shared>, SessionId);
 
 impl Drop for Forget {
@@ -75,7 +75,7 @@ impl Drop for Forget {
     }
 }
 
-/// The plugins that were named, and what they are.
+/// The directories that were named as plugins, and the loaded plugins.
 #[derive(Debug, Default)]
 pub(super) struct LoadedPlugins {
     pub(super) directories: Vec<PluginDir>,
@@ -86,7 +86,7 @@ pub(super) struct LoadedPlugins {
 pub(crate) struct OpenSession {
     pub(super) tools: SessionTools,
     pub(super) choice: Choice,
-    /// What the program gave it, before files and plugins were added.
+    /// Agents from the program, before files and plugins were added.
     pub(super) base: Subagents,
     pub(super) current: Subagents,
 }

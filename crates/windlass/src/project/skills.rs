@@ -22,16 +22,16 @@ const NAME: &str = "Skill";
 const DESCRIPTION: &str = "Reads a skill: instructions, written by people, for a kind of work. The list of skills says what each is \
                            for. Use one when it fits the task, then follow what it says. Files that it names lie in its directory.";
 
-/// What stands behind the text of a skill that names programs: the model runs them as any others.
+/// Note after the text of a skill that names programs: the model runs them like any others.
 const PROGRAMS: &str =
     "\n\nWhere this text has !`command`, run the command with Bash and read its output in that place.";
-/// The agent that carries out a skill that names none.
+/// Agent for a skill that runs in an agent and names none.
 const GENERAL: &str = "general-purpose";
 
-/// The skills that the models of open sessions have read of, by session: the line of each in a list.
+/// Skills that the models of open sessions have read about, by session: the line of each in a list.
 pub(crate) type ListedSkills = BTreeMap<SessionId, BTreeMap<String, String>>;
 
-/// Most sessions of which is kept what their models have read.
+/// Maximum number of sessions whose listed skills are remembered.
 const MOST_SESSIONS: usize = 1_024;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -44,7 +44,7 @@ struct Input {
 }
 
 impl LoadedProject {
-    /// The tool that reads skills. `None` if the model is to know of none.
+    /// Tool that reads skills. `None` if the model has none.
     pub(crate) fn skill_tool(&self) -> Option<Arc<dyn DynTool>> {
         offers(&self.of_main_agent(self.commands())).then_some(())?;
         let read = |project: Arc<Self>, input: Input, cx: ToolCx| async move {
@@ -55,7 +55,7 @@ impl LoadedProject {
         Some(Arc::new(tool_fn_with(NAME, DESCRIPTION, self.clone(), read).with_access(Access::NOTHING)))
     }
 
-    /// The commands as the model of the main agent may use them.
+    /// Commands that the model of the main agent may use.
     fn of_main_agent(&self, commands: Arc<Commands>) -> Arc<Commands> {
         match &self.choice.only_skills {
             Some(names) => Arc::new(Commands::clone(&commands).only_for_models(names)),
@@ -63,7 +63,7 @@ impl LoadedProject {
         }
     }
 
-    /// The text of a skill, with its scope, as the model reads it.
+    /// Text of a skill for the model, with its scope.
     fn text(&self, skill: &Command, args: &str, session: &SessionId) -> Result<Text, CommandError> {
         let folder = self.extracted(skill);
         let mut used = self.used(args, Some(session));
@@ -71,7 +71,7 @@ impl LoadedProject {
         Text::of(skill, &used)
     }
 
-    /// The list of skills that the model of a session reads, if it is offered the tool.
+    /// List of skills for the model of a session, if it is offered the tool.
     pub(crate) fn skill_list(&self, session: &SessionId, offered: impl Fn(&str) -> bool) -> Option<FileInstructions> {
         if !offered(NAME) {
             return None;
@@ -87,7 +87,7 @@ impl LoadedProject {
         list
     }
 
-    /// What is new of skills for the model of a session: those that have come, gone or changed, and those for these files.
+    /// News about skills for the model of a session: added, removed and changed skills, and those for these files.
     pub(super) fn skill_news(&self, session: &SessionId, paths: &[PathBuf]) -> Option<FileInstructions> {
         let commands = self.of_main_agent(self.current_commands());
         let mut listed = self.shared.listed_skills.lock();
@@ -107,10 +107,9 @@ impl LoadedProject {
         list
     }
 
-    /// Looks whether files of commands and skills have changed, come or gone since they were read: from then on they count as they
-    /// are, and the model of the session reads with its next prompt what is new for it. The tool for skills does this too,
-    /// and so does [`expand`](Self::expand). Call it before prompts of a session that stays open. Blocks for as long as the disk
-    /// takes.
+    /// Checks the files of commands and skills for changes and applies them. The model of the session reads the news
+    /// with its next prompt. The tool for skills does this too, and so does [`expand`](Self::expand). Call it before
+    /// prompts of a long-lived session. Blocks for as long as the disk takes.
     ///
     /// # Errors
     /// The session is closed.
@@ -121,7 +120,7 @@ impl LoadedProject {
         }
     }
 
-    /// Lets calls read the folders of skills without a question. Those of the project lie in the workspace.
+    /// Lets calls read the folders of skills without a permission request. Those of the project are in the workspace.
     pub(crate) fn allow_reading_skills(&self, policy: &mut Policy, cwd: &Path) {
         allow_reading(&self.commands(), policy, cwd);
         if let Some(folder) = self.bundled_folder() {
@@ -129,13 +128,14 @@ impl LoadedProject {
         }
     }
 
-    /// Where bundled skills are extracted.
+    /// Directory of extracted bundled skills.
     fn bundled_folder(&self) -> Option<PathBuf> {
         let home = self.read.request.home_of()?;
         Some(home.root().join("bundled-skills").join(env!("CARGO_PKG_VERSION")))
     }
 
-    /// The folder of a bundled skill, which is there from then on. `None` for another one, or if there is no home to write to.
+    /// Folder of a bundled skill, which is extracted if necessary. `None` for another skill, or if there is no home to
+    /// write to.
     pub(super) fn extracted(&self, skill: &Command) -> Option<PathBuf> {
         if skill.source != CommandSource::Bundled {
             return None;
@@ -157,7 +157,7 @@ pub(crate) struct GivenSkills {
 }
 
 impl GivenSkills {
-    /// Those of a session, if it has any and no project.
+    /// Skills of a session; `None` if it has none, or has a project.
     pub(crate) fn of(options: &Options) -> Option<Self> {
         let skills = Some(&options.prompts.skills).filter(|skills| !skills.is_empty())?;
         options.applied_project().is_none().then_some(())?;
@@ -165,7 +165,7 @@ impl GivenSkills {
         Some(Self { commands: Arc::new(Commands::default().with_given(skills)), directories })
     }
 
-    /// Those that cannot be used, and why.
+    /// Notices about unusable skills.
     pub(crate) fn notices(&self) -> Vec<String> {
         self.commands.notes.iter().map(ToString::to_string).collect()
     }
@@ -192,7 +192,7 @@ impl GivenSkills {
         super::hooks::of_commands(&self.commands)
     }
 
-    /// The prompt that a prompt stands for.
+    /// Expands a prompt that names a skill; others are returned unchanged.
     pub(crate) fn expand(&self, prompt: PromptInput, session: Option<&SessionId>) -> Result<PromptInput, CommandError> {
         let Some((name, arguments)) = named(&prompt.0) else { return Ok(prompt) };
         self.commands.check(name)?;
@@ -208,14 +208,14 @@ impl GivenSkills {
     }
 }
 
-/// The command that a prompt names, and what follows the name.
+/// Command that a prompt names, and the text after the name.
 pub(crate) fn named(prompt: &Prompt) -> Option<(&str, &str)> {
     let [ContentBlock::Text { text, .. }] = prompt.content.as_slice() else { return None };
     let called = text.strip_prefix('/')?;
     Some(called.split_once(char::is_whitespace).unwrap_or((called, "")))
 }
 
-/// Whether the model of a session is to know of skills.
+/// `true` if the model of a session is offered skills.
 fn offers(commands: &Commands) -> bool {
     commands.for_models().any(|skill| skill.skill.as_ref().is_some_and(|skill| skill.listed))
 }
@@ -227,12 +227,12 @@ fn allow_reading(commands: &Commands, policy: &mut Policy, cwd: &Path) {
     }
 }
 
-/// The text of a skill as the model reads it.
+/// Text of a skill for the model.
 struct Text {
     body: String,
-    /// What counts for the run that uses it.
+    /// Scope of the run that uses the skill.
     scope: windlass_types::RunScope,
-    /// Whether programs in it are to be run.
+    /// `true` if programs in the text are to be run.
     has_programs: bool,
 }
 
@@ -272,12 +272,12 @@ fn read(
     Ok(if scope.is_empty() { output } else { output.with_change(ContextChange::Scope(Box::new(scope))) })
 }
 
-/// `true` unless a call is one of an agent below the main one.
+/// `true` unless the call is one of a subagent.
 fn is_main(cx: &ToolCx) -> bool {
     !cx.agents().is_ok_and(|agents| agents.depth() > 0)
 }
 
-/// The prompt of a skill as a user calls it: one that an agent is to carry out says so.
+/// Prompt of a skill called by a user: for a skill that runs in an agent, it asks for that.
 pub(super) fn for_users(skill: &Command, mut prompt: Prompt) -> Prompt {
     if let Some(fork) = &skill.fork {
         let lead = delegated(fork, prompt.scope.model.take().as_ref());
@@ -286,7 +286,7 @@ pub(super) fn for_users(skill: &Command, mut prompt: Prompt) -> Prompt {
     prompt
 }
 
-/// What stands before the text of a skill that an agent below the main one is to carry out.
+/// Instruction before the text of a skill that a subagent is to carry out.
 fn delegated(fork: &Fork, model: Option<&RunModel>) -> String {
     let agent = fork.agent.as_deref().unwrap_or(GENERAL);
     let model = match model {

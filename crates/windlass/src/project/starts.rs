@@ -1,4 +1,4 @@
-//! The places where programs of a project's configuration start.
+//! Directories in which programs of a project's configuration start.
 
 use super::LoadedProject;
 use super::read::Read;
@@ -9,19 +9,19 @@ use windlass_project::{
     ProgramAuthor, ProgramLine, ProgramPlace, ProgramStarts, StartRefusal, is_trusted, neutral_directory,
 };
 
-/// The variable that a hook without a shell has replaced in its words.
+/// Variable that is replaced in the words of a hook without a shell.
 const PROJECT_IN_WORDS: &str = "${CLAUDE_PROJECT_DIR}";
-/// The same for the directory of its plugin.
+/// Variable for the directory of the hook's plugin.
 const PLUGIN_IN_WORDS: &str = "${CLAUDE_PLUGIN_ROOT}";
 
 impl Read {
-    /// The rule by which programs start, with the records of trust as they are now.
+    /// Rule by which programs start, with the present records of trust.
     pub(super) fn starts(&self) -> ProgramStarts {
         let directories = self.resolved.permissions.additional_directories.iter().map(|found| found.value.clone());
         ProgramStarts::new(&self.places, is_trusted(&self.places, &self.settings)).with_directories(directories)
     }
 
-    /// The place where a program starts that has this environment.
+    /// Place where a program with this environment starts.
     pub(super) fn place(
         &self,
         starts: &ProgramStarts,
@@ -33,7 +33,7 @@ impl Read {
         starts.place(author, line, env, neutral)
     }
 
-    /// The environment that the program gave, else that of this process.
+    /// Environment given by the program, else that of this process.
     #[expect(clippy::disallowed_methods, reason = "the default where the program that uses the library gives none")]
     pub(super) fn usual_environment(&self) -> Vec<(OsString, OsString)> {
         match &self.request.environment {
@@ -44,19 +44,19 @@ impl Read {
 }
 
 impl LoadedProject {
-    /// The directories that no program of a configuration is taken from; `None` in a trusted project.
+    /// Directories from which configured programs are never taken; `None` in a trusted project.
     pub(crate) fn untrusted_workspace(&self) -> Option<Vec<PathBuf>> {
         let starts = self.starts();
         (!starts.are_in_project(&ProgramAuthor::User)).then(|| starts.workspace().to_vec())
     }
 
-    /// The rule by which programs start, with the directories that the program that uses the library adds.
+    /// Rule by which programs start, with the directories added by the program that uses the library.
     pub(super) fn starts(&self) -> ProgramStarts {
         self.read.starts().with_directories(self.choice.directories.iter().cloned())
     }
 }
 
-/// The rule for the hooks of a session.
+/// Rule for the hooks of a session.
 pub(super) struct HookStarts<'a> {
     read: &'a Read,
     starts: ProgramStarts,
@@ -68,7 +68,7 @@ impl<'a> HookStarts<'a> {
         Self { read: &project.read, starts: project.starts(), env: project.usual_environment() }
     }
 
-    /// A hook with the place where its program starts.
+    /// Hook with the place where its program starts.
     pub(super) fn placed(&self, hook: ConfiguredHook, author: &ProgramAuthor) -> ConfiguredHook {
         let HookHandler::Command(handler) = &hook.definition.handler else { return hook };
         let plugin = hook.plugin.clone().map(ProgramAuthor::Plugin);
@@ -91,7 +91,7 @@ impl<'a> HookStarts<'a> {
         self.read.place(&self.starts, author, line, &self.env)
     }
 
-    /// A word as the program gets it.
+    /// A word with its variables replaced.
     fn word(&self, word: &str, author: &ProgramAuthor) -> String {
         let [(_, project), _] = self.starts.project_variables();
         let word = word.replace(PROJECT_IN_WORDS, &project.to_string_lossy());

@@ -1,4 +1,4 @@
-//! How a session writes: output style, language, and what stands in commits.
+//! Writing style of a session: output style, language, and attribution in commits.
 
 use super::{LoadedProject, ProjectNoticeKind};
 use crate::model::Prompts;
@@ -7,8 +7,8 @@ use windlass_context::SystemPrompt;
 use windlass_project::{Attribution, OutputStyle, load_output_styles};
 
 impl Prompts {
-    /// Has the session write in a style. It takes the place of the preset's advice on coding, unless it keeps that, and stands
-    /// alone where the program wants no prompt.
+    /// Applies an output style. It replaces the preset's advice on coding, unless it keeps that, and is the whole
+    /// system prompt if the program wants none.
     fn use_style(&mut self, style: &OutputStyle) {
         self.style = Some(style.name.clone());
         if style.keeps_coding_prompt || matches!(self.system, Some(SystemPrompt::Custom(_))) {
@@ -23,15 +23,15 @@ impl Prompts {
 }
 
 impl LoadedProject {
-    /// Names of the output styles that `outputStyle` can choose: `default`, those of files, and those that windlass brings
-    /// along. Blocks for as long as the disk takes.
+    /// Names of the output styles that `outputStyle` can choose: `default`, those of files, and the bundled ones.
+    /// Blocks for as long as the disk takes.
     pub fn output_styles(&self) -> Vec<String> {
         let styles = load_output_styles(self.places(), &self.read.settings).styles;
         std::iter::once("default".to_owned()).chain(styles.into_iter().map(|style| style.name)).collect()
     }
 
-    /// The instructions of settings about how a session writes, behind the system prompt, also where the program wants none. A
-    /// program that gives a prompt of its own decides that itself; an agent with its own prompt has no output style.
+    /// Appends the style instructions of settings to the system prompt, even if the program wants none. A program with
+    /// its own prompt decides that itself; an agent with its own prompt has no output style.
     pub(super) fn apply_style(&self, options: &mut Options, is_agent: bool) {
         let prompts = &mut options.prompts;
         if !is_agent && matches!(&prompts.system, Some(SystemPrompt::Custom(text)) if !text.is_empty()) {

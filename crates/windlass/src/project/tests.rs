@@ -115,7 +115,7 @@ fn files_that_might_forbid_something_keep_the_session_from_being_opened() {
         let refused = session().project(place.project()).resolve().unwrap_err();
         assert!(matches!(refused, crate::Error::Project(_)) && refused.to_string().contains(part), "{refused}");
     }
-    // A project that was only reviewed is no way around it.
+    // A merely reviewed project does not circumvent this.
     let place = Place::new().with(OF_USER, &hook);
     let reviewed = place.project().review().unwrap();
     assert!(reviewed.notices()[0].text.contains("no session starts here"));

@@ -1,10 +1,10 @@
-//! What MCP servers offer, kept in the user's directory.
+//! Cache of MCP servers' tools in the user's directory.
 
 use windlass_mcp::McpToolCache;
 use windlass_project::{KeptTexts, Places};
 use windlass_types::JsonText;
 
-/// The directory of the lists, in that of the user.
+/// Directory of the cache, in that of the user.
 const DIRECTORY: &str = "mcp-tools";
 
 /// Lists of tools in private files.
@@ -12,7 +12,7 @@ const DIRECTORY: &str = "mcp-tools";
 pub(super) struct ToolLists(KeptTexts);
 
 impl ToolLists {
-    /// Those of the user, if the user has a place for some.
+    /// Cache of the user, if the user has a directory for it.
     pub(super) fn of(places: &Places) -> Option<Self> {
         let directory = places.records.first()?.parent()?.join(DIRECTORY);
         Some(Self(KeptTexts::new(directory)))

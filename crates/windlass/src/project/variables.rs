@@ -1,4 +1,4 @@
-//! Variables of the environment, and of settings, that say how sessions run.
+//! Variables of the environment and of settings that configure sessions.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -8,12 +8,12 @@ use windlass_project::SnapshotContent;
 use windlass_tools::{Bash, ShellSnapshot};
 use windlass_types::Thinking;
 
-/// How long a command may run that does not say, unless a variable says otherwise.
+/// Default time limit of a command, unless a variable sets another.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
-/// How long a command may run at most, unless a variable says otherwise.
+/// Maximum time limit of a command, unless a variable sets another.
 const MAX_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// What the variables say. What cannot be read does not count, and is noted.
+/// Values from environment variables. Malformed values are ignored and noted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Variables {
     /// `ANTHROPIC_MODEL`
@@ -28,20 +28,20 @@ pub(crate) struct Variables {
     pub(crate) thinking: Option<Thinking>,
     /// `BASH_DEFAULT_TIMEOUT_MS` and `BASH_MAX_TIMEOUT_MS`
     timeouts: Option<(Duration, Duration)>,
-    /// `BASH_MAX_OUTPUT_LENGTH`: how many characters of the output of a command the model reads.
+    /// `BASH_MAX_OUTPUT_LENGTH`: number of characters of a command's output that the model reads.
     max_output: Option<usize>,
-    /// `ENABLE_TOOL_SEARCH`: from which size on definitions of tools are withheld.
+    /// `ENABLE_TOOL_SEARCH`: size from which tool definitions are withheld.
     pub(crate) tool_budget: Option<ToolBudget>,
-    /// `WINDLASS_SEND_USER_ID`: whether the provider is sent an id of the user.
+    /// `WINDLASS_SEND_USER_ID`: `true` if the provider is sent an id of the user.
     pub(crate) send_user_id: bool,
-    /// Not `CLAUDE_CODE_DISABLE_BACKGROUND_TASKS`: whether anything may run in the background.
+    /// Negation of `CLAUDE_CODE_DISABLE_BACKGROUND_TASKS`: `true` if work may run in the background.
     pub(crate) background: bool,
-    /// What could not be read, for people.
+    /// Problems of malformed values, for people.
     pub(crate) notes: Vec<String>,
 }
 
 impl Variables {
-    /// Reads them through `lookup`.
+    /// Reads the variables through `lookup`.
     pub(crate) fn read(lookup: impl Fn(&str) -> Option<String>) -> Self {
         let mut variables = Self::default();
         let set = |name: &str| lookup(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
@@ -76,8 +76,8 @@ impl Variables {
         variables
     }
 
-    /// The tool for commands with the limits of the variables, if they say any, or if its commands move to the background or get
-    /// something of the login shell.
+    /// Bash tool with the limits of the variables; `None` if they set none, its commands do not move to the background,
+    /// and it gets nothing of the login shell.
     pub(crate) fn bash(&self, moves: bool, snapshot: Option<SnapshotContent>) -> Option<Bash> {
         let moves = moves && self.background;
         if self.timeouts.is_none() && self.max_output.is_none() && !moves && snapshot.is_none() {
@@ -96,8 +96,8 @@ impl Variables {
     }
 }
 
-/// `true`: whatever may be withheld is; `auto`: beyond a tenth of the context window; `auto:N`: beyond N percent; `false`:
-/// nothing is.
+/// Parses the size from which tool definitions are withheld. `true`: all that may be withheld; `auto`: beyond a tenth
+/// of the context window; `auto:N`: beyond N percent; `false`: none.
 fn tool_budget(value: &str, notes: &mut Vec<String>) -> Option<ToolBudget> {
     let mut budget = ToolBudget::default();
     let percent = value.strip_prefix("auto:").map(|percent| percent.parse().ok().filter(|percent| *percent <= 100));

@@ -6,10 +6,10 @@
 use super::{Variables, known};
 use windlass_model::BareName;
 
-/// One provider whose names have no prefix: beginnings of its models' names, and its addresses.
+/// One provider whose names have no prefix.
 struct Family {
     prefix: &'static str,
-    /// Parts of names by which new models are known too.
+    /// Prefixes of model names that also identify new models.
     names: &'static [&'static str],
     /// Variables that set the address, and the vendor's own host.
     addresses: &'static [&'static str],
@@ -32,8 +32,8 @@ const FAMILIES: &[Family] = &[
     },
 ];
 
-/// Judges a name for the provider that has the names without a prefix. Clouds have models of many vendors under names of their own,
-/// so all names are theirs.
+/// Judges a name for the provider of names without a prefix. Clouds have models of many vendors under their own names,
+/// so they accept all names.
 pub(super) fn judge(first: &str, lookup: &Variables, name: &str) -> BareName {
     let Some(family) = FAMILIES.iter().find(|family| family.prefix == first) else { return BareName::Own };
     if family.has(name, lookup) {
@@ -58,7 +58,7 @@ impl Family {
     }
 }
 
-/// The scheme and host of an address, without credentials and path.
+/// Scheme and host of an address, without credentials and path.
 fn shown(address: &str) -> Option<String> {
     let (scheme, rest) = address.trim().split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next()?;

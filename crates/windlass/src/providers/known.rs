@@ -1,8 +1,8 @@
-//! The models that providers know by themselves, without their keys.
+//! Models that providers know without a key.
 
 use windlass_model::KnownModel;
 
-/// The models of the provider with this prefix, with what variables say of them.
+/// Models of the provider with this prefix, as variables configure it.
 pub(super) fn models(prefix: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Vec<KnownModel> {
     let _ = lookup;
     match prefix {

@@ -7,7 +7,7 @@ use windlass_http::HttpOptions;
 use windlass_model::{KnownModel, ModelError, ModelProvider, ModelStream, SessionFact};
 use windlass_types::{ModelInfo, ModelRequest};
 
-/// Two providers of one cloud. The name of a model says which of them has it.
+/// Two providers of one cloud, chosen by the name of the model.
 #[derive(Debug)]
 pub(super) struct Split {
     claude: Arc<dyn ModelProvider>,
@@ -15,7 +15,7 @@ pub(super) struct Split {
     is_other: fn(&str) -> bool,
 }
 
-/// Vertex AI: Gemini models have their own API, all others that of Claude. `set` changes how both connect.
+/// Vertex AI: Gemini models have their own API, all others that of Claude. `set` configures the connections of both.
 #[cfg(feature = "gemini")]
 pub(super) fn vertex(
     lookup: &dyn Fn(&str) -> Option<String>,
@@ -31,7 +31,7 @@ pub(super) fn vertex(
     })
 }
 
-/// Amazon Bedrock: Claude has its own API, all others speak Converse. `set` changes how both connect.
+/// Amazon Bedrock: Claude has its own API, all others use Converse. `set` configures the connections of both.
 #[cfg(feature = "bedrock")]
 pub(super) fn bedrock(
     lookup: &dyn Fn(&str) -> Option<String>,
@@ -41,7 +41,7 @@ pub(super) fn bedrock(
 
     let mut claude = Anthropic::bedrock_from_lookup(lookup)?.http_options(&set);
     let mut other = Bedrock::builder().lookup(lookup).http_options(&set);
-    // Both take the same source, so that what expires is refreshed once.
+    // Both share one source, so expiring credentials are refreshed once.
     if let Some(credentials) = windlass_http::provider::AwsAccess::from_lookup(lookup).credentials {
         claude = claude.credentials(Arc::clone(&credentials));
         other = other.credentials(credentials);

@@ -1,11 +1,12 @@
-//! Why calls of stored sessions ran or did not.
+//! Audit of the calls of stored sessions.
 
 use crate::{Error, Home};
 use windlass_session::{HeadCheck, NamedHead, SessionAudit};
 
 impl Home {
-    /// Why each call of a session ran or did not, who was asked about it, and which files it changed: from its log and those of
-    /// its agents alone, and from every line of them, also from what was said before a summary. The session may be open.
+    /// Audit of a session's calls: why each ran or did not, who was asked about it, and which files it changed. Read
+    /// from the session's log and those of its agents alone, including the lines before a summary. The session may be
+    /// open.
     ///
     /// ```no_run
     /// # async fn audit() -> Result<(), windlass::Error> {
@@ -20,24 +21,24 @@ impl Home {
     /// ```
     ///
     /// # Errors
-    /// There is no such session, or a log of it cannot be read.
+    /// The session does not exist, or one of its logs cannot be read.
     pub async fn audit(&self, id: impl AsRef<str>) -> Result<SessionAudit, Error> {
         Ok(self.found(id.as_ref()).await?.audit().await?)
     }
 
-    /// The heads of the log of a session and of those of its agents, up to what was synced last. Keep them where who may
-    /// write the logs may not: [`check_head`](Self::check_head) shows later whether what was there has been changed.
+    /// Heads of the logs of a session and of its agents, up to the last sync. Store them out of reach of whoever may
+    /// write the logs: [`check_head`](Self::check_head) shows later if that part of a log has been changed.
     ///
     /// # Errors
-    /// There is no such session, or a log of it cannot be read.
+    /// The session does not exist, or one of its logs cannot be read.
     pub async fn audit_heads(&self, id: impl AsRef<str>) -> Result<Vec<NamedHead>, Error> {
         Ok(self.found(id.as_ref()).await?.heads().await?)
     }
 
-    /// Whether the log that a head is of still begins as it did. What was added since is not judged.
+    /// Checks that the log of a head still begins the same. Later additions are not judged.
     ///
     /// # Errors
-    /// The log cannot be read. That it is gone is no error, but [`HeadCheck::Missing`].
+    /// The log cannot be read. A missing log is no error, but [`HeadCheck::Missing`].
     pub async fn check_head(&self, head: &NamedHead) -> Result<HeadCheck, Error> {
         match self.store().find(&head.session).await? {
             Some(found) => Ok(found.check_head(head).await?),

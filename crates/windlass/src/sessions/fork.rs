@@ -12,18 +12,18 @@ use windlass_session::{Annotation, ForkRequest, LogHeader, ProjectKey, ResumePoi
 use windlass_store::{FoundSession, JsonlStore, git_branch};
 use windlass_tool::{Clock, Ids};
 
-/// What the copy of a session is to be. By default: all of it, under a new id, with the title of the session, or its
-/// first prompt, and "(fork)".
+/// Options for the copy of a session. Default: all of it, under a new id, with the title of the session, or its first
+/// prompt, and "(fork)".
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ForkOptions {
-    /// The last entry that is copied; `None` copies all.
+    /// Last entry that is copied; `None` copies all.
     pub at: Option<EntryId>,
-    /// Its title.
+    /// Title of the copy.
     pub title: Option<String>,
-    /// Its id, a UUID that no session has.
+    /// Id of the copy, an unused UUID.
     pub session_id: Option<String>,
-    /// The name of the program in its lines; `sdk-rust` unless it is given.
+    /// Name of the program in the lines of the copy. Default: `sdk-rust`.
     pub entrypoint: Option<String>,
 }
 
@@ -86,7 +86,7 @@ pub(super) async fn fork(store: &JsonlStore, source: FoundSession, options: Fork
     Ok(target.session)
 }
 
-/// The current directory, if it is that of the project: its key cannot be read backwards.
+/// The current directory, if it is that of the project, because the directory cannot be derived from its key.
 fn directory_of(project: &ProjectKey) -> String {
     let here = std::fs::canonicalize(Path::new("."));
     let here = here.ok().filter(|here| ProjectKey::of(here) == *project);

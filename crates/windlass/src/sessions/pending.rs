@@ -1,4 +1,4 @@
-//! Questions of stored sessions that wait for an answer.
+//! Open permission requests of stored sessions.
 
 use crate::error::AnswerProblem;
 use crate::{Error, Home, SessionId};
@@ -10,66 +10,66 @@ use windlass_types::{
     Timestamp, ToolUseId,
 };
 
-/// A question of a stored session that waits for an answer.
+/// A permission request of a stored session that waits for an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct OpenQuestion {
-    /// The session.
+    /// Id of the session.
     pub session: SessionId,
-    /// The question.
+    /// Id of the request.
     pub id: QuestionId,
-    /// When it was asked.
+    /// Time of the request.
     pub asked: Timestamp,
-    /// The call.
+    /// Tool use in question.
     pub tool_use_id: ToolUseId,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// What would happen, in one line.
+    /// Effect of the call, in one line.
     pub title: String,
-    /// The input as the model wrote it. Hooks may have changed it since; the title and the digest are of what was asked.
+    /// Input as the model wrote it. Hooks may have changed it since; the title and the digest are those of the request.
     pub input: JsonText,
-    /// The directory that the call would start in, as the log names it.
+    /// Directory that the call would start in, as the log names it.
     pub cwd: String,
-    /// The exact call that an answer holds for.
+    /// Digest of the exact call that an answer applies to.
     pub digest: CallDigest,
-    /// Whether there is an answer, which the session has not taken.
+    /// `true` if there is an answer that the session has not taken yet.
     pub answered: bool,
-    /// The tool uses that lead to the agent that asks, the outermost first. Empty for the main agent, and left out of the JSON
+    /// Tool uses that lead to the asking agent, the outermost first. Empty for the main agent, and left out of the JSON
     /// then.
     #[serde(skip_serializing_if = "AgentPath::is_main")]
     pub agent: AgentPath,
-    /// Who that agent is, if it is not the main one: `agent_id` and `agent_type` in the JSON.
+    /// Identity of that agent, if it is not the main one: `agent_id` and `agent_type` in the JSON.
     #[serde(flatten)]
     pub identity: Option<AgentIdentity>,
 }
 
 impl Home {
-    /// The questions of a session that wait for an answer ([`Permissions::wait_for_answers`]), in the order in which they
-    /// were asked, and behind them those of agents that it waits for. Their tokens are not kept: who was asked has them, and who
-    /// continues the session gets others for the same questions.
+    /// Open permission requests of a session ([`Permissions::wait_for_answers`]), in the order of asking, followed by
+    /// those of agents that it waits for. Their tokens are not stored: the recipients of the requests have them, and
+    /// the continuation of the session gets others for the same requests.
     ///
     /// [`Permissions::wait_for_answers`]: crate::Permissions::wait_for_answers
     ///
     /// # Errors
-    /// There is no such session, or it cannot be read.
+    /// The session does not exist, or cannot be read.
     pub async fn pending_questions(&self, id: impl AsRef<str>) -> Result<Vec<OpenQuestion>, Error> {
         let (store, key) = (self.store(), self.found(id.as_ref()).await?.key);
         let mut open = Vec::new();
         for asked in stored_questions(&store, &key).await? {
-            // An answer that cannot be read is none that counts.
+            // An unreadable answer is ignored.
             let answered = store.answer_to(&asked.key, &asked.question.id).await.is_ok_and(|found| found.is_some());
             open.push(described(asked, answered));
         }
         Ok(open)
     }
 
-    /// Answers a question of a session that waits, also one of an agent of it, with the token that was given when it was
-    /// asked. The session may be open elsewhere. It takes the answer when it continues, or within a second if it is asking
-    /// now, and only for exactly the call that was asked about. The first answer counts.
+    /// Answers an open permission request of a session, or of one of its agents, with the token of the request. The
+    /// session may be open elsewhere. It takes the answer when it continues, or within a second if it is asking now,
+    /// and only for exactly the call of the request. The first answer is used.
     ///
     /// # Errors
-    /// There is no such session; the question is not open, has an answer, or has another token; the answer is more than a
-    /// plain yes or no ([`Error::Answer`]); or it cannot be written.
+    /// The session does not exist; the request is not open, has an answer, or has another token; the answer is more
+    /// than a plain yes or no ([`Error::Answer`]); or it cannot be written.
     pub async fn answer_question(
         &self,
         id: impl AsRef<str>,
@@ -97,7 +97,7 @@ impl Home {
     }
 }
 
-/// Whether an answer allows, and what it says; `None` for one that wants more.
+/// Decision and message of an answer; `None` for an answer that requests more.
 fn plain(answer: PermissionAnswer) -> Option<(bool, Option<String>)> {
     match answer {
         PermissionAnswer::Allow { updated_input: None, updates } if updates.is_empty() => Some((true, None)),

@@ -1,11 +1,11 @@
-//! Titles of stored sessions that a model makes up.
+//! Titles of stored sessions written by a model.
 
 use super::owner;
 use crate::{Error, ModelProvider, SystemPrompt, query};
 use windlass_session::{Annotation, SessionStore, TitleRequest};
 use windlass_store::{FoundSession, JsonlStore};
 
-/// Asks a model for a title and notes it. `None` if nothing was said in the session.
+/// Asks a model for a title and stores it. `None` if the session has no messages.
 pub(super) async fn title(
     store: &JsonlStore,
     found: FoundSession,

@@ -1,4 +1,4 @@
-//! What the log of a session says, as typed items.
+//! Transcripts: the log of a session as typed items.
 
 use crate::{
     ContentBlock, JsonText, PermissionMode,
@@ -13,14 +13,14 @@ use std::path::PathBuf;
 use windlass_session::{LoadReport, Loaded};
 use windlass_types::{Entry, EntryKind};
 
-/// What the log of a session says.
+/// Transcript of a session's log.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SessionTranscript {
-    /// The entries of the current conversation in order, and what stands beside it. What was said before the last
-    /// compaction, or on a branch that the conversation left, is not among them; the file of the log has it.
+    /// Entries of the current conversation in order, and the notes beside it. Messages before the last compaction, or
+    /// on an abandoned branch, are not included; the file of the log has them.
     pub entries: Vec<TranscriptEntry>,
-    /// What could not be read, or is unusual, a sentence each. Empty for a log without damage.
+    /// Damaged or unusual lines, a sentence each. Empty for a log without damage.
     pub damage: Vec<String>,
 }
 
@@ -28,28 +28,28 @@ pub struct SessionTranscript {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TranscriptEntry {
-    /// Its id. A session can be [copied](crate::session::ForkOptions::at) up to an entry of the conversation.
+    /// Id of the entry. A session can be [copied](crate::session::ForkOptions::at) up to an entry of the conversation.
     /// Empty for notes, which have none.
     pub id: EntryId,
-    /// When it was made. The beginning of 1970 for notes, which have no time.
+    /// Time of the entry. The beginning of 1970 for notes, which have no time.
     pub at: Timestamp,
-    /// What it says.
+    /// Content of the entry.
     pub item: TranscriptItem,
 }
 
-/// What an entry of a log says.
+/// Content of a log entry.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum TranscriptItem {
-    /// A prompt of the user, or what the user said to a run.
+    /// A prompt of the user, or a message of the user to a run.
     #[non_exhaustive]
     Prompt {
-        /// Its blocks.
+        /// Content blocks of the prompt.
         content: Vec<ContentBlock>,
-        /// The permission mode at that time, if the entry names one.
+        /// Permission mode at that time, if the entry names one.
         mode: Option<PermissionMode>,
     },
-    /// Text that the runtime wrote on the side of the user: reminders, notices, continuations.
+    /// Text of the runtime on the side of the user: reminders, notices, continuations.
     #[non_exhaustive]
     RuntimeText {
         /// The text.
@@ -58,75 +58,75 @@ pub enum TranscriptItem {
     /// A message of the model.
     #[non_exhaustive]
     Message {
-        /// The model that wrote it.
+        /// Model that wrote the message.
         model: String,
-        /// Its blocks, tool uses among them.
+        /// Content blocks of the message, including tool uses.
         content: Vec<ContentBlock>,
-        /// Tokens that it used.
+        /// Token usage of the message.
         usage: Usage,
-        /// Why it ended, if that is known.
+        /// Stop reason, if known.
         stop_reason: Option<StopReason>,
     },
     /// The verdict on a tool use.
     #[non_exhaustive]
     Verdict {
-        /// The tool use.
+        /// Tool use that was judged.
         tool_use_id: ToolUseId,
-        /// Its tool; `None` when the call is not in the transcript.
+        /// Name of the tool; `None` when the call is not in the transcript.
         tool: Option<String>,
-        /// Allowed or denied, and why.
+        /// Decision with its reason.
         decision: Decision,
-        /// What hooks and the host made of the input that the model gave, in order: the verdict is on the last one.
+        /// Changes that hooks and the host made to the model's input, in order: the verdict is on the last one.
         input_changes: Vec<InputChange>,
     },
     /// A call that may have an effect was about to run.
     #[non_exhaustive]
     Started {
-        /// The tool use.
+        /// Tool use that was started.
         tool_use_id: ToolUseId,
-        /// Its tool; `None` when the call is not in the transcript.
+        /// Name of the tool; `None` when the call is not in the transcript.
         tool: Option<String>,
     },
     /// The result of a tool use.
     #[non_exhaustive]
     ToolResult {
-        /// Its tool; `None` when the call is not in the transcript.
+        /// Name of the tool; `None` when the call is not in the transcript.
         tool: Option<String>,
-        /// The result as the model reads it.
+        /// Result for the model.
         result: ToolResult,
-        /// What the tool returned for programs.
+        /// Result for programs.
         structured: Option<JsonText>,
-        /// Whether the runtime made it because the call never ended.
+        /// `true` if the runtime made the result because the call never ended.
         made_up: bool,
     },
-    /// What was said before is replaced by a summary.
+    /// The preceding messages are replaced by a summary.
     #[non_exhaustive]
     Compacted {
-        /// Why, if the log says so.
+        /// Trigger of the compaction, if the log names it.
         trigger: Option<CompactTrigger>,
-        /// How long the conversation was, in tokens, if the log says so.
+        /// Length of the conversation in tokens, if the log names it.
         pre_tokens: Option<u64>,
-        /// How long the summary is, in tokens, estimated, if the log says so.
+        /// Estimated length of the summary in tokens, if the log names it.
         post_tokens: Option<u64>,
-        /// The summary as the model reads it.
+        /// Summary for the model.
         summary: String,
     },
     /// The permission mode changed.
     Mode(PermissionMode),
     /// The model changed.
     Model(String),
-    /// The directory that later calls start in changed.
+    /// The start directory of later calls changed.
     Directory(PathBuf),
     /// The todo list changed.
     Todos(JsonText),
-    /// Work in the background began, or ended.
+    /// A background task began or ended.
     Task(TaskRecord),
     /// A run ended.
     #[non_exhaustive]
     RunFinished {
-        /// How, as the wire names it: `success`, `error_max_turns` …
+        /// Outcome by its name on the wire: `success`, `error_max_turns` …
         outcome: String,
-        /// Its turns.
+        /// Number of turns.
         turns: u32,
         /// Cost of the session so far.
         cost: NanoUsd,
@@ -149,8 +149,8 @@ impl SessionTranscript {
 }
 
 impl TranscriptItem {
-    /// The text of a prompt, of a message of the model, of the runtime, of a result or of a summary, without reasoning
-    /// and tool uses. `None` when there is no text.
+    /// Text of a prompt, of a message of the model, of the runtime, of a result or of a summary, without reasoning and
+    /// tool uses. `None` when there is no text.
     pub fn text(&self) -> Option<String> {
         let of_blocks = |blocks: &[ContentBlock]| blocks.iter().filter_map(ContentBlock::as_text).collect::<String>();
         let text = match self {
@@ -163,7 +163,7 @@ impl TranscriptItem {
     }
 }
 
-/// Where a conversation was compacted, as the line in front of the summary says it.
+/// Compaction boundary, read from the line before the summary.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Boundary {
@@ -192,7 +192,7 @@ impl Metadata {
     }
 }
 
-/// Reads entries in order. Remembers the tools of the calls, and a boundary until its summary comes.
+/// Reads entries in order. Remembers the tools of the calls, and a boundary until its summary follows.
 #[derive(Default)]
 struct Reader {
     entries: Vec<TranscriptEntry>,
@@ -232,12 +232,12 @@ impl Reader {
         }
     }
 
-    /// A boundary without a summary stands for no part of the conversation: it is a line like others.
+    /// A boundary without a summary is no compaction: it is a line like others.
     fn settle_boundary(&mut self) {
         self.entries.extend(self.boundary.take().map(|(entry, _)| entry));
     }
 
-    /// What is no message.
+    /// Item of an entry that is no message.
     fn beside(&self, kind: EntryKind) -> Option<TranscriptItem> {
         let tool = |id: &ToolUseId| self.tools.get(id).cloned();
         Some(match kind {

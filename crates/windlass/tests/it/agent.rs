@@ -26,7 +26,7 @@ async fn an_agent_is_cloned_and_asked_and_each_query_is_its_own() {
     let more = base.clone().tool(tool("two"));
     assert_eq!(base.query("?").await.unwrap().text, "one");
     assert_eq!(more.query("?").await.unwrap().text, "one,two");
-    // What a query adds holds for it alone.
+    // A tool added to a query applies to that query alone.
     assert_eq!(base.query("?").tool(tool("three")).await.unwrap().text, "one,three");
     let (first, second) = (base.query("?").await.unwrap(), base.query("?").await.unwrap());
     assert_ne!(first.session_id, second.session_id);

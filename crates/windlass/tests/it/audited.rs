@@ -1,4 +1,4 @@
-//! What the log says of hooks and answers, as an audit gives it, and secrets that the log is not to keep.
+//! Hooks and answers in the log, as an audit reports them, and secrets that must stay out of the log.
 
 use serde_json::json;
 use windlass::{

@@ -90,7 +90,7 @@ async fn the_stream_ends_with_what_was_stopped() {
     assert!(run.try_next().await.unwrap().is_none());
 }
 
-/// What the program itself stops is its own decision.
+/// Work stopped by the program itself is the program's own decision.
 #[tokio::test]
 async fn work_that_the_program_stops_leaves_a_success() {
     let work = tempfile::tempdir().unwrap();

@@ -14,13 +14,13 @@ use windlass::tool::{Access, DynTool, ToolSet, tool_fn};
 use windlass::{Home, PermissionMode, Session, session};
 use windlass_testkit::wire::{Dialect, Event, Failure, Message, RecordedRequest, Reply, WireServer};
 
-/// What the server saw.
+/// Observations of the server.
 #[derive(Debug, Default)]
 struct Seen {
     requests: usize,
     /// Blocks of reasoning that came back and fit.
     valid: usize,
-    /// Those that did not, and were left out.
+    /// Blocks of reasoning that did not fit, and were left out.
     dropped: usize,
     /// Requests that were refused, with the reason.
     refused: Vec<String>,
@@ -41,7 +41,7 @@ fn bare(value: &Value) -> Value {
     }
 }
 
-/// What stands before a place of a request, read part by part.
+/// Preceding part of a request, read part by part.
 #[derive(Clone)]
 struct Before {
     model: String,

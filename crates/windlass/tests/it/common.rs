@@ -13,7 +13,7 @@ pub(crate) fn fast_folder() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
-/// What a host saw of a run.
+/// A run as seen by a host.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) events: Vec<Event>,

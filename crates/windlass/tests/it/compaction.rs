@@ -134,7 +134,7 @@ async fn by_itself_before_the_window_is_full_and_the_prompt_stays() {
     assert_eq!(requests.len(), 3);
     let after = texts(&requests[2]);
     assert!(after[0].contains("Half of it is done.") && after[1] == "Do it all.", "{after:?}");
-    // What the host is told of the cache is true: only then the history was another one.
+    // The host's cache event is true: only then the history was another one.
     let broken = |event: &&Event| matches!(event.kind, EventKind::Status(Status::CacheBroken { .. }));
     assert_eq!(events.iter().filter(broken).count(), 1);
 }

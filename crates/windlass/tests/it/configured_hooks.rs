@@ -33,7 +33,7 @@ fn bash(command: &'static str) -> ScriptedModel {
     })
 }
 
-/// What the model read last, as text.
+/// Last request to the model, as text.
 fn last(model: &ScriptedModel) -> String {
     let requests = model.requests();
     let blocks = requests.last().unwrap().messages.iter().flat_map(|message| &message.content);

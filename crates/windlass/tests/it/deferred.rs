@@ -17,7 +17,7 @@ const MODELS: [(&str, Dialect); 4] = [
     ("gemini/gemini-3-pro-preview", Dialect::Gemini),
 ];
 
-/// What the model is asked, and the bodies of its requests.
+/// Requests to the model, and their bodies.
 #[derive(Default)]
 struct Seen {
     bodies: Vec<Value>,

@@ -1,4 +1,4 @@
-//! What a host gets to know when the API fails, over a real socket.
+//! Reports to a host when the API fails, over a real socket.
 
 use crate::common::{Seen, provider, watch};
 use std::time::{Duration, Instant};

@@ -53,7 +53,7 @@ async fn what_a_hook_formats_is_shown_and_can_be_edited() {
     assert!(first[0].contains("Line 2 is now:\n<attached>\n2\ta = 1\n</attached>"), "{first:?}");
     assert_eq!(shown(&requests[2]).len(), 2);
     assert_eq!(shown(&requests[3]).len(), 2, "an edit that is formatted already is no news");
-    // What a command has changed was not shown.
+    // The change of a command was not shown.
     let last = read(requests.last().unwrap());
     assert!(last.iter().any(|text| text.contains("has changed on disk since it was last read")), "{last:?}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "one\nb = 3\nc\n");

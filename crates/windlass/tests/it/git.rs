@@ -283,7 +283,7 @@ async fn a_hostile_repository_is_asked_about_and_runs_nothing() {
         let place = Place::cloned();
         assert!(run(&place.root(), &["git status"]).await.asked.is_empty(), "{name}: before");
         arm(&place);
-        // What the arming itself ran does not count.
+        // Marks of the arming itself are ignored.
         let _ = std::fs::remove_file(place.mark());
         let commands = ["git status", "git diff", "git log -p -1 --ext-diff"];
         let ran = run(&place.root(), &commands).await;
@@ -354,7 +354,7 @@ async fn no_attributes_of_a_folder_make_drivers_of_the_user_run() {
     let ran = run(&place.root(), &["git diff", "git status", "git log -p -1", "git diff --stat HEAD"]).await;
     assert_eq!(ran.asked.len(), 4, "{ran:?}");
     assert!(!place.mark().exists(), "a driver was run");
-    // What looks at no file runs no driver.
+    // Commands that inspect no file run no driver.
     let ran = run(&place.root(), &["git log --oneline -3", "git branch -a", "git rev-parse HEAD"]).await;
     assert_eq!(ran.asked, [""; 0]);
     assert!(!place.mark().exists(), "a driver was run");

@@ -1,4 +1,4 @@
-//! What the model is told when it names a file that is not there.
+//! Hints for the model when it names a missing file.
 
 use std::path::Path;
 use windlass::{EventKind, Permissions, Script, ScriptedModel, coding_tools, query};

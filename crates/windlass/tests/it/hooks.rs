@@ -67,7 +67,7 @@ async fn a_gate_for_a_misspelt_tool_keeps_the_session_from_opening() {
     let gate = hook_fn("gate").before_tool(["Look"], |_| async { Ok(PreToolUseAction::deny("closed")) });
     let error = results(gate).await.unwrap_err().to_string();
     assert!(error.contains("the hook \"gate\"") && error.contains("\"look\""), "{error}");
-    // What is no gate may wait for what never comes.
+    // A hook that is no gate may wait for a tool that never comes.
     let seen = hook_fn("seen").after_tool(["Look"], |_| async { Err("it was asked".into()) });
     assert_eq!(results(seen).await.unwrap().1, ["it ran", "it ran", "it ran"]);
 }

@@ -1,4 +1,4 @@
-//! What the model reads of `CLAUDE.md`, `AGENTS.md` and rules, over the life of a session.
+//! Instructions from `CLAUDE.md`, `AGENTS.md` and rules, over the life of a session.
 
 use serde_json::json;
 use std::path::PathBuf;

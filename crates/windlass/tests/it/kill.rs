@@ -113,7 +113,7 @@ pub(crate) fn run(child: &str, place: &Path, round: &str, death: Option<&Death>)
     whole.lines().filter_map(|line| Some(line.split_once("ACK ")?.1.to_owned())).collect()
 }
 
-/// What the log holds, named as the child acknowledges it, and what a call answered.
+/// Entries of the log, named as the child acknowledges them, and the number of answers to a call.
 fn kept(place: &Path) -> (HashSet<String>, usize) {
     let store = JsonlStore::new(place.join("home"));
     let project = ProjectKey::of(&std::fs::canonicalize(place).unwrap());

@@ -89,7 +89,7 @@ async fn the_results_of_one_message_fit_a_small_window() {
 async fn the_oldest_images_go_before_a_request_is_too_large() {
     let place = Place::new(&[]);
     let model = ScriptedModel::from_fn(|_, asked| match asked {
-        // What the model counts is no reason to take anything out.
+        // The model's token count is no reason to take anything out.
         0..10 => ScriptedTurn::new().tool_use("shot", serde_json::json!({})).usage(Usage::default()),
         // The service takes less than was thought.
         10 => ScriptedTurn::new().fail(ModelErrorKind::RequestTooLarge),

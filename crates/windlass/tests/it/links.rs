@@ -649,7 +649,7 @@ async fn a_read_deny_holds_for_views_of_version_control() {
     .await;
 }
 
-/// What git does not track shows in no difference to the index.
+/// Untracked files appear in no difference to the index.
 #[tokio::test]
 async fn a_read_deny_of_files_that_are_not_tracked_leaves_git_diff_alone() {
     let place = Place::new();

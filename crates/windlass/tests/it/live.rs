@@ -26,7 +26,7 @@ impl Place {
         self.0.path().canonicalize().unwrap().join(name)
     }
 
-    /// What the user's settings say.
+    /// Writes the user's settings.
     fn settings(&self, text: &str) {
         std::fs::write(self.path("home/.windlass/settings.json"), text).unwrap();
     }
@@ -209,7 +209,7 @@ async fn model_effort_and_variables_follow() {
     let asked_for: Vec<String> = requests.iter().map(|request| request.model.to_string()).collect();
     assert_eq!(asked_for, ["first", "first", "second", "second"]);
 
-    // What is named no longer is as the program has it: not there.
+    // A variable that settings no longer name gets the program's value: none.
     place.settings(r#"{"permissions":{"allow":["Bash"]}}"#);
     project.refresh(&session.handle).await.unwrap();
     let _ = asked(&mut session).await;

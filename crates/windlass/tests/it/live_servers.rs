@@ -48,7 +48,7 @@ impl Place {
         std::fs::write(self.path(name), text).unwrap();
     }
 
-    /// What the user's settings say.
+    /// Writes the user's settings.
     fn settings(&self, said: &Value) {
         self.write("home/.windlass/settings.json", &said.to_string());
     }
@@ -197,7 +197,8 @@ async fn a_server_of_the_user_comes_changes_and_goes_in_an_open_session() {
     open.close().await;
 }
 
-/// What counts is decided as at opening: what trust does not cover does not start, and what is not as it was trusted ends.
+/// Servers are checked as at opening: a server that trust does not cover does not start, and one that differs from its
+/// trusted form ends.
 #[tokio::test]
 async fn a_server_of_the_project_needs_what_it_needs_at_opening() {
     let place = Place::new();
@@ -235,7 +236,7 @@ async fn a_server_of_the_project_needs_what_it_needs_at_opening() {
     place.write("work/.claude/settings.json", r#"{"disabledMcpjsonServers":["one"]}"#);
     assert!(open.settled().await.is_empty());
 
-    // What the user says does.
+    // The user's settings take effect.
     place.write("work/.claude/settings.json", "{}");
     place.settings(&json!({"enabledMcpjsonServers": ["two"]}));
     assert_eq!(open.settled().await, ["one", "two"]);
@@ -261,7 +262,7 @@ async fn a_broken_file_changes_nothing_and_is_said_once() {
         assert_eq!(open.take_notices(), "", "{file}");
     }
     assert_eq!(place.log(), before, "none was started anew");
-    // What denied still does, and what wanted still does.
+    // Denied servers stay denied, and wanted servers stay wanted.
     place.servers(PROJECT, &[("bad", "bad"), ("three", "three"), ("two", "project")]);
     place.servers(USER, &[]);
     assert_eq!(open.settled().await, ["three", "two"]);
@@ -364,7 +365,7 @@ async fn the_last_of_many_changes_counts() {
         if round % 3 == 0 {
             refresh.await;
         } else {
-            // It is given up on the way.
+            // The refresh is dropped half-way.
             let _ = polled_once(&mut refresh).await;
         }
     }
@@ -394,7 +395,7 @@ async fn polled_once<F: Future + Unpin>(future: &mut F) -> bool {
     std::future::poll_fn(|cx| std::task::Poll::Ready(std::pin::Pin::new(&mut *future).poll(cx).is_ready())).await
 }
 
-/// How an entry is laid out, and what else a file holds, restarts no server.
+/// The layout of an entry, and other content of a file, restart no server.
 #[tokio::test]
 async fn what_says_the_same_restarts_nothing() {
     let place = Place::new();

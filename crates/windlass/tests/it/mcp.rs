@@ -21,14 +21,14 @@ struct Inside {
     pushed: tokio::sync::Mutex<mpsc::UnboundedReceiver<JsonText>>,
     /// Waits before it greets, if it is there.
     door: Option<Notify>,
-    /// What the tools are said to be.
+    /// Descriptions of the tools.
     described: Mutex<&'static str>,
     instructions: &'static str,
     /// Said of tools besides.
     more: Value,
-    /// What each call answers.
+    /// Answer of each call.
     answer: &'static str,
-    /// How many calls run, and the most that ever ran together.
+    /// Number of running calls, and its maximum.
     running: AtomicUsize,
     together: AtomicUsize,
 }
@@ -421,7 +421,7 @@ async fn tools_that_no_provider_takes_are_left_out_with_a_notice() {
     assert_eq!(notices.len(), 1, "{notices:?}");
     assert!(notices[0].contains("\"bad\"") && notices[0].contains("anyOf"), "{notices:?}");
     assert_eq!(servers.status()[0].tools_left_out.len(), 1);
-    // It is said once.
+    // The notice is given once.
     let again = run(&mut session, "go").await;
     assert!(
         !again.iter().any(|event| matches!(event, EventKind::Status(windlass::crates::types::Status::Notice { .. })))

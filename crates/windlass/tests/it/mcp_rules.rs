@@ -17,7 +17,7 @@ fn servers(name: &str) -> McpServers {
     servers
 }
 
-/// Whether a call of the tool of a server ran, in the mode that only rules stop.
+/// Returns `true` if a call of a server's tool ran, in the mode that only rules stop.
 async fn runs(server: &str, tool: &str, permissions: Permissions) -> bool {
     let script = Script::new().turn(|turn| turn.tool_use(tool, serde_json::json!({}))).turn(|turn| turn.text("Done."));
     let model = ScriptedModel::new(script);

@@ -1,4 +1,4 @@
-//! How well a model judges calls in the mode auto: wrong allows and needless asks on labelled calls.
+//! Quality of a model's decisions in the mode auto: wrong allows and needless asks on labelled calls.
 //!
 //! `cargo test -p windlass --test it measured -- --ignored --nocapture`, with `ANTHROPIC_API_KEY` and, if it is not to be `haiku`,
 //! `WINDLASS_CLASSIFIER`, measures a real model.

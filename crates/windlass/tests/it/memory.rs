@@ -1,4 +1,4 @@
-//! What a session remembers of earlier ones.
+//! Memory of a session across sessions.
 
 use crate::instructions::{Place, run};
 use serde_json::json;
@@ -186,7 +186,7 @@ fn many_notes(place: &Place) -> Memory {
     Memory::at(place.path("notes")).budget(budget)
 }
 
-/// What a run's model reads of notes that fit, if a model of this name says `answer` to which they are; and what it cost.
+/// Fitting notes that a run's model reads if a model of this name ranks them with `answer`; and the cost.
 async fn ranked(memory: Memory, name: &str, answer: &str) -> (Vec<String>, u64, Vec<ModelRequest>) {
     let answer = answer.to_owned();
     let model = ScriptedModel::from_fn(move |request, _| {
@@ -216,7 +216,7 @@ async fn a_model_of_the_session_finds_the_notes_that_fit() {
     assert!(texts(asked).iter().any(|text| text.contains("\nfact-3: The colour3 of doors\n")), "{:?}", texts(asked));
     assert!(ranked(memory.clone(), "small", "none").await.0.is_empty(), "it can find that none fits");
 
-    // Where the index has room, none is asked.
+    // If the index has room for all notes, no model is asked.
     let roomy = memory.budget(MemoryBudget::default());
     assert_eq!(ranked(roomy, "small", "fact-3").await.2.len(), 1);
 }
@@ -305,7 +305,7 @@ async fn files_of_a_project_neither_switch_a_memory_on_nor_move_it() {
     assert!(notices.contains("autoMemoryDirectory"), "{notices}");
 }
 
-/// What an agent reads at its very start.
+/// System prompt of an agent.
 fn system(request: &ModelRequest) -> String {
     request.system.iter().map(|section| &*section.text).collect::<Vec<_>>().join("\n")
 }

@@ -6,7 +6,7 @@ use windlass::memory::{MemoryDirectory, MemoryError, MemoryNote};
 use windlass::session::Timestamp;
 use windlass_testkit::strace::{self, Inside, Subject, inject};
 
-/// Where the program that is killed works.
+/// Working directory of the program that is killed.
 const PLACE: &str = "WINDLASS_MEMORY_PLACE";
 /// Files that were opened and read before, so that a greater number means what is tested.
 const BEFORE: usize = 8;

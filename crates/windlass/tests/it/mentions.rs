@@ -1,4 +1,4 @@
-//! What the model reads of the files that a prompt mentions.
+//! Content of the files that a prompt mentions, as the model reads it.
 
 use crate::instructions::{Place, run};
 use serde_json::json;

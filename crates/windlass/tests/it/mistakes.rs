@@ -22,14 +22,14 @@ struct Mistake {
     said: String,
 }
 
-/// What is said by code that fails.
+/// Error text of failing code.
 macro_rules! fails {
     ($what:literal: $($code:tt)*) => {
         Mistake { what: $what, code: stringify!($($code)*), said: error({ $($code)* }) }
     };
 }
 
-/// What is noticed when the session of a query opens.
+/// Notices when the session of a query opens.
 macro_rules! notices {
     ($what:literal: $($code:tt)*) => {
         Mistake { what: $what, code: stringify!($($code)*), said: notices({ $($code)* }).await }
@@ -50,7 +50,7 @@ async fn notices(query: Query) -> String {
     notice.clone()
 }
 
-/// What the rows of the page use.
+/// Values that the rows of the page use.
 struct World {
     folder: tempfile::TempDir,
     home: tempfile::TempDir,

@@ -1,4 +1,4 @@
-//! What is known of models: the tables of all providers, and what programs say of models.
+//! Facts about models: the tables of all providers, and the overrides of programs.
 
 use std::collections::BTreeSet;
 use windlass::provider::{

@@ -61,7 +61,7 @@ async fn an_approved_plan_ends_plan_mode_and_is_carried_out() {
     let permissions = permissions.mode(PermissionMode::AcceptEdits);
     let (modes, results) =
         play(query("go").provider(script).tools(coding_tools(dir.path())).permissions(permissions)).await;
-    // It leads back to where it began.
+    // The approved plan restores the mode from before.
     assert_eq!(modes, [PermissionMode::Plan, PermissionMode::AcceptEdits]);
     assert_eq!(*asked.lock().unwrap(), ["EnterPlanMode", "ExitPlanMode"]);
     let failed: Vec<bool> = results.iter().map(|(_, failed, _)| *failed).collect();

@@ -1,4 +1,4 @@
-//! What sessions do otherwise for the models of one family than for those of another.
+//! Differences of sessions between model families.
 
 use serde_json::{Value, json};
 use std::sync::Arc;

@@ -29,7 +29,7 @@ async fn events(query: Query) -> Vec<Box<Event>> {
     events
 }
 
-/// What the model reads of the program: between its lines, if there are any.
+/// Output of the program for the model: between its lines, if there are any.
 fn read(model: &ScriptedModel) -> String {
     let requests = model.requests();
     let blocks = requests.last().unwrap().messages.iter().flat_map(|message| message.content.clone());

@@ -1,4 +1,4 @@
-//! What the model is reminded of, and when.
+//! Reminders for the model, and their conditions.
 
 use crate::instructions::{Place, run};
 use serde_json::json;
@@ -144,7 +144,7 @@ async fn files_that_have_changed_since_are_shown_with_the_next_prompt_and_once()
     off.handle.close().await.unwrap();
 }
 
-/// What a tool itself wrote has not changed behind the model's back.
+/// A file written by a tool has not changed behind the model's back.
 #[tokio::test]
 async fn an_edit_of_the_model_is_no_change() {
     let place = Place::new(&[("work/a.txt", "one\n")]);

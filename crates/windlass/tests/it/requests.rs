@@ -1,5 +1,5 @@
-//! What goes to the API over several turns and sessions: bytes that its cache can use, and nothing altered that the
-//! model said.
+//! Requests to the API over several turns and sessions: bytes that its cache can use, and no alteration of the model's
+//! output.
 
 use crate::common::{provider, stored_messages, watch};
 use serde_json::{Value, json};
@@ -107,7 +107,7 @@ async fn every_request_begins_with_the_one_before_also_after_a_resume() {
     let bodies = bodies(&server);
     assert_eq!(bodies.len(), 9);
     assert_prefixes(&bodies);
-    // What is stored is what was sent.
+    // The stored messages are the sent ones.
     let stored = stored_messages(home.path());
     let sent = bodies[8].messages.iter().map(|message| serde_json::from_str::<Value>(message).unwrap());
     assert!(sent.eq(stored[..stored.len() - 1].iter().cloned()));
@@ -183,7 +183,7 @@ async fn models_that_can_reason_by_themselves_do() {
     for (model, thinking, expected) in [
         ("claude-opus-5-5", None, bound.clone()),
         ("claude-opus-5-5", Some(Thinking::Off), Value::Null),
-        // It takes no budget, and is to reason all the same.
+        // This model takes no budget, and is to reason all the same.
         ("claude-opus-5-5", Some(Thinking::Budget(4_000)), bound),
         ("claude-opus-4-6", None, adaptive),
         ("claude-opus-4-6", Some(Thinking::Budget(4_000)), json!({"type": "enabled", "budget_tokens": 4_000})),

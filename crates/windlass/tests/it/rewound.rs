@@ -17,7 +17,7 @@ fn kept(world: &World, model: &ScriptedModel) -> SessionBuilder {
     world.builder(Script::new()).provider(model.clone()).file_checkpoints(true)
 }
 
-/// What the user wrote in a message, without reminders.
+/// Text of the user in a message, without reminders.
 fn words(message: &Message) -> Option<&str> {
     let mut texts = message.content.iter().filter_map(|block| block.as_text());
     texts.find(|text| !text.starts_with("<system-reminder>") && message.role == Role::User)
@@ -77,10 +77,10 @@ async fn the_next_prompt_continues_where_the_conversation_was_rewound_to_also_wh
     run(&mut session, 4, "four").await;
     assert_eq!(asked(&model), ["one", "two", "three", "four"]);
     session.handle.rewind_conversation(&prompt(2)).await.unwrap();
-    // What was spent before is not forgotten.
+    // Earlier spending is not forgotten.
     assert_eq!(run(&mut session, 5, "five").await, 500);
     assert_eq!(asked(&model), ["one", "five"]);
-    // What is gone from the conversation cannot be rewound to.
+    // A prompt that left the conversation cannot be rewound to.
     let gone = session.handle.rewind_conversation(&prompt(3)).await;
     assert_eq!(gone.unwrap_err(), RewindError::NoSuchPrompt(prompt(3)));
     run(&mut session, 6, "six").await;

@@ -1,4 +1,4 @@
-//! What the compiler says where a type is not what a method takes: the words that this library gives it.
+//! Compiler errors for a type that a method does not take: the texts that this library gives them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -172,7 +172,7 @@ async fn requests_whose_tools_and_results_do_not_fit_are_refused_with_a_reason()
     for (name, value, written, expected) in [
         ("SUM", "", 0, "there is none"),
         ("SUM", many.as_str(), 0, "more than 64 tools"),
-        // What the library does not read as such a request.
+        // Texts that the library does not read as such a request.
         ("SUM", "7", 0, "invalid type"),
         ("SUM", r#"{"name":[],"inputSchema":{}}"#, 0, "tool 1 cannot be offered: invalid type"),
         ("SUM", &format!("{tool},{tool}"), 0, "occurs twice"),

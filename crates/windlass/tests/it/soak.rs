@@ -16,10 +16,10 @@ use windlass_testkit::wire::{
     Answer, Asked, ChatForm, Dialect, Failure, RecordedRequest, Reply, Said, Tokens, WireServer,
 };
 
-/// What models have given out since the conversation began or was compacted.
+/// Output of models since the conversation began or was compacted.
 #[derive(Debug, Default)]
 struct Given {
-    /// What stands for reasoning, by model, in order.
+    /// Reasoning tokens by model, in order.
     reasoning: BTreeMap<String, Vec<String>>,
     /// Texts and ids of calls of all models, in order.
     said: Vec<String>,
@@ -89,7 +89,7 @@ impl Given {
         self.check(asked, dialect);
         self.count += 1;
         let (text, token) = (format!("hm {}", self.count), format!("opaque-{}-{}", asked.model, self.count));
-        // What Ollama counted is compared with the prompt; 0 says that it was in its cache.
+        // The prompt tokens of Ollama are compared with the prompt; 0 means that it was cached.
         let answer = Answer::new(&asked.model).reasoning([&*text], &token).tokens(Tokens::new(0, 0, 20, 8));
         let last = asked.news().join("\n");
         if last.contains("about to be replaced by a summary") {

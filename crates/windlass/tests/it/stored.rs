@@ -415,7 +415,7 @@ async fn a_call_that_was_reading_when_the_program_died_is_interrupted() {
         )
         .await;
     let log = world.home().find_session(&id).await.unwrap().unwrap().log;
-    // What a kill leaves while the call runs: the message that holds it is the last line.
+    // State after a kill while the call runs: the message with the call is the last line.
     let lines = std::fs::read_to_string(&log).unwrap();
     let end = lines.find("\"tool_use\"").and_then(|call| lines[call..].find('\n').map(|end| call + end + 1)).unwrap();
     std::fs::write(&log, &lines[..end]).unwrap();

@@ -25,14 +25,14 @@ fn first() -> Reply {
     Reply::from(message(FIRST))
 }
 
-/// How a case may end.
+/// Expected end of a case.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Expect {
     /// The first attempt counts.
     First,
-    /// It is incomplete or breaks the protocol: it leaves no trace.
+    /// The stream is incomplete or breaks the protocol: it leaves no trace.
     Withdrawn,
-    /// It is odd but complete: it may count as long as everything agrees.
+    /// The stream is odd but complete: it may be accepted as long as everything agrees.
     Either,
 }
 

@@ -11,7 +11,7 @@ use windlass::{
     query, session,
 };
 
-/// What the model of an agent is told at the very start.
+/// System prompt of an agent's model.
 fn system(request: &ModelRequest) -> String {
     request.system.iter().map(|section| &*section.text).collect::<Vec<_>>().join("\n")
 }

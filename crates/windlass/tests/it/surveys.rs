@@ -55,7 +55,7 @@ impl Checkpoints for Watched {
         self.note(if is_before { "look before" } else { "look behind" });
         let permits = if is_before { &self.before } else { &self.behind };
         permits.acquire().await.unwrap().forget();
-        // What waits for it must not only win because this ends at once.
+        // The waiting task must not win merely because this ends at once.
         for _ in 0..50 {
             tokio::task::yield_now().await;
         }

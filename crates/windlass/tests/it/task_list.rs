@@ -16,7 +16,7 @@ struct World {
     home: tempfile::TempDir,
 }
 
-/// What a run showed: the text of each result in the order of the calls' ends, and the last list.
+/// Output of a run: the text of each result in the order of the calls' ends, and the last list.
 #[derive(Debug, Default)]
 struct Shown {
     results: Vec<String>,
@@ -93,7 +93,7 @@ async fn resumed_and_copied_sessions_keep_the_list() {
         let free = "Task #1 is changed (status): [completed] Read\nCan begin now: #2.";
         assert_eq!(shown.results, [free, "#2 [pending] Write\n\nAll of it."]);
     }
-    // What the copy does, the first session does not see, and TodoWrite replaces the same list.
+    // Changes of the copy do not reach the first session, and TodoWrite replaces the same list.
     let todos = json!({ "todos": [{ "content": "New", "status": "pending", "activeForm": "x" }] });
     let replaced = vec![
         ScriptedTurn::new().tool_use("TodoWrite", todos),

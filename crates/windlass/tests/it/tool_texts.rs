@@ -1,4 +1,4 @@
-//! What the texts for the model cost that each request begins with.
+//! Token cost of the texts that begin each request.
 
 use windlass::crates::context::estimate_request;
 use windlass::{Script, ScriptedModel, coding_tools, query};

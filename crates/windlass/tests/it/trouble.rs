@@ -271,7 +271,7 @@ async fn a_damaged_log_is_resumed_with_what_is_whole() {
     assert!(windlass::crates::store::export_file(&log).unwrap().contains("answer four"));
 }
 
-/// What the children of these tests do.
+/// Work of the child processes of these tests.
 #[test]
 fn child() {
     let Ok(what) = std::env::var(CHILD) else { return };

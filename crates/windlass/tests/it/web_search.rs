@@ -12,7 +12,7 @@ fn asks(id: &str, query: &str) -> Message {
         .usage(10, 10)
 }
 
-/// What the vendor answers to the search.
+/// Answer of the vendor to the search.
 fn found(others: &[&str]) -> Message {
     let page = |url: &str, title: &str| json!({"type": "web_search_result", "url": url, "title": title, "encrypted_content": "x"});
     let results = json!({"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1",
@@ -68,7 +68,7 @@ async fn the_model_searches_apart_and_the_conversation_gets_pages_and_report() {
     for part in ["1. Doors", "https://docs.rs/doors", "What the model that searched writes", "Doors open."] {
         assert!(result.contains(part), "{part}: {result}");
     }
-    // What the search took is on the bill of the session.
+    // The cost of the search is part of the session's cost.
     assert_eq!(host.result().cost.nano(), 120 * 3_000 + 40 * 15_000);
 }
 

@@ -38,7 +38,7 @@ async fn only_changes_for_files_of_questions_that_can_be_settled_are_kept() {
         let request = PermissionRequest::new(call, String::new(), decision, CallDigest::new("0"));
         kept_in.remember(&request, &answer).await;
         assert_eq!(files.0.lock().unwrap().len(), kept, "{reason:?}");
-        // Each change that was not kept is reported, or that none is.
+        // Each update that was not stored is reported, or that none is.
         let reported = reported.lock().unwrap();
         assert_eq!(reported.len(), kept.max(1), "{reported:?}");
         assert!(reported.iter().all(|text: &String| text.contains("a permission update")), "{reported:?}");

@@ -1,6 +1,6 @@
-//! Servers that files define: of plugins, of the user, and of the project.
+//! Servers defined by files: of plugins, of the user, and of the project.
 //!
-//! They begin when the servers of the program are known, since those count for more.
+//! They begin when the servers of the program are known, because those take precedence.
 
 use super::{AbsentServer, ProjectServers, ServerNotConnected, about, grouped};
 use crate::mcp::server_config;
@@ -12,41 +12,41 @@ use windlass_project::{
 };
 use windlass_tools::host_environment;
 
-/// The servers of files.
+/// Servers of files.
 #[derive(Debug, Default)]
 pub(super) struct Files {
-    /// Whether they have begun.
+    /// `true` once the servers have begun.
     open: bool,
-    /// Those that were not begun yet.
+    /// Servers that have not begun yet.
     waiting: Vec<ServerDefinition>,
-    /// Those that were, by name.
+    /// Servers that have begun, by name.
     begun: BTreeMap<String, ServerDefinition>,
-    /// Those in whose place there is one of the program, by name.
+    /// Servers hidden by one of the program, by name.
     hidden: BTreeMap<String, ServerDefinition>,
-    /// Those that the gates of files leave out, and why.
+    /// Servers that the gates of files leave out, with the reasons.
     left_out: Vec<LeftOutServer>,
-    /// Those that the lists of settings keep out, and why.
+    /// Servers that the lists of settings keep out, with the reasons.
     barred: Vec<LeftOutServer>,
-    /// Those that cannot be used, and why.
+    /// Unusable servers, with the reasons.
     unusable: Vec<(ServerDefinition, String)>,
-    /// What else was said of them.
+    /// Further notes about the files.
     notes: Vec<Note>,
 }
 
-/// Servers that come and go.
+/// Servers to add and remove.
 #[derive(Debug, Default)]
 pub(crate) struct Renewal {
-    /// Those that are new or others than before.
+    /// New or changed servers.
     pub(crate) come: Vec<ServerDefinition>,
-    /// The names of those that are gone or others than before.
+    /// Names of removed or changed servers.
     pub(crate) go: Vec<String>,
 }
 
-/// Why a server of a file does not begin.
+/// Reason why a server of a file does not begin.
 enum NotBegun {
-    /// The lists of settings keep it out.
+    /// The lists of settings keep the server out.
     KeptOut(String),
-    /// The program has one of its name.
+    /// The program has a server of this name.
     Hidden,
     Unusable(String),
 }
@@ -57,19 +57,19 @@ impl Files {
         Self { left_out: servers.left_out, notes: servers.notes, waiting, ..Self::default() }
     }
 
-    /// Whether no file defines a server.
+    /// `true` if no file defines a server.
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty() && self.begun.is_empty() && self.absent().is_empty()
     }
 
-    /// The servers that count: those that have begun and those that wait.
+    /// Active servers: those that have begun and those that wait.
     pub(super) fn counting(&self) -> Vec<ServerDefinition> {
         let mut all: Vec<ServerDefinition> = self.begun.values().chain(&self.waiting).cloned().collect();
         all.sort_by(|a, b| a.name.cmp(&b.name));
         all
     }
 
-    /// The servers that are listed and not started.
+    /// Servers that are listed and not started.
     pub(super) fn absent(&self) -> Vec<AbsentServer> {
         let left_out = self.left_out.iter().chain(&self.barred).map(|left| (&left.server, false, left.reason.as_str()));
         let unusable = self.unusable.iter().map(|(server, problem)| (server, true, problem.as_str()));
@@ -83,19 +83,19 @@ impl Files {
         left_out.chain(unusable).map(absent).collect()
     }
 
-    /// What would change if these were the plugins.
+    /// Changes if these were the plugins.
     fn renewal(&self, plugins: &Plugins) -> Renewal {
         let wanted: Vec<&ServerDefinition> = plugins.servers().collect();
         self.change(&wanted, |server| server.scope == ServerScope::Plugin)
     }
 
-    /// What would change if these were the servers of other files than those of plugins.
+    /// Changes if these were the servers of files other than plugins.
     pub(super) fn change_of_files(&self, wanted: &[ServerDefinition]) -> Renewal {
         let wanted: Vec<&ServerDefinition> = wanted.iter().collect();
         self.change(&wanted, |server| server.scope != ServerScope::Plugin)
     }
 
-    /// What would change if, of servers like these, those that are wanted counted.
+    /// Changes if, among servers that match, the wanted ones were active.
     fn change(&self, wanted: &[&ServerDefinition], is_one: impl Fn(&ServerDefinition) -> bool) -> Renewal {
         let broken = self.unusable.iter().map(|(server, _)| server);
         let broken = broken.chain(self.barred.iter().map(|left| &left.server));
@@ -108,7 +108,7 @@ impl Files {
         }
     }
 
-    /// Forgets a server, and returns it if it has begun.
+    /// Forgets a server. Returns it if it has begun.
     pub(super) fn remove(&mut self, name: &str) -> Option<ServerDefinition> {
         self.waiting.retain(|server| server.name != name);
         self.unusable.retain(|(server, _)| server.name != name);
@@ -117,14 +117,14 @@ impl Files {
         self.begun.remove(name)
     }
 
-    /// Keeps a server out that has begun.
+    /// Bars a server that has begun.
     pub(super) fn bar(&mut self, name: &str, why: &str) -> Option<LeftOutServer> {
         let left = LeftOutServer::new(self.begun.remove(name)?, why);
         self.barred.push(left.clone());
         Some(left)
     }
 
-    /// Has those that were kept out or could not be used wait for another try. Returns them with the reasons.
+    /// Requeues the servers that were kept out or unusable. Returns them with the reasons.
     pub(super) fn retry(&mut self) -> Vec<(ServerDefinition, String)> {
         let barred = std::mem::take(&mut self.barred).into_iter().map(|left| (left.server, left.reason));
         let tried: Vec<(ServerDefinition, String)> = barred.chain(std::mem::take(&mut self.unusable)).collect();
@@ -136,13 +136,13 @@ impl Files {
         self.waiting.extend(come);
     }
 
-    /// Puts those that files leave out in the place of those before, and returns the new ones.
+    /// Replaces the left-out servers. Returns the new ones.
     pub(super) fn leave_out(&mut self, left_out: Vec<LeftOutServer>) -> Vec<LeftOutServer> {
         let before = std::mem::replace(&mut self.left_out, left_out);
         self.left_out.iter().filter(|left| !before.contains(left)).cloned().collect()
     }
 
-    /// Puts other notes in the place of those before, and returns the new ones.
+    /// Replaces the notes. Returns the new ones.
     pub(super) fn note(&mut self, notes: Vec<Note>) -> Vec<Note> {
         let before = std::mem::replace(&mut self.notes, notes);
         self.notes.iter().filter(|note| !before.contains(note)).cloned().collect()
@@ -158,13 +158,13 @@ impl Files {
 }
 
 impl ProjectServers {
-    /// Begins to connect the servers of files that wait, and those that come later at once. Must be called inside a tokio
-    /// runtime.
+    /// Begins to connect the waiting servers of files, and later ones at once. Must be called inside a tokio runtime.
     pub fn begin(&self) {
         self.begin_but_for(&[]);
     }
 
-    /// The same. `known`: the servers that were tried before, and why they did not begin, which is not reported again.
+    /// Like [`begin`](Self::begin). `known`: the servers that were tried before, and the reasons why they did not
+    /// begin, which are not reported again.
     pub(super) fn begin_but_for(&self, known: &[(ServerDefinition, String)]) {
         let waiting = {
             let mut files = self.0.files.lock();
@@ -215,11 +215,11 @@ impl ProjectServers {
         })
     }
 
-    /// The way in which a server of a file is reached, with the place where its programs start: in a project that is not trusted
-    /// the user's start in a neutral directory, with a search path outside of the project.
+    /// Configuration of a server of a file, with the directory in which its programs start. In an untrusted project the
+    /// user's servers start in a neutral directory, with a search path outside of the project.
     ///
     /// # Errors
-    /// The entry cannot be used, or its program would run code of a project that is not trusted.
+    /// The entry is unusable, or its program would run code of an untrusted project.
     pub fn config(&self, server: &ServerDefinition) -> Result<McpServerConfig, ServerNotConnected> {
         self.placed_config(server, &self.0.read.starts())
     }
@@ -251,12 +251,12 @@ impl ProjectServers {
         Ok(config)
     }
 
-    /// What would change if these were the plugins.
+    /// Changes if these were the plugins.
     pub(crate) fn renewal(&self, plugins: &Plugins) -> Renewal {
         self.0.files.lock().renewal(plugins)
     }
 
-    /// Puts a change of plugins in place. Servers that go end in the background.
+    /// Applies a change of plugins. Removed servers end in the background.
     pub(crate) fn renew(&self, renewal: Renewal) {
         let gone: Vec<ServerDefinition> = {
             let mut files = self.0.files.lock();
@@ -264,7 +264,7 @@ impl ProjectServers {
         };
         for server in gone {
             let servers = self.set().clone();
-            // The name is free as soon as this begins, and it begins here.
+            // The name is free as soon as the removal begins, and it begins here.
             let mut removal = Box::pin(async move { servers.remove(&server.name).await });
             let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
             if removal.as_mut().poll(&mut cx).is_pending() {
@@ -277,7 +277,8 @@ impl ProjectServers {
         }
     }
 
-    /// Frees the name of a server of a file for one of the program. The one of the file comes back when its definition changes.
+    /// Frees the name of a server of a file for one of the program. The server of the file comes back when its
+    /// definition changes.
     pub async fn give_way(&self, name: &str) {
         let begun = {
             let mut files = self.0.files.lock();
@@ -302,7 +303,7 @@ fn author_of(server: &ServerDefinition) -> ProgramAuthor {
     }
 }
 
-/// The programs of a server, each with variables of its own.
+/// Programs of a server, each with its own variables.
 fn programs_of(config: &McpServerConfig) -> Vec<(ProgramLine<'_>, Vec<(OsString, OsString)>)> {
     let helper = config.headers_helper.as_deref().map(|line| (ProgramLine::Shell(line), Vec::new()));
     let program = match &config.transport {

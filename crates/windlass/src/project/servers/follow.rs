@@ -6,13 +6,13 @@ use tokio::task::JoinSet;
 use windlass_project::{Layer, LeftOutServer, Origin, Resolved, ServerDefinition, ServerFiles, Servers};
 
 impl ProjectServers {
-    /// Whether servers may come by files.
+    /// `true` if servers may come from files.
     pub(in crate::project) fn follows_files(&self) -> bool {
         self.0.sources.lock().is_some()
     }
 
-    /// Reads the files that define servers again, if one of them has come, gone or changed. Returns what they say and which have
-    /// changed.
+    /// Reads the files that define servers again, if one of them was added, removed or changed. Returns their content
+    /// and the changed files.
     pub(in crate::project) fn look(&self) -> Option<(ServerFiles, Vec<(Layer, Origin)>)> {
         let read = &self.0.read;
         let sources = self.0.sources.lock();
@@ -22,7 +22,7 @@ impl ProjectServers {
         Some((newer, changed))
     }
 
-    /// Has them count, but for those of these layers.
+    /// Activates the definitions, except those of these layers.
     pub(in crate::project) fn take(&self, newer: ServerFiles, refused: &[Layer]) {
         let mut sources = self.0.sources.lock();
         let Some(known) = sources.as_mut() else { return };
@@ -33,8 +33,9 @@ impl ProjectServers {
         new.into_iter().for_each(|note| self.tell(note));
     }
 
-    /// Has servers begin, begin anew and end as files and these settings say. What is begun is put in place as a whole, whether
-    /// somebody waits or not; the result is there when servers that go have ended. Must be called inside a tokio runtime.
+    /// Starts, restarts and ends servers according to the files and these settings. A change is applied as a whole,
+    /// whether the future is polled or not; the future is ready when removed servers have ended. Must be called inside
+    /// a tokio runtime.
     pub(in crate::project) fn follow(&self, resolved: &Resolved) -> impl Future<Output = ()> + use<> {
         let read = &self.0.read;
         let servers = self.0.sources.lock().as_ref().map(|files| files.servers(&read.places, &read.settings, resolved));
@@ -45,7 +46,7 @@ impl ProjectServers {
     }
 
     async fn put_in_place(self, gate: Gate, wanted: Option<Servers>) {
-        // One change after another: the last one counts.
+        // One change after another: the last one wins.
         let _turn = self.0.renewing.lock().await;
         *self.0.gate.lock() = gate;
         let mut gone = self.keep_out();
@@ -57,7 +58,7 @@ impl ProjectServers {
                 before.push(server);
             }
         }
-        // The program of a server that is started anew may hold what the next one needs.
+        // The program of a restarted server may hold resources that the next one needs.
         self.end(gone).await;
         self.let_in();
         let tried = self.0.files.lock().retry();
@@ -72,7 +73,7 @@ impl ProjectServers {
         self.tell_of_files(&before, &come, left_out);
     }
 
-    /// Has servers go that settings do not let in any more, and returns their names.
+    /// Removes servers that settings no longer permit. Returns their names.
     fn keep_out(&self) -> Vec<String> {
         let mut gone = Vec::new();
         for status in self.set().status() {
@@ -100,7 +101,7 @@ impl ProjectServers {
         while ending.join_next().await.is_some() {}
     }
 
-    /// Begins the servers of the program that settings kept out and let in now.
+    /// Begins the servers of the program that settings kept out and permit now.
     fn let_in(&self) {
         let kept_out = self.0.kept_out.lock().clone();
         for (name, (config, _)) in kept_out {

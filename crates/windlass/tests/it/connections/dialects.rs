@@ -27,7 +27,7 @@ pub(super) enum Dialect {
     GeminiVertex,
 }
 
-/// Those that need no file for their set-up.
+/// Dialects whose set-up needs no file.
 pub(super) const DIALECTS: [Dialect; 7] = [
     Dialect::Anthropic,
     Dialect::OpenAi,
@@ -111,7 +111,7 @@ impl Dialect {
         }
     }
 
-    /// What sets a provider up for a server.
+    /// Variables that set a provider up for a server.
     pub(super) fn variables(self, url: &str) -> HashMap<String, String> {
         let all: &[(&str, &str)] = match self {
             Self::Anthropic => &[("ANTHROPIC_API_KEY", KEY), ("ANTHROPIC_BASE_URL", url)],

@@ -1,4 +1,4 @@
-//! How each provider connects: through proxies, to servers with certificates of their own authority, and over a
+//! Connections of each provider: through proxies, to servers with certificates of their own authority, and over a
 //! transport of the program's own.
 
 mod dialects;

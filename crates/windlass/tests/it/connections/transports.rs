@@ -14,7 +14,7 @@ use super::dialects::{DIALECTS, Dialect, KEY, every};
 
 const URL: &str = "https://elsewhere.example";
 
-/// What a memory transport does with requests.
+/// Behaviour of a memory transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Manner {
     Answers,

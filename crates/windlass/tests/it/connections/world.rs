@@ -55,7 +55,7 @@ impl World {
         format!("http://me:{word}@{}", self.proxy)
     }
 
-    /// Where tunnels were asked for.
+    /// Targets of the requested tunnels.
     pub(super) fn tunnels(&self) -> Vec<String> {
         let heads = self.heads.lock().unwrap();
         heads.iter().map(|head| head.split(' ').nth(1).unwrap_or_default().to_owned()).collect()
