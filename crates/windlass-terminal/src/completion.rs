@@ -33,7 +33,7 @@ pub enum CandidateKind {
 /// A text that completes a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Candidate {
+pub struct CompletionCandidate {
     /// Kind of the candidate.
     pub kind: CandidateKind,
     /// Name as it is shown and compared.
@@ -48,7 +48,7 @@ pub struct Candidate {
     pub arguments: String,
 }
 
-impl Candidate {
+impl CompletionCandidate {
     fn new(kind: CandidateKind, name: &str, text: String, detail: &str) -> Self {
         let (aliases, arguments) = (Vec::new(), String::new());
         Self { kind, name: visible_line(name), text, detail: visible_line(detail), aliases, arguments }
@@ -161,9 +161,9 @@ pub(crate) fn completable(text: &str, caret: usize) -> Option<Completable> {
 
 /// The best candidates for a word, the best first.
 #[must_use]
-pub fn ranked(query: &str, candidates: Vec<Candidate>, most: usize) -> Vec<Candidate> {
+pub fn ranked(query: &str, candidates: Vec<CompletionCandidate>, most: usize) -> Vec<CompletionCandidate> {
     let scored = candidates.into_iter().filter_map(|candidate| Some((candidate.score(query)?, candidate)));
-    let mut scored: Vec<(i64, Candidate)> = scored.collect();
+    let mut scored: Vec<(i64, CompletionCandidate)> = scored.collect();
     // Stable: equal ones stay in the order in which they came.
     scored.sort_by_key(|(points, _)| std::cmp::Reverse(*points));
     scored.into_iter().take(most).map(|(_, candidate)| candidate).collect()

@@ -15,9 +15,9 @@ pub use submission::{Submission, SubmissionPart};
 
 pub(crate) use layout::shown;
 
-use crate::keys::Action;
-use draft::{Direction, Draft, ElementContent, Fragment, is_no_blank, is_word};
-use edits::{Edits, KillRing};
+use crate::keys::KeyAction;
+use draft::{Direction, ElementContent, Fragment, PromptDraft, is_no_blank, is_word};
+use edits::{DraftEdits, KillRing};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -41,20 +41,20 @@ impl Default for ComposerOptions {
 ///
 /// ```
 /// use windlass_terminal::composer::{Composer, ComposerOptions};
-/// use windlass_terminal::keys::Action;
+/// use windlass_terminal::keys::KeyAction;
 ///
 /// let mut composer = Composer::new(ComposerOptions::default());
 /// composer.paste("fix the test");
-/// composer.edit(Action::KillWordBack, 80);
+/// composer.edit(KeyAction::KillWordBack, 80);
 /// assert_eq!(composer.text(), "fix the ");
-/// composer.edit(Action::Undo, 80);
+/// composer.edit(KeyAction::Undo, 80);
 /// assert_eq!(composer.text(), "fix the test");
 /// ```
 #[derive(Debug, Default)]
 pub struct Composer {
     options: ComposerOptions,
-    draft: Draft,
-    edits: Edits,
+    draft: PromptDraft,
+    edits: DraftEdits,
     kills: KillRing,
     stash: Vec<Fragment>,
     /// Number of pastes and images so far, for their labels.
@@ -170,7 +170,7 @@ impl Composer {
     }
 
     /// Replaces the whole text by what an external editor gave back. Labels of images that are still there stay images.
-    /// [`Action::Undo`] takes it back.
+    /// [`KeyAction::Undo`] takes it back.
     pub fn replace_all(&mut self, text: &str) {
         self.settle();
         let fragment = submission::relinked(text, self.draft.content());
@@ -195,7 +195,7 @@ impl Composer {
     pub fn restore(&mut self, saved: SavedPrompt) {
         self.settle();
         self.edits.clear();
-        self.draft = Draft::new(saved.into_fragment());
+        self.draft = PromptDraft::new(saved.into_fragment());
     }
 
     /// Puts a saved text in front of the text, on lines of its own.
@@ -218,41 +218,40 @@ impl Composer {
         !self.stash.is_empty()
     }
 
-    /// Texts that are put aside, the newest last.
-    #[must_use]
-    pub fn stashed(&self) -> Vec<SavedPrompt> {
-        self.stash.iter().cloned().map(SavedPrompt::of).collect()
+    /// Takes the texts out that are put aside, the newest last.
+    pub fn take_stash(&mut self) -> Vec<SavedPrompt> {
+        std::mem::take(&mut self.stash).into_iter().map(SavedPrompt::of).collect()
     }
 
     /// Carries out an editing action on a screen of so many columns. Returns `false` if the action is none of editing, or
-    /// has nothing to do, as [`Action::Up`] on the first row.
-    pub fn edit(&mut self, action: Action, columns: usize) -> bool {
+    /// has nothing to do, as [`KeyAction::Up`] on the first row.
+    pub fn edit(&mut self, action: KeyAction, columns: usize) -> bool {
         self.edits.pause();
-        let is_vertical = matches!(action, Action::Up | Action::Down);
+        let is_vertical = matches!(action, KeyAction::Up | KeyAction::Down);
         if !is_vertical {
             self.column = None;
         }
         if let Some((range, is_back)) = self.cut_range(action) {
             return self.cut(range, is_back);
         }
-        if !matches!(action, Action::Yank | Action::YankPop) {
+        if !matches!(action, KeyAction::Yank | KeyAction::YankPop) {
             self.kills.pause();
         }
         match action {
-            Action::Up => self.vertical(Direction::Back, columns),
-            Action::Down => self.vertical(Direction::Forward, columns),
-            Action::DeleteBack => self.delete(Direction::Back),
-            Action::DeleteForward | Action::DeleteOrExit => self.delete(Direction::Forward),
-            Action::NewLine => {
+            KeyAction::Up => self.vertical(Direction::Back, columns),
+            KeyAction::Down => self.vertical(Direction::Forward, columns),
+            KeyAction::DeleteBack => self.delete(Direction::Back),
+            KeyAction::DeleteForward | KeyAction::DeleteOrExit => self.delete(Direction::Forward),
+            KeyAction::NewLine => {
                 self.insert(Fragment::text("\n"));
                 true
             }
-            Action::Yank => self.yank(),
-            Action::YankPop => self.yank_pop(),
-            Action::Undo => self.edits.undo(&mut self.draft),
-            Action::Redo => self.edits.redo(&mut self.draft),
-            Action::Stash => self.stash(),
-            Action::ExpandPaste => self.expand_paste(),
+            KeyAction::Yank => self.yank(),
+            KeyAction::YankPop => self.yank_pop(),
+            KeyAction::Undo => self.edits.undo(&mut self.draft),
+            KeyAction::Redo => self.edits.redo(&mut self.draft),
+            KeyAction::Stash => self.stash(),
+            KeyAction::ExpandPaste => self.expand_paste(),
             _ => self.move_caret(action),
         }
     }
@@ -281,17 +280,17 @@ impl Composer {
         self.column = None;
     }
 
-    fn move_caret(&mut self, action: Action) -> bool {
+    fn move_caret(&mut self, action: KeyAction) -> bool {
         let at = self.draft.caret();
         let to = match action {
-            Action::Left => self.draft.previous(at),
-            Action::Right => self.draft.next(at),
-            Action::WordLeft => self.draft.word(Direction::Back, is_word),
-            Action::WordRight => self.draft.word(Direction::Forward, is_word),
-            Action::LineStart => self.draft.line_start(at),
-            Action::LineEnd => self.draft.line_end(at),
-            Action::TextStart => 0,
-            Action::TextEnd => self.draft.text().len(),
+            KeyAction::Left => self.draft.previous(at),
+            KeyAction::Right => self.draft.next(at),
+            KeyAction::WordLeft => self.draft.word(Direction::Back, is_word),
+            KeyAction::WordRight => self.draft.word(Direction::Forward, is_word),
+            KeyAction::LineStart => self.draft.line_start(at),
+            KeyAction::LineEnd => self.draft.line_end(at),
+            KeyAction::TextStart => 0,
+            KeyAction::TextEnd => self.draft.text().len(),
             _ => return false,
         };
         self.draft.set_caret(to);
@@ -322,18 +321,18 @@ impl Composer {
     }
 
     /// The range that an action cuts, and whether it is before the caret; `None` if the action cuts nothing.
-    fn cut_range(&self, action: Action) -> Option<(Range<usize>, bool)> {
+    fn cut_range(&self, action: KeyAction) -> Option<(Range<usize>, bool)> {
         let at = self.draft.caret();
         Some(match action {
-            Action::KillWordBack => (self.draft.word(Direction::Back, is_no_blank)..at, true),
-            Action::KillPartBack => (self.draft.word(Direction::Back, is_word)..at, true),
-            Action::KillWordForward => (at..self.draft.word(Direction::Forward, is_word), false),
-            Action::KillLineStart => {
+            KeyAction::KillWordBack => (self.draft.word(Direction::Back, is_no_blank)..at, true),
+            KeyAction::KillPartBack => (self.draft.word(Direction::Back, is_word)..at, true),
+            KeyAction::KillWordForward => (at..self.draft.word(Direction::Forward, is_word), false),
+            KeyAction::KillLineStart => {
                 let start = self.draft.line_start(at);
                 // At the beginning of a line its line end goes.
                 (if start == at { self.draft.previous(at) } else { start }..at, true)
             }
-            Action::KillLineEnd => {
+            KeyAction::KillLineEnd => {
                 let end = self.draft.line_end(at);
                 (at..if end == at { self.draft.next(at) } else { end }, false)
             }

@@ -18,7 +18,7 @@ pub use plan::PlanDialog;
 
 use crate::composer::{Composer, ComposerOptions};
 use crate::input::TerminalInput;
-use crate::keys::{Action, Key, Keymap};
+use crate::keys::{Key, KeyAction, Keymap};
 use guard::KeyGuard;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -108,7 +108,7 @@ pub enum DialogResult {
 
 /// Result of a key for one dialog.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Outcome {
+pub(crate) enum DialogOutcome {
     Taken,
     Answered(PermissionAnswer, Option<String>),
     OpenEditor(String),
@@ -160,7 +160,7 @@ impl Dialog {
         }
     }
 
-    fn handle(&mut self, input: &TerminalInput, keymap: &Keymap) -> Outcome {
+    fn handle(&mut self, input: &TerminalInput, keymap: &Keymap) -> DialogOutcome {
         match self {
             Self::Permission(dialog) => dialog.handle(input, keymap),
             Self::Form(dialog) => dialog.handle(input, keymap),
@@ -216,11 +216,17 @@ impl Dialogs {
     /// Adds a question. It is shown when those before it are answered.
     pub fn ask(&mut self, request: PermissionRequest, now: Duration) {
         let id = request.id.clone();
-        let mut dialog = Dialog::new(request);
-        dialog.resize(self.columns, self.rows);
-        self.waiting.push_back((id, dialog));
+        self.waiting.push_back((id, Dialog::new(request)));
         if self.waiting.len() == 1 {
-            self.guard.shown(now);
+            self.show(now);
+        }
+    }
+
+    /// Shows the first question. One that waits is not laid out: rows that are laid out count as read.
+    fn show(&mut self, now: Duration) {
+        self.guard.shown(now);
+        if let Some((_, dialog)) = self.waiting.front_mut() {
+            dialog.resize(self.columns, self.rows);
         }
     }
 
@@ -228,10 +234,11 @@ impl Dialogs {
     /// if there is none.
     pub fn withdraw(&mut self, id: &QuestionId, now: Duration) -> String {
         let Some(at) = self.waiting.iter().position(|(waiting, _)| waiting == id) else { return String::new() };
+        let written = self.waiting.remove(at).map(|(_, dialog)| dialog.written()).unwrap_or_default();
         if at == 0 {
-            self.guard.shown(now);
+            self.show(now);
         }
-        self.waiting.remove(at).map(|(_, dialog)| dialog.written()).unwrap_or_default()
+        written
     }
 
     /// Number of questions that wait, the shown one included.
@@ -255,7 +262,7 @@ impl Dialogs {
     /// Lays the dialogs out on so many columns and rows. Rows that a dialog shows count as read.
     pub fn resize(&mut self, columns: usize, rows: usize) {
         (self.columns, self.rows) = (columns, rows);
-        for (_, dialog) in &mut self.waiting {
+        if let Some((_, dialog)) = self.waiting.front_mut() {
             dialog.resize(columns, rows);
         }
     }
@@ -282,13 +289,13 @@ impl Dialogs {
             return DialogResult::Passed(input);
         };
         match dialog.handle(&input, &self.keymap) {
-            Outcome::Taken => DialogResult::Taken,
-            Outcome::OpenEditor(text) => DialogResult::OpenEditor(text),
-            Outcome::Answered(answer, comment) => {
+            DialogOutcome::Taken => DialogResult::Taken,
+            DialogOutcome::OpenEditor(text) => DialogResult::OpenEditor(text),
+            DialogOutcome::Answered(answer, comment) => {
                 let answer = DialogAnswer { id: id.clone(), answer, comment };
                 self.waiting.pop_front();
                 self.guard.typed(now);
-                self.guard.shown(now);
+                self.show(now);
                 DialogResult::Answered(answer)
             }
         }
@@ -308,14 +315,23 @@ pub(crate) fn editor() -> Composer {
 }
 
 /// Gives an input to the editor of a dialog. Returns the action of a key that is none of editing.
-pub(crate) fn write(editor: &mut Composer, input: &TerminalInput, keymap: &Keymap, columns: usize) -> Option<Action> {
+pub(crate) fn write(
+    editor: &mut Composer,
+    input: &TerminalInput,
+    keymap: &Keymap,
+    columns: usize,
+) -> Option<KeyAction> {
     match input {
         TerminalInput::Paste(text) => editor.paste(text),
         TerminalInput::Key(key) => match (keymap.action(*key), key.typed()) {
-            (Some(Action::Submit), _) if editor.continue_line() => {}
+            (Some(KeyAction::Submit), _) if editor.continue_line() => {}
             (
                 Some(
-                    action @ (Action::Submit | Action::Interrupt | Action::Cancel | Action::Queue | Action::CycleMode),
+                    action @ (KeyAction::Submit
+                    | KeyAction::Interrupt
+                    | KeyAction::Cancel
+                    | KeyAction::Queue
+                    | KeyAction::CycleMode),
                 ),
                 _,
             ) => {

@@ -53,7 +53,7 @@ impl HistoryEntry {
 ///
 /// A text that is changed on the way is not lost: [`leave`](Self::leave) adds it.
 #[derive(Debug, Default)]
-pub struct History {
+pub struct PromptHistory {
     entries: VecDeque<HistoryEntry>,
     size: usize,
     project: String,
@@ -64,7 +64,7 @@ pub struct History {
     changed: BTreeMap<Option<usize>, SavedPrompt>,
 }
 
-impl History {
+impl PromptHistory {
     /// An empty history for a project and a session.
     #[must_use]
     pub fn new(project: impl Into<String>, session: impl Into<String>) -> Self {

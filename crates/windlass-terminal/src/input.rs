@@ -8,6 +8,6 @@ mod escape;
 mod mode;
 mod queue;
 
-pub use decoder::{Decoder, TerminalInput};
-pub use mode::{InputAction, InputMode, InputModeOptions, RunState};
-pub use queue::{QueuedMessage, QueuedMessages};
+pub use decoder::{TerminalDecoder, TerminalInput};
+pub use mode::{InputAction, InputMode, InputModeOptions, RunActivity};
+pub use queue::{WaitingMessage, WaitingMessages};

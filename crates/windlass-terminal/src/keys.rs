@@ -4,7 +4,7 @@ mod action;
 mod defaults;
 mod keymap;
 
-pub use action::Action;
+pub use action::KeyAction;
 pub use keymap::{Keymap, KeymapError};
 
 use std::fmt;

@@ -4,7 +4,7 @@ use crate::completion::score;
 use crate::composer::Composer;
 use crate::dialog::{editor, write};
 use crate::input::TerminalInput;
-use crate::keys::{Action, KeyCode, Keymap};
+use crate::keys::{KeyAction, KeyCode, Keymap};
 use windlass_types::text::visible_line;
 
 /// An entry of a picker.
@@ -142,13 +142,13 @@ impl<T: Clone> Picker<T> {
             self.search();
         }
         match action {
-            Some(Action::Up | Action::HistoryOlder) => self.step(-1),
-            Some(Action::Down | Action::HistoryNewer) => self.step(1),
-            Some(Action::Submit) => {
+            Some(KeyAction::Up | KeyAction::HistoryOlder) => self.step(-1),
+            Some(KeyAction::Down | KeyAction::HistoryNewer) => self.step(1),
+            Some(KeyAction::Submit) => {
                 self.selected().map_or(PickerResult::Taken, |item| PickerResult::Chosen(item.value.clone()))
             }
-            Some(Action::Interrupt | Action::Cancel) if self.query.is_empty() => PickerResult::Closed,
-            Some(Action::Interrupt | Action::Cancel) => {
+            Some(KeyAction::Interrupt | KeyAction::Cancel) if self.query.is_empty() => PickerResult::Closed,
+            Some(KeyAction::Interrupt | KeyAction::Cancel) => {
                 self.query = editor();
                 self.search();
                 PickerResult::Taken

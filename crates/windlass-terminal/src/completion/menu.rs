@@ -1,6 +1,6 @@
 //! The menu of candidates and its selection.
 
-use super::{Candidate, CandidateKind};
+use super::{CandidateKind, CompletionCandidate};
 
 /// Most candidates of a menu.
 pub(crate) const MOST_CANDIDATES: usize = 100;
@@ -8,7 +8,7 @@ pub(crate) const MOST_CANDIDATES: usize = 100;
 /// A menu of candidates. The selection stays on its candidate when others come.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CompletionMenu {
-    candidates: Vec<Candidate>,
+    candidates: Vec<CompletionCandidate>,
     selected: usize,
     /// `true` if the person has moved the selection.
     moved: bool,
@@ -30,11 +30,11 @@ pub struct MenuRow {
 
 impl CompletionMenu {
     /// Replaces the candidates.
-    pub(crate) fn set(&mut self, candidates: Vec<Candidate>) {
+    pub(crate) fn set(&mut self, candidates: Vec<CompletionCandidate>) {
         let kept = self.selected().filter(|_| self.moved).map(|kept| (kept.kind, kept.name.clone()));
         self.candidates = candidates;
         self.candidates.truncate(MOST_CANDIDATES);
-        let is_kept = |candidate: &Candidate| {
+        let is_kept = |candidate: &CompletionCandidate| {
             kept.as_ref().is_some_and(|(kind, name)| candidate.kind == *kind && candidate.name == *name)
         };
         let at = self.candidates.iter().position(is_kept);
@@ -44,7 +44,7 @@ impl CompletionMenu {
 
     /// The candidate that is selected; `None` if the menu is empty.
     #[must_use]
-    pub fn selected(&self) -> Option<&Candidate> {
+    pub fn selected(&self) -> Option<&CompletionCandidate> {
         self.candidates.get(self.selected)
     }
 
@@ -71,7 +71,7 @@ impl CompletionMenu {
     pub fn rows(&self, most: usize) -> Vec<MenuRow> {
         let first = self.selected.saturating_add(1).saturating_sub(most.max(1));
         let rows = self.candidates.iter().enumerate().skip(first).take(most.max(1));
-        let row = |(index, candidate): (usize, &Candidate)| MenuRow {
+        let row = |(index, candidate): (usize, &CompletionCandidate)| MenuRow {
             kind: candidate.kind,
             name: [candidate.name.as_str(), candidate.arguments.as_str()].join(" ").trim_end().to_owned(),
             detail: candidate.detail.clone(),

@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn best(query: &str, names: &[&str]) -> Vec<String> {
-    let candidates = names.iter().map(|name| Candidate::file(name)).collect();
+    let candidates = names.iter().map(|name| CompletionCandidate::file(name)).collect();
     ranked(query, candidates, 10).into_iter().map(|candidate| candidate.name).collect()
 }
 
@@ -60,23 +60,23 @@ fn words_that_can_be_completed_are_found() {
 #[test]
 fn names_are_mentioned_so_that_they_are_read_back() {
     for (candidate, text) in [
-        (Candidate::file("src/main.rs"), "@src/main.rs"),
-        (Candidate::file("my file.txt"), "@\"my file.txt\""),
-        (Candidate::file("a."), "@\"a.\""),
-        (Candidate::file("a \"b\".txt"), "@a\\ \"b\".txt"),
-        (Candidate::directory("src"), "@src/"),
-        (Candidate::agent("reviewer", ""), "@agent-reviewer"),
-        (Candidate::resource("db", "table://users", ""), "@db:table://users"),
+        (CompletionCandidate::file("src/main.rs"), "@src/main.rs"),
+        (CompletionCandidate::file("my file.txt"), "@\"my file.txt\""),
+        (CompletionCandidate::file("a."), "@\"a.\""),
+        (CompletionCandidate::file("a \"b\".txt"), "@a\\ \"b\".txt"),
+        (CompletionCandidate::directory("src"), "@src/"),
+        (CompletionCandidate::agent("reviewer", ""), "@agent-reviewer"),
+        (CompletionCandidate::resource("db", "table://users", ""), "@db:table://users"),
     ] {
         assert_eq!(candidate.text, text);
     }
     // A line break in a name is written out.
-    assert_eq!(Candidate::file("a\nb\x1b[2J").text, "@a\\u{a}b\\u{1b}[2J");
+    assert_eq!(CompletionCandidate::file("a\nb\x1b[2J").text, "@a\\u{a}b\\u{1b}[2J");
 }
 
 #[test]
 fn the_menu_wraps_around_and_keeps_its_selection() {
-    let candidates = |names: &[&str]| names.iter().map(|name| Candidate::file(name)).collect::<Vec<_>>();
+    let candidates = |names: &[&str]| names.iter().map(|name| CompletionCandidate::file(name)).collect::<Vec<_>>();
     let mut menu = CompletionMenu::default();
     menu.set(candidates(&["a", "b", "c"]));
     menu.up();

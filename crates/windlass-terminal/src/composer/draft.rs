@@ -25,7 +25,7 @@ pub(crate) enum ElementContent {
 
 /// A part of the text that is one thing: its label stands in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Element {
+pub(crate) struct DraftElement {
     pub(crate) range: Range<usize>,
     pub(crate) content: ElementContent,
 }
@@ -34,7 +34,7 @@ pub(crate) struct Element {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Fragment {
     pub(crate) text: String,
-    pub(crate) elements: Vec<Element>,
+    pub(crate) elements: Vec<DraftElement>,
 }
 
 impl Fragment {
@@ -44,7 +44,7 @@ impl Fragment {
 
     /// A single element with this label.
     pub(crate) fn element(label: String, content: ElementContent) -> Self {
-        Self { elements: vec![Element { range: 0..label.len(), content }], text: label }
+        Self { elements: vec![DraftElement { range: 0..label.len(), content }], text: label }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -69,7 +69,7 @@ impl Fragment {
 }
 
 /// The element with its range moved left by `back` and right by `by`.
-fn moved(mut element: Element, back: usize, by: usize) -> Element {
+fn moved(mut element: DraftElement, back: usize, by: usize) -> DraftElement {
     let shift = |at: usize| at.saturating_sub(back).saturating_add(by);
     element.range = shift(element.range.start)..shift(element.range.end);
     element
@@ -78,7 +78,7 @@ fn moved(mut element: Element, back: usize, by: usize) -> Element {
 /// The text of a prompt and the caret in it. The caret is always at a boundary: between grapheme clusters, and never
 /// inside of an element.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Draft {
+pub(crate) struct PromptDraft {
     content: Fragment,
     caret: usize,
 }
@@ -90,7 +90,7 @@ pub(crate) enum Direction {
     Forward,
 }
 
-impl Draft {
+impl PromptDraft {
     pub(crate) fn new(content: Fragment) -> Self {
         let caret = content.text.len();
         Self { content, caret }
@@ -117,14 +117,14 @@ impl Draft {
     }
 
     /// The element that begins, ends, or both, around a place; `at` is inside or at an edge.
-    pub(crate) fn element_at(&self, at: usize) -> Option<&Element> {
+    pub(crate) fn element_at(&self, at: usize) -> Option<&DraftElement> {
         self.content.elements.iter().find(|element| element.range.start <= at && at <= element.range.end)
     }
 
     /// The stretch between two elements that holds a place, or `Err` with the element that does.
     fn stretch(&self, at: usize) -> Result<Range<usize>, Range<usize>> {
         let mut start = 0;
-        for Element { range, .. } in &self.content.elements {
+        for DraftElement { range, .. } in &self.content.elements {
             if at <= range.start {
                 return Ok(start..range.start);
             }
@@ -275,7 +275,7 @@ impl Draft {
         while !self.text().is_char_boundary(end) {
             end = end.saturating_add(1);
         }
-        for Element { range, .. } in &self.content.elements {
+        for DraftElement { range, .. } in &self.content.elements {
             let overlaps = range.start < end && start < range.end;
             let holds = start == end && range.start < start && start < range.end;
             if overlaps || holds {

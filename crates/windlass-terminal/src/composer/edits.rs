@@ -1,6 +1,6 @@
 //! Changes of a draft that can be undone, and texts that were cut.
 
-use super::draft::{Draft, Fragment};
+use super::draft::{Fragment, PromptDraft};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -13,14 +13,14 @@ const MOST_KILLS: usize = 30;
 
 /// A change: this was removed and that inserted at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Change {
+struct DraftChange {
     at: usize,
     removed: Fragment,
     inserted: Fragment,
     caret_before: usize,
 }
 
-impl Change {
+impl DraftChange {
     fn size(&self) -> usize {
         self.removed.size().saturating_add(self.inserted.size())
     }
@@ -28,16 +28,16 @@ impl Change {
 
 /// Changes of a draft, for undo and redo.
 #[derive(Debug, Default)]
-pub(super) struct Edits {
-    done: VecDeque<Change>,
-    undone: Vec<Change>,
+pub(super) struct DraftEdits {
+    done: VecDeque<DraftChange>,
+    undone: Vec<DraftChange>,
     /// `true` while the next typed character joins the last change.
     joins: bool,
 }
 
-impl Edits {
+impl DraftEdits {
     /// Replaces a range of the draft and records the change. Returns what was removed.
-    pub(super) fn replace(&mut self, draft: &mut Draft, range: Range<usize>, new: Fragment) -> Fragment {
+    pub(super) fn replace(&mut self, draft: &mut PromptDraft, range: Range<usize>, new: Fragment) -> Fragment {
         let caret_before = draft.caret();
         let (at, removed) = draft.replace(range, new.clone());
         if removed.is_empty() && new.is_empty() {
@@ -45,13 +45,13 @@ impl Edits {
         }
         self.joins = false;
         self.undone.clear();
-        self.done.push_back(Change { at, removed: removed.clone(), inserted: new, caret_before });
+        self.done.push_back(DraftChange { at, removed: removed.clone(), inserted: new, caret_before });
         self.bound();
         removed
     }
 
     /// Inserts a typed character. Those of one word are one change.
-    pub(super) fn type_char(&mut self, draft: &mut Draft, c: char) {
+    pub(super) fn type_char(&mut self, draft: &mut PromptDraft, c: char) {
         let at = draft.caret();
         let joins = std::mem::take(&mut self.joins) && !c.is_whitespace();
         let previous = self
@@ -75,7 +75,7 @@ impl Edits {
         self.joins = false;
     }
 
-    pub(super) fn undo(&mut self, draft: &mut Draft) -> bool {
+    pub(super) fn undo(&mut self, draft: &mut PromptDraft) -> bool {
         self.joins = false;
         let Some(change) = self.done.pop_back() else { return false };
         let end = change.at.saturating_add(change.inserted.text.len());
@@ -85,7 +85,7 @@ impl Edits {
         true
     }
 
-    pub(super) fn redo(&mut self, draft: &mut Draft) -> bool {
+    pub(super) fn redo(&mut self, draft: &mut PromptDraft) -> bool {
         self.joins = false;
         let Some(change) = self.undone.pop() else { return false };
         let end = change.at.saturating_add(change.removed.text.len());
@@ -100,7 +100,7 @@ impl Edits {
     }
 
     fn bound(&mut self) {
-        let mut size: usize = self.done.iter().map(Change::size).fold(0, usize::saturating_add);
+        let mut size: usize = self.done.iter().map(DraftChange::size).fold(0, usize::saturating_add);
         while self.done.len() > MOST_CHANGES || (size > MOST_BYTES && self.done.len() > 1) {
             size = size.saturating_sub(self.done.pop_front().map_or(0, |change| change.size()));
         }

@@ -1,6 +1,6 @@
 //! Rows of a draft on a screen, and the place of the caret.
 
-use super::draft::{Draft, Element};
+use super::draft::{DraftElement, PromptDraft};
 use crate::text::{TAB_WIDTH, clusters, width};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -65,8 +65,8 @@ fn joins_letters(cluster: &str) -> bool {
 }
 
 /// All rows of a draft on a screen of so many columns, of which the last stays free for the caret.
-pub(super) fn rows(draft: &Draft, columns: usize) -> Vec<ComposerRow> {
-    let mut layout = Layout { width: columns.saturating_sub(1).max(1), rows: Vec::new(), row: empty_row(0) };
+pub(super) fn rows(draft: &PromptDraft, columns: usize) -> Vec<ComposerRow> {
+    let mut layout = RowLayout { width: columns.saturating_sub(1).max(1), rows: Vec::new(), row: empty_row(0) };
     let mut at = 0;
     for element in &draft.content().elements {
         layout.text(draft.slice(at..element.range.start), at);
@@ -82,13 +82,13 @@ fn empty_row(at: usize) -> ComposerRow {
     ComposerRow { text: String::new(), width: 0, placeholders: Vec::new(), source: at..at, stops: vec![(0, at)] }
 }
 
-struct Layout {
+struct RowLayout {
     width: usize,
     rows: Vec<ComposerRow>,
     row: ComposerRow,
 }
 
-impl Layout {
+impl RowLayout {
     fn text(&mut self, text: &str, from: usize) {
         for (at, cluster) in text.grapheme_indices(true) {
             let at = from.saturating_add(at);
@@ -116,7 +116,7 @@ impl Layout {
         }
     }
 
-    fn element(&mut self, draft: &Draft, element: &Element) {
+    fn element(&mut self, draft: &PromptDraft, element: &DraftElement) {
         let (shown, columns) = shown(draft.slice(element.range.clone()));
         if self.row.width.saturating_add(columns) > self.width && self.row.width > 0 {
             self.wrap(element.range.start);

@@ -1,6 +1,6 @@
 //! A text of the editor that is kept: in the history, in the queue, or while a dialog is shown.
 
-use super::draft::{Element, ElementContent, Fragment, ImageReference};
+use super::draft::{DraftElement, ElementContent, Fragment, ImageReference};
 use super::submission::{self, Submission};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// As JSON it is an object with `text` and, if it has some, `pastes` and `images`, each with its range in bytes. Images that
 /// only the running program holds become plain text. Ranges that do not fit are read as plain text.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(from = "Form", into = "Form")]
+#[serde(from = "SavedPromptForm", into = "SavedPromptForm")]
 pub struct SavedPrompt(Fragment);
 
 impl SavedPrompt {
@@ -61,7 +61,7 @@ impl SavedPrompt {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Form {
+struct SavedPromptForm {
     text: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pastes: Vec<(Range<usize>, Arc<str>)>,
@@ -69,10 +69,10 @@ struct Form {
     images: Vec<(Range<usize>, String)>,
 }
 
-impl From<SavedPrompt> for Form {
+impl From<SavedPrompt> for SavedPromptForm {
     fn from(SavedPrompt(fragment): SavedPrompt) -> Self {
         let mut form = Self { text: fragment.text, pastes: Vec::new(), images: Vec::new() };
-        for Element { range, content } in fragment.elements {
+        for DraftElement { range, content } in fragment.elements {
             match content {
                 ElementContent::PastedText(text) => form.pastes.push((range, text)),
                 ElementContent::Image(ImageReference::Path(path)) => form.images.push((range, path)),
@@ -83,16 +83,16 @@ impl From<SavedPrompt> for Form {
     }
 }
 
-impl From<Form> for SavedPrompt {
-    fn from(form: Form) -> Self {
+impl From<SavedPromptForm> for SavedPrompt {
+    fn from(form: SavedPromptForm) -> Self {
         let pastes = form.pastes.into_iter().map(|(range, text)| (range, ElementContent::PastedText(text)));
         let images =
             form.images.into_iter().map(|(range, path)| (range, ElementContent::Image(ImageReference::Path(path))));
-        let mut elements: Vec<Element> =
-            pastes.chain(images).map(|(range, content)| Element { range, content }).collect();
+        let mut elements: Vec<DraftElement> =
+            pastes.chain(images).map(|(range, content)| DraftElement { range, content }).collect();
         elements.sort_by_key(|element| element.range.start);
         let mut end = 0;
-        elements.retain(|Element { range, .. }| {
+        elements.retain(|DraftElement { range, .. }| {
             let fits = range.start >= end && !range.is_empty() && form.text.get(range.clone()).is_some();
             if fits {
                 end = range.end;

@@ -1,6 +1,6 @@
 //! A prompt as it is sent: placeholders are replaced by their content.
 
-use super::draft::{Element, ElementContent, Fragment, ImageReference};
+use super::draft::{DraftElement, ElementContent, Fragment, ImageReference};
 
 /// A prompt that was sent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -47,7 +47,7 @@ impl Submission {
     pub(super) fn of(content: &Fragment) -> Self {
         let mut submission = Self::default();
         let mut at = 0;
-        for Element { range, content: element } in &content.elements {
+        for DraftElement { range, content: element } in &content.elements {
             submission.push(content.text.get(at..range.start).unwrap_or_default());
             match element {
                 ElementContent::PastedText(text) => submission.push(text),
@@ -71,7 +71,7 @@ impl Submission {
 /// The text with pasted texts in the place of their labels. Labels of images stay.
 pub(super) fn expanded(content: &Fragment) -> String {
     let (mut text, mut at) = (String::new(), 0);
-    for Element { range, content: element } in &content.elements {
+    for DraftElement { range, content: element } in &content.elements {
         if let ElementContent::PastedText(pasted) = element {
             text.push_str(content.text.get(at..range.start).unwrap_or_default());
             text.push_str(pasted);
@@ -84,12 +84,12 @@ pub(super) fn expanded(content: &Fragment) -> String {
 
 /// A text in which the labels of images of another one are these images again, each at its first place.
 pub(super) fn relinked(text: &str, before: &Fragment) -> Fragment {
-    let mut elements: Vec<Element> = Vec::new();
+    let mut elements: Vec<DraftElement> = Vec::new();
     for element in &before.elements {
         let label = before.text.get(element.range.clone()).unwrap_or_default();
         if let (ElementContent::Image(_), Some(at)) = (&element.content, text.find(label)) {
             let range = at..at.saturating_add(label.len());
-            elements.push(Element { range, content: element.content.clone() });
+            elements.push(DraftElement { range, content: element.content.clone() });
         }
     }
     elements.sort_by_key(|element| element.range.start);

@@ -16,7 +16,7 @@ fn with_caret(composer: &Composer) -> String {
 }
 
 #[track_caller]
-fn check(before: &str, actions: &[Action], after: &str) {
+fn check(before: &str, actions: &[KeyAction], after: &str) {
     let mut composer = composer(&before.replace('|', ""));
     composer.set_caret(before.find('|').unwrap());
     for action in actions {
@@ -27,7 +27,7 @@ fn check(before: &str, actions: &[Action], after: &str) {
 
 #[test]
 fn the_caret_moves_by_clusters_words_and_lines() {
-    use Action::{Left, LineEnd, LineStart, Right, TextEnd, TextStart, WordLeft, WordRight};
+    use KeyAction::{Left, LineEnd, LineStart, Right, TextEnd, TextStart, WordLeft, WordRight};
     for (before, action, after) in [
         ("ab|c", Left, "a|bc"),
         ("|abc", Left, "|abc"),
@@ -55,7 +55,7 @@ fn the_caret_moves_by_clusters_words_and_lines() {
 
 #[test]
 fn cuts_and_yanks_are_those_of_readline() {
-    use Action::{
+    use KeyAction::{
         DeleteBack, DeleteForward, KillLineEnd, KillLineStart, KillPartBack, KillWordBack, KillWordForward, Left,
         LineStart, Yank, YankPop,
     };
@@ -85,7 +85,7 @@ fn cuts_and_yanks_are_those_of_readline() {
 
 #[test]
 fn changes_are_undone_and_redone() {
-    use Action::{KillLineStart, Redo, Undo};
+    use KeyAction::{KillLineStart, Redo, Undo};
     let mut composer = composer("fix the bug");
     composer.edit(Undo, 80);
     assert_eq!(composer.text(), "fix the");
@@ -106,10 +106,10 @@ fn changes_are_undone_and_redone() {
 #[test]
 fn a_text_is_put_aside_and_taken_back() {
     let mut composer = composer("later");
-    assert!(composer.edit(Action::Stash, 80) && composer.is_empty() && composer.has_stash());
+    assert!(composer.edit(KeyAction::Stash, 80) && composer.is_empty() && composer.has_stash());
     composer.paste("now");
     composer.take();
-    assert!(composer.edit(Action::Stash, 80));
+    assert!(composer.edit(KeyAction::Stash, 80));
     assert_eq!(composer.text(), "later");
     assert!(!composer.has_stash());
 }
@@ -123,18 +123,18 @@ fn a_long_paste_is_a_placeholder_that_is_one_thing() {
     assert_eq!(composer.text(), "see [Pasted text #1, 120 lines]!");
     assert_eq!(composer.expanded(), format!("see {text}!"));
     assert_eq!(composer.submission(), Submission::text(format!("see {text}!")));
-    composer.edit(Action::Left, 80);
-    composer.edit(Action::Left, 80);
+    composer.edit(KeyAction::Left, 80);
+    composer.edit(KeyAction::Left, 80);
     assert_eq!(composer.caret(), 4);
-    composer.edit(Action::DeleteForward, 80);
+    composer.edit(KeyAction::DeleteForward, 80);
     assert_eq!(composer.text(), "see !");
-    composer.edit(Action::Undo, 80);
+    composer.edit(KeyAction::Undo, 80);
     assert_eq!(composer.expanded(), format!("see {text}!"));
-    composer.edit(Action::KillWordForward, 80);
-    composer.edit(Action::Yank, 80);
-    composer.edit(Action::Yank, 80);
+    composer.edit(KeyAction::KillWordForward, 80);
+    composer.edit(KeyAction::Yank, 80);
+    composer.edit(KeyAction::Yank, 80);
     assert_eq!(composer.expanded(), format!("see {text}{text}!"));
-    composer.edit(Action::ExpandPaste, 80);
+    composer.edit(KeyAction::ExpandPaste, 80);
     assert!(composer.text().contains("line\nline"));
     assert_eq!(composer.expanded(), format!("see {text}{text}!"));
 }
@@ -151,7 +151,7 @@ fn a_mark_behind_a_placeholder_does_not_join_it() {
     let mut composer = composer("");
     composer.paste(&"x\n".repeat(20));
     composer.type_char('\u{301}');
-    composer.edit(Action::DeleteBack, 80);
+    composer.edit(KeyAction::DeleteBack, 80);
     assert_eq!(composer.expanded(), "x\n".repeat(20));
 }
 
@@ -185,7 +185,7 @@ fn an_external_editor_keeps_images_and_can_be_undone() {
     composer.replace_all("first [Image #1] and more\n");
     let image = SubmissionPart::Image(ImageReference::Held(7));
     assert_eq!(composer.submission().parts[1], image);
-    composer.edit(Action::Undo, 80);
+    composer.edit(KeyAction::Undo, 80);
     assert_eq!(composer.submission().parts, [SubmissionPart::Text("a ".to_owned()), image]);
 }
 
@@ -243,18 +243,18 @@ fn rows_and_caret_are_as_wide_as_they_are_drawn() {
 #[test]
 fn up_and_down_keep_the_column() {
     let mut composer = composer("abcdef\nab\nabcdef");
-    composer.edit(Action::Left, 80);
+    composer.edit(KeyAction::Left, 80);
     for expected in ["abcdef\nab|\nabcdef", "abcde|f\nab\nabcdef"] {
-        assert!(composer.edit(Action::Up, 80));
+        assert!(composer.edit(KeyAction::Up, 80));
         assert_eq!(with_caret(&composer), expected);
     }
-    assert!(!composer.edit(Action::Up, 80));
+    assert!(!composer.edit(KeyAction::Up, 80));
     // Rows of one wrapped line are rows as well.
     let mut wrapped = Composer::new(ComposerOptions::default());
     wrapped.paste("abcdefghijkl");
-    assert!(wrapped.edit(Action::Up, 6));
+    assert!(wrapped.edit(KeyAction::Up, 6));
     assert_eq!(with_caret(&wrapped), "abcdefg|hijkl");
-    assert!(wrapped.edit(Action::Down, 6) && !wrapped.edit(Action::Down, 6));
+    assert!(wrapped.edit(KeyAction::Down, 6) && !wrapped.edit(KeyAction::Down, 6));
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn a_window_of_rows_holds_the_caret() {
     let view = composer.view(80, 5);
     assert_eq!((view.rows.len(), view.caret_row, view.rows_above, view.rows_below), (5, 4, 46, 0));
     let mut top = composer;
-    top.edit(Action::TextStart, 80);
+    top.edit(KeyAction::TextStart, 80);
     let view = top.view(80, 5);
     assert_eq!((view.rows.len(), view.caret_row, view.rows_above, view.rows_below), (5, 0, 0, 46));
 }
@@ -285,7 +285,7 @@ fn a_megabyte_is_pasted_and_kept_at_once() {
 enum Step {
     Type(char),
     Paste(String),
-    Edit(Action),
+    Edit(KeyAction),
     Caret(usize),
 }
 
@@ -297,7 +297,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => character.prop_map(Step::Type),
         1 => prop_oneof!["[a-z \n]{0,12}", Just("long\n".repeat(12)), Just("/x/y.png".to_owned())].prop_map(Step::Paste),
-        5 => prop::sample::select(Action::ALL.to_vec()).prop_map(Step::Edit),
+        5 => prop::sample::select(KeyAction::ALL.to_vec()).prop_map(Step::Edit),
         1 => (0_usize..200).prop_map(Step::Caret),
     ]
 }
@@ -343,15 +343,15 @@ proptest! {
             match step {
                 Step::Type(c) => composer.type_char(c),
                 Step::Paste(text) => composer.paste(&text),
-                Step::Edit(Action::Undo | Action::Redo) => {}
+                Step::Edit(KeyAction::Undo | KeyAction::Redo) => {}
                 Step::Edit(action) => { composer.edit(action, 20); }
                 Step::Caret(at) => composer.set_caret(at),
             }
         }
         let text = composer.expanded();
-        while composer.edit(Action::Undo, 20) {}
+        while composer.edit(KeyAction::Undo, 20) {}
         prop_assert!(composer.is_empty());
-        while composer.edit(Action::Redo, 20) {}
+        while composer.edit(KeyAction::Redo, 20) {}
         prop_assert_eq!(composer.expanded(), text);
     }
 }

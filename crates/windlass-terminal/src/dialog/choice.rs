@@ -1,12 +1,12 @@
 //! A list of choices with letters.
 
-use super::content::{Line, wrapped};
+use super::content::{DialogLine, wrapped};
 use super::{DialogRow, DialogRowKind};
 use std::ops::Range;
 
 /// A choice.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Choice<T> {
+pub(super) struct DialogChoice<T> {
     pub(super) letter: char,
     pub(super) text: String,
     pub(super) value: T,
@@ -14,10 +14,10 @@ pub(super) struct Choice<T> {
     pub(super) needs_reading: bool,
 }
 
-/// Choices and the selected one.
+/// DialogChoices and the selected one.
 #[derive(Debug, Clone)]
-pub(super) struct Choices<T> {
-    pub(super) list: Vec<Choice<T>>,
+pub(super) struct DialogChoices<T> {
+    pub(super) list: Vec<DialogChoice<T>>,
     pub(super) selected: usize,
 }
 
@@ -25,14 +25,14 @@ pub(super) struct Choices<T> {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct ShownChoices {
     pub(super) rows: Vec<DialogRow>,
-    /// Choices that are shown whole.
+    /// DialogChoices that are shown whole.
     pub(super) whole: Range<usize>,
     /// Row of the selected choice among these.
     pub(super) selected_row: usize,
 }
 
-impl<T> Choices<T> {
-    pub(super) fn new(list: Vec<Choice<T>>) -> Self {
+impl<T> DialogChoices<T> {
+    pub(super) fn new(list: Vec<DialogChoice<T>>) -> Self {
         Self { list, selected: 0 }
     }
 
@@ -90,6 +90,6 @@ impl<T> Choices<T> {
             (false, false) => DialogRowKind::Choice,
         };
         let text = format!("{}. {} ({})", at.saturating_add(1), choice.text, choice.letter);
-        wrapped(&Line::new(kind, prefix, text), columns)
+        wrapped(&DialogLine::new(kind, prefix, text), columns)
     }
 }

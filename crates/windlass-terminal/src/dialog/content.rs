@@ -12,26 +12,28 @@ use windlass_types::{JsonText, MatchedRule, PermissionRequest, RuleSource};
 
 /// Most characters of a line that explains a call.
 const LONGEST_NOTE: usize = 1000;
+/// Most characters of a value that is shown beside its name.
+const SHORT: usize = 60;
 /// Fewest columns of a dialog.
 pub(super) const NARROWEST: usize = 12;
 
 /// A line before it is wrapped.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct DialogLine {
     pub(super) kind: DialogRowKind,
     /// Text in front of the first row; other rows are indented as far.
     pub(super) prefix: &'static str,
     pub(super) text: String,
 }
 
-impl Line {
+impl DialogLine {
     pub(super) fn new(kind: DialogRowKind, prefix: &'static str, text: impl Into<String>) -> Self {
         Self { kind, prefix, text: text.into() }
     }
 }
 
 /// The rows of one line. Hidden characters are written out.
-pub(super) fn wrapped(line: &Line, columns: usize) -> Vec<DialogRow> {
+pub(super) fn wrapped(line: &DialogLine, columns: usize) -> Vec<DialogRow> {
     let columns = columns.max(NARROWEST);
     let indent = " ".repeat(width_of(line.prefix));
     let mut rows = Vec::new();
@@ -80,9 +82,9 @@ pub(super) fn note(text: &str) -> String {
 }
 
 /// The lines that say who asks, why, and which rule decided.
-pub(super) fn reasons(request: &PermissionRequest) -> Vec<Line> {
+pub(super) fn reasons(request: &PermissionRequest) -> Vec<DialogLine> {
     let mut lines = Vec::new();
-    let mut add = |text: String| lines.push(Line::new(DialogRowKind::Note, "", text));
+    let mut add = |text: String| lines.push(DialogLine::new(DialogRowKind::Note, "", text));
     if let Some(identity) = &request.identity {
         add(format!("Asked by the agent {} at {}", note(&identity.agent_type), note(&request.agent.to_string())));
     } else if !request.agent.is_main() {
@@ -120,47 +122,70 @@ fn rule_line(rule: &MatchedRule) -> String {
 }
 
 /// The lines of a call: its diff, or all of its fields, what would run last. Nothing is left out.
-pub(super) fn call_lines(request: &PermissionRequest) -> Vec<Line> {
+pub(super) fn call_lines(request: &PermissionRequest) -> Vec<DialogLine> {
     let mut lines = Vec::new();
     let (remarks, fields) = fields(&request.tool, &request.input);
     for (name, value) in remarks {
-        lines.push(Line::new(DialogRowKind::Note, "", format!("{}: {}", note(&name), note(&value))));
+        lines.push(DialogLine::new(DialogRowKind::Note, "", format!("{}: {}", note(&name), note(&value))));
     }
+    let is_whole_diff = request.edits.as_ref().is_some_and(|edits| !edits.is_cut && !edits.diff.is_empty());
     for (name, value) in &fields {
-        lines.push(Line::new(DialogRowKind::Field, "", format!("{}:", visible_line(name))));
-        lines.extend(value.split('\n').map(|line| Line::new(DialogRowKind::Text, "  | ", line)));
+        // The diff says what the texts of an edit would do.
+        if is_whole_diff && is_edit_text(&request.tool, name) {
+            continue;
+        }
+        let is_short = name != subject(&request.tool) && value.chars().count() <= SHORT && !value.contains('\n');
+        if is_short {
+            let text = format!("{}: {}", visible_line(name), visible_line(value));
+            lines.push(DialogLine::new(DialogRowKind::Text, "", text));
+            continue;
+        }
+        lines.push(DialogLine::new(DialogRowKind::Field, "", format!("{}:", visible_line(name))));
+        lines.extend(value.split('\n').map(|line| DialogLine::new(DialogRowKind::Text, "  | ", line)));
     }
     if let Some(edits) = &request.edits {
         let title = if edits.is_cut { "Change (the end of the diff is left out):" } else { "Change:" };
-        lines.push(Line::new(DialogRowKind::Field, "", title));
+        lines.push(DialogLine::new(DialogRowKind::Field, "", title));
         lines.extend(edits.diff.lines().map(diff_line));
     }
     lines
 }
 
-fn diff_line(line: &str) -> Line {
+fn diff_line(line: &str) -> DialogLine {
     let kind = match line.as_bytes() {
         [b'@', b'@', ..] => DialogRowKind::Hunk,
         [b'+', ..] if !line.starts_with("+++ ") => DialogRowKind::Added,
         [b'-', ..] if !line.starts_with("--- ") => DialogRowKind::Removed,
         _ => DialogRowKind::Text,
     };
-    Line::new(kind, "", line)
+    DialogLine::new(kind, "", line)
 }
 
-type Field = (String, String);
+type NamedText = (String, String);
 
 /// The fields of an input in two groups, each in the order in which it was given: those that only describe the call, and
 /// the call itself, its subject last.
-fn fields(tool: &str, input: &JsonText) -> (Vec<Field>, Vec<Field>) {
-    let Ok(InOrder(fields)) = input.to::<InOrder>() else {
+fn fields(tool: &str, input: &JsonText) -> (Vec<NamedText>, Vec<NamedText>) {
+    let Ok(OrderedFields(fields)) = input.to::<OrderedFields>() else {
         return (Vec::new(), vec![("input".to_owned(), input.as_str().to_owned())]);
     };
     let text = |(name, value): (String, JsonText)| (name, value.to::<String>().unwrap_or_else(|_| value.to_string()));
-    let is_remark = |(name, _): &Field| tool == "Bash" && name == "description";
-    let (remarks, mut call): (Vec<Field>, Vec<Field>) = fields.into_iter().map(text).partition(is_remark);
+    let is_remark = |(name, _): &NamedText| tool == "Bash" && name == "description";
+    let (remarks, mut call): (Vec<NamedText>, Vec<NamedText>) = fields.into_iter().map(text).partition(is_remark);
     call.sort_by_key(|(name, _)| name == subject(tool));
     (remarks, call)
+}
+
+/// `true` for the fields of an edit that its diff shows.
+fn is_edit_text(tool: &str, name: &str) -> bool {
+    match tool {
+        "Write" => name == "content",
+        "Edit" => matches!(name, "old_string" | "new_string"),
+        "MultiEdit" => name == "edits",
+        "NotebookEdit" => name == "new_source",
+        "apply_patch" => name == "input",
+        _ => false,
+    }
 }
 
 /// The field that is the subject of a call.
@@ -178,28 +203,28 @@ fn subject(tool: &str) -> &'static str {
 }
 
 /// The fields of an object in their order.
-struct InOrder(Vec<(String, JsonText)>);
+struct OrderedFields(Vec<(String, JsonText)>);
 
-impl<'de> Deserialize<'de> for InOrder {
+impl<'de> Deserialize<'de> for OrderedFields {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Fields;
+        struct FieldsVisitor;
 
-        impl<'de> Visitor<'de> for Fields {
-            type Value = InOrder;
+        impl<'de> Visitor<'de> for FieldsVisitor {
+            type Value = OrderedFields;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<InOrder, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OrderedFields, A::Error> {
                 let mut fields = Vec::new();
                 while let Some(field) = map.next_entry()? {
                     fields.push(field);
                 }
-                Ok(InOrder(fields))
+                Ok(OrderedFields(fields))
             }
         }
 
-        deserializer.deserialize_map(Fields)
+        deserializer.deserialize_map(FieldsVisitor)
     }
 }

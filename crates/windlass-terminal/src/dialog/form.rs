@@ -1,11 +1,11 @@
 //! Questions of the model, as a form.
 
-use super::content::{Line, cut, note, wrapped};
+use super::content::{DialogLine, cut, note, wrapped};
 use super::permission::denial;
-use super::{DialogRow, DialogRowKind, DialogView, Outcome, editor, key_of, write};
+use super::{DialogOutcome, DialogRow, DialogRowKind, DialogView, editor, key_of, write};
 use crate::composer::Composer;
 use crate::input::TerminalInput;
-use crate::keys::{Action, KeyCode, Keymap};
+use crate::keys::{KeyAction, KeyCode, Keymap};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -59,10 +59,10 @@ impl QuestionForm {
     #[must_use]
     pub fn new(request: &PermissionRequest) -> Option<Self> {
         #[derive(Deserialize)]
-        struct Input {
+        struct FormInput {
             questions: Vec<FormQuestion>,
         }
-        let Input { questions } = request.input.to().ok()?;
+        let FormInput { questions } = request.input.to().ok()?;
         let input: Map<String, Value> = request.input.to().ok()?;
         let names: BTreeSet<&str> = questions.iter().map(|question| question.question.as_str()).collect();
         let is_fit = (1..=MOST).contains(&questions.len())
@@ -96,7 +96,7 @@ impl QuestionForm {
         let place = if all > 1 { format!(" {number} of {all}") } else { String::new() };
         let header = if question.header.is_empty() { String::new() } else { format!(": {}", note(&question.header)) };
         let title = format!("Question{place}{}{header}", self.agent);
-        let mut body = wrapped(&Line::new(DialogRowKind::Text, "", note(&question.question)), self.columns);
+        let mut body = wrapped(&DialogLine::new(DialogRowKind::Text, "", note(&question.question)), self.columns);
         let mut caret = (0, 0);
         for (at, option) in question.options.iter().enumerate() {
             let is_selected = state.at == at;
@@ -106,9 +106,9 @@ impl QuestionForm {
             let mark = mark(question.is_multiple, is_selected, state.chosen.contains(&at));
             let kind = if is_selected { DialogRowKind::Selected } else { DialogRowKind::Choice };
             let text = format!("{}. {}", at.saturating_add(1), note(&option.label));
-            body.extend(wrapped(&Line::new(kind, mark, text), self.columns));
+            body.extend(wrapped(&DialogLine::new(kind, mark, text), self.columns));
             if !option.description.is_empty() {
-                let line = Line::new(DialogRowKind::Note, "         ", note(&option.description));
+                let line = DialogLine::new(DialogRowKind::Note, "         ", note(&option.description));
                 body.extend(wrapped(&line, self.columns));
             }
         }
@@ -152,9 +152,9 @@ impl QuestionForm {
         DialogView { rows, caret: Some((caret.0.saturating_sub(top).saturating_add(1), caret.1)) }
     }
 
-    pub(super) fn handle(&mut self, input: &TerminalInput, keymap: &Keymap) -> Outcome {
+    pub(super) fn handle(&mut self, input: &TerminalInput, keymap: &Keymap) -> DialogOutcome {
         let columns = self.columns;
-        let Some((question, state)) = self.questions.get_mut(self.current) else { return Outcome::Taken };
+        let Some((question, state)) = self.questions.get_mut(self.current) else { return DialogOutcome::Taken };
         let is_own = state.at == question.options.len();
         let action = if is_own {
             let action = write(&mut state.own, input, keymap, columns);
@@ -176,23 +176,23 @@ impl QuestionForm {
                 },
             }
         };
-        action.map_or(Outcome::Taken, |action| self.act(action))
+        action.map_or(DialogOutcome::Taken, |action| self.act(action))
     }
 
     /// A character on an option: it marks or chooses, or begins an own answer.
-    fn typed(&mut self, c: char, code: KeyCode, input: &TerminalInput, keymap: &Keymap) -> Outcome {
-        let Some((question, state)) = self.questions.get_mut(self.current) else { return Outcome::Taken };
+    fn typed(&mut self, c: char, code: KeyCode, input: &TerminalInput, keymap: &Keymap) -> DialogOutcome {
+        let Some((question, state)) = self.questions.get_mut(self.current) else { return DialogOutcome::Taken };
         let number = c.to_digit(10).and_then(|digit| usize::try_from(digit).ok()?.checked_sub(1));
         match number.filter(|at| *at < question.options.len()) {
             Some(at) => {
                 state.at = at;
                 toggle(question, state, at);
-                Outcome::Taken
+                DialogOutcome::Taken
             }
             None if code == KeyCode::Char(' ') => {
                 let at = state.at;
                 toggle(question, state, at);
-                Outcome::Taken
+                DialogOutcome::Taken
             }
             None => {
                 state.at = question.options.len();
@@ -201,27 +201,27 @@ impl QuestionForm {
         }
     }
 
-    fn act(&mut self, action: Action) -> Outcome {
+    fn act(&mut self, action: KeyAction) -> DialogOutcome {
         let last = self.questions.len().saturating_sub(1);
-        let Some((question, state)) = self.questions.get_mut(self.current) else { return Outcome::Taken };
+        let Some((question, state)) = self.questions.get_mut(self.current) else { return DialogOutcome::Taken };
         match action {
-            Action::Up | Action::HistoryOlder => state.at = state.at.saturating_sub(1),
-            Action::Down | Action::HistoryNewer => {
+            KeyAction::Up | KeyAction::HistoryOlder => state.at = state.at.saturating_sub(1),
+            KeyAction::Down | KeyAction::HistoryNewer => {
                 state.at = state.at.saturating_add(1).min(question.options.len());
             }
-            Action::Queue | Action::Right => self.current = self.current.saturating_add(1).min(last),
-            Action::CycleMode | Action::Left => self.current = self.current.saturating_sub(1),
-            Action::Submit => return self.enter(),
-            Action::Interrupt => return self.unanswered(false),
-            Action::Cancel => return self.unanswered(true),
+            KeyAction::Queue | KeyAction::Right => self.current = self.current.saturating_add(1).min(last),
+            KeyAction::CycleMode | KeyAction::Left => self.current = self.current.saturating_sub(1),
+            KeyAction::Submit => return self.enter(),
+            KeyAction::Interrupt => return self.unanswered(false),
+            KeyAction::Cancel => return self.unanswered(true),
             _ => {}
         }
-        Outcome::Taken
+        DialogOutcome::Taken
     }
 
     /// Chooses where one answer is asked for, and goes on to the next question without an answer. Behind the last one the
     /// form is answered.
-    fn enter(&mut self) -> Outcome {
+    fn enter(&mut self) -> DialogOutcome {
         if let Some((question, state)) = self.questions.get_mut(self.current) {
             let at = state.at;
             if at < question.options.len() && (!question.is_multiple || state.chosen.is_empty()) {
@@ -232,20 +232,20 @@ impl QuestionForm {
                 state.chosen.insert(at);
             }
             if state.chosen.is_empty() && !state.is_own {
-                return Outcome::Taken;
+                return DialogOutcome::Taken;
             }
         }
         let is_open = |(_, state): &(FormQuestion, FormState)| state.chosen.is_empty() && !state.is_own;
         match self.questions.iter().position(is_open) {
             Some(open) => {
                 self.current = open;
-                Outcome::Taken
+                DialogOutcome::Taken
             }
             None => self.answered(),
         }
     }
 
-    fn answered(&self) -> Outcome {
+    fn answered(&self) -> DialogOutcome {
         let mut answers = Map::new();
         for (question, state) in &self.questions {
             let labels =
@@ -263,16 +263,16 @@ impl QuestionForm {
         match JsonText::of(&input) {
             Ok(input) => {
                 let answer = PermissionAnswer::Allow { updated_input: Some(input), updates: Vec::new() };
-                Outcome::Answered(answer, None)
+                DialogOutcome::Answered(answer, None)
             }
             Err(_) => self.unanswered(false),
         }
     }
 
-    fn unanswered(&self, interrupt: bool) -> Outcome {
+    fn unanswered(&self, interrupt: bool) -> DialogOutcome {
         let written = Some(self.written()).filter(|text| !text.is_empty());
         let message = denial("The user did not answer the questions.", written);
-        Outcome::Answered(PermissionAnswer::Deny { message, interrupt }, None)
+        DialogOutcome::Answered(PermissionAnswer::Deny { message, interrupt }, None)
     }
 }
 

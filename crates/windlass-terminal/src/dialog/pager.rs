@@ -1,12 +1,12 @@
 //! A text in pages that has to be read to its end.
 
 use super::DialogRow;
-use super::content::{Line, wrapped};
+use super::content::{DialogLine, wrapped};
 
 /// The rows of a text, the page that is shown, and how far it was read.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pager {
-    lines: Vec<Line>,
+    lines: Vec<DialogLine>,
     rows: Vec<DialogRow>,
     columns: usize,
     page: usize,
@@ -17,12 +17,12 @@ pub(super) struct Pager {
 }
 
 impl Pager {
-    pub(super) fn new(lines: Vec<Line>) -> Self {
+    pub(super) fn new(lines: Vec<DialogLine>) -> Self {
         Self { lines, ..Self::default() }
     }
 
     /// Replaces the text, which counts as unread.
-    pub(super) fn set(&mut self, lines: Vec<Line>) {
+    pub(super) fn set(&mut self, lines: Vec<DialogLine>) {
         let (columns, page) = (self.columns, self.page);
         *self = Self::new(lines);
         self.resize(columns, page);

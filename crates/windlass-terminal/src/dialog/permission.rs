@@ -1,11 +1,11 @@
 //! Permission for a call of a tool.
 
-use super::choice::Choice;
+use super::choice::DialogChoice;
 use super::content::{call_lines, note, reasons};
 use super::reading::{Reaction, ReadingDialog};
-use super::{DialogView, Outcome};
+use super::{DialogOutcome, DialogView};
 use crate::input::TerminalInput;
-use crate::keys::{Action, Keymap};
+use crate::keys::{KeyAction, Keymap};
 use windlass_permission::rule_text;
 use windlass_types::text::visible_line;
 use windlass_types::{Behavior, PermissionAnswer, PermissionRequest, PermissionUpdate, UpdateDestination};
@@ -23,7 +23,7 @@ enum PermissionChoice {
 
 /// A dialog that asks whether a call may run.
 ///
-/// It shows the tool, who asks and why, and the whole call or diff in pages. A yes is possible once the last page was
+/// The dialog shows the tool, who asks and why, and the whole call or diff in pages. A yes is possible once the last page was
 /// shown. The answers are: once, for the session, for the project or for the user by a rule of the decision's
 /// suggestions, and no; each with a comment.
 #[derive(Debug)]
@@ -65,29 +65,29 @@ impl PermissionDialog {
         self.reading.comment().unwrap_or_default()
     }
 
-    pub(super) fn handle(&mut self, input: &TerminalInput, keymap: &Keymap) -> Outcome {
+    pub(super) fn handle(&mut self, input: &TerminalInput, keymap: &Keymap) -> DialogOutcome {
         match self.reading.handle(input, keymap) {
             Reaction::Chosen(PermissionChoice::Once) => self.allowed(Vec::new()),
             Reaction::Chosen(PermissionChoice::Always(update)) => self.allowed(vec![update]),
             Reaction::Chosen(PermissionChoice::Deny) | Reaction::Refused => self.denied(false),
             Reaction::Stopped => self.denied(true),
-            Reaction::Other(Action::Right) => self.alternative(1),
-            Reaction::Other(Action::Left) => self.alternative(-1),
-            Reaction::Other(_) | Reaction::Taken => Outcome::Taken,
+            Reaction::Other(KeyAction::Right) => self.alternative(1),
+            Reaction::Other(KeyAction::Left) => self.alternative(-1),
+            Reaction::Other(_) | Reaction::Taken => DialogOutcome::Taken,
         }
     }
 
-    fn allowed(&self, updates: Vec<PermissionUpdate>) -> Outcome {
-        Outcome::Answered(PermissionAnswer::Allow { updated_input: None, updates }, self.reading.comment())
+    fn allowed(&self, updates: Vec<PermissionUpdate>) -> DialogOutcome {
+        DialogOutcome::Answered(PermissionAnswer::Allow { updated_input: None, updates }, self.reading.comment())
     }
 
-    fn denied(&self, interrupt: bool) -> Outcome {
+    fn denied(&self, interrupt: bool) -> DialogOutcome {
         let message = denial("The user did not allow the call.", self.reading.comment());
-        Outcome::Answered(PermissionAnswer::Deny { message, interrupt }, None)
+        DialogOutcome::Answered(PermissionAnswer::Deny { message, interrupt }, None)
     }
 
     /// Offers the next or the previous suggestion.
-    fn alternative(&mut self, by: isize) -> Outcome {
+    fn alternative(&mut self, by: isize) -> DialogOutcome {
         let last = self.suggestions.len().saturating_sub(1);
         self.alternative = self.alternative.saturating_add_signed(by).min(last);
         let selected = self.reading.choices.selected;
@@ -95,7 +95,7 @@ impl PermissionDialog {
         self.reading.choices.selected = selected.min(self.reading.choices.list.len().saturating_sub(1));
         self.set_hint();
         self.reading.lay_out();
-        Outcome::Taken
+        DialogOutcome::Taken
     }
 
     fn set_hint(&mut self) {
@@ -110,8 +110,8 @@ pub(super) fn denial(message: &str, comment: Option<String>) -> String {
     comment.map_or_else(|| message.to_owned(), |comment| format!("{message} The user says: {comment}"))
 }
 
-fn choices(suggestion: Option<&PermissionUpdate>) -> Vec<Choice<PermissionChoice>> {
-    let mut list = vec![Choice {
+fn choices(suggestion: Option<&PermissionUpdate>) -> Vec<DialogChoice<PermissionChoice>> {
+    let mut list = vec![DialogChoice {
         letter: 'y',
         text: "Yes, this once".to_owned(),
         value: PermissionChoice::Once,
@@ -126,9 +126,9 @@ fn choices(suggestion: Option<&PermissionUpdate>) -> Vec<Choice<PermissionChoice
         let Some(update) = suggestion.and_then(|update| in_scope(update, destination)) else { continue };
         let Some(rule) = describe(&update) else { continue };
         let text = format!("Yes, and {rule} {scope}");
-        list.push(Choice { letter, text, value: PermissionChoice::Always(update), needs_reading: true });
+        list.push(DialogChoice { letter, text, value: PermissionChoice::Always(update), needs_reading: true });
     }
-    list.push(Choice { letter: 'n', text: "No".to_owned(), value: PermissionChoice::Deny, needs_reading: false });
+    list.push(DialogChoice { letter: 'n', text: "No".to_owned(), value: PermissionChoice::Deny, needs_reading: false });
     list
 }
 

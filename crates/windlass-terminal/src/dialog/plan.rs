@@ -1,13 +1,13 @@
 //! Approval of a plan, which the person can change first.
 
-use super::choice::Choice;
-use super::content::{Line, reasons};
+use super::choice::DialogChoice;
+use super::content::{DialogLine, reasons};
 use super::permission::denial;
 use super::reading::{Reaction, ReadingDialog};
-use super::{DialogRow, DialogRowKind, DialogView, Outcome, editor, write};
+use super::{DialogOutcome, DialogRow, DialogRowKind, DialogView, editor, write};
 use crate::composer::Composer;
 use crate::input::TerminalInput;
-use crate::keys::{Action, Keymap};
+use crate::keys::{KeyAction, Keymap};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use windlass_types::{
@@ -27,7 +27,7 @@ enum PlanChoice {
 #[derive(Debug)]
 pub struct PlanDialog {
     input: Map<String, Value>,
-    notes: Vec<Line>,
+    notes: Vec<DialogLine>,
     plan: String,
     is_changed: bool,
     /// The plan while it is written in the dialog.
@@ -41,14 +41,18 @@ impl PlanDialog {
     #[must_use]
     pub fn new(request: &PermissionRequest) -> Option<Self> {
         #[derive(Deserialize)]
-        struct Input {
+        struct PlanInput {
             plan: String,
         }
-        let Input { plan } = request.input.to().ok()?;
+        let PlanInput { plan } = request.input.to().ok()?;
         let input: Map<String, Value> = request.input.to().ok()?;
         let notes = if request.agent.is_main() { Vec::new() } else { reasons(request) };
-        let choice =
-            |letter, text: &str, value, needs_reading| Choice { letter, text: text.to_owned(), value, needs_reading };
+        let choice = |letter, text: &str, value, needs_reading| DialogChoice {
+            letter,
+            text: text.to_owned(),
+            value,
+            needs_reading,
+        };
         let choices = vec![
             choice('y', "Yes, carry it out and ask as before", PlanChoice::Approve, true),
             choice('a', "Yes, and allow edits in the workspace in this session", PlanChoice::ApproveWithEdits, true),
@@ -97,18 +101,18 @@ impl PlanDialog {
         self.reading.lay_out();
     }
 
-    pub(super) fn handle(&mut self, input: &TerminalInput, keymap: &Keymap) -> Outcome {
+    pub(super) fn handle(&mut self, input: &TerminalInput, keymap: &Keymap) -> DialogOutcome {
         if let Some(mut writing) = self.writing.take() {
             match write(&mut writing, input, keymap, self.reading.columns()) {
-                Some(Action::Submit) => writing.type_char('\n'),
-                Some(Action::Interrupt | Action::Queue | Action::Cancel) => {
+                Some(KeyAction::Submit) => writing.type_char('\n'),
+                Some(KeyAction::Interrupt | KeyAction::Queue | KeyAction::Cancel) => {
                     self.edited(&writing.expanded());
-                    return Outcome::Taken;
+                    return DialogOutcome::Taken;
                 }
                 _ => {}
             }
             self.writing = Some(writing);
-            return Outcome::Taken;
+            return DialogOutcome::Taken;
         }
         match self.reading.handle(input, keymap) {
             Reaction::Chosen(PlanChoice::Approve) => self.approved(Vec::new()),
@@ -121,16 +125,16 @@ impl PlanDialog {
                 writing.paste(&self.plan);
                 writing.set_caret(0);
                 self.writing = Some(writing);
-                Outcome::Taken
+                DialogOutcome::Taken
             }
-            Reaction::Other(Action::ExternalEditor) => Outcome::OpenEditor(self.plan.clone()),
+            Reaction::Other(KeyAction::ExternalEditor) => DialogOutcome::OpenEditor(self.plan.clone()),
             Reaction::Chosen(PlanChoice::Refuse) | Reaction::Refused => self.refused(false),
             Reaction::Stopped => self.refused(true),
-            Reaction::Other(_) | Reaction::Taken => Outcome::Taken,
+            Reaction::Other(_) | Reaction::Taken => DialogOutcome::Taken,
         }
     }
 
-    fn approved(&self, updates: Vec<PermissionUpdate>) -> Outcome {
+    fn approved(&self, updates: Vec<PermissionUpdate>) -> DialogOutcome {
         let updated_input = self.is_changed.then(|| {
             let mut input = self.input.clone();
             input.insert("plan".to_owned(), Value::String(self.plan.clone()));
@@ -138,22 +142,22 @@ impl PlanDialog {
         });
         match updated_input.transpose() {
             Ok(updated_input) => {
-                Outcome::Answered(PermissionAnswer::Allow { updated_input, updates }, self.reading.comment())
+                DialogOutcome::Answered(PermissionAnswer::Allow { updated_input, updates }, self.reading.comment())
             }
             Err(_) => self.refused(false),
         }
     }
 
-    fn refused(&self, interrupt: bool) -> Outcome {
+    fn refused(&self, interrupt: bool) -> DialogOutcome {
         let mut message = denial("The user does not approve the plan yet.", self.reading.comment());
         if self.is_changed {
             message = format!("{message} The user has changed the plan to:\n{}", self.plan);
         }
-        Outcome::Answered(PermissionAnswer::Deny { message, interrupt }, None)
+        DialogOutcome::Answered(PermissionAnswer::Deny { message, interrupt }, None)
     }
 }
 
-fn lines(notes: &[Line], plan: &str) -> Vec<Line> {
-    let plan = plan.lines().map(|line| Line::new(DialogRowKind::Text, "", line));
+fn lines(notes: &[DialogLine], plan: &str) -> Vec<DialogLine> {
+    let plan = plan.lines().map(|line| DialogLine::new(DialogRowKind::Text, "", line));
     notes.iter().cloned().chain(plan).collect()
 }

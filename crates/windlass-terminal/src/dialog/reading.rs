@@ -1,12 +1,12 @@
 //! A text to read, choices below it, and a comment: what the dialogs for permissions and plans share.
 
-use super::choice::{Choice, Choices, ShownChoices};
-use super::content::{Line, cut};
+use super::choice::{DialogChoice, DialogChoices, ShownChoices};
+use super::content::{DialogLine, cut};
 use super::pager::Pager;
 use super::{DialogRow, DialogRowKind, DialogView, editor, key_of, write};
 use crate::composer::Composer;
 use crate::input::TerminalInput;
-use crate::keys::{Action, KeyCode, Keymap};
+use crate::keys::{KeyAction, KeyCode, Keymap};
 
 /// Most rows of a comment.
 const COMMENT_ROWS: usize = 3;
@@ -25,7 +25,7 @@ pub(super) enum Reaction<T> {
     /// The person said no and stops the run.
     Stopped,
     /// The key means nothing here.
-    Other(Action),
+    Other(KeyAction),
 }
 
 /// A text in pages, choices of which some need it to be read, and a comment.
@@ -33,7 +33,7 @@ pub(super) enum Reaction<T> {
 pub(super) struct ReadingDialog<T> {
     title: String,
     pub(super) pager: Pager,
-    pub(super) choices: Choices<T>,
+    pub(super) choices: DialogChoices<T>,
     comment: Composer,
     is_commenting: bool,
     /// Further keys, for the hint.
@@ -44,20 +44,18 @@ pub(super) struct ReadingDialog<T> {
 }
 
 impl<T: Clone> ReadingDialog<T> {
-    pub(super) fn new(title: String, lines: Vec<Line>, choices: Vec<Choice<T>>) -> Self {
-        let mut dialog = Self {
+    pub(super) fn new(title: String, lines: Vec<DialogLine>, choices: Vec<DialogChoice<T>>) -> Self {
+        Self {
             title,
             pager: Pager::new(lines),
-            choices: Choices::new(choices),
+            choices: DialogChoices::new(choices),
             comment: editor(),
             is_commenting: false,
             hint: String::new(),
             columns: 80,
             rows: 12,
             shown: ShownChoices::default(),
-        };
-        dialog.lay_out();
-        dialog
+        }
     }
 
     pub(super) fn resize(&mut self, columns: usize, rows: usize) {
@@ -125,13 +123,13 @@ impl<T: Clone> ReadingDialog<T> {
 
     fn comment_input(&mut self, input: &TerminalInput, keymap: &Keymap) -> Reaction<T> {
         match write(&mut self.comment, input, keymap, self.columns) {
-            Some(Action::Submit) => self.choose(self.choices.selected),
-            Some(Action::Interrupt | Action::Queue | Action::Cancel) => {
+            Some(KeyAction::Submit) => self.choose(self.choices.selected),
+            Some(KeyAction::Interrupt | KeyAction::Queue | KeyAction::Cancel) => {
                 self.is_commenting = false;
                 Reaction::Taken
             }
-            Some(Action::Up) => self.step(-1),
-            Some(Action::Down) => self.step(1),
+            Some(KeyAction::Up) => self.step(-1),
+            Some(KeyAction::Down) => self.step(1),
             _ => Reaction::Taken,
         }
     }
@@ -157,17 +155,17 @@ impl<T: Clone> ReadingDialog<T> {
         Reaction::Taken
     }
 
-    fn action(&mut self, action: Option<Action>, typed: Option<char>) -> Reaction<T> {
+    fn action(&mut self, action: Option<KeyAction>, typed: Option<char>) -> Reaction<T> {
         match (action, typed) {
-            (Some(Action::Up | Action::HistoryOlder), _) => self.step(-1),
-            (Some(Action::Down | Action::HistoryNewer), _) => self.step(1),
-            (Some(Action::Interrupt), _) => Reaction::Refused,
-            (Some(Action::Cancel), _) => Reaction::Stopped,
-            (Some(Action::Queue), _) => {
+            (Some(KeyAction::Up | KeyAction::HistoryOlder), _) => self.step(-1),
+            (Some(KeyAction::Down | KeyAction::HistoryNewer), _) => self.step(1),
+            (Some(KeyAction::Interrupt), _) => Reaction::Refused,
+            (Some(KeyAction::Cancel), _) => Reaction::Stopped,
+            (Some(KeyAction::Queue), _) => {
                 self.is_commenting = true;
                 Reaction::Taken
             }
-            (Some(Action::Submit), _) => self.choose(self.choices.selected),
+            (Some(KeyAction::Submit), _) => self.choose(self.choices.selected),
             (Some(action), _) => Reaction::Other(action),
             (None, Some(c)) => match self.choices.of_key(c) {
                 // A choice that the person cannot see whole is shown first.

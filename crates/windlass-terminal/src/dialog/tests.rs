@@ -189,6 +189,16 @@ fn a_yes_is_possible_only_when_everything_was_shown() {
 }
 
 #[test]
+fn a_question_that_waits_counts_as_unread() {
+    let command = "echo line\n".repeat(40);
+    let mut dialogs = dialogs(bash(), 80, 100);
+    dialogs.ask(request("q2", "Bash", &json!({ "command": command })), ms(0));
+    dialogs.resize(80, 12);
+    assert!(press(&mut dialogs, &["y"]).is_some());
+    assert_eq!(press(&mut dialogs, &["y"]), None, "the second question was never shown whole");
+}
+
+#[test]
 fn a_diff_is_shown_whole_with_its_lines_marked() {
     let mut request = request("q1", "Edit", &json!({ "file_path": "/a.rs", "old_string": "a", "new_string": "b" }));
     request.edits =
@@ -199,7 +209,11 @@ fn a_diff_is_shown_whole_with_its_lines_marked() {
     assert_eq!(kind("@@ -1 +1 @@"), Some(DialogRowKind::Hunk));
     assert_eq!(kind("-a"), Some(DialogRowKind::Removed));
     assert_eq!(kind("+b"), Some(DialogRowKind::Added));
-    assert_eq!(kind("  | b"), Some(DialogRowKind::Text));
+    assert_eq!(kind("file_path: /a.rs"), Some(DialogRowKind::Text));
+    // The diff says what the texts would do; without it they are shown.
+    assert_eq!(kind("  | b"), None);
+    let input = json!({ "file_path": "/a.rs", "old_string": "a", "new_string": "b" });
+    assert!(text(&self::dialogs(self::request("q1", "Edit", &input), 60, 40)).contains("  | b\n"));
 }
 
 #[test]
@@ -248,8 +262,8 @@ fn questions_queue_and_can_be_withdrawn() {
     dialogs.ask(request("q2", "Read", &json!({ "file_path": "/x" })), ms(10));
     assert_eq!(dialogs.len(), 2);
     assert!(text(&dialogs).lines().next().unwrap().ends_with("(1 more)"));
-    dialogs.withdraw(&"unknown".into(), ms(20));
-    dialogs.withdraw(&"q1".into(), ms(5000));
+    assert_eq!(dialogs.withdraw(&"unknown".into(), ms(20)), "");
+    assert_eq!(dialogs.withdraw(&"q1".into(), ms(5000)), "");
     assert_eq!(dialogs.shown(), Some(&"q2".into()));
     // The key that was meant for the question before does not answer this one.
     assert_eq!(dialogs.handle(key("y"), ms(5100)), DialogResult::Passed(key("y")));

@@ -1,6 +1,6 @@
 //! Incremental search in the history.
 
-use super::{History, HistoryEntry};
+use super::{HistoryEntry, PromptHistory};
 use crate::composer::SavedPrompt;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -11,12 +11,12 @@ const LONGEST_QUERY: usize = 1000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum HistoryScope {
-    /// Those of this session.
+    /// Entries of this session.
     Session,
-    /// Those of this project.
+    /// Entries of this project.
     #[default]
     Project,
-    /// All.
+    /// All entries.
     Everywhere,
 }
 
@@ -103,7 +103,7 @@ impl HistorySearch {
     }
 
     /// Searches on for an older match, if there is one.
-    pub fn older(&mut self, history: &History) {
+    pub fn older(&mut self, history: &PromptHistory) {
         if self.found(history).is_some_and(|found| found.has_older) {
             self.passed = self.passed.saturating_add(1);
         }
@@ -111,7 +111,7 @@ impl HistorySearch {
 
     /// The match, or `None`. Prompts that are equal are found once. Capital letters count only if the search has some.
     #[must_use]
-    pub fn found(&self, history: &History) -> Option<HistoryMatch> {
+    pub fn found(&self, history: &PromptHistory) -> Option<HistoryMatch> {
         let matches_case = self.query.chars().any(char::is_uppercase);
         let is_match = |entry: &&HistoryEntry| {
             let text = entry.prompt.expanded();
@@ -135,7 +135,7 @@ impl HistorySearch {
         found.map(|prompt| HistoryMatch { prompt, has_older: false })
     }
 
-    fn includes(&self, entry: &HistoryEntry, history: &History) -> bool {
+    fn includes(&self, entry: &HistoryEntry, history: &PromptHistory) -> bool {
         match self.scope {
             HistoryScope::Session => entry.session == history.session && entry.project == history.project,
             HistoryScope::Project => entry.project == history.project,

@@ -4,8 +4,8 @@ fn prompt(text: &str) -> SavedPrompt {
     SavedPrompt::text(text)
 }
 
-fn history(texts: &[&str]) -> History {
-    let mut history = History::new("/p", "s");
+fn history(texts: &[&str]) -> PromptHistory {
+    let mut history = PromptHistory::new("/p", "s");
     for text in texts {
         history.add(prompt(text));
     }

@@ -1,7 +1,7 @@
 //! From the bytes of a terminal to keys and pastes.
 
 use super::burst::PasteBurst;
-use super::escape::{self, Scan};
+use super::escape::{self, EscapeScan};
 use crate::keys::{Key, KeyCode, normal};
 use std::time::Duration;
 
@@ -40,25 +40,25 @@ pub enum TerminalInput {
 ///
 /// ```
 /// use std::time::Duration;
-/// use windlass_terminal::input::{Decoder, TerminalInput};
+/// use windlass_terminal::input::{TerminalDecoder, TerminalInput};
 /// use windlass_terminal::keys::Key;
 ///
-/// let mut decoder = Decoder::default();
+/// let mut decoder = TerminalDecoder::default();
 /// let input = decoder.feed(b"a\x1b[200~two\rlines\x1b[201~", Duration::ZERO);
 /// assert_eq!(input, [TerminalInput::Key(Key::char('a')), TerminalInput::Paste("two\nlines".to_owned())]);
 /// ```
 #[derive(Debug, Default)]
-pub struct Decoder {
+pub struct TerminalDecoder {
     /// Bytes whose meaning depends on the bytes behind them.
     pending: Vec<u8>,
     /// Time of the last byte.
     last: Duration,
-    state: State,
+    state: DecoderState,
     burst: PasteBurst,
 }
 
 #[derive(Debug, Default)]
-enum State {
+enum DecoderState {
     #[default]
     Keys,
     /// Inside a bracketed paste.
@@ -67,7 +67,7 @@ enum State {
     Overlong,
 }
 
-impl Decoder {
+impl TerminalDecoder {
     /// Takes bytes of the terminal, as one read gave them. Returns the inputs that are complete.
     pub fn feed(&mut self, bytes: &[u8], now: Duration) -> Vec<TerminalInput> {
         let mut inputs = Vec::new();
@@ -79,7 +79,7 @@ impl Decoder {
         }
         self.last = now;
         let mut decoded = Vec::new();
-        if matches!(self.state, State::Paste(_)) {
+        if matches!(self.state, DecoderState::Paste(_)) {
             self.pasted(bytes, &mut decoded);
         } else {
             self.pending.extend_from_slice(bytes);
@@ -103,12 +103,12 @@ impl Decoder {
         if is_due {
             let mut decoded = Vec::new();
             match std::mem::take(&mut self.state) {
-                State::Paste(text) => {
+                DecoderState::Paste(text) => {
                     let rest = std::mem::take(&mut self.pending);
                     decoded.extend(paste([text, rest].concat()));
                 }
-                State::Overlong => self.pending.clear(),
-                State::Keys => {
+                DecoderState::Overlong => self.pending.clear(),
+                DecoderState::Keys => {
                     decoded.extend(self.incomplete());
                     self.pending.clear();
                 }
@@ -122,18 +122,18 @@ impl Decoder {
     /// `true` if the bytes continue what waits, however late they come: a program that was stopped reads late.
     fn resumes(&self, bytes: &[u8]) -> bool {
         let is_sequence = matches!(bytes, [b'[' | b'O', _, ..]);
-        !matches!(self.state, State::Keys)
+        !matches!(self.state, DecoderState::Keys)
             || !(self.pending.is_empty() || self.pending == [ESCAPE])
             || (self.pending == [ESCAPE] && is_sequence)
     }
 
     fn wait(&self) -> Option<Duration> {
         match &self.state {
-            State::Paste(_) => Some(PASTE_WAIT),
-            State::Overlong => Some(SEQUENCE_WAIT),
-            State::Keys if self.pending.is_empty() => None,
-            State::Keys if self.pending == [ESCAPE] => Some(ESCAPE_WAIT),
-            State::Keys => Some(SEQUENCE_WAIT),
+            DecoderState::Paste(_) => Some(PASTE_WAIT),
+            DecoderState::Overlong => Some(SEQUENCE_WAIT),
+            DecoderState::Keys if self.pending.is_empty() => None,
+            DecoderState::Keys if self.pending == [ESCAPE] => Some(ESCAPE_WAIT),
+            DecoderState::Keys => Some(SEQUENCE_WAIT),
         }
     }
 
@@ -154,23 +154,23 @@ impl Decoder {
         let bytes = std::mem::take(&mut self.pending);
         let mut rest = bytes.as_slice();
         while !rest.is_empty() {
-            if matches!(self.state, State::Overlong) {
+            if matches!(self.state, DecoderState::Overlong) {
                 rest = self.overlong(rest);
                 continue;
             }
             match escape::scan(rest) {
-                Scan::Input(input, length) => {
+                EscapeScan::Input(input, length) => {
                     inputs.push(input);
                     rest = rest.get(length.max(1)..).unwrap_or_default();
                 }
-                Scan::Ignored(length) => rest = rest.get(length.max(1)..).unwrap_or_default(),
-                Scan::PasteStart(length) => {
-                    self.state = State::Paste(Vec::new());
+                EscapeScan::Ignored(length) => rest = rest.get(length.max(1)..).unwrap_or_default(),
+                EscapeScan::PasteStart(length) => {
+                    self.state = DecoderState::Paste(Vec::new());
                     self.pasted(rest.get(length..).unwrap_or_default(), inputs);
                     return;
                 }
-                Scan::Incomplete if rest.len() > LONGEST_SEQUENCE => self.state = State::Overlong,
-                Scan::Incomplete => {
+                EscapeScan::Incomplete if rest.len() > LONGEST_SEQUENCE => self.state = DecoderState::Overlong,
+                EscapeScan::Incomplete => {
                     self.pending = rest.to_vec();
                     return;
                 }
@@ -181,13 +181,13 @@ impl Decoder {
     /// Drops the bytes of a sequence that is too long, up to its end.
     fn overlong<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         let Some(at) = bytes.iter().position(|byte| matches!(byte, 0x07 | b'\\' | b'~')) else { return &[] };
-        self.state = State::Keys;
+        self.state = DecoderState::Keys;
         bytes.get(at.saturating_add(1)..).unwrap_or_default()
     }
 
     /// Takes bytes inside a bracketed paste.
     fn pasted(&mut self, bytes: &[u8], inputs: &mut Vec<TerminalInput>) {
-        let State::Paste(text) = &mut self.state else { return };
+        let DecoderState::Paste(text) = &mut self.state else { return };
         // The marker may be split between two reads.
         let from = text.len().saturating_sub(PASTE_END.len());
         text.extend_from_slice(bytes);
@@ -202,7 +202,7 @@ impl Decoder {
         };
         let behind = text.split_off(end);
         inputs.extend(paste(std::mem::take(text)));
-        self.state = State::Keys;
+        self.state = DecoderState::Keys;
         self.pending = behind.get(PASTE_END.len()..).unwrap_or_default().to_vec();
         self.scan(inputs);
     }

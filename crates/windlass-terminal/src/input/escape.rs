@@ -5,7 +5,7 @@ use crate::keys::{Key, KeyCode, Modifiers, normal};
 
 /// The first input of some bytes.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Scan {
+pub(super) enum EscapeScan {
     /// An input, and the number of its bytes.
     Input(TerminalInput, usize),
     /// A sequence without a meaning, and the number of its bytes.
@@ -16,14 +16,14 @@ pub(super) enum Scan {
     Incomplete,
 }
 
-fn key(key: Key, length: usize) -> Scan {
-    Scan::Input(TerminalInput::Key(normal(key)), length)
+fn key(key: Key, length: usize) -> EscapeScan {
+    EscapeScan::Input(TerminalInput::Key(normal(key)), length)
 }
 
 /// Finds the first input of bytes that are not empty.
-pub(super) fn scan(bytes: &[u8]) -> Scan {
+pub(super) fn scan(bytes: &[u8]) -> EscapeScan {
     match bytes {
-        [] => Scan::Incomplete,
+        [] => EscapeScan::Incomplete,
         [0x1b, rest @ ..] => escape(bytes, rest),
         [byte @ 0..=0x1f, ..] | [byte @ 0x7f, ..] => key(control(*byte), 1),
         [byte @ 0x20..=0x7e, ..] => key(Key::char(char::from(*byte)), 1),
@@ -44,7 +44,7 @@ fn control(byte: u8) -> Key {
 }
 
 /// A character beyond ASCII.
-fn character(bytes: &[u8]) -> Scan {
+fn character(bytes: &[u8]) -> EscapeScan {
     let length = match bytes.first() {
         Some(0xc2..=0xdf) => 2,
         Some(0xe0..=0xef) => 3,
@@ -55,18 +55,18 @@ fn character(bytes: &[u8]) -> Scan {
     match std::str::from_utf8(head) {
         Ok(text) => match text.chars().next() {
             // C1 control characters type nothing.
-            Some(c) if c.is_control() => Scan::Ignored(length),
+            Some(c) if c.is_control() => EscapeScan::Ignored(length),
             Some(c) => key(Key::char(c), length),
-            None => Scan::Incomplete,
+            None => EscapeScan::Incomplete,
         },
-        Err(error) if error.error_len().is_none() && bytes.len() < length => Scan::Incomplete,
+        Err(error) if error.error_len().is_none() && bytes.len() < length => EscapeScan::Incomplete,
         Err(error) => key(Key::char(char::REPLACEMENT_CHARACTER), error.error_len().unwrap_or(1)),
     }
 }
 
-fn escape(bytes: &[u8], rest: &[u8]) -> Scan {
+fn escape(bytes: &[u8], rest: &[u8]) -> EscapeScan {
     match rest {
-        [] | [0x1b] => Scan::Incomplete,
+        [] | [0x1b] => EscapeScan::Incomplete,
         [b'[', body @ ..] => csi(bytes, body),
         [b'O', body @ ..] => ss3(body),
         [b']' | b'P' | b'X' | b'^' | b'_', body @ ..] => string(bytes, body),
@@ -79,74 +79,74 @@ fn escape(bytes: &[u8], rest: &[u8]) -> Scan {
 }
 
 /// The input with Alt, behind one more byte.
-fn alt(scan: Scan) -> Scan {
+fn alt(scan: EscapeScan) -> EscapeScan {
     match scan {
-        Scan::Input(TerminalInput::Key(pressed), length) => key(pressed.alt(), length.saturating_add(1)),
-        Scan::Input(_, length) | Scan::Ignored(length) | Scan::PasteStart(length) => {
-            Scan::Ignored(length.saturating_add(1))
+        EscapeScan::Input(TerminalInput::Key(pressed), length) => key(pressed.alt(), length.saturating_add(1)),
+        EscapeScan::Input(_, length) | EscapeScan::Ignored(length) | EscapeScan::PasteStart(length) => {
+            EscapeScan::Ignored(length.saturating_add(1))
         }
-        Scan::Incomplete => Scan::Incomplete,
+        EscapeScan::Incomplete => EscapeScan::Incomplete,
     }
 }
 
 /// `ESC O` and a letter.
-fn ss3(body: &[u8]) -> Scan {
-    let Some(last) = body.first() else { return Scan::Incomplete };
+fn ss3(body: &[u8]) -> EscapeScan {
+    let Some(last) = body.first() else { return EscapeScan::Incomplete };
     match (lettered(*last), last) {
         (Some(code), _) => key(Key::new(code), 3),
         // Keypad keys in application mode.
         (None, b'M') => key(Key::new(KeyCode::Enter), 3),
         (None, b'j'..=b'y') => key(Key::char(char::from(last.saturating_sub(0x40))), 3),
-        (None, 0x20..=0x7e) => Scan::Ignored(3),
+        (None, 0x20..=0x7e) => EscapeScan::Ignored(3),
         // No such sequence: Alt+O, and another key behind it.
         (None, _) => key(Key::char('O').alt(), 2),
     }
 }
 
 /// A string up to BEL or ST: an answer of the terminal.
-fn string(bytes: &[u8], body: &[u8]) -> Scan {
+fn string(bytes: &[u8], body: &[u8]) -> EscapeScan {
     let mut previous = 0;
     for (at, byte) in body.iter().enumerate() {
         if *byte == 0x07 || (previous == 0x1b && *byte == b'\\') {
             let length = at.saturating_add(3);
-            return Scan::Input(TerminalInput::Report(bytes.get(..length).unwrap_or_default().to_vec()), length);
+            return EscapeScan::Input(TerminalInput::Report(bytes.get(..length).unwrap_or_default().to_vec()), length);
         }
         previous = *byte;
     }
-    Scan::Incomplete
+    EscapeScan::Incomplete
 }
 
 /// `ESC [`, parameters, and a final byte.
-fn csi(bytes: &[u8], body: &[u8]) -> Scan {
+fn csi(bytes: &[u8], body: &[u8]) -> EscapeScan {
     // A mouse report of the oldest form, which is never asked for.
     if body.first() == Some(&b'M') {
-        return if body.len() < 4 { Scan::Incomplete } else { Scan::Ignored(6) };
+        return if body.len() < 4 { EscapeScan::Incomplete } else { EscapeScan::Ignored(6) };
     }
     // Function keys of the Linux console.
     if let [b'[', rest @ ..] = body {
         return match rest.first() {
-            None => Scan::Incomplete,
+            None => EscapeScan::Incomplete,
             Some(letter @ b'A'..=b'E') => key(Key::new(KeyCode::Function(letter.saturating_sub(b'A' - 1))), 4),
-            Some(_) => Scan::Ignored(4),
+            Some(_) => EscapeScan::Ignored(4),
         };
     }
-    let Some(end) = body.iter().position(|byte| !matches!(byte, 0x20..=0x3f)) else { return Scan::Incomplete };
+    let Some(end) = body.iter().position(|byte| !matches!(byte, 0x20..=0x3f)) else { return EscapeScan::Incomplete };
     let last = body.get(end).copied().unwrap_or_default();
     if !matches!(last, 0x40..=0x7e) {
         // Broken off: the byte begins something else.
-        return Scan::Ignored(end.saturating_add(2));
+        return EscapeScan::Ignored(end.saturating_add(2));
     }
     let length = end.saturating_add(3);
     let parameters = std::str::from_utf8(body.get(..end).unwrap_or_default()).unwrap_or_default();
     match (parameters, last) {
-        ("200", b'~') => Scan::PasteStart(length),
-        ("", b'I') => Scan::Input(TerminalInput::Focus(true), length),
-        ("", b'O') => Scan::Input(TerminalInput::Focus(false), length),
-        (parameters, b'M' | b'm') if parameters.starts_with('<') => Scan::Ignored(length),
+        ("200", b'~') => EscapeScan::PasteStart(length),
+        ("", b'I') => EscapeScan::Input(TerminalInput::Focus(true), length),
+        ("", b'O') => EscapeScan::Input(TerminalInput::Focus(false), length),
+        (parameters, b'M' | b'm') if parameters.starts_with('<') => EscapeScan::Ignored(length),
         (parameters, _) if parameters.starts_with(['?', '>', '=', '<']) || is_report(parameters, last) => {
-            Scan::Input(TerminalInput::Report(bytes.get(..length).unwrap_or_default().to_vec()), length)
+            EscapeScan::Input(TerminalInput::Report(bytes.get(..length).unwrap_or_default().to_vec()), length)
         }
-        _ => pressed(parameters, last).map_or(Scan::Ignored(length), |pressed| key(pressed, length)),
+        _ => pressed(parameters, last).map_or(EscapeScan::Ignored(length), |pressed| key(pressed, length)),
     }
 }
 
@@ -180,7 +180,12 @@ fn pressed(parameters: &str, last: u8) -> Option<Key> {
     let held: u16 = if modifiers.is_empty() { 1 } else { modifiers.parse().ok()? };
     let held = held.checked_sub(1)?;
     let has = |bit: u16| held & bit != 0;
-    Some(Key { code, modifiers: Modifiers { shift: has(1), alt: has(2), ctrl: has(4), super_key: has(8) | has(32) } })
+    // A character that the terminal gives as Shift makes it needs no Shift.
+    let is_shifted = last == b'u' && first.split(':').nth(1).is_some_and(|shifted| !shifted.is_empty());
+    Some(Key {
+        code,
+        modifiers: Modifiers { shift: has(1) && !is_shifted, alt: has(2), ctrl: has(4), super_key: has(8) | has(32) },
+    })
 }
 
 /// The key of a code point, with the text that it types if the terminal says it.

@@ -4,10 +4,10 @@ mod keys;
 mod submit;
 
 use super::decoder::TerminalInput;
-use super::queue::QueuedMessages;
-use crate::completion::{Candidate, Completable, CompletionMenu, completable, ranked};
+use super::queue::WaitingMessages;
+use crate::completion::{Completable, CompletionCandidate, CompletionMenu, completable, ranked};
 use crate::composer::{Composer, ComposerOptions, SavedPrompt, Submission};
-use crate::history::{History, HistoryEntry, HistorySearch};
+use crate::history::{HistoryEntry, HistorySearch, PromptHistory};
 use crate::keys::Keymap;
 use std::time::Duration;
 use windlass_conversation::{Priority, SlashCommand};
@@ -61,7 +61,7 @@ impl Default for InputModeOptions {
 /// State of the session for the prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[expect(clippy::exhaustive_enums, reason = "a run continues or not")]
-pub enum RunState {
+pub enum RunActivity {
     /// Nothing runs.
     #[default]
     Idle,
@@ -69,7 +69,7 @@ pub enum RunState {
     Running,
 }
 
-/// Something that the loop has to do.
+/// A task for the loop.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum InputAction {
@@ -108,7 +108,7 @@ pub enum InputAction {
         query: String,
     },
     /// Show a short text below the prompt until the next key.
-    Hint(&'static str),
+    Hint(String),
     /// Show or hide the list of keys.
     ShowKeys,
     /// Show the whole transcript.
@@ -149,17 +149,17 @@ enum DoubleKey {
 pub struct InputMode {
     options: InputModeOptions,
     composer: Composer,
-    history: History,
+    history: PromptHistory,
     search: Option<HistorySearch>,
     menu: Option<CompletionMenu>,
     /// Word for which the menu was closed.
     dismissed: Option<Completable>,
     /// Word that the menu is for.
     word: Option<Completable>,
-    commands: Vec<Candidate>,
+    commands: Vec<CompletionCandidate>,
     ticket: u64,
-    queue: QueuedMessages,
-    run: RunState,
+    queue: WaitingMessages,
+    run: RunActivity,
     mode: PermissionMode,
     /// Key that was pressed once, and when.
     armed: Option<(DoubleKey, Duration)>,
@@ -173,15 +173,15 @@ impl InputMode {
     pub fn new(options: InputModeOptions) -> Self {
         Self {
             composer: Composer::new(options.composer.clone()),
-            history: History::new(options.project.clone(), options.session.clone()),
+            history: PromptHistory::new(options.project.clone(), options.session.clone()),
             search: None,
             menu: None,
             dismissed: None,
             word: None,
             commands: Vec::new(),
             ticket: 0,
-            queue: QueuedMessages::default(),
-            run: RunState::Idle,
+            queue: WaitingMessages::default(),
+            run: RunActivity::Idle,
             mode: PermissionMode::Default,
             armed: None,
             columns: 80,
@@ -197,12 +197,12 @@ impl InputMode {
 
     /// The history.
     #[must_use]
-    pub fn history(&self) -> &History {
+    pub fn history(&self) -> &PromptHistory {
         &self.history
     }
 
     /// The history, for loading its file.
-    pub fn history_mut(&mut self) -> &mut History {
+    pub fn history_mut(&mut self) -> &mut PromptHistory {
         &mut self.history
     }
 
@@ -237,7 +237,7 @@ impl InputMode {
 
     /// The messages that wait.
     #[must_use]
-    pub fn queue(&self) -> &QueuedMessages {
+    pub fn queue(&self) -> &WaitingMessages {
         &self.queue
     }
 
@@ -259,7 +259,7 @@ impl InputMode {
     }
 
     /// The session runs or is idle.
-    pub fn set_run(&mut self, run: RunState) {
+    pub fn set_run(&mut self, run: RunActivity) {
         self.run = run;
     }
 
@@ -270,7 +270,7 @@ impl InputMode {
 
     /// The slash commands of the session.
     pub fn set_commands(&mut self, commands: &[SlashCommand]) {
-        self.commands = commands.iter().map(Candidate::command).collect();
+        self.commands = commands.iter().map(CompletionCandidate::command).collect();
         self.complete();
     }
 
@@ -312,13 +312,25 @@ impl InputMode {
     }
 
     /// Candidates for [`InputAction::FindMentions`]. Those of an older search are ignored.
-    pub fn found(&mut self, ticket: u64, candidates: Vec<Candidate>) {
+    pub fn found(&mut self, ticket: u64, candidates: Vec<CompletionCandidate>) {
         if ticket != self.ticket {
             return;
         }
         if let (Some(Completable::Mention { query, .. }), Some(menu)) = (&self.word, &mut self.menu) {
             menu.set(ranked(query, candidates, crate::completion::MOST_CANDIDATES));
         }
+    }
+
+    /// Ends the prompt because the program ends: everything that was written and not taken becomes entries for the history
+    /// file. The texts of the messages that wait are among them.
+    pub fn close(&mut self) -> Vec<HistoryEntry> {
+        let mut actions = Vec::new();
+        self.store_all(&mut actions);
+        let entries = actions.into_iter().filter_map(|action| match action {
+            InputAction::Record(entry) => Some(entry),
+            _ => None,
+        });
+        entries.collect()
     }
 
     /// Takes an input of the terminal. Times are measured from an arbitrary start and never go back.

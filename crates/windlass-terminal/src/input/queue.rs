@@ -6,7 +6,7 @@ use windlass_conversation::Priority;
 /// A message that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct QueuedMessage {
+pub struct WaitingMessage {
     /// Number of the message, from 1 on.
     pub number: u64,
     /// Text of the message.
@@ -21,27 +21,27 @@ pub struct QueuedMessage {
 
 /// The messages that wait, in the order in which they were sent. A message stays until it is taken or comes back.
 #[derive(Debug, Clone, Default)]
-pub struct QueuedMessages {
-    messages: Vec<QueuedMessage>,
+pub struct WaitingMessages {
+    messages: Vec<WaitingMessage>,
     last: u64,
 }
 
-impl QueuedMessages {
+impl WaitingMessages {
     /// The messages to show above the prompt.
-    pub fn shown(&self) -> impl Iterator<Item = &QueuedMessage> {
+    pub fn shown(&self) -> impl Iterator<Item = &WaitingMessage> {
         self.messages.iter().filter(|message| message.is_shown)
     }
 
     /// All messages.
     #[must_use]
-    pub fn all(&self) -> &[QueuedMessage] {
+    pub fn all(&self) -> &[WaitingMessage] {
         &self.messages
     }
 
     pub(super) fn push(&mut self, prompt: SavedPrompt, priority: Priority, is_shown: bool) -> u64 {
         self.last = self.last.saturating_add(1);
         let number = self.last;
-        self.messages.push(QueuedMessage { number, prompt, priority, is_shown, is_leaving: false });
+        self.messages.push(WaitingMessage { number, prompt, priority, is_shown, is_leaving: false });
         number
     }
 

@@ -1,16 +1,16 @@
 //! Actions that keys stand for.
 
-/// Declares [`Action`] with the name and the description of each.
+/// Declares [`KeyAction`] with the name and the description of each.
 macro_rules! actions {
     ($($variant:ident, $name:literal, $description:literal;)*) => {
-        /// An action of the prompt. Settings name it as [`Action::name`] writes it.
+        /// An action of the prompt. Settings name it as [`KeyAction::name`] writes it.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
-        pub enum Action {
+        pub enum KeyAction {
             $(#[doc = $description] $variant,)*
         }
 
-        impl Action {
+        impl KeyAction {
             /// All actions, in the order in which they are listed.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
@@ -73,7 +73,7 @@ actions! {
     Ignore, "ignore", "Do nothing.";
 }
 
-impl Action {
+impl KeyAction {
     /// The action with this name in settings.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {

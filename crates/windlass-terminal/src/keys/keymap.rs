@@ -1,6 +1,6 @@
 //! Keys as data: the user can change the key of each action.
 
-use super::{Action, Key, KeyError, defaults, normal};
+use super::{Key, KeyAction, KeyError, defaults, normal};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use windlass_types::near::nearest;
@@ -14,17 +14,17 @@ const MOST_KEYS: usize = 1000;
 /// takes the key away:
 ///
 /// ```
-/// use windlass_terminal::keys::{Action, Keymap};
+/// use windlass_terminal::keys::{KeyAction, Keymap};
 ///
 /// let settings = serde_json::json!({ "ctrl+x": "external-editor", "ctrl+z": null });
 /// let keymap = Keymap::from_settings(&settings)?;
-/// assert_eq!(keymap.action("ctrl+x".parse()?), Some(Action::ExternalEditor));
+/// assert_eq!(keymap.action("ctrl+x".parse()?), Some(KeyAction::ExternalEditor));
 /// assert_eq!(keymap.action("ctrl+z".parse()?), None);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keymap {
-    actions: BTreeMap<Key, Action>,
+    actions: BTreeMap<Key, KeyAction>,
 }
 
 impl Default for Keymap {
@@ -84,14 +84,14 @@ impl Keymap {
                     keymap.actions.remove(&key);
                 }
                 Value::String(text) => {
-                    let action = Action::named(text).ok_or_else(|| unknown(name, action))?;
+                    let action = KeyAction::named(text).ok_or_else(|| unknown(name, action))?;
                     keymap.actions.insert(key, action);
                 }
                 _ => return Err(unknown(name, action)),
             }
         }
         // A person who cannot send, stop or leave is stuck.
-        for needed in [Action::Submit, Action::Interrupt, Action::Cancel] {
+        for needed in [KeyAction::Submit, KeyAction::Interrupt, KeyAction::Cancel] {
             if keymap.keys(needed).next().is_none() {
                 return Err(KeymapError::Unreachable(needed.name()));
             }
@@ -101,28 +101,28 @@ impl Keymap {
 
     /// The action of a key; `None` if it has none and types its character.
     #[must_use]
-    pub fn action(&self, key: Key) -> Option<Action> {
+    pub fn action(&self, key: Key) -> Option<KeyAction> {
         self.actions.get(&normal(key)).copied()
     }
 
     /// The keys of an action.
-    pub fn keys(&self, action: Action) -> impl Iterator<Item = Key> {
+    pub fn keys(&self, action: KeyAction) -> impl Iterator<Item = Key> {
         self.actions.iter().filter(move |(_, known)| **known == action).map(|(key, _)| *key)
     }
 
     /// Lines of the help: the keys of each action that has some, and what it does.
     #[must_use]
     pub fn help(&self) -> Vec<(String, &'static str)> {
-        let listed = |action: &Action| {
+        let listed = |action: &KeyAction| {
             let keys: Vec<String> = self.keys(*action).map(|key| key.to_string()).collect();
             (!keys.is_empty()).then(|| (keys.join(", "), action.description()))
         };
-        Action::ALL.iter().filter_map(listed).collect()
+        KeyAction::ALL.iter().filter_map(listed).collect()
     }
 }
 
 fn unknown(key: &str, action: &Value) -> KeymapError {
-    let names = Action::ALL.iter().map(|action| action.name());
+    let names = KeyAction::ALL.iter().map(|action| action.name());
     let meant = action.as_str().and_then(|text| nearest(text, names).first().copied());
     KeymapError::UnknownAction { key: key.to_owned(), action: action.to_string(), meant }
 }

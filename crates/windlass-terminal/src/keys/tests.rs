@@ -48,18 +48,18 @@ fn every_default_is_a_key_and_stands_for_one_action() {
 
 #[test]
 fn names_of_actions_are_unique_and_found() {
-    for action in Action::ALL {
-        assert_eq!(Action::named(action.name()), Some(*action));
+    for action in KeyAction::ALL {
+        assert_eq!(KeyAction::named(action.name()), Some(*action));
     }
-    assert_eq!(Action::named("submit "), None);
+    assert_eq!(KeyAction::named("submit "), None);
 }
 
 #[test]
 fn settings_change_single_keys() {
     let keymap = Keymap::from_settings(&json!({ "ctrl+b": "left", "ctrl+l": null, "ctrl+enter": "submit" })).unwrap();
-    assert_eq!(keymap.action(key("ctrl+b")), Some(Action::Left));
+    assert_eq!(keymap.action(key("ctrl+b")), Some(KeyAction::Left));
     assert_eq!(keymap.action(key("ctrl+l")), None);
-    assert_eq!(keymap.action(key("ctrl+e")), Some(Action::LineEnd));
+    assert_eq!(keymap.action(key("ctrl+e")), Some(KeyAction::LineEnd));
     assert!(keymap.help().iter().any(|(keys, _)| keys == "enter, ctrl+enter"), "{:?}", keymap.help());
 }
 

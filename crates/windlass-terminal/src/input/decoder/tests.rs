@@ -14,7 +14,7 @@ fn paste(text: &str) -> TerminalInput {
 }
 
 /// All inputs of some bytes, up to the end of every wait.
-fn all(decoder: &mut Decoder, bytes: &[u8], now: Duration) -> Vec<TerminalInput> {
+fn all(decoder: &mut TerminalDecoder, bytes: &[u8], now: Duration) -> Vec<TerminalInput> {
     let mut inputs = decoder.feed(bytes, now);
     while let Some(deadline) = decoder.deadline() {
         inputs.extend(decoder.tick(deadline));
@@ -64,13 +64,17 @@ fn sequences_are_keys() {
         ("\x1b[97;2u", "A"),
         ("\x1b[97:65;2u", "A"),
         ("\x1b[97;1;8364u", "€"),
+        ("\x1b[45:95;6u", "ctrl+_"),
+        ("\x1b[45;6u", "ctrl+shift+-"),
+        ("\x1b[97:65;6u", "ctrl+shift+a"),
+        ("\x1b[44:60;4u", "alt+<"),
         ("\x1b[99;5:1u", "ctrl+c"),
         ("\x1b[27u", "esc"),
         ("\x1b[9;2u", "shift+tab"),
         ("\x1b[57399u", "0"),
         ("\x1b[", "alt+["),
     ] {
-        assert_eq!(all(&mut Decoder::default(), bytes.as_bytes(), ms(0)), [key(expected)], "{bytes:?}");
+        assert_eq!(all(&mut TerminalDecoder::default(), bytes.as_bytes(), ms(0)), [key(expected)], "{bytes:?}");
     }
 }
 
@@ -87,7 +91,7 @@ fn sequences_without_a_meaning_type_nothing() {
         "\u{85}",
         "\x1b[1;999999999A",
     ] {
-        assert_eq!(all(&mut Decoder::default(), bytes.as_bytes(), ms(0)), [], "{bytes:?}");
+        assert_eq!(all(&mut TerminalDecoder::default(), bytes.as_bytes(), ms(0)), [], "{bytes:?}");
     }
 }
 
@@ -97,15 +101,15 @@ fn answers_of_the_terminal_are_reports() {
         ["\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\", "\x1b]11;rgb:ff/ff/ff\x07", "\x1b[?1u", "\x1b[?62;22c", "\x1b[12;40R"]
     {
         let expected = [TerminalInput::Report(bytes.as_bytes().to_vec()), key("x")];
-        assert_eq!(all(&mut Decoder::default(), format!("{bytes}x").as_bytes(), ms(0)), expected, "{bytes:?}");
+        assert_eq!(all(&mut TerminalDecoder::default(), format!("{bytes}x").as_bytes(), ms(0)), expected, "{bytes:?}");
     }
-    let focus = all(&mut Decoder::default(), b"\x1b[I\x1b[O", ms(0));
+    let focus = all(&mut TerminalDecoder::default(), b"\x1b[I\x1b[O", ms(0));
     assert_eq!(focus, [TerminalInput::Focus(true), TerminalInput::Focus(false)]);
 }
 
 #[test]
 fn an_escape_alone_is_a_key_only_after_a_wait() {
-    let mut decoder = Decoder::default();
+    let mut decoder = TerminalDecoder::default();
     assert_eq!(decoder.feed(b"\x1b", ms(100)), []);
     assert_eq!(decoder.tick(ms(149)), []);
     assert_eq!(decoder.deadline(), Some(ms(150)));
@@ -120,7 +124,7 @@ fn an_escape_alone_is_a_key_only_after_a_wait() {
 
 #[test]
 fn a_sequence_that_is_read_late_is_still_one() {
-    let mut decoder = Decoder::default();
+    let mut decoder = TerminalDecoder::default();
     decoder.feed(b"\x1b", ms(0));
     assert_eq!(decoder.feed(b"[A", ms(5000)), [key("up")]);
     decoder.feed(b"\x1b[1;", ms(6000));
@@ -130,11 +134,11 @@ fn a_sequence_that_is_read_late_is_still_one() {
 #[test]
 fn every_split_gives_the_same_inputs() {
     let bytes = "é日\x1b[1;5Ca\x1b[200~x\r\ny\x1b[z\x1b[201~\x1b]11;rgb:0/0/0\x1b\\\x1bOBok".as_bytes();
-    let whole = all(&mut Decoder::default(), bytes, ms(0));
+    let whole = all(&mut TerminalDecoder::default(), bytes, ms(0));
     assert_eq!(whole[4], paste("x\ny\x1b[z"));
     for first in 0..bytes.len() {
         for second in first..bytes.len() {
-            let mut decoder = Decoder::default();
+            let mut decoder = TerminalDecoder::default();
             let mut inputs = decoder.feed(&bytes[..first], ms(0));
             inputs.extend(decoder.feed(&bytes[first..second], ms(20)));
             inputs.extend(all(&mut decoder, &bytes[second..], ms(40)));
@@ -148,12 +152,12 @@ fn a_bracketed_paste_is_one_text_whatever_is_in_it() {
     let text = "\x1b[A\x03\x04\r\n\x1b[200~ 日\ty".repeat(3);
     let bytes = format!("\x1b[200~{text}\x1b[201~z");
     let expected = [paste(&text.replace("\r\n", "\n")), key("z")];
-    assert_eq!(all(&mut Decoder::default(), bytes.as_bytes(), ms(0)), expected);
+    assert_eq!(all(&mut TerminalDecoder::default(), bytes.as_bytes(), ms(0)), expected);
 }
 
 #[test]
 fn a_paste_whose_end_never_comes_ends_after_a_wait() {
-    let mut decoder = Decoder::default();
+    let mut decoder = TerminalDecoder::default();
     assert_eq!(decoder.feed(b"\x1b[200~two\nlines\x1b[20", ms(0)), []);
     assert_eq!(decoder.tick(ms(999)), []);
     assert_eq!(decoder.tick(ms(1000)), [paste("two\nlines\x1b[20")]);
@@ -165,7 +169,7 @@ fn a_paste_whose_end_never_comes_ends_after_a_wait() {
 fn a_megabyte_is_one_paste_with_and_without_brackets() {
     let line = "let x = \"日本\"; // é\n";
     let text = line.repeat(1024 * 1024 / line.len());
-    let mut bracketed = Decoder::default();
+    let mut bracketed = TerminalDecoder::default();
     let bytes = format!("\x1b[200~{text}\x1b[201~");
     let mut inputs = Vec::new();
     for (at, part) in bytes.as_bytes().chunks(4096).enumerate() {
@@ -173,7 +177,7 @@ fn a_megabyte_is_one_paste_with_and_without_brackets() {
     }
     assert!(inputs == [paste(&text)], "{} inputs", inputs.len());
     // Terminals without brackets send Enter for a line end.
-    let mut plain = Decoder::default();
+    let mut plain = TerminalDecoder::default();
     let mut inputs = Vec::new();
     for (at, part) in text.replace('\n', "\r").as_bytes().chunks(1000).enumerate() {
         inputs.extend(plain.feed(part, ms(at as u64)));
@@ -184,7 +188,7 @@ fn a_megabyte_is_one_paste_with_and_without_brackets() {
 
 #[test]
 fn typed_keys_are_no_paste() {
-    let mut decoder = Decoder::default();
+    let mut decoder = TerminalDecoder::default();
     let mut now = 0;
     for c in "hello\r".chars() {
         now += 60;
@@ -197,7 +201,7 @@ fn typed_keys_are_no_paste() {
 
 #[test]
 fn lines_that_come_at_once_are_a_paste() {
-    let mut decoder = Decoder::default();
+    let mut decoder = TerminalDecoder::default();
     assert_eq!(all(&mut decoder, b"one\rtwo\r", ms(0)), [paste("one\ntwo\n")]);
     assert_eq!(all(&mut decoder, b"one\r\ntwo", ms(5000)), [paste("one\ntwo")]);
     // The second read shows that Enter was a line end.
@@ -211,7 +215,7 @@ fn lines_that_come_at_once_are_a_paste() {
 
 #[test]
 fn memory_is_bounded() {
-    let mut decoder = Decoder::default();
+    let mut decoder = TerminalDecoder::default();
     let mut reports = decoder.feed(b"\x1b]", ms(0));
     for _ in 0..1000 {
         reports.extend(decoder.feed(&[b'x'; 1000], ms(0)));
@@ -238,7 +242,7 @@ fn memory_is_bounded() {
 proptest! {
     #[test]
     fn no_bytes_panic_and_none_are_held_for_ever(reads in prop::collection::vec((prop::collection::vec(any::<u8>(), 0..40), 0_u64..100), 0..20)) {
-        let mut decoder = Decoder::default();
+        let mut decoder = TerminalDecoder::default();
         let mut now = 0;
         for (bytes, wait) in reads {
             now += wait;
@@ -255,7 +259,7 @@ proptest! {
 
     #[test]
     fn typed_text_comes_out_whole(text in "[ -~é日\u{301}😀]{0,60}", step in 1_u64..200) {
-        let mut decoder = Decoder::default();
+        let mut decoder = TerminalDecoder::default();
         let mut typed = String::new();
         let mut now = 0;
         let mut take = |inputs: Vec<TerminalInput>| for input in inputs {

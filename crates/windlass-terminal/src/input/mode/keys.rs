@@ -1,9 +1,9 @@
 //! Keys of the prompt.
 
-use super::{DoubleKey, InputAction, InputMode, RunState};
+use super::{DoubleKey, InputAction, InputMode, RunActivity};
 use crate::completion::CandidateKind;
 use crate::history::HistorySearch;
-use crate::keys::{Action, Key};
+use crate::keys::{Key, KeyAction};
 use std::time::Duration;
 use windlass_types::PermissionMode;
 
@@ -26,37 +26,37 @@ impl InputMode {
         }
     }
 
-    fn act(&mut self, action: Action, armed: Option<DoubleKey>, now: Duration, actions: &mut Vec<InputAction>) {
+    fn act(&mut self, action: KeyAction, armed: Option<DoubleKey>, now: Duration, actions: &mut Vec<InputAction>) {
         if self.menu().is_some() && self.menu_action(action, actions) {
             return;
         }
         match action {
-            Action::Submit => self.enter(!self.options.enter_queues, actions),
-            Action::Queue if self.run == RunState::Running => self.enter(self.options.enter_queues, actions),
-            Action::Queue | Action::Ignore => {}
-            Action::Interrupt => self.escape(armed, now, actions),
-            Action::Cancel => self.cancel(armed, now, actions),
-            Action::DeleteOrExit if self.composer.is_empty() => self.exit(actions),
-            Action::SearchHistory => self.search = Some(HistorySearch::default()),
-            Action::ExternalEditor => actions.push(InputAction::OpenEditor(self.composer.expanded())),
-            Action::PasteImage => actions.push(InputAction::PasteImage),
-            Action::CycleMode => self.cycle_mode(actions),
-            Action::Background if self.run == RunState::Running => actions.push(InputAction::MoveToBackground),
+            KeyAction::Submit => self.enter(!self.options.enter_queues, actions),
+            KeyAction::Queue if self.run == RunActivity::Running => self.enter(self.options.enter_queues, actions),
+            KeyAction::Queue | KeyAction::Ignore => {}
+            KeyAction::Interrupt => self.escape(armed, now, actions),
+            KeyAction::Cancel => self.cancel(armed, now, actions),
+            KeyAction::DeleteOrExit if self.composer.is_empty() => self.exit(actions),
+            KeyAction::SearchHistory => self.search = Some(HistorySearch::default()),
+            KeyAction::ExternalEditor => actions.push(InputAction::OpenEditor(self.composer.expanded())),
+            KeyAction::PasteImage => actions.push(InputAction::PasteImage),
+            KeyAction::CycleMode => self.cycle_mode(actions),
+            KeyAction::Background if self.run == RunActivity::Running => actions.push(InputAction::MoveToBackground),
             // At the prompt the key is the one of readline.
-            Action::Background => self.edit(Action::Left, actions),
-            Action::Transcript => actions.push(InputAction::ShowTranscript),
-            Action::Tasks => actions.push(InputAction::ToggleTasks),
-            Action::Redraw => actions.push(InputAction::Redraw),
-            Action::Suspend => actions.push(InputAction::Suspend),
-            Action::HistoryOlder => self.older(),
-            Action::HistoryNewer => self.newer(),
-            Action::Up => {
-                if !self.composer.edit(Action::Up, self.columns) {
+            KeyAction::Background => self.edit(KeyAction::Left, actions),
+            KeyAction::Transcript => actions.push(InputAction::ShowTranscript),
+            KeyAction::Tasks => actions.push(InputAction::ToggleTasks),
+            KeyAction::Redraw => actions.push(InputAction::Redraw),
+            KeyAction::Suspend => actions.push(InputAction::Suspend),
+            KeyAction::HistoryOlder => self.older(),
+            KeyAction::HistoryNewer => self.newer(),
+            KeyAction::Up => {
+                if !self.composer.edit(KeyAction::Up, self.columns) {
                     self.above(actions);
                 }
             }
-            Action::Down => {
-                if !self.composer.edit(Action::Down, self.columns) {
+            KeyAction::Down => {
+                if !self.composer.edit(KeyAction::Down, self.columns) {
                     self.newer();
                 }
             }
@@ -64,24 +64,24 @@ impl InputMode {
         }
     }
 
-    fn edit(&mut self, action: Action, actions: &mut Vec<InputAction>) {
+    fn edit(&mut self, action: KeyAction, actions: &mut Vec<InputAction>) {
         self.composer.edit(action, self.columns);
         self.completed(actions);
     }
 
     /// Carries out an action of the menu. Returns `false` if the action is none of it.
-    fn menu_action(&mut self, action: Action, actions: &mut Vec<InputAction>) -> bool {
+    fn menu_action(&mut self, action: KeyAction, actions: &mut Vec<InputAction>) -> bool {
         let Some(menu) = self.menu.as_mut() else { return false };
         match action {
-            Action::Up | Action::HistoryOlder => menu.up(),
-            Action::Down | Action::HistoryNewer => menu.down(),
-            Action::Interrupt => {
+            KeyAction::Up | KeyAction::HistoryOlder => menu.up(),
+            KeyAction::Down | KeyAction::HistoryNewer => menu.down(),
+            KeyAction::Interrupt => {
                 self.dismissed = self.word.take();
                 self.menu = None;
             }
-            Action::Queue => self.accept(actions),
+            KeyAction::Queue => self.accept(actions),
             // A word that is written out is sent, not completed.
-            Action::Submit if !self.is_written_out() => self.accept(actions),
+            KeyAction::Submit if !self.is_written_out() => self.accept(actions),
             _ => return false,
         }
         true
@@ -108,7 +108,7 @@ impl InputMode {
         match (blank, has_blank) {
             ("", _) => {}
             (_, true) => {
-                self.composer.edit(Action::Right, self.columns);
+                self.composer.edit(KeyAction::Right, self.columns);
             }
             (blank, false) => self.composer.replace(self.composer.caret()..self.composer.caret(), blank),
         }
@@ -116,13 +116,15 @@ impl InputMode {
         self.completed(actions);
     }
 
-    fn search_key(&mut self, key: Key, action: Option<Action>, actions: &mut Vec<InputAction>) {
+    fn search_key(&mut self, key: Key, action: Option<KeyAction>, actions: &mut Vec<InputAction>) {
         let Some(mut search) = self.search.take() else { return };
         match (action, key.typed()) {
-            (Some(Action::SearchHistory | Action::Up | Action::HistoryOlder), _) => search.older(&self.history),
-            (Some(Action::Stash), _) => search.cycle_scope(),
-            (Some(Action::DeleteBack), _) => search.delete(),
-            (Some(Action::Interrupt | Action::Cancel), _) => return,
+            (Some(KeyAction::SearchHistory | KeyAction::Up | KeyAction::HistoryOlder), _) => {
+                search.older(&self.history)
+            }
+            (Some(KeyAction::Stash), _) => search.cycle_scope(),
+            (Some(KeyAction::DeleteBack), _) => search.delete(),
+            (Some(KeyAction::Interrupt | KeyAction::Cancel), _) => return,
             (None, Some(c)) => search.add(c.encode_utf8(&mut [0; 4])),
             // Every other key takes the match. Enter does not send it: the person has not seen it as the prompt yet.
             _ => {
@@ -164,7 +166,7 @@ impl InputMode {
     }
 
     fn escape(&mut self, armed: Option<DoubleKey>, now: Duration, actions: &mut Vec<InputAction>) {
-        if self.run == RunState::Running {
+        if self.run == RunActivity::Running {
             actions.push(InputAction::Interrupt);
             return;
         }
@@ -174,11 +176,8 @@ impl InputMode {
             (false, true) => self.clear(actions),
             (is_empty, false) => {
                 self.armed = Some((DoubleKey::Escape, now));
-                actions.push(InputAction::Hint(if is_empty {
-                    "Press Esc again to rewind."
-                } else {
-                    "Press Esc again to clear the text. The history keeps it."
-                }));
+                let effect = if is_empty { "rewind" } else { "clear the text into the history" };
+                actions.push(self.again(KeyAction::Interrupt, effect));
             }
         }
     }
@@ -187,16 +186,16 @@ impl InputMode {
         if !self.composer.is_empty() {
             self.clear(actions);
             self.armed = Some((DoubleKey::Cancel, now));
-            return actions.push(InputAction::Hint("The text is in the history. Press Ctrl+C again to exit."));
+            return actions.push(self.again(KeyAction::Cancel, "exit. The text is in the history"));
         }
         if armed == Some(DoubleKey::Cancel) {
             return self.exit(actions);
         }
         self.armed = Some((DoubleKey::Cancel, now));
-        if self.run == RunState::Running {
+        if self.run == RunActivity::Running {
             actions.push(InputAction::Interrupt);
         }
-        actions.push(InputAction::Hint("Press Ctrl+C again to exit."));
+        actions.push(self.again(KeyAction::Cancel, "exit"));
     }
 
     /// Clears the text into the history.
@@ -207,16 +206,26 @@ impl InputMode {
         self.completed(actions);
     }
 
-    /// Puts everything that was written into the history, and ends.
+    /// The hint that the key of an action does something when it is pressed again.
+    fn again(&self, action: KeyAction, effect: &str) -> InputAction {
+        let key = self.options.keymap.keys(action).next().map(|key| key.to_string()).unwrap_or_default();
+        InputAction::Hint(format!("Press {key} again to {effect}."))
+    }
+
     fn exit(&mut self, actions: &mut Vec<InputAction>) {
-        for stashed in self.composer.stashed() {
+        self.store_all(actions);
+        actions.push(InputAction::Exit);
+    }
+
+    /// Puts everything that was written into the history.
+    pub(super) fn store_all(&mut self, actions: &mut Vec<InputAction>) {
+        for stashed in self.composer.take_stash() {
             self.record(stashed, actions);
         }
         for queued in self.queue.take() {
             self.record(queued, actions);
         }
         self.clear(actions);
-        actions.push(InputAction::Exit);
     }
 
     fn cycle_mode(&mut self, actions: &mut Vec<InputAction>) {

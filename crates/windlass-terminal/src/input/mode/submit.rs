@@ -1,6 +1,6 @@
 //! Sending of the prompt.
 
-use super::{InputAction, InputMode, RunState};
+use super::{InputAction, InputMode, RunActivity};
 use windlass_conversation::Priority;
 
 impl InputMode {
@@ -20,7 +20,7 @@ impl InputMode {
         self.leave_history(actions);
         let prompt = self.composer.take();
         self.record(prompt.clone(), actions);
-        let is_running = self.run == RunState::Running;
+        let is_running = self.run == RunActivity::Running;
         let priority = if is_running && steers { Priority::Next } else { Priority::Later };
         let number = self.queue.push(prompt, priority, is_running);
         actions.push(InputAction::Submit { number, submission, priority });
@@ -29,7 +29,7 @@ impl InputMode {
 
     fn run_command(&mut self, command: &str, actions: &mut Vec<InputAction>) {
         if command.is_empty() {
-            return actions.push(InputAction::Hint("Write a command behind the exclamation mark."));
+            return actions.push(InputAction::Hint("Write a command behind the exclamation mark.".to_owned()));
         }
         let command = command.to_owned();
         self.leave_history(actions);

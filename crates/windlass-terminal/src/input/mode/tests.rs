@@ -1,5 +1,5 @@
 use super::*;
-use crate::keys::Action;
+use crate::keys::KeyAction;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ impl Desk {
 
     fn running() -> Self {
         let mut desk = Self::new(InputModeOptions::default());
-        desk.mode.set_run(RunState::Running);
+        desk.mode.set_run(RunActivity::Running);
         desk
     }
 
@@ -63,9 +63,9 @@ impl Desk {
     }
 
     /// Texts of the actions, without those for the history.
-    fn hints(&self) -> Vec<&'static str> {
+    fn hints(&self) -> Vec<&str> {
         let hints = self.actions.iter().filter_map(|action| match action {
-            InputAction::Hint(hint) => Some(*hint),
+            InputAction::Hint(hint) => Some(hint.as_str()),
             _ => None,
         });
         hints.collect()
@@ -101,7 +101,7 @@ fn while_it_runs_enter_steers_and_tab_queues_or_the_other_way_round() {
     desk.press("now<enter>later<tab>");
     let options = InputModeOptions { enter_queues: true, ..InputModeOptions::default() };
     let mut swapped = Desk::new(options);
-    swapped.mode.set_run(RunState::Running);
+    swapped.mode.set_run(RunActivity::Running);
     swapped.press("later<enter>now<tab>");
     let (now, later) = (("now".to_owned(), Priority::Next), ("later".to_owned(), Priority::Later));
     assert_eq!(desk.sent, [now.clone(), later.clone()]);
@@ -109,7 +109,7 @@ fn while_it_runs_enter_steers_and_tab_queues_or_the_other_way_round() {
     let shown: Vec<&str> = desk.mode.queue().shown().map(|message| message.prompt.label()).collect();
     assert_eq!(shown, ["now", "later"]);
     // At the prompt Tab sends nothing.
-    desk.mode.set_run(RunState::Idle);
+    desk.mode.set_run(RunActivity::Idle);
     desk.press("x<tab>");
     assert_eq!(desk.sent.len(), 2);
 }
@@ -156,7 +156,8 @@ fn a_message_without_a_run_comes_back() {
 fn escape_twice_clears_or_rewinds_and_never_by_surprise() {
     let mut desk = desk();
     desk.press("draft<esc>");
-    assert_eq!((desk.text(), desk.hints().len()), ("draft", 1));
+    assert_eq!(desk.text(), "draft");
+    assert_eq!(desk.hints(), ["Press esc again to clear the text into the history."]);
     desk.press("<esc>");
     assert_eq!(desk.text(), "");
     assert_eq!(desk.recorded, ["draft"]);
@@ -174,7 +175,7 @@ fn escape_twice_clears_or_rewinds_and_never_by_surprise() {
     // An Esc that stopped a run is not the first of a pair.
     let mut running = Desk::running();
     running.press("<esc>");
-    running.mode.set_run(RunState::Idle);
+    running.mode.set_run(RunActivity::Idle);
     running.press("<esc>");
     assert!(!running.took(&InputAction::OpenRewind));
 }
@@ -256,7 +257,7 @@ fn keys_for_the_loop_are_actions() {
     desk.mode.edited(Some("changed"));
     desk.mode.edited(None);
     assert_eq!(desk.text(), "changed");
-    desk.mode.set_run(RunState::Idle);
+    desk.mode.set_run(RunActivity::Idle);
     desk.press("<ctrl+b>");
     assert!(!desk.took(&InputAction::MoveToBackground));
     assert_eq!(desk.mode.composer().caret(), 6);
@@ -341,9 +342,9 @@ fn mentions_are_searched_by_the_loop_and_late_answers_are_ignored() {
         })
         .collect();
     assert_eq!(tickets, [1, 2]);
-    desk.mode.found(1, vec![Candidate::file("old.rs")]);
+    desk.mode.found(1, vec![CompletionCandidate::file("old.rs")]);
     assert!(desk.mode.menu().is_none());
-    desk.mode.found(2, vec![Candidate::directory("mod"), Candidate::file("src/main.rs")]);
+    desk.mode.found(2, vec![CompletionCandidate::directory("mod"), CompletionCandidate::file("src/main.rs")]);
     desk.press("<down>");
     let selected = desk.mode.menu().unwrap().selected().unwrap().name.clone();
     desk.press("<tab>");
@@ -357,7 +358,7 @@ fn mentions_are_searched_by_the_loop_and_late_answers_are_ignored() {
 fn a_directory_is_completed_further() {
     let mut desk = desk();
     desk.press("@s");
-    desk.mode.found(2, vec![Candidate::directory("src")]);
+    desk.mode.found(2, vec![CompletionCandidate::directory("src")]);
     desk.press("<tab>");
     assert_eq!(desk.text(), "@src/");
     let last = desk.actions.last().cloned();
@@ -410,17 +411,49 @@ fn a_megabyte_is_one_message() {
     assert!(desk.sent[0].0 == text);
 }
 
+#[test]
+fn a_megabyte_of_bytes_is_one_message_with_and_without_brackets() {
+    let text = "line \u{65e5}\n".repeat(120_000);
+    let plain = text.replace('\n', "\r");
+    let bracketed = format!("\x1b[200~{plain}\x1b[201~");
+    for bytes in [plain, bracketed] {
+        let (mut desk, mut decoder) = (desk(), crate::input::TerminalDecoder::default());
+        let mut now = Duration::ZERO;
+        for part in bytes.as_bytes().chunks(4096) {
+            now += Duration::from_millis(1);
+            decoder.feed(part, now).into_iter().for_each(|input| desk.give(input));
+        }
+        while let Some(deadline) = decoder.deadline() {
+            now = deadline;
+            decoder.tick(now).into_iter().for_each(|input| desk.give(input));
+        }
+        assert_eq!(desk.sent.len(), 0);
+        decoder.feed(b"\r", now + Duration::from_secs(1)).into_iter().for_each(|input| desk.give(input));
+        assert_eq!(desk.sent.len(), 1);
+        assert!(desk.sent[0].0 == text);
+    }
+}
+
+#[test]
+fn closing_gives_everything_for_the_history_file() {
+    let mut desk = Desk::running();
+    desk.press("aside<ctrl+s>queued<tab>draft");
+    let entries: Vec<String> = desk.mode.close().iter().map(|entry| entry.prompt.expanded()).collect();
+    assert_eq!(entries, ["aside", "queued", "draft"]);
+    assert_eq!(desk.mode.close(), []);
+}
+
 /// Actions of keys that remove text on purpose, or that bring removed text back.
-fn removes(action: Action) -> bool {
+fn removes(action: KeyAction) -> bool {
     let name = action.name();
-    name.starts_with("delete") || name.starts_with("kill") || matches!(action, Action::Undo | Action::Redo)
+    name.starts_with("delete") || name.starts_with("kill") || matches!(action, KeyAction::Undo | KeyAction::Redo)
 }
 
 #[derive(Debug, Clone)]
 enum Step {
     Type,
     Paste(usize),
-    Key(Action),
+    Key(KeyAction),
     Run(bool),
     Found,
     Returned,
@@ -428,7 +461,7 @@ enum Step {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let actions: Vec<Action> = Action::ALL.iter().copied().filter(|action| !removes(*action)).collect();
+    let actions: Vec<KeyAction> = KeyAction::ALL.iter().copied().filter(|action| !removes(*action)).collect();
     prop_oneof![
         6 => Just(Step::Type),
         1 => (1_usize..30).prop_map(Step::Paste),
@@ -466,8 +499,8 @@ proptest! {
                         desk.give(TerminalInput::Key(key));
                     }
                 }
-                Step::Run(is_running) => desk.mode.set_run(if is_running { RunState::Running } else { RunState::Idle }),
-                Step::Found => desk.mode.found(desk.mode.ticket, vec![Candidate::file("a.rs")]),
+                Step::Run(is_running) => desk.mode.set_run(if is_running { RunActivity::Running } else { RunActivity::Idle }),
+                Step::Found => desk.mode.found(desk.mode.ticket, vec![CompletionCandidate::file("a.rs")]),
                 Step::Returned => {
                     let numbers: Vec<u64> = desk.mode.queue().all().iter().map(|message| message.number).collect();
                     desk.mode.returned(&numbers);
@@ -485,7 +518,7 @@ proptest! {
         if desk.mode.search().is_some() {
             desk.press("<esc>");
         }
-        desk.mode.set_run(RunState::Idle);
+        desk.mode.set_run(RunActivity::Idle);
         desk.actions.clear();
         while !desk.text().is_empty() || !desk.actions.contains(&InputAction::Exit) {
             desk.press("<ctrl+c>");
