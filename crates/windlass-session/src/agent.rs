@@ -1,4 +1,4 @@
-//! What is kept of an agent beside its log.
+//! Metadata of an agent, kept beside its log.
 
 #[cfg(test)]
 mod tests;
@@ -9,38 +9,38 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use windlass_types::{AgentId, Timestamp, ToolUseId};
 
-/// Most characters that are kept of an agent's type and description.
+/// Maximum number of characters kept of an agent's type and description.
 const MOST_CHARS: usize = 1_000;
 
-/// Whose log it is: what is kept beside the log of an agent below the main one.
+/// Metadata beside the log of an agent below the main one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AgentHeader {
-    /// The name of its definition, such as `general-purpose`.
+    /// Name of the agent's definition, such as `general-purpose`.
     pub agent_type: String,
-    /// What it does, in a few words.
+    /// Task of the agent, in a few words.
     pub description: String,
-    /// The call that started it, in the log of its parent agent.
+    /// Call that started the agent, in the log of its parent.
     pub tool_use_id: ToolUseId,
-    /// Its parent agent; `None` for an agent of the main one.
+    /// Parent agent; `None` for an agent of the main one.
     pub parent: Option<AgentId>,
 }
 
 impl AgentHeader {
-    /// An agent of the main one.
+    /// Returns the metadata of an agent of the main one.
     pub fn new(agent_type: impl Into<String>, description: impl Into<String>, tool_use_id: ToolUseId) -> Self {
         Self { agent_type: agent_type.into(), description: description.into(), tool_use_id, parent: None }
     }
 
-    /// Names its parent agent.
+    /// Sets the parent agent.
     #[must_use]
     pub fn with_parent(mut self, parent: Option<AgentId>) -> Self {
         self.parent = parent;
         self
     }
 
-    /// The content of the file beside the log: an object of JSON, without a line break. Of long texts
-    /// the beginning is kept.
+    /// Returns the content of the file beside the log: a JSON object without a line break. Long texts are cut to their
+    /// beginning.
     pub fn to_json(&self) -> String {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
@@ -58,33 +58,33 @@ impl AgentHeader {
     }
 }
 
-/// An agent of a session as lists show it.
+/// An agent of a session as shown in lists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct AgentSummary {
-    /// Its id.
+    /// Id of the agent.
     pub id: AgentId,
-    /// The name of its definition; empty when that is not known.
+    /// Name of the agent's definition; empty if unknown.
     pub agent_type: String,
-    /// What it does, in a few words; empty when that is not known.
+    /// Task of the agent, in a few words; empty if unknown.
     pub description: String,
-    /// The call that started it, if that is known.
+    /// Call that started the agent, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<ToolUseId>,
-    /// Its parent agent; `None` for an agent of the main one.
+    /// Parent agent; `None` for an agent of the main one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<AgentId>,
-    /// The time of its first line, if that can be read.
+    /// Time of the first log line, if it can be parsed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
 }
 
 impl AgentSummary {
-    /// Most agents that a store lists for one session.
+    /// Maximum number of agents that a store lists for one session.
     pub const MOST: usize = 4_096;
 
-    /// Makes the summary of an agent from the content of the file beside its log ([`AgentHeader::to_json`]) and
-    /// the beginning of the log itself. Any bytes will do: what they do not hold stays empty.
+    /// Returns the summary of an agent from the content of the file beside its log ([`AgentHeader::to_json`]) and the
+    /// beginning of the log itself. Accepts any bytes: fields that are missing stay empty.
     pub fn read(id: AgentId, meta: &[u8], head: &[u8]) -> Self {
         let meta = String::from_utf8_lossy(meta);
         let fields: Fields<'_> = serde_json::from_str(&meta).unwrap_or_default();
@@ -99,7 +99,7 @@ impl AgentSummary {
         }
     }
 
-    /// Puts the first to begin first; those whose beginning is not known last.
+    /// Sorts the agents by start time, those with an unknown one last.
     pub fn sort(agents: &mut [Self]) {
         agents.sort_by(|a, b| {
             let place = |one: &Self| (one.started_at.is_none(), one.started_at);
@@ -114,7 +114,7 @@ fn get<'a, T: Deserialize<'a>>(fields: &Fields<'a>, name: &str) -> Option<T> {
     serde_json::from_str(fields.get(name)?.get()).ok()
 }
 
-/// The time of the first line that has one.
+/// Returns the time of the first line that has one.
 fn started_at(head: &[u8]) -> Option<Timestamp> {
     #[derive(Deserialize)]
     struct Line {

@@ -1,7 +1,7 @@
-//! What a log says of its calls: why each ran or did not, who was asked, and which files it changed.
+//! Audit of a log: reason of each call's decision, answers to permission requests, and changed files.
 //!
-//! All of it comes from the log alone. Every line is read, also those of branches that the conversation left and those that
-//! a summary stands for.
+//! All of it comes from the log alone. Every line is read, including those of abandoned branches and those replaced by
+//! a summary.
 
 mod changes;
 mod fold;
@@ -20,186 +20,186 @@ use windlass_types::{
     AgentId, AuditedDecision, EntryId, JsonText, PendingQuestion, PermissionMode, SessionId, Timestamp, ToolUseId,
 };
 
-/// What one log says of its calls.
+/// Audit of one log.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LogAudit {
-    /// The calls, in the order of their lines.
+    /// Calls, in the order of their lines.
     pub calls: Vec<CallAudit>,
-    /// Which lines can be relied on.
+    /// Reliability of the lines.
     pub lines: LineAudit,
 }
 
-/// What the log says of one call. Whatever is `None` or empty is not recorded: the log may be older, or of another program.
+/// Audit of one call. A field that is `None` or empty is not recorded: the log may be older, or of another program.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CallAudit {
-    /// The call. Logs of other programs may use an id again; each use is a call of its own here.
+    /// Id of the call. Logs of other programs may reuse an id; each use is a separate call here.
     pub tool_use_id: ToolUseId,
-    /// Its tool. `None` if the message that holds the call is lost.
+    /// Tool of the call. `None` if the message with the call is lost.
     pub tool: Option<String>,
-    /// The input that the model gave.
+    /// Input as the model wrote it.
     pub input: Option<JsonText>,
-    /// The line that it is in.
+    /// Line of the call.
     #[serde(flatten)]
     pub place: CallLine,
-    /// The permission mode in force when the call was judged, or made if no verdict is recorded.
+    /// Permission mode in force at the decision, or at the call if no decision is recorded.
     pub mode: Option<PermissionMode>,
-    /// The verdicts on it, in order.
+    /// Decisions on the call, in order.
     pub verdicts: Vec<VerdictAudit>,
-    /// The questions about it that were kept for a later answer, in order.
+    /// Permission requests about the call that were kept for a later answer, in order.
     pub questions: Vec<QuestionAudit>,
-    /// When its intent was first recorded: it was about to run. Calls that only read have none.
+    /// Time when its intent was first recorded, just before it ran. Read-only calls have none.
     pub begun: Option<Timestamp>,
-    /// The agent whose answers it waits for: it stays open, and continues with that.
+    /// Agent whose answers the call waits for: the call stays open, and continues with that agent.
     pub waits_for: Option<AgentId>,
-    /// How it ended.
+    /// Result of the call.
     pub result: Option<ResultAudit>,
-    /// The files that its result says it changed. What programs change is not recorded.
+    /// Files changed according to the result. Changes by programs are not recorded.
     pub changed: Vec<FileChanged>,
-    /// Whether all lines that speak of it are as they were written.
+    /// State of all lines about the call.
     pub lines: LineState,
 }
 
-/// The line of a log that a call is in.
+/// Line of a log that contains a call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CallLine {
-    /// The line of the log that holds the call, or else the first that speaks of it, counted from one.
+    /// Number of the line that contains the call, or else of the first line about it, counted from one.
     pub line: u64,
-    /// The id of that line.
+    /// Id of that line.
     pub entry: EntryId,
-    /// When that line was made.
+    /// Time of that line.
     pub at: Timestamp,
 }
 
-/// A verdict, and when it was recorded.
+/// A decision, and the time of its record.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct VerdictAudit {
-    /// When it was recorded.
+    /// Time when the decision was recorded.
     pub at: Timestamp,
-    /// The verdict as the log has it.
+    /// Decision as recorded in the log.
     #[serde(flatten)]
     pub verdict: AuditedDecision,
 }
 
-/// A question that was kept for a later answer.
+/// A permission request that was kept for a later answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct QuestionAudit {
-    /// When it was asked.
+    /// Time when the request was sent.
     pub at: Timestamp,
-    /// The question as the log has it, with the hash of its token.
+    /// Request as recorded in the log, with the hash of its token.
     #[serde(flatten)]
     pub question: PendingQuestion,
-    /// Whether it waits for an answer: no verdict, result or intent followed.
+    /// `true` if the request waits for an answer: no decision, result or intent followed.
     pub is_open: bool,
 }
 
-/// How a call ended.
+/// Result of a call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ResultAudit {
-    /// When the result was recorded.
+    /// Time when the result was recorded.
     pub at: Timestamp,
-    /// Whether the model read it as an error.
+    /// `true` if the model read the result as an error.
     pub is_error: bool,
-    /// Whether the runtime made it because the call never ended.
+    /// `true` if the runtime created the result because the call never ended.
     pub is_made_up: bool,
 }
 
-/// Which lines of a log can be relied on.
+/// Reliability of the lines of a log.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LineAudit {
-    /// How many lines there are.
+    /// Number of lines.
     pub total: u64,
-    /// Lines that do not match the checksum that was written behind them: they were changed, added or removed since.
+    /// Lines that do not match their checksum: they were changed, added or removed later.
     pub altered: Vec<LineRange>,
-    /// Lines that no checksum covers: another program wrote them, or the one that did ended before they were synced.
+    /// Lines without a checksum: another program wrote them, or the writer ended before a sync.
     pub unchecked: Vec<LineRange>,
-    /// Lines that could not be used, a sentence each.
+    /// Damage of unusable lines, a sentence each.
     pub damage: Vec<String>,
 }
 
-/// Lines of a log, counted from one.
+/// Range of log lines, counted from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LineRange {
-    /// The first.
+    /// First line.
     pub first: u64,
-    /// The last.
+    /// Last line.
     pub last: u64,
 }
 
-/// Whether lines are as they were written. A checksum shows damage and careless changes; someone who changes a log on purpose
-/// can write new ones, which only a [`LogHead`] that is kept elsewhere shows.
+/// Integrity of lines. A checksum shows damage and careless changes; someone who changes a log on purpose can write new
+/// checksums, which only a [`LogHead`] that is kept elsewhere shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LineState {
-    /// They match their checksum.
+    /// The lines match their checksum.
     Checked,
-    /// No checksum covers them.
+    /// No checksum covers the lines.
     Unchecked,
-    /// They do not match their checksum.
+    /// The lines do not match their checksum.
     Altered,
 }
 
-/// What the logs of a session say of its calls.
+/// Audit of all logs of a session.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SessionAudit {
-    /// The session.
+    /// Id of the session.
     pub session: SessionId,
-    /// Its log, then those of the agents that worked for it.
+    /// Log of the session, then those of the agents that worked for it.
     pub logs: Vec<NamedAudit>,
 }
 
-/// The audit of one of the logs of a session.
+/// Audit of one of the logs of a session.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct NamedAudit {
-    /// The agent whose log it is; `None` for that of the session.
+    /// Agent of the log; `None` for the log of the session.
     pub agent: Option<AgentId>,
-    /// What it says.
+    /// Audit of the log.
     #[serde(flatten)]
     pub audit: LogAudit,
 }
 
 impl SessionAudit {
-    /// The audit of a session, of those of its logs. The log of the session has no agent.
+    /// Returns the audit of a session from those of its logs. The log of the session has no agent.
     pub fn new(session: SessionId, logs: impl IntoIterator<Item = (Option<AgentId>, LogAudit)>) -> Self {
         let logs = logs.into_iter().map(|(agent, audit)| NamedAudit { agent, audit }).collect();
         Self { session, logs }
     }
 
-    /// Leaves out the calls for which the function is false.
+    /// Removes the calls for which `keep` returns `false`.
     pub fn keep_calls(&mut self, mut keep: impl FnMut(&CallAudit) -> bool) {
         for log in &mut self.logs {
             log.audit.calls.retain(&mut keep);
         }
     }
 
-    /// All calls, each with the agent that made it; `None` is the main one.
+    /// Returns all calls, each with its agent; `None` is the main one.
     pub fn calls(&self) -> impl Iterator<Item = (Option<&AgentId>, &CallAudit)> {
         self.logs.iter().flat_map(|log| log.audit.calls.iter().map(|call| (log.agent.as_ref(), call)))
     }
 }
 
-/// What a log says of its calls. Any bytes will do: what cannot be used is reported.
+/// Reads a log and returns its audit. Accepts any bytes: unusable lines are reported.
 ///
 /// # Errors
 /// Only those of the reader.

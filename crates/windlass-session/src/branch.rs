@@ -1,4 +1,4 @@
-//! Going back to an earlier point of a conversation.
+//! Truncation of a conversation to an earlier point.
 
 #[cfg(test)]
 mod tests;
@@ -11,41 +11,41 @@ use windlass_types::{ContentBlock, Entry, EntryId, EntryKind, JsonText, Permissi
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Truncated {
-    /// What is kept, with every call answered.
+    /// Entries that are kept, with every call answered.
     pub entries: Vec<Entry>,
-    /// What the conversation leaves behind.
+    /// Entries that the conversation drops.
     pub dropped: Vec<Entry>,
 }
 
-/// The conversation has no such entry.
+/// Error: the conversation has no such entry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("No message found with message.uuid of: {id}")]
 #[non_exhaustive]
 pub struct UnknownEntry {
-    /// The id.
+    /// Id that was asked for.
     pub id: EntryId,
 }
 
-/// What would be dropped belongs to more than the named turn.
+/// Error: the dropped entries belong to more than the named turn.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("Resume rejected by --resume-drops-turn: {reason}")]
 #[non_exhaustive]
 pub struct DropsMore {
-    /// What else would be dropped.
+    /// Description of the other dropped entry.
     pub reason: String,
 }
 
-/// Ends a conversation with the entry of this id. Any entry of the conversation
-/// will do: a prompt, a block of a message, a result, an attachment.
+/// Ends a conversation with the entry of this id. Any entry of the conversation is valid: a prompt, a block of a
+/// message, a result, an attachment.
 ///
-/// A message of the model is one with the answers to its calls, wherever in it
-/// the point lies: they happened, and a log that is read again shows them
-/// together. A message of the user between two of the answers is kept with them.
+/// A message of the model is kept as a whole with the answers to its calls, even if the point is inside it: they
+/// happened, and a later reading of the log shows them together. A message of the user between two of the answers is
+/// kept with them.
 ///
 /// The entries must be repaired ([`crate::repair`]), so that every call has an answer.
 ///
 /// # Errors
-/// There is no such entry: it never was, or another branch or a compaction hides it.
+/// No such entry exists: it never did, or another branch or a compaction hides it.
 pub fn truncate(mut entries: Vec<Entry>, at: &EntryId) -> Result<Truncated, UnknownEntry> {
     let is_point = |entry: &Entry| match &entry.kind {
         EntryKind::Assistant(message) => entry.id == *at || message.block_ids.contains(at),
@@ -76,11 +76,11 @@ pub fn truncate(mut entries: Vec<Entry>, at: &EntryId) -> Result<Truncated, Unkn
 }
 
 impl Truncated {
-    /// Checks that everything that is dropped belongs to the turn of one prompt:
-    /// no entry of the turn before it, and no message that the user sent meanwhile.
+    /// Checks that all dropped entries belong to the turn of one prompt: no entry of the turn before it, and no message
+    /// that the user sent meanwhile.
     ///
     /// # Errors
-    /// The first entry that belongs to something else.
+    /// The first entry that belongs to another turn.
     pub fn check_drops_only(&self, prompt: &EntryId) -> Result<(), DropsMore> {
         let mut seen = false;
         for entry in &self.dropped {
@@ -108,12 +108,11 @@ impl Truncated {
         Err(DropsMore { reason: format!("the prompt {prompt} does not stand after that point") })
     }
 
-    /// What must be repeated so that a later reading of the whole log agrees
-    /// with this one: lines beside the conversation belong to no branch, so the
-    /// last of each kind counts, also one that is dropped here. The cost is not
-    /// taken back: what was spent is spent.
+    /// Returns the entries to repeat so that a later reading of the whole log agrees with this one. Lines beside the
+    /// conversation belong to no branch, so the last of each kind applies, even if it is dropped here. The cost is not
+    /// taken back: spending stays.
     ///
-    /// `cwd` is the directory that sessions begin in.
+    /// `cwd` is the start directory of sessions.
     pub fn restated(&self, cwd: &str, now: Timestamp, mut new_id: impl FnMut() -> EntryId) -> Vec<Entry> {
         let defaults = [
             EntryKind::Mode(PermissionMode::Default),
@@ -131,8 +130,7 @@ impl Truncated {
         restated
     }
 
-    /// The entries that the session continues with: those that are kept, and what
-    /// was spent since.
+    /// Returns the entries that the session continues with: the kept ones, and the later spending.
     pub fn into_entries(self) -> Vec<Entry> {
         let Self { mut entries, dropped } = self;
         entries.extend(
@@ -142,7 +140,7 @@ impl Truncated {
     }
 }
 
-/// Whether a text only reports that the user stopped the run.
+/// `true` if the text only reports that the user stopped the run.
 fn is_marker(content: &[ContentBlock]) -> bool {
     matches!(content, [block] if block.as_text().is_some_and(|text| text.starts_with("[Request interrupted by user")))
 }

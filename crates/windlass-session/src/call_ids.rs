@@ -1,41 +1,42 @@
-//! Ids of tool uses: each names one call of a conversation.
+//! Ids of tool uses: each identifies one call of a conversation.
 //!
-//! Models, and gateways in front of them, repeat ids. No provider takes a conversation in which two calls have the
-//! same one. So a call whose id is taken gets another one. It follows from the calls before it alone, so every reading
-//! of the same conversation finds the same ids.
+//! Models, and gateways in front of them, repeat ids. No provider accepts a conversation in which two calls have the
+//! same id. A call whose id is taken therefore gets another one, which follows from the earlier calls alone: every
+//! reading of the same conversation produces the same ids.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use windlass_types::ToolUseId;
 
-/// What calls without an id are named after.
+/// Name stem of calls without an id.
 const NAMELESS: &str = "call";
 
-/// The ids that the calls of a conversation have.
+/// Ids of the calls of a conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CallIds {
     taken: HashSet<ToolUseId>,
-    /// What to try next for an id that was repeated before.
+    /// Next number to try for an id that was repeated before.
     next: HashMap<ToolUseId, u64>,
 }
 
 impl CallIds {
-    /// Whether a call has this id.
+    /// `true` if a call has this id.
     pub fn contains(&self, id: &ToolUseId) -> bool {
         self.taken.contains(id)
     }
 
-    /// Takes an id as it is.
+    /// Marks an id as taken.
     pub fn take(&mut self, id: &ToolUseId) {
         self.taken.insert(id.clone());
     }
 
-    /// Takes an id for a call that was given this one: the same, unless it is taken or empty.
+    /// Returns a unique id for a call, and marks it as taken: the given one, unless it is taken or empty.
     pub fn name(&mut self, given: &ToolUseId) -> ToolUseId {
         self.name_beside(given, &Self::default())
     }
 
-    /// The same for a call that comes after those of another conversation, which is not changed.
+    /// Returns a unique id like [`CallIds::name`], for a call after those of another conversation, which is not
+    /// changed.
     pub fn name_beside(&mut self, given: &ToolUseId, before: &Self) -> ToolUseId {
         let is_taken = |taken: &HashSet<ToolUseId>, id: &ToolUseId| taken.contains(id) || before.taken.contains(id);
         let mut id = Cow::Borrowed(given);

@@ -1,43 +1,42 @@
-//! Looks at a log without changing it.
+//! Checks of a log without changes to it.
 
 use crate::load::read_any_log;
 use crate::{RenamedCall, SkippedLine, Transcript, check_messages, repair};
 use std::io::{self, BufRead};
 use windlass_types::Entry;
 
-/// How many calls that use an id again are named.
+/// Maximum number of calls with reused ids that are named in warnings.
 const LISTED_CALLS: usize = 20;
 
-/// What was found in a log.
+/// Findings of a log check.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct CheckReport {
-    /// Entries that were read, of the conversation and beside it.
+    /// Number of entries that were read, of the conversation and beside it.
     pub entries: usize,
-    /// Messages that a request would carry.
+    /// Number of messages that a request would contain.
     pub messages: usize,
-    /// Lines, or parts of lines, that could not be used (the first thousand).
+    /// Unusable lines, or parts of lines (the first thousand).
     pub skipped: Vec<SkippedLine>,
-    /// Lines that a kill cut off while they were written. They were never acknowledged.
+    /// Number of lines that a kill cut off while they were written. They were never acknowledged.
     pub torn: usize,
-    /// Lines for which a summary stands.
+    /// Number of lines that a summary replaces.
     pub compacted: usize,
-    /// Lines that follow on one which is lost. The warnings name them.
+    /// Number of lines whose parent is lost. The warnings name them.
     pub lost_parents: usize,
-    /// Results that had to be made for calls without one.
+    /// Number of results created for calls without one.
     pub synthetic_results: usize,
-    /// Results that answer no call, or one that is answered already.
+    /// Number of results that answer no call, or one that is answered already.
     pub dropped_results: usize,
-    /// Calls with the id of an earlier one, or without one. They go by another id.
+    /// Number of calls with the id of an earlier one, or without one. They get another id.
     pub renamed_calls: usize,
-    /// Whether what is left is a conversation that can be sent. A log of which
-    /// only damage is left is none.
+    /// `true` if the rest is a conversation that can be sent. A log of which only damage is left is not valid.
     pub valid: bool,
-    /// What is unusual but was used (the first thousand).
+    /// Unusual but usable content (the first thousand findings).
     pub warnings: Vec<String>,
 }
 
-/// Reads and repairs a log in memory and reports what was found.
+/// Reads and repairs a log in memory and reports the findings.
 ///
 /// # Errors
 /// Only those of the reader.
@@ -83,8 +82,8 @@ pub fn check_log(reader: impl BufRead) -> io::Result<CheckReport> {
     })
 }
 
-/// The messages that a request would carry if the session continued: a JSON
-/// array, with the exact text of every tool input.
+/// Returns the messages that a request would contain if the session continued: a JSON array, with the exact text of
+/// every tool input.
 ///
 /// # Errors
 /// Only those of the reader.
@@ -92,8 +91,8 @@ pub fn export_messages(reader: impl BufRead) -> io::Result<String> {
     Ok(export_entries(read_any_log(reader)?.entries))
 }
 
-/// The messages that a request would carry if a session with these entries continued: a JSON array, with the exact
-/// text of every tool input. The entries may be damaged; they are repaired first.
+/// Returns the messages that a request would contain if a session with these entries continued: a JSON array, with the
+/// exact text of every tool input. The entries may be damaged; they are repaired first.
 pub fn export_entries(entries: Vec<Entry>) -> String {
     let (entries, _) = repair(entries);
     let messages = Transcript::from_entries(&entries).messages();

@@ -1,4 +1,4 @@
-//! The port: files as they were before tools changed them.
+//! Checkpoints port: contents of files before tools changed them.
 
 use async_trait::async_trait;
 use std::fmt;
@@ -6,18 +6,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use windlass_types::{EntryId, Timestamp, ToolUseId};
 
-/// The files of one session as they were before its tools changed them, so that
-/// they can be put back.
+/// Earlier contents of the files of one session, so that changes by its tools can be reverted.
 ///
-/// Two kinds of changes can be taken back: those of tools with declared paths (Write, Edit …), whose files are
-/// [kept](Self::keep) before, and those of programs (Bash, MCP servers), which are found by [surveys](Self::survey) of the
-/// workspace before and after them. What people change is theirs; if it touched a tracked file, that is reported as a
-/// [conflict](RewoundFile::conflict).
+/// Two kinds of changes can be reverted: those of tools with declared paths (Write, Edit …), whose files are
+/// [kept](Self::keep) before, and those of programs (Bash, MCP servers), which are found by [surveys](Self::survey) of
+/// the workspace before and after them. Changes by people stay theirs; if they touched a tracked file, that is reported
+/// as a [conflict](RewoundFile::conflict).
 ///
-/// A checkpoint is a point in the order of the session: one for each prompt, and
-/// one for each rewind, which is how a rewind is itself undone. Rewinding to a
-/// checkpoint gives every tracked file the state that it had there, whatever was
-/// rewound in between.
+/// A checkpoint is a point in the order of the session: one for each prompt, and one for each rewind, which allows
+/// undoing the rewind itself. Rewinding to a checkpoint restores the state that every tracked file had there, whatever
+/// was rewound in between.
 ///
 /// ```
 /// use windlass_session::{CheckpointError, Checkpoints, RewindOptions};
@@ -31,107 +29,104 @@ use windlass_types::{EntryId, Timestamp, ToolUseId};
 /// ```
 #[async_trait]
 pub trait Checkpoints: fmt::Debug + Send + Sync + 'static {
-    /// Begins the checkpoint of a prompt. Beginning it again has no effect.
+    /// Begins the checkpoint of a prompt. A repeated call has no effect.
     ///
     /// # Errors
-    /// It could not be written.
+    /// The checkpoint could not be written.
     async fn begin(&self, prompt: &EntryId) -> Result<(), CheckpointError>;
 
-    /// Keeps files as they are now, durably, unless they have been kept since
-    /// the prompt: before a call that answers the prompt changes them. Begins the checkpoint of
-    /// the prompt if there is none.
+    /// Keeps the present contents of files, durably, unless they have been kept since the prompt. Called before a call
+    /// of the prompt's run changes them. Begins the checkpoint of the prompt if there is none.
     ///
-    /// A file that cannot be kept (too large, not readable, no regular file)
-    /// is no error: it is noted, and a rewind reports it. Calls may run at the same time.
+    /// A file that cannot be kept (too large, not readable, not a regular file) is not an error: it is noted, and a
+    /// rewind reports it. Calls may run at the same time.
     ///
     /// # Errors
-    /// The store cannot take it: the call must not run.
+    /// The store cannot keep the files: the call must not run.
     async fn keep(&self, prompt: &EntryId, tool_use: &ToolUseId, paths: &[PathBuf]) -> Result<(), CheckpointError>;
 
-    /// Notes what a call has left of the files that were kept for it: what differs
-    /// from it later was changed by another program or a person.
+    /// Records the contents that a call has left in its kept files: a later difference was made by another program or a
+    /// person.
     ///
     /// # Errors
-    /// It could not be written. Then such changes go unnoticed.
+    /// The record could not be written. Then such changes go unnoticed.
     async fn changed(&self, tool_use: &ToolUseId, paths: &[PathBuf]) -> Result<(), CheckpointError>;
 
-    /// Looks over directories and takes in what has changed since the last survey: before a call that may change any
-    /// file, and after it. The first one keeps the directories as they are, as a baseline, which takes a while.
+    /// Scans directories for changes since the last survey: before a call that may change any file, and after it. The
+    /// first survey keeps the directories as a baseline, which takes a while.
     ///
-    /// What changed before the call was changed by others, and is only remembered. What has changed behind it is
-    /// taken as changed by the call, and can be put back.
+    /// Changes before the call were made by others, and are only remembered. Changes after it count as changes by the
+    /// call, and can be reverted.
     ///
-    /// The default does not look: then what programs change cannot be put back.
+    /// The default scans nothing: then changes by programs cannot be reverted.
     ///
-    /// Dropping the future ends it soon; a later survey then finds what this one would have found.
+    /// Cancel safety: dropping the future ends the survey soon; a later survey finds the same changes.
     ///
     /// # Errors
-    /// The directories could not be read, or what has changed could not be written.
+    /// The directories could not be read, or the changes could not be written.
     async fn survey(&self, survey: &Survey) -> Result<(), CheckpointError> {
         let _ = survey;
         Ok(())
     }
 
-    /// Waits until nothing is at work that futures have left behind which were dropped. When it has ended and this is
-    /// dropped, others can use the checkpoints. The default has nothing to wait for.
+    /// Waits for work left behind by dropped futures. When it has ended and this is dropped, others can use the
+    /// checkpoints. The default returns at once.
     async fn settle(&self) {}
 
-    /// All checkpoints, the oldest first.
+    /// Returns all checkpoints, the oldest first.
     ///
     /// # Errors
-    /// They cannot be read.
+    /// The checkpoints cannot be read.
     async fn list(&self) -> Result<Vec<Checkpoint>, CheckpointError>;
 
-    /// What rewinding to a checkpoint would do. No file is changed.
+    /// Returns the changes that a rewind to a checkpoint would make. No file is changed.
     ///
     /// # Errors
-    /// There is no such checkpoint, or it cannot be read.
+    /// No such checkpoint exists, or it cannot be read.
     async fn changes(&self, to: &EntryId, options: &RewindOptions) -> Result<Rewind, CheckpointError>;
 
-    /// Gives files the state that they had at a checkpoint. What they hold now is
-    /// kept first, as a checkpoint of its own ([`Rewind::undo`]); a file that
-    /// cannot be kept is not touched. Rewinding twice is rewinding once.
+    /// Restores the state that files had at a checkpoint. Their present contents are kept first, as a checkpoint of its
+    /// own ([`Rewind::undo`]); a file that cannot be kept is not touched. Rewinding twice is rewinding once.
     ///
-    /// A rewind that is cut short leaves each file as it was or as it shall
-    /// be, and can be repeated or undone.
+    /// An interrupted rewind leaves each file in its old or its new state, and can be repeated or undone.
     ///
     /// # Errors
-    /// There is no such checkpoint, or what the files hold now could not be kept.
-    /// Then no file was changed. What goes wrong with one file is named in the outcome.
+    /// No such checkpoint exists, or the present contents could not be kept. Then no file was changed. The outcome
+    /// names problems with single files.
     async fn rewind(&self, to: &EntryId, options: &RewindOptions) -> Result<Rewind, CheckpointError>;
 }
 
-/// A look over the workspace for what has changed.
+/// A scan of the workspace for changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Survey {
-    /// The prompt that the call answers.
+    /// Prompt whose run contains the call.
     pub prompt: EntryId,
-    /// The call. `None` where work in the background may have changed files, or between calls.
+    /// Call of the survey. `None` if background work may have changed files, or between calls.
     pub tool_use: Option<ToolUseId>,
-    /// The directories to look over, without links.
+    /// Directories to scan, without links.
     pub directories: Vec<PathBuf>,
-    /// Who has made the changes that are found.
+    /// Author of the changes that are found.
     pub changed_by: ChangedBy,
 }
 
-/// Who has made the changes that a survey finds.
+/// Author of the changes that a survey finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ChangedBy {
     /// People and other programs: a call is about to run. The changes are left to them.
     Others,
-    /// Calls of the session. A rewind takes the changes back.
+    /// Calls of the session. A rewind reverts the changes.
     Session,
 }
 
 impl Survey {
-    /// A survey of directories.
+    /// Returns a survey of directories.
     pub fn new(prompt: EntryId, directories: impl IntoIterator<Item = PathBuf>, changed_by: ChangedBy) -> Self {
         Self { prompt, tool_use: None, directories: directories.into_iter().collect(), changed_by }
     }
 
-    /// Adds the call that is about to run, or has run.
+    /// Sets the call that is about to run, or has run.
     #[must_use]
     pub fn of_call(mut self, tool_use: ToolUseId) -> Self {
         self.tool_use = Some(tool_use);
@@ -143,43 +138,43 @@ impl Survey {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Checkpoint {
-    /// Its id: that of the prompt, or [`Rewind::undo`].
+    /// Id of the checkpoint: that of the prompt, or [`Rewind::undo`].
     pub id: EntryId,
-    /// What it stands before.
+    /// Kind of the event after the checkpoint.
     pub kind: CheckpointKind,
-    /// When it began.
+    /// Time when the checkpoint began.
     pub at: Timestamp,
-    /// How many files were kept between it and the next one.
+    /// Number of files kept between this checkpoint and the next one.
     pub files: usize,
-    /// What the baseline that was made behind it does not hold, apart from what git ignores: if programs change these files,
-    /// they cannot be put back.
+    /// Files missing from the baseline made after this checkpoint, apart from those ignored by git: if programs change
+    /// them, they cannot be restored.
     pub left_out: Vec<LeftOut>,
 }
 
-/// A file, or a directory with all in it, that a baseline does not hold.
+/// A file, or a directory with its content, that a baseline lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LeftOut {
-    /// Its path.
+    /// Path of the file or directory.
     pub path: PathBuf,
-    /// Why, in a sentence without the path.
+    /// Reason, in a sentence without the path.
     pub reason: String,
 }
 
 impl LeftOut {
-    /// What is left out, and why.
+    /// Returns a path that is left out, with the reason.
     pub fn new(path: impl Into<PathBuf>, reason: impl Into<String>) -> Self {
         Self { path: path.into(), reason: reason.into() }
     }
 }
 
 impl Checkpoint {
-    /// A checkpoint.
+    /// Returns a checkpoint.
     pub fn new(id: EntryId, kind: CheckpointKind, at: Timestamp, files: usize) -> Self {
         Self { id, kind, at, files, left_out: Vec::new() }
     }
 
-    /// Adds what its baseline does not hold.
+    /// Adds the files that its baseline lacks.
     #[must_use]
     pub fn without(mut self, left_out: Vec<LeftOut>) -> Self {
         self.left_out = left_out;
@@ -187,7 +182,7 @@ impl Checkpoint {
     }
 }
 
-/// What a checkpoint stands before.
+/// Kind of the event after a checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CheckpointKind {
@@ -197,24 +192,24 @@ pub enum CheckpointKind {
     Rewind,
 }
 
-/// How to rewind.
+/// Options of a rewind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RewindOptions {
-    /// The directories, without links, in which files may be touched. Default: none.
+    /// Directories, without links, in which files may be changed. Default: none.
     pub directories: Vec<PathBuf>,
-    /// Leaves files alone that others changed since. Default: they are
-    /// rewound too, and what they hold is kept.
+    /// `true` to skip files that others have changed since. Default: `false`, they are rewound too, and their present
+    /// contents are kept.
     pub leave_conflicts: bool,
 }
 
 impl RewindOptions {
-    /// Touches files in these directories alone.
+    /// Returns options that allow changes in these directories alone.
     pub fn within(directories: impl IntoIterator<Item = PathBuf>) -> Self {
         Self { directories: directories.into_iter().collect(), leave_conflicts: false }
     }
 
-    /// Leaves files alone that others changed since.
+    /// Skips files that others have changed since.
     #[must_use]
     pub fn leaving_conflicts(mut self) -> Self {
         self.leave_conflicts = true;
@@ -222,156 +217,155 @@ impl RewindOptions {
     }
 }
 
-/// What a rewind did, or would do.
+/// Result of a rewind, or its preview.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Rewind {
-    /// The files that differ from how they were, or may, by path. Files that are
-    /// as they were are not listed.
+    /// Files that differ from the checkpoint, or may, by path. Unchanged files are not listed.
     pub files: Vec<RewoundFile>,
-    /// The checkpoint that undoes this rewind, if it changed anything.
+    /// Checkpoint that undoes this rewind, if it changed anything.
     pub undo: Option<EntryId>,
 }
 
 impl Rewind {
-    /// What a rewind did.
+    /// Returns the result of a rewind.
     pub fn new(files: Vec<RewoundFile>, undo: Option<EntryId>) -> Self {
         Self { files, undo }
     }
 
-    /// The files that were, or would be, put back.
+    /// Returns the files that were, or would be, restored.
     pub fn changed(&self) -> impl Iterator<Item = &RewoundFile> {
         self.files.iter().filter(|file| file.problem.is_none())
     }
 
-    /// The files that were not, or could not be, put back.
+    /// Returns the files that were not, or could not be, restored.
     pub fn left(&self) -> impl Iterator<Item = &RewoundFile> {
         self.files.iter().filter(|file| file.problem.is_some())
     }
 
-    /// Lines that come into files, over all that change.
+    /// Returns the number of lines inserted by the rewind, over all changed files.
     pub fn insertions(&self) -> u64 {
         self.changed().map(|file| file.insertions).sum()
     }
 
-    /// Lines that go out of files, over all that change.
+    /// Returns the number of lines deleted by the rewind, over all changed files.
     pub fn deletions(&self) -> u64 {
         self.changed().map(|file| file.deletions).sum()
     }
 }
 
-/// What a rewind does to one file.
+/// Effect of a rewind on one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RewoundFile {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// What becomes of it; `None` where that is not known.
+    /// Change of the file; `None` if unknown.
     pub change: Option<FileChange>,
-    /// Lines that come in. Not counted for files that are no text.
+    /// Number of inserted lines. Not counted for files that are not text.
     pub insertions: u64,
-    /// Lines that go out.
+    /// Number of deleted lines.
     pub deletions: u64,
-    /// Another program or a person changed it after the tools did.
+    /// `true` if another program or a person changed the file after the tools did.
     pub conflict: bool,
-    /// Why it is left as it is, if it is.
+    /// Reason why the file is not restored, if it is not.
     pub problem: Option<NotRestored>,
 }
 
 impl RewoundFile {
-    /// A file to which something is done.
+    /// Returns a file that is changed.
     pub fn new(path: impl Into<PathBuf>, change: FileChange) -> Self {
         Self { path: path.into(), change: Some(change), insertions: 0, deletions: 0, conflict: false, problem: None }
     }
 
-    /// A file that is left as it is.
+    /// Returns a file that is not restored.
     pub fn left(path: impl Into<PathBuf>, problem: NotRestored) -> Self {
         let path = path.into();
         Self { path, change: None, insertions: 0, deletions: 0, conflict: false, problem: Some(problem) }
     }
 }
 
-/// What becomes of a file.
+/// Change of a file by a rewind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FileChange {
-    /// It gets its earlier content or mode back.
+    /// The file gets its earlier content or mode back.
     Modified,
-    /// It is made again.
+    /// The file is created again.
     Created,
-    /// It is removed: it was not there.
+    /// The file is removed: it did not exist.
     Deleted,
 }
 
-/// Why a file is not put back.
+/// Reason why a file is not restored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NotRestored {
-    /// What kind of reason.
+    /// Kind of the reason.
     pub kind: NotRestoredKind,
-    /// The reason in a sentence without the path.
+    /// Reason in a sentence without the path.
     pub reason: String,
 }
 
 impl NotRestored {
-    /// A reason.
+    /// Returns a reason.
     pub fn new(kind: NotRestoredKind, reason: impl Into<String>) -> Self {
         Self { kind, reason: reason.into() }
     }
 }
 
-/// What kind of reason keeps a file from being put back.
+/// Kind of reason why a file is not restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum NotRestoredKind {
-    /// Its earlier state was not kept, is kept no longer, or is damaged.
+    /// The earlier state was not kept, is not kept any more, or is damaged.
     NotKept,
-    /// What it holds now cannot be kept first.
+    /// The present content cannot be kept first.
     CannotKeep,
-    /// A link, a file with several names, or no regular file stands there or on the way.
+    /// A link, a file with several names, or no regular file is at the path or on the way.
     Link,
-    /// It lies outside of the directories in which files may be touched.
+    /// The file is outside the directories in which files may be changed.
     Outside,
-    /// Others changed it, and such files are to be left alone; or it changed during the rewind.
+    /// Others changed the file, and such files are to be skipped; or it changed during the rewind.
     Conflict,
-    /// The system refused.
+    /// The system refused the access.
     Io,
 }
 
-/// What kind of trouble checkpoints are in.
+/// Kind of a checkpoint error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CheckpointErrorKind {
-    /// There is no checkpoint of that id.
+    /// No checkpoint with that id exists.
     Unknown,
-    /// What was kept is damaged so far that the checkpoint cannot be used.
+    /// The kept data is damaged so far that the checkpoint cannot be used.
     Damaged,
-    /// Another process uses them.
+    /// Another process uses the checkpoints.
     InUse,
-    /// There is no room left.
+    /// No space is left on the device.
     Full,
     /// Reading or writing failed.
     Io,
 }
 
-/// Why checkpoints did not do what they were asked. The message names what to do.
+/// Error of a checkpoint operation. The message names a remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct CheckpointError {
-    /// What kind.
+    /// Kind of the error.
     pub kind: CheckpointErrorKind,
-    /// What happened, in a sentence.
+    /// Description of the error, in a sentence.
     pub message: Arc<str>,
 }
 
 impl CheckpointError {
-    /// An error.
+    /// Returns an error.
     pub fn new(kind: CheckpointErrorKind, message: impl Into<Arc<str>>) -> Self {
         Self { kind, message: message.into() }
     }
 
-    /// For implementers: there is no such checkpoint.
+    /// For implementers: returns the error for a missing checkpoint.
     pub fn unknown(id: &EntryId) -> Self {
         Self::new(CheckpointErrorKind::Unknown, format!("No file checkpoint found for message {id}"))
     }

@@ -11,12 +11,12 @@ pub(crate) use decode::{Body, Decoded, MessageLine, Parent, ResultLine, decode};
 pub use encode::LogEncoder;
 pub(crate) use sum::LineSum;
 
-/// The type of the line that holds the checksum of the lines before it.
+/// Type of the line that contains the checksum of the lines before it.
 pub(crate) const CHECKSUM: &str = "windlass-checksum";
-/// The type of the line that follows one which a kill cut off.
+/// Type of the line after one that a kill cut off.
 pub(crate) const TORN: &str = "windlass-torn";
-/// Ends a last line that lacks its end, and marks it: what stands in it was never
-/// acknowledged, so a later load does not take it for damage.
+/// End for a last line that lacks its own, which also marks it: its content was never acknowledged, so a later load
+/// does not treat it as damage.
 pub const END_OF_TORN_LINE: &str = "\n{\"type\":\"windlass-torn\"}\n";
 pub(crate) const INTENT: &str = "windlass-intent";
 pub(crate) const QUESTION: &str = "windlass-question";

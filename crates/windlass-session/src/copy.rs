@@ -1,4 +1,4 @@
-//! Forks in a store.
+//! Forks of sessions in a store.
 
 use crate::{
     Annotation, DropsMore, LogHeader, Owner, SessionKey, SessionStore, StoreError, Truncated, UnknownEntry, fork,
@@ -6,23 +6,23 @@ use crate::{
 };
 use windlass_types::{Entry, EntryId, EntryKind, Timestamp};
 
-/// An earlier point of a conversation, to resume from there.
+/// An earlier point of a conversation, to resume from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResumePoint {
-    /// The last entry that is kept.
+    /// Last entry that is kept.
     pub at: EntryId,
-    /// The prompt whose turn is all that may be dropped, if the caller names one.
+    /// Prompt whose turn is all that may be dropped, if the caller names one.
     pub drops_turn: Option<EntryId>,
 }
 
 impl ResumePoint {
-    /// The point behind an entry.
+    /// Returns the point after an entry.
     pub fn new(at: impl Into<EntryId>) -> Self {
         Self { at: at.into(), drops_turn: None }
     }
 
-    /// Refuses the point unless all that it drops is the turn of this prompt.
+    /// Refuses the point unless all dropped entries belong to the turn of this prompt.
     #[must_use]
     pub fn dropping_only(mut self, prompt: impl Into<EntryId>) -> Self {
         self.drops_turn = Some(prompt.into());
@@ -32,7 +32,7 @@ impl ResumePoint {
     /// Ends repaired entries at this point. See [`truncate`].
     ///
     /// # Errors
-    /// There is no such entry, or more than the turn would be dropped.
+    /// No such entry exists, or more than the turn would be dropped.
     pub fn truncate(&self, entries: Vec<Entry>) -> Result<Truncated, ForkError> {
         let truncated = truncate(entries, &self.at)?;
         if let Some(prompt) = &self.drops_turn {
@@ -42,11 +42,11 @@ impl ResumePoint {
     }
 }
 
-/// Why a session cannot be forked or resumed at a point.
+/// Reason why a session cannot be forked or resumed at a point.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ForkError {
-    /// There is no such point.
+    /// No such point exists.
     #[error(transparent)]
     UnknownEntry(#[from] UnknownEntry),
     /// More would be dropped than was agreed to.
@@ -55,44 +55,44 @@ pub enum ForkError {
     /// The session has no conversation.
     #[error("session {session} has no messages to fork")]
     Empty {
-        /// The session.
+        /// Id of the session.
         session: String,
     },
-    /// The store refused.
+    /// The store refused the operation.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// How a session is forked.
+/// Parameters of a fork.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ForkRequest {
-    /// The last entry that is copied; `None` means all.
+    /// Last entry that is copied; `None` means all.
     pub point: Option<ResumePoint>,
-    /// What is noted on the copy.
+    /// Title of the copy.
     pub title: Option<Annotation>,
-    /// Who writes.
+    /// Owner of the write lease of the copy.
     pub owner: Owner,
-    /// The header of the copy's lines.
+    /// Header of the copy's lines.
     pub header: LogHeader,
-    /// The time of its last line.
+    /// Time of the copy's last line.
     pub now: Timestamp,
 }
 
 impl ForkRequest {
-    /// A copy of everything, without a title of its own.
+    /// Returns a request for a copy of everything, without a title of its own.
     pub fn new(owner: Owner, header: LogHeader, now: Timestamp) -> Self {
         Self { point: None, title: None, owner, header, now }
     }
 
-    /// Copies no further than this point.
+    /// Ends the copy at this point.
     #[must_use]
     pub fn at(mut self, point: Option<ResumePoint>) -> Self {
         self.point = point;
         self
     }
 
-    /// Gives the copy a title.
+    /// Sets the title of the copy.
     #[must_use]
     pub fn titled(mut self, title: Option<Annotation>) -> Self {
         self.title = title;
@@ -100,15 +100,14 @@ impl ForkRequest {
     }
 }
 
-/// Copies a session into a new one, durable, whole or not at all. The lease
-/// of the source is not needed, and the source is not changed: it may be in use, and
-/// what its log holds at this moment is copied. The logs of its agents stay with it:
-/// what the copy needs of them is in the results of the calls that started them.
-/// Of an agent, the copy is a session.
+/// Copies a session into a new one, durable, whole or not at all. The lease of the source is not needed, and the source
+/// is not changed: it may be in use, and the present content of its log is copied. The logs of its agents are not
+/// copied: the results of the calls that started them contain all that the copy needs. The copy of an agent's log is a
+/// session.
 ///
 /// # Errors
-/// The source is not there or has no conversation, the point is unknown, or the
-/// target exists or cannot be written. In that case no line is written.
+/// The source does not exist or has no conversation, the point is unknown, or the target exists or cannot be written.
+/// In that case no line is written.
 pub async fn fork_session(
     store: &dyn SessionStore,
     source: &SessionKey,

@@ -1,4 +1,4 @@
-//! What a log adds up to: figures of its session, and the texts by which it is found.
+//! Digest of a log: figures of its session, and texts for searching.
 
 #[cfg(test)]
 mod tests;
@@ -11,33 +11,33 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use windlass_types::{ApiUsage, NanoUsd, Timestamp, Usage};
 
-/// Most characters of one text that a search reads.
+/// Maximum number of characters of one text that a search reads.
 const TEXT_CHARS: usize = 4_000;
 
-/// What the lines of a log add up to. A fold: lines that are read later are added to what is known of those before them,
-/// so the digest of a log that grew needs the new lines alone.
+/// Figures of the lines of a log. A fold: later lines are added to the state of earlier ones, so the digest of a log
+/// that grew needs the new lines alone.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct SessionDigest {
-    /// The model of the last message.
+    /// Model of the last message.
     pub model: Option<String>,
-    /// How many prompts the user wrote.
+    /// Number of prompts written by the user.
     pub prompts: u64,
-    /// How many messages the model wrote.
+    /// Number of messages written by the model.
     pub answers: u64,
-    /// How many calls of tools are in them.
+    /// Number of tool calls in these messages.
     pub tool_uses: u64,
-    /// Cost of the session with all calls that its log has, those that were cut at what was reserved for them. `None`: the log
-    /// has no cost.
+    /// Cost of the session with all requests of its log; interrupted ones at their reservation. `None`: the log has no
+    /// cost.
     pub cost: Option<NanoUsd>,
-    /// The time of the latest line.
+    /// Time of the latest line.
     pub last_active: Option<Timestamp>,
-    /// Highest cost of all calls at the last line about them, which calls of the background may outlive.
+    /// Maximum cost of all requests at the last line about them; background requests may outlive that.
     at_most: NanoUsd,
-    /// The tokens of all messages but the last.
+    /// Tokens of all messages but the last.
     settled: Usage,
-    /// The last message, of which each block has a line, and its tokens.
+    /// Last message, of which each block has a line, and its tokens.
     last: Option<(String, Usage)>,
 }
 
@@ -45,29 +45,29 @@ pub struct SessionDigest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LogText {
-    /// Whose it is.
+    /// Source of the text.
     pub kind: LogTextKind,
-    /// When it was written.
+    /// Time of the text.
     pub at: Option<Timestamp>,
-    /// Its first 4,000 characters.
+    /// First 4,000 characters of the text.
     pub text: String,
 }
 
-/// Whose text it is.
+/// Source of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LogTextKind {
-    /// The title or the tag of the session.
+    /// Title or tag of the session.
     Title,
-    /// A prompt of the user.
+    /// Prompt of the user.
     Prompt,
-    /// A text of the model.
+    /// Text of the model.
     Answer,
 }
 
 impl LogText {
-    /// A text without a time.
+    /// Returns a text without a time.
     pub fn new(kind: LogTextKind, text: impl Into<String>) -> Self {
         Self { kind, at: None, text: text.into() }
     }
@@ -90,7 +90,7 @@ struct Line<'a> {
     message: Option<&'a RawValue>,
     #[serde(default, rename = "totalCostUSD")]
     total_cost: Option<f64>,
-    /// Highest cost of open calls by model.
+    /// Maximum cost of open requests by model, in US dollars.
     #[serde(borrow, default, rename = "heldUSD")]
     held: Option<&'a RawValue>,
 }
@@ -116,7 +116,7 @@ struct Block<'a> {
 }
 
 impl Line<'_> {
-    /// Cost of all calls, open ones at what is reserved for them.
+    /// Returns the cost of all requests, open ones at their reservation.
     fn at_most(&self) -> Option<NanoUsd> {
         let held = self.held.and_then(|held| serde_json::from_str::<BTreeMap<String, f64>>(held.get()).ok());
         let held = held.unwrap_or_default().into_values().map(NanoUsd::from_usd);
@@ -125,12 +125,12 @@ impl Line<'_> {
 }
 
 impl SessionDigest {
-    /// Tokens of all messages of the model.
+    /// Returns the tokens of all messages of the model.
     pub fn usage(&self) -> Usage {
         self.settled + self.last.as_ref().map(|(_, usage)| *usage).unwrap_or_default()
     }
 
-    /// Adds a line, without its line break, and gives its texts to `found`. What is no line of a session's conversation
+    /// Adds a line, without its line break, and passes its texts to `found`. A line outside the session's conversation
     /// changes nothing.
     pub fn add(&mut self, line: &[u8], mut found: impl FnMut(LogText)) {
         let Ok(line) = serde_json::from_slice::<Line<'_>>(line) else { return };
@@ -183,7 +183,7 @@ impl SessionDigest {
                 self.answers += 1;
             }
         }
-        // Other programs note failures as messages of a model that is none.
+        // Other programs record failures as messages of a fake model.
         if let Some(model) = message.model.filter(|model| !model.is_empty() && !model.starts_with('<')) {
             self.model = Some(model.into_owned());
         }
@@ -197,7 +197,7 @@ impl SessionDigest {
     }
 }
 
-/// The blocks of a message's content, which may be a text alone.
+/// Returns the blocks of a message's content, which may be a plain text.
 fn blocks(content: Option<&RawValue>) -> Vec<Block<'_>> {
     let Some(content) = content.map(RawValue::get) else { return Vec::new() };
     match serde_json::from_str::<Cow<'_, str>>(content) {

@@ -1,5 +1,4 @@
-//! Lines of other programs: what kind they are, and how fields of theirs change
-//! while the rest keeps its text.
+//! Lines of other programs: their kinds, and changes of their fields that leave the other text unchanged.
 
 use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
@@ -9,25 +8,25 @@ use std::borrow::Cow;
 use std::fmt;
 use windlass_types::JsonText;
 
-/// What a line of another program is.
+/// Kind of a line of another program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The output of a turn that has no other form.
+    /// Output of a turn that has no other form.
     Output,
-    /// A message of the user or of a task that came during a run.
+    /// Message of the user or of a task that arrived during a run.
     Queued,
     /// Progress, which is not read again.
     Progress,
     /// Any other line of the conversation.
     Chained,
-    /// Contents that were replaced.
+    /// Replaced contents.
     Replacement,
     /// Any other line beside the conversation.
     Beside,
 }
 
 impl Kind {
-    /// Whether such a line stands in the conversation.
+    /// `true` if a line of this kind is part of the conversation.
     pub(crate) fn is_chained(self) -> bool {
         !matches!(self, Self::Replacement | Self::Beside)
     }

@@ -1,4 +1,4 @@
-//! Copies of conversations that go their own way.
+//! Forks: independent copies of conversations.
 
 #[cfg(test)]
 mod tests;
@@ -11,17 +11,17 @@ use windlass_types::{Entry, EntryId, EntryKind, JsonText, SessionId, Timestamp};
 /// Fields of other programs about the session they are in.
 const OF_THE_SOURCE: [&str; 4] = ["teamName", "agentName", "slug", "sourceToolAssistantUUID"];
 
-/// Where the lines of a fork come from. Each line names it.
+/// Origin of the lines of a fork. Each line contains it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Origin {
-    /// The session that was copied.
+    /// Id of the copied session.
     pub session: SessionId,
     ids: HashMap<EntryId, EntryId>,
 }
 
 impl Origin {
-    /// The line that this line is a copy of, if it is one.
+    /// Returns the source line of this line, if it is a copy.
     pub fn of(&self, id: &EntryId) -> Option<&EntryId> {
         self.ids.get(id)
     }
@@ -31,9 +31,9 @@ impl Origin {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Fork {
-    /// Its entries.
+    /// Entries of the copy.
     pub entries: Vec<Entry>,
-    /// Where they come from.
+    /// Origin of the lines.
     pub origin: Origin,
 }
 
@@ -44,13 +44,11 @@ pub(crate) struct ForkedFrom<'a> {
     pub(crate) message_uuid: &'a str,
 }
 
-/// Copies a conversation into another session: the same messages under fresh
-/// ids, each linked to the one before it, and results to their calls, so that a
-/// copy has none of the damage of its source.
+/// Copies a conversation into another session: the same messages under fresh ids, each linked to the one before it, and
+/// results to their calls, so that a copy has none of the damage of its source.
 ///
-/// The mode, the directory, the model and the todos come along. What belongs to
-/// the source stays there: costs, decisions, intents, progress, titles, tags and
-/// file history. The last line gets the time `now`.
+/// The mode, the directory, the model and the todos are copied. Data of the source alone is not: costs, decisions,
+/// intents, progress, titles, tags and file history. The last line gets the time `now`.
 ///
 /// The entries must be repaired ([`crate::repair`]).
 pub fn fork(
@@ -73,7 +71,7 @@ struct Copy<'a, F> {
     source: &'a SessionId,
     target: &'a SessionId,
     new_id: F,
-    /// The new id of each line.
+    /// New id of each line.
     map: HashMap<EntryId, EntryId>,
     last: Option<EntryId>,
     origin: Origin,
@@ -126,7 +124,7 @@ impl<F: FnMut() -> EntryId> Copy<'_, F> {
                 entry.id = last.cloned().unwrap_or_else(|| self.id(&entry.id));
             }
             EntryKind::Compacted(record) => {
-                // A boundary begins anew.
+                // A boundary is a new beginning.
                 record.before = self.mapped(record.before.as_ref());
                 entry.parent = None;
                 entry.id = self.id(&entry.id);
@@ -155,7 +153,7 @@ impl<F: FnMut() -> EntryId> Copy<'_, F> {
             }
             Kind::Output | Kind::Queued | Kind::Chained => {}
         }
-        // A boundary begins anew.
+        // A boundary is a new beginning.
         let is_boundary = object.get::<String>("subtype").is_some_and(|kind| kind == "compact_boundary");
         let logical = Object::read(json)?.get::<String>("logicalParentUuid").map(EntryId::from);
         let parent = self.last.clone().filter(|_| !is_boundary);

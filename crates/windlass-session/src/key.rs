@@ -1,4 +1,4 @@
-//! Which session of which project.
+//! Keys of sessions and projects.
 
 use crate::{StoreError, StoreErrorKind};
 use std::cmp::Ordering;
@@ -9,21 +9,22 @@ use std::sync::Arc;
 use unicode_normalization::UnicodeNormalization;
 use windlass_types::{AgentId, SessionId};
 
-/// Longest id of an agent, in characters.
+/// Maximum length of an agent id, in characters.
 const AGENT_CHARS: usize = 64;
 
-/// Longest slug that is used whole, in characters.
+/// Maximum length of a slug without a hash, in characters.
 const SLUG_CHARS: usize = 200;
 
-/// What the keys of directories elsewhere begin with. Those of absolute paths begin with `-`, or with the letter of a drive.
+/// Prefix of the keys of directories on other machines. Keys of absolute paths begin with `-`, or with the letter of a
+/// drive.
 const ELSEWHERE: &str = "elsewhere-";
-/// How many digits of the digest stand in such a key.
+/// Number of digest digits in such a key.
 const DIGITS: usize = 16;
 
-/// The name of a project's session folder.
+/// Name of a project's session folder.
 ///
-/// Two directories can have one name: `/a/b` and `/a-b`. A key that was made of a directory knows it, so that lists can leave out
-/// the sessions of others ([`may_hold`](Self::may_hold)). Keys are compared by their names alone.
+/// Two directories can have one name: `/a/b` and `/a-b`. A key that was made from a directory keeps it, so that lists
+/// can leave out the sessions of others ([`may_hold`](Self::may_hold)). Keys are compared by their names alone.
 #[derive(Clone)]
 pub struct ProjectKey {
     name: Arc<str>,
@@ -31,61 +32,61 @@ pub struct ProjectKey {
 }
 
 impl ProjectKey {
-    /// The key of a project directory. The path should be resolved (absolute,
-    /// without links) so that one directory has one key.
+    /// Returns the key of a project directory. The path should be resolved (absolute, without links) so that one
+    /// directory has one key.
     pub fn of(directory: &Path) -> Self {
         Self { name: slug(&directory.to_string_lossy()).into(), directory: Some(directory.into()) }
     }
 
-    /// The directory that the key was made of; `None` for a name, and for a directory elsewhere.
+    /// Returns the directory that the key was made from; `None` for a name, and for a directory on another machine.
     pub fn directory(&self) -> Option<&Path> {
         self.directory.as_deref()
     }
 
-    /// `false` if a session cannot be one of this directory, since its log names another one (`recorded`) that has the same key.
-    /// Directories below count as this one. Paths are compared by their text.
+    /// `false` if a session cannot belong to this directory, because its log names another one (`recorded`) with the
+    /// same key. Subdirectories count as this one. Paths are compared by their text.
     pub fn may_hold(&self, recorded: Option<&Path>) -> bool {
         let (Some(own), Some(recorded)) = (self.directory(), recorded) else { return true };
         let text = |path: &Path| path.to_string_lossy().nfc().collect::<String>();
         Path::new(&text(recorded)).starts_with(text(own))
     }
 
-    /// Hexadecimal digits that tell this directory from others with the same key; empty for a key without one.
+    /// Returns hexadecimal digits that distinguish this directory from others with the same key; empty for a key
+    /// without one.
     pub fn digits(&self) -> String {
         let Some(directory) = self.directory() else { return String::new() };
         let digest = blake3::hash(directory.as_os_str().as_encoded_bytes());
         digest.to_hex().chars().take(DIGITS).collect()
     }
 
-    /// The key of a directory that is not on this machine, so that its sessions are not taken for those of the directory
-    /// here that has the same path. `place` says where it is, such as `docker:web`.
+    /// Returns the key of a directory on another machine, so that its sessions are not mixed with those of the local
+    /// directory with the same path. `place` names its location, such as `docker:web`.
     pub fn elsewhere(place: &str, directory: &Path) -> Self {
         let mut digest = blake3::Hasher::new();
-        // Two slugs may be alike where places and paths are not.
+        // Two slugs may be alike although places and paths differ.
         digest.update(place.as_bytes()).update(&[0]).update(directory.as_os_str().as_encoded_bytes());
         let digest: String = digest.finalize().to_hex().chars().take(DIGITS).collect();
         let name = slug(&format!("{place}{}", directory.display()));
         Self::from_slug(format!("{ELSEWHERE}{digest}-{name}"))
     }
 
-    /// Whether its directory is [not on this machine](Self::elsewhere).
+    /// `true` if the directory is [on another machine](Self::elsewhere).
     pub fn is_elsewhere(&self) -> bool {
         self.as_str().starts_with(ELSEWHERE)
     }
 
-    /// A key that is already a slug, such as the name of a session folder.
+    /// Returns a key from a slug, such as the name of a session folder.
     pub fn from_slug(slug: impl Into<Arc<str>>) -> Self {
         Self { name: slug.into(), directory: None }
     }
 
-    /// The slug.
+    /// Returns the slug.
     pub fn as_str(&self) -> &str {
         &self.name
     }
 
-    /// Whether a folder of this name holds sessions of this project. Long
-    /// slugs end in a hash that differs between programs, so only what is
-    /// before the hash counts.
+    /// `true` if a folder of this name contains sessions of this project. Long slugs end in a hash that differs between
+    /// programs, so only the part before the hash is compared.
     pub fn matches(&self, folder: &str) -> bool {
         if folder == self.as_str() {
             return true;
@@ -139,53 +140,52 @@ impl fmt::Debug for ProjectKey {
 
 /// A session of a project, or an agent of such a session.
 ///
-/// An agent below the main one has a log of its own beside that of its session. Its key is used
-/// like that of a session; [`SessionStore`](crate::SessionStore) names the differences.
+/// An agent below the main one has a log of its own beside that of its session. Its key is used like that of a session;
+/// [`SessionStore`](crate::SessionStore) lists the differences.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "these parts are what a log's address is")]
 pub struct SessionKey {
-    /// The project.
+    /// Key of the project.
     pub project: ProjectKey,
-    /// The session.
+    /// Id of the session.
     pub session: SessionId,
-    /// The agent of the session whose log it is; none for the session itself.
+    /// Id of the agent, for the log of an agent; `None` for the session itself.
     pub agent: Option<AgentId>,
 }
 
 impl SessionKey {
-    /// The key of a session.
+    /// Returns the key of a session.
     pub fn new(project: ProjectKey, session: SessionId) -> Self {
         Self { project, session, agent: None }
     }
 
-    /// The key of an agent of this session, however deep it stands.
+    /// Returns the key of an agent of this session, at any depth.
     #[must_use]
     pub fn of_agent(&self, agent: AgentId) -> Self {
         Self { agent: Some(agent), ..self.clone() }
     }
 
-    /// The key of the session itself.
+    /// Returns the key of the session itself.
     #[must_use]
     pub fn of_session(&self) -> Self {
         Self { agent: None, ..self.clone() }
     }
 
-    /// Whether what is kept under the other key is a part of what is kept under this one: it is the
-    /// same, or that of an agent of this session.
+    /// `true` if the data under the other key is part of the data under this one: it is the same, or that of an agent
+    /// of this session.
     pub fn covers(&self, other: &Self) -> bool {
         let is_same_session = self.project == other.project && self.session == other.session;
         is_same_session && (self.agent.is_none() || self.agent == other.agent)
     }
 
-    /// Whether an id can be that of an agent with a log: it is a safe part of a file name, 1 to 64 of
-    /// `[A-Za-z0-9_-]`.
+    /// `true` if an id is valid for an agent with a log: a safe part of a file name, 1 to 64 of `[A-Za-z0-9_-]`.
     pub fn is_agent(id: &AgentId) -> bool {
         let id = id.as_str().as_bytes();
         (1..=AGENT_CHARS).contains(&id.len())
             && id.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(byte))
     }
 
-    /// For implementers of stores: refuses an agent whose id is none ([`SessionKey::is_agent`]).
+    /// For implementers of stores: refuses a key with an invalid agent id ([`SessionKey::is_agent`]).
     ///
     /// # Errors
     /// [`StoreErrorKind::InvalidKey`].
@@ -207,12 +207,11 @@ impl fmt::Display for SessionKey {
     }
 }
 
-/// The folder name of a project path: every character outside `[A-Za-z0-9]`
-/// becomes `-`; beyond 200 characters, the first 200, `-` and a hash of the path.
+/// Returns the folder name of a project path: every character outside `[A-Za-z0-9]` becomes `-`; beyond 200 characters,
+/// the first 200, `-` and a hash of the path.
 pub fn slug(path: &str) -> String {
     let path: String = path.nfc().collect();
-    // By UTF-16 unit, as the programs that share this layout count: a character
-    // outside the basic plane becomes two dashes.
+    // By UTF-16 unit, like the programs that share this layout: a character outside the basic plane becomes two dashes.
     let mut slug: String = path
         .encode_utf16()
         .map(|unit| match u8::try_from(unit) {
@@ -279,7 +278,7 @@ mod tests {
     #[test]
     fn places_elsewhere_have_keys_of_their_own() {
         let long = format!("/{}", "a".repeat(250));
-        // Slugs of these are alike, but for those of the last two.
+        // The slugs of these are alike, except for the last two.
         let all = [
             ("docker:web", "/1/x"),
             ("docker:web-1", "/x"),

@@ -1,28 +1,25 @@
-//! Sessions: where they are kept, how they are written, and how any log becomes
-//! a conversation again.
+//! Sessions: storage, log format, and reconstruction of a conversation from any log.
 //!
 //! - [`SessionStore`] is the port; [`MemoryStore`] keeps sessions in memory, and
 //!   `windlass-store` in files.
 //! - An agent below the main one has a log of its own beside that of its session:
 //!   [`SessionKey::of_agent`], [`AgentHeader`], [`SessionStore::agents`].
-//! - [`LogEncoder`] writes entries as JSON lines, [`read_log`] reads any bytes
-//!   back: what cannot be used is skipped and reported, and no other line is lost.
+//! - [`LogEncoder`] writes entries as JSON lines, [`read_log`] reads any bytes back: unusable content is skipped and
+//!   reported, and no other line is lost.
 //! - [`repair`] makes the entries whole: every call gets exactly one result. It
 //!   is total, and repairing twice is repairing once.
-//! - [`Transcript`] is the conversation as a request carries it: a fold over the
-//!   entries that cannot be invalid.
+//! - [`Transcript`] is the conversation as a request contains it: a fold over the entries that cannot be invalid.
 //!
-//! - [`SessionDigest`] is what a log adds up to, and gives the texts by which a session
-//!   is found; [`SearchWords`] are what is looked for in them.
+//! - [`SessionDigest`] contains the figures of a log, and extracts the texts by which a session is found;
+//!   [`SearchWords`] are the words of a search.
 //!
-//! - [`audit_log`] says why each call ran or did not, from the log alone, and a [`LogHead`] kept elsewhere shows later
-//!   whether the log was changed.
+//! - [`audit_log`] reports the reason of each call's decision, from the log alone, and a [`LogHead`] kept elsewhere
+//!   shows later changes of the log.
 //!
-//! To resume: open, load, repair, append what the repair made, fold. To go back to
-//! an earlier point, [`truncate`] before the fold; to leave the session as it is and
-//! continue in a copy, [`fork_session`].
+//! To resume: open, load, repair, append the entries added by the repair, fold. To return to an earlier point,
+//! [`truncate`] before the fold; to leave the session unchanged and continue in a copy, [`fork_session`].
 //!
-//! This crate reads no files, knows no clock and needs no async runtime.
+//! This crate reads no files, uses no clock and needs no async runtime.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent;

@@ -1,4 +1,4 @@
-//! Reads a log, whatever state it is in.
+//! Reading of logs in any state.
 
 mod conversation;
 mod coverage;
@@ -18,24 +18,23 @@ use crate::store::LoadReport;
 use std::io::{self, BufRead};
 use windlass_types::{Entry, EntryId, EntryKind, JsonText, Timestamp, UserEntry};
 
-/// A log as it was read.
+/// A log that was read.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Log {
-    /// The entries of the current conversation in order, and what stands beside it.
+    /// Entries of the current conversation in order, and entries beside it.
     pub entries: Vec<Entry>,
-    /// What was found on the way.
+    /// Report of the findings.
     pub report: LoadReport,
-    /// How many bytes were read.
+    /// Number of bytes read.
     pub bytes: u64,
 }
 
-/// Reads a log. Any bytes will do: what cannot be used is skipped and reported
-/// with its line number, and no line is lost because of another one.
+/// Reads a log. Accepts any bytes: unusable content is skipped and reported with its line number, and no line is lost
+/// because of another one.
 ///
-/// The conversation is the one that ends in the last line without a successor.
-/// Where the line before another is lost, the nearest earlier line takes its
-/// place. The entries are not yet repaired ([`crate::repair`]).
+/// The conversation is the one that ends in the last line without a successor. If the parent of a line is lost, the
+/// nearest earlier line takes its place. The entries are not yet repaired ([`crate::repair`]).
 ///
 /// # Errors
 /// Only those of the reader.
@@ -43,9 +42,8 @@ pub fn read_log(reader: impl BufRead) -> io::Result<Log> {
     Ok(log_of(scan(reader)?))
 }
 
-/// Reads the log of an agent below the main one, as [`read_log`] reads that of a
-/// session. Its lines are marked as not of the session's own conversation
-/// (`isSidechain`); in a log of its own that mark is ignored.
+/// Reads the log of an agent below the main one, like [`read_log`] for a session. Its lines are marked as outside the
+/// session's own conversation (`isSidechain`); in a log of its own that mark is ignored.
 ///
 /// # Errors
 /// Only those of the reader.
@@ -55,8 +53,7 @@ pub fn read_agent_log(reader: impl BufRead) -> io::Result<Log> {
     Ok(log_of(scanned))
 }
 
-/// Reads a log of either kind: one in which no line is of a session's own
-/// conversation is that of an agent.
+/// Reads a log of either kind: a log without a line of a session's own conversation is that of an agent.
 pub(crate) fn read_any_log(reader: impl BufRead) -> io::Result<Log> {
     let mut scanned = scan(reader)?;
     if !scanned.nodes.iter().any(Node::is_chained) {
@@ -78,26 +75,26 @@ fn log_of(scanned: Scanned) -> Log {
 /// A record of the log, or one of several in a line. Nodes are numbered in file order.
 #[derive(Debug)]
 pub(crate) struct Node {
-    /// The number of its line, from one.
+    /// Number of its line, from one.
     pub(crate) line: u64,
     pub(crate) id: EntryId,
     parent: Link,
     pub(crate) timestamp: Timestamp,
-    /// Belongs to another agent's conversation.
+    /// `true` for a record of another agent's conversation.
     aside: bool,
     pub(crate) body: NodeBody,
 }
 
-/// What comes before a node in its conversation.
+/// Predecessor of a node in its conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Link {
-    /// The conversation begins with it.
+    /// None: the conversation begins with the node.
     Root,
-    /// The record of this id.
+    /// Record with this id.
     Id(EntryId),
-    /// This node.
+    /// Node with this index.
     Node(usize),
-    /// It is not known.
+    /// Unknown.
     Unknown,
 }
 
@@ -111,12 +108,12 @@ pub(crate) enum NodeBody {
 }
 
 impl Node {
-    /// Whether the node stands in the conversation.
+    /// `true` if the node is part of the conversation.
     fn is_chained(&self) -> bool {
         !self.aside && !matches!(self.body, NodeBody::Beside(_))
     }
 
-    /// Whether the node is of the kind that conversations end in.
+    /// `true` if the node is of a kind that conversations end in.
     fn is_plain(&self) -> bool {
         match &self.body {
             NodeBody::User { user, .. } => !user.is_meta,

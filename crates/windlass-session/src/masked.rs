@@ -1,4 +1,4 @@
-//! A store in which texts are kept without secrets.
+//! A store that masks secrets in texts.
 
 use crate::{
     AgentSummary, Annotation, Durability, Lease, Loaded, LogHeader, Owner, PendingAnswers, ProjectKey, SessionKey,
@@ -10,22 +10,23 @@ use std::fmt;
 use std::sync::Arc;
 use windlass_types::{ContentBlock, Entry, EntryKind, JsonText, ToolResultContent, UserEntry};
 
-/// What replaces the secrets of a text.
+/// Function that replaces the secrets of a text.
 pub type MaskText = Arc<dyn Fn(&str) -> Cow<'_, str> + Send + Sync>;
 
-/// Writes texts of prompts, of the model and of tools, and the strings in inputs and outputs of tools, through a function that
-/// replaces secrets. Reasoning is written as it came, because its signature covers it, and so is the rest of an entry.
+/// Store that writes texts of prompts, of the model and of tools, and the strings in inputs and outputs of tools,
+/// through a function that replaces secrets. Reasoning is written unchanged, because its signature covers it, and so is
+/// the rest of an entry.
 ///
-/// This changes history: the session that is open works with what was said, but one that is resumed reads what was kept. Its
-/// model sees `[redacted]`, its requests begin otherwise than those before, so the provider's cache does not serve them, and a
-/// call whose question waits for an answer is asked about anew if its input was masked.
+/// This changes history: the open session works with the original texts, but a resumed one reads the stored ones. Its
+/// model sees `[redacted]`, its requests begin differently, so the provider's cache does not serve them, and a call
+/// that waits for an answer is asked about anew if its input was masked.
 pub struct MaskedStore {
     store: Arc<dyn SessionStore>,
     mask: MaskText,
 }
 
 impl MaskedStore {
-    /// A store that masks what it writes to another one.
+    /// Returns a store that masks everything it writes to another one.
     pub fn new(store: Arc<dyn SessionStore>, mask: MaskText) -> Self {
         Self { store, mask }
     }
@@ -76,7 +77,7 @@ impl MaskedStore {
         (self.mask)(text).into_owned()
     }
 
-    /// JSON in which strings are masked. If none is, the text stays exactly as it is.
+    /// Returns JSON with masked strings. If nothing is masked, the text stays exactly the same.
     fn json(&self, json: &JsonText) -> JsonText {
         if matches!((self.mask)(json.as_str()), Cow::Borrowed(_)) {
             return json.clone();
@@ -97,7 +98,7 @@ impl MaskedStore {
         }
     }
 
-    /// The value of a member. What its name says of it counts: `"password": "…"`.
+    /// Returns the masked value of a member. The name is part of the masked text: `"password": "…"`.
     fn member(&self, name: &str, value: serde_json::Value) -> serde_json::Value {
         let serde_json::Value::String(text) = &value else { return self.value(value) };
         let pair = format!("\"{name}\": \"{text}\"");
@@ -222,7 +223,7 @@ mod tests {
         let kept = inner.load(&key).await.unwrap().entries;
         let text = format!("{kept:?}");
         assert!(!text.contains(SECRET) && text.matches("[redacted]").count() == 5, "{text}");
-        // What holds none stays as it was written.
+        // Text without secrets is stored unchanged.
         assert!(text.contains("1.50"), "{text}");
     }
 }

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use windlass_types::{Entry, QuestionId, Timestamp};
 
-/// Keeps sessions in memory, in the same lines as on disk, so that what is
-/// loaded went through the same reader. Gone with the last clone.
+/// Store that keeps sessions in memory, in the same lines as on disk, so that loads use the same reader. Its data is
+/// gone with the last clone.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryStore {
     state: Arc<Mutex<State>>,
@@ -21,26 +21,26 @@ pub struct MemoryStore {
 #[derive(Debug, Default)]
 struct State {
     sessions: BTreeMap<SessionKey, Session>,
-    /// Answers to questions, and whether they were taken.
+    /// Answers to permission requests, each with `true` if it was taken.
     answers: BTreeMap<(SessionKey, QuestionId), (StoredAnswer, bool)>,
-    /// Numbers leases and changes, so that each is distinct.
+    /// Counter that numbers leases and changes, so that each is distinct.
     count: u64,
 }
 
 #[derive(Debug, Default)]
 struct Session {
     log: Vec<u8>,
-    /// Whether anything was appended.
+    /// `true` if anything was appended.
     exists: bool,
     seq: u64,
-    /// The time of the latest entry, and which change it was.
+    /// Time of the latest entry, and the number of that change.
     changed: (Timestamp, u64),
-    /// The header of an agent's log from when the log was created.
+    /// Header of an agent's log, from the creation of the log.
     agent: Option<Arc<AgentHeader>>,
     lease: Option<(u64, Owner, LogEncoder)>,
 }
 
-/// Gives the lease back when it is dropped.
+/// Guard that releases the lease when it is dropped.
 struct Guard {
     store: MemoryStore,
     key: SessionKey,
@@ -62,18 +62,18 @@ impl Drop for Guard {
 }
 
 impl MemoryStore {
-    /// A store without sessions.
+    /// Returns a store without sessions.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The lines of a session, as a file would hold them.
+    /// Returns the lines of a session, as a file would contain them.
     pub fn log(&self, key: &SessionKey) -> Option<Vec<u8>> {
         self.lock().sessions.get(key).filter(|session| session.exists).map(|session| session.log.clone())
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // No panic can come between two changes that belong together.
+        // No panic can happen between two changes that belong together.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! Makes any list of entries one that a conversation can be built from.
+//! Repair of any list of entries into a valid conversation.
 
 mod naming;
 #[cfg(test)]
@@ -14,48 +14,45 @@ use windlass_types::{
     UserEntry,
 };
 
-/// What a repair changed.
+/// Changes made by a repair.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct RepairReport {
-    /// Results that were made for calls without one. They have stable ids;
-    /// appended to the log, in this order, they spare the next load the repair. They name calls as the log does.
+    /// Results created for calls without one. They have stable ids; appended to the log, in this order, they save the
+    /// next load the repair. They name calls by the ids of the log.
     pub synthetic: Vec<Entry>,
-    /// Results that answer no call, or one that is answered already.
+    /// Number of results that answer no call, or one that is answered already.
     pub dropped_results: usize,
-    /// Messages without content that could be sent, and messages of the model
-    /// that were there already.
+    /// Number of messages without content that could be sent, and of repeated messages of the model.
     pub dropped_messages: usize,
-    /// Results that stood in another place than behind their call.
+    /// Number of results at a position other than after their call.
     pub moved_results: usize,
-    /// Whether the conversation did not begin with the user.
+    /// `true` if the conversation did not begin with the user.
     pub beginning_lost: bool,
-    /// Calls that go by another id than in the log, because an earlier call has that one or because it is empty.
-    /// In message order.
+    /// Calls with another id than in the log, because an earlier call has that one or because it is empty. In message
+    /// order.
     pub renamed: Vec<RenamedCall>,
 }
 
 impl RepairReport {
-    /// Whether the log was whole and no change was needed.
+    /// `true` if the log was intact and no change was needed.
     pub fn is_clean(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Repairs a list of entries: every call gets exactly one result, behind its
-/// message; results without a call, second results and messages without content
-/// go; a conversation that does not begin with the user gets a beginning; a call with the
-/// id of an earlier one gets an id of its own ([`CallIds`](crate::CallIds)).
+/// Repairs a list of entries: every call gets exactly one result, after its message. Results without a call, second
+/// results and messages without content are removed. A conversation that does not begin with the user gets a beginning.
+/// A call with the id of an earlier one gets an id of its own ([`CallIds`](crate::CallIds)).
 ///
-/// Total, and stable: the same input gives the same ids, repairing twice is
-/// repairing once, and what is valid stays as it is. Contents and entries beside
-/// the conversation are never changed but for ids of calls.
+/// Total, and stable: the same input gives the same ids, repairing twice equals repairing once, and valid entries stay
+/// unchanged. Contents and entries beside the conversation are never changed except for ids of calls.
 pub fn repair(entries: Vec<Entry>) -> (Vec<Entry>, RepairReport) {
     repair_keeping(entries, &PendingQuestions::default())
 }
 
-/// Repairs a list of entries as [`repair`] does, but leaves the calls of the last message open whose questions
-/// [wait for an answer](PendingQuestions), or whose agents do: for those who continue the session.
+/// Repairs a list of entries like [`repair`], but leaves calls of the last message open whose permission requests [wait
+/// for an answer](PendingQuestions), or whose agents do: for continuing the session.
 pub fn repair_but_pending(entries: Vec<Entry>) -> (Vec<Entry>, RepairReport) {
     let pending = PendingQuestions::of(&entries);
     repair_keeping(entries, &pending)
@@ -71,24 +68,24 @@ fn repair_keeping(entries: Vec<Entry>, pending: &PendingQuestions) -> (Vec<Entry
     (repaired, report)
 }
 
-/// A message of the model and what follows it up to the next one.
+/// A message of the model and the entries after it up to the next one.
 #[derive(Default)]
 struct Group {
     head: Option<(usize, Entry)>,
     rest: Vec<Entry>,
-    /// How many of the rest there are up to the last result of this message.
+    /// Number of entries in `rest` up to the last result of this message.
     last_result: usize,
 }
 
-/// The entries by the message of the model that they follow, without those that are dropped.
+/// Entries grouped by the message of the model that they follow, without the dropped ones.
 struct Groups {
     groups: Vec<Group>,
-    /// Results that stood elsewhere, by the index of the message that they answer.
+    /// Misplaced results, by the index of the message that they answer.
     moved: BTreeMap<usize, Vec<Entry>>,
 }
 
 impl Groups {
-    /// Sorts the entries. Beside them: the calls that have a result.
+    /// Groups the entries. Also returns the calls that have a result.
     fn of(entries: Vec<Entry>, calls: &Calls, report: &mut RepairReport) -> (Self, HashSet<(usize, ToolUseId)>) {
         let mut sorted = Self { groups: vec![Group::default()], moved: BTreeMap::new() };
         let mut results = Results { calls, answered: HashSet::new() };
@@ -115,7 +112,7 @@ impl Groups {
         (sorted, results.answered)
     }
 
-    /// Adds an entry behind the last message.
+    /// Adds an entry after the last message.
     fn push(&mut self, entry: Entry, is_result: bool) {
         if let Some(group) = self.groups.last_mut() {
             group.rest.push(entry);
@@ -125,7 +122,7 @@ impl Groups {
         }
     }
 
-    /// All entries in order, each message with one result for each of its calls.
+    /// Returns all entries in order, each message with one result for each of its calls.
     fn joined(
         mut self,
         calls: &Calls,
@@ -159,13 +156,13 @@ impl Groups {
     }
 }
 
-/// All calls, by the index of the entry that holds them.
+/// All calls, by the index of the entry that contains them.
 #[derive(Default)]
 struct Calls {
     by_message: HashMap<usize, Vec<(ToolUseId, EntryId)>>,
     message_of_line: HashMap<EntryId, usize>,
     started: HashSet<(usize, ToolUseId)>,
-    /// The calls that stay without a result.
+    /// Calls that stay without a result.
     kept_open: HashSet<(usize, ToolUseId)>,
 }
 
@@ -198,7 +195,7 @@ impl Calls {
         calls
     }
 
-    /// Leaves calls of the last message open whose questions wait for an answer, or whose agents do.
+    /// Leaves calls of the last message open whose permission requests wait for an answer, or whose agents do.
     fn keep_open(&mut self, pending: &PendingQuestions) {
         let Some((last, calls)) = self.by_message.iter().max_by_key(|(at, _)| **at) else { return };
         let waits = |(id, line): &&(ToolUseId, EntryId)| {
@@ -230,7 +227,7 @@ impl Calls {
     }
 }
 
-/// The calls of a message with the line that holds each.
+/// Returns the calls of a message, each with its line.
 fn calls_of(entry: &EntryId, assistant: &AssistantEntry) -> Vec<(ToolUseId, EntryId)> {
     let mut seen = HashSet::new();
     let blocks = assistant.content.iter().enumerate();
@@ -247,7 +244,7 @@ struct Results<'a> {
 }
 
 impl Results<'_> {
-    /// The message that a result answers a call of, if that call has no result yet.
+    /// Returns the message with the call that a result answers, if that call has no result yet.
     fn target(&mut self, result: &ToolResultEntry, current: Option<usize>) -> Option<usize> {
         let id = &result.result.tool_use_id;
         let named = self.calls.message_of_line.get(&result.assistant).copied();
@@ -256,7 +253,7 @@ impl Results<'_> {
     }
 }
 
-/// The result of a call that never got one. Its id is a hash of the call's place.
+/// Returns the result of a call that never got one. Its id is a hash of the call's line and id.
 fn synthetic_result(line: &EntryId, timestamp: Timestamp, result: ToolResult) -> Entry {
     let id = derived_id("result", &[line.as_str(), result.tool_use_id.as_str()]);
     let mut entry = ToolResultEntry::new(result, line.clone());
@@ -270,7 +267,7 @@ fn beginning(first: &Entry) -> Entry {
     Entry::new(derived_id("beginning", &[first.id.as_str()]), None, first.timestamp, EntryKind::User(user))
 }
 
-/// An id that the same neighbours always give.
+/// Returns an id that is always the same for the same parts.
 pub(crate) fn derived_id(purpose: &str, parts: &[&str]) -> EntryId {
     let mut hasher = blake3::Hasher::new();
     for part in [purpose].iter().chain(parts) {

@@ -1,4 +1,5 @@
-//! Going back to an earlier prompt in the log itself: a line says where the conversation continues, and where it had been.
+//! Rewind to an earlier prompt in the log itself: a line records where the conversation continues, and where it had
+//! ended.
 
 use crate::branch::UnknownEntry;
 use crate::copy::ForkError;
@@ -7,28 +8,28 @@ use crate::{SessionKey, foreign::kind_of};
 use serde::{Deserialize, Serialize};
 use windlass_types::{Entry, EntryId, EntryKind, JsonText, SessionId, Timestamp};
 
-/// What such a line is called. It is written and looked for as it stands.
+/// Subtype of such a line. It is written and searched literally.
 const SUBTYPE: &str = "conversation_rewound";
 
-/// What is to be noted when a conversation is rewound.
+/// Record of a rewind of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RewoundMark {
-    /// The id of the line: rewinding to it takes the rewind back.
+    /// Id of the line: rewinding to it undoes the rewind.
     pub id: EntryId,
-    /// The checkpoint that takes back what was done to files at the same time.
+    /// Checkpoint that undoes the simultaneous changes to files.
     pub files: Option<EntryId>,
-    /// When it was done.
+    /// Time of the rewind.
     pub at: Timestamp,
 }
 
 impl RewoundMark {
-    /// A rewind of the conversation alone.
+    /// Returns the record of a rewind of the conversation alone.
     pub fn new(id: EntryId, at: Timestamp) -> Self {
         Self { id, files: None, at }
     }
 
-    /// Adds the checkpoint that takes back what was done to files.
+    /// Adds the checkpoint that undoes the changes to files.
     #[must_use]
     pub fn with_files(mut self, undo: Option<EntryId>) -> Self {
         self.files = undo;
@@ -36,23 +37,24 @@ impl RewoundMark {
     }
 }
 
-/// Where a conversation can be rewound to.
+/// Point that a conversation can be rewound to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RewindPoint {
-    /// The last entry that is kept. `None` before the first prompt.
+    /// Last entry that is kept. `None` before the first prompt.
     pub kept: Option<EntryId>,
-    /// The entry that the conversation ends with now.
+    /// Present last entry of the conversation.
     pub left: Option<EntryId>,
-    /// The checkpoint of files that belongs to the point, if it is an earlier rewind that changed files.
+    /// Checkpoint of files for the point, if it is an earlier rewind that changed files.
     pub files: Option<EntryId>,
-    /// How many messages of the user and the model come out of the conversation. 0 where an earlier rewind is taken back.
+    /// Number of messages of the user and the model that are removed from the conversation. 0 if an earlier rewind is
+    /// undone.
     pub dropped: usize,
-    /// Whether an earlier rewind is taken back.
+    /// `true` if an earlier rewind is undone.
     pub is_undo: bool,
 }
 
-/// The line of the log. Other programs show nothing of it.
+/// Line of the log. Other programs display nothing of it.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Line {
@@ -68,10 +70,10 @@ struct Line {
     files: Option<EntryId>,
 }
 
-/// Finds the point before a prompt, or the one that an earlier rewind has left.
+/// Finds the point before a prompt, or the point abandoned by an earlier rewind.
 ///
 /// # Errors
-/// The conversation has no such prompt: it never was, or another branch or a compaction hides it.
+/// The conversation has no such prompt: it never existed, or another branch or a compaction hides it.
 pub fn rewind_point(entries: &[Entry], to: &EntryId) -> Result<RewindPoint, UnknownEntry> {
     let is_chained = |entry: &&Entry| match &entry.kind {
         EntryKind::Foreign(json) => kind_of(json).is_chained(),
@@ -95,13 +97,13 @@ pub fn rewind_point(entries: &[Entry], to: &EntryId) -> Result<RewindPoint, Unkn
     }
 }
 
-/// Ends the conversation of a stored session before a prompt. Nothing is removed from the log: what follows the prompt is
-/// on a branch that the conversation has left, and rewinding to the mark returns to it, until the conversation continues.
+/// Ends the conversation of a stored session before a prompt. Nothing is removed from the log: the later lines are on a
+/// branch that the conversation has left, and rewinding to the mark returns to it, until the conversation continues.
 ///
-/// Returns the point, and the position of the log behind the mark.
+/// Returns the point, and the position of the log after the mark.
 ///
 /// # Errors
-/// There is no such prompt in the conversation, or the store refuses. Then nothing was written.
+/// No such prompt exists in the conversation, or the store refuses. Then nothing was written.
 pub async fn rewind_conversation(
     store: &dyn SessionStore,
     key: &SessionKey,
@@ -129,7 +131,7 @@ pub async fn rewind_conversation(
     Ok((point, seq))
 }
 
-/// Whether a line of the conversation says that it was rewound: then the conversation ends in it.
+/// `true` if a line of the conversation marks a rewind: then the conversation ends in it.
 pub(crate) fn is_mark(json: &JsonText) -> bool {
     #[derive(Deserialize)]
     struct Named<'a> {

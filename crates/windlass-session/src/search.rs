@@ -1,4 +1,4 @@
-//! The words of texts, and where those that are looked for stand.
+//! Words of texts, and positions of searched words.
 
 #[cfg(test)]
 mod tests;
@@ -7,49 +7,49 @@ use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Most characters of a word that count.
+/// Maximum number of significant characters of a word.
 const WORD_CHARS: usize = 64;
 
-/// Most words that are looked for.
+/// Maximum number of words in a search.
 const MOST_WORDS: usize = 16;
 
-/// How long a snippet is at most, in characters.
+/// Maximum length of a snippet, in characters.
 const SNIPPET_CHARS: usize = 160;
 
-/// How much of a snippet stands before the first word that was found, in characters.
+/// Length of a snippet's text before the first match, in characters.
 const LEAD_CHARS: usize = 40;
 
-/// Most places in a text that are compared to find the best snippet.
+/// Maximum number of positions in a text that are compared to find the best snippet.
 const MOST_PLACES: usize = 200;
 
 /// A word of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Word {
-    /// Where it stands, in bytes.
+    /// Byte range of the word.
     at: Range<usize>,
-    /// In small letters, without accents.
+    /// Word in lower case, without accents.
     text: String,
-    /// Whether it is the rest of an unspaced row, which is in the word before it as well.
+    /// `true` if this is the rest of an unspaced row, which is part of the word before it as well.
     rest: bool,
 }
 
-/// The words that are looked for. Each has to be there, as the beginning of a word; upper and lower case, accents, and
-/// the order of words make no difference. Whatever the text is, it can be looked for: there is no syntax to get wrong.
+/// Words of a search. Each must occur as the beginning of a word; upper and lower case, accents, and the order of words
+/// make no difference. Any text is a valid search: there is no syntax to get wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SearchWords(Vec<String>);
 
-/// A part of a text around what was found in it, in one line.
+/// A part of a text around the matches in it, in one line.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Snippet {
-    /// The text. Line breaks and control characters are blanks, and `…` stands where it was cut.
+    /// Text of the snippet. Line breaks and control characters are blanks, and `…` marks a cut.
     pub text: String,
-    /// Where words stand in it that were looked for: ranges of bytes, in order.
+    /// Byte ranges of the matching words, in order.
     pub marks: Vec<Range<usize>>,
 }
 
 impl SearchWords {
-    /// The words of a text, at most 16 of them.
+    /// Returns the words of a text, at most 16 of them.
     pub fn of(text: &str) -> Self {
         let mut wanted: Vec<String> = Vec::new();
         for word in split(text).into_iter().filter(|word| !word.rest) {
@@ -60,22 +60,22 @@ impl SearchWords {
         Self(wanted)
     }
 
-    /// Whether there is none.
+    /// `true` if there are no words.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The words, as [`words`] gives them.
+    /// Returns the words in the form of [`words`].
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }
 
-    /// Which of the words a text has: the bit of each in their order, beginning with the lowest.
+    /// Returns the words that occur in a text, as a bit for each in their order, beginning with the lowest.
     pub fn found_in(&self, text: &str) -> u32 {
         split(text).iter().fold(0, |found, word| found | self.matched_by(word))
     }
 
-    /// The bits of all words.
+    /// Returns the bits of all words.
     pub fn all(&self) -> u32 {
         (1_u32 << self.0.len()) - 1
     }
@@ -85,7 +85,7 @@ impl SearchWords {
         bits.fold(0, |bits, (at, _)| bits | 1 << at)
     }
 
-    /// The part of a text that has most of the words.
+    /// Returns the part of a text with the most words.
     pub fn snippet(&self, text: &str) -> Snippet {
         let places: Vec<(Range<usize>, u32)> = split(text)
             .into_iter()
@@ -109,14 +109,14 @@ impl SearchWords {
     }
 }
 
-/// The words of a text by which it can be found: in small letters, without accents, at most 64 characters of each. Where
-/// a script puts no blanks between words (Chinese, Japanese, Thai), each two characters that follow on one another are
-/// one, and the last character of a row is one.
+/// Returns the words of a text for searching: in lower case, without accents, at most 64 characters of each. In scripts
+/// without blanks between words (Chinese, Japanese, Thai), each two consecutive characters form a word, and so does the
+/// last character of a row.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
     split(text).into_iter().map(|word| word.text)
 }
 
-/// What a character is for the words around it.
+/// Role of a character in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     Letter,
@@ -151,7 +151,7 @@ fn split(text: &str) -> Vec<Word> {
     words
 }
 
-/// Makes words of a row of characters of one class.
+/// Splits a row of characters of one class into words.
 fn finish(class: Class, row: &mut Vec<(Range<usize>, String)>, words: &mut Vec<Word>) {
     let row = std::mem::take(row);
     let (Some((first, _)), Some((last, _))) = (row.first(), row.last()) else { return };
@@ -176,7 +176,7 @@ fn fold(c: char) -> (Class, String) {
         let class = if c.is_ascii_alphanumeric() { Class::Letter } else { Class::Gap };
         return (class, c.to_ascii_lowercase().to_string());
     }
-    // Also what is not seen: it parts no word for who reads it.
+    // Includes invisible characters: they separate no words for the reader.
     if is_combining_mark(c) || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}') {
         return (Class::Joined, String::new());
     }
@@ -196,7 +196,7 @@ fn fold(c: char) -> (Class, String) {
     }
 }
 
-/// The byte that stands so many characters behind another one, or the end.
+/// Returns the byte position `characters` characters after another one, or the end.
 fn after(text: &str, from: usize, characters: usize) -> usize {
     let rest = text.get(from..).unwrap_or_default();
     from + rest.char_indices().nth(characters).map_or(rest.len(), |(at, _)| at)
@@ -207,7 +207,7 @@ fn before(text: &str, from: usize, characters: usize) -> usize {
     head.char_indices().rev().take(characters).last().map_or(from, |(at, _)| at)
 }
 
-/// The part of a text around a place, with the marks that are in it.
+/// Returns the part of a text around a position, with the matches in it.
 fn cut(text: &str, around: usize, places: &[(Range<usize>, u32)]) -> Snippet {
     let start = before(text, around, LEAD_CHARS);
     let end = after(text, start, SNIPPET_CHARS);

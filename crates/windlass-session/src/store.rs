@@ -1,4 +1,4 @@
-//! The port: where sessions are kept.
+//! Session store port.
 
 mod error;
 
@@ -11,15 +11,13 @@ use std::fmt;
 use std::sync::Arc;
 use windlass_types::{Entry, EntryId, SessionId, Timestamp};
 
-/// Where sessions are kept.
+/// Store of sessions.
 ///
-/// One session has one writer at a time: the holder of its [`Lease`]. Reading
-/// needs none. To continue a session, open it first and load it then, so that
-/// no other writer comes in between.
+/// One session has one writer at a time: the holder of its [`Lease`]. Reading needs none. To continue a session, open
+/// it first and load it then, so that no other writer comes in between.
 ///
-/// An agent below the main one has a log of its own beside that of its session
-/// ([`SessionKey::of_agent`]), with a lease of its own. All methods but those
-/// that name a difference treat it as they treat a session. It needs no session to be there.
+/// An agent below the main one has a log of its own beside that of its session ([`SessionKey::of_agent`]), with a lease
+/// of its own. All methods treat it like a session unless they document a difference. Its session need not exist.
 ///
 /// ```
 /// use std::path::Path;
@@ -41,25 +39,22 @@ use windlass_types::{Entry, EntryId, SessionId, Timestamp};
 /// ```
 #[async_trait]
 pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
-    /// Takes the single-writer lease of a session, which need not exist yet:
-    /// it comes into being with its first append.
+    /// Takes the single-writer lease of a session, which need not exist yet: the first append creates it.
     ///
     /// # Errors
-    /// [`StoreErrorKind::InUse`], naming the owner, when another writer holds the
-    /// lease, also of a session that is not stored yet; other kinds when the session cannot be reached.
+    /// [`StoreErrorKind::InUse`], naming the owner, when another writer holds the lease, even of a session that is not
+    /// stored yet; other kinds when the session cannot be accessed.
     async fn open(&self, key: &SessionKey, owner: &Owner, header: LogHeader) -> Result<Lease, StoreError>;
 
-    /// Appends entries, all or none, after everything appended before, and
-    /// returns the new position. An empty list adds no entry; with
-    /// [`Durability::Durable`] it waits until all before it is durable.
+    /// Appends entries, all or none, after everything appended before, and returns the new position. An empty list adds
+    /// no entry; with [`Durability::Durable`] it waits until all earlier entries are durable.
     ///
-    /// The entries are taken in order of the calls' first poll; dropping the
-    /// future after that loses only the news that they are written.
+    /// The entries are accepted in the order of the calls' first polls. Cancel safety: dropping the future after its
+    /// first poll loses only the confirmation.
     ///
     /// # Errors
-    /// [`StoreErrorKind::Conflict`] when `expected_seq` is not the current
-    /// position. After a failed write every later append fails with the same
-    /// error: what comes after a gap must not look whole.
+    /// [`StoreErrorKind::Conflict`] when `expected_seq` is not the current position. After a failed write every later
+    /// append fails with the same error: entries after a gap must not look complete.
     async fn append(
         &self,
         lease: &Lease,
@@ -68,37 +63,33 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
         durability: Durability,
     ) -> Result<u64, StoreError>;
 
-    /// Reads a session: the entries of its current conversation in order, and
-    /// what stands beside it. Any damage is skipped and reported; what is
-    /// stored is not changed.
+    /// Reads a session: the entries of its current conversation in order, and those beside it. Damage is skipped and
+    /// reported; the stored data is not changed.
     ///
     /// # Errors
-    /// [`StoreErrorKind::NotFound`] when there is no such session.
+    /// [`StoreErrorKind::NotFound`] when no such session exists.
     async fn load(&self, key: &SessionKey) -> Result<Loaded, StoreError>;
 
-    /// The sessions of a project, the last changed first. Agents are no sessions.
+    /// Returns the sessions of a project, the last changed first. Agents are not included.
     ///
     /// # Errors
-    /// The project's sessions cannot be reached. A project without any is an
-    /// empty list.
+    /// The project's sessions cannot be accessed. A project without any is an empty list.
     async fn list(&self, project: &ProjectKey) -> Result<Vec<SessionSummary>, StoreError>;
 
-    /// Removes a session and what belongs to it, the logs of its agents too;
-    /// of an agent, its log alone. Removing what is not there is no error.
+    /// Removes a session and its data, including the logs of its agents; for an agent, its log alone. Removing a
+    /// missing session is not an error.
     ///
     /// # Errors
-    /// [`StoreErrorKind::InUse`] while its lease, or that of an agent of it,
-    /// is held.
+    /// [`StoreErrorKind::InUse`] while its lease, or that of one of its agents, is held.
     async fn delete(&self, key: &SessionKey) -> Result<(), StoreError>;
 
-    /// Makes a session of these entries, durable, whole or not at all.
+    /// Creates a session with these entries, durable, whole or not at all.
     ///
-    /// The default opens the session, appends, and removes it again where that
-    /// fails; a store that can do better should.
+    /// The default opens the session, appends, and removes it again if that fails; a store should override it if it can
+    /// do better.
     ///
     /// # Errors
-    /// [`StoreErrorKind::Exists`] when the session is there already;
-    /// [`StoreErrorKind::InUse`] while its lease is held.
+    /// [`StoreErrorKind::Exists`] when the session exists already; [`StoreErrorKind::InUse`] while its lease is held.
     async fn create(
         &self,
         key: &SessionKey,
@@ -109,52 +100,46 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
         create_by_append(self, key, owner, header, entries).await
     }
 
-    /// Notes something on a session, for lists: its title or tag.
+    /// Adds an annotation to a session, for lists: its title or tag.
     ///
-    /// The default opens the session for it, so a session in use is refused; a
-    /// store may do without the lease.
+    /// The default opens the session, so a session in use is refused; a store may do without the lease.
     ///
     /// # Errors
-    /// [`StoreErrorKind::NotFound`] when there is no such session;
-    /// [`StoreErrorKind::InvalidKey`] for an agent, which no list shows.
+    /// [`StoreErrorKind::NotFound`] when no such session exists; [`StoreErrorKind::InvalidKey`] for an agent, which no
+    /// list shows.
     async fn annotate(&self, key: &SessionKey, owner: &Owner, annotation: &Annotation) -> Result<(), StoreError> {
         annotate_by_append(self, key, owner, annotation).await
     }
 
-    /// The agents whose logs stand beside that of a session, the first to begin
-    /// first. At most [`AgentSummary::MOST`]. What a damaged description no
-    /// longer holds is left empty.
+    /// Returns the agents with logs beside that of a session, sorted by start time. At most [`AgentSummary::MOST`].
+    /// Fields lost by damage are empty.
     ///
-    /// There is no default: in a store that wraps another one it would hide the
-    /// agents of that store without an error.
+    /// There is no default: in a store that wraps another one it would hide the agents of that store without an error.
     ///
     /// # Errors
-    /// The session's agents cannot be reached. A session without any, and one
-    /// that is not there, is an empty list.
+    /// The session's agents cannot be accessed. A session without any, and a missing one, is an empty list.
     async fn agents(&self, key: &SessionKey) -> Result<Vec<AgentSummary>, StoreError>;
 
-    /// Where answers are kept that other processes give to the questions of a session. `None`, the default: nowhere, so
-    /// such a question is answered by who opens the session again.
+    /// Returns the storage of answers that other processes give to permission requests of a session. `None`, the
+    /// default: there is none, so such a request is answered by the next program that opens the session.
     fn answers(&self) -> Option<&dyn PendingAnswers> {
         None
     }
 
-    /// Waits until everything appended is durable, and gives the lease back.
+    /// Waits until everything appended is durable, and releases the lease.
     ///
-    /// Dropping the lease gives it back too; what was appended is still
-    /// written, but a failure is not reported.
+    /// Dropping the lease releases it too; appended entries are still written, but a failure is not reported.
     ///
     /// # Errors
-    /// The first error that the lease met, if any. The lease is given back all
-    /// the same.
+    /// The first error of the lease, if any. The lease is released all the same.
     async fn close(&self, lease: Lease) -> Result<(), StoreError>;
 }
 
-/// What [`SessionStore::create`] does by default: opens, appends, closes, and
-/// deletes what it wrote where that fails.
+/// Default implementation of [`SessionStore::create`]: opens, appends, closes, and deletes the written data if that
+/// fails.
 ///
 /// # Errors
-/// As those of the method.
+/// Same as those of the method.
 pub async fn create_by_append<S: SessionStore + ?Sized>(
     store: &S,
     key: &SessionKey,
@@ -169,16 +154,16 @@ pub async fn create_by_append<S: SessionStore + ?Sized>(
     let appended = store.append(&lease, 0, entries, Durability::Durable).await;
     let result = appended.and(store.close(lease).await);
     if result.is_err() {
-        // What is there is not whole, and the first error is the more telling one.
+        // The stored data is incomplete, and the first error is the more informative one.
         let _ = store.delete(key).await;
     }
     result
 }
 
-/// What [`SessionStore::annotate`] does by default: opens, appends, closes.
+/// Default implementation of [`SessionStore::annotate`]: opens, appends, closes.
 ///
 /// # Errors
-/// As those of the method.
+/// Same as those of the method.
 pub async fn annotate_by_append<S: SessionStore + ?Sized>(
     store: &S,
     key: &SessionKey,
@@ -195,28 +180,28 @@ pub async fn annotate_by_append<S: SessionStore + ?Sized>(
     store.close(lease).await.and(appended.map(drop))
 }
 
-/// When an append returns.
+/// Condition for the return of an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "a store must offer exactly these two grades")]
 pub enum Durability {
-    /// When the entries survive the end of this process: the system has them, though perhaps no disk.
+    /// The entries survive the end of this process: the system has them, though perhaps no disk.
     Buffered,
-    /// When they would survive the loss of the machine. One sync serves all that wait.
+    /// The entries would survive the loss of the machine. One sync serves all waiting appends.
     Durable,
 }
 
-/// Who writes.
+/// Writer of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Owner {
-    /// The process.
+    /// Process id.
     pub pid: u32,
-    /// The program, for people.
+    /// Name of the program, for people.
     pub program: String,
 }
 
 impl Owner {
-    /// An owner.
+    /// Returns an owner.
     pub fn new(pid: u32, program: impl Into<String>) -> Self {
         Self { pid, program: program.into() }
     }
@@ -228,46 +213,46 @@ impl fmt::Display for Owner {
     }
 }
 
-/// What every line of a session holds beside its entry. Constant for one lease.
+/// Fields of every line of a session beside its entry. Constant for one lease.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct LogHeader {
-    /// The project directory.
+    /// Project directory.
     pub cwd: String,
-    /// The branch that is checked out there, if any.
+    /// Branch that is checked out there, if any.
     pub git_branch: Option<String>,
-    /// The version of the program.
+    /// Version of the program.
     pub version: String,
-    /// How the program was started (`cli`, `sdk-rust` …).
+    /// Entry point of the program (`cli`, `sdk-rust` …).
     pub entrypoint: String,
-    /// Where the lines come from, if they are copies.
+    /// Origin of the lines, if they are copies.
     pub origin: Option<Arc<Origin>>,
-    /// Whose log it is, if it is that of an agent below the main one. Kept when the log comes into being.
+    /// Metadata of the agent, for the log of an agent below the main one. Stored when the log is created.
     pub agent: Option<Arc<AgentHeader>>,
 }
 
 impl LogHeader {
-    /// A header without a branch.
+    /// Returns a header without a branch.
     pub fn new(cwd: impl Into<String>, version: impl Into<String>, entrypoint: impl Into<String>) -> Self {
         let (cwd, version, entrypoint) = (cwd.into(), version.into(), entrypoint.into());
         Self { cwd, git_branch: None, version, entrypoint, origin: None, agent: None }
     }
 
-    /// Names the branch that is checked out.
+    /// Sets the branch that is checked out.
     #[must_use]
     pub fn with_git_branch(mut self, branch: Option<String>) -> Self {
         self.git_branch = branch;
         self
     }
 
-    /// Sets where the lines come from.
+    /// Sets the origin of the lines.
     #[must_use]
     pub fn with_origin(mut self, origin: Origin) -> Self {
         self.origin = Some(Arc::new(origin));
         self
     }
 
-    /// Sets whose log it is.
+    /// Sets the metadata of the agent.
     #[must_use]
     pub fn with_agent(mut self, agent: AgentHeader) -> Self {
         self.agent = Some(Arc::new(agent));
@@ -275,7 +260,7 @@ impl LogHeader {
     }
 }
 
-/// The right to write one session. Dropping it gives it back.
+/// Exclusive right to write one session. Dropping it releases it.
 pub struct Lease {
     key: SessionKey,
     epoch: u64,
@@ -284,28 +269,27 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// For implementers of stores: a lease that holds `guard` until it is
-    /// closed or dropped.
+    /// For implementers of stores: returns a lease that keeps `guard` until it is closed or dropped.
     pub fn new(key: SessionKey, epoch: u64, seq: u64, guard: impl Any + Send + Sync) -> Self {
         Self { key, epoch, seq, guard: Some(Box::new(guard)) }
     }
 
-    /// The session.
+    /// Returns the key of the session.
     pub fn key(&self) -> &SessionKey {
         &self.key
     }
 
-    /// A number that no other lease of this store has.
+    /// Returns a number that no other lease of this store has.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// The position at which the session was opened: what the first append expects.
+    /// Returns the position at which the session was opened, which the first append expects.
     pub fn seq(&self) -> u64 {
         self.seq
     }
 
-    /// For implementers of stores: the guard, if it is of this type.
+    /// For implementers of stores: returns the guard, if it is of this type.
     pub fn guard<T: Any>(&self) -> Option<&T> {
         self.guard.as_ref()?.downcast_ref()
     }
@@ -317,56 +301,53 @@ impl fmt::Debug for Lease {
     }
 }
 
-/// A session as it was read.
+/// A session that was read.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Loaded {
-    /// The entries of the current conversation in order, and what stands beside it.
+    /// Entries of the current conversation in order, and entries beside it.
     pub entries: Vec<Entry>,
-    /// The position after the last entry: what the next append expects. It only
-    /// grows; the size of a step has no meaning.
+    /// Position after the last entry, which the next append expects. It only grows; the size of a step has no meaning.
     pub seq: u64,
-    /// What was found on the way.
+    /// Report of the findings.
     pub report: LoadReport,
 }
 
 impl Loaded {
-    /// A loaded session.
+    /// Returns a loaded session.
     pub fn new(entries: Vec<Entry>, seq: u64, report: LoadReport) -> Self {
         Self { entries, seq, report }
     }
 }
 
-/// What was found while a session was read.
+/// Findings while a session was read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct LoadReport {
-    /// Entries returned.
+    /// Number of returned entries.
     pub entries: usize,
-    /// Of those, messages of the user or the model.
+    /// Number of messages of the user or the model among them.
     pub messages: usize,
-    /// Lines that stand on a branch which the conversation left.
+    /// Number of lines on a branch that the conversation left.
     pub off_branch: usize,
-    /// Lines of the conversation for which a summary stands.
+    /// Number of lines of the conversation that a summary replaces.
     pub compacted: usize,
-    /// Lines of the conversation that follow on one which is lost: the nearest line before them took its place.
+    /// Number of lines of the conversation whose parent is lost: the nearest line before them took its place.
     pub lost_parents: usize,
-    /// The ids of the lines on other branches and of those for which a summary stands: no new line may repeat one.
+    /// Ids of the lines on other branches and of those replaced by a summary: no new line may repeat one.
     pub off_branch_ids: Vec<EntryId>,
-    /// Lines that a kill cut off while they were written. They were never
-    /// acknowledged.
+    /// Number of lines that a kill cut off while they were written. They were never acknowledged.
     pub torn: usize,
-    /// Lines, or parts of lines, that could not be used. At most
-    /// [`LoadReport::LISTED`] are listed.
+    /// Unusable lines, or parts of lines. At most [`LoadReport::LISTED`] are listed.
     pub skipped: Vec<SkippedLine>,
-    /// How many could not be used in all.
+    /// Total number of unusable lines.
     pub skipped_total: usize,
-    /// What is unusual but was used. At most [`LoadReport::LISTED`] are listed.
+    /// Unusual but usable content. At most [`LoadReport::LISTED`] findings are listed.
     pub warnings: Vec<String>,
 }
 
 impl LoadReport {
-    /// Most skipped lines, and most warnings, that a report lists.
+    /// Maximum number of skipped lines, and of warnings, in a report.
     pub const LISTED: usize = 1_000;
 
     pub(crate) fn skip(&mut self, line: u64, reason: impl Into<String>) {
@@ -383,50 +364,50 @@ impl LoadReport {
     }
 }
 
-/// A line that could not be used.
+/// An unusable line.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct SkippedLine {
-    /// Its number, from one.
+    /// Number of the line, from one.
     pub line: u64,
-    /// Why.
+    /// Reason.
     pub reason: String,
 }
 
-/// A session as lists show it.
+/// A session as shown in lists.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct SessionSummary {
-    /// The session.
+    /// Id of the session.
     pub session_id: SessionId,
-    /// Its title, else the last prompt, else a stored summary, else the first prompt.
+    /// Title of the session, else the last prompt, else a stored summary, else the first prompt.
     pub summary: String,
-    /// When it changed last, in milliseconds since the Unix epoch.
+    /// Time of the last change, in milliseconds since the Unix epoch.
     pub last_modified: u64,
-    /// Its size in bytes.
+    /// Size of the log in bytes.
     pub file_size: u64,
-    /// The title that was given to it.
+    /// Title that was given to the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub custom_title: Option<String>,
-    /// The first prompt, cut to 200 characters.
+    /// First prompt, cut to 200 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_prompt: Option<String>,
-    /// The branch of the last line that names one.
+    /// Branch of the last line that names one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub git_branch: Option<String>,
-    /// The directory of the first line that names one.
+    /// Directory of the first line that names one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Its tag.
+    /// Tag of the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,
-    /// The time of its first line.
+    /// Time of the first line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
 }
 
 impl SessionSummary {
-    /// The title of a copy of this session.
+    /// Returns the title of a copy of this session.
     pub fn fork_title(&self) -> String {
         let title = self.custom_title.as_ref().or(self.first_prompt.as_ref());
         format!("{} (fork)", title.map_or("Forked session", String::as_str))

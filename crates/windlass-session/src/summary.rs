@@ -1,4 +1,4 @@
-//! What lists show of a session, from the ends of its log.
+//! Summary of a session for lists, from the ends of its log.
 
 #[cfg(test)]
 mod tests;
@@ -10,21 +10,20 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use windlass_types::{ContentBlock, SessionId, Timestamp};
 
-/// How much of each end of a log a summary is made from, in bytes.
+/// Bytes of each end of a log that a summary is made from.
 pub const SUMMARY_BYTES: usize = 64 * 1024;
 
-/// Most characters of a prompt that a summary shows.
+/// Maximum number of prompt characters in a summary.
 const PROMPT_CHARS: usize = 200;
 
-/// Beginnings of user texts that are no prompts.
+/// Beginnings of user texts that are not prompts.
 const NO_PROMPTS: [&str; 5] =
     ["<local-command-stdout>", "<session-start-hook>", "<tick>", "<goal>", "[Request interrupted by user"];
 
 type Fields<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
 
-/// Makes the summary of a session from the first and the last
-/// [`SUMMARY_BYTES`] of its log (all of it, twice, when it is shorter). `None`
-/// for another agent's log, and for one without a fact to list.
+/// Returns the summary of a session from the first and the last [`SUMMARY_BYTES`] of its log (all of it, twice, when it
+/// is shorter). `None` for another agent's log, and for one without a fact to list.
 ///
 /// `last_modified` is in milliseconds since the Unix epoch, `file_size` in bytes.
 pub fn summarize(
@@ -60,7 +59,7 @@ pub fn summarize(
     })
 }
 
-/// What one end of a log holds.
+/// Facts from one end of a log.
 #[derive(Default)]
 struct Ends {
     title: Option<String>,
@@ -114,8 +113,7 @@ fn get<'a, T: Deserialize<'a>>(fields: &Fields<'a>, name: &str) -> Option<T> {
     serde_json::from_str(fields.get(name)?.get()).ok()
 }
 
-/// The prompt of a line, if it is one. A slash command counts only where no
-/// prompt follows.
+/// Returns the prompt of a line, if it is one. A slash command is used only if no prompt follows.
 fn prompt(fields: &Fields<'_>, command: &mut Option<String>) -> Option<String> {
     let is = |name: &str| get::<bool>(fields, name) == Some(true);
     if get::<Cow<'_, str>>(fields, "type")? != "user" || is("isMeta") || is("isCompactSummary") || is("isSidechain") {
@@ -129,7 +127,7 @@ fn prompt(fields: &Fields<'_>, command: &mut Option<String>) -> Option<String> {
     texts.filter_map(|text| prompt_text(text, command)).map(|text| shorten(&text)).next()
 }
 
-/// The text of a prompt in one line, if it is one. The name of a slash command goes to `command`.
+/// Returns the text of a prompt in one line, if it is one. The name of a slash command is stored in `command`.
 pub(crate) fn prompt_text(text: &str, command: &mut Option<String>) -> Option<String> {
     let text = text.replace('\n', " ");
     let text = text.trim();
@@ -156,7 +154,7 @@ fn shorten(text: &str) -> String {
     }
 }
 
-/// The prompt of a first line that is longer than what was read of it.
+/// Returns the prompt of a first line that is longer than the part that was read.
 fn cut_prompt(head: &str) -> Option<String> {
     let line = head.lines().next_back().filter(|line| line.contains("\"type\":\"user\""))?;
     let (_, rest) = line.split_once("\"content\":\"").or_else(|| line.split_once("\"text\":\""))?;

@@ -1,22 +1,22 @@
-//! Which session a title means.
+//! Resolution of a title to a session.
 
 use crate::SessionSummary;
 
-/// Which session a title means.
+/// Result of resolving a title to a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Titled {
-    /// No session has it, or one that begins with it.
+    /// No session has the title, or one that begins with it.
     None,
-    /// This one.
+    /// Exactly one session matches.
     One(SessionSummary),
-    /// Any of these, in the order in which they were given.
+    /// Several sessions match, in the order in which they were given.
     Several(Vec<SessionSummary>),
 }
 
 impl Titled {
-    /// The session that has this title, else the only one whose title begins with it. Upper and lower case, and white
-    /// space at the ends, make no difference. A title without characters means no session.
+    /// Finds the session with this title, else the only one whose title begins with it. Upper and lower case, and white
+    /// space at the ends, make no difference. A title without characters matches no session.
     pub fn among(sessions: impl IntoIterator<Item = SessionSummary>, title: &str) -> Self {
         let wanted = folded(title);
         let title_of = |session: &SessionSummary| session.custom_title.as_deref().map(folded);

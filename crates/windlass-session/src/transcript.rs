@@ -1,4 +1,4 @@
-//! The conversation as a request carries it: a type that cannot be invalid.
+//! Conversation as a request contains it: a type that cannot be invalid.
 
 mod clean;
 #[cfg(test)]
@@ -16,53 +16,49 @@ use windlass_types::{
     ToolUseId,
 };
 
-/// What the model reads of a call that may have run but whose result is lost.
+/// Text for the model about a call that may have run but whose result is lost.
 pub const OUTCOME_UNKNOWN: &str = "The outcome of this call is unknown: the session ended after it was started and before \
 its result was stored. It may have run in part or in full, and it was not run again. Check the state before you repeat it.";
 
-/// What the model reads of a call of whose beginning the log has nothing. The intent of a call with an effect is stored
-/// before it begins, so this one had not begun, or was of those that only read.
+/// Text for the model about a call without a record of its start in the log. The intent of a call with an effect is
+/// stored before it begins, so this one had not begun, or was read-only.
 pub const INTERRUPTED: &str = "This call was interrupted: the session ended before its result was stored. It changed \
 nothing: it had not begun, or was only reading. Call it again if its result is still needed.";
 
-/// Stands for the beginning of a conversation that is lost.
+/// Replacement for the lost beginning of a conversation.
 pub const BEGINNING_LOST: &str = "[The beginning of this conversation could not be read.]";
 
-/// A conversation, built message by message, that is at any time fit to be
-/// sent.
+/// A conversation, built message by message, that is at any time fit to be sent.
 ///
-/// It starts with the user, roles alternate, no message is empty, and every
-/// tool use is answered exactly once, in call order, at the start of the next
-/// user message. What does not fit is left out or completed, always in the same
-/// way, so that a request is a prefix of the next one. Signed reasoning is
-/// never changed.
+/// It starts with the user, roles alternate, no message is empty, and every tool use is answered exactly once, in call
+/// order, at the start of the next user message. Invalid content is left out or completed, always in the same way, so
+/// that a request is a prefix of the next one. Signed reasoning is never changed.
 ///
-/// Content that cannot be sent is left out: blank text, blocks of the other
-/// side, reasoning at the end of a message, a second tool use of one id within
-/// a message. A tool input that is no object becomes `{}`. A tool use whose id
-/// an earlier message has, or that has none, gets an id of its own ([`CallIds`]).
+/// Content that cannot be sent is left out: blank text, blocks of the other side, reasoning at the end of a message, a
+/// second tool use of one id within a message. A tool input that is not an object becomes `{}`. A tool use whose id an
+/// earlier message has, or that has none, gets an id of its own ([`CallIds`]).
 #[derive(Debug, Clone, Default)]
 pub struct Transcript {
     sealed: Vec<SharedMessage>,
-    /// The last message, which may still grow.
+    /// Last message, which may still grow.
     tail: Option<SharedMessage>,
     open: Option<OpenCalls>,
-    /// The ids of all calls, also of those that a summary stands for.
+    /// Ids of all calls, including those replaced by a summary.
     ids: CallIds,
-    /// Whether a summary that comes next stands for everything before it.
+    /// `true` if a summary in the next entry replaces everything before it.
     at_boundary: bool,
-    /// The origin of the last message of a model: messages of one origin share it.
+    /// Origin of the last message of a model: messages of one origin share it.
     origin: Option<Arc<Origin>>,
 }
 
-/// The calls of the last message, which is an assistant message, until each is answered.
+/// Calls of the last message, which is an assistant message, until each is answered.
 #[derive(Debug, Clone, Default)]
 struct OpenCalls {
     calls: Vec<Call>,
-    /// By the ids that they were given with, and by their own.
+    /// Indices of the calls by their given and their own ids.
     by_id: HashMap<ToolUseId, usize>,
     unanswered: usize,
-    /// Messages of the user that came meanwhile. They follow the results.
+    /// Messages of the user that arrived meanwhile. They follow the results.
     after: Vec<ContentBlock>,
 }
 
@@ -73,11 +69,11 @@ struct Call {
     result: Option<ToolResult>,
 }
 
-/// The last message, with more content of the same side.
+/// Returns the last message, with more content of the same side.
 fn extended(tail: SharedMessage, blocks: Vec<ContentBlock>, origin: Option<Arc<Origin>>) -> SharedMessage {
     let mut tail = tail.into_message();
     if tail.origin != origin {
-        // A message has one origin. What the earlier origin alone can read is of no use to the later.
+        // A message has one origin. Data for the earlier origin alone is useless for the later.
         tail.content.retain(|block| !block.is_thinking());
         tail.content.iter_mut().for_each(|block| block.set_replay(None));
         tail.origin = origin;
@@ -93,20 +89,19 @@ fn message(role: Role, blocks: Vec<ContentBlock>, origin: Option<Arc<Origin>>) -
     }
 }
 
-/// Where a message comes from. Other programs keep the name of the model only, of the Messages API.
+/// Returns the origin of a message. Other programs record only the name of the model, of the Messages API.
 fn origin_of(assistant: &AssistantEntry) -> Arc<Origin> {
     let unknown = || Arc::new(Origin::new(Api::default(), &*assistant.model, &*assistant.model));
     assistant.origin.clone().unwrap_or_else(unknown)
 }
 
 impl Transcript {
-    /// An empty conversation.
+    /// Returns an empty conversation.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The conversation that these entries add up to. See [`crate::repair`] for
-    /// entries that may be damaged.
+    /// Returns the conversation of these entries. See [`crate::repair`] for entries that may be damaged.
     pub fn from_entries<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Self {
         let mut transcript = Self::new();
         for entry in entries {
@@ -137,7 +132,7 @@ impl Transcript {
         }
     }
 
-    /// Adds content of the user. While calls are open it waits behind their results.
+    /// Adds content of the user. While calls are open it waits for their results.
     pub fn push_user(&mut self, content: Vec<ContentBlock>) {
         let content = user_content(content);
         if content.is_empty() {
@@ -149,8 +144,8 @@ impl Transcript {
         }
     }
 
-    /// Adds a message of the model, with where it comes from, if that is known. Calls that are still open are settled first,
-    /// as [`Transcript::settle`] does.
+    /// Adds a message of the model, with its origin, if known. Calls that are still open are settled first, as
+    /// [`Transcript::settle`] does.
     pub fn push_assistant(&mut self, content: Vec<ContentBlock>, origin: Option<Arc<Origin>>) {
         let mut content = assistant_content(content);
         if content.is_empty() {
@@ -179,7 +174,7 @@ impl Transcript {
         self.open = (open.unanswered > 0).then_some(open);
     }
 
-    /// The origin of the message before, if it is the same.
+    /// Returns the origin of the message before, if it is the same.
     fn shared(&mut self, origin: Arc<Origin>) -> Arc<Origin> {
         match &self.origin {
             Some(last) if **last == *origin => Arc::clone(last),
@@ -201,13 +196,13 @@ impl Transcript {
         changed
     }
 
-    /// The ids of all calls so far.
+    /// Returns the ids of all calls so far.
     pub fn call_ids(&self) -> &CallIds {
         &self.ids
     }
 
-    /// Answers an open call, by the id that it was given with or its own. Returns whether there was one with that id; if not
-    /// (answered before, or never made), the conversation stays as it is.
+    /// Answers an open call, by its given or its own id. Returns `true` if there was one with that id; if not (answered
+    /// before, or never made), the conversation is unchanged.
     pub fn push_result(&mut self, result: ToolResult) -> bool {
         let Some(open) = &mut self.open else { return false };
         let Some(call) = open.by_id.get(&result.tool_use_id).and_then(|at| open.calls.get_mut(*at)) else {
@@ -225,8 +220,7 @@ impl Transcript {
         true
     }
 
-    /// Notes that an open call may have begun to run, so that settling it reports
-    /// an unknown outcome.
+    /// Records that an open call may have begun to run, so that settling it reports an unknown outcome.
     pub fn mark_started(&mut self, id: &ToolUseId) {
         let Some(open) = &mut self.open else { return };
         if let Some(call) = open.by_id.get(id).and_then(|at| open.calls.get_mut(*at)) {
@@ -249,7 +243,7 @@ impl Transcript {
         self.close_calls();
     }
 
-    /// The calls that wait for a result, in call order.
+    /// Returns the calls that wait for a result, in call order.
     pub fn open_calls(&self) -> impl Iterator<Item = &ToolUse> {
         let blocks = self.tail.as_ref().map_or(&[] as &[ContentBlock], |tail| &tail.content);
         let calls = self.open.as_ref().map_or(&[] as &[Call], |open| &open.calls);
@@ -259,46 +253,45 @@ impl Transcript {
             .filter_map(|call| blocks.get(call.block).and_then(ContentBlock::as_tool_use))
     }
 
-    /// Whether calls wait for a result.
+    /// `true` if calls wait for a result.
     pub fn has_open_calls(&self) -> bool {
         self.open.is_some()
     }
 
-    /// Whether the conversation can be sent as it is: no call is open and the
-    /// last message is the user's.
+    /// `true` if the conversation can be sent as it is: no call is open and the last message is the user's.
     pub fn is_ready(&self) -> bool {
         self.open.is_none() && self.tail.as_ref().is_some_and(|tail| tail.role == Role::User)
     }
 
-    /// Who wrote the last message.
+    /// Returns the author of the last message.
     pub fn last_role(&self) -> Option<Role> {
         self.tail.as_ref().map(|tail| tail.role)
     }
 
-    /// How many messages there are, counting one whose calls are open.
+    /// Returns the number of messages, including one whose calls are open.
     pub fn len(&self) -> usize {
         self.sealed.len() + usize::from(self.tail.is_some())
     }
 
-    /// Whether it holds no message.
+    /// `true` if there is no message.
     pub fn is_empty(&self) -> bool {
         self.tail.is_none()
     }
 
-    /// The messages of a request. A message whose calls are open is not in it,
-    /// nor what followed. Each message is made once and shared from then on.
+    /// Returns the messages of a request, without a message whose calls are open and all later ones. Each message is
+    /// built once and shared from then on.
     pub fn messages(&self) -> Vec<SharedMessage> {
         let mut messages = Vec::with_capacity(self.sealed.len() + 1);
         messages.extend(self.iter().cloned());
         messages
     }
 
-    /// The same messages, without sharing them.
+    /// Returns the messages of a request without sharing them.
     pub fn iter(&self) -> impl Iterator<Item = &SharedMessage> {
         self.sealed.iter().chain(self.tail.as_ref().filter(|_| self.open.is_none()))
     }
 
-    /// One of the messages of a request, by its place.
+    /// Returns one of the messages of a request, by its index.
     pub fn get(&self, at: usize) -> Option<&SharedMessage> {
         let tail = || self.tail.as_ref().filter(|_| self.open.is_none() && at == self.sealed.len());
         self.sealed.get(at).or_else(tail)
@@ -323,7 +316,7 @@ impl Transcript {
     }
 }
 
-/// What the model reads of a call without a result.
+/// Returns the text for the model about a call without a result.
 pub(crate) fn lost_result_text(started: bool) -> &'static str {
     if started { OUTCOME_UNKNOWN } else { INTERRUPTED }
 }

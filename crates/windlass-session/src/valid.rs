@@ -1,12 +1,11 @@
-//! Whether messages can be sent.
+//! Validity checks of messages.
 
 use std::collections::HashSet;
 use windlass_types::{ContentBlock, Message, Role};
 
-/// Checks the rules of a request that the Messages API would otherwise refuse:
-/// starts with the user, roles alternate, no empty message or blank text, every
-/// tool use with an id of its own and answered exactly once at the start of the
-/// next message and no other result there, no message ends in reasoning.
+/// Checks the rules of a request that the Messages API would otherwise refuse: it starts with the user, roles
+/// alternate, no message or text is blank, every tool use has an id of its own and is answered exactly once at the
+/// start of the next message without other results there, and no message ends in reasoning.
 ///
 /// # Errors
 /// The first broken rule, with the index of the message.

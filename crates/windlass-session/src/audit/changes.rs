@@ -1,35 +1,35 @@
-//! The files that a result says its call has changed.
+//! Files changed by a call, according to its result.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::path::{Path, PathBuf};
 use windlass_types::JsonText;
 
-/// A file that a call has changed.
+/// A file changed by a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FileChanged {
-    /// Its path, as the result names it.
+    /// Path of the file, as the result names it.
     pub path: PathBuf,
-    /// Lines that were added, if the result says so.
+    /// Number of added lines, if the result contains it.
     pub added: Option<u64>,
-    /// Lines that were removed, if the result says so.
+    /// Number of removed lines, if the result contains it.
     pub removed: Option<u64>,
 }
 
 impl FileChanged {
-    /// Whether it is the file at a path: the same path, or one that ends with it, part by part.
+    /// `true` if this is the file at `path`: the same path, or one that ends with it, part by part.
     #[must_use]
     pub fn is_at(&self, path: &Path) -> bool {
         !path.as_os_str().is_empty() && self.path.ends_with(path)
     }
 }
 
-/// The tools of which each call that succeeds changes the file that it names.
+/// Tools whose successful calls always change the file in their input.
 const EDITS: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
 
-/// What a result says of one file. Results of other tools have other fields.
+/// Fields of a result about one file. Results of other tools have other fields.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct File<'a> {
@@ -55,7 +55,7 @@ struct Named {
     notebook_path: Option<PathBuf>,
 }
 
-/// The files that a call which succeeded has changed.
+/// Returns the files changed by a successful call.
 pub(super) fn changed(tool: &str, input: Option<&JsonText>, structured: Option<&JsonText>) -> Vec<FileChanged> {
     let text = structured.map_or("null", JsonText::as_str);
     if let Ok(Files { files }) = serde_json::from_str(text) {
@@ -70,7 +70,7 @@ pub(super) fn changed(tool: &str, input: Option<&JsonText>, structured: Option<&
 }
 
 impl File<'_> {
-    /// A result that has a path and a patch is that of a change.
+    /// Returns the change, if the result has a path and a patch.
     fn changed(&self) -> Option<FileChanged> {
         let path = self.file_path.clone()?;
         let hunks: Option<Vec<Hunk>> = serde_json::from_str(self.structured_patch?.get()).ok();

@@ -7,7 +7,7 @@ use crate::load::{Coverage, Node, NodeBody};
 use std::collections::HashMap;
 use windlass_types::{EntryId, EntryKind, PermissionMode, Timestamp, ToolUse, ToolUseId};
 
-/// The calls of a log, from its records in file order.
+/// Returns the calls of a log from its records in file order.
 pub(super) fn calls(nodes: Vec<Node>, coverage: &Coverage) -> Vec<CallAudit> {
     let mut fold = Fold::default();
     for node in nodes {
@@ -17,7 +17,7 @@ pub(super) fn calls(nodes: Vec<Node>, coverage: &Coverage) -> Vec<CallAudit> {
     fold.calls
 }
 
-/// Where a record stands.
+/// Position and state of a record.
 struct Place {
     line: u64,
     entry: EntryId,
@@ -28,7 +28,7 @@ struct Place {
 #[derive(Default)]
 struct Fold {
     calls: Vec<CallAudit>,
-    /// The last call of each id.
+    /// Index of the last call with each id.
     by_id: HashMap<ToolUseId, usize>,
     mode: Option<PermissionMode>,
 }
@@ -64,11 +64,11 @@ impl Fold {
             }
             EntryKind::Question(question) => self.about(place, &question.tool_use_id.clone(), |call| {
                 if let Some(known) = call.questions.iter_mut().find(|known| known.question.id == question.id) {
-                    // A later opening gave it another token.
+                    // A later opening gave the request another token.
                     known.question = question;
                     return;
                 }
-                // A call is asked about anew when the question before no longer fits it.
+                // A call is asked about anew when the earlier request does not match it any more.
                 call.settle_questions();
                 call.questions.push(QuestionAudit { at: place.at, question, is_open: true });
             }),
@@ -85,7 +85,7 @@ impl Fold {
         }
     }
 
-    /// A call of a message.
+    /// Adds a call of a message.
     fn begin(&mut self, place: &Place, call: &ToolUse) {
         let at = self.calls.len();
         let mut audit = CallAudit::new(place, call.id.clone(), self.mode);
@@ -107,7 +107,7 @@ impl Fold {
         });
     }
 
-    /// Notes what a record says of a call. One whose message is lost begins with the first record about it.
+    /// Records a fact about a call. A call whose message is lost begins with the first record about it.
     fn about(&mut self, place: &Place, id: &ToolUseId, note: impl FnOnce(&mut CallAudit)) {
         let at = *self.by_id.entry(id.clone()).or_insert(self.calls.len());
         if at == self.calls.len() {

@@ -1,4 +1,4 @@
-//! The head of a log: a few words to keep elsewhere, which show later whether what was there has changed.
+//! Head of a log: a short text to keep elsewhere, which shows later changes to the covered part.
 
 use crate::SessionKey;
 use std::fmt;
@@ -6,16 +6,16 @@ use std::io::{self, BufRead, Read};
 use std::str::FromStr;
 use windlass_types::{AgentId, SessionId};
 
-/// How a line that holds a checksum begins.
+/// Beginning of a line that contains a checksum.
 const CHECKSUM: &[u8] = b"{\"type\":\"windlass-checksum\"";
 
-/// How the text of a head begins. Another way to compute it needs another one.
+/// Version at the beginning of a head's text. Another digest method needs another version.
 const VERSION: &str = "v1";
 
-/// The digest of a log up to some line. A log is only ever added to, so the same log has the same digest there for ever.
+/// Digest of a log up to some line. A log is append-only, so an unchanged log always has the same digest there.
 ///
-/// As text, `v1:LINES:BYTES:HEX`, it can be kept wherever who may write the log may not: in a ticket, on paper, in another
-/// account. The digest is BLAKE3, so no other bytes with that head can be made.
+/// As text, `v1:LINES:BYTES:HEX`, it can be kept out of reach of anyone who may write the log: in a ticket, on paper,
+/// in another account. The digest is BLAKE3, so no other bytes with that head can be made.
 ///
 /// ```
 /// use windlass_session::{HeadCheck, LogHead};
@@ -33,60 +33,60 @@ const VERSION: &str = "v1";
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LogHead {
-    /// How many lines it covers.
+    /// Number of covered lines.
     pub lines: u64,
-    /// How many bytes these are.
+    /// Number of covered bytes.
     pub bytes: u64,
-    /// Their digest, in hexadecimal.
+    /// Digest of these bytes, in hexadecimal.
     pub digest: String,
 }
 
-/// The head of one of the logs of a session. As text: `SESSION@v1:…`, and `SESSION/AGENT@v1:…` of an agent's.
+/// Head of one of the logs of a session. As text: `SESSION@v1:…`, and `SESSION/AGENT@v1:…` for an agent's log.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct NamedHead {
-    /// The session.
+    /// Id of the session.
     pub session: SessionId,
-    /// The agent whose log it is; `None` for that of the session.
+    /// Agent of the log; `None` for the log of the session.
     pub agent: Option<AgentId>,
-    /// The head.
+    /// Head of the log.
     #[serde(flatten)]
     pub head: LogHead,
 }
 
 impl NamedHead {
-    /// The head of a log.
+    /// Returns the head of a log.
     pub fn new(session: SessionId, agent: Option<AgentId>, head: LogHead) -> Self {
         Self { session, agent, head }
     }
 }
 
-/// Whether a log still begins as a head says.
+/// Result of checking a log against a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum HeadCheck {
-    /// It does: nothing that was there has changed. What was added since is not judged.
+    /// The covered part is unchanged. Later lines are not checked.
     Holds,
-    /// Something that was there has changed.
+    /// The covered part has changed.
     Altered,
-    /// It is shorter than it was.
+    /// The log is shorter than the covered part.
     Shorter,
-    /// There is no such log any more.
+    /// The log does not exist any more.
     Missing,
 }
 
-/// A text that is no head of a log.
+/// A text that is not the head of a log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no head of a log: it has the form SESSION@{VERSION}:LINES:BYTES:DIGEST")]
 #[non_exhaustive]
 pub struct BadHead;
 
 impl LogHead {
-    /// The head of a log up to its last checksum, so of all that was synced. Of a log without any, that of other programs, up
-    /// to its last whole line.
+    /// Returns the head of a log up to its last checksum, which covers all synced lines. For a log without checksums,
+    /// as other programs write, up to its last whole line.
     ///
     /// # Errors
     /// Only those of the reader.
@@ -101,7 +101,7 @@ impl LogHead {
         Ok(head.unwrap_or_default().head())
     }
 
-    /// Whether a log still begins as this head says.
+    /// Checks that the log still begins with the covered part.
     ///
     /// # Errors
     /// Only those of the reader.
@@ -117,7 +117,7 @@ impl LogHead {
     }
 }
 
-/// What a prefix of a log adds up to.
+/// Accumulated state of a prefix of a log.
 #[derive(Debug, Clone, Default)]
 struct State {
     lines: u64,
@@ -131,13 +131,13 @@ impl State {
     }
 }
 
-/// A log that is read line by line, with bounded memory.
+/// Reader of a log, line by line, with bounded memory.
 struct Prefix<R> {
     reader: R,
     state: State,
 }
 
-/// A line that was read.
+/// Properties of a line that was read.
 struct Line {
     is_whole: bool,
     is_checksum: bool,
@@ -182,7 +182,7 @@ impl<R: BufRead> Prefix<R> {
     }
 }
 
-/// Counts what is read.
+/// Reader that counts its bytes.
 struct Counted<R> {
     reader: R,
     bytes: u64,

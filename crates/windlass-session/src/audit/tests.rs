@@ -36,7 +36,7 @@ fn result(id: &str, structured: Option<&str>) -> EntryKind {
     EntryKind::ToolResult(entry)
 }
 
-/// A log of two batches: a message with two calls and a verdict, then their results.
+/// Returns a log of two batches: a message with two calls and a verdict, then their results.
 fn log() -> Vec<u8> {
     let (mut encoder, mut out) = (encoder(), Vec::new());
     let rule = MatchedRule::new("Bash(rm *)", Behavior::Deny, RuleSource::ProjectSettings);

@@ -33,7 +33,7 @@ fn ids(entries: &[Entry]) -> String {
     entries.iter().map(|entry| entry.id.as_str()).collect::<Vec<_>>().join(" ")
 }
 
-/// A turn with two calls in one message, and a message of the user between their results.
+/// Returns a turn with two calls in one message, and a message of the user between their results.
 fn batch() -> Vec<String> {
     vec![
         user("u1", ""),

@@ -1,4 +1,4 @@
-//! Lines to records.
+//! Decoding of lines to records.
 
 use super::line::{CostBody, Exact, IntentBody, SpentBody};
 use super::{
@@ -14,28 +14,28 @@ use windlass_types::{
     PermissionMode, RunId, RunRecord, SpentRecord, StopReason, Timestamp, ToolResult, ToolUseId, UserEntry,
 };
 
-/// A line that was understood, with what of it was not.
+/// A decoded line, with warnings about parts that were not understood.
 #[derive(Debug)]
 pub(crate) struct Decoded {
     pub(crate) uuid: Option<EntryId>,
     pub(crate) parent: Parent,
-    /// The end of the conversation before a compaction.
+    /// End of the conversation before a compaction.
     pub(crate) logical_parent: Option<EntryId>,
     pub(crate) timestamp: Option<Timestamp>,
-    /// Belongs to another agent's conversation.
+    /// `true` for a line of another agent's conversation.
     pub(crate) aside: bool,
     pub(crate) body: Body,
     pub(crate) warnings: Vec<String>,
 }
 
-/// What a line names as the line before it in the conversation.
+/// Parent of a line in the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Parent {
-    /// It has none: the conversation begins here.
+    /// No parent: the conversation begins here.
     Root,
-    /// This one.
+    /// Parent with this id.
     Line(EntryId),
-    /// A value that cannot be read.
+    /// A malformed value.
     Unreadable,
 }
 
@@ -56,7 +56,7 @@ pub(crate) enum Body {
     /// A line beside the conversation.
     Beside(EntryKind),
     Checksum(Checksum),
-    /// The line before was cut off while it was written.
+    /// Marker that the line before was cut off while it was written.
     Torn,
 }
 
@@ -84,7 +84,7 @@ pub(crate) struct Checksum {
     pub(crate) sum: String,
 }
 
-/// All fields, each unread: one field of a wrong type spoils no other.
+/// All fields, each undecoded: one field of a wrong type affects no other.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Fields<'a> {
@@ -92,7 +92,7 @@ struct Fields<'a> {
     kind: Option<&'a RawValue>,
     #[serde(borrow, default)]
     uuid: Option<&'a RawValue>,
-    // An explicit null means something else than no value.
+    // An explicit null differs from a missing value.
     #[serde(borrow, default, deserialize_with = "present")]
     parent_uuid: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -153,7 +153,7 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<&
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
-/// Reads a field as a type; `None` when it is absent or of another type.
+/// Decodes a field as a type; returns `None` when it is absent or of another type.
 fn read<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
     serde_json::from_str(raw?.get()).ok()
 }
@@ -162,10 +162,9 @@ fn exact_json(raw: &RawValue) -> JsonText {
     JsonText::parse(raw.get()).unwrap_or_else(|_| JsonText::empty_object())
 }
 
-/// Reads one record, given as the text of one JSON object.
+/// Decodes one record, given as the text of one JSON object.
 ///
-/// Everything that is an object with a `type` is kept; what is not known, or
-/// known but not understood, as a foreign line.
+/// Every object with a `type` is kept; an unknown type, or a known one that is not understood, as a foreign line.
 pub(crate) fn decode(text: &str) -> Result<Decoded, String> {
     let fields: Fields<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let kind: String = read(fields.kind).ok_or("it has no type")?;
@@ -208,8 +207,7 @@ fn passive(text: &str, is_boundary: bool) -> Body {
     Body::Passive { json: foreign(text), is_boundary }
 }
 
-/// The blocks of a message's content. A block that cannot be read is left out
-/// with a warning.
+/// Returns the blocks of a message's content. A malformed block is left out with a warning.
 fn content(
     fields: &Fields<'_>,
     message: &Message<'_>,
@@ -233,7 +231,7 @@ fn content(
     if blocks.is_empty() && !parts.is_empty() { Err("none of its blocks can be read".to_owned()) } else { Ok(blocks) }
 }
 
-/// Whether two JSON texts differ only in line breaks that became spaces.
+/// `true` if two JSON texts differ only in line breaks that became spaces.
 fn same_but_breaks(exact: &str, flat: &str) -> bool {
     exact.len() == flat.len() && exact.bytes().zip(flat.bytes()).all(|(a, b)| a == b || (a == b'\n' && b == b' '))
 }

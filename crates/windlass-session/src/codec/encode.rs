@@ -1,4 +1,4 @@
-//! Entries to lines.
+//! Encoding of entries to lines.
 
 mod result;
 
@@ -22,31 +22,31 @@ use windlass_types::{
     RunRecord, SessionId, SpentRecord, TaskEnded, TaskRecord, UserEntry,
 };
 
-/// Writes the entries of one session, or of an agent of it, as lines of its log.
+/// Encoder of the entries of one session, or of an agent of it, as lines of its log.
 ///
-/// A message of the model becomes one line a block, everything else one line an
-/// entry. The text of tool inputs and unknown data is kept exactly.
+/// A message of the model becomes one line for each block, everything else one line for each entry. The text of tool
+/// inputs and unknown data is kept exactly.
 #[derive(Debug)]
 pub struct LogEncoder {
     session: SessionId,
     agent: Option<AgentId>,
     header: LogHeader,
     sum: LineSum,
-    /// The last message that was written, in the log of an agent.
+    /// Last message that was written, in the log of an agent.
     last: Option<EntryId>,
 }
 
 impl LogEncoder {
-    /// An encoder for a session.
+    /// Returns an encoder for a session.
     pub fn new(session: SessionId, header: LogHeader) -> Self {
         Self { session, agent: None, header, sum: LineSum::default(), last: None }
     }
 
-    /// An encoder for what stands under a key. The lines of the conversation of an
-    /// agent name it, and readers of the session pass them over.
+    /// Returns an encoder for the log of a key. The conversation lines of an agent contain its id, and readers of the
+    /// session skip them.
     ///
-    /// Each message of an agent follows on the one before it, also results of parallel
-    /// calls: other tools read such logs along one line, and would miss what branches off.
+    /// The parent of each message of an agent is the message before it, also for results of parallel calls: other tools
+    /// read such logs along one line, and would miss branches.
     pub fn of(key: &SessionKey, header: LogHeader) -> Self {
         Self { agent: key.agent.clone(), ..Self::new(key.session.clone(), header) }
     }
@@ -245,7 +245,7 @@ impl LogEncoder {
         if self.try_beside(entry, DECISION, Body { decision: audited }, out) {
             return;
         }
-        // Only a path that is no Unicode cannot be written. The verdict matters more.
+        // Only a path that is not Unicode cannot be written. The decision matters more.
         let mut audited = audited.clone();
         audited.decision.blocked_path = None;
         audited.decision.suggestions.clear();
@@ -273,7 +273,7 @@ impl LogEncoder {
         if self.try_beside(entry, TASK, Body { task: record }, out) {
             return;
         }
-        // Only a path that is no Unicode cannot be written. That there is work matters more.
+        // Only a path that is not Unicode cannot be written. The existence of the task matters more.
         let mut record = record.clone();
         match &mut record {
             TaskRecord::Started(info) | TaskRecord::Ended(TaskEnded { info, .. }) => info.output_file = None,
@@ -308,7 +308,7 @@ impl LogEncoder {
         self.try_beside(entry, kind, body, out);
     }
 
-    /// Whether it could be written.
+    /// Returns `true` if the line could be written.
     fn try_beside<T: Serialize>(&self, entry: &Entry, kind: &'static str, body: T, out: &mut Vec<u8>) -> bool {
         let line = BesideLine {
             kind,
@@ -322,7 +322,7 @@ impl LogEncoder {
     }
 }
 
-/// Appends a line of the conversation. `content` is what must keep its text.
+/// Appends a line of the conversation. `content` returns the part that must keep its exact text.
 fn push_chain_line<'a, M: Serialize, C: Serialize + ?Sized>(
     out: &mut Vec<u8>,
     line: ChainLine<'a, M>,
@@ -331,7 +331,7 @@ fn push_chain_line<'a, M: Serialize, C: Serialize + ?Sized>(
     push_chain_line_by(out, line, content, ChainLine::write);
 }
 
-/// The same for a line that `write` writes. One that it cannot write on one line is written by the serialiser.
+/// Appends a line that `write` writes. If the result is not on one line, the serialiser writes it instead.
 fn push_chain_line_by<'a, M: Serialize, C: Serialize + ?Sized>(
     out: &mut Vec<u8>,
     mut line: ChainLine<'a, M>,
@@ -352,13 +352,12 @@ fn push_chain_line_by<'a, M: Serialize, C: Serialize + ?Sized>(
     push_line(out, &line);
 }
 
-/// Appends one line: no line break but the last. What cannot be written (there
-/// is no such value here) leaves no trace.
+/// Appends one line: no line break but the last. A value that cannot be written (there is none here) leaves no trace.
 fn push_line(out: &mut Vec<u8>, line: &impl Serialize) {
     try_line(out, |out| serde_json::to_writer(out, line));
 }
 
-/// Whether it could be written.
+/// Returns `true` if the line could be written.
 fn try_line(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>) -> bool {
     let from = out.len();
     if write(out).is_err() {

@@ -1,4 +1,4 @@
-//! The shape of the lines.
+//! Structure of the lines.
 
 use crate::fork::ForkedFrom;
 use serde::{Deserialize, Serialize};
@@ -36,14 +36,14 @@ pub(super) struct ChainLine<'a, M> {
 }
 
 impl<M: Serialize> ChainLine<'_, M> {
-    /// Writes what the serialiser writes. That would keep a copy of each value that is flattened.
+    /// Writes the same text as the serialiser, which would keep a copy of each flattened value.
     pub(super) fn write(&self, out: &mut Vec<u8>) -> serde_json::Result<()> {
         self.write_around(out, |out| serde_json::to_writer(out, &self.message))
     }
 }
 
 impl<M> ChainLine<'_, M> {
-    /// The same around a message that is written otherwise.
+    /// Writes the line around a message that is written by a function.
     pub(super) fn write_around(
         &self,
         out: &mut Vec<u8>,
@@ -76,7 +76,7 @@ fn field(out: &mut Vec<u8>, name: &[u8], value: &impl Serialize) -> serde_json::
     serde_json::to_writer(out, value)
 }
 
-/// Writes the fields of a struct behind others.
+/// Writes the fields of a struct after others.
 fn fields(out: &mut Vec<u8>, of: &impl Serialize) -> serde_json::Result<()> {
     let from = out.len();
     serde_json::to_writer(&mut *out, of)?;
@@ -89,7 +89,7 @@ fn fields(out: &mut Vec<u8>, of: &impl Serialize) -> serde_json::Result<()> {
     Ok(())
 }
 
-/// Where a line stands in a conversation, and in whose.
+/// Position of a line in a conversation, and the agent of that.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ChainPlace<'a> {
@@ -99,7 +99,7 @@ pub(super) struct ChainPlace<'a> {
     pub agent_id: Option<&'a str>,
 }
 
-/// What a text of the user's side is, if it is none of the user.
+/// Marks of a text on the user's side that is not the user's own.
 #[derive(Serialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TextFields {
@@ -109,7 +109,7 @@ pub(super) struct TextFields {
     pub is_compact_summary: bool,
 }
 
-/// The fields of a prompt's line about its run.
+/// Fields of a prompt's line about its run.
 #[derive(Serialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PromptFields<'a> {
@@ -119,7 +119,7 @@ pub(super) struct PromptFields<'a> {
     pub prompt_id: Option<&'a str>,
 }
 
-/// The fields of a result's line beside its content.
+/// Fields of a result's line beside its content.
 #[derive(Serialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ResultFields<'a> {
@@ -131,7 +131,7 @@ pub(super) struct ResultFields<'a> {
     pub windlass_synthetic: bool,
 }
 
-/// The facts that a text of the runtime reports to the model.
+/// Facts that a text of the runtime reports to the model.
 #[derive(Serialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct RuntimeFields<'a> {
@@ -141,7 +141,7 @@ pub(super) struct RuntimeFields<'a> {
     pub windlass_tasks: &'a [TaskId],
 }
 
-/// What a provider needs when it reads the block of a model again.
+/// Provider data needed when the block of a model is sent back.
 #[derive(Serialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ProviderFields<'a> {
@@ -152,7 +152,7 @@ pub(super) struct ProviderFields<'a> {
     pub windlass_replay: Option<&'a str>,
 }
 
-/// How each line of a conversation ends: the session that wrote it.
+/// Trailing fields of each conversation line: the session that wrote it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SessionFields<'a> {
@@ -167,7 +167,7 @@ pub(super) struct SessionFields<'a> {
     pub forked_from: Option<ForkedFrom<'a>>,
 }
 
-/// Where a conversation was compacted.
+/// Boundary line of a compaction.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct BoundaryLine<'a> {
@@ -197,8 +197,8 @@ pub(super) struct CompactMetadata {
     pub duration_ms: u64,
 }
 
-/// Exact texts of parts that have line breaks between their tokens. A record is
-/// one line, so in place the breaks are spaces.
+/// Exact texts of parts that have line breaks between their tokens. A record is one line, so in place the breaks are
+/// spaces.
 #[derive(Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Exact<'a> {
@@ -253,7 +253,7 @@ pub(super) struct AssistantMessage<'a> {
     pub usage: WireUsage,
 }
 
-/// Usage as the Messages API writes it.
+/// Usage in the format of the Messages API.
 #[derive(Serialize)]
 pub(super) struct WireUsage {
     input_tokens: u64,
@@ -308,7 +308,7 @@ pub(super) struct BesideLine<'a, T> {
 }
 
 impl<T: Serialize> BesideLine<'_, T> {
-    /// Writes the line, without its end.
+    /// Writes the line, without its line break.
     pub(super) fn write(&self, out: &mut Vec<u8>) -> serde_json::Result<()> {
         let Self { kind, body, uuid, parent_uuid, timestamp, session_id } = self;
         field(out, b"{\"type\":", kind)?;
@@ -348,7 +348,7 @@ pub(super) struct SpentBody {
     pub total: f64,
     #[serde(default, rename = "modelUsage", skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<String, WireModelUsage>,
-    /// Highest cost of open calls by model.
+    /// Maximum cost of open requests by model, in US dollars.
     #[serde(default, rename = "heldUSD", skip_serializing_if = "BTreeMap::is_empty")]
     pub held: BTreeMap<String, f64>,
 }
@@ -360,7 +360,7 @@ pub(super) struct WireRun<'a> {
     pub turns: u32,
 }
 
-/// Usage of a model as hosts read it.
+/// Usage of a model in the format of hosts.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WireModelUsage {
@@ -374,7 +374,7 @@ pub(super) struct WireModelUsage {
     web_search_requests: u64,
     #[serde(rename = "costUSD")]
     cost_usd: f64,
-    /// How much of it the provider reported itself.
+    /// Part of the cost that the provider reported itself, in US dollars.
     #[serde(default, rename = "windlassReportedCostUSD", skip_serializing_if = "Option::is_none")]
     reported_cost_usd: Option<f64>,
     #[serde(default)]

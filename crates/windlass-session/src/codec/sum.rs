@@ -1,15 +1,15 @@
-//! The checksum of a batch of lines.
+//! Checksum of a batch of lines.
 
 use std::collections::VecDeque;
 
-/// Most lines that one checksum covers.
+/// Maximum number of lines that one checksum covers.
 const MOST_LINES: usize = 65_536;
 
-/// Room that is kept for the next batch, in lines.
+/// Capacity kept for the next batch, in lines.
 const KEPT_LINES: usize = 64;
 
-/// The sum over the lines since the last checksum: the hash of the lines' own
-/// hashes, so that the last lines can be summed without those before.
+/// Sum over the lines since the last checksum: the hash of the lines' own hashes, so that the last lines can be summed
+/// without the earlier ones.
 #[derive(Debug, Default)]
 pub(crate) struct LineSum {
     hashes: VecDeque<[u8; 32]>,
@@ -29,12 +29,12 @@ impl LineSum {
         self.hashes.push_back(*hash.as_bytes());
     }
 
-    /// How many lines the sum can cover.
+    /// Returns the number of lines that the sum can cover.
     pub(crate) fn lines(&self) -> usize {
         self.hashes.len()
     }
 
-    /// The sum of the last lines, in hexadecimal, if there are that many.
+    /// Returns the sum of the last lines, in hexadecimal, if there are that many.
     pub(crate) fn of_last(&self, lines: usize) -> Option<String> {
         let before = self.hashes.len().checked_sub(lines)?;
         let mut hasher = blake3::Hasher::new();
@@ -44,7 +44,7 @@ impl LineSum {
         Some(hasher.finalize().to_hex().chars().take(32).collect())
     }
 
-    /// Begins anew.
+    /// Starts a new sum.
     pub(crate) fn clear(&mut self) {
         self.hashes.clear();
         self.hashes.shrink_to(KEPT_LINES);

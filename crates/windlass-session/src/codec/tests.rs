@@ -78,7 +78,7 @@ fn the_lines_of_an_agent_name_it_and_only_its_own_log_counts_them() {
     assert_eq!(read_log(log.as_slice()).unwrap().report.messages, 0, "in a session's log they are another's");
     assert!(check_log(log.as_slice()).unwrap().valid);
     assert!(export_messages(log.as_slice()).unwrap().contains("hi"));
-    // One line of the session's own makes it the log of a session.
+    // A line outside agents' conversations makes it the log of a session.
     log.extend(br#"{"type":"user","uuid":"m1","parentUuid":null,"message":{"role":"user","content":"main"}}"#);
     let messages = export_messages(log.as_slice()).unwrap();
     assert!(messages.contains("main") && !messages.contains("hi"), "{messages}");

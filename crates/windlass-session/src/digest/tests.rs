@@ -41,7 +41,7 @@ fn the_cost_of_a_log_has_calls_that_were_cut() {
     let ended = r#"{"type":"windlass-spent","totalCostUSD":0.375,"modelUsage":{}}"#;
     assert_eq!(cost(&[held]), Some(875_000_000));
     assert_eq!(cost(&[held, ended]), Some(375_000_000));
-    // A run ends while calls of the background are open, and another program knows of more.
+    // A run ends while background requests are open, and another program knows of more.
     let run = |usd: f64| format!(r#"{{"type":"cost-state","totalCostUSD":{usd}}}"#);
     assert_eq!(cost(&[held, &run(0.25)]), Some(875_000_000));
     assert_eq!(cost(&[ended, &run(2.0)]), Some(2_000_000_000));

@@ -3,7 +3,7 @@ use crate::{LogEncoder, LogHeader, read_log, repair};
 
 const SOURCE: &str = "00000000-0000-4000-8000-0000000000aa";
 
-/// The lines of a copy of a log.
+/// Returns the lines of a copy of a log.
 fn forked(lines: &[&str]) -> Vec<serde_json::Value> {
     let log = lines.join("\n") + "\n";
     let (entries, _) = repair(read_log(log.as_bytes()).unwrap().entries);

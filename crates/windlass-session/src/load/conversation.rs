@@ -1,4 +1,4 @@
-//! Which of the lines are the current conversation.
+//! Selection of the lines that form the current conversation.
 
 use super::group::{Group, Groups};
 use super::{Link, Node, NodeBody};
@@ -7,22 +7,22 @@ use crate::store::LoadReport;
 use std::collections::{HashMap, HashSet};
 use windlass_types::EntryId;
 
-/// How many compactions are looked at for one result that came late.
+/// Maximum number of compactions that are searched for one late result.
 const MOST_COMPACTIONS: usize = 8;
 
-/// The groups of the current conversation, from its beginning.
+/// Groups of the current conversation, from its beginning.
 pub(super) struct Conversation {
     pub(super) groups: Vec<Group>,
-    /// The nodes that a summary stands for.
+    /// Nodes that a summary replaces.
     pub(super) compacted: HashSet<usize>,
-    /// The nodes of the conversation that follow on a line which is lost, and its id.
+    /// Nodes of the conversation whose parent is lost, with the id of that.
     lost: Vec<(usize, EntryId)>,
-    /// The results that came after the summary which stands for their calls.
+    /// Results after the summary that replaces their calls.
     late: Vec<usize>,
 }
 
 impl Conversation {
-    /// Adds what is unusual to the warnings.
+    /// Adds unusual findings to the warnings.
     pub(super) fn report(&self, nodes: &[Node], report: &mut LoadReport) {
         let line = |at: usize| nodes.get(at).map(|node| node.line).unwrap_or_default();
         for (at, id) in &self.lost {
@@ -38,9 +38,8 @@ impl Conversation {
     }
 }
 
-/// Finds the conversation: the path that ends in the latest line without a
-/// successor. Results belong to their message wherever they stand, so parallel
-/// calls are one path.
+/// Finds the conversation: the path that ends in the latest line without a successor. Results belong to their message
+/// at any position, so parallel calls form one path.
 pub(super) fn choose(nodes: &[Node], by_id: HashMap<EntryId, usize>) -> Conversation {
     let mut groups = Groups::of(nodes, by_id);
     let mut parents: Vec<Option<usize>> = (0..groups.groups.len()).map(|group| up(nodes, &groups, group)).collect();
@@ -67,7 +66,7 @@ pub(super) fn choose(nodes: &[Node], by_id: HashMap<EntryId, usize>) -> Conversa
     Conversation { groups: taken, compacted, lost, late }
 }
 
-/// The nodes before a path that begins at a compaction, and those of them that are results which came after it.
+/// Returns the nodes before a path that begins at a compaction, and the late results among them.
 fn replaced(
     nodes: &[Node],
     groups: &Groups,
@@ -87,13 +86,13 @@ fn replaced(
     (replaced, late)
 }
 
-/// The nodes of a path that follow on a line which is lost.
+/// Returns the nodes of a path whose parent is lost.
 fn lost(nodes: &[Node], groups: &Groups, path: &[usize]) -> Vec<(usize, EntryId)> {
     let mut lost = Vec::new();
     for group in path.iter().rev().filter_map(|group| groups.groups.get(*group)) {
         for (at, node) in group.lines.iter().chain(&group.results).filter_map(|at| Some((*at, nodes.get(*at)?))) {
             let id = match &node.body {
-                // It belongs to its call, wherever that is named.
+                // A result belongs to its call, wherever that is named.
                 NodeBody::Result(result) if has_call(groups, result) => None,
                 _ => groups.lost(&node.parent),
             };
@@ -107,8 +106,8 @@ fn has_call(groups: &Groups, result: &ResultLine) -> bool {
     result.assistant.clone().is_some_and(|call| groups.node(&Link::Id(call)).is_some())
 }
 
-/// A result may come after the summary that stands for its call. What follows on it continues with the summary, not
-/// with what that stands for.
+/// Moves lines after a late result to the summary that replaces its call: they continue with the summary, not with the
+/// replaced part.
 fn follow_summaries(nodes: &[Node], groups: &Groups, parents: &mut [Option<usize>]) {
     let compactions = compactions(nodes, groups, parents);
     if compactions.is_empty() {
@@ -135,7 +134,7 @@ fn follow_summaries(nodes: &[Node], groups: &Groups, parents: &mut [Option<usize
     }
 }
 
-/// The boundaries with a summary, and their summaries, in file order.
+/// Returns the boundaries with a summary, and their summaries, in file order.
 fn compactions(nodes: &[Node], groups: &Groups, parents: &[Option<usize>]) -> Vec<(usize, usize)> {
     let body = |group: usize| head(groups, group).and_then(|at| nodes.get(at)).map(|node| &node.body);
     let summaries =
@@ -148,10 +147,10 @@ fn compactions(nodes: &[Node], groups: &Groups, parents: &[Option<usize>]) -> Ve
         .collect()
 }
 
-/// Whether a group is on the way from another one back to its beginning.
+/// `true` if a group is on the path from another one back to its beginning.
 fn is_before(parents: &[Option<usize>], group: usize, from: usize) -> bool {
     let mut at = Some(from);
-    // A cycle ends where it would be longer than all there is.
+    // A cycle ends when the path would be longer than the number of groups.
     for _ in 0..=parents.len() {
         match at {
             Some(other) if other == group => return true,
@@ -166,7 +165,7 @@ fn head(groups: &Groups, group: usize) -> Option<usize> {
     groups.groups.get(group)?.lines.first().copied()
 }
 
-/// Where a group stands in the file: its last line, results aside.
+/// Returns the position of a group in the file: its last line, results excluded.
 fn position(groups: &Groups, group: usize) -> usize {
     groups.groups.get(group).and_then(|group| group.lines.iter().max().copied()).unwrap_or_default()
 }
@@ -195,8 +194,8 @@ fn nearest(groups: &Groups, at: usize, group: usize) -> Option<usize> {
     groups.before(at, |other| other != group)
 }
 
-/// The position of the nearest line at or before a group that is no mere
-/// attachment, so that a dangling attachment makes no old branch the latest.
+/// Returns the position of the nearest line at or before a group that is not a mere attachment, so that a dangling
+/// attachment makes no old branch the latest.
 fn plain_position(nodes: &[Node], groups: &Groups, parents: &[Option<usize>], group: usize) -> usize {
     let mut at = Some(group);
     for _ in 0..parents.len() {
@@ -210,8 +209,7 @@ fn plain_position(nodes: &[Node], groups: &Groups, parents: &[Option<usize>], gr
     0
 }
 
-/// Makes the parents a forest. A cycle is cut at its first group in the file,
-/// which then follows on what stands before it.
+/// Makes the parents a forest. A cycle is cut at its first group in the file, which then follows the group before it.
 fn cut_cycles(groups: &Groups, parents: &mut [Option<usize>]) {
     #[derive(Clone, Copy, PartialEq)]
     enum Visit {
@@ -229,7 +227,7 @@ fn cut_cycles(groups: &Groups, parents: &mut [Option<usize>]) {
                 Some(Visit::OnPath) => {
                     let cycle = path.iter().rev().take_while(|other| **other != group).chain([&group]);
                     let first = cycle.min().copied().unwrap_or(group);
-                    // What is done leads to a beginning without coming by here.
+                    // A group that is done leads to a beginning without passing here.
                     let is_done = |other: usize| states.get(other) == Some(&Visit::Done);
                     let before = head(groups, first).and_then(|line| groups.before(line, is_done));
                     if let Some(parent) = parents.get_mut(first) {
@@ -253,7 +251,7 @@ fn cut_cycles(groups: &Groups, parents: &mut [Option<usize>]) {
     }
 }
 
-/// The path from a group back to the beginning.
+/// Returns the path from a group back to the beginning.
 fn walk(nodes: &[Node], groups: &Groups, parents: &[Option<usize>], from: Option<usize>) -> Vec<usize> {
     let mut path = Vec::new();
     let mut has_summary = false;
@@ -262,7 +260,7 @@ fn walk(nodes: &[Node], groups: &Groups, parents: &[Option<usize>], from: Option
         path.push(group);
         let Some(first) = head(groups, group) else { break };
         let body = nodes.get(first).map(|node| &node.body);
-        // What was before a compaction is replaced by its summary, if that is there.
+        // The summary replaces everything before a compaction, if the summary exists.
         if has_summary && matches!(body, Some(NodeBody::Passive { boundary: Some(_), .. })) {
             break;
         }

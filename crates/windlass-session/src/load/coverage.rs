@@ -1,13 +1,13 @@
-//! Which lines of a log a checksum covers, and whether they match it.
+//! Checksum coverage of the lines of a log.
 
 use crate::audit::{LineRange, LineState};
 
-/// What checksums say of the lines before them, in order and without overlaps. Lines between are covered by none.
+/// Results of checksums for the lines before them, in order and without overlaps. Lines between are uncovered.
 #[derive(Debug, Default)]
 pub(crate) struct Coverage(Vec<(LineRange, bool)>);
 
 impl Coverage {
-    /// Notes a checksum in a line, of so many lines before it.
+    /// Records a checksum at `line` that covers the `lines` lines before it.
     pub(super) fn note(&mut self, line: u64, lines: usize, matches: bool) {
         let first = line.saturating_sub(u64::try_from(lines).unwrap_or(u64::MAX)).max(1);
         let behind = self.0.last().map_or(0, |(range, _)| range.last);
@@ -19,7 +19,7 @@ impl Coverage {
         }
     }
 
-    /// The state of a line.
+    /// Returns the state of a line.
     pub(crate) fn of(&self, line: u64) -> LineState {
         let at = self.0.partition_point(|(range, _)| range.last < line);
         match self.0.get(at) {
@@ -28,7 +28,7 @@ impl Coverage {
         }
     }
 
-    /// The lines in a state, of so many lines.
+    /// Returns the lines in a state, out of `total` lines.
     pub(crate) fn ranges(&self, total: u64, wanted: LineState) -> Vec<LineRange> {
         let mut ranges = Vec::new();
         let mut next = 1;

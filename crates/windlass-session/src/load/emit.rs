@@ -1,4 +1,4 @@
-//! Nodes to entries.
+//! Conversion of nodes to entries.
 
 use super::conversation::Conversation;
 use super::group::{Group, block_ids};
@@ -7,14 +7,14 @@ use crate::store::LoadReport;
 use std::collections::HashMap;
 use windlass_types::{AssistantEntry, Entry, EntryId, EntryKind, ToolResultEntry, ToolUseId};
 
-/// An entry with its place in the file.
+/// An entry with its position in the file.
 struct Placed {
     at: usize,
     entry: Entry,
 }
 
-/// The entries of the conversation, merged with what stands beside it. The
-/// order is that of the file as far as the conversation's own order allows.
+/// Returns the entries of the conversation, merged with those beside it. The order is that of the file as far as the
+/// conversation's own order allows.
 pub(super) fn emit(nodes: Vec<Node>, conversation: &Conversation, report: &mut LoadReport) -> Vec<Entry> {
     let mut nodes: Vec<Option<Node>> = nodes.into_iter().map(Some).collect();
     let mut chain: Vec<Placed> = Vec::with_capacity(nodes.len());
@@ -61,8 +61,8 @@ pub(super) fn emit(nodes: Vec<Node>, conversation: &Conversation, report: &mut L
     merge(chain, beside)
 }
 
-/// Appends the results of a message and what follows it up to the next message,
-/// each in its order, together in file order.
+/// Appends the results of a message and the lines after it up to the next message, each in its order, together in file
+/// order.
 fn close_segment(chain: &mut Vec<Placed>, segment: &mut Vec<Placed>, results: &mut Vec<Placed>) {
     let mut results = std::mem::take(results).into_iter().peekable();
     for placed in std::mem::take(segment) {
@@ -75,8 +75,7 @@ fn close_segment(chain: &mut Vec<Placed>, segment: &mut Vec<Placed>, results: &m
 }
 
 fn merge(mut chain: Vec<Placed>, beside: Vec<Placed>) -> Vec<Entry> {
-    // An entry that stands late in the file for its place in the conversation
-    // must not draw along what stands beside.
+    // An entry that comes late in the file for its place in the conversation must not move the entries beside it.
     let mut next = usize::MAX;
     for placed in chain.iter_mut().rev() {
         placed.at = placed.at.min(next);
@@ -94,7 +93,7 @@ fn merge(mut chain: Vec<Placed>, beside: Vec<Placed>) -> Vec<Entry> {
     entries
 }
 
-/// The entries of a group, those of its results, and whether it is a message of the model.
+/// Returns the entries of a group, those of its results, and `true` if it is a message of the model.
 fn entries_of(nodes: &mut [Option<Node>], group: &Group) -> (Vec<Placed>, Vec<Placed>, bool) {
     let lines: Vec<(usize, Node)> =
         group.lines.iter().filter_map(|at| Some((*at, nodes.get_mut(*at)?.take()?))).collect();
@@ -152,7 +151,7 @@ fn link_id(link: &Link) -> Option<EntryId> {
 /// Adds a line of a message to it.
 fn add_line(message: &mut Option<Placed>, calls: &mut HashMap<ToolUseId, EntryId>, at: usize, node: Node) {
     let NodeBody::Assistant(line) = node.body else { return };
-    // A line of another program may hold several blocks.
+    // A line of another program may contain several blocks.
     let ids = block_ids(&node.id, line.content.len());
     for (block, id) in line.content.iter().zip(&ids) {
         if let Some(call) = block.as_tool_use() {

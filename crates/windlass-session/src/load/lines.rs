@@ -1,11 +1,11 @@
-//! Bytes to lines.
+//! Splitting of bytes into lines.
 
 use std::io::{self, BufRead, Read};
 
-/// Longest line that is read, in bytes. Twice the largest request there is.
+/// Maximum length of a line, in bytes. Twice the largest possible request.
 pub(super) const LONGEST: usize = 64 * 1024 * 1024;
 
-/// Reads lines with bounded memory.
+/// Reader of lines with bounded memory.
 pub(super) struct Lines<R> {
     reader: R,
     buffer: Vec<u8>,
@@ -17,7 +17,7 @@ pub(super) struct Lines<R> {
 /// A line without its line break.
 pub(super) enum Line<'a> {
     Whole(&'a [u8]),
-    /// Longer than the longest.
+    /// Longer than the maximum.
     TooLong,
 }
 

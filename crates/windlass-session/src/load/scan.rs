@@ -1,4 +1,4 @@
-//! Lines to nodes.
+//! Conversion of lines to nodes.
 
 use super::lines::{LONGEST, Line, Lines};
 use super::{Coverage, Link, Node, NodeBody};
@@ -11,10 +11,10 @@ use std::io::{self, BufRead};
 use windlass_types::text::lone_surrogates_replaced;
 use windlass_types::{ContentBlock, EntryId, Timestamp, UserEntry};
 
-/// Most places inside a damaged line at which another record is looked for.
+/// Maximum number of positions inside a damaged line at which another record is searched.
 const RESYNCS: usize = 32;
 
-/// How the records of the conversation, and most others, begin.
+/// Beginnings of the records of the conversation, and of most others.
 const RECORD_STARTS: [&str; 2] = ["{\"parentUuid\":", "{\"type\":"];
 
 #[derive(Default)]
@@ -23,15 +23,15 @@ pub(crate) struct Scanned {
     pub(crate) report: LoadReport,
     pub(super) bytes: u64,
     pub(crate) lines: u64,
-    /// What checksums say.
+    /// Results of checksums.
     pub(crate) coverage: Coverage,
-    /// The last node of each id.
+    /// Last node of each id.
     pub(super) by_id: HashMap<EntryId, usize>,
 }
 
 impl Scanned {
-    /// Takes the conversation of an agent for that of the log. In its log results follow on whatever was
-    /// before them; here each stands at its call again.
+    /// Treats the conversation of an agent as that of the log. In its log the parent of a result is the record before
+    /// it; here each follows its call again.
     pub(super) fn take_agent(&mut self) {
         for node in &mut self.nodes {
             node.aside = false;
@@ -63,7 +63,7 @@ pub(crate) fn scan(reader: impl BufRead) -> io::Result<Scanned> {
 struct Scan {
     out: Scanned,
     line: u64,
-    /// The last node of each id, and the record it is from.
+    /// Last node of each id, and its record.
     by_id: HashMap<EntryId, Seen>,
     sum: LineSum,
     timestamp: Timestamp,
@@ -75,11 +75,11 @@ struct Seen {
     line: u64,
 }
 
-/// What became of the text at some place.
+/// Result of reading the text at some position.
 enum Found {
     /// A record that ends here, used or reported.
     Record(usize),
-    /// None.
+    /// No record, with the reason.
     Damage(String),
 }
 
@@ -119,12 +119,12 @@ impl Scan {
         self.out.report.warn(format!("line {}: {warning}", self.line));
     }
 
-    /// One or more records without zero bytes between them. `hash` is that of
-    /// these bytes, if it is known. Returns whether one was a checksum.
+    /// Reads one or more records without zero bytes between them. `hash` is that of these bytes, if known. Returns
+    /// `true` if one was a checksum.
     fn segment(&mut self, bytes: &[u8], hash: Option<blake3::Hash>) -> bool {
         let text = String::from_utf8_lossy(bytes);
         let mended = matches!(text, Cow::Owned(_));
-        // Nearly every line is one sound record, which is read in one pass.
+        // Nearly every line is one intact record, which is read in one pass.
         if !mended && text.starts_with('{') {
             let sound = lone_surrogates_replaced(&text);
             if let (Cow::Borrowed(sound), Ok(decoded)) = (&sound, decode(&sound)) {
@@ -154,9 +154,8 @@ impl Scan {
         is_checksum
     }
 
-    /// Reads the record at the start of the text. After damage an object may be a
-    /// part of the record that was damaged, so only what has the form of a record
-    /// counts.
+    /// Reads the record at the start of the text. After damage an object may be a part of the damaged record, so only
+    /// objects in the form of a record are accepted.
     fn record(&mut self, text: &str, mended: bool, after_damage: bool, is_checksum: &mut bool) -> Found {
         let mut stream = serde_json::Deserializer::from_str(text).into_iter::<&serde_json::value::RawValue>();
         let record = match stream.next() {
@@ -187,7 +186,7 @@ impl Scan {
         Found::Record(end)
     }
 
-    /// The line before was cut off while it was written: that is no damage.
+    /// Counts the line before as cut off while it was written: that is not damage.
     fn forgive_torn(&mut self) {
         let report = &mut self.out.report;
         let is_before = |line: u64| line + 1 == self.line;
@@ -281,7 +280,7 @@ impl Scan {
     }
 }
 
-/// Where the next record may begin, behind the first character.
+/// Returns the position where the next record may begin, after the first character.
 fn next_start(text: &str) -> Option<usize> {
     let mut chars = text.char_indices();
     chars.next();

@@ -14,7 +14,7 @@ fn read(log: &str) -> (Vec<String>, LoadReport) {
     (log.entries.iter().filter_map(text).collect(), log.report)
 }
 
-/// `user:id:parent` or `model:id:parent` with more fields, as a line. The text is the id.
+/// Returns a line from `user:id:parent` or `model:id:parent` with more fields. The text is the id.
 fn line(short: &str) -> String {
     let (head, more) = short.split_once(' ').unwrap_or((short, ""));
     let [role, id, parent] = head.split(':').collect::<Vec<_>>().try_into().unwrap();
@@ -38,7 +38,7 @@ fn the_conversation_is_the_path_to_the_latest_line() {
         (vec!["user:a:", "model:b:a", "user:c:b", "model:d:c", "user:e:b", "model:f:e"], "a b e f"),
         // The user changed the first prompt.
         (vec!["user:a:", "model:b:a", "user:c:", "model:d:c"], "c d"),
-        // Parents that are not there, come later, or go in a circle.
+        // Parents that are missing, come later, or form a cycle.
         (vec!["user:a:", "model:b:a", "model:d:lost"], "a b d"),
         (vec!["user:a:", "user:c:b", "model:b:a"], "a b c"),
         (vec!["user:a:c", "model:b:a", "user:c:b"], "a b c"),
@@ -49,9 +49,9 @@ fn the_conversation_is_the_path_to_the_latest_line() {
         // Other agents and other teams.
         (vec!["user:a:", "model:b:a", "user:s:b \"isSidechain\":true,", "model:t:s \"isSidechain\":true,"], "a b"),
         (vec!["user:a:", "model:b:a", "user:s:b \"teamName\":\"x\","], "a b"),
-        // A note that dangles from an old branch does not bring that back.
+        // A note on an old branch does not make that the current one.
         (vec!["user:a:", "model:b:a", "user:c:b", "user:d:b", "model:e:d", "user:n:c \"isMeta\":true,"], "a b d e"),
-        // Lines without content are followed, not shown.
+        // Lines without content are followed, but not shown.
         (vec!["user:a:", r#"{"type":"attachment","uuid":"x","parentUuid":"a"}"#, "model:b:x"], "a b"),
         (vec!["user:a:", "model:b:a", r#"{"type":"system","uuid":"x","parentUuid":"b"}"#], "a b"),
     ] {
@@ -167,7 +167,7 @@ fn a_line_that_a_kill_cut_off_is_no_damage_and_any_other_is() {
         assert_eq!(texts, ["a", "b", "d"], "cut at {cut}");
         assert_eq!((report.torn, report.skipped_total), (1, 0), "cut at {cut}: {report:?}");
     }
-    // A line of another program that was not ended, and nonsense, are what they are.
+    // An unterminated line of another program, and invalid lines, are not reported as torn.
     let (texts, report) = read(&format!("{whole}{next}{}", crate::END_OF_TORN_LINE));
     assert_eq!((texts.len(), report.torn, report.skipped_total), (3, 0, 0));
     let (_, report) = read(&format!("{whole}nonsense{}", crate::END_OF_TORN_LINE));

@@ -1,4 +1,4 @@
-//! Answers that another process left, and where they are kept.
+//! Answers left by another process, and their storage.
 
 use super::is_token_of;
 use crate::{SessionKey, StoreError};
@@ -9,51 +9,51 @@ use windlass_types::{
     AgentId, CallDigest, PendingQuestion, PermissionAnswer, QuestionId, QuestionToken, SessionId, Timestamp,
 };
 
-/// An answer to a question, as it is kept beside the log. It counts for one question of one session, about one exact call,
-/// and only with the token of the question: nothing that stands in a log alone can make a call run.
+/// An answer to a permission request, as stored beside the log. It applies to one request of one session, about one
+/// exact call, and only with the token of the request: the content of a log alone cannot make a call run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct StoredAnswer {
-    /// The session.
+    /// Id of the session.
     pub session: SessionId,
-    /// The agent below the main one whose log has the question; `None` for the main one.
+    /// Agent below the main one whose log has the request; `None` for the main one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
-    /// The question.
+    /// Id of the request.
     pub question: QuestionId,
-    /// The call that was asked about.
+    /// Digest of the call.
     pub digest: CallDigest,
-    /// The token of the question.
+    /// Token of the request.
     pub token: QuestionToken,
-    /// Whether the call may run.
+    /// `true` if the call may run.
     pub allow: bool,
-    /// What the model reads of a denial.
+    /// Text of a denial for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// When it was given.
+    /// Time of the answer.
     pub at: Timestamp,
 }
 
 impl StoredAnswer {
-    /// An answer to this question, which the log with this key has.
+    /// Returns an answer to this request, which is in the log with this key.
     pub fn new(key: &SessionKey, question: &PendingQuestion, token: QuestionToken, allow: bool, at: Timestamp) -> Self {
         let (session, agent) = (key.session.clone(), key.agent.clone());
         let (question, digest) = (question.id.clone(), question.digest.clone());
         Self { session, agent, question, digest, token, allow, message: None, at }
     }
 
-    /// Sets what the model reads of a denial.
+    /// Sets the text of a denial for the model.
     #[must_use]
     pub fn with_message(mut self, message: Option<String>) -> Self {
         self.message = message;
         self
     }
 
-    /// Whether this answers a question of the log with this key.
+    /// Checks that this answers a request of the log with this key.
     ///
     /// # Errors
-    /// It is for another session, agent, question or call, or its token is wrong.
+    /// The answer is for another session, agent, request or call, or its token is wrong.
     pub fn check(&self, key: &SessionKey, question: &PendingQuestion) -> Result<(), AnswerRefusal> {
         if self.session != key.session {
             return Err(AnswerRefusal::OtherSession);
@@ -74,7 +74,7 @@ impl StoredAnswer {
         Ok(())
     }
 
-    /// The answer as a host would give it.
+    /// Returns the answer as a host would give it.
     pub fn to_answer(&self) -> PermissionAnswer {
         if self.allow {
             return PermissionAnswer::allow();
@@ -84,19 +84,19 @@ impl StoredAnswer {
     }
 }
 
-/// Why an answer does not count.
+/// Reason why an answer is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AnswerRefusal {
-    /// It is for another session.
+    /// The answer is for another session.
     OtherSession,
-    /// It is for another agent of the session.
+    /// The answer is for another agent of the session.
     OtherAgent,
-    /// It is for another question.
+    /// The answer is for another request.
     OtherQuestion,
-    /// It is for another call: the input, the directory or the files are not those that were asked about.
+    /// The answer is for another call: the input, the directory or the files differ from the request.
     OtherCall,
-    /// Its token is not that of the question.
+    /// The token is not that of the request.
     WrongToken,
 }
 
@@ -114,10 +114,10 @@ impl fmt::Display for AnswerRefusal {
 
 impl std::error::Error for AnswerRefusal {}
 
-/// Where answers to questions are kept until the session takes them.
+/// Storage of answers to permission requests until the session takes them.
 ///
-/// An answer is given once and taken once, whatever processes do at the same time. A store that has none leaves
-/// [`SessionStore::answers`](crate::SessionStore::answers) as it is.
+/// An answer is given once and taken once, whatever processes do at the same time. A store without this ability leaves
+/// [`SessionStore::answers`](crate::SessionStore::answers) unimplemented.
 ///
 /// ```
 /// # mod windlass { pub mod store { pub use windlass_session::*; } pub mod permission { pub use windlass_types::QuestionId; } }
@@ -152,24 +152,24 @@ impl std::error::Error for AnswerRefusal {}
 /// ```
 #[async_trait]
 pub trait PendingAnswers: fmt::Debug + Send + Sync {
-    /// Keeps an answer, durable. It must have been [checked](StoredAnswer::check) before.
+    /// Stores an answer, durable. It must have been [checked](StoredAnswer::check) before.
     ///
     /// # Errors
-    /// [`StoreErrorKind::Exists`](crate::StoreErrorKind::Exists) when the question has an answer already, taken or not;
-    /// other kinds when it cannot be kept.
+    /// [`StoreErrorKind::Exists`](crate::StoreErrorKind::Exists) when the request has an answer already, taken or not;
+    /// other kinds when it cannot be stored.
     async fn give(&self, key: &SessionKey, answer: &StoredAnswer) -> Result<(), StoreError>;
 
-    /// The answer to a question, if there is one, taken or not. What is found need not be genuine:
+    /// Returns the answer to a request, if there is one, taken or not. The answer need not be genuine:
     /// [check](StoredAnswer::check) it.
     ///
     /// # Errors
-    /// There is an answer that cannot be read, or that others than this user could have written.
+    /// The answer cannot be read, or users other than this one could have written it.
     async fn answer_to(&self, key: &SessionKey, question: &QuestionId) -> Result<Option<StoredAnswer>, StoreError>;
 
-    /// Marks the answer to a question as taken, durable, before anything is done with it. Returns whether this was the
-    /// first time: only then it counts.
+    /// Marks the answer to a request as taken, durable, before it is used. Returns `true` the first time: only then the
+    /// answer applies.
     ///
     /// # Errors
-    /// The mark cannot be kept. Then the answer must not be used.
+    /// The mark cannot be stored. Then the answer must not be used.
     async fn take(&self, key: &SessionKey, question: &QuestionId) -> Result<bool, StoreError>;
 }

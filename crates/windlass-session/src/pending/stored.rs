@@ -1,4 +1,5 @@
-//! The questions of stored sessions: those of the main agent, and those of the agents that its open calls wait for.
+//! Permission requests of stored sessions: those of the main agent, and those of the agents that its open calls wait
+//! for.
 
 use super::PendingQuestions;
 use crate::{RepairReport, SessionKey, SessionStore, StoreError, repair_but_pending};
@@ -8,39 +9,39 @@ use windlass_types::{
     WaitingCall,
 };
 
-/// How deep below the main agent questions are looked for. Agents are not as deep.
+/// Maximum depth of the search below the main agent. Agents are never as deep.
 const DEEPEST: usize = 16;
 
-/// A question that waits for an answer, and who asks it.
+/// A permission request that waits for an answer, and its agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoredQuestion {
-    /// The log that holds it: its answer is kept beside that.
+    /// Log that contains the request: its answer is stored beside that.
     pub key: SessionKey,
-    /// The tool uses that lead to the agent that asks; empty for the main agent.
+    /// Tool uses that lead to the agent of the request; empty for the main agent.
     pub agent: AgentPath,
-    /// Who that agent is, if it is not the main one.
+    /// Identity of that agent, if it is not the main one.
     pub identity: Option<AgentIdentity>,
-    /// The question.
+    /// Permission request.
     pub question: PendingQuestion,
-    /// When it was asked.
+    /// Time when the request was sent.
     pub asked: Timestamp,
-    /// The input as the model wrote it.
+    /// Input as the model wrote it.
     pub input: JsonText,
 }
 
-/// A log whose questions are looked for.
+/// A log that is searched for requests.
 struct Asker {
     key: SessionKey,
     agent: AgentPath,
     identity: Option<AgentIdentity>,
 }
 
-/// What was found below a call.
+/// Findings below a call.
 #[derive(Default)]
 struct Walked {
     questions: Vec<StoredQuestion>,
-    /// Whether the log of an agent could not be read.
+    /// `true` if the log of an agent could not be read.
     is_incomplete: bool,
 }
 
@@ -49,14 +50,14 @@ impl Asker {
         Self { key: key.clone(), agent: AgentPath::default(), identity: None }
     }
 
-    /// The questions of the log with these entries, and the agents that it waits for.
+    /// Returns the requests of the log with these entries, and the agents that it waits for.
     fn read(&self, entries: &[Entry]) -> (Vec<StoredQuestion>, Vec<Self>) {
         let pending = PendingQuestions::of(entries);
         let questions = pending.iter().map(|question| self.asks(question, entries)).collect();
         (questions, pending.waiting_calls().map(|call| self.waits_for(call)).collect())
     }
 
-    /// The agent that a call of this one waits for.
+    /// Returns the agent that a call of this one waits for.
     fn waits_for(&self, call: &WaitingCall) -> Self {
         Self {
             key: self.key.of_agent(call.agent.clone()),
@@ -65,11 +66,11 @@ impl Asker {
         }
     }
 
-    /// The questions of this agent, and of those that it waits for.
+    /// Returns the requests of this agent, and of those that it waits for.
     async fn walk(self, store: &dyn SessionStore) -> Walked {
         let mut walked = Walked::default();
         let mut next = vec![self];
-        // A log names any agent, also one above.
+        // A log may name any agent, even a parent.
         let mut known = HashSet::new();
         while let Some(asker) = next.pop() {
             if asker.agent.tool_uses().len() > DEEPEST || !known.insert(asker.key.clone()) {
@@ -102,7 +103,7 @@ impl Asker {
     }
 }
 
-/// A call of the last message.
+/// Returns a call of the last message.
 fn call_of<'a>(id: &ToolUseId, entries: &'a [Entry]) -> Option<&'a ToolUse> {
     let content = entries.iter().rev().find_map(|entry| match &entry.kind {
         EntryKind::Assistant(message) => Some(&message.content),
@@ -111,20 +112,20 @@ fn call_of<'a>(id: &ToolUseId, entries: &'a [Entry]) -> Option<&'a ToolUse> {
     content?.iter().filter_map(ContentBlock::as_tool_use).find(|call| call.id == *id)
 }
 
-/// The questions of a session that wait for an answer, also those of agents that its open calls wait for, however deep: those
-/// of one agent in the order in which they were asked, and of an agent behind those of the one that it works for.
+/// Returns the permission requests of a session that wait for an answer, including those of agents that its open calls
+/// wait for, at any depth. Requests of one agent are in the order in which they were sent, and come after those of its
+/// parent.
 ///
-/// A question of an agent whose call has a result is none: no answer to it would count.
+/// A request of an agent whose call has a result is left out: no answer to it would be valid.
 ///
 /// # Errors
-/// There is no such session, or its log cannot be read. The logs of agents that cannot be read are left out: they cannot be
-/// continued.
+/// No such session exists, or its log cannot be read. Unreadable logs of agents are left out: they cannot be continued.
 pub async fn stored_questions(store: &dyn SessionStore, key: &SessionKey) -> Result<Vec<StoredQuestion>, StoreError> {
     let (entries, _) = repair_but_pending(store.load(key).await?.entries);
     Ok(questions_below(store, key, &entries).await)
 }
 
-/// The same, of a session with these entries.
+/// Returns the permission requests like [`stored_questions`], of a session with these entries.
 pub async fn questions_below(store: &dyn SessionStore, key: &SessionKey, entries: &[Entry]) -> Vec<StoredQuestion> {
     let (mut found, below) = Asker::main(key).read(entries);
     for asker in below {
@@ -133,8 +134,8 @@ pub async fn questions_below(store: &dyn SessionStore, key: &SessionKey, entries
     found
 }
 
-/// Repairs the entries of a log as [`repair_but_pending`] does, and does not leave calls open whose agents ask nothing any more:
-/// the process has ended when they were at work again.
+/// Repairs the entries of a log like [`repair_but_pending`], and closes calls whose agents have no open request any
+/// more: the process ended when they were at work again.
 pub async fn repair_but_waiting(
     store: &dyn SessionStore,
     key: &SessionKey,
@@ -144,7 +145,7 @@ pub async fn repair_but_waiting(
     let mut ended = HashSet::new();
     for call in PendingQuestions::of(&entries).waiting_calls() {
         let walked = main.waits_for(call).walk(store).await;
-        // One whose log cannot be read is an error when it is continued.
+        // A call whose agent's log cannot be read is an error when it is continued.
         if walked.questions.is_empty() && !walked.is_incomplete {
             ended.insert(call.tool_use_id.clone());
         }

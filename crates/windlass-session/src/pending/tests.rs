@@ -14,7 +14,7 @@ fn user(number: u128) -> Entry {
     at(number, None, EntryKind::User(UserEntry::new(vec![ContentBlock::text("u")])))
 }
 
-/// A message whose calls are in the lines behind its number.
+/// Returns a message whose calls are in the lines after its number.
 fn message(number: u128, calls: &[&str]) -> Entry {
     let call = |id: &&str| ContentBlock::ToolUse(ToolUse::new(*id, "Bash", JsonText::empty_object()));
     let lines: Vec<EntryId> = (1..=calls.len() as u128).map(|at| EntryId::from_bits(number + at)).collect();
@@ -77,7 +77,7 @@ fn what_has_a_result_or_has_begun_has_no_open_question() {
         entries.push(last);
         assert!(open(&entries).is_empty(), "{what}");
         assert!(open_calls(entries.clone()).is_empty(), "{what}");
-        // A question that a log has behind it opens it no more.
+        // A question that comes later in the log does not open the call again.
         entries.push(question(40, "a", 11, "again"));
         assert!(open(&entries).is_empty(), "{what}");
         assert!(open_calls(entries).is_empty(), "{what}");
@@ -89,7 +89,7 @@ fn only_the_last_message_can_have_open_questions() {
     let entries = vec![user(1), message(10, &["a"]), question(20, "a", 11, "q"), message(30, &["b"])];
     assert!(open(&entries).is_empty());
     assert!(open_calls(entries).is_empty());
-    // Of a line that is no call of the last message, or that holds another call.
+    // Questions about a line outside the last message, or with another call.
     for stray in [question(20, "a", 99, "q"), question(20, "b", 11, "q")] {
         assert!(open_calls(vec![user(1), message(10, &["a"]), stray]).is_empty());
     }
@@ -125,7 +125,7 @@ fn an_answer_counts_for_its_question_alone() {
         let refused = answer("s", &asked, &QuestionToken::new(wrong)).check(&session, &asked);
         assert_eq!(refused, Err(AnswerRefusal::WrongToken), "{wrong}");
     }
-    // A log whose hash is none is opened by no token.
+    // A log with an invalid hash accepts no token.
     let mut odd = asked.clone();
     for hash in ["", "zz", "00"] {
         odd.token = TokenHash::new(hash);
@@ -158,7 +158,7 @@ fn a_call_waits_for_its_agent_until_it_begins_again_or_ends() {
         assert!(PendingQuestions::of(&ended).is_empty());
         assert!(!open_calls(ended).contains(&"a".to_owned()));
     }
-    // It begins once more, and whether its agent waits still is said by the log of that.
+    // The call begins once more, and the log of its agent decides whether that still waits.
     let again = [asked, vec![intent(31, "a", 11)]].concat();
     assert_eq!((waiting(&again).len(), open(&again).len(), open_calls(again.clone()).len()), (1, 0, 1));
     let again = [again, vec![waits(32, "a", 11)]].concat();

@@ -1,18 +1,18 @@
-//! Tokens of questions: made from a secret of one opening, and compared by their hashes.
+//! Tokens of permission requests: generated from a secret of one opening, and compared by their hashes.
 
 use std::fmt;
 use windlass_types::{QuestionId, QuestionToken, TokenHash};
 
-/// What the hash of a token begins with, so that it is the hash of nothing else.
+/// Domain prefix of a token's hash, which makes it the hash of nothing else.
 const PURPOSE: &[u8] = b"windlass question token\0";
 
-/// Random bits that tokens are made from. Kept in memory only, fresh at each opening of a session: who knows one token
-/// cannot make another.
+/// Random bits from which tokens are generated. Kept in memory only, fresh at each opening of a session: a known token
+/// does not reveal another.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TokenSecret([u8; 32]);
 
 impl TokenSecret {
-    /// A secret of twice 128 random bits.
+    /// Returns a secret of twice 128 random bits.
     pub fn new(first: u128, second: u128) -> Self {
         let mut bytes = [0; 32];
         for (to, from) in bytes.iter_mut().zip(first.to_le_bytes().into_iter().chain(second.to_le_bytes())) {
@@ -21,7 +21,7 @@ impl TokenSecret {
         Self(bytes)
     }
 
-    /// The token of a question: 160 bits in hexadecimal.
+    /// Returns the token of a request: 160 bits in hexadecimal.
     pub fn token(&self, question: &QuestionId) -> QuestionToken {
         let hex = blake3::keyed_hash(&self.0, question.as_str().as_bytes()).to_hex();
         QuestionToken::new(hex.chars().take(40).collect::<String>())
@@ -34,12 +34,12 @@ impl fmt::Debug for TokenSecret {
     }
 }
 
-/// What the log keeps of a token.
+/// Returns the hash of a token for the log.
 pub fn token_hash(token: &QuestionToken) -> TokenHash {
     TokenHash::new(hash(token).to_hex().as_str())
 }
 
-/// Whether a token has this hash. Takes as long for a wrong token as for the right one.
+/// `true` if a token has this hash. Takes as long for a wrong token as for the right one.
 pub fn is_token_of(token: &QuestionToken, expected: &TokenHash) -> bool {
     // The comparison of these hashes is constant in time.
     blake3::Hash::from_hex(expected.as_str()).is_ok_and(|expected| hash(token) == expected)

@@ -1,29 +1,29 @@
-//! Gives every call of a log an id of its own.
+//! Assignment of a unique id to every call of a log.
 
 use crate::CallIds;
 use std::collections::{HashMap, HashSet};
 use windlass_types::{AssistantEntry, ContentBlock, Entry, EntryId, EntryKind, TaskRecord, ToolUseId};
 
-/// A call whose id an earlier one has, or that has none.
+/// A call without an id, or with the id of an earlier one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RenamedCall {
-    /// The entry of its message.
+    /// Entry of the call's message.
     pub message: EntryId,
-    /// The id in the log.
+    /// Id in the log.
     pub given: ToolUseId,
-    /// The id that it goes by.
+    /// Assigned id.
     pub id: ToolUseId,
 }
 
-/// The message whose results come now.
+/// Message whose results are processed.
 #[derive(Default)]
 struct Current {
     lines: HashSet<EntryId>,
     own: HashMap<ToolUseId, ToolUseId>,
 }
 
-/// Renames calls, with their results and what is noted of them. The results must stand behind their messages.
+/// Renames calls, with their results and records about them. The results must come after their messages.
 pub(super) fn name_calls(entries: &mut [Entry]) -> Vec<RenamedCall> {
     let mut ids = CallIds::default();
     let mut renamed = Vec::new();
@@ -67,7 +67,7 @@ impl Current {
     fn name(&mut self, message: &mut AssistantEntry, ids: &mut CallIds) {
         for block in &mut message.content {
             let ContentBlock::ToolUse(call) = block else { continue };
-            // A second use of an id within a message is left out where messages are made.
+            // A second use of an id within a message is dropped when requests are built.
             let own = self.own.entry(call.id.clone()).or_insert_with(|| ids.name(&call.id));
             if *own != call.id {
                 call.id = own.clone();

@@ -62,7 +62,7 @@ fn ids_that_come_again_are_answered_once_for_each_occurrence() {
     ]);
     assert_eq!(results(&entries), ["x=first".to_owned(), format!("x_2={INTERRUPTED}"), "x_3=third".to_owned()]);
     assert_eq!((report.dropped_results, report.synthetic.len()), (1, 1));
-    // What is appended to the log names the call as the log does.
+    // The appended entry uses the id of the log for the call.
     let EntryKind::ToolResult(made) = &report.synthetic[0].kind else { panic!("{report:?}") };
     assert_eq!(made.result.tool_use_id.as_str(), "x");
     let renamed: Vec<_> = report.renamed.iter().map(|call| (call.given.as_str(), call.id.as_str())).collect();

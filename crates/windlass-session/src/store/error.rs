@@ -1,11 +1,11 @@
-//! Why a store did not do what it was asked.
+//! Errors of session stores.
 
 use crate::SessionKey;
 use std::fmt;
 use std::sync::Arc;
 use windlass_types::QuestionId;
 
-/// What kind of trouble a store is in.
+/// Kind of a store error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StoreErrorKind {
@@ -13,41 +13,40 @@ pub enum StoreErrorKind {
     InUse,
     /// The session is not at the expected position.
     Conflict,
-    /// There is no such session.
+    /// No such session exists.
     NotFound,
-    /// There is such a session already, or such an answer.
+    /// The session, or the answer, exists already.
     Exists,
-    /// The lease is not of this store, or was given back.
+    /// The lease is not of this store, or was released.
     LeaseLost,
-    /// Another program replaced, cut, moved or removed what is stored of the session while it was open.
+    /// Another program replaced, cut, moved or removed the stored data of the session while it was open.
     Changed,
-    /// The key names no possible session.
+    /// The key is not valid for a session.
     InvalidKey,
-    /// There is no room left.
+    /// No space is left on the device.
     Full,
     /// Reading or writing failed.
     Io,
 }
 
-/// Why a store did not do what it was asked. The message names the place and
-/// names what to do.
+/// Error of a store operation. The message names the place and a remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct StoreError {
-    /// What kind.
+    /// Kind of the error.
     pub kind: StoreErrorKind,
-    /// What happened and what to do, in a sentence.
+    /// Description and remedy, in a sentence.
     pub message: Arc<str>,
 }
 
 impl StoreError {
-    /// An error.
+    /// Returns an error.
     pub fn new(kind: StoreErrorKind, message: impl Into<Arc<str>>) -> Self {
         Self { kind, message: message.into() }
     }
 
-    /// For implementers of stores: the question has an answer already.
+    /// For implementers of stores: the request has an answer already.
     pub fn answered(question: &QuestionId) -> Self {
         Self::new(
             StoreErrorKind::Exists,
@@ -75,7 +74,7 @@ impl StoreError {
         )
     }
 
-    /// For implementers of stores: the position is another one.
+    /// For implementers of stores: the session is at another position.
     pub fn conflict(key: &SessionKey, expected: u64, found: u64) -> Self {
         let subject = Subject(key);
         Self::new(
@@ -84,7 +83,7 @@ impl StoreError {
         )
     }
 
-    /// For implementers of stores: there is no such session.
+    /// For implementers of stores: no such session exists.
     pub fn not_found(key: &SessionKey) -> Self {
         let what = if key.agent.is_some() { "agents" } else { "sessions" };
         Self::new(
@@ -116,13 +115,13 @@ impl StoreError {
         Self::new(StoreErrorKind::LeaseLost, format!("the lease of {} was given back: open it again", Subject(key)))
     }
 
-    /// For implementers of stores: an agent takes no annotation.
+    /// For implementers of stores: an agent has no annotations.
     pub fn not_listed(key: &SessionKey) -> Self {
         Self::new(StoreErrorKind::InvalidKey, format!("{} has no title or tag: note them on its session", Subject(key)))
     }
 }
 
-/// What a key names, in words.
+/// Description of a key in words.
 struct Subject<'a>(&'a SessionKey);
 
 impl fmt::Display for Subject<'_> {

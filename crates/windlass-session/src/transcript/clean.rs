@@ -1,16 +1,16 @@
-//! What of a content list can be sent.
+//! Filters for content that can be sent.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 use windlass_types::text::lone_surrogates_replaced;
 use windlass_types::{ContentBlock, JsonText, ToolResult, ToolResultContent, ToolUseId};
 
-/// Whether a user message has content that can be sent.
+/// `true` if a user message has content that can be sent.
 pub(crate) fn has_user_content(content: &[ContentBlock]) -> bool {
     content.iter().any(is_of_user)
 }
 
-/// Whether an assistant message has content that can be sent.
+/// `true` if an assistant message has content that can be sent.
 pub(crate) fn has_assistant_content(content: &[ContentBlock]) -> bool {
     content.iter().any(|block| is_of_assistant(block) && !block.is_thinking())
 }
@@ -34,18 +34,18 @@ fn is_of_assistant(block: &ContentBlock) -> bool {
     }
 }
 
-/// Content of a user message: no blank text, no blocks of the model's side, no
-/// results (they are pushed by themselves).
+/// Returns the content of a user message: no blank text, no blocks of the model's side, no results (they are pushed
+/// separately).
 pub(crate) fn user_content(mut content: Vec<ContentBlock>) -> Vec<ContentBlock> {
     content.retain(is_of_user);
     content
 }
 
-/// Content of an assistant message.
+/// Returns the content of an assistant message.
 pub(crate) fn assistant_content(mut content: Vec<ContentBlock>) -> Vec<ContentBlock> {
     content.retain(is_of_assistant);
     drop_repeated_calls(&mut content);
-    // The Messages API refuses a message that ends in reasoning, also where a call behind it has gone.
+    // The Messages API refuses a message that ends in reasoning, even if a call after it was removed.
     while content.last().is_some_and(ContentBlock::is_thinking) {
         content.pop();
     }
@@ -64,10 +64,11 @@ pub(crate) fn assistant_content(mut content: Vec<ContentBlock>) -> Vec<ContentBl
     content
 }
 
-/// The name under which a call of a tool is sent whose name no provider takes: models write whole commands there. `None` for
-/// a name of letters, digits, `_` and `-`, as all tools have them. It depends on the name alone, so that requests repeat it.
+/// Returns the name for sending a call whose tool name no provider accepts: models write whole commands there. `None`
+/// for a name of letters, digits, `_` and `-`, as all tools have them. It depends on the name alone, so that requests
+/// repeat it.
 fn usable_name(name: &str) -> Option<String> {
-    /// The longest name, in characters.
+    /// Maximum length of a name, in characters.
     const LONGEST: usize = 64;
     let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-');
     if (1..=LONGEST).contains(&name.len()) && name.chars().all(is_plain) {
@@ -75,7 +76,7 @@ fn usable_name(name: &str) -> Option<String> {
     }
     let words: Vec<&str> = name.split(|char| !is_plain(char)).filter(|word| !word.is_empty()).collect();
     let mut usable: String = words.join("_").chars().take(LONGEST).collect();
-    // Some want a letter or `_` first.
+    // Some providers require a letter or `_` first.
     if !usable.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') {
         usable = format!("_{usable}").chars().take(LONGEST).collect();
     }
@@ -87,7 +88,7 @@ fn drop_repeated_calls(content: &mut Vec<ContentBlock>) {
     content.retain(|block| block.as_tool_use().is_none_or(|call| seen.insert(call.id.clone())));
 }
 
-/// A result that answers the call of this id.
+/// Returns the result as an answer to the call of this id.
 pub(super) fn result(mut result: ToolResult, id: Option<&ToolUseId>) -> ToolResult {
     if let Some(id) = id {
         result.tool_use_id = id.clone();

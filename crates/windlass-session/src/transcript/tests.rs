@@ -13,7 +13,7 @@ fn thinking() -> ContentBlock {
     ContentBlock::Thinking { thinking: "hm".to_owned(), signature: "c2ln".to_owned() }
 }
 
-/// One line a message: `u` or `a`, then its blocks in short.
+/// Returns one line for each message: `u` or `a`, then its blocks in short.
 fn shape(transcript: &Transcript) -> Vec<String> {
     let messages = transcript.messages();
     crate::check_messages(messages.iter().map(|message| &**message)).unwrap();

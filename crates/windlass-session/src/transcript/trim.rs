@@ -1,12 +1,12 @@
-//! Earlier results that notes stand for.
+//! Replacement of earlier results by notes.
 
 use super::Transcript;
 use std::collections::HashMap;
 use windlass_types::{ContentBlock, Message, Role, SharedMessage, ToolResultContent, ToolUseId, TrimmedResult};
 
 impl Transcript {
-    /// Puts notes in the place of the results of these calls, by the ids that the calls have in the conversation. A call that
-    /// has no result here is left alone. Messages before the first of the results stay as they are.
+    /// Replaces the results of these calls by notes, by the ids of the calls in the conversation. A call without a
+    /// result here is skipped. Messages before the first of the results stay unchanged.
     pub fn trim(&mut self, results: &[TrimmedResult]) {
         let notes: HashMap<&ToolUseId, &str> =
             results.iter().map(|result| (&result.tool_use_id, result.note.as_str())).collect();
@@ -18,7 +18,7 @@ impl Transcript {
     }
 }
 
-/// The blocks with the notes, if one of them is for a block.
+/// Returns the blocks with the notes, if one of them is for a block.
 fn trimmed(blocks: &[ContentBlock], notes: &HashMap<&ToolUseId, &str>) -> Option<Vec<ContentBlock>> {
     let note_for = |block: &ContentBlock| match block {
         ContentBlock::ToolResult(result) => notes.get(&result.tool_use_id).copied(),

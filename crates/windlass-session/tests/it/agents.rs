@@ -1,4 +1,4 @@
-//! The logs of agents, as their own reader and as others read them.
+//! Logs of agents, as read by their own reader and by others.
 
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -23,7 +23,7 @@ fn log_of(key: &SessionKey, entries: &[Entry]) -> Vec<u8> {
     log
 }
 
-/// How many messages are found from the last one back, each by the name of the one before it.
+/// Returns the number of messages that are found backwards from the last one, each by the parent id.
 fn in_line(messages: &[serde_json::Value]) -> usize {
     let by_id: HashMap<&str, &serde_json::Value> =
         messages.iter().map(|line| (line["uuid"].as_str().unwrap(), line)).collect();

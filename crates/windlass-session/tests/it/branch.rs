@@ -1,4 +1,4 @@
-//! Invariants of copies and of going back, over generated sessions.
+//! Invariants of copies and truncation, over generated sessions.
 
 use crate::common::{Writer, log_of, session};
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ fn ids(entries: &[Entry]) -> HashSet<EntryId> {
     entries.iter().map(|entry| entry.id.clone()).chain(blocks).collect()
 }
 
-/// The log of a copy, and its entries.
+/// Returns the log of a copy, and its entries.
 fn copy(entries: Vec<Entry>) -> (Vec<u8>, Vec<Entry>) {
     let mut count = 0_u128;
     let target = SessionId::from_bits(9);
@@ -37,7 +37,7 @@ fn copy(entries: Vec<Entry>) -> (Vec<u8>, Vec<Entry>) {
     (log, fork.entries)
 }
 
-/// All points of a conversation: entries and blocks of messages.
+/// Returns all points of a conversation: entries and blocks of messages.
 fn points(entries: &[Entry]) -> Vec<EntryId> {
     let mut points = Vec::new();
     for entry in entries.iter().filter(|entry| entry.is_conversation()) {
@@ -101,7 +101,7 @@ proptest! {
         let kept = truncated.into_entries();
         let mut live = kept.clone();
         let leaf = live.iter().rfind(|entry| entry.is_conversation()).unwrap().id.clone();
-        // The next turn, as the loop would write it: it follows on the last entry that is kept.
+        // The next turn, as the loop would write it: its parent is the last kept entry.
         let mut writer = Writer::after(leaf, 1 << 40);
         writer.turn(&turn);
         live.extend(writer.entries.iter().cloned());
@@ -109,7 +109,7 @@ proptest! {
         let (loaded, report) = repair(read_log(log_of(&stored).as_slice()).unwrap().entries);
         prop_assert!(report.is_clean(), "{:?}", report);
         prop_assert_eq!(messages(&loaded), messages(&live));
-        // And back again, to the same point.
+        // A second truncation at the same point.
         let again = truncate(loaded, point).unwrap().into_entries();
         prop_assert_eq!(messages(&again), messages(&kept));
     }

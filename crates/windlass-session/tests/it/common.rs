@@ -34,12 +34,12 @@ pub(crate) fn turn() -> impl Strategy<Value = Turn> {
         .prop_map(|((prompt, thinks, text, inputs, steer), order)| Turn { prompt, thinks, text, inputs, order, steer })
 }
 
-/// Writes sessions as the loop does. Ids look random; those of calls repeat if that is wanted.
+/// Writes sessions as the loop does. Ids look random; call ids repeat if `repeats` is set.
 pub(crate) struct Writer {
     pub(crate) entries: Vec<Entry>,
     last: Option<EntryId>,
     count: u64,
-    /// Whether every message names its calls from the beginning again.
+    /// `true` if every message numbers its call ids from the beginning again.
     pub(crate) repeats: bool,
 }
 
@@ -48,7 +48,7 @@ impl Writer {
         Self { entries: Vec::new(), last: None, count: 0, repeats: false }
     }
 
-    /// Continues behind an entry, with ids that begin at `count`.
+    /// Continues after an entry, with ids that begin at `count`.
     pub(crate) fn after(last: EntryId, count: u64) -> Self {
         Self { entries: Vec::new(), last: Some(last), count, repeats: false }
     }
@@ -70,7 +70,7 @@ impl Writer {
         self.last = Some(id);
     }
 
-    /// A message of the model. Returns the lines of its calls.
+    /// Writes a message of the model. Returns the lines of its calls.
     pub(crate) fn assistant(&mut self, content: Vec<ContentBlock>) -> Vec<EntryId> {
         let ids: Vec<EntryId> = content.iter().map(|_| self.id()).collect();
         let last = ids.last().cloned().unwrap();
@@ -133,7 +133,7 @@ pub(crate) fn session() -> impl Strategy<Value = Vec<Entry>> {
     written(false)
 }
 
-/// A session in which every message uses the same ids for its calls.
+/// Generates a session in which every message uses the same ids for its calls.
 pub(crate) fn repeating_session() -> impl Strategy<Value = Vec<Entry>> {
     written(true)
 }

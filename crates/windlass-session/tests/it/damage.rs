@@ -1,10 +1,10 @@
-//! Damage to a log loses only what it hits.
+//! Damage to a log loses only the damaged parts.
 
 use crate::common::{Writer, log_of};
 use windlass_session::{check_log, export_messages, read_log};
 use windlass_types::{ContentBlock, JsonText, ToolUse};
 
-/// A session in which every line of content has a mark of its own.
+/// Returns a session in which every line of content has a mark of its own.
 fn marked_log() -> Vec<u8> {
     let mut writer = Writer::new();
     let call = |id: &str, mark: &str| {
@@ -33,8 +33,8 @@ fn marks_of(bytes: &[u8]) -> Vec<&'static str> {
     MARKS.into_iter().filter(|mark| text.contains(mark)).collect()
 }
 
-/// Loads, checks that the result can be sent and that all marks are there but
-/// those that may be lost: the given ones, and the results of lost calls.
+/// Loads a log, and checks that the result can be sent and that all marks are present except those that may be lost:
+/// the given ones, and the results of lost calls.
 fn assert_keeps(log: &[u8], may_lose: &[&str], what: &str) {
     let report = check_log(log).unwrap();
     let exported = export_messages(log).unwrap();
@@ -65,8 +65,8 @@ fn a_cut_at_any_byte_keeps_every_whole_line() {
         let whole = kept.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let lost = marks_of(&log[whole..]);
         assert_keeps(kept, &lost, &format!("cut at {cut}"));
-        // A torn line is terminated, never removed, and the next append stands by
-        // itself. Other programs append without looking.
+        // A torn line is terminated, never removed, and the next append is a line of its own. Other programs append
+        // without a check.
         let mut resumed = kept.to_vec();
         if cut % 2 == 0 {
             resumed.push(b'\n');

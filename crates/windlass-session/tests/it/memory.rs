@@ -1,4 +1,4 @@
-//! The memory store keeps the contract of a session store.
+//! Conformance of the memory store with the contract of a session store.
 
 use windlass_session::MemoryStore;
 use windlass_testkit::store;

@@ -50,18 +50,18 @@ proptest! {
         assert_sendable(&repaired);
     }
 
-    /// Each call has an id of its own then, and is answered as before.
+    /// After a repair each call has an id of its own, and the same answer as before.
     #[test]
     fn ids_that_come_again_are_replaced_for_good(entries in repeating_session(), at in any::<prop::sample::Index>()) {
         let cut = entries[..=at.index(entries.len())].to_vec();
         let (repaired, report) = repair(read_log(log_of(&cut).as_slice()).unwrap().entries);
         assert_sendable(&repaired);
         prop_assert_eq!(&repair(repaired.clone()), &(repaired.clone(), RepairReport::default()));
-        // Without the repair, the same conversation comes of it, when all calls are settled.
+        // Without the repair, the conversation is the same after all calls are settled.
         let mut plain = Transcript::from_entries(&cut);
         plain.settle();
         prop_assert_eq!(plain.messages(), Transcript::from_entries(&repaired).messages());
-        // What the repair made is appended under the ids of the log; what is read next time is the same.
+        // Entries created by the repair are appended under the ids of the log; the next reading gives the same.
         let mut stored = cut;
         stored.extend(report.synthetic.iter().cloned());
         let (loaded, second) = repair(read_log(log_of(&stored).as_slice()).unwrap().entries);
@@ -92,7 +92,7 @@ proptest! {
         let cut = entries[..=at.index(entries.len())].to_vec();
         let (repaired, report) = repair(cut.clone());
         assert_sendable(&repaired);
-        // What the repair made is appended, wherever in the conversation it belongs.
+        // Entries created by the repair are appended, whatever their place in the conversation.
         let mut stored = cut;
         stored.extend(report.synthetic.iter().cloned());
         let (loaded, second) = repair(read_log(log_of(&stored).as_slice()).unwrap().entries);

@@ -22,7 +22,7 @@ struct Stored {
 }
 
 impl Stored {
-    /// A session with three prompts.
+    /// Returns a session with three prompts.
     async fn new() -> Self {
         let store = MemoryStore::new();
         let key = SessionKey::new(ProjectKey::of("/w".as_ref()), SessionId::from_bits(1));
@@ -43,7 +43,7 @@ impl Stored {
         done.map(|(point, _)| point.dropped).map_err(|error| error.to_string())
     }
 
-    /// The prompts of the conversation, as a session that is resumed has them.
+    /// Returns the prompts of the conversation, as a resumed session has them.
     async fn prompts(&self) -> Vec<EntryId> {
         let (entries, _) = repair(self.store.load(&self.key).await.unwrap().entries);
         let transcript = Transcript::from_entries(&entries);
@@ -59,14 +59,14 @@ async fn a_conversation_ends_before_the_prompt_and_returns_when_that_is_taken_ba
     let stored = Stored::new().await;
     assert_eq!(stored.rewind(2, 10).await, Ok(2));
     assert_eq!(stored.prompts().await, [id(1)]);
-    // Further back, and each step taken back.
+    // Further back, and each step undone.
     assert_eq!(stored.rewind(1, 11).await, Ok(1));
     assert_eq!(stored.prompts().await, []);
     assert_eq!(stored.rewind(11, 12).await, Ok(0));
     assert_eq!(stored.prompts().await, [id(1)]);
     assert_eq!(stored.rewind(10, 13).await, Ok(0));
     assert_eq!(stored.prompts().await, [1, 2, 3].map(id));
-    // Taking back is taken back.
+    // The undo is undone.
     assert_eq!(stored.rewind(13, 14).await, Ok(0));
     assert_eq!(stored.prompts().await, [id(1)]);
 }

@@ -1,4 +1,4 @@
-//! The lines of results of tools. Most of a log is results, so their texts are written without the serialiser.
+//! Lines of tool results. Most of a log is results, so their texts are written without the serialiser.
 
 use super::super::line::{ChainLine, Content, ResultBlock, ResultFields, UserMessage};
 use super::{LogEncoder, push_chain_line_by};
