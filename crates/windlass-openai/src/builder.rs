@@ -10,10 +10,10 @@ use crate::responses::Settings;
 
 const BASE_URL: &str = "https://api.openai.com/v1";
 
-/// Models may reason for minutes before the first word, without a sign of life.
+/// Models may reason for minutes before the first word, and send nothing meanwhile.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Sets up an [`OpenAi`] provider.
+/// Builder of an [`OpenAi`] provider.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct OpenAiBuilder {
@@ -43,22 +43,23 @@ impl Default for OpenAiBuilder {
 }
 
 impl OpenAiBuilder {
-    /// Sets the short name of the provider. It is part of where messages come from: reasoning goes back only to a
-    /// provider of the same name, so endpoints that cannot read each other's need names of their own. Default: `openai`.
+    /// Sets the short name of the provider. The name is part of the origin of messages: reasoning is sent back only to
+    /// a provider of the same name, so endpoints that cannot read each other's reasoning need different names. Default:
+    /// `openai`.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.settings.name = name.into();
         self
     }
 
-    /// Sets the API key. An empty one counts as none. It is sent as `authorization: Bearer`, to hosts of Azure as
+    /// Sets the API key. An empty key counts as none. The key is sent as `authorization: Bearer`, to hosts of Azure as
     /// `api-key`.
     pub fn api_key(mut self, key: impl AsRef<str>) -> Self {
         self.key = Some(Secret::new(key)).filter(|key| !key.is_empty());
         self
     }
 
-    /// Sets the base URL, with the version: what stands before `/responses`. Default: `https://api.openai.com/v1`.
-    /// For Azure it is `https://RESOURCE.openai.azure.com/openai/v1`, and models are named by their deployments.
+    /// Sets the base URL, with the version: the part before `/responses`. Default: `https://api.openai.com/v1`. For
+    /// Azure it is `https://RESOURCE.openai.azure.com/openai/v1`, and models are named by their deployments.
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = Some(url.into());
         self
@@ -76,20 +77,20 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Adds a header to every request; it replaces one that windlass would send.
+    /// Adds a header to every request; it replaces a default header of the same name.
     pub fn header(mut self, name: impl Into<String>, value: impl AsRef<str>) -> Self {
         self.headers.push((name.into(), Secret::new(value)));
         self
     }
 
-    /// Describes a model by its exact name, such as a deployment of Azure. It wins over what is known of the name. A
-    /// model reasons if its description has adaptive thinking, a thinking budget or efforts.
+    /// Describes a model by its exact name, such as a deployment of Azure. The description takes precedence over the
+    /// known one. A model reasons if its description has adaptive thinking, a thinking budget or efforts.
     pub fn model(mut self, name: impl Into<String>, info: ModelInfo) -> Self {
         self.settings.models.push((name.into(), info));
         self
     }
 
-    /// Sets whether summaries of the reasoning are asked for. Default: yes. The API refuses them to organizations that
+    /// Sets whether summaries of the reasoning are requested. Default: yes. The API refuses them to organizations that
     /// are not verified.
     pub fn reasoning_summaries(mut self, on: bool) -> Self {
         self.settings.summaries = on;
@@ -101,7 +102,7 @@ impl OpenAiBuilder {
         "Default: 300 s, because models may reason for minutes before their first word."
     );
 
-    /// Takes the settings that [`OpenAi::from_env`] names from a lookup.
+    /// Reads the settings that [`OpenAi::from_env`] names from a lookup.
     pub fn lookup(mut self, lookup: impl Fn(&str) -> Option<String>) -> Self {
         self.options.look_up(&lookup);
         let lookup = |name: &str| lookup(name).filter(|value| !value.trim().is_empty());
@@ -120,10 +121,10 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Builds the provider. It connects at the first request.
+    /// Builds the provider. The first request opens the connection.
     ///
     /// # Errors
-    /// `Authentication` without a key; `Configuration` for a base URL or a header that cannot be used.
+    /// `Authentication` without a key; `Configuration` for an unusable base URL or header.
     pub fn build(self) -> Result<OpenAi, ModelError> {
         let mut secrets = Secrets::default();
         let mut headers = HeaderMap::new();
@@ -159,7 +160,8 @@ impl OpenAiBuilder {
     }
 }
 
-/// The header of the key and what stands before it. Azure takes a bearer token only from its own identity service.
+/// Returns the header of the key and the prefix of its value. Azure takes a bearer token only from its own identity
+/// service.
 fn credential_header(host: &str) -> (&'static str, &'static str) {
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
     if name.ends_with(".azure.com") || name.ends_with(".azure.us") {

@@ -1,4 +1,4 @@
-//! Chat Completions, as OpenAI and many others speak it.
+//! Chat Completions, the dialect of OpenAI and many others.
 
 mod alias;
 mod assembly;

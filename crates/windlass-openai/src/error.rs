@@ -1,4 +1,4 @@
-//! Failures of the API as [`ModelError`]s.
+//! Errors of the API as [`ModelError`]s.
 
 use std::borrow::Cow;
 use std::time::SystemTime;
@@ -10,10 +10,10 @@ use windlass_http::provider::{Failure, Secrets, Vendor, retry_after, should_retr
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
-/// The settings of OpenAI, for the sentences of errors.
+/// Settings of OpenAI, for the texts of errors.
 pub(crate) const OPENAI: Vendor = Vendor::new("OPENAI_API_KEY", "OPENAI_BASE_URL");
 
-/// What is read of an error, wherever it stands. Relatives of the API write numbers where it writes words.
+/// Fields of an error, wherever it is placed. Relatives of the API write numbers in place of words.
 #[derive(Default, Deserialize)]
 pub(crate) struct ErrorDetail<'a> {
     #[serde(borrow, default)]
@@ -33,7 +33,7 @@ struct ErrorBody<'a> {
 }
 
 impl<'a> ErrorDetail<'a> {
-    /// The error in a body: an object under `error`, a plain text there, or the object itself.
+    /// Reads the error of a body: an object under `error`, a plain text there, or the object itself.
     pub(crate) fn read(json: &'a str) -> Option<Self> {
         let detail: Self = match serde_json::from_str::<ErrorBody<'_>>(json) {
             Ok(body) if body.error.get().starts_with('{') => serde_json::from_str(body.error.get()).ok()?,
@@ -43,13 +43,13 @@ impl<'a> ErrorDetail<'a> {
         (detail.code.is_some() || detail.kind.is_some() || detail.message.is_some()).then_some(detail)
     }
 
-    /// The code if there is one, else the type of the error.
+    /// Returns the code if there is one, else the type of the error.
     pub(crate) fn code(&self) -> Cow<'a, str> {
         let word = |json: Option<&'a RawValue>| json.map(plain).filter(|word| !word.is_empty());
         word(self.code).or_else(|| word(self.kind)).unwrap_or_default()
     }
 
-    /// The member of the request that the error is about, or empty.
+    /// Returns the member of the request that the error is about, or an empty text.
     pub(crate) fn param(&self) -> Cow<'a, str> {
         self.param.map(plain).unwrap_or_default()
     }
@@ -59,7 +59,7 @@ impl<'a> ErrorDetail<'a> {
     }
 }
 
-/// A string without its quotes, anything else as its text, `null` as an empty one.
+/// Returns a string without its quotes, anything else as its text, `null` as an empty text.
 fn plain(json: &RawValue) -> Cow<'_, str> {
     match json.get() {
         "null" => Cow::Borrowed(""),
@@ -68,7 +68,7 @@ fn plain(json: &RawValue) -> Cow<'_, str> {
     }
 }
 
-/// The error of an answer with a status other than 200.
+/// Reads the error of an answer with a status other than 200.
 #[expect(clippy::disallowed_methods, reason = "a server may name the time of a repeat as a date")]
 pub(crate) fn from_answer(
     vendor: &Vendor,
@@ -79,7 +79,7 @@ pub(crate) fn from_answer(
 ) -> ModelError {
     let error = match ErrorDetail::read(body) {
         Some(detail) => from_detail(vendor, Some(status), &detail, secrets),
-        // A proxy or a gateway on the way has its own idea of an error body.
+        // A proxy or a gateway on the way has its own form of error bodies.
         None => vendor.error(&Failure { status: Some(status), code: "", text: body }, secrets),
     };
     let wait = retry_after(headers, SystemTime::now()).or(error.retry_after);
@@ -89,7 +89,7 @@ pub(crate) fn from_answer(
         .with_request_id(request_id(headers))
 }
 
-/// The error of an event inside a stream.
+/// Reads the error of an event inside a stream.
 pub(crate) fn from_event(vendor: &Vendor, data: &str, secrets: &Secrets) -> ModelError {
     match ErrorDetail::read(data) {
         Some(detail) => from_detail(vendor, None, &detail, secrets),
@@ -100,7 +100,7 @@ pub(crate) fn from_event(vendor: &Vendor, data: &str, secrets: &Secrets) -> Mode
 fn from_detail(vendor: &Vendor, status: Option<u16>, detail: &ErrorDetail<'_>, secrets: &Secrets) -> ModelError {
     let (code, text) = (detail.code(), detail.message());
     let failure = Failure { status, code: &code, text: &text };
-    // Inside of a stream there is no status to tell by. A repeat of such a request fails again.
+    // Inside a stream there is no status to decide by. A repeat of such a request fails again.
     let is_about_request = |code: &str| ["image", "policy", "residency"].iter().any(|word| code.contains(word));
     if status.is_none() && is_about_request(&code) {
         return vendor.error_of(ModelErrorKind::InvalidRequest, &failure, secrets);
@@ -108,32 +108,32 @@ fn from_detail(vendor: &Vendor, status: Option<u16>, detail: &ErrorDetail<'_>, s
     vendor.error(&failure, secrets)
 }
 
-/// The error of a response that failed.
+/// Reads the error of a failed response.
 pub(crate) fn from_response(vendor: &Vendor, response: &str, secrets: &Secrets) -> ModelError {
     match ErrorDetail::read(response) {
         Some(detail) => from_detail(vendor, None, &detail, secrets),
-        // It repeats the request, which is no text of an error.
+        // The response repeats the request, which is no text of an error.
         None => vendor.error(&Failure { status: None, code: "", text: "it gave no reason" }, secrets),
     }
 }
 
-/// The id of a request, for the vendor's support. Azure has its own name for the header.
+/// Returns the id of a request, for the vendor's support. Azure has its own name for the header.
 pub(crate) fn request_id(headers: &HeaderMap) -> Option<String> {
     let text = |name: &str| headers.get(name)?.to_str().ok().filter(|id| !id.is_empty()).map(str::to_owned);
     text("x-request-id").or_else(|| text("apim-request-id"))
 }
 
-/// An answer that breaks the rules of the API's stream.
+/// Creates the error of an answer that breaks the rules of the API's stream.
 pub(crate) fn protocol(what: impl std::fmt::Display) -> ModelError {
     ModelError::new(ModelErrorKind::Protocol, format!("the API broke its protocol: {what}"))
 }
 
-/// A part of an answer that is not of the shape known here.
+/// Creates the error of a part of an answer whose shape is unknown.
 pub(crate) fn unreadable(what: &str, error: impl std::fmt::Display) -> ModelError {
     protocol(format_args!("{what} cannot be read")).with_source(PlainError(error.to_string()))
 }
 
-/// The message of a JSON parser. Its own error would keep no more than this text.
+/// Message of a JSON parser. The parser's own error would keep no more than this text.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct PlainError(String);

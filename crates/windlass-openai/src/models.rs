@@ -1,4 +1,4 @@
-//! What is known of the vendor's models.
+//! Known models of the vendor.
 
 mod table;
 
@@ -6,27 +6,27 @@ use table::{FAMILIES, Family};
 use windlass_model::KnownModel;
 use windlass_types::{Api, Effort, ModelInfo, NanoUsd};
 
-/// What one search of the web costs: 10 USD for a thousand. The pages that the model reads are billed as input besides.
-/// Source: <https://developers.openai.com/api/docs/pricing>.
-/// Bytes and count of images and documents. The vendor takes 500 images and 50 MB of them in a request
-/// (<https://developers.openai.com/api/docs/guides/images-vision>, read 2026-11-28).
+/// Maximum bytes and number of images and documents in a request. The vendor takes 500 images and 50 MB of them in a
+/// request (<https://developers.openai.com/api/docs/guides/images-vision>, read 2026-11-28).
 const MEDIA: (usize, usize) = (40 * 1024 * 1024, 450);
+/// Cost of one web search: 10 USD for a thousand. The pages that the model reads are billed as input besides. Source:
+/// <https://developers.openai.com/api/docs/pricing>.
 const SEARCH: NanoUsd = NanoUsd::new(10_000_000);
 
-/// The model of a user who names none.
+/// Default model.
 #[cfg(test)]
 pub(crate) const DEFAULT_MODEL: &str = "gpt-6.2-sol";
 
-/// What a provider of these models must know beside their description.
+/// Properties of a model beside its description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Model {
     pub(crate) info: ModelInfo,
-    /// Whether it can be asked not to reason at all, by the effort `none`.
+    /// `true` if reasoning can be switched off by the effort `none`.
     pub(crate) can_skip_reasoning: bool,
 }
 
 impl Model {
-    /// Whether it reasons: sampling settings are refused then, and reasoning can be had encrypted.
+    /// `true` if the model reasons: sampling settings are refused then, and reasoning is available encrypted.
     pub(crate) fn reasons(&self) -> bool {
         self.info.adaptive_thinking || self.info.thinking_budget || !self.info.efforts.is_empty()
     }
@@ -34,7 +34,7 @@ impl Model {
 
 pub(super) const UP_TO_HIGH: &[Effort] = &[Effort::Low, Effort::Medium, Effort::High];
 
-/// What is known of a model. An unknown one gets careful limits and no price.
+/// Returns the known properties of a model. An unknown one gets conservative limits and no price.
 pub(crate) fn model(name: &str) -> Model {
     match family(name) {
         Some(family) => family.model(),
@@ -42,23 +42,23 @@ pub(crate) fn model(name: &str) -> Model {
     }
 }
 
-/// The ids and the aliases in the table.
+/// Returns the ids and the aliases of the table.
 pub(crate) fn names<'a>() -> impl Iterator<Item = &'a str> {
     FAMILIES.iter().flat_map(|family| std::iter::once(family.row.id).chain(family.row.aliases.iter().copied()))
 }
 
-/// The model that a name stands for.
+/// Resolves an alias to a model.
 pub(crate) fn resolve(name: &str) -> &str {
     let is_alias = |family: &&Family| family.row.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(name));
     FAMILIES.iter().find(is_alias).map_or(name, |family| family.row.id)
 }
 
-/// Whether the name is that of a model in the table, or of a release of one.
+/// `true` if the name is that of a model in the table, or of a release of one.
 pub(crate) fn is_known(name: &str) -> bool {
     family(name).is_some()
 }
 
-/// The models of the table.
+/// Returns the models of the table.
 pub(crate) fn known(provider: &str) -> Vec<KnownModel> {
     let known = FAMILIES.iter().map(|family| {
         let mut info = family.model().info;
@@ -90,10 +90,10 @@ fn described(window: u64, max_output: u32) -> ModelInfo {
     info
 }
 
-/// Generations before those that reason.
+/// Prefixes of generations before those that reason.
 const WITHOUT_REASONING: [&str; 4] = ["gpt-3", "gpt-4", "chatgpt-", "davinci"];
 
-/// Windows and output limits of old models, by how ids begin (OpenAI, "Models").
+/// Windows and output limits of old models, by the prefixes of their ids (OpenAI, "Models").
 const OLD_LIMITS: [(&str, (u64, u32)); 5] = [
     ("gpt-4-turbo", (128_000, 4_096)),
     ("gpt-4-1106", (128_000, 4_096)),
@@ -106,7 +106,7 @@ fn unknown(name: &str) -> Model {
     let numbered =
         |prefix: &str| name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     let is_old = WITHOUT_REASONING.iter().any(|prefix| name.starts_with(prefix));
-    // The vendor's generations since `o1` and `gpt-5` reason, but for those of its chat product.
+    // The vendor's generations since `o1` and `gpt-5` reason, except those of its chat product.
     let reasons = !is_old && (numbered("gpt-") || numbered("o")) && !name.contains("-chat");
     let old = OLD_LIMITS.iter().find(|(prefix, _)| name.starts_with(prefix)).map(|(_, limits)| *limits);
     let mut info = match old {

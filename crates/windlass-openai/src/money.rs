@@ -1,21 +1,21 @@
-//! What endpoints say that a call cost.
+//! Costs of calls that endpoints report.
 
 use windlass_types::NanoUsd;
 
-/// No call costs more, in dollars: what a server says beyond it is an error, and must not use up a budget.
+/// Maximum plausible cost of a call: a higher reported one is an error, and must not use up a budget.
 const MOST: NanoUsd = NanoUsd::new(10_000 * 1_000_000_000);
 
-/// An amount, unless no call can cost as much.
+/// Returns the amount, unless it is implausibly high.
 pub(crate) fn plausible(amount: NanoUsd) -> Option<NanoUsd> {
     (amount <= MOST).then_some(amount)
 }
 
-/// An amount in dollars, as a JSON number.
+/// Reads an amount in dollars, as a JSON number.
 pub(crate) fn dollars(json: &str) -> Option<NanoUsd> {
     plausible(NanoUsd::from_decimal(json)?)
 }
 
-/// An amount in ten billionths of a dollar (xAI, "Cost tracking"). It rounds up.
+/// Converts an amount in ten billionths of a dollar (xAI, "Cost tracking"). Rounds up.
 pub(crate) fn ticks(ticks: u64) -> Option<NanoUsd> {
     plausible(NanoUsd::new(ticks.div_ceil(10)))
 }

@@ -1,4 +1,4 @@
-//! The Responses API.
+//! Provider of the Responses API.
 
 mod assembly;
 mod frame;

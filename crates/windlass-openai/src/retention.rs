@@ -1,11 +1,11 @@
-//! How long prompts stay cached, for sessions that ask for more than minutes.
+//! Retention of cached prompts, for sessions that ask for more than minutes.
 //!
 //! Source: OpenAI, "Prompt caching", "Prompt cache retention".
 
 use windlass_types::{CacheTtl, ModelRequest};
 
-/// The member of a request that asks for the longest retention that its model has, and its JSON. `None`: the session
-/// does not ask for it, or the model is not known to have a choice.
+/// Returns the member that requests the longest retention of the model, and its JSON. `None` if the session does not
+/// ask for it, or the model is not known to have a choice.
 pub(crate) fn member(request: &ModelRequest) -> Option<(&'static str, &'static str)> {
     if request.cache != Some(CacheTtl::OneHour) {
         return None;
@@ -16,14 +16,14 @@ pub(crate) fn member(request: &ModelRequest) -> Option<(&'static str, &'static s
         // The retention of older models is refused from here on.
         (5, 6..) | (6.., _) => Some(("prompt_cache_options", r#"{"ttl":"30m"}"#)),
         (5, 1..=5) => Some(("prompt_cache_retention", r#""24h""#)),
-        // Small models of these generations have none.
+        // Small models of these generations have no such retention.
         (5, 0) if is("gpt-5") || is("gpt-5-codex") => Some(("prompt_cache_retention", r#""24h""#)),
         (4, 1) if is("gpt-4.1") => Some(("prompt_cache_retention", r#""24h""#)),
         _ => None,
     }
 }
 
-/// The generation in a name: 5 and 6 of `gpt-5.6-sol`.
+/// Returns the generation in a name: 5 and 6 of `gpt-5.6-sol`.
 fn generation(model: &str) -> Option<(u32, u32)> {
     let number = model.strip_prefix("gpt-")?.split('-').next()?;
     let (major, minor) = number.split_once('.').unwrap_or((number, "0"));

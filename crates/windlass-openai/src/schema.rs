@@ -1,4 +1,4 @@
-//! JSON Schemas in the subset that strict mode takes.
+//! JSON Schemas in the subset of strict mode.
 //!
 //! Source: OpenAI, "Structured model outputs", "Supported schemas",
 //! <https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas>.
@@ -10,11 +10,11 @@ use std::borrow::Cow;
 use tree::{Json, Members, Top};
 use windlass_types::JsonText;
 
-/// The deepest nesting and the most properties of a schema.
+/// Maximum depth and maximum number of properties of a schema.
 const MAX_DEPTH: usize = 10;
 const MAX_PROPERTIES: usize = 5_000;
 
-/// Keywords that are sent as they are.
+/// Keywords that are sent unchanged.
 const KEPT: [&str; 11] = [
     "title",
     "description",
@@ -29,7 +29,7 @@ const KEPT: [&str; 11] = [
     "enum",
 ];
 
-/// Keywords without which a schema means something else. A schema that has one cannot be strict.
+/// Keywords that are essential to the meaning of a schema. A schema that has one cannot be strict.
 const BINDING: [&str; 13] = [
     "not",
     "if",
@@ -48,11 +48,11 @@ const BINDING: [&str; 13] = [
 
 const FORMATS: [&str; 9] = ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
-/// The schema in the subset of strict mode: every property is required and those that were optional may be null, no
-/// object has further properties, keywords that the API refuses are left out. Members keep their order.
+/// Returns the schema in the subset of strict mode: every property is required and optional ones may be null, no object
+/// has further properties, keywords that the API refuses are left out. Members keep their order.
 ///
-/// `None` if the schema cannot be said in the subset: free maps, values of any type, tuples, conditions, references
-/// to other documents.
+/// `None` if the subset cannot express the schema: free maps, values of any type, tuples, conditions, references to
+/// other documents.
 pub(crate) fn strict(schema: &JsonText) -> Option<JsonText> {
     let root: Json = schema.to().ok()?;
     let mut converter = Converter::default();
@@ -69,8 +69,9 @@ pub(crate) fn strict(schema: &JsonText) -> Option<JsonText> {
     JsonText::of(&converted).ok()
 }
 
-/// The schema of a tool's input that is not strict, as the API takes it: an object with a list of properties, and no
-/// alternatives at its top, which the API refuses there. What they would have excluded, the tool itself refuses.
+/// Returns the input schema of a tool that is not strict, in the form that the API takes: an object with a list of
+/// properties, and no alternatives at its top level, which the API refuses there. Inputs that these would have excluded
+/// are refused by the tool itself.
 pub(crate) fn parameters(schema: &JsonText) -> Cow<'_, str> {
     const REFUSED: [&str; 5] = ["anyOf", "oneOf", "allOf", "enum", "not"];
     let Ok(top) = serde_json::from_str::<Top<'_>>(schema.as_str()) else {
@@ -94,7 +95,7 @@ pub(crate) fn parameters(schema: &JsonText) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Where a schema stands.
+/// Position of a schema.
 #[derive(Clone, Copy)]
 struct Place {
     depth: usize,
@@ -106,7 +107,7 @@ impl Place {
         Self { depth: self.depth + 1, is_root: false }
     }
 
-    /// A branch of the same value.
+    /// Returns the position of a branch of the same value.
     fn beside(self) -> Self {
         Self { depth: self.depth + 1, is_root: false }
     }
@@ -152,8 +153,8 @@ impl Converter {
         (!is_array || out.has("items")).then_some(Json::Object(out))
     }
 
-    /// The `type` of a schema, which strict mode demands: the one that is there, or the one that follows from the
-    /// rest.
+    /// Writes the `type` of a schema, which strict mode demands: the given one, or the one that follows from the other
+    /// keywords.
     fn types(&mut self, members: &Members, out: &mut Members) -> Option<()> {
         if let Some(kind) = members.get("type") {
             out.set("type", kind.clone());
@@ -187,7 +188,7 @@ impl Converter {
         Some(())
     }
 
-    /// `allOf` with one branch is that branch, with the words beside it.
+    /// Merges `allOf` with only one branch into that branch, together with the keywords beside it.
     fn only_branch(&mut self, members: &Members, all: &Json, place: Place) -> Option<Json> {
         let [branch] = all.as_array()? else { return None };
         let mut merged = Members::default();
@@ -205,7 +206,7 @@ impl Converter {
         self.schema(&Json::Object(merged), Place { depth: place.depth + 1, ..place })
     }
 
-    /// A reference, which may have no other words beside it, as the API takes it.
+    /// Converts a reference, which may have no other keywords beside it.
     fn reference(&mut self, members: &Members, target: &Json, place: Place) -> Option<Json> {
         let path = target.as_str()?;
         let is_local = path == "#" || path.starts_with("#/$defs/") || path.starts_with("#/definitions/");
@@ -237,7 +238,7 @@ impl Converter {
         let none = Members::default();
         let properties = match members.get("properties") {
             Some(properties) => properties.as_object()?,
-            // An object of which only the type is known can be anything.
+            // An object without listed properties can be anything.
             None if place.is_root || is_closed => &none,
             None => return None,
         };
@@ -286,7 +287,7 @@ fn type_words(members: &Members) -> Vec<&str> {
     }
 }
 
-/// The converted schema, null allowed.
+/// Returns the converted schema with null allowed.
 fn nullable(schema: Json) -> Option<Json> {
     let Json::Object(mut members) = schema else { return None };
     let null = || Json::string("null");

@@ -1,14 +1,15 @@
-//! Ids of calls, as an endpoint takes them.
+//! Call ids in a form that an endpoint accepts.
 
 use super::compat::IdRule;
 use std::borrow::Cow;
 use windlass_http::provider::stable_hash;
 
-/// The longest id that OpenAI takes here, in bytes.
+/// Maximum length of an id that OpenAI accepts here, in bytes.
 const MAX_ID: usize = 40;
 
-/// The id under which a call and its result are sent: the id itself if it fits the rule, otherwise one made of its hash. It
-/// depends on the id alone, so calls and results meet and the bytes of a request stay the same from turn to turn.
+/// Returns the id under which a call and its result are sent: the id itself if it fits the rule, otherwise one made of
+/// its hash. The result depends on the id alone, so calls and results match and the bytes of a request stay the same
+/// from turn to turn.
 pub(super) fn alias(id: &str, rule: IdRule) -> Cow<'_, str> {
     let is_alphanumeric = id.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let is_plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
@@ -20,7 +21,7 @@ pub(super) fn alias(id: &str, rule: IdRule) -> Cow<'_, str> {
     }
 }
 
-/// Nine letters and digits of a hash: 53 bits of it.
+/// Returns nine letters and digits of a hash: 53 bits of it.
 fn nine(mut hash: u128) -> String {
     const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     // The low bits of this hash are the least mixed.

@@ -1,4 +1,4 @@
-//! From the pieces of an answer, in any order, to the events of one message, in theirs.
+//! Assembly of one message's events, in their order, from the pieces of an answer in any order.
 
 use super::calls::{Call, CallPiece, Calls};
 use super::compat::{AnswerCompat, Finish};
@@ -11,11 +11,11 @@ use windlass_types::{
     BlockStart, JsonText, MessageId, ModelErrorKind, ModelEvent, StopReason, StreamDelta, ToolUseId, Usage,
 };
 
-/// The most bytes of one message, framing included.
+/// Maximum number of bytes of one message, framing included.
 pub(super) const MAX_MESSAGE_BYTES: usize = 64 << 20;
 
-/// The blocks of a message come one after the other. The first call is handed on as it comes. What comes beside it (further
-/// calls, later text) is kept until the end, because a server may return to any call until then.
+/// Assembly of one message, whose blocks follow one another. The first call is passed on as it comes. Later calls and
+/// text are kept until the end, because a server may return to any call until then.
 #[derive(Debug, Default)]
 pub(super) struct Assembly {
     events: VecDeque<ModelEvent>,
@@ -27,13 +27,13 @@ pub(super) struct Assembly {
     /// Text and reasoning that came after a call.
     late_text: String,
     late_reasoning: String,
-    /// The member under which reasoning came, and under which it goes back.
+    /// Member in which reasoning came, and in which it is sent back.
     reasoning_in: Option<&'static str>,
     ending: Ending,
     progress: bool,
 }
 
-/// What is known of the end of a message.
+/// State of the end of a message.
 #[derive(Debug, Default)]
 struct Ending {
     finish: Option<Reason>,
@@ -59,7 +59,7 @@ impl Assembly {
         self.events.pop_front()
     }
 
-    /// Whether something was added to the message since the last question.
+    /// Returns `true` if something was added to the message since the last query.
     pub(super) fn takes_progress(&mut self) -> bool {
         std::mem::take(&mut self.progress)
     }
@@ -92,13 +92,13 @@ impl Assembly {
         self.delta(StreamDelta::Text(text));
     }
 
-    /// What the model says instead of an answer.
+    /// Adds text with which the model refuses to answer.
     pub(super) fn refusal(&mut self, text: String) {
         self.ending.refused = true;
         self.text(text);
     }
 
-    /// Reasoning as text, from a member of this name.
+    /// Adds reasoning text from the member of this name.
     pub(super) fn reasoning(&mut self, from: &'static str, text: String) {
         self.progress = true;
         self.reasoning_in.get_or_insert(from);
@@ -110,11 +110,11 @@ impl Assembly {
         self.delta(StreamDelta::Thinking(text));
     }
 
-    /// Reasoning as details. Their text is shown unless the delta has it in another member too.
+    /// Adds reasoning details. Their text is shown unless the delta has it in another member too.
     pub(super) fn details(&mut self, delta: &Delta<'_>, is_shown: bool) {
         let text = if is_shown { String::new() } else { delta.text() };
-        // The block that they belong to is open before they are added. Encrypted reasoning has no text: it begins a block of
-        // its own only where none is open.
+        // The block of the details is open before they are added. Encrypted reasoning has no text: it begins a block of
+        // its own only if none is open.
         if !text.is_empty() {
             self.reasoning("reasoning", text);
         } else if self.open.is_none() {
@@ -123,10 +123,10 @@ impl Assembly {
         self.details.add(delta);
     }
 
-    /// A piece of a call.
+    /// Adds a piece of a call.
     ///
     /// # Errors
-    /// There are too many calls.
+    /// Fails if there are too many calls.
     pub(super) fn call(&mut self, piece: CallPiece<'_>) -> Result<(), ModelError> {
         self.progress = true;
         if !self.calls.add(piece) {
@@ -148,7 +148,7 @@ impl Assembly {
     }
 
     pub(super) fn usage(&mut self, usage: Usage) {
-        // The last one that counts: some servers send one with each chunk, others end with an empty one.
+        // The last non-empty usage wins: some servers send one with each chunk, others end with an empty one.
         if usage != Usage::default() {
             self.ending.usage = Some(usage);
         }
@@ -162,11 +162,11 @@ impl Assembly {
         });
     }
 
-    /// Ends the message. `window` is the model's, where it is known and the server may be silent about it.
+    /// Ends the message. `window` is the window of the model, if it is known and the server may silently overflow it.
     ///
     /// # Errors
-    /// There was no finish reason, or one that says that the message does not count; or the prompt was too long for the model
-    /// and the server did not say so.
+    /// Fails if there was no finish reason, if the reason invalidates the message, or if the prompt was too long for
+    /// the model and the server did not report that.
     pub(super) fn complete(&mut self, is_done: bool, window: Option<u64>) -> Result<(), ModelError> {
         let Some(id) = &self.id else { return Err(cut()) };
         let id = id.clone();
@@ -190,8 +190,8 @@ impl Assembly {
         Ok(())
     }
 
-    /// The prompt did not fit, but the server answered as if it did: with more tokens than the window has, or with the limit
-    /// of the output reached before the first token (Xiaomi MiMo).
+    /// Detects a prompt that did not fit although the server answered as if it did: with more tokens than the window
+    /// has, or with the output limit reached before the first token (Xiaomi MiMo).
     fn check_overflow(&self, reason: &Reason, window: Option<u64>) -> Result<(), ModelError> {
         let Some(usage) = self.ending.usage else { return Ok(()) };
         let input = usage.total_input();
@@ -209,7 +209,7 @@ impl Assembly {
         ))
     }
 
-    /// Ends all blocks. `false`: a call has no name.
+    /// Ends all blocks. `false` if a call has no name.
     fn end_blocks(&mut self, message: &str) -> bool {
         let first_is_open = self.open == Some(Open::Call);
         let mut whole = true;
@@ -280,7 +280,7 @@ impl Assembly {
         self.events.push_back(ModelEvent::BlockDelta { index: self.blocks, delta });
     }
 
-    /// Closes the open block with what goes back with it.
+    /// Closes the open block with the data that is sent back with it.
     fn close(&mut self) {
         match self.open {
             None => return,
@@ -338,7 +338,7 @@ pub(super) fn cut() -> ModelError {
     ModelError::new(ModelErrorKind::Cut, "the stream ended before the message was complete")
 }
 
-/// The id of a call that the server gave none: the same whenever the answer is read.
+/// Returns an id for a call without one: the same whenever the answer is read.
 fn made_up(message: &str, at: usize) -> ToolUseId {
     ToolUseId::from(&*format!("call_{:016x}_{at}", stable_hash(message.as_bytes()) as u64))
 }

@@ -9,7 +9,7 @@ use windlass_http::{HeaderMap, HeaderName, HeaderValue, HttpClient, HttpOptions,
 use windlass_model::{Catalogue, ModelError};
 use windlass_types::{JsonText, ModelErrorKind};
 
-/// Sets up a [`ChatCompletions`] provider.
+/// Builder of a [`ChatCompletions`] provider.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct ChatCompletionsBuilder {
@@ -51,7 +51,7 @@ impl ChatCompletionsBuilder {
         self
     }
 
-    /// Sets the key. An empty one counts as none.
+    /// Sets the key. An empty key counts as none.
     pub fn api_key(mut self, key: impl AsRef<str>) -> Self {
         self.key = Some(Secret::new(key)).filter(|key| !key.is_empty());
         self
@@ -76,13 +76,13 @@ impl ChatCompletionsBuilder {
         self
     }
 
-    /// Merges settings over the profile, a JSON object with the members of [`Compat`] that differ.
+    /// Merges settings over the profile: a JSON object with the members of [`Compat`] that differ.
     pub fn compat_settings(mut self, settings: JsonText) -> Self {
         self.settings.push(settings);
         self
     }
 
-    /// Adds a header to every request; it replaces one that windlass would send.
+    /// Adds a header to every request; it replaces a default header of the same name.
     pub fn header(mut self, name: impl Into<String>, value: impl AsRef<str>) -> Self {
         self.headers.push((name.into(), Secret::new(value)));
         self
@@ -93,19 +93,20 @@ impl ChatCompletionsBuilder {
         "Default: 120 s. A server on the own machine may need longer to load a model."
     );
 
-    /// Sets the catalogue of models, with the limits and prices of the user's own. Default: the built-in tables.
+    /// Sets the catalogue of models, with the user's own limits and prices. Default: the built-in tables.
     pub fn catalogue(mut self, catalogue: Catalogue) -> Self {
         self.catalogue = catalogue;
         self
     }
 
-    /// Sets the size of the context that Ollama is asked for, in tokens. It is the window of all models then. Default: 32,768.
+    /// Sets the context size that is requested from Ollama, in tokens. All models have this window then. Default:
+    /// 32,768.
     pub fn context_size(mut self, tokens: u32) -> Self {
         self.context_size = Some(tokens.to_string());
         self
     }
 
-    /// Takes key, base URL and the size of the context from the variables of the endpoint, proxies from `HTTPS_PROXY`,
+    /// Reads the key, the base URL and the context size from the variables of the endpoint, proxies from `HTTPS_PROXY`,
     /// `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, and certificate authorities from `SSL_CERT_FILE` and
     /// `NODE_EXTRA_CA_CERTS`.
     pub fn lookup(mut self, lookup: impl Fn(&str) -> Option<String>) -> Self {
@@ -114,7 +115,7 @@ impl ChatCompletionsBuilder {
         if let Some(key) = self.endpoint.key_variables.iter().find_map(|name| lookup(name)) {
             self = self.api_key(key);
         } else if let Some(token) = lookup("AZURE_OPENAI_AD_TOKEN").filter(|_| self.endpoint.name == "azure") {
-            // A token of the identity service stands where a key does not.
+            // A token of the identity service is sent in another header than a key.
             self.endpoint.compat.transport.auth = Auth::Bearer;
             self = self.api_key(token);
         }
@@ -131,7 +132,7 @@ impl ChatCompletionsBuilder {
         self
     }
 
-    /// The headers of OpenAI for keys that belong to several organizations or projects. Other vendors get none.
+    /// Adds the headers of OpenAI for keys that belong to several organizations or projects. Other vendors get none.
     fn billed_to(mut self, lookup: &impl Fn(&str) -> Option<String>) -> Self {
         let is_openai = self.endpoint.name == "openai";
         let organization = || lookup("OPENAI_ORG_ID").or_else(|| lookup("OPENAI_ORGANIZATION"));
@@ -144,17 +145,16 @@ impl ChatCompletionsBuilder {
         self
     }
 
-    /// [`lookup`](Self::lookup) in the environment of the process.
+    /// Calls [`lookup`](Self::lookup) with the environment of the process.
     #[expect(clippy::disallowed_methods, reason = "reads the environment because its caller asks for that by name")]
     pub fn env(self) -> Self {
         self.lookup(|name| std::env::var(name).ok())
     }
 
-    /// Builds the provider. It connects at the first request.
+    /// Builds the provider. The first request opens the connection.
     ///
     /// # Errors
-    /// `Authentication` without a key where one is needed; `Configuration` for settings, a base URL or a header that cannot be
-    /// used.
+    /// `Authentication` without a required key; `Configuration` for unusable settings, base URL or headers.
     pub fn build(mut self) -> Result<ChatCompletions, ModelError> {
         for settings in std::mem::take(&mut self.settings) {
             self.endpoint.compat = self.endpoint.compat.with_settings(&settings).map_err(|error| {
@@ -248,8 +248,8 @@ fn configuration(text: String) -> ModelError {
     ModelError::new(ModelErrorKind::Configuration, text)
 }
 
-/// `OLLAMA_HOST` may be a host, a host and a port, or a URL. The address that a server listens on at all interfaces is not one
-/// to connect to.
+/// Converts `OLLAMA_HOST`, which may be a host, a host and a port, or a URL, to a URL. The address of a server that
+/// listens on all interfaces cannot be connected to.
 fn ollama_url(host: &str) -> String {
     let host = host.trim().trim_end_matches('/');
     if host.contains("://") {

@@ -1,12 +1,12 @@
-//! Which call a piece belongs to.
+//! Assignment of pieces to calls.
 
 use std::collections::HashMap;
 use windlass_types::JsonText;
 
-/// The most calls of one message.
+/// Maximum number of calls of one message.
 const MAX_CALLS: usize = 1_000;
 
-/// A piece of a call, as a delta has it.
+/// Piece of a call in a delta.
 #[derive(Debug, Default)]
 pub(super) struct CallPiece<'a> {
     pub(super) index: Option<u64>,
@@ -16,32 +16,32 @@ pub(super) struct CallPiece<'a> {
     pub(super) extra: Option<JsonText>,
 }
 
-/// A call, as far as it has come.
+/// Call, as far as it has arrived.
 #[derive(Debug, Default)]
 pub(super) struct Call {
-    /// The id that the server gave it.
+    /// Id that the server gave the call.
     pub(super) id: Option<String>,
     pub(super) name: Option<String>,
-    /// The arguments that are not handed on yet.
+    /// Arguments that are not passed on yet.
     pub(super) arguments: String,
-    /// What goes back with it.
+    /// Extra content that is sent back with the call.
     pub(super) extra: Option<JsonText>,
     has_arguments: bool,
 }
 
 impl Call {
-    /// Whether there is anything of it.
+    /// `true` if nothing of the call has arrived.
     pub(super) fn is_empty(&self) -> bool {
         self.name.is_none() && !self.has_arguments
     }
 }
 
-/// The calls of one message.
+/// Calls of one message.
 ///
-/// Servers write indexes from zero, from one, always zero or not at all, and ids once, in each piece, late, empty or not at
-/// all. An id that was seen decides. A new id is a new call, also at an index that is taken. Without an id the index
-/// decides, and without both the piece belongs to the call that came last. That the arguments are valid JSON never ends a
-/// call: a beginning can be valid already.
+/// Servers write indexes from zero, from one, always zero or not at all, and ids once, in each piece, late, empty or
+/// not at all. A known id decides. A new id is a new call, even at a used index. Without an id the index decides, and
+/// without both the piece belongs to the latest call. Valid JSON in the arguments never ends a call: a beginning can be
+/// valid already.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     list: Vec<Call>,
@@ -63,7 +63,7 @@ impl Calls {
         std::mem::take(&mut self.list)
     }
 
-    /// Adds a piece. `false`: there are too many calls.
+    /// Adds a piece. `false` if there are too many calls.
     pub(super) fn add(&mut self, piece: CallPiece<'_>) -> bool {
         let id = piece.id.filter(|id| !id.is_empty());
         let name = piece.name.filter(|name| !name.is_empty());
@@ -102,7 +102,7 @@ impl Calls {
         true
     }
 
-    /// The call of a piece. `None`: it begins a new one.
+    /// Returns the call of a piece; `None` if the piece begins a new one.
     fn find(&self, index: Option<u64>, id: Option<&str>, name: Option<&str>) -> Option<usize> {
         if let Some(at) = id.and_then(|id| self.by_id.get(id)) {
             return Some(*at);
@@ -115,7 +115,7 @@ impl Calls {
         let is_new = match (id, name, call.name.as_deref()) {
             // An id may come late, but only once.
             (Some(_), name, before) => call.id.is_some() || (name.is_some() && before.is_some()),
-            // A name comes once, but for servers that repeat all of it in each piece of an index.
+            // A name comes once, except from servers that repeat all of it in each piece of an index.
             (None, Some(name), Some(before)) => index.is_none() || name != before,
             _ => false,
         };

@@ -1,12 +1,12 @@
-//! The JSON of a chunk, as the wire has it.
+//! JSON of a chunk, in its wire format.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use windlass_types::WholeNumber;
 
-/// A chunk. Members stay text until they are needed: nearly every chunk brings a few letters of one of them, and a server
-/// that writes another type in one that is not needed does no harm.
+/// Chunk of an answer. Members stay unparsed until they are needed: nearly every chunk brings a few letters of one of
+/// them, and an unneeded member of an unexpected type does no harm.
 #[derive(Default, Deserialize)]
 pub(super) struct Chunk<'a> {
     #[serde(borrow, default)]
@@ -25,7 +25,7 @@ pub(super) struct Chunk<'a> {
     pub(super) x_groq: Option<XGroq<'a>>,
 }
 
-/// What Groq adds: earlier versions have the usage only here.
+/// Additional members of Groq: earlier versions have the usage only here.
 #[derive(Deserialize)]
 pub(super) struct XGroq<'a> {
     #[serde(borrow, default)]
@@ -50,9 +50,9 @@ pub(super) struct Choice<'a> {
 }
 
 impl Choice<'_> {
-    /// Whether this is the choice that was asked for. More than one never is.
+    /// `true` for the requested choice. More than one is never requested.
     pub(super) fn is_first(&self) -> bool {
-        // An index that cannot be read must not lose an answer.
+        // An unreadable index must not lose an answer.
         let number = self.index.and_then(|index| serde_json::from_str::<WholeNumber>(index.get()).ok());
         number.is_none_or(|number| number.get() == 0)
     }
@@ -76,7 +76,7 @@ pub(super) struct Delta<'a> {
     pub(super) tool_calls: Option<Vec<Piece<'a>>>,
 }
 
-/// A piece of a call.
+/// Piece of a call.
 #[derive(Default, Deserialize)]
 pub(super) struct Piece<'a> {
     #[serde(borrow, default)]
@@ -85,16 +85,16 @@ pub(super) struct Piece<'a> {
     pub(super) id: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) function: Option<Function<'a>>,
-    /// What Gemini wants back with the call.
+    /// Content that Gemini wants back with the call.
     #[serde(borrow, default)]
     pub(super) extra_content: Option<&'a RawValue>,
 }
 
 impl Piece<'_> {
-    /// The index of the call, if the piece has one.
+    /// Returns the index of the call, if the piece has one.
     ///
     /// # Errors
-    /// The index is not a number without a fraction.
+    /// Fails if the index is not a number without a fraction.
     pub(super) fn index(&self) -> Result<Option<u64>, serde_json::Error> {
         let Some(index) = self.index.filter(|json| !is_blank(Some(json))) else { return Ok(None) };
         // Some servers write a number as a string.
@@ -111,19 +111,19 @@ pub(super) struct Function<'a> {
     pub(super) arguments: Option<&'a RawValue>,
 }
 
-/// A part of a content that comes as a list.
+/// Part of a content that comes as a list.
 #[derive(Deserialize)]
 pub(super) struct Part<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(super) kind: Cow<'a, str>,
     #[serde(borrow, default)]
     pub(super) text: Option<&'a RawValue>,
-    /// A text, or parts.
+    /// Text, or parts.
     #[serde(borrow, default)]
     pub(super) thinking: Option<&'a RawValue>,
 }
 
-/// The text of a member that is a string and not empty. `None` also for a text that cannot be read: only for members that an
+/// Returns the text of a string member that is not empty. `None` also for unreadable text: only for members that an
 /// answer can do without.
 pub(super) fn text(json: Option<&RawValue>) -> Option<String> {
     let json = json?.get();
@@ -133,10 +133,10 @@ pub(super) fn text(json: Option<&RawValue>) -> Option<String> {
     literal(json)
 }
 
-/// The text of a string literal. `None`: it is not one, or holds half of a surrogate pair.
+/// Returns the text of a string literal; `None` if it is not one, or holds half of a surrogate pair.
 pub(super) fn literal(json: &str) -> Option<String> {
     let text = json.strip_prefix('"')?.strip_suffix('"')?;
-    // Without an early exit the compiler looks at many bytes at once.
+    // Without an early exit the compiler can process many bytes at once.
     let is_plain = text.bytes().fold(true, |plain, byte| plain & (byte >= b' ') & (byte != b'"') & (byte != b'\\'));
     if is_plain { Some(text.to_owned()) } else { serde_json::from_str(json).ok() }
 }
@@ -146,7 +146,7 @@ pub(super) fn is_blank(json: Option<&RawValue>) -> bool {
     json.is_none_or(|json| matches!(json.get(), "null" | "\"\""))
 }
 
-/// The parts of a content that is a list. `None`: it is not a list of parts.
+/// Returns the parts of a content that is a list; `None` if it is not a list of parts.
 pub(super) fn parts(json: &RawValue) -> Option<Vec<Part<'_>>> {
     if json.get().starts_with('[') { serde_json::from_str(json.get()).ok() } else { None }
 }

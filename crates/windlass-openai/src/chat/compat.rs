@@ -1,4 +1,4 @@
-//! What endpoints that speak Chat Completions do not have in common, as data.
+//! Differences between endpoints that speak Chat Completions, as data.
 
 mod reasoning;
 mod request;
@@ -13,11 +13,10 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use windlass_types::{JsonError, JsonText, StopReason};
 
-/// The profile of an endpoint: what it takes, what it refuses and how it writes its answers.
+/// Profile of an endpoint: its supported request members and the form of its answers.
 ///
-/// The default is for an endpoint that is not known: it uses only what all servers take, and reads all that is known to
-/// be sent. A profile of a setting is merged over another one ([`Compat::with_settings`]), so a setting names only what
-/// differs.
+/// The default is for an unknown endpoint: it uses only members that all servers accept, and reads all known forms. A
+/// profile in the settings is merged over another one ([`Compat::with_settings`]), so settings name only differences.
 ///
 /// ```
 /// use windlass_openai::Compat;
@@ -32,11 +31,11 @@ use windlass_types::{JsonError, JsonText, StopReason};
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Compat {
-    /// How requests reach it.
+    /// Transport of requests.
     pub transport: TransportCompat,
     /// Members of the body beside messages and tools.
     pub body: BodyCompat,
-    /// How prompts are cached.
+    /// Caching of prompts.
     pub cache: CacheCompat,
     /// Roles and contents.
     pub messages: MessageCompat,
@@ -44,15 +43,15 @@ pub struct Compat {
     pub tools: ToolCompat,
     /// Reasoning, in both directions.
     pub reasoning: ReasoningCompat,
-    /// How answers are read.
+    /// Reading of answers.
     pub answer: AnswerCompat,
 }
 
 impl Compat {
-    /// This profile with the members of a JSON object in place of its own, at every level.
+    /// Returns this profile with the members of a JSON object replaced, at every level.
     ///
     /// # Errors
-    /// The settings are not an object, or have a member or a value that is not known.
+    /// Fails if the settings are not an object, or have an unknown member or value.
     pub fn with_settings(&self, settings: &JsonText) -> Result<Self, JsonError> {
         let mut profile: serde_json::Value = JsonText::of(self)?.to()?;
         merge(&mut profile, settings.to()?);
@@ -73,22 +72,23 @@ fn merge(into: &mut serde_json::Value, from: serde_json::Value) {
     }
 }
 
-/// How requests reach an endpoint.
+/// Transport of requests to an endpoint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct TransportCompat {
-    /// What stands behind the base URL; a query may follow, as older versions of Azure want it (`?api-version=…`).
-    /// Default: `/chat/completions`.
+    /// Path after the base URL; a query may follow, as older versions of Azure require (`?api-version=…`). Default:
+    /// `/chat/completions`.
     pub path: Cow<'static, str>,
-    /// How the key is sent. Default: as a bearer token.
+    /// Authentication of requests. Default: a bearer token.
     pub auth: Auth,
-    /// Whether it answers without a key: servers on the own machine do. Default: no.
+    /// `true` if the endpoint answers without a key: servers on the local machine do. Default: `false`.
     pub key_optional: bool,
-    /// The header that carries [`session_key`](windlass_types::ModelRequest::session_key), by which some vendors route a
-    /// session to where its prompt is cached (xAI, "Prompt caching": `x-grok-conv-id`). Default: empty, none.
+    /// Header that carries [`session_key`](windlass_types::ModelRequest::session_key), by which some vendors route a
+    /// session to the server that caches its prompt (xAI, "Prompt caching": `x-grok-conv-id`). Default: empty, no
+    /// header.
     pub session_header: Cow<'static, str>,
-    /// Which protocol it speaks. Default: Chat Completions.
+    /// Protocol of the endpoint. Default: Chat Completions.
     pub protocol: Protocol,
 }
 
@@ -108,65 +108,66 @@ impl Default for TransportCompat {
     }
 }
 
-/// How an endpoint takes its key.
+/// Authentication at an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Auth {
-    /// `authorization: Bearer KEY`.
+    /// Sends `authorization: Bearer KEY`.
     Bearer,
-    /// A header of this name with the bare key; Azure has `api-key`.
+    /// Sends a header of this name with the bare key; Azure uses `api-key`.
     Header(Cow<'static, str>),
 }
 
-/// The protocol of an endpoint.
+/// Protocol of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Protocol {
     /// `POST /chat/completions` with server-sent events.
     ChatCompletions,
-    /// `POST /api/chat` of Ollama, with a JSON object in each line. Only there can the size of the context be set, and only
-    /// there can the server be kept from cutting the prompt.
+    /// `POST /api/chat` of Ollama, with a JSON object in each line. Only this protocol can set the context size and
+    /// keep the server from cutting the prompt.
     Ollama,
 }
 
-/// How answers of an endpoint are read.
+/// Reading of an endpoint's answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct AnswerCompat {
-    /// Whether `[DONE]` ends a message that named no finish reason. Default: no, such a message is cut: a proxy that lost its
-    /// server writes `[DONE]` too.
+    /// `true` if `[DONE]` ends a message that named no finish reason. Default: `false`, such a message counts as cut,
+    /// because a proxy that lost its server writes `[DONE]` too.
     pub done_without_finish: bool,
-    /// Whether it answers a prompt that is larger than the window as if it fitted (z.ai: the usage is larger than the window).
-    /// Such an answer fails as [`PromptTooLong`](windlass_types::ModelErrorKind::PromptTooLong). Looked at only for models
-    /// whose window is known. Default: no.
+    /// `true` if the endpoint answers a prompt that is larger than the window as if it fitted (z.ai: the usage is
+    /// larger than the window). Such an answer fails as
+    /// [`PromptTooLong`](windlass_types::ModelErrorKind::PromptTooLong). Applies only to models whose window is known.
+    /// Default: `false`.
     pub silent_overflow: bool,
-    /// What its own finish reasons mean; looked at before those that are known for all.
+    /// Meanings of the endpoint's own finish reasons; they take precedence over the common ones.
     pub finish_reasons: Cow<'static, [(Cow<'static, str>, Finish)]>,
-    /// How much of a model's window may be planned with, in percent. OpenRouter counts tokens with a tokenizer that is not the
-    /// model's and refuses what it thinks is too much, so a part stays free. Default: 100.
+    /// Usable part of a model's window, in percent. OpenRouter counts tokens with a tokenizer that is not the model's
+    /// and refuses prompts that it considers too long, so a part stays free. Default: 100.
     pub window_percent: u8,
-    /// Whether reasoning is counted beside the completion tokens and not as part of them (xAI). Where the sum of the figures
-    /// shows it, it is seen without this. Default: no.
+    /// `true` if reasoning is counted beside the completion tokens and not as part of them (xAI). Usage whose sum shows
+    /// this is recognized without the setting. Default: `false`.
     pub reasoning_beside_output: bool,
-    /// Whether the usage says what the call cost, and in which unit. It counts for more than known prices. Default: not, for
-    /// an amount of an unknown currency is none.
+    /// Unit in which the usage reports the cost of a call. A reported cost takes precedence over known prices. Default:
+    /// none, because an amount of an unknown currency is useless.
     pub reported_cost: ReportedCost,
 }
 
-/// How an endpoint says what a call cost.
+/// Form in which an endpoint reports the cost of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ReportedCost {
-    /// Not at all.
+    /// The cost is not reported.
     Never,
-    /// In dollars, as `usage.cost` (OpenRouter, "Usage accounting", whose credits are dollars; no option of the request is
-    /// needed). With a key of the user at the vendor, what that one bills is added.
+    /// Dollars, as `usage.cost` (OpenRouter, "Usage accounting", whose credits are dollars; no option of the request is
+    /// needed). With the user's own key at the vendor, the vendor's charge is added.
     Dollars,
-    /// In ten billionths of a dollar, as `usage.cost_in_usd_ticks` (xAI, "Cost tracking").
+    /// Ten billionths of a dollar, as `usage.cost_in_usd_ticks` (xAI, "Cost tracking").
     DollarTicks,
 }
 
@@ -187,14 +188,14 @@ impl Default for AnswerCompat {
     }
 }
 
-/// What a finish reason means.
+/// Meaning of a finish reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Finish {
     /// The message is complete, with calls or without.
     Done,
-    /// The limit of the output was reached.
+    /// The output limit was reached.
     MaxTokens,
     /// The window is full.
     ContextWindow,
@@ -202,18 +203,18 @@ pub enum Finish {
     ContentFilter,
     /// The model refused.
     Refusal,
-    /// The model wrote a call that cannot be read.
+    /// The model wrote an unreadable call.
     MalformedCall,
-    /// The server failed; the message does not count.
+    /// The server failed; the message is discarded.
     Failed,
-    /// The server was overloaded; the message does not count.
+    /// The server was overloaded; the message is discarded.
     Overloaded,
-    /// The message was broken off; it does not count.
+    /// The message was interrupted; it is discarded.
     Cut,
 }
 
 impl Finish {
-    /// The meaning of a reason that is written the same by all who have it. `None`: not known.
+    /// Returns the meaning of a finish reason that has the same meaning at all endpoints; `None` if it is unknown.
     ///
     /// Sources: OpenAI, "The chat completion chunk object"; DeepSeek, Mistral, z.ai and vLLM, the same page of their
     /// references; OpenRouter, "Errors"; Gemini's OpenAI route writes `function_call_filter: MALFORMED_FUNCTION_CALL`.
@@ -235,7 +236,7 @@ impl Finish {
         })
     }
 
-    /// The reason as the port has it. `None`: the message does not count.
+    /// Returns the stop reason; `None` if the message is discarded.
     pub(crate) fn stop_reason(self, has_calls: bool) -> Option<StopReason> {
         Some(match self {
             Self::Done if has_calls => StopReason::ToolUse,

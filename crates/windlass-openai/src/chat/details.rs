@@ -1,4 +1,4 @@
-//! `reasoning_details` of OpenRouter: a list that goes back in order, word for word.
+//! `reasoning_details` of OpenRouter: a list that is sent back in order and unchanged.
 
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -6,29 +6,29 @@ use std::collections::BTreeMap;
 
 type Members<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
-/// The members that come in pieces.
+/// Members that come in pieces.
 const PIECES: [&str; 3] = ["text", "summary", "data"];
 
-/// The details that have come and were not handed on yet.
+/// Details that have arrived and were not passed on yet.
 ///
-/// A stream has each detail in pieces: those that follow one another with the same type, index and id are one detail. Members
-/// that are not known are kept.
+/// A stream has each detail in pieces: consecutive pieces with the same type, index and id are one detail. Unknown
+/// members are kept.
 #[derive(Debug, Default)]
 pub(super) struct Details {
     list: Vec<Detail>,
 }
 
-/// The details of one delta.
+/// Details of one delta.
 #[derive(Debug)]
 pub(super) struct Delta<'a>(Vec<Members<'a>>);
 
 impl<'a> Delta<'a> {
-    /// Reads them. What is no list of objects has none.
+    /// Reads the details. A value that is no list of objects has none.
     pub(super) fn read(json: &'a RawValue) -> Self {
         Self(serde_json::from_str(json.get()).unwrap_or_default())
     }
 
-    /// Their text, as far as it can be read.
+    /// Returns the readable text of the details.
     pub(super) fn text(&self) -> String {
         let shown = |detail: &Members<'_>| ["text", "summary"].iter().find_map(|name| string(detail.get(*name)?));
         self.0.iter().filter_map(shown).collect()
@@ -57,7 +57,7 @@ impl Details {
         }
     }
 
-    /// The list as JSON, to be handed on. `None`: nothing has come since it was handed on.
+    /// Returns the list as JSON, to be passed on. `None` if nothing has arrived since the last call.
     pub(super) fn take(&mut self) -> Option<String> {
         if self.list.is_empty() {
             return None;
@@ -86,7 +86,7 @@ impl Detail {
     fn continues_with(&self, next: &Members<'_>) -> bool {
         let of_next = |name: &str| next.get(name).map(|json| json.get()).filter(|json| *json != "null");
         let same = |name: &str| self.raw(name) == of_next(name);
-        // Encrypted data comes whole: two of them are two.
+        // Encrypted data comes whole: two pieces are two details.
         let is_text = self.raw("type") != Some("\"reasoning.encrypted\"");
         let id = of_next("id").is_none() || same("id");
         is_text && same("type") && same("index") && id

@@ -1,4 +1,4 @@
-//! Endpoints that are known by name. One more is one more row.
+//! Known endpoints. A new one needs only a new row.
 
 use super::compat::{
     AnswerFormat, Auth, Compat, EmptyContent, Finish, IdRule, InstructionRole, OutputLimit, Protocol, ReasoningBack,
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use windlass_types::Effort;
 
-/// An endpoint: where it is, which variables set it up, and its profile.
+/// Endpoint: its address, the variables that configure it, and its profile.
 ///
 /// ```
 /// use windlass_openai::{ChatCompletions, Endpoint};
@@ -23,26 +23,27 @@ use windlass_types::Effort;
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Endpoint {
-    /// Its name, in logs, errors and the origin of messages.
+    /// Name in logs, errors and the origin of messages.
     pub name: Cow<'static, str>,
-    /// Its base URL, to which [`TransportCompat::path`](super::TransportCompat::path) is added. Empty: it has to be set.
+    /// Base URL, to which [`TransportCompat::path`](super::TransportCompat::path) is added. Empty: the URL has to be
+    /// set.
     pub base_url: Cow<'static, str>,
-    /// The variable that sets another base URL. Empty: none.
+    /// Variable that sets another base URL. Empty: none.
     #[serde(default)]
     pub base_url_variable: Cow<'static, str>,
-    /// What is added to a base URL without a path, where the variable of the vendor usually holds only the host (Azure).
+    /// Path that is added to a base URL without one, because the vendor's variable usually holds only the host (Azure).
     #[serde(default)]
     pub base_path: Cow<'static, str>,
-    /// The variables that hold the key; the first that is set counts.
+    /// Variables that hold the key; the first that is set is used.
     #[serde(default)]
     pub key_variables: Cow<'static, [Cow<'static, str>]>,
-    /// Its profile.
+    /// Profile of the endpoint.
     #[serde(default)]
     pub compat: Compat,
 }
 
 impl Endpoint {
-    /// An endpoint with the careful profile and no variables.
+    /// Creates an endpoint with the default profile and no variables.
     pub fn new(name: impl Into<String>, base_url: impl Into<String>) -> Self {
         Self {
             name: Cow::Owned(name.into()),
@@ -54,18 +55,18 @@ impl Endpoint {
         }
     }
 
-    /// The endpoint of this name. `None`: it is not known.
+    /// Returns the known endpoint of this name; `None` if there is none.
     pub fn preset(name: &str) -> Option<Self> {
         PRESETS.iter().find(|row| row.name == name).map(Row::endpoint)
     }
 
-    /// The names of all endpoints that are known.
+    /// Returns the names of all known endpoints.
     pub fn preset_names() -> impl Iterator<Item = &'static str> {
         PRESETS.iter().map(|row| row.name)
     }
 
-    /// The endpoint that a base URL belongs to, by its host. `None`: it is not known. Servers on the own machine have no host
-    /// of their own.
+    /// Returns the known endpoint of a base URL, by its host; `None` if there is none. Servers on the local machine
+    /// have no host of their own.
     pub fn of_url(url: &str) -> Option<Self> {
         let host = host(url)?;
         let row = PRESETS.iter().find(|row| host_of(row) == Some(host));
@@ -82,13 +83,13 @@ fn host(url: &str) -> Option<&str> {
     rest.split(['/', ':', '?']).next().filter(|host| !host.is_empty())
 }
 
-/// One row of the table.
+/// Row of the table of known endpoints.
 struct Row {
     name: &'static str,
     base_url: &'static str,
     base_url_variable: &'static str,
     key_variables: &'static [&'static str],
-    /// What differs from the careful profile.
+    /// Applies the differences from the default profile.
     differs: fn(&mut Compat),
 }
 
@@ -247,7 +248,7 @@ fn openai(compat: &mut Compat) {
     compat.messages.without_text = EmptyContent::Null;
     compat.messages.documents = true;
     compat.tools.strict = Strict::PerTool;
-    // It neither shows its reasoning here nor takes it back.
+    // OpenAI neither shows its reasoning here nor takes it back.
     compat.reasoning.back = ReasoningBack::Never;
     compat.reasoning.switch = ThinkingSwitch::Effort;
     compat.reasoning.efforts = Cow::Borrowed(LOW_TO_XHIGH);
@@ -257,7 +258,7 @@ fn openai(compat: &mut Compat) {
 fn azure(compat: &mut Compat) {
     openai(compat);
     compat.transport.auth = Auth::Header(Cow::Borrowed("api-key"));
-    // Members that OpenAI added lately come there later.
+    // Azure supports members that OpenAI added recently only later.
     compat.body.plain_stream = false;
     compat.body.user_field = Cow::Borrowed("user");
     compat.messages.instructions = InstructionRole::System;
@@ -289,7 +290,8 @@ fn deepseek(compat: &mut Compat) {
     compat.reasoning.efforts = Cow::Borrowed(const { &[effort(Effort::High, "high"), effort(Effort::Max, "max")] });
 }
 
-/// Groq, "API reference", "Reasoning". It takes `reasoning` back, but refuses `reasoning_content`, which it does not send.
+/// Groq, "API reference", "Reasoning". Accepts `reasoning` in requests, but refuses `reasoning_content`, which it does
+/// not send.
 fn groq(compat: &mut Compat) {
     compat.body.output_limit = OutputLimit::MaxCompletionTokens;
     compat.body.user_field = Cow::Borrowed("user");
@@ -298,7 +300,7 @@ fn groq(compat: &mut Compat) {
     compat.reasoning.efforts = Cow::Borrowed(LOW_TO_HIGH);
 }
 
-/// Mistral, "Chat completion", "Reasoning". It always reports its usage, and refuses members that it does not know.
+/// Mistral, "Chat completion", "Reasoning". Always reports its usage, and refuses unknown members.
 fn mistral(compat: &mut Compat) {
     compat.body.include_usage = false;
     compat.body.answer_format = AnswerFormat::JsonSchema;

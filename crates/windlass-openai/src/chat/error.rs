@@ -1,4 +1,4 @@
-//! Failures of endpoints as [`ModelError`]s.
+//! Errors of endpoints as [`ModelError`]s.
 
 use crate::error::{ErrorDetail, request_id};
 use serde::Deserialize;
@@ -9,7 +9,7 @@ use windlass_http::provider::{Failure, Secrets, Vendor, retry_after, should_retr
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
-/// The error of an answer with a status other than 200.
+/// Reads the error of an answer with a status other than 200.
 #[expect(clippy::disallowed_methods, reason = "a server may name the time of a repeat as a date")]
 pub(super) fn from_answer(
     vendor: &Vendor,
@@ -23,7 +23,7 @@ pub(super) fn from_answer(
     error.with_retry_after(wait).with_should_retry(should_retry(headers)).with_request_id(request_id(headers))
 }
 
-/// The error of a body or a chunk that came with status 200. A code that is a status counts as one.
+/// Reads the error of a body or a chunk that came with status 200. A code that is a status counts as one.
 pub(super) fn from_chunk(vendor: &Vendor, data: &str, secrets: &Secrets) -> ModelError {
     read(vendor, None, data, secrets)
 }
@@ -34,7 +34,7 @@ fn read(vendor: &Vendor, status: Option<u16>, body: &str, secrets: &Secrets) -> 
     };
     let code = detail.code();
     let number = code.parse::<u16>().ok().filter(|code| (400..600).contains(code));
-    // The sentence of a router says only that its provider failed: the provider's own text is beside it.
+    // A router's own message says only that its provider failed; the provider's text is beside it.
     let text = match behind(body) {
         Some(behind) => format!("{}: {behind}", detail.message()),
         None if detail.message().is_empty() => body.to_owned(),
@@ -50,12 +50,12 @@ fn read(vendor: &Vendor, status: Option<u16>, body: &str, secrets: &Secrets) -> 
     error
 }
 
-/// What Ollama says of a prompt that it has cut until no message of the user was left (ollama/ollama#18107).
+/// `true` for Ollama's error about a prompt that it has cut until no user message was left (ollama/ollama#18107).
 fn is_lost_prompt(text: &str) -> bool {
     text.contains("no user query found in messages")
 }
 
-/// The text of the provider behind a router (OpenRouter, "Errors": `metadata.raw`).
+/// Returns the text of the provider behind a router (OpenRouter, "Errors": `metadata.raw`).
 fn behind(body: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Body<'a> {

@@ -1,7 +1,7 @@
 //! Texts of chunks that end in the middle of a character.
 //!
-//! Servers that escape all but ASCII cut a text between any two UTF-16 units: `"\\ud83d"` in one chunk, `"\\ude00"` in the next.
-//! The first half is kept until the second one comes for the same place.
+//! Servers that escape all but ASCII cut a text between any two UTF-16 units: `"\\ud83d"` in one chunk, `"\\ude00"` in
+//! the next. The first half is kept until the second one arrives for the same place.
 
 use super::template::Place;
 use crate::error::protocol;
@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use std::fmt;
 use windlass_model::ModelError;
 
-/// The first half of a surrogate pair, and the place of the text that it ended.
+/// First half of a surrogate pair, and the place of the text that it ended.
 #[derive(Debug, Default)]
 pub(super) struct PendingHalf(Option<(Place, u16)>);
 
@@ -20,10 +20,10 @@ impl PendingHalf {
         self.0.is_some()
     }
 
-    /// The replacement for a first half that no second one followed, with its place.
+    /// Gives up the pending half, and returns its place for a replacement character.
     ///
     /// # Errors
-    /// The half belongs to the arguments of a call, which are never guessed.
+    /// Fails if the half belongs to the arguments of a call, which are never guessed.
     pub(super) fn abandon(&mut self) -> Result<Option<Place>, ModelError> {
         match self.0.take() {
             Some((Place::Arguments { .. }, _)) => Err(unreadable("arguments")),
@@ -34,7 +34,7 @@ impl PendingHalf {
     /// Decodes a string literal that continues the text of `place`.
     ///
     /// # Errors
-    /// The literal is not a string, or arguments hold half of a character.
+    /// Fails if the literal is not a string, or if arguments hold half of a character.
     pub(super) fn decode(&mut self, place: &Place, json: &RawValue) -> Result<String, ModelError> {
         let is_exact = matches!(place, Place::Arguments { .. });
         let what = if is_exact { "arguments" } else { "text" };
@@ -70,7 +70,7 @@ pub(super) fn unreadable(what: &str) -> ModelError {
     protocol(format_args!("the {what} of a chunk cannot be read"))
 }
 
-/// The bytes of a string literal, in which half of a surrogate pair has three bytes of its own (WTF-8).
+/// Returns the bytes of a string literal, in which half of a surrogate pair has three bytes of its own (WTF-8).
 fn bytes(json: &str) -> Option<Vec<u8>> {
     struct Bytes;
 

@@ -1,16 +1,16 @@
-//! What a server says of the models that it has.
+//! Lists of models that servers report.
 
 use super::compat::Protocol;
 use serde::Deserialize;
 use windlass_types::WholeNumber;
 
-/// The most bytes read of a list.
+/// Maximum number of bytes read of a list.
 pub(super) const MAX_BODY: usize = 4 * 1024 * 1024;
 
-/// The most models of a list; more are left out.
+/// Maximum number of models of a list; more are left out.
 const MOST: usize = 5_000;
 
-/// Where the list is.
+/// Returns the path of the list.
 pub(super) fn path(protocol: Protocol) -> &'static str {
     match protocol {
         Protocol::ChatCompletions => "/models",
@@ -18,12 +18,12 @@ pub(super) fn path(protocol: Protocol) -> &'static str {
     }
 }
 
-/// A model of a list.
+/// Model of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Listed {
-    /// The name of the model.
+    /// Name of the model.
     pub(super) name: String,
-    /// Tokens of the context window, if the server says it.
+    /// Size of the context window in tokens, if the server reports it.
     pub(super) window: Option<u64>,
 }
 
@@ -43,20 +43,20 @@ struct Tag {
 #[derive(Deserialize)]
 struct Id {
     id: String,
-    /// vLLM.
+    /// Member of vLLM.
     #[serde(default, deserialize_with = "WholeNumber::optional")]
     max_model_len: Option<u64>,
-    /// OpenRouter, Together and others.
+    /// Member of OpenRouter, Together and others.
     #[serde(default, deserialize_with = "WholeNumber::optional")]
     context_length: Option<u64>,
-    /// Groq.
+    /// Member of Groq.
     #[serde(default, deserialize_with = "WholeNumber::optional")]
     context_window: Option<u64>,
     #[serde(default)]
     meta: Option<Meta>,
 }
 
-/// Figures of llama.cpp for the model that it has loaded.
+/// Figures of llama.cpp for the loaded model.
 #[derive(Deserialize)]
 struct Meta {
     #[serde(default, deserialize_with = "WholeNumber::optional")]
@@ -71,7 +71,7 @@ impl From<Id> for Listed {
     }
 }
 
-/// The models. `None`: it is no such list.
+/// Reads the models of a list; `None` if the text is no such list.
 pub(super) fn models(text: &str) -> Option<Vec<Listed>> {
     let list: List = serde_json::from_str(text).ok()?;
     let mut listed: Vec<Listed> = match (list.data, list.models) {

@@ -1,4 +1,4 @@
-//! What is known of models behind endpoints that are known by name.
+//! Known models of known endpoints.
 
 mod table;
 
@@ -12,15 +12,15 @@ use windlass_model::{Catalogue, KnownModel, ModelInfo, ModelRow};
 use windlass_types::Api;
 use windlass_types::near::nearest;
 
-/// The window of a model that is not known, as the catalogue has it.
+/// Window of an unknown model in the catalogue.
 const UNKNOWN_WINDOW: u64 = 128_000;
 
-/// The row of a model of an endpoint.
+/// Returns the row of a model of an endpoint.
 pub(super) fn row(endpoint: &str, model: &str) -> Option<&'static ModelRow> {
     table::rows(endpoint).iter().find(|row| row.is(model))
 }
 
-/// The model that a name stands for at an endpoint.
+/// Resolves a name to the model of an endpoint.
 pub(super) fn resolve(endpoint: &str, catalogue: &Catalogue, name: &str) -> String {
     let name = name.trim();
     let built_in =
@@ -28,8 +28,8 @@ pub(super) fn resolve(endpoint: &str, catalogue: &Catalogue, name: &str) -> Stri
     catalogue.overrides().alias(name).or(built_in.map(|row| row.id)).unwrap_or(name).to_owned()
 }
 
-/// Names that may be meant by one that is not known. Endpoints have models that no table has, so only a name that is nearly
-/// one of the table is doubtful.
+/// Returns similar names of an unknown one. Endpoints have models that no table has, so only a name that resembles one
+/// of the table is doubtful.
 pub(super) fn similar(endpoint: &str, catalogue: &Catalogue, name: &str) -> Vec<String> {
     let name = name.trim();
     let rows = table::rows(endpoint);
@@ -45,12 +45,12 @@ pub(super) fn similar(endpoint: &str, catalogue: &Catalogue, name: &str) -> Vec<
     nearest(name, aliases()).into_iter().map(str::to_owned).collect()
 }
 
-/// Limits and price of a model: what the user says of it, else what is known of it at this endpoint, else what is known of the
+/// Returns limits and price of a model: the user's own settings, else the row of this endpoint, else the row of the
 /// vendor's own models.
 pub(super) fn described(endpoint: &str, catalogue: &Catalogue, model: &str) -> ModelInfo {
     let of_vendor = match endpoint {
         "openai" | "azure" => Some(model),
-        // Routers have the vendor in front of the name, and its prices.
+        // Routers put the vendor in front of the name, and charge its prices.
         "openrouter" => model.strip_prefix("openai/"),
         _ => None,
     };
@@ -65,15 +65,16 @@ pub(super) fn described(endpoint: &str, catalogue: &Catalogue, model: &str) -> M
     }
 }
 
-/// Whether the window of a model is known.
+/// `true` if the window of a model is known.
 pub(super) fn has_window(endpoint: &str, catalogue: &Catalogue, model: &str) -> bool {
     row(endpoint, model).is_some() || catalogue.info(model).context_window != UNKNOWN_WINDOW
 }
 
-/// The size of the context to ask for, where that can be set, and the window that the server names, if it does.
+/// Context size to request, if it can be set, and the window that the server reports, if any.
 pub(super) type Windows = (u32, Option<u64>);
 
-/// Limits and abilities that requests to an endpoint are made with: what is known of the model, as far as the profile allows it.
+/// Returns the limits and abilities for requests to an endpoint: those of the model, as far as the profile supports
+/// them.
 pub(super) fn info(endpoint: &Endpoint, catalogue: &Catalogue, (context, window): Windows, model: &str) -> ModelInfo {
     let compat = &endpoint.compat;
     let mut info = described(&endpoint.name, catalogue, model);
@@ -95,7 +96,8 @@ pub(super) fn info(endpoint: &Endpoint, catalogue: &Catalogue, (context, window)
     info
 }
 
-/// What the profile says of all models of an endpoint. The catalogue knows what models can do behind the API of their vendor.
+/// Applies the abilities that the profile gives to all models of an endpoint. The catalogue knows only abilities behind
+/// the API of the vendor.
 fn abilities(info: &mut ModelInfo, compat: &Compat, sees: bool) {
     let switch = compat.reasoning.switch;
     info.adaptive_thinking = !matches!(switch, ThinkingSwitch::Never | ThinkingSwitch::Effort);
@@ -111,7 +113,7 @@ fn abilities(info: &mut ModelInfo, compat: &Compat, sees: bool) {
     (info.appends_tools, info.web_search) = (false, None);
 }
 
-/// The models of an endpoint that are known, and what the user says of them.
+/// Returns the known models of an endpoint, with the user's own settings.
 pub(super) fn known(endpoint: &Endpoint, catalogue: &Catalogue, windows: Windows) -> Vec<KnownModel> {
     let rows = table::rows(&endpoint.name).iter();
     let own = rows.map(|row| {

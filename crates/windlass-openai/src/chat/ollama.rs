@@ -1,9 +1,9 @@
-//! The API of Ollama: `POST /api/chat`, with a JSON object in each line.
+//! API of Ollama: `POST /api/chat`, with a JSON object in each line.
 //!
-//! Behind its OpenAI-compatible endpoint the size of the context cannot be set. It is small there by default, and a longer prompt
-//! is cut from the front behind a 200: the system prompt and the tools go first. Here the size is set, the server is
-//! asked to refuse what does not fit (`truncate: false`, `shift: false`; since 0.12.4), and what it says that it has read is
-//! compared with what was sent, for servers that do not know this.
+//! Its OpenAI-compatible endpoint cannot set the context size. The size is small there by default, and a longer prompt
+//! is cut from the front behind a 200: the system prompt and the tools are lost first. Here the size is set, the server
+//! is asked to refuse a prompt that does not fit (`truncate: false`, `shift: false`; since 0.12.4), and its reported
+//! prompt tokens are compared with the sent bytes, for servers that ignore these options.
 
 mod request;
 
@@ -23,20 +23,20 @@ use windlass_http::provider::{Secrets, Vendor};
 use windlass_model::ModelError;
 use windlass_types::{ModelErrorKind, Usage, WholeNumber};
 
-/// The size of the context that is asked for unless another one is set. The system prompt, the tools and some files of an agent
-/// fit, and so does the memory that it takes on most machines.
+/// Default context size, in tokens. The system prompt, the tools and some files of an agent fit, and so does the
+/// required memory on most machines.
 pub(super) const CONTEXT_SIZE: u32 = 32_768;
 
-/// What was sent, to compare with what the server has read.
+/// Size of the sent prompt, to compare with the tokens that the server has read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sent {
     /// Bytes of text in messages and tools.
     pub(super) bytes: u64,
-    /// The size of the context that was asked for, in tokens.
+    /// Requested context size, in tokens.
     pub(super) context_size: u32,
 }
 
-/// Reads the lines of one answer.
+/// Reader of the lines of one answer.
 #[derive(Debug)]
 pub(super) struct Reader {
     pub(super) vendor: Vendor,
@@ -74,7 +74,7 @@ struct Message<'a> {
     tool_calls: Option<Vec<Call<'a>>>,
 }
 
-/// A call, which comes whole. Its index is not read: it was zero for all calls for a long time.
+/// Call, which comes whole. Its index is not read: it was zero for all calls for a long time.
 #[derive(Deserialize)]
 struct Call<'a> {
     #[serde(borrow, default)]
@@ -92,10 +92,10 @@ struct Function<'a> {
 }
 
 impl Reader {
-    /// Reads a line. `true`: it was the last one.
+    /// Reads a line. `true` for the last one.
     ///
     /// # Errors
-    /// It is an error of the server, cannot be read, or says that the server has cut the prompt.
+    /// Fails if the line is an error of the server, is unreadable, or shows that the server has cut the prompt.
     pub(super) fn read(&self, data: &str, assembly: &mut Assembly) -> Result<bool, ModelError> {
         let unreadable = |error: serde_json::Error| {
             protocol("a line cannot be read").with_source(std::io::Error::other(error.to_string()))
@@ -125,8 +125,8 @@ impl Reader {
     fn check_read(&self, read: u64) -> Result<(), ModelError> {
         let Sent { bytes, context_size } = self.sent;
         let size = u64::from(context_size);
-        // A token is about four bytes of prose or code, and hardly ever eight on average. Where the prompt is too large by the
-        // first figure, less is needed to be sure.
+        // A token is about four bytes of prose or code, and hardly ever eight on average. For a prompt that is too
+        // large by the first figure, a lower bound is sure enough.
         let bytes_per_token = if bytes / 4 > size { 5 } else { 8 };
         let is_cut = read > 0 && (read < bytes / bytes_per_token || read >= size);
         if !is_cut {

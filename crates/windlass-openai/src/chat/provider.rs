@@ -23,15 +23,15 @@ use windlass_model::{
 };
 use windlass_types::{ModelErrorKind, ModelInfo, ModelRequest};
 
-/// The most bytes read of an answer that is not a stream.
+/// Maximum number of bytes read of an answer that is not a stream.
 const MAX_BODY: usize = 64 * 1024;
 
-/// How long the body of an error is waited for, all in all: its status is known already.
+/// Maximum total time to wait for the body of an error: its status is known already.
 const ERROR_BODY_TIME: Duration = Duration::from_secs(5);
 
-/// Chat Completions behind one base URL and one key, as OpenAI and many others speak it.
+/// Provider of Chat Completions, the dialect of OpenAI and many others, behind one base URL and one key.
 ///
-/// What endpoints do not have in common is in a profile, [`Compat`]. Cheap to clone; clones share their connections.
+/// Differences between endpoints are in a profile, [`Compat`]. Cheap to clone; clones share their connections.
 ///
 /// ```no_run
 /// use windlass_openai::ChatCompletions;
@@ -54,9 +54,9 @@ pub(super) struct Inner {
     pub(super) catalogue: Catalogue,
     pub(super) endpoint: Endpoint,
     pub(super) vendor: Vendor,
-    /// The size of the context to ask for, where that can be set.
+    /// Context size to request in tokens, if it can be set.
     pub(super) context_size: u32,
-    /// The context windows that the server names, by model.
+    /// Context windows that the server reports in tokens, by model.
     pub(super) windows: Mutex<HashMap<String, u64>>,
 }
 
@@ -71,12 +71,12 @@ impl fmt::Debug for ChatCompletions {
 }
 
 impl ChatCompletions {
-    /// A builder for all settings, with the careful profile and no base URL.
+    /// Returns a builder for all settings, with the default profile and no base URL.
     pub fn builder() -> ChatCompletionsBuilder {
         ChatCompletionsBuilder::default()
     }
 
-    /// A builder for an endpoint that is known by name: `openai`, `azure`, `openrouter`, `deepseek`, `groq`, `mistral`,
+    /// Returns a builder for a known endpoint: `openai`, `azure`, `openrouter`, `deepseek`, `groq`, `mistral`,
     /// `together`, `xai`, `moonshot`, `zai`, `qwen`, `vllm`, `llama.cpp`, `lmstudio`, `litellm`, `ollama`.
     ///
     /// # Errors
@@ -90,43 +90,43 @@ impl ChatCompletions {
         Ok(Self::builder().endpoint(endpoint))
     }
 
-    /// A preset, set up from the variables of its vendor: `DEEPSEEK_API_KEY`, and `DEEPSEEK_BASE_URL` for another address.
-    /// Ollama has `OLLAMA_HOST` and `OLLAMA_CONTEXT_LENGTH`, Azure `AZURE_OPENAI_ENDPOINT`.
+    /// Builds a preset from the variables of its vendor: `DEEPSEEK_API_KEY`, and `DEEPSEEK_BASE_URL` for another
+    /// address. Ollama has `OLLAMA_HOST` and `OLLAMA_CONTEXT_LENGTH`, Azure `AZURE_OPENAI_ENDPOINT`.
     ///
     /// # Errors
-    /// There is no such preset, no key where one is needed, or a setting cannot be used.
+    /// Fails if there is no such preset, a required key is missing, or a setting is unusable.
     #[expect(clippy::disallowed_methods, reason = "reads the environment because its caller asks for that by name")]
     pub fn from_env(preset: &str) -> Result<Self, ModelError> {
         Self::from_lookup(preset, |name| std::env::var(name).ok())
     }
 
-    /// [`from_env`](Self::from_env) with another source of the variables.
+    /// Does the same as [`from_env`](Self::from_env) with another source of the variables.
     ///
     /// # Errors
-    /// There is no such preset, no key where one is needed, or a setting cannot be used.
+    /// Fails if there is no such preset, a required key is missing, or a setting is unusable.
     pub fn from_lookup(preset: &str, lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ModelError> {
         Self::preset(preset)?.lookup(lookup).build()
     }
 
-    /// The endpoint of `OPENAI_BASE_URL` with `OPENAI_API_KEY`. Without a base URL it is OpenAI's. A URL whose host belongs to
-    /// a preset has its profile, any other one the careful profile, and then needs no key.
+    /// Builds the endpoint of `OPENAI_BASE_URL` with `OPENAI_API_KEY`. Without a base URL it is OpenAI's. A URL whose
+    /// host belongs to a preset gets its profile, any other one the default profile, and then needs no key.
     ///
     /// # Errors
-    /// There is no key where one is needed, or a setting cannot be used.
+    /// Fails if a required key is missing, or a setting is unusable.
     #[expect(clippy::disallowed_methods, reason = "reads the environment because its caller asks for that by name")]
     pub fn openai_compatible() -> Result<Self, ModelError> {
         Self::openai_compatible_from_lookup(|name| std::env::var(name).ok())
     }
 
-    /// [`openai_compatible`](Self::openai_compatible) with another source of the variables.
+    /// Does the same as [`openai_compatible`](Self::openai_compatible) with another source of the variables.
     ///
     /// # Errors
-    /// There is no key where one is needed, or a setting cannot be used.
+    /// Fails if a required key is missing, or a setting is unusable.
     pub fn openai_compatible_from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ModelError> {
         Self::openai_compatible_builder(lookup).build()
     }
 
-    /// A builder with what [`openai_compatible`](Self::openai_compatible) sets, out of a lookup.
+    /// Returns a builder with the settings of [`openai_compatible`](Self::openai_compatible), read from a lookup.
     pub fn openai_compatible_builder(lookup: impl Fn(&str) -> Option<String>) -> ChatCompletionsBuilder {
         let url = lookup("OPENAI_BASE_URL").filter(|url| !url.trim().is_empty());
         let mut endpoint = match &url {
@@ -143,7 +143,7 @@ impl ChatCompletions {
         Self::builder().endpoint(endpoint).lookup(lookup)
     }
 
-    /// The models of an endpoint that are known by themselves, with what its variables say; no key is needed.
+    /// Returns the built-in models of an endpoint, with the settings of its variables; no key is needed.
     pub fn known_models_of(preset: &str) -> Vec<KnownModel> {
         let endpoint = Endpoint::preset(preset);
         endpoint
@@ -151,13 +151,13 @@ impl ChatCompletions {
             .unwrap_or_default()
     }
 
-    /// The models that the server says it has, in its order: `GET /api/tags` of Ollama, `GET /models` of others. What is known
-    /// of them beside the name is as [`model_info`](ModelProvider::model_info) has it. The caller sets the time limit.
+    /// Lists the models of the server, in its order: `GET /api/tags` of Ollama, `GET /models` of others. Their other
+    /// properties are those of [`model_info`](ModelProvider::model_info). The caller sets the time limit.
     ///
     /// Cancel safe.
     ///
     /// # Errors
-    /// The server cannot be reached, refuses to say, or says what cannot be read.
+    /// Fails if the server cannot be reached, refuses the list, or returns an unreadable one.
     pub async fn server_models(&self) -> Result<Vec<KnownModel>, ModelError> {
         let inner = &*self.inner;
         let path = listing::path(inner.compat().transport.protocol);
@@ -189,11 +189,11 @@ impl ChatCompletions {
         if !is_asked || is_known {
             return;
         }
-        // A call says what is wrong with the server.
+        // The next call reports a fault of the server.
         let _ = self.server_models().await;
     }
 
-    /// The profile in use.
+    /// Returns the profile in use.
     pub fn compat(&self) -> &Compat {
         &self.inner.endpoint.compat
     }
@@ -210,7 +210,8 @@ impl Inner {
         models::info(&self.endpoint, &self.catalogue, (self.context_size, window), model)
     }
 
-    /// The context window that the server names for a model. One that has a single model answers to every name.
+    /// Returns the context window that the server reports for a model. A server with a single model answers to every
+    /// name.
     fn window(&self, model: &str) -> Option<u64> {
         let windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
         let only = if windows.len() == 1 { windows.values().next() } else { None };
@@ -222,7 +223,7 @@ impl Inner {
         windows.extend(listed.iter().filter_map(|listed| Some((listed.name.clone(), listed.window?))));
     }
 
-    /// The window of a model, where it is known and the endpoint may be silent about a prompt that does not fit.
+    /// Returns the window of a model, if it is known and the endpoint may silently overflow it.
     fn silent_window(&self, model: &str) -> Option<u64> {
         let is_known = || models::has_window(&self.endpoint.name, &self.catalogue, model);
         let window = || models::described(&self.endpoint.name, &self.catalogue, model).context_window;
@@ -231,7 +232,7 @@ impl Inner {
 
     fn headers(&self, request: &ModelRequest) -> Result<HeaderMap, ModelError> {
         let mut headers = self.headers.clone();
-        // A compressor on the way would hold deltas back to fill its window.
+        // Compression on the way would delay deltas to fill its window.
         headers.insert("accept-encoding", HeaderValue::from_static("identity"));
         let name = &*self.compat().transport.session_header;
         if let Some(key) = request.session_key.as_deref().filter(|_| !name.is_empty()) {
@@ -262,7 +263,7 @@ impl Inner {
         }
     }
 
-    /// The error of a request without an answer. A server of this machine that is not there is named.
+    /// Converts the error of a request without an answer. An unreachable server on this machine is named.
     fn unreachable(&self, error: HttpError) -> ModelError {
         if !error.is_refused_here() {
             return from_http(error);
@@ -281,13 +282,13 @@ impl Inner {
 
     async fn refusal(&self, response: Response) -> ModelError {
         let (status, headers) = (response.status(), response.headers().clone());
-        // Without its body, or with half of it, an error is still worth its status.
+        // An error without its body, or with half of it, still has its status.
         let body = response.excerpt(MAX_BODY, ERROR_BODY_TIME).await;
         from_answer(&self.vendor, status, &headers, &body, &self.secrets)
     }
 
-    /// The error of an answer with status 200 that is neither a stream nor a message: an error of a router, or the page of a server
-    /// that is not the API.
+    /// Returns the error of an answer with status 200 that is neither a stream nor a message: an error of a router, or
+    /// the page of a server that is not the API.
     fn not_a_message(&self, body: &str, kind: &str) -> ModelError {
         let is_error = serde_json::from_str::<serde_json::Value>(body)
             .is_ok_and(|body| body.get("error").is_some_and(|error| !error.is_null()));
@@ -296,7 +297,7 @@ impl Inner {
         }
         let setting = &self.vendor.base_url;
         let error = protocol(format_args!("the answer is {kind}, not a stream; check {setting}"));
-        // A whole message may have been written and not streamed; a page is none.
+        // A whole message may have been written and not streamed; a page is no message.
         if kind.contains("json") { error } else { error.unbilled() }
     }
 }
@@ -325,7 +326,7 @@ impl ModelProvider for ChatCompletions {
     }
 
     fn answering_model(&self, asked: &str, answered: &str) -> Option<String> {
-        // A price that the user gave is that of the name, whatever stands behind it.
+        // A price that the user gave applies to the name, regardless of the answering model.
         if self.inner.catalogue.overrides().of(asked, self.name()).any(ModelOverride::has_price) {
             return None;
         }
@@ -368,7 +369,7 @@ impl ModelProvider for ChatCompletions {
             window: inner.silent_window(&request.model),
             done_without_finish: inner.compat().answer.done_without_finish,
         };
-        // Some servers name no type, or call a stream plain text.
+        // Some servers name no type, or label a stream as plain text.
         if kind.starts_with("text/html") {
             let body = response.excerpt(MAX_BODY, ERROR_BODY_TIME).await;
             return Err(inner.not_a_message(&body, &kind).with_request_id(call.request_id));
@@ -387,7 +388,7 @@ impl ModelProvider for ChatCompletions {
         Ok(Box::pin(MessageStream::new(events, wire, call)))
     }
 
-    /// No endpoint of this dialect counts tokens.
+    /// Fails: no endpoint of this dialect counts tokens.
     async fn count_tokens(&self, _: Arc<ModelRequest>) -> Result<u64, ModelError> {
         let text =
             format!("{} cannot count the tokens of a request: Chat Completions has no call for that", self.name());

@@ -1,4 +1,4 @@
-//! Chunks of Chat Completions, read into the assembly of a message.
+//! Reader of chunks of Chat Completions into the assembly of a message.
 
 use super::assembly::Assembly;
 use super::calls::CallPiece;
@@ -16,17 +16,17 @@ use windlass_http::provider::{Secrets, Vendor};
 use windlass_model::ModelError;
 use windlass_types::JsonText;
 
-/// After so many chunks of changing form, no more forms are kept.
+/// Number of chunks of changing form after which no more forms are kept.
 const MAX_MISSES: u32 = 64;
 
-/// Reads the chunks of one answer.
+/// Reader of the chunks of one answer.
 #[derive(Debug)]
 pub(super) struct Reader {
     pub(super) vendor: Vendor,
     pub(super) secrets: Secrets,
     pub(super) answer: AnswerCompat,
     pub(super) fields: Vec<ReasoningField>,
-    /// The model that was asked, for servers that do not name it.
+    /// Model of the request, for servers that do not name it.
     pub(super) model: String,
     pub(super) template: Option<Template>,
     pub(super) misses: u32,
@@ -37,7 +37,7 @@ impl Reader {
     /// Reads the data of one event.
     ///
     /// # Errors
-    /// It is an error of the server, or cannot be read.
+    /// Fails if the event is an error of the server, or is unreadable.
     pub(super) fn read(&mut self, data: &str, assembly: &mut Assembly) -> Result<(), ModelError> {
         let form = self.template.as_ref().filter(|_| !self.half.is_pending());
         if let Some((template, letters)) = form.and_then(|form| Some((form, form.letters(data)?))) {
@@ -67,7 +67,7 @@ impl Reader {
     fn check_error(&self, chunk: &Chunk<'_>, data: &str) -> Result<(), ModelError> {
         let is_error = |error: &Option<&RawValue>| error.is_some_and(|error| !matches!(error.get(), "null" | "\"\""));
         let groq = chunk.x_groq.as_ref().and_then(|groq| groq.error).map(RawValue::get);
-        // vLLM and Mistral write the members of an error where others have a chunk.
+        // vLLM and Mistral write the members of an error in place of a chunk.
         if is_error(&chunk.error) || text(chunk.object).is_some_and(|object| object == "error") {
             return Err(from_chunk(&self.vendor, data, &self.secrets));
         }
@@ -96,7 +96,7 @@ impl Reader {
         let of_choices = chunk.choices.iter().flatten().filter_map(|choice| choice.usage);
         let all = of_choices.chain(chunk.x_groq.as_ref().and_then(|groq| groq.usage)).chain(chunk.usage);
         for usage in all {
-            // A usage that cannot be read does not end an answer that can.
+            // An unreadable usage does not end a readable answer.
             if let Ok(usage) = WireUsage::read(usage.get()) {
                 let mut normal = usage.normal(self.answer.reasoning_beside_output);
                 normal.reported_cost = usage.reported_cost(self.answer.reported_cost);
@@ -127,7 +127,7 @@ impl Reader {
     /// Completes a text that ended in the middle of a character.
     ///
     /// # Errors
-    /// The text is the arguments of a call.
+    /// Fails if the text is the arguments of a call.
     pub(super) fn end(&mut self, assembly: &mut Assembly) -> Result<(), ModelError> {
         match self.half.abandon()? {
             Some(place) => add(&place, char::REPLACEMENT_CHARACTER.to_string(), assembly),
@@ -135,7 +135,7 @@ impl Reader {
         }
     }
 
-    /// The text of a member, joined with a character that the text before it began.
+    /// Returns the text of a member, joined with a character that the text before it began.
     fn letters(&mut self, place: &Place, json: &RawValue, assembly: &mut Assembly) -> Result<String, ModelError> {
         if !self.half.continues(place) {
             self.end(assembly)?;
@@ -164,7 +164,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The content of a delta: a string, or parts.
+    /// Reads the content of a delta: a string, or parts.
     fn content(&mut self, delta: &Delta<'_>, assembly: &mut Assembly) -> Result<(), ModelError> {
         let Some(json) = delta.content.filter(|json| !is_blank(Some(json))) else { return Ok(()) };
         if json.get().starts_with('"') {
@@ -193,7 +193,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The text of a part that holds reasoning: a string, or parts with texts.
+    /// Returns the text of a part that holds reasoning: a string, or parts with texts.
     fn thinking(&mut self, json: Option<&RawValue>, assembly: &mut Assembly) -> Result<String, ModelError> {
         let Some(json) = json.filter(|json| !is_blank(Some(json))) else { return Ok(String::new()) };
         match parts(json) {
@@ -242,5 +242,5 @@ fn add(place: &Place, letters: String, assembly: &mut Assembly) -> Result<(), Mo
     Ok(())
 }
 
-/// Stands for the name of a member where reasoning came as a part of the content.
+/// Stands in for the name of a member if reasoning came as a part of the content.
 pub(super) const PART: &str = "thinking";

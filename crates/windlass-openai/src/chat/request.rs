@@ -18,13 +18,13 @@ use windlass_http::provider::stable_hash;
 use windlass_model::ModelError;
 use windlass_types::{ModelRequest, Thinking};
 
-/// The longest `prompt_cache_key`, in characters.
+/// Maximum length of `prompt_cache_key`, in characters.
 const MAX_CACHE_KEY: usize = 64;
 
-/// The body of a call. What stays the same from request to request comes first.
+/// Returns the body of a call. Members that stay the same from request to request come first.
 ///
 /// # Errors
-/// The extra members are no JSON object.
+/// Fails if the extra members are no JSON object.
 pub(super) fn call(request: &ModelRequest, compat: &Compat) -> Result<Bytes, ModelError> {
     let mut body = Body::for_request(request)?;
     body.member("model", &request.model);
@@ -73,7 +73,7 @@ fn cache_key(key: &str) -> Cow<'_, str> {
     }
 }
 
-/// How the model may reason.
+/// Writes the members that control reasoning.
 fn thinking(body: &mut Body<'_>, request: &ModelRequest, compat: &Compat) {
     let profile = &compat.reasoning;
     let is_on = request.thinking != Thinking::Off;

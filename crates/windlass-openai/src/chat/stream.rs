@@ -1,4 +1,4 @@
-//! The stream of one call.
+//! Stream of one call.
 
 use super::assembly::{Assembly, MAX_MESSAGE_BYTES, cut};
 use super::ollama;
@@ -12,33 +12,33 @@ use windlass_http::{Events, HttpError};
 use windlass_model::{ModelError, framed};
 use windlass_types::{ModelErrorKind, ModelItem};
 
-/// How the events of an answer are read.
+/// Reader of the events of an answer.
 #[derive(Debug)]
 pub(super) enum Wire {
     ChatCompletions(Box<Reader>),
     Ollama(Box<ollama::Reader>),
 }
 
-/// What a stream knows of its call.
+/// Properties of the call that a stream belongs to.
 #[derive(Debug)]
 pub(super) struct CallInfo {
     pub(super) raw_frames: bool,
     pub(super) request_id: Option<String>,
-    /// The window of the model, where overflows are silent.
+    /// Window of the model in tokens, if overflows are silent.
     pub(super) window: Option<u64>,
-    /// Whether `[DONE]` alone ends a message.
+    /// `true` if `[DONE]` alone ends a message.
     pub(super) done_without_finish: bool,
 }
 
 /// One answer, item by item. Ends after `MessageStop` or after one error.
 pub(super) struct MessageStream {
-    /// Gone once the answer has ended.
+    /// Removed once the answer has ended.
     events: Option<Events>,
     wire: Wire,
     assembly: Assembly,
     call: CallInfo,
     bytes: usize,
-    /// The error that comes after the events before it.
+    /// Error to yield after the events before it.
     error: Option<ModelError>,
 }
 
@@ -47,7 +47,7 @@ impl MessageStream {
         Self { events: Some(events), wire, assembly: Assembly::default(), call, bytes: 0, error: None }
     }
 
-    /// The answer of a server that does not stream: one object. `None` if the body is not a message.
+    /// Reads the answer of a server that does not stream: one object. `None` if the body is not a message.
     pub(super) fn whole(body: &str, wire: Wire, call: CallInfo) -> Option<Self> {
         let mut stream = Self { events: None, wire, assembly: Assembly::default(), call, bytes: 0, error: None };
         stream.accept(body).ok()?;
@@ -58,7 +58,7 @@ impl MessageStream {
         Some(stream)
     }
 
-    /// Reads the data of one event. `true`: the answer has ended.
+    /// Reads the data of one event. `true` once the answer has ended.
     fn accept(&mut self, data: &str) -> Result<bool, ModelError> {
         self.bytes = self.bytes.saturating_add(data.len());
         if self.bytes > MAX_MESSAGE_BYTES {
@@ -91,7 +91,7 @@ impl MessageStream {
         self.error = Some(error);
     }
 
-    /// Takes what came of an event that was read. `true`: nothing more is wanted of the answer.
+    /// Processes the outcome of a read event. `true` if nothing more of the answer is needed.
     fn advance(&mut self, events: &mut Events, came: Option<Result<Result<bool, ModelError>, HttpError>>) -> bool {
         match came {
             Some(Ok(read)) => match read {
@@ -107,7 +107,7 @@ impl MessageStream {
                 }
                 Err(error) => self.fail(error),
             },
-            // The message is whole without its last mark.
+            // The message is complete without its end mark.
             Some(Err(_)) | None if self.assembly.has_finish() => self.end(false),
             Some(Err(error)) => {
                 let error = from_http(error);
@@ -143,7 +143,7 @@ impl Stream for MessageStream {
             };
             match this.advance(&mut events, came) {
                 false => this.events = Some(events),
-                // What is left of a whole answer is only its last mark.
+                // The rest of a complete answer is only its end mark.
                 true if this.error.is_none() => events.release(),
                 true => {}
             }

@@ -1,21 +1,22 @@
-//! The chunks of one stream are alike but for a few letters: what is around the letters is compared, not parsed.
+//! Fast path for chunks of one stream, which differ only in a few letters: the surrounding text is compared, not
+//! parsed.
 
 use super::chunk::{Choice, Chunk, Delta, Piece, literal, text};
 use super::compat::ReasoningField;
 use serde_json::value::RawValue;
 
-/// What the letters of a chunk belong to.
+/// Target of the letters of a chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Place {
-    /// The text of the answer.
+    /// Text of the answer.
     Content,
-    /// Reasoning.
+    /// Reasoning text.
     Reasoning(ReasoningField),
-    /// The arguments of a call.
+    /// Arguments of a call.
     Arguments { index: Option<u64>, id: Option<String> },
 }
 
-/// A chunk that was read, without its letters.
+/// Parsed chunk, without its letters.
 #[derive(Debug)]
 pub(super) struct Template {
     head: String,
@@ -24,7 +25,7 @@ pub(super) struct Template {
 }
 
 impl Template {
-    /// The form of a chunk that has letters in one member and adds nothing else.
+    /// Returns the form of a chunk that has letters in one member and adds nothing else.
     pub(super) fn of(data: &str, chunk: &Chunk<'_>, fields: &[ReasoningField]) -> Option<Self> {
         let nothing_else = chunk.error.is_none() && chunk.usage.is_none_or(is_null) && chunk.x_groq.is_none();
         let [choice] = chunk.choices.as_deref()? else { return None };
@@ -39,8 +40,8 @@ impl Template {
         Some(Self { head, tail, place })
     }
 
-    /// The letters of a chunk that has this form. What is around them is JSON that was parsed, and they are a string: so the
-    /// chunk is the JSON that a parser would read.
+    /// Returns the letters of a chunk that has this form. The surrounding text is JSON that was parsed, and the letters
+    /// are a string literal: the chunk therefore is the JSON that a parser would read.
     pub(super) fn letters(&self, data: &str) -> Option<String> {
         literal(data.strip_prefix(&*self.head)?.strip_suffix(&*self.tail)?)
     }
@@ -55,7 +56,7 @@ fn is_plain(choice: &Choice<'_>) -> bool {
     choice.is_first() && is_none(choice.finish_reason) && is_none(choice.usage) && is_none(choice.error)
 }
 
-/// The one member with text, where no other has any.
+/// Returns the only member with text.
 fn letters<'a>(delta: &Delta<'a>, fields: &[ReasoningField]) -> Option<(Place, &'a RawValue)> {
     let is_empty = |member: Option<&RawValue>| member.is_none_or(|json| matches!(json.get(), "null" | "\"\"" | "[]"));
     if !is_empty(delta.refusal) || !is_empty(delta.reasoning_details) {
@@ -82,7 +83,8 @@ fn letters<'a>(delta: &Delta<'a>, fields: &[ReasoningField]) -> Option<(Place, &
     full.next().is_none().then_some((place, member))
 }
 
-/// The arguments of a piece that only continues a call. What is around them is the same in the next chunk, the id too.
+/// Returns the arguments of a piece that only continues a call. The surrounding text, including the id, is the same in
+/// the next chunk.
 fn arguments<'a>(piece: &Piece<'a>) -> Option<(Place, Option<&'a RawValue>)> {
     let function = piece.function.as_ref()?;
     if text(function.name).is_some() || piece.extra_content.is_some() {

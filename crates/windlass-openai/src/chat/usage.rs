@@ -1,4 +1,4 @@
-//! Usage, as the relatives of the API write it.
+//! Usage in the forms of the API's relatives.
 
 use super::compat::ReportedCost;
 use crate::money;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use windlass_types::{NanoUsd, Usage, WholeNumber};
 
-/// A usage object. A figure that is missing or null is zero.
+/// Usage object. A figure that is missing or null is zero.
 ///
 /// Sources: OpenAI, "The chat completion object"; DeepSeek has `prompt_cache_hit_tokens`, Moonshot `cached_tokens`, LiteLLM
 /// `cache_read_input_tokens` and `cache_creation_input_tokens`, OpenRouter `cache_write_tokens`, `cost`, `is_byok` and
@@ -17,7 +17,7 @@ pub(super) struct WireUsage<'a> {
     cost: WireCost<'a>,
 }
 
-/// The tokens of a usage object.
+/// Tokens of a usage object.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct WireTokens {
@@ -39,7 +39,7 @@ struct WireTokens {
     cache_creation_input_tokens: Option<u64>,
 }
 
-/// The cost of a usage object.
+/// Cost of a usage object.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct WireCost<'a> {
@@ -53,7 +53,7 @@ struct WireCost<'a> {
     is_byok: Option<&'a RawValue>,
 }
 
-/// What the vendor behind a router billed.
+/// Charges of the vendor behind a router.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct CostDetails<'a> {
@@ -80,12 +80,12 @@ struct OutputDetails {
 }
 
 impl<'a> WireUsage<'a> {
-    /// The usage object of this text.
+    /// Reads a usage object.
     pub(super) fn read(text: &'a str) -> serde_json::Result<Self> {
         Ok(Self { tokens: serde_json::from_str(text)?, cost: serde_json::from_str(text)? })
     }
 
-    /// The usage in its normal form: plain input apart from what was cached, reasoning as part of the output.
+    /// Returns the usage in its normal form: plain input separate from cached input, reasoning as part of the output.
     pub(super) fn normal(&self, reasoning_beside_output: bool) -> Usage {
         let details = self.tokens.prompt_tokens_details.as_ref();
         let first = |figures: &[Option<u64>]| figures.iter().flatten().copied().find(|figure| *figure > 0).unwrap_or(0);
@@ -109,7 +109,7 @@ impl<'a> WireUsage<'a> {
         usage
     }
 
-    /// What the call cost, if the endpoint says that in dollars. An amount that cannot be right is as good as none.
+    /// Returns the cost of the call, if the endpoint reports it in dollars. An implausible amount is ignored.
     pub(super) fn reported_cost(&self, says: ReportedCost) -> Option<NanoUsd> {
         match says {
             ReportedCost::Never => None,
@@ -118,7 +118,7 @@ impl<'a> WireUsage<'a> {
                 if self.cost.is_byok.is_none_or(|is_byok| is_byok.get() != "true") {
                     return Some(cost);
                 }
-                // With a key of the user the cost is the fee of the router, and the vendor bills the call.
+                // With the user's own key the cost is the fee of the router, and the vendor bills the call.
                 let details: CostDetails<'_> = serde_json::from_str(self.cost.cost_details?.get()).ok()?;
                 money::plausible(cost.saturating_add(money::dollars(details.upstream_inference_cost?.get())?))
             }
@@ -126,8 +126,8 @@ impl<'a> WireUsage<'a> {
         }
     }
 
-    /// The output with its reasoning. Servers that count it beside the completion show it by a sum that holds all three, or by
-    /// more reasoning than output.
+    /// Returns the output with its reasoning. Reasoning that is counted beside the completion is recognized by a sum
+    /// that holds all three, or by more reasoning than output.
     fn output(&self, prompt: u64, reasoning_beside_output: bool) -> u64 {
         let output = self.tokens.completion_tokens.unwrap_or_default();
         let reasoning =

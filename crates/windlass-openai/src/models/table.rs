@@ -1,12 +1,13 @@
-//! The table.
+//! Model table.
 //!
-//! Windows, output limits and abilities: the page of each model under <https://developers.openai.com/api/docs/models/>. Rates:
-//! <https://developers.openai.com/api/docs/pricing>. Most figures were taken from two open lists of prices that name these pages, LiteLLM 1.109 and
-//! genai-prices 0.2; those of `gpt-6.2-sol` and `gpt-6-sol` from the vendor's pages, as far as they could be read.
+//! Windows, output limits and abilities: the page of each model under <https://developers.openai.com/api/docs/models/>.
+//! Rates: <https://developers.openai.com/api/docs/pricing>. Most figures were taken from two open lists of prices that
+//! name these pages, LiteLLM 1.109 and genai-prices 0.2; those of `gpt-6.2-sol` and `gpt-6-sol` from the vendor's
+//! pages, as far as they were readable.
 //!
-//! Rates of cache writes are those of 30 minutes and of 12 hours, where five minutes and one hour are with Anthropic. Models
-//! before `gpt-5.6` bill writes as other input. A model without a source for its limits is not in the table and gets careful
-//! ones.
+//! The vendor's rates of cache writes for 30 minutes and for 12 hours take the places of Anthropic's five minutes and
+//! one hour. Models before `gpt-5.6` bill writes as other input. A model without a source for its limits is not in the
+//! table and gets conservative ones.
 
 use super::UP_TO_HIGH;
 use windlass_model::{Abilities, ModelRow, ModelSource};
@@ -16,16 +17,16 @@ const PAGE: ModelSource = ModelSource::new("https://developers.openai.com/api/do
 
 const UP_TO_XHIGH: &[Effort] = &[Effort::Low, Effort::Medium, Effort::High, Effort::XHigh];
 
-/// Over so many input tokens, input costs twice and output one and a half times as much.
+/// Number of input tokens above which input costs twice and output one and a half times as much.
 const LONG: u64 = 272_000;
 
-/// Models that differ by their date only.
+/// Models that differ only in their date.
 pub(super) struct Family {
     pub(super) row: ModelRow,
-    /// Whether it can be asked not to reason at all, by the effort `none`.
+    /// `true` if reasoning can be switched off by the effort `none`.
     pub(super) can_skip_reasoning: bool,
-    /// Whether tools may come in the middle of the conversation, as `additional_tools` items. They stand in the types of
-    /// the vendor's own library without a word on models, so only the newest are trusted with them.
+    /// `true` if tools may come in the middle of the conversation, as `additional_tools` items. The types of the
+    /// vendor's own library have them without a note on models, so only the newest models get them.
     pub(super) appends_tools: bool,
 }
 

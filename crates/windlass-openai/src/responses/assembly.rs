@@ -1,6 +1,6 @@
-//! From the events of the wire to [`ModelEvent`]s, and the rules of their order.
+//! Conversion of wire events to [`ModelEvent`]s, and the rules of their order.
 //!
-//! Items may come interleaved. The first that is not done is shown as it grows; the others wait until it is.
+//! Items may come interleaved. The first incomplete one is shown as it grows; the others wait until it is done.
 
 mod block;
 mod item;
@@ -19,7 +19,7 @@ use block::Blocks;
 use item::{Growth, GrowthKind};
 use order::Items;
 
-/// The most bytes of event data of one message.
+/// Maximum number of bytes of event data of one message.
 const MAX_MESSAGE_BYTES: usize = 64 << 20;
 
 /// One message on its way.
@@ -29,7 +29,7 @@ pub(super) struct Assembly {
     items: Items,
     blocks: Blocks,
     bytes: usize,
-    /// The model that was asked, for servers that do not name the one that answers.
+    /// Model of the request, for servers that do not name the answering one.
     asked: String,
     secrets: Secrets,
 }
@@ -54,15 +54,15 @@ impl Assembly {
         }
     }
 
-    /// Whether the message is complete; its last events may still wait to be taken.
+    /// `true` if the message is complete; its last events may still wait to be taken.
     pub(super) fn is_complete(&self) -> bool {
         self.state == MessageState::Complete
     }
 
-    /// Reads one event: its name, if the stream gives one, and its data. What it means is added to `out`.
+    /// Reads one event: its name, if the stream gives one, and its data. The resulting events are added to `out`.
     ///
     /// # Errors
-    /// The event is an error, cannot be read or cannot stand here.
+    /// Fails if the event is an error, is unreadable or is not allowed at this point.
     pub(super) fn accept(
         &mut self,
         name: Option<&str>,
@@ -77,7 +77,7 @@ impl Assembly {
             return self.accept_delta(delta, out);
         }
         if data.trim_start().starts_with('[') {
-            // The end mark of Chat Completions, which some servers add.
+            // End mark of Chat Completions, which some servers add.
             return if data == "[DONE]" { Ok(()) } else { Err(protocol("an event is not an object")) };
         }
         let mut frame = match Frame::read(data) {
@@ -92,7 +92,7 @@ impl Assembly {
         self.dispatch(kind, frame, out)
     }
 
-    /// An event of the form that nearly all have.
+    /// Reads an event of the most common form.
     fn accept_delta(&mut self, delta: Delta<'_>, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
         let Some(kind) = GrowthKind::of(delta.kind) else { return Ok(()) };
         self.check_open(delta.kind)?;
@@ -101,7 +101,7 @@ impl Assembly {
         self.items.show(&mut self.blocks, out)
     }
 
-    /// An event that cannot be read as those known here: an error, unknown, or a known one that is broken.
+    /// Handles an event of another form: an error, an unknown event, or a known one that is broken.
     fn accept_foreign(&self, name: Option<&str>, data: &str, error: &serde_json::Error) -> Result<(), ModelError> {
         let unreadable = || unreadable("an event", error);
         let tag: Tag<'_> = serde_json::from_str(data).map_err(|_| match name {
@@ -201,7 +201,7 @@ impl Assembly {
     }
 }
 
-/// Why the model could not write to the end.
+/// Returns the reason why the model stopped before its end.
 fn cut_reason(response: &Response<'_>) -> StopReason {
     let details = response.incomplete_details.as_ref();
     match details.and_then(|details| details.reason.as_deref()) {
@@ -212,7 +212,7 @@ fn cut_reason(response: &Response<'_>) -> StopReason {
     }
 }
 
-/// Whether an event is none of those that make a message.
+/// `true` if an event does not belong to a message.
 fn is_foreign(kind: &str) -> bool {
     !matches!(
         kind,

@@ -1,4 +1,4 @@
-//! The JSON of stream events, as the wire has it.
+//! JSON of stream events, in its wire format.
 
 mod delta;
 
@@ -11,7 +11,7 @@ use super::usage::ApiUsage;
 pub(super) use delta::Delta;
 use windlass_types::WholeNumber;
 
-/// Every event, flat: one pass over the text, keys borrowed, no buffering as an enum by tag would need it.
+/// Flat form of every event: one pass over the text, keys borrowed, no buffering as an enum by tag would need it.
 #[derive(Default, Deserialize)]
 pub(super) struct Frame<'a> {
     #[serde(borrow, default, rename = "type")]
@@ -38,7 +38,7 @@ impl<'a> Frame<'a> {
     /// Reads an event.
     ///
     /// # Errors
-    /// It is not JSON, or a member has another type than the one known here.
+    /// Fails if the data is not JSON, or if a member has another type than expected.
     pub(super) fn read(data: &'a str) -> serde_json::Result<Self> {
         serde_json::from_str(data)
     }
@@ -50,7 +50,7 @@ pub(super) struct Tag<'a> {
     pub(super) kind: Cow<'a, str>,
 }
 
-/// An output item of any type.
+/// Output item of any type.
 #[derive(Default, Deserialize)]
 pub(super) struct Item<'a> {
     #[serde(borrow, default, rename = "type")]
@@ -80,7 +80,7 @@ impl<'a> Item<'a> {
         serde_json::from_str(json)
     }
 
-    /// The parts of its content. What is no list of parts has none.
+    /// Returns the parts of the content. A value that is no list of parts has none.
     pub(super) fn parts(&self) -> Vec<Part> {
         parts(self.content)
     }
@@ -89,12 +89,12 @@ impl<'a> Item<'a> {
         parts(self.summary)
     }
 
-    /// The text of its arguments.
+    /// Returns the text of the arguments.
     pub(super) fn arguments(&self) -> Option<String> {
         serde_json::from_str(self.arguments?.get()).ok()
     }
 
-    /// Whether the model was cut while it wrote the item.
+    /// `true` if the model was cut while it wrote the item.
     pub(super) fn is_incomplete(&self) -> bool {
         self.status.as_deref() == Some("incomplete")
     }
@@ -104,7 +104,7 @@ fn parts(json: Option<&RawValue>) -> Vec<Part> {
     json.and_then(|json| serde_json::from_str(json.get()).ok()).unwrap_or_default()
 }
 
-/// A part of a message, of a summary or of reasoning.
+/// Part of a message, of a summary or of reasoning.
 #[derive(Default, Deserialize)]
 pub(super) struct Part {
     #[serde(default)]
@@ -123,7 +123,7 @@ impl Part {
     }
 }
 
-/// The response, as far as it matters here. It repeats tools and instructions, which are passed over.
+/// Relevant members of the response. The repeated tools and instructions are skipped.
 #[derive(Default, Deserialize)]
 pub(super) struct Response<'a> {
     #[serde(borrow, default)]

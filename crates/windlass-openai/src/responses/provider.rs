@@ -17,18 +17,18 @@ use crate::OpenAiBuilder;
 use crate::error::{ErrorDetail, OPENAI, from_answer, from_event, protocol, request_id, unreadable};
 use crate::models::{self, Model};
 
-/// The most bytes read of an answer that is not a stream.
+/// Maximum number of bytes read of an answer that is not a stream.
 const MAX_BODY: usize = 64 * 1024;
 
-/// How long the body of an error is waited for, all in all: its status is known already.
+/// Maximum total time to wait for the body of an error: its status is known already.
 const ERROR_BODY_TIME: Duration = Duration::from_secs(5);
 
-/// The most models of which it is remembered that their endpoint takes no strict schemas.
+/// Maximum number of models whose refusal of strict schemas is remembered.
 const MAX_REMEMBERED: usize = 64;
 
-/// The OpenAI Responses API behind one base URL and one set of credentials.
+/// Provider of the OpenAI Responses API behind one base URL and one set of credentials.
 ///
-/// Cheap to clone; clones share their connections, and what they learned of the endpoint.
+/// Cheap to clone; clones share their connections, and their knowledge of the endpoint.
 #[derive(Clone)]
 pub struct OpenAi {
     inner: Arc<Inner>,
@@ -43,14 +43,14 @@ struct Inner {
     not_strict: Mutex<Vec<String>>,
 }
 
-/// What a builder sets beside the connection.
+/// Settings of a builder beside the connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    /// The short name of the provider.
+    /// Short name of the provider.
     pub(crate) name: String,
     /// Models that the user describes, by name.
     pub(crate) models: Vec<(String, ModelInfo)>,
-    /// Whether summaries of the reasoning are asked for.
+    /// `true` if summaries of the reasoning are requested.
     pub(crate) summaries: bool,
 }
 
@@ -67,40 +67,39 @@ impl fmt::Debug for OpenAi {
 }
 
 impl OpenAi {
-    /// A provider for the public API with this key.
+    /// Creates a provider for the public API with this key.
     ///
     /// # Errors
-    /// The key is empty or cannot be a header.
+    /// Fails if the key is empty or cannot be a header.
     pub fn new(key: impl AsRef<str>) -> Result<Self, ModelError> {
         Self::builder().api_key(key).build()
     }
 
-    /// A provider set up from the environment: `OPENAI_API_KEY`, `OPENAI_BASE_URL`, `OPENAI_ORG_ID` (else its older name
-    /// `OPENAI_ORGANIZATION`) and `OPENAI_PROJECT_ID`.
-    /// `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` name proxies, `SSL_CERT_FILE` and `NODE_EXTRA_CA_CERTS`
-    /// certificate authorities to trust.
+    /// Creates a provider from the environment: `OPENAI_API_KEY`, `OPENAI_BASE_URL`, `OPENAI_ORG_ID` (else its older
+    /// name `OPENAI_ORGANIZATION`) and `OPENAI_PROJECT_ID`. `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`
+    /// name proxies, `SSL_CERT_FILE` and `NODE_EXTRA_CA_CERTS` certificate authorities to trust.
     ///
     /// # Errors
-    /// There is no key, or a setting cannot be used.
+    /// Fails if there is no key, or a setting is unusable.
     #[expect(clippy::disallowed_methods, reason = "reads the environment because its caller asks for that by name")]
     pub fn from_env() -> Result<Self, ModelError> {
         Self::from_lookup(|name| std::env::var(name).ok())
     }
 
-    /// [`from_env`](Self::from_env) with another source of the variables.
+    /// Does the same as [`from_env`](Self::from_env) with another source of the variables.
     ///
     /// # Errors
-    /// There is no key, or a setting cannot be used.
+    /// Fails if there is no key, or a setting is unusable.
     pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ModelError> {
         Self::builder().lookup(lookup).build()
     }
 
-    /// The models that are known by themselves; no key is needed.
+    /// Returns the built-in models; no key is needed.
     pub fn known() -> Vec<KnownModel> {
         models::known("openai")
     }
 
-    /// A builder for all settings.
+    /// Returns a builder for all settings.
     pub fn builder() -> OpenAiBuilder {
         OpenAiBuilder::default()
     }
@@ -120,7 +119,7 @@ impl Inner {
 
     fn headers(&self, request: &ModelRequest) -> HeaderMap {
         let mut headers = self.headers.clone();
-        // By it the API sends requests of one conversation to where its prompt is cached.
+        // The header lets the API route requests of one conversation to the server that caches its prompt.
         let key = request::cache_key(request).and_then(|key| HeaderValue::from_str(&key).ok());
         if let Some(key) = key
             && !headers.contains_key("session-id")
@@ -133,12 +132,12 @@ impl Inner {
     async fn call(&self, body: Bytes, request: &ModelRequest) -> Result<Response, ModelError> {
         let mut headers = self.headers(request);
         headers.insert("accept", HeaderValue::from_static("text/event-stream"));
-        // A compressor on the way would hold deltas back to fill its window.
+        // Compression on the way would delay deltas to fill its window.
         headers.insert("accept-encoding", HeaderValue::from_static("identity"));
         self.client.post("/responses", headers, body).await.map_err(from_http)
     }
 
-    /// Sends a request, and sends it once more without strict schemas if they are why it was refused.
+    /// Sends a request, and sends it once more without strict schemas if they caused its refusal.
     async fn answer(&self, request: &ModelRequest, model: &Model) -> Result<Response, ModelError> {
         let strict = !self.not_strict().contains(&request.model);
         let form = Form { model, strict, summaries: self.settings.summaries };
@@ -168,8 +167,8 @@ impl Inner {
         self.not_strict.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An answer with status 200 that is no event stream: an error of a gateway, a whole response, or the page of a
-    /// server that is not the API at all.
+    /// Returns the error of an answer with status 200 that is no event stream: an error of a gateway, a whole response,
+    /// or the page of a server that is not the API at all.
     async fn not_a_stream(&self, response: Response) -> ModelError {
         let kind = response.header("content-type").unwrap_or_default().to_owned();
         let id = request_id(response.headers());
@@ -194,7 +193,7 @@ impl Inner {
     }
 }
 
-/// An answer with a status other than 200.
+/// Answer with a status other than 200.
 struct Refusal {
     status: u16,
     headers: HeaderMap,
@@ -204,7 +203,7 @@ struct Refusal {
 impl Refusal {
     async fn read(response: Response) -> Self {
         let (status, headers) = (response.status(), response.headers().clone());
-        // Without its body, or with half of it, an error is still worth its status.
+        // An error without its body, or with half of it, still has its status.
         let body = response.excerpt(MAX_BODY, ERROR_BODY_TIME).await;
         Self { status, headers, body }
     }
@@ -213,13 +212,13 @@ impl Refusal {
         from_answer(&OPENAI, self.status, &self.headers, &self.body, secrets)
     }
 
-    /// Whether the model is what the server does not have.
+    /// `true` if the server does not have the model.
     fn is_about_model(&self) -> bool {
         ErrorDetail::read(&self.body)
             .is_some_and(|detail| detail.code() == "model_not_found" || detail.message().contains("model"))
     }
 
-    /// Whether the server does not take a schema, or strict schemas at all.
+    /// `true` if the server does not take a schema, or strict schemas at all.
     fn is_about_schemas(&self) -> bool {
         let Some(detail) = ErrorDetail::read(&self.body).filter(|_| self.status == 400) else { return false };
         let (code, param, text) = (detail.code(), detail.param(), detail.message().to_ascii_lowercase());
@@ -272,7 +271,7 @@ impl ModelProvider for OpenAi {
     }
 
     fn answering_model(&self, asked: &str, answered: &str) -> Option<String> {
-        // A price that the user gave is that of the name, whatever stands behind it.
+        // A price that the user gave applies to the name, regardless of the answering model.
         if self.inner.settings.models.iter().any(|(name, info)| name == asked && info.price.is_some()) {
             return None;
         }
@@ -328,7 +327,7 @@ impl ModelProvider for OpenAi {
     }
 }
 
-/// The server has the API, but not its token count.
+/// Converts the error of a server that has the API, but not its token count.
 fn cannot_count(mut error: ModelError) -> ModelError {
     error.kind = ModelErrorKind::NotFound;
     "this server cannot count tokens: it has no /responses/input_tokens".clone_into(&mut error.message);

@@ -1,4 +1,4 @@
-//! What the API wants back with what it wrote, beside the text.
+//! Replay data: members of the API's output beside the text that it wants back.
 
 use std::borrow::Cow;
 
@@ -8,19 +8,19 @@ use windlass_types::JsonText;
 
 use windlass_http::provider::stable_hash;
 
-/// What is kept with a text or a call, to send its item back as it was.
+/// Data that is kept with a text or a call, to send its item back unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Replay<'a> {
-    /// The id of the item.
+    /// Id of the item.
     #[serde(borrow, default, skip_serializing_if = "str_is_empty")]
     pub(super) id: Cow<'a, str>,
-    /// Whether the text is a commentary on the way or the final answer. Later models write worse without it.
+    /// Phase of the text: a commentary on the way or the final answer. Later models write worse without it.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub(super) phase: Option<Cow<'a, str>>,
-    /// The text is that of a refusal.
+    /// `true` for the text of a refusal.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) refusal: bool,
-    /// The reasoning items that the item follows: the API refuses one without the others.
+    /// Reasoning items that the item follows: the API refuses one without the others.
     #[serde(borrow, default, skip_serializing_if = "<[_]>::is_empty")]
     pub(super) reasoning: Vec<Cow<'a, str>>,
 }
@@ -30,18 +30,18 @@ fn str_is_empty(text: &str) -> bool {
 }
 
 impl<'a> Replay<'a> {
-    /// What was kept by [`Replay::json`]. Anything else is as good as none.
+    /// Reads the data that [`Replay::json`] wrote. Anything else is ignored.
     pub(super) fn read(json: &'a JsonText) -> Option<Self> {
         serde_json::from_str(json.as_str()).ok()
     }
 
-    /// `None` if there is nothing to keep.
+    /// Returns the data as JSON; `None` if there is nothing to keep.
     pub(super) fn json(&self) -> Option<JsonText> {
         if *self == Self::default() { None } else { JsonText::of(self).ok() }
     }
 }
 
-/// A reasoning item, as far as it matters here.
+/// Relevant members of a reasoning item.
 #[derive(Deserialize)]
 pub(super) struct Reasoning<'a> {
     #[serde(borrow, default, rename = "type")]
@@ -55,12 +55,13 @@ pub(super) struct Reasoning<'a> {
 }
 
 impl<'a> Reasoning<'a> {
-    /// `None` if the text is no reasoning item.
+    /// Reads a reasoning item; `None` if the text is none.
     pub(super) fn read(item: &'a str) -> Option<Self> {
         serde_json::from_str(item).ok().filter(|read: &Self| read.kind == "reasoning")
     }
 
-    /// Whether a model can read the item again: nothing is stored at the API, so it must hold the reasoning itself.
+    /// `true` if a model can read the item again: nothing is stored at the API, so the item must hold the reasoning
+    /// itself.
     pub(super) fn is_readable(&self) -> bool {
         let is_text = |json: &RawValue| json.get().len() > 2 && json.get().starts_with('"');
         let is_list = |json: &RawValue| json.get().bytes().filter(|byte| !byte.is_ascii_whitespace()).count() > 2;
@@ -68,7 +69,7 @@ impl<'a> Reasoning<'a> {
             || self.content.is_some_and(|json| json.get().starts_with('[') && is_list(json))
     }
 
-    /// What stands for the item with those that follow it: its id, or a hash of an item without one.
+    /// Returns the key by which later items refer to this one: its id, or a hash of an item without one.
     pub(super) fn key(&self, item: &str) -> Cow<'a, str> {
         match &self.id {
             Some(id) if !id.is_empty() => id.clone(),
@@ -77,7 +78,7 @@ impl<'a> Reasoning<'a> {
     }
 }
 
-/// Items of tools that the API runs itself, which can be sent back as they came.
+/// `true` for items of tools that the API runs itself, which can be sent back unchanged.
 pub(super) fn is_replayable(kind: &str) -> bool {
     matches!(
         kind,

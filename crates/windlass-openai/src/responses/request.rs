@@ -14,13 +14,13 @@ use crate::retention;
 use crate::schema;
 use windlass_http::provider::{COMPOSITIONS, stable_hash, without_compositions};
 
-/// The longest key and name that the API takes, in bytes.
+/// Maximum length of keys and names that the API takes, in bytes.
 const MAX_KEY: usize = 64;
 
-/// The API refuses a lower limit.
+/// Minimum output limit in tokens; the API refuses a lower one.
 const LEAST_OUTPUT: u32 = 16;
 
-/// The members that a token count takes.
+/// Members that a token count takes.
 const COUNTED: [&str; 9] = [
     "input",
     "instructions",
@@ -33,34 +33,34 @@ const COUNTED: [&str; 9] = [
     "tools",
 ];
 
-/// How a request is written, beside what it says.
+/// Form of a request, beside its content.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Form<'a> {
     pub(super) model: &'a Model,
-    /// Whether schemas may be strict.
+    /// `true` if schemas may be strict.
     pub(super) strict: bool,
-    /// Whether summaries of the reasoning are asked for.
+    /// `true` if summaries of the reasoning are requested.
     pub(super) summaries: bool,
 }
 
 impl Form<'_> {
-    /// The search of the web, if one is asked for and the model has it.
+    /// Returns the web search tool, if the request has one and the model supports it.
     fn web_search<'r>(&self, request: &'r ModelRequest) -> Option<WebSearchTool<'r>> {
         self.model.info.web_search.and_then(|_| web_search::of(&request.server_tools))
     }
 }
 
-/// A body, and whether it holds a strict schema.
+/// Request body, and `true` if it holds a strict schema.
 #[derive(Debug)]
 pub(super) struct Written {
     pub(super) body: Bytes,
     pub(super) is_strict: bool,
 }
 
-/// The body of a call.
+/// Writes the body of a call.
 ///
 /// # Errors
-/// The request's extra members are no object.
+/// Fails if the request's extra members are no object.
 pub(super) fn call(request: &ModelRequest, form: Form<'_>) -> Result<Written, ModelError> {
     let mut body = Body::new(request)?;
     let is_strict = prompt(&mut body, request, form);
@@ -86,10 +86,10 @@ pub(super) fn call(request: &ModelRequest, form: Form<'_>) -> Result<Written, Mo
     Ok(Written { body: body.finish(), is_strict })
 }
 
-/// The body of a token count.
+/// Writes the body of a token count.
 ///
 /// # Errors
-/// The request's extra members are no object.
+/// Fails if the request's extra members are no object.
 pub(super) fn count(request: &ModelRequest, form: Form<'_>) -> Result<Bytes, ModelError> {
     let mut body = Body::new(request)?;
     prompt(&mut body, request, form);
@@ -97,18 +97,19 @@ pub(super) fn count(request: &ModelRequest, form: Form<'_>) -> Result<Bytes, Mod
     Ok(body.finish())
 }
 
-/// The key by which the API finds the cached prompt of a conversation, unless caching is off.
+/// Returns the key by which the API finds the cached prompt of a conversation, unless caching is off.
 pub(super) fn cache_key(request: &ModelRequest) -> Option<String> {
     let key = request.session_key.as_deref().filter(|key| !key.is_empty() && request.cache.is_some())?;
     Some(short(key))
 }
 
-/// The text, or a hash of one that is too long.
+/// Returns the text, or a hash of one that is too long.
 fn short(text: &str) -> String {
     if text.len() <= MAX_KEY { text.to_owned() } else { format!("{:032x}", stable_hash(text.as_bytes())) }
 }
 
-/// What the model reads. What stays the same from request to request comes first. Returns whether a schema is strict.
+/// Writes the prompt. Members that stay the same from request to request come first. Returns `true` if a schema is
+/// strict.
 fn prompt(body: &mut Body<'_>, request: &ModelRequest, form: Form<'_>) -> bool {
     let mut is_strict = false;
     body.member("model", |out| out.json(&request.model));
@@ -165,7 +166,7 @@ fn write_tool(out: &mut body::Out, tool: &ToolSpec, may_be_strict: bool) -> bool
         Some(schema) => out.raw(schema.as_str()),
         None => out.raw(&schema::parameters(&tool.input_schema)),
     }
-    // The API takes a tool as strict that does not say it is not.
+    // The API treats a tool without the member as strict.
     out.raw(if strict.is_some() { ",\"strict\":true}" } else { ",\"strict\":false}" });
     strict.is_some()
 }

@@ -1,4 +1,4 @@
-//! The stream of one call.
+//! Stream of one call.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -14,12 +14,12 @@ use super::assembly::Assembly;
 
 /// One answer, item by item. Ends after `MessageStop` or after one error.
 pub(super) struct MessageStream {
-    /// Gone once the stream has ended.
+    /// Removed once the stream has ended.
     events: Option<Events>,
     assembly: Assembly,
-    /// What was read and not yielded.
+    /// Events that were read and not yielded.
     ready: VecDeque<ModelEvent>,
-    /// What ends the stream once everything before it is yielded.
+    /// Error that ends the stream once everything before it is yielded.
     error: Option<ModelError>,
     raw_frames: bool,
     request_id: Option<String>,
@@ -38,7 +38,7 @@ impl MessageStream {
         self.error = Some(error);
     }
 
-    /// One event of the wire was read.
+    /// Processes the outcome of reading one wire event.
     fn took(&mut self, read: Result<(), ModelError>) {
         if let Err(error) = read {
             return self.fail(error);
@@ -55,8 +55,8 @@ impl MessageStream {
     }
 }
 
-/// Whether an event adds to the message. One that does not is only a sign of life, which must not keep a call alive
-/// for ever.
+/// `true` if an event adds to the message. Other events only show that the connection lives, which must not keep a call
+/// alive for ever.
 fn adds_to_message(event: &ModelEvent) -> bool {
     match event {
         ModelEvent::BlockDelta {

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use windlass_types::{Usage, WholeNumber};
 
-/// Usage as the API has it: the input holds what was read from the cache and written to it, the output the reasoning.
+/// Usage in the form of the API: the input includes cache reads and writes, the output includes the reasoning.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ApiUsage {
@@ -12,7 +12,7 @@ pub(super) struct ApiUsage {
     input_tokens_details: Option<InputDetails>,
     #[serde(default, deserialize_with = "WholeNumber::optional")]
     output_tokens: Option<u64>,
-    /// What the call cost, in ten billionths of a dollar: xAI says it, which has this API too.
+    /// Cost of the call in ten billionths of a dollar, as reported by xAI, which has this API too.
     #[serde(deserialize_with = "lenient")]
     cost_in_usd_ticks: Option<u64>,
 }
@@ -44,14 +44,14 @@ impl From<ApiUsage> for Usage {
         usage.cache_read_input_tokens = cached;
         usage.cache_creation_input_tokens = written;
         let long = details.cache_write_tokens_details.and_then(|details| details.ttl_12h_tokens);
-        // The longer of the two lifetimes, as one hour is elsewhere.
+        // The longer of the two lifetimes takes the place of one hour.
         usage.cache_creation_1h_input_tokens = long.unwrap_or_default().min(written);
         usage.reported_cost = read.cost_in_usd_ticks.and_then(crate::money::ticks);
         usage
     }
 }
 
-/// A whole number; anything else is none, and no reason to lose the tokens.
+/// Reads a whole number; anything else is `None`, because an odd cost must not lose the tokens.
 fn lenient<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     Ok(serde_json::Value::deserialize(from)?.as_u64())
 }

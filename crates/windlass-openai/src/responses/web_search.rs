@@ -1,4 +1,4 @@
-//! The vendor's search of the web: how it is asked for, and what it finds.
+//! Web search of the vendor: its request and its results.
 //!
 //! Source: <https://developers.openai.com/api/docs/guides/tools-web-search>.
 
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use windlass_types::{ServerTool, ServerWebSearch, WebPage, WebSearched};
 
-/// What is asked for besides: the pages of a search, and not only those that the model cites.
+/// Additional content to request: all pages of a search, not only cited ones.
 pub(super) const SOURCES: &str = "web_search_call.action.sources";
 
-/// The tool, as requests name it.
+/// Web search tool of a request.
 #[derive(Serialize)]
 pub(super) struct WebSearchTool<'a> {
     #[serde(rename = "type")]
@@ -36,7 +36,7 @@ impl<'a> From<&'a ServerWebSearch> for WebSearchTool<'a> {
     }
 }
 
-/// The search of a request, if it asks for one.
+/// Returns the web search of a request, if it asks for one.
 pub(super) fn of(tools: &[ServerTool]) -> Option<WebSearchTool<'_>> {
     tools.iter().find_map(|tool| match tool {
         ServerTool::WebSearch(search) => Some(search.into()),
@@ -64,7 +64,7 @@ struct Source {
     url: Option<String>,
 }
 
-/// What the item of a search says. A form that is not known here is no reason to lose the answer.
+/// Reads the item of a search. An unknown form is no reason to lose the answer.
 pub(super) fn results(item: &str) -> Option<WebSearched> {
     let call: Call = serde_json::from_str(item).ok()?;
     if call.status == "failed" {
@@ -93,10 +93,10 @@ struct Annotation<'a> {
     title: Option<String>,
 }
 
-/// The pages that a message cites.
+/// Returns the pages that a message cites.
 pub(super) fn cited(content: Option<&RawValue>) -> Option<WebSearched> {
     let content = content?.get();
-    // Nearly all messages cite none, and need not be read once more.
+    // Nearly all messages cite none, and need not be parsed once more.
     if !content.contains("url_citation") {
         return None;
     }

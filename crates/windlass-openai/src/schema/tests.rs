@@ -19,7 +19,7 @@ fn with(property: &Value) -> Value {
     json!({"type": "object", "properties": {"a": property}, "required": ["a"]})
 }
 
-/// What a required property becomes.
+/// Checks the conversion of a required property.
 #[track_caller]
 fn property(schema: &Value, expected: &Value) {
     let mut root = with(expected);

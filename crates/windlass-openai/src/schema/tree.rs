@@ -1,4 +1,4 @@
-//! JSON as a tree that keeps the order of members.
+//! JSON tree that keeps the order of members.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Number;
 use serde_json::value::RawValue;
 
-/// A JSON value.
+/// JSON value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Json {
     Null,
@@ -18,11 +18,11 @@ pub(super) enum Json {
     Object(Members),
 }
 
-/// The members of an object, in their order.
+/// Members of an object, in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Members(Vec<(String, Json)>);
 
-/// The members of an object, in their order, the values as their texts.
+/// Members of an object, in their order, with unparsed values.
 pub(super) struct Top<'a>(pub(super) Vec<(String, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Top<'de> {
@@ -75,8 +75,8 @@ impl Json {
         }
     }
 
-    /// The word of JSON Schema for the type of this value. `None` for objects and arrays, which an enumeration of
-    /// strict mode cannot hold.
+    /// Returns the JSON Schema type of this value. `None` for objects and arrays, which an enumeration of strict mode
+    /// cannot hold.
     pub(super) fn type_word(&self) -> Option<&'static str> {
         Some(match self {
             Self::Null => "null",
@@ -98,7 +98,7 @@ impl Members {
         self.get(name).is_some()
     }
 
-    /// Sets a member, in its place if it is there and at the end if not.
+    /// Sets a member, at its place if it exists and at the end if not.
     pub(super) fn set(&mut self, name: &str, value: Json) {
         match self.0.iter_mut().find(|(own, _)| own == name) {
             Some((_, own)) => *own = value,

@@ -33,7 +33,7 @@ fn request() -> ModelRequest {
     ModelRequest::new("model-1", vec![Message::user_text("hi").into()], 1000)
 }
 
-/// A chunk with this delta.
+/// Returns a chunk with this delta.
 fn delta(delta: Value) -> Value {
     json!({"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "model-1-0601",
            "choices": [{"index": 0, "delta": delta, "finish_reason": null}]})
@@ -57,19 +57,19 @@ fn usage(input: u64, output: u64) -> Value {
            "usage": {"prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output}})
 }
 
-/// A stream of these chunks and no more.
+/// Returns a stream of these chunks and no more.
 fn open_reply(chunks: &[Value]) -> Reply {
     let frames: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
     Reply::stream_bytes(frames)
 }
 
-/// A stream of these chunks with its end mark.
+/// Returns a stream of these chunks with its end mark.
 fn reply(chunks: &[Value]) -> Reply {
     let frames: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
     Reply::stream_bytes(format!("{frames}data: [DONE]\n\n"))
 }
 
-/// A block, as a consumer folds it from its events.
+/// Block, as a consumer folds it from its events.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Block {
     kind: &'static str,
@@ -80,7 +80,7 @@ struct Block {
     replay: Option<JsonText>,
 }
 
-/// A message, as a consumer folds it from the events.
+/// Message, as a consumer folds it from the events.
 #[derive(Debug, Default, PartialEq)]
 struct Answer {
     id: String,
@@ -100,7 +100,7 @@ impl Answer {
         self.of("text").iter().map(|block| &*block.text).collect()
     }
 
-    /// Name and input of each call.
+    /// Returns the name and the input of each call.
     fn calls(&self) -> Vec<(&str, &str)> {
         self.of("call").iter().map(|block| (&*block.name, &*block.text)).collect()
     }
@@ -113,7 +113,7 @@ impl Answer {
         self.blocks.iter().map(|block| block.kind).collect()
     }
 
-    /// The message, as the loop sends it back to where it came from.
+    /// Returns the message in the form in which the loop sends it back.
     fn message(&self, provider: &ChatCompletions) -> SharedMessage {
         let block = |block: &Block| match block.kind {
             "text" => ContentBlock::Text { text: block.text.clone(), replay: block.replay.clone() },
@@ -165,7 +165,7 @@ impl Answer {
     }
 }
 
-/// Everything that a call gives, checked against the grammar of a message, and the error that ends it.
+/// Returns all events of a call, checked against the grammar of a message, and the error that ends it.
 async fn ask(provider: &ChatCompletions, request: ModelRequest) -> (Answer, Option<ModelError>) {
     let mut answer = Answer::default();
     let stream = match provider.stream(Arc::new(request)).await {
@@ -179,14 +179,14 @@ async fn ask(provider: &ChatCompletions, request: ModelRequest) -> (Answer, Opti
     (answer, transcript.error)
 }
 
-/// What a preset makes of a reply.
+/// Returns a reply as read with a preset.
 async fn read(name: &str, reply: Reply) -> (Answer, Option<ModelError>) {
     let server = WireServer::start().await.unwrap();
     server.push(reply);
     ask(&preset(name).base_url(server.url()).build().unwrap(), request()).await
 }
 
-/// The message that a preset makes of a reply.
+/// Returns the message of a reply as read with a preset.
 async fn whole(name: &str, reply: Reply) -> Answer {
     let (answer, error) = read(name, reply).await;
     assert!(error.is_none(), "{error:?} after {answer:?}");
@@ -194,7 +194,7 @@ async fn whole(name: &str, reply: Reply) -> Answer {
     answer
 }
 
-/// The body that a provider sends for a request.
+/// Returns the body that a provider sends for a request.
 async fn sent(builder: ChatCompletionsBuilder, request: ModelRequest) -> Value {
     let server = WireServer::start().await.unwrap();
     server.push(reply(&[content("ok"), finish("stop")]));

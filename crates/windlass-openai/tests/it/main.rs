@@ -1,4 +1,4 @@
-//! The providers over a real socket.
+//! Providers over a real socket.
 
 #![allow(
     clippy::disallowed_methods,

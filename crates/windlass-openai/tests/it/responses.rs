@@ -1,4 +1,4 @@
-//! The Responses API.
+//! Tests of the Responses API.
 
 mod conformance;
 mod errors;

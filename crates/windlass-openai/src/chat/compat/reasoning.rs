@@ -1,32 +1,33 @@
-//! Reasoning: how it is switched on, how it comes and how it goes back.
+//! Profile of reasoning: switching it on, reading it and sending it back.
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use windlass_types::Effort;
 
-/// How an endpoint handles reasoning.
+/// Reasoning at an endpoint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ReasoningCompat {
-    /// The members of a delta in which reasoning may come. Some servers send the same text in two of them: the first that has
-    /// text counts. Default: all.
+    /// Members of a delta that may hold reasoning. Some servers send the same text in two of them: the first that has
+    /// text is used. Default: all.
     pub fields: Cow<'static, [ReasoningField]>,
-    /// When reasoning goes back, under the name under which it came. It only does so to the model that wrote it. DeepSeek:
-    /// "reasoning_content is missing in assistant tool call message" (0xPlaygrounds/rig#1649). Default: with calls.
+    /// Messages with which reasoning is sent back, in the member in which it came. Reasoning is sent only to the model
+    /// that wrote it. DeepSeek: "reasoning_content is missing in assistant tool call message" (0xPlaygrounds/rig#1649).
+    /// Default: messages with calls.
     pub back: ReasoningBack,
-    /// Whether a message with calls must have `reasoning_content` even if its reasoning is not known, as an empty text
-    /// (DeepSeek refuses the history of another model otherwise). Default: no.
+    /// `true` if a message with calls must have `reasoning_content`, as an empty text when its reasoning is unknown
+    /// (DeepSeek refuses the history of another model otherwise). Default: `false`.
     pub required: bool,
-    /// How reasoning is switched on. Default: not at all, the model decides.
+    /// Members that switch reasoning on. Default: none, the model decides.
     pub switch: ThinkingSwitch,
-    /// Whether switching off is said too: models that reason unless they are asked not to (DeepSeek, GLM, Qwen). Default: no.
+    /// `true` if switching off is sent too, for models that reason by default (DeepSeek, GLM, Qwen). Default: `false`.
     pub sends_off: bool,
-    /// The efforts that it takes, weakest first, and their names there. An effort that it does not have becomes the strongest
-    /// one that is weaker, or the weakest. Empty: none is sent.
+    /// Supported efforts, weakest first, with their names at the endpoint. An unsupported effort becomes the strongest
+    /// weaker one, or the weakest. Empty: none is sent.
     pub efforts: Cow<'static, [(Effort, Cow<'static, str>)]>,
-    /// Whether reasoning of earlier turns is kept on the server's side (`thinking.clear_thinking: false` of z.ai, "Thinking
-    /// mode": preserved thinking). Default: not sent.
+    /// `true` if reasoning of earlier turns is kept on the server's side (`thinking.clear_thinking: false` of z.ai,
+    /// "Thinking mode": preserved thinking). Default: not sent.
     pub keep: bool,
 }
 
@@ -45,7 +46,7 @@ impl ReasoningCompat {
         keep: false,
     };
 
-    /// The name of an effort at this endpoint.
+    /// Returns the name of an effort at this endpoint.
     pub(crate) fn effort(&self, wanted: Effort) -> Option<&str> {
         let weaker = self.efforts.iter().filter(|(effort, _)| *effort <= wanted).max_by_key(|(effort, _)| *effort);
         weaker.or(self.efforts.first()).map(|(_, name)| &**name)
@@ -58,7 +59,7 @@ impl Default for ReasoningCompat {
     }
 }
 
-/// A member of a message that holds reasoning as text.
+/// Member of a message that holds reasoning as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -83,7 +84,7 @@ impl ReasoningField {
     }
 }
 
-/// When reasoning is sent back to the model that wrote it.
+/// Messages with which reasoning is sent back to the model that wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -96,24 +97,24 @@ pub enum ReasoningBack {
     Always,
 }
 
-/// How reasoning is switched on and off.
+/// Members that switch reasoning on and off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ThinkingSwitch {
-    /// It cannot be.
+    /// Reasoning cannot be switched.
     Never,
-    /// By `reasoning_effort` alone (OpenAI, Groq, xAI).
+    /// `reasoning_effort` alone (OpenAI, Groq, xAI).
     Effort,
-    /// By `reasoning: {"effort"}`, `{"max_tokens"}` or `{"enabled"}` (OpenRouter, "Reasoning tokens").
+    /// `reasoning: {"effort"}`, `{"max_tokens"}` or `{"enabled"}` (OpenRouter, "Reasoning tokens").
     ReasoningObject,
-    /// By `reasoning: {"enabled"}`, with `reasoning_effort` beside it (Together).
+    /// `reasoning: {"enabled"}`, with `reasoning_effort` beside it (Together).
     ReasoningEnabled,
-    /// By `thinking: {"type": "enabled"}` or `"disabled"`, with `reasoning_effort` beside it where there are efforts (DeepSeek,
-    /// Moonshot, z.ai).
+    /// `thinking: {"type": "enabled"}` or `"disabled"`, with `reasoning_effort` beside it if there are efforts
+    /// (DeepSeek, Moonshot, z.ai).
     ThinkingType,
-    /// By `enable_thinking` and `thinking_budget` (Alibaba Model Studio, "Deep thinking").
+    /// `enable_thinking` and `thinking_budget` (Alibaba Model Studio, "Deep thinking").
     EnableThinking,
-    /// By `chat_template_kwargs: {"enable_thinking"}`, which the template of the model reads (vLLM, llama.cpp).
+    /// `chat_template_kwargs: {"enable_thinking"}`, which the template of the model reads (vLLM, llama.cpp).
     ChatTemplate,
 }

@@ -1,4 +1,4 @@
-//! What goes to an endpoint.
+//! Profile of requests to an endpoint.
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -8,18 +8,18 @@ use std::borrow::Cow;
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct BodyCompat {
-    /// Which member limits the output. OpenAI's reasoning models refuse `max_tokens`; others do not know
+    /// Member that limits the output. OpenAI's reasoning models refuse `max_tokens`; others ignore
     /// `max_completion_tokens` and would write without a limit. Default: `max_tokens`.
     pub output_limit: OutputLimit,
-    /// Whether `stream_options.include_usage` may be sent. Without it most servers report no usage; some refuse it
-    /// (badlogic/pi-mono#596). Default: yes, because a run without usage has no budget.
+    /// `true` if `stream_options.include_usage` may be sent. Without it most servers report no usage; some refuse it
+    /// (badlogic/pi-mono#596). Default: `true`, because a run without usage has no budget.
     pub include_usage: bool,
-    /// Whether `stream_options.include_obfuscation: false` may be sent: OpenAI pads each delta with random letters otherwise.
-    /// Default: no.
+    /// `true` if `stream_options.include_obfuscation: false` may be sent: otherwise OpenAI pads each delta with random
+    /// letters. Default: `false`.
     pub plain_stream: bool,
-    /// The member that carries [`user_id`](windlass_types::ModelRequest::user_id). Default: empty, none.
+    /// Member that carries [`user_id`](windlass_types::ModelRequest::user_id). Default: empty, no member.
     pub user_field: Cow<'static, str>,
-    /// How an answer in a form is asked for. Default: in words.
+    /// Request form of an answer with a schema. Default: in words.
     pub answer_format: AnswerFormat,
 }
 
@@ -39,7 +39,7 @@ impl Default for BodyCompat {
     }
 }
 
-/// The member that limits the output.
+/// Member that limits the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -48,18 +48,18 @@ pub enum OutputLimit {
     MaxTokens,
     /// `max_completion_tokens`.
     MaxCompletionTokens,
-    /// None; the server has a limit of its own.
+    /// No member; the server has a limit of its own.
     Omit,
 }
 
-/// How an answer in the form of a schema is asked for.
+/// Request form of an answer with a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AnswerFormat {
     /// `response_format` with the schema in its strict subset: the answer always fits.
     StrictJsonSchema,
-    /// `response_format` with the schema as it is.
+    /// `response_format` with the unchanged schema.
     JsonSchema,
     /// `response_format: {"type": "json_object"}`, with the schema in the system prompt.
     JsonObject,
@@ -67,19 +67,19 @@ pub enum AnswerFormat {
     Prompt,
 }
 
-/// How prompts are cached.
+/// Caching of prompts.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct CacheCompat {
-    /// Whether `prompt_cache_key` is known: requests with the same key go where their prompt is cached (OpenAI, "Prompt
-    /// caching"; at most 64 characters). Default: no.
+    /// `true` if `prompt_cache_key` is supported: requests with the same key are routed to the server that caches their
+    /// prompt (OpenAI, "Prompt caching"; at most 64 characters). Default: `false`.
     pub key: bool,
-    /// Whether `prompt_cache_retention` and `prompt_cache_options` are known, by which a session that caches for an hour
-    /// asks for the longest retention of its model (OpenAI, "Prompt caching"). Default: no.
+    /// `true` if `prompt_cache_retention` and `prompt_cache_options` are supported, by which a session that caches for
+    /// an hour requests the longest retention of its model (OpenAI, "Prompt caching"). Default: `false`.
     pub retention: bool,
-    /// Parts of the names of models that want `cache_control` at the end of what shall be cached, as Anthropic's do behind
-    /// OpenRouter ("Prompt caching") and LiteLLM. Default: none.
+    /// Parts of the names of models that need `cache_control` at the end of the cached prefix, such as Anthropic's
+    /// behind OpenRouter ("Prompt caching") and LiteLLM. Default: none.
     pub control_models: Cow<'static, [Cow<'static, str>]>,
 }
 
@@ -92,30 +92,32 @@ impl CacheCompat {
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct MessageCompat {
-    /// The role of the system prompt. `developer` is refused by most servers but OpenAI (badlogic/pi-mono#1048). Default:
+    /// Role of the system prompt. Most servers except OpenAI refuse `developer` (badlogic/pi-mono#1048). Default:
     /// `system`.
     pub instructions: InstructionRole,
-    /// Whether the system prompt must be one message: templates of many models refuse a second one. Default: yes.
+    /// `true` if the system prompt must be one message: templates of many models refuse a second one. Default: `true`.
     pub one_system_message: bool,
-    /// What stands for the text of a message that only calls tools: some refuse `null`, others `""` (earendil-works/pi#8118).
-    /// Default: `""`, which no parser of strings refuses.
+    /// Content of a message that only calls tools: some servers refuse `null`, others `""` (earendil-works/pi#8118).
+    /// Default: `""`, which every parser of strings accepts.
     pub without_text: EmptyContent,
-    /// What stands for a blank output of a tool, which some refuse (earendil-works/pi#8720). Empty: it is sent as it is.
+    /// Replacement of a blank tool output, which some servers refuse (earendil-works/pi#8720). Empty: the output is
+    /// sent unchanged.
     pub blank_output: Cow<'static, str>,
-    /// Whether it reads images. If not, a note stands in their place. Default: yes.
+    /// `true` if the endpoint reads images. Otherwise a note replaces them. Default: `true`.
     pub images: bool,
-    /// Where images of tool results go: the API itself takes only text there. Default: into a user message after them.
+    /// Place of images of tool results: the API itself takes only text there. Default: a user message after the
+    /// results.
     pub tool_images: ToolImages,
-    /// Whether it reads PDF documents as `file` parts (OpenAI and OpenRouter, "PDF inputs"). If not, a note stands in their
-    /// place. Default: no.
+    /// `true` if the endpoint reads PDF documents as `file` parts (OpenAI and OpenRouter, "PDF inputs"). Otherwise a
+    /// note replaces them. Default: `false`.
     pub documents: bool,
-    /// Whether results of tools carry the tool's name (Mistral). Default: no.
+    /// `true` if tool results carry the tool's name (Mistral). Default: `false`.
     pub tool_name: bool,
-    /// Whether an assistant message must stand between results of tools and the next user message: templates of older
-    /// Mistral models refuse "user after tool". Default: no.
+    /// `true` if an assistant message is required between tool results and the next user message: templates of older
+    /// Mistral models refuse "user after tool". Default: `false`.
     pub assistant_after_results: bool,
-    /// Whether reasoning goes back as a part of the content (Mistral, "Reasoning") and not as a member beside it. Default:
-    /// no.
+    /// `true` if reasoning is sent back as a part of the content (Mistral, "Reasoning") and not as a member beside it.
+    /// Default: `false`.
     pub reasoning_parts: bool,
 }
 
@@ -140,7 +142,7 @@ impl Default for MessageCompat {
     }
 }
 
-/// The role of the system prompt.
+/// Role of the system prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -151,7 +153,7 @@ pub enum InstructionRole {
     Developer,
 }
 
-/// The content of a message without text.
+/// Content of a message without text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -160,18 +162,18 @@ pub enum EmptyContent {
     Null,
     /// `""`.
     Blank,
-    /// No such member.
+    /// No content member.
     Omit,
 }
 
-/// Where images of tool results go.
+/// Place of images of tool results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolImages {
-    /// Into the result.
+    /// In the result.
     InResult,
-    /// Into a user message that follows the results.
+    /// In a user message that follows the results.
     UserMessage,
 }
 
@@ -180,20 +182,20 @@ pub enum ToolImages {
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ToolCompat {
-    /// Whether `strict` may stand in a tool. Many servers refuse the member (badlogic/pi-mono#1172), some refuse tools of
-    /// both kinds together (earendil-works/pi#9804). Default: never.
+    /// Use of `strict` in tools. Many servers refuse the member (badlogic/pi-mono#1172), some refuse strict and other
+    /// tools together (earendil-works/pi#9804). Default: never.
     pub strict: Strict,
-    /// What of `tool_choice` it takes. Default: all.
+    /// Supported values of `tool_choice`. Default: all.
     pub choice: ToolSupport,
-    /// `parallel_tool_calls` to send. Default: none, the server decides.
+    /// Value of `parallel_tool_calls`. Default: `None`, the server decides.
     pub parallel: Option<bool>,
-    /// Whether an empty list of tools is sent once the history has calls: LiteLLM needs it in front of Anthropic, vLLM refuses
-    /// it (earendil-works/pi#11843). Default: no.
+    /// `true` if an empty list of tools is sent once the history has calls: LiteLLM needs it in front of Anthropic,
+    /// vLLM refuses it (earendil-works/pi#11843). Default: `false`.
     pub empty_list: bool,
-    /// Which ids of calls it takes. Default: at most 40 letters, digits, `_` and `-`.
+    /// Rule for call ids. Default: at most 40 letters, digits, `_` and `-`.
     pub ids: IdRule,
-    /// Whether `tool_stream: true` is sent, without which z.ai holds the arguments of calls back until they are whole
-    /// ("Tool streaming"). Default: no.
+    /// `true` if `tool_stream: true` is sent, without which z.ai delays the arguments of calls until they are complete
+    /// ("Tool streaming"). Default: `false`.
     pub stream: bool,
 }
 
@@ -214,20 +216,20 @@ impl Default for ToolCompat {
     }
 }
 
-/// Whether tools may be strict.
+/// Use of `strict` in tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Strict {
     /// The member is never sent.
     Never,
-    /// Each tool by itself.
+    /// Each tool decides by itself.
     PerTool,
-    /// Only if all tools of the request are.
+    /// Only if all tools of the request are strict.
     AllOrNone,
 }
 
-/// What an endpoint takes of `tool_choice`.
+/// Supported values of `tool_choice`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -236,11 +238,11 @@ pub enum ToolSupport {
     All,
     /// All but `required` (Moonshot): the model is left to choose.
     NoRequired,
-    /// Only `auto`: the member is never sent, and neither are the tools where none must be called (z.ai).
+    /// Only `auto`: the member is never sent, and tools are left out if none may be called (z.ai).
     AutoOnly,
 }
 
-/// Which ids of calls an endpoint takes.
+/// Rule for call ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -1,20 +1,21 @@
-//! The tables of endpoints.
+//! Model tables of endpoints.
 //!
-//! Most figures are those of two open lists of prices, LiteLLM 1.109 and genai-prices 0.2, which name the vendor's page; the
-//! row names that page, where the figure can be checked. Few of the pages themselves were opened. What is on no page is left out: many vendors name no limit of the output. A rate that is
-//! no whole number of billionths of a dollar for a token rounds up.
+//! Most figures come from two open price lists, LiteLLM 1.109 and genai-prices 0.2, which name the vendor's page; the
+//! row names that page, on which the figure can be checked. Few of the pages themselves were opened. Figures that are
+//! on no page are left out: many vendors name no output limit. A rate that is no whole number of billionths of a dollar
+//! for a token rounds up.
 
 use windlass_model::{Abilities, LongPrompt, ModelRow, ModelSource, Price};
 
-/// The day on which the lists were read.
+/// Day on which the lists were read.
 const READ: &str = "2026-11-23";
 
-/// A model that sees images.
+/// Row of a model that sees images.
 const fn seeing(id: &'static str, page: ModelSource) -> ModelRow {
     ModelRow::new(id, page).abilities(Abilities::media())
 }
 
-/// The models of an endpoint.
+/// Returns the models of an endpoint.
 pub(super) fn rows(endpoint: &str) -> &'static [ModelRow] {
     match endpoint {
         "deepseek" => DEEPSEEK,
@@ -32,7 +33,7 @@ pub(super) fn rows(endpoint: &str) -> &'static [ModelRow] {
 
 const DEEPSEEK_PAGE: ModelSource = ModelSource::new("https://api-docs.deepseek.com/quick_start/pricing", READ);
 
-/// The prices of the hours in which most is asked; at other hours calls cost half as much.
+/// Prices of the peak hours; at other hours calls cost half as much.
 const DEEPSEEK: &[ModelRow] = &[
     ModelRow::new("deepseek-v4-pro", DEEPSEEK_PAGE)
         .limits(1_000_000, 393_216)
@@ -52,7 +53,7 @@ const DEEPSEEK: &[ModelRow] = &[
 
 const GROQ_PAGE: ModelSource = ModelSource::new("https://console.groq.com/docs/models", READ);
 
-/// What is read from the cache costs half.
+/// Cached input costs half.
 const GROQ: &[ModelRow] = &[
     ModelRow::new("openai/gpt-oss-120b", GROQ_PAGE)
         .limits(131_072, 65_536)
@@ -224,18 +225,18 @@ const TOGETHER: &[ModelRow] = &[
 
 const OPENROUTER_PAGE: ModelSource = ModelSource::new("https://openrouter.ai/models", READ);
 
-/// A model of Anthropic: written to the cache for one hour, input costs twice as much.
+/// Row of a model of Anthropic: input written to the cache for one hour costs twice as much.
 const fn claude(id: &'static str, input: u64, output: u64, cache_read: u64) -> ModelRow {
     seeing(id, OPENROUTER_PAGE).window(1_000_000).price(Price::new(input, output).with_cache_read(cache_read))
 }
 
-/// A model of OpenAI. Over 272,000 tokens input costs twice and output one and a half times as much.
+/// Row of a model of OpenAI. Over 272,000 tokens input costs twice and output one and a half times as much.
 const fn gpt(id: &'static str, price: Price, long: &'static [LongPrompt]) -> ModelRow {
     seeing(id, OPENROUTER_PAGE).limits(1_050_000, 128_000).price(price).long_prompts(long)
 }
 
-/// Models whose price is the same at all vendors that the router has for them. The others have none here: the router says with
-/// each answer what it cost.
+/// Models whose price is the same at all vendors that the router has for them. The others have no price here: the
+/// router reports the cost with each answer.
 const OPENROUTER: &[ModelRow] = &[
     claude("anthropic/claude-fable-5.1", 10_000, 50_000, 250).aliases(&["fable"]),
     claude("anthropic/claude-opus-5.5", 4_000, 20_000, 200).aliases(&["default", "opus"]),

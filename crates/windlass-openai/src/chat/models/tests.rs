@@ -27,7 +27,7 @@ fn known_models_have_the_limits_and_the_price_of_their_row() {
     assert_eq!(grok.cost(&Usage::new(1_000, 10)), Some(NanoUsd::new(2_000_000 + 60_000)));
     assert_eq!(grok.cost(&Usage::new(200_001, 1)), Some(NanoUsd::new(200_001 * 4_000 + 12_000)));
     assert_eq!(described("xai", &catalogue, "grok-9").price, None);
-    // The same name elsewhere is another model.
+    // The same name at another endpoint is another model.
     assert_eq!(described("vllm", &catalogue, "grok-4.7").price, None);
     let coder = described("qwen", &catalogue, "qwen3-coder-plus");
     let rates = [1_000, 40_000, 130_000, 300_000].map(|tokens| coder.price_for(tokens).unwrap().input.nano());

@@ -1,4 +1,4 @@
-//! The body of a call to Ollama.
+//! Body of a call to Ollama.
 
 use super::super::compat::{AnswerFormat, Compat, Strict, ThinkingSwitch};
 use super::super::request::{Body, Images, Part, instructions, list, user_parts};
@@ -11,10 +11,10 @@ use windlass_types::{
     ToolUse,
 };
 
-/// The body of a call, and what the server is expected to read of it.
+/// Returns the body of a call, and the size that the server is expected to read.
 ///
 /// # Errors
-/// The extra members are no JSON object.
+/// Fails if the extra members are no JSON object.
 pub(in crate::chat) fn call(
     request: &ModelRequest,
     compat: &Compat,
@@ -31,7 +31,7 @@ pub(in crate::chat) fn call(
     body.member("stream", &true);
     body.member("truncate", &false);
     body.member("shift", &false);
-    // What is cached goes with the model, which is unloaded after five minutes without a request.
+    // The cache is lost with the model, which is unloaded after five minutes without a request.
     if request.cache == Some(CacheTtl::OneHour) {
         body.member("keep_alive", "1h");
     }
@@ -47,7 +47,7 @@ pub(in crate::chat) fn call(
     Ok((body.finish(), Sent { bytes, context_size }))
 }
 
-/// Models that cannot reason refuse the member, so it is only sent where the profile says that they can.
+/// Writes `think`. Models that cannot reason refuse the member, so it is only sent if the profile supports it.
 fn thinking(body: &mut Body<'_>, request: &ModelRequest, compat: &Compat) {
     let profile = &compat.reasoning;
     if profile.switch == ThinkingSwitch::Never {
@@ -60,7 +60,7 @@ fn thinking(body: &mut Body<'_>, request: &ModelRequest, compat: &Compat) {
     }
 }
 
-/// The bytes of text that become tokens: images do not count by their bytes.
+/// Returns the bytes of text that become tokens; images are not counted.
 fn text_bytes(request: &ModelRequest) -> u64 {
     let of_block = |block: &ContentBlock| match block {
         ContentBlock::Text { text, .. } => text.len(),
@@ -126,7 +126,7 @@ impl<'r> Writer<'_, '_, 'r> {
                 self.body.json(call.id.as_str());
                 self.body.raw(",\"function\":{\"name\":");
                 self.body.json(&call.name);
-                // The server reads an object and nothing else.
+                // The server accepts only an object.
                 self.body.raw(",\"arguments\":");
                 self.body.raw(if call.input.is_object() { call.input.as_str() } else { "{}" });
                 self.body.raw("}}");
@@ -169,7 +169,7 @@ impl<'r> Writer<'_, '_, 'r> {
         Images { images: self.compat.messages.images, documents: false }
     }
 
-    /// A message with its images, which stand beside the text and are only bytes.
+    /// Writes a message with its images, which are separate from the text and only bytes.
     fn content(&mut self, role: &str, parts: &[Part<'_>]) {
         let mut texts: Vec<&str> = Vec::new();
         let mut images: Vec<&str> = Vec::new();

@@ -1,4 +1,4 @@
-//! A JSON object that is written member by member.
+//! JSON object that is written member by member.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -7,7 +7,7 @@ use windlass_http::Bytes;
 use windlass_model::ModelError;
 use windlass_types::{ContentBlock, ModelErrorKind, ModelRequest, ToolResultContent};
 
-/// The body of a request. The extra members of the request stand in place of those of the same name.
+/// Body of a request. The extra members of the request replace members of the same name.
 #[derive(Debug)]
 pub(in crate::chat) struct Body<'a> {
     text: Vec<u8>,
@@ -31,7 +31,7 @@ impl<'a> Body<'a> {
         Ok(Self { text, extra })
     }
 
-    /// Begins a member. `false`: an extra member stands in its place.
+    /// Begins a member. `false` if an extra member replaces it.
     pub(in crate::chat) fn begins(&mut self, name: &str) -> bool {
         if self.extra.contains_key(name) {
             return false;
@@ -48,14 +48,14 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// A member whose value is JSON already.
+    /// Writes a member whose value is JSON already.
     pub(in crate::chat) fn raw_member(&mut self, name: &str, value: &str) {
         if self.begins(name) {
             self.raw(value);
         }
     }
 
-    /// A member with a text, inside of another object than the body.
+    /// Writes a text member inside another object than the body.
     pub(in crate::chat) fn member_here(&mut self, name: &str, text: &str) {
         self.separate();
         self.json(name);
@@ -72,7 +72,7 @@ impl<'a> Body<'a> {
         let _ = serde_json::to_writer(&mut self.text, value);
     }
 
-    /// A comma, unless an object or a list has just begun.
+    /// Writes a comma, unless an object or a list has just begun.
     pub(in crate::chat) fn separate(&mut self) {
         if !matches!(self.text.last(), Some(b'{' | b'[' | b':') | None) {
             self.raw(",");
@@ -91,7 +91,7 @@ impl<'a> Body<'a> {
     }
 }
 
-/// About how much a block of a message takes.
+/// Estimates the bytes that a block of a message takes.
 fn size(block: &ContentBlock) -> usize {
     const AROUND: usize = 160;
     AROUND

@@ -1,10 +1,10 @@
-//! The system prompt of a request.
+//! System prompt of a request.
 
 use crate::chat::compat::AnswerFormat;
 use windlass_types::{ModelRequest, ResponseFormat, SectionScope};
 
-/// The system prompt in as many texts as the endpoint takes, with the form of the answer where that has to be said in
-/// words.
+/// Returns the system prompt in as many texts as the endpoint takes, with the answer format if that has to be described
+/// in words.
 pub(in crate::chat) fn instructions(request: &ModelRequest, is_one: bool, format: AnswerFormat) -> Vec<String> {
     let sections = request.system.iter().filter(|section| !section.text.trim().is_empty());
     let mut texts: Vec<(SectionScope, String)> = Vec::new();

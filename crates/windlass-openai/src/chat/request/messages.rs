@@ -1,4 +1,4 @@
-//! The messages of a request.
+//! Messages of a request.
 
 mod assistant;
 
@@ -12,7 +12,7 @@ use windlass_types::{
     CacheTtl, ContentBlock, DocumentSource, ImageSource, ModelRequest, Role, ToolResult, ToolResultContent,
 };
 
-/// What stands for content that cannot be sent.
+/// Placeholders for content that cannot be sent.
 const NO_CONTENT: &str = "(no content)";
 const UNKNOWN: &str = "(content of a kind that this model cannot read was left out)";
 
@@ -31,8 +31,8 @@ pub(super) fn write(body: &mut Body<'_>, request: &ModelRequest, compat: &Compat
     writer.body.raw("]");
 }
 
-/// The last two messages with text, where caching ends: results of tools take no mark behind OpenRouter
-/// (earendil-works/pi#584). The earlier one of them is where a request before this one ended.
+/// Returns the last two messages with text, which get cache breakpoints: tool results take no breakpoint behind
+/// OpenRouter (earendil-works/pi#584). The earlier one marks the end of the preceding request.
 fn marked(request: &ModelRequest) -> [Option<usize>; 2] {
     let has_text = |block: &ContentBlock| block.as_text().is_some_and(|text| !text.trim().is_empty());
     let mut with_text = request
@@ -45,7 +45,7 @@ fn marked(request: &ModelRequest) -> [Option<usize>; 2] {
     [with_text.next(), with_text.next()]
 }
 
-/// What marks the end of what shall be cached, where the model wants that.
+/// Returns the cache breakpoint, if the model needs one.
 fn marker(request: &ModelRequest, compat: &Compat) -> &'static str {
     let wants = compat.cache.control_models.iter().any(|part| request.model.contains(&**part));
     match request.cache {
@@ -58,21 +58,21 @@ fn marker(request: &ModelRequest, compat: &Compat) -> &'static str {
 pub(super) struct Writer<'b, 'e, 'r> {
     body: &'b mut Body<'e>,
     compat: &'b Compat,
-    /// The names of the tools by the ids of their calls.
+    /// Names of the tools by the ids of their calls.
     names: HashMap<&'r str, &'r str>,
     marker: &'static str,
 }
 
-/// A part of a content.
+/// Part of a content.
 #[derive(Debug)]
 pub(in crate::chat) enum Part<'r> {
     Text(Cow<'r, str>),
     Image(&'r ImageSource),
-    /// A document and its title.
+    /// Document and its title.
     Document(&'r DocumentSource, Option<&'r str>),
 }
 
-/// What an endpoint does with images and documents.
+/// Media types that an endpoint reads.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::chat) struct Images {
     pub(in crate::chat) images: bool,
@@ -125,7 +125,7 @@ impl<'r> Writer<'_, '_, 'r> {
         self.body.raw("}");
     }
 
-    /// The result of a call. What cannot stand in it is moved to the message after all results.
+    /// Writes the result of a call. Parts that a result cannot hold are moved to the message after all results.
     fn result(&mut self, result: &'r ToolResult, moved: &mut Vec<Part<'r>>) {
         let id = alias(result.tool_use_id.as_str(), self.compat.tools.ids);
         self.begin("tool");
@@ -169,7 +169,7 @@ impl<'r> Writer<'_, '_, 'r> {
         self.body.json(role);
     }
 
-    /// A content: a string if it is only text that nothing has to be added to, since not all servers take parts.
+    /// Writes a content: a string if it is only text without additions, because not all servers take parts.
     fn content(&mut self, parts: &[Part<'_>], is_marked: bool) {
         let marker = if is_marked { self.marker } else { "" };
         let texts: Option<Vec<&str>> = parts
@@ -246,7 +246,8 @@ fn joined<'t>(texts: &[&'t str], separator: &str) -> Cow<'t, str> {
     }
 }
 
-/// The parts of a user's blocks, with notes for what the endpoint cannot read. Blank texts are left out.
+/// Returns the parts of a user's blocks, with notes for content that the endpoint cannot read. Blank texts are left
+/// out.
 pub(in crate::chat) fn user_parts<'r>(blocks: impl Iterator<Item = &'r ContentBlock>, can: Images) -> Vec<Part<'r>> {
     let part = |block: &'r ContentBlock| match block {
         ContentBlock::Text { text, .. } if text.trim().is_empty() => None,
@@ -274,7 +275,7 @@ fn document<'r>(source: &'r DocumentSource, title: Option<&'r str>, can_read: bo
     }
 }
 
-/// What stands for a document that an endpoint does not read.
+/// Returns the note for a document that an endpoint does not read.
 pub(in crate::chat) fn note_of_document(title: Option<&str>) -> String {
     format!("(the document {} was left out: this model does not read documents)", title.unwrap_or("without a title"))
 }

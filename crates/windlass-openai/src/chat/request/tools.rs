@@ -1,4 +1,4 @@
-//! The tools of a request.
+//! Tools of a request.
 
 use super::body::Body;
 use crate::chat::compat::{Compat, Strict, ToolSupport};
@@ -7,7 +7,7 @@ use windlass_http::provider::{COMPOSITIONS, without_compositions};
 use windlass_types::{ContentBlock, JsonText, ModelRequest, ToolChoice};
 
 pub(super) fn write(body: &mut Body<'_>, request: &ModelRequest, compat: &Compat) {
-    // Where a call cannot be forbidden, there is nothing to call.
+    // If calls cannot be forbidden, no tools are sent.
     let is_forbidden = request.tool_choice == ToolChoice::None && compat.tools.choice == ToolSupport::AutoOnly;
     if request.tools.is_empty() || is_forbidden {
         if compat.tools.empty_list && has_calls(request) {
@@ -31,8 +31,8 @@ fn has_calls(request: &ModelRequest) -> bool {
     request.messages.iter().flat_map(|message| &message.content).any(|block| matches!(block, ContentBlock::ToolUse(_)))
 }
 
-/// The tools as functions. A strict one has its schema in the subset that strict mode takes; one whose schema has no such form
-/// is not strict.
+/// Writes the tools as functions. A strict tool has its schema in the subset of strict mode; a tool whose schema has no
+/// such form is not strict.
 pub(in crate::chat) fn list(body: &mut Body<'_>, request: &ModelRequest, strict: Strict) {
     let subset = |at: &usize| -> Option<JsonText> {
         let tool = request.tools.get(*at).filter(|tool| tool.strict && strict != Strict::Never)?;
@@ -44,7 +44,7 @@ pub(in crate::chat) fn list(body: &mut Body<'_>, request: &ModelRequest, strict:
     }
     body.raw("[");
     for (tool, subset) in request.tools.iter().zip(subsets) {
-        // OpenAI refuses compositions at the top, and servers that follow it may not heed them.
+        // OpenAI refuses compositions at the top level, and servers that imitate it may ignore them.
         let plain = without_compositions(tool, &COMPOSITIONS);
         let tool = if subset.is_some() { tool } else { &*plain };
         body.separate();

@@ -1,4 +1,4 @@
-//! The blocks of the message: one open at a time, with indexes without gaps.
+//! Blocks of the message: one open at a time, with indexes without gaps.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use windlass_types::{BlockStart, ModelEvent, StopReason, StreamDelta};
 
 use crate::error::protocol;
 
-/// The most blocks of one message.
+/// Maximum number of blocks of one message.
 const MAX_BLOCKS: usize = 10_000;
 
 #[derive(Debug, Default)]
@@ -36,12 +36,12 @@ impl Blocks {
         self.finished += 1;
     }
 
-    /// A part of the message is a refusal.
+    /// Records that a part of the message is a refusal.
     pub(super) fn refuse(&mut self) {
         self.refused = true;
     }
 
-    /// Why a model stopped that wrote to its end.
+    /// Returns the stop reason of a model that finished.
     pub(super) fn stop_reason(&self) -> StopReason {
         match self {
             Self { calls: 1.., .. } => StopReason::ToolUse,

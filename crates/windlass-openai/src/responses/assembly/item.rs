@@ -19,23 +19,23 @@ use call::Call;
 use message::Message;
 use thought::{FinishedReasoning, Thought};
 
-/// The item of a search of the web.
+/// Item type of a web search.
 const SEARCH: &str = "web_search_call";
 
-/// What an event adds to an item.
+/// Growth of an item by an event.
 #[derive(Debug)]
 pub(super) enum Growth {
     /// Text of one part of a message.
     Text { part: usize, text: String, is_refusal: bool },
     /// Text of one part of a summary, or of the reasoning itself.
     Reasoning { part: usize, text: String, is_summary: bool },
-    /// A piece of the arguments of a call.
+    /// Piece of the arguments of a call.
     Arguments(String),
-    /// All of them.
+    /// Complete arguments of a call.
     AllArguments(String),
 }
 
-/// The events that add to an item.
+/// Kinds of events that add to an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GrowthKind {
     Text,
@@ -61,7 +61,7 @@ impl GrowthKind {
 }
 
 impl Growth {
-    /// What an event adds, with the part of the content and of the summary that it names.
+    /// Creates the growth by an event, with the part of the content and of the summary that the event names.
     pub(super) fn new(kind: GrowthKind, text: String, content: Option<usize>, summary: Option<usize>) -> Self {
         let (part, summary) = (content.unwrap_or_default(), summary.unwrap_or_default());
         match kind {
@@ -75,14 +75,14 @@ impl Growth {
     }
 }
 
-/// An item that is not shown to its end.
+/// Item that is not shown to its end.
 #[derive(Debug)]
 pub(super) struct Output {
     pub(super) place: usize,
     pub(super) id: String,
     phase: Option<String>,
     kind: Kind,
-    /// The item as it is complete.
+    /// JSON of the complete item.
     whole: Option<String>,
 }
 
@@ -91,7 +91,7 @@ enum Kind {
     Message(Message),
     Call(Call),
     Reasoning(Thought),
-    /// A tool that the API runs, or something later.
+    /// Tool that the API runs, or an unknown type.
     Other(String),
 }
 
@@ -111,7 +111,7 @@ impl Output {
         self.whole.is_some()
     }
 
-    /// Whether a part of it was shown.
+    /// `true` if a part of the item was shown.
     pub(super) fn is_shown(&self) -> bool {
         match &self.kind {
             Kind::Message(message) => message.is_shown(),
@@ -129,7 +129,7 @@ impl Output {
         matches!(self.kind, Kind::Call(_))
     }
 
-    /// Whether it is the call with this id.
+    /// `true` for the call with this id.
     pub(super) fn is_call(&self, id: Option<&str>) -> bool {
         matches!((&self.kind, id), (Kind::Call(call), Some(id)) if !id.is_empty() && call.id() == id)
     }
@@ -138,7 +138,7 @@ impl Output {
         matches!(&self.kind, Kind::Other(kind) if kind == SEARCH)
     }
 
-    /// Whether an item is of the same type.
+    /// `true` if an item is of the same type.
     pub(super) fn is_like(&self, item: &Item<'_>) -> bool {
         let kind = match &self.kind {
             Kind::Message(_) => "message",
@@ -169,7 +169,7 @@ impl Output {
         }
     }
 
-    /// Takes the item as it is complete. A call that the model could not write to its end stays open.
+    /// Takes the complete item. A call that the model could not finish stays open.
     pub(super) fn end(&mut self, item: &Item<'_>, json: &str) -> Result<(), ModelError> {
         if self.is_done() {
             return Err(protocol("an item ends twice"));
@@ -187,7 +187,7 @@ impl Output {
         Ok(())
     }
 
-    /// Shows what has come since. The item follows this reasoning.
+    /// Shows the new growth. The item follows this reasoning.
     pub(super) fn show(
         &mut self,
         reasoning: &[String],
@@ -210,7 +210,7 @@ impl Output {
         }
     }
 
-    /// Shows its end. Returns whether anything of it is kept.
+    /// Shows the end of the item. Returns `true` if anything of it is kept.
     pub(super) fn finish(
         self,
         reasoning: &[String],

@@ -1,4 +1,4 @@
-//! The output items of a response, shown one after the other in the order of their places.
+//! Output items of a response, shown one after the other in the order of their places.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet, VecDeque};
@@ -13,30 +13,30 @@ use crate::error::{protocol, unreadable};
 use crate::responses::frame::Item;
 use crate::responses::replay::Reasoning;
 
-/// The most items of one response.
+/// Maximum number of items of one response.
 const MAX_ITEMS: usize = 10_000;
 
 #[derive(Debug, Default)]
 pub(super) struct Items {
-    /// Those that are not shown to their end. The first is shown as it grows, the others wait, by their places.
+    /// Items that are not shown to their end, by their places. The first is shown as it grows, the others wait.
     open: VecDeque<Output>,
-    /// The places of those that are.
+    /// Places of the items that are shown to their end.
     closed: BTreeSet<usize>,
     /// All ids that were seen. A server may change the id of an item from event to event.
     ids: HashSet<String>,
-    /// The place after the last one.
+    /// Place after the last one.
     next: usize,
     follows: Follows,
-    /// Reasoning that came without what is needed to read it again.
+    /// Keys of reasoning that came without the data needed to read it again.
     unreadable: Vec<String>,
     searches: u64,
 }
 
-/// The reasoning that the next item follows.
+/// Reasoning that the next item follows.
 #[derive(Debug, Default)]
 struct Follows {
     keys: Vec<String>,
-    /// Nothing came between.
+    /// `true` if no other item came in between.
     is_open: bool,
 }
 
@@ -45,7 +45,7 @@ impl Items {
         self.searches
     }
 
-    /// An item begins.
+    /// Begins an item.
     pub(super) fn add(&mut self, place: Option<usize>, item: &Item<'_>) -> Result<(), ModelError> {
         let place = place.unwrap_or(self.next);
         self.insert(Output::new(place, item))
@@ -61,14 +61,14 @@ impl Items {
         }
         self.next = self.next.max(place.saturating_add(1));
         self.ids.insert(output.id.clone());
-        // What was shown already stays the first.
+        // An item that was shown already stays the first.
         let is_after = |other: &Output| other.is_shown() || other.place < place;
         let at = self.open.iter().position(|other| !is_after(other)).unwrap_or(self.open.len());
         self.open.insert(at, output);
         Ok(())
     }
 
-    /// An item grows.
+    /// Adds growth to an item.
     pub(super) fn grow(&mut self, place: Option<usize>, id: Option<&str>, growth: Growth) -> Result<(), ModelError> {
         let at = match place {
             Some(place) => self.open.iter().position(|item| item.place == place),
@@ -89,7 +89,7 @@ impl Items {
         self.open.get_mut(at).map_or_else(|| Err(ambiguous()), |item| item.grow(growth))
     }
 
-    /// The open item that an event without a place is about.
+    /// Returns the open item that an event without a place refers to.
     fn only(&self, id: &str) -> Result<usize, ModelError> {
         let named = self.open.iter().position(|item| !id.is_empty() && item.id == id);
         match named {
@@ -99,7 +99,7 @@ impl Items {
         }
     }
 
-    /// An item is complete.
+    /// Completes an item.
     pub(super) fn done(&mut self, place: Option<usize>, item: &Item<'_>, json: &str) -> Result<(), ModelError> {
         let at = match place {
             Some(place) => self.open.iter().position(|open| open.place == place),
@@ -109,7 +109,7 @@ impl Items {
         let at = match at {
             Some(at) => at,
             None => {
-                // It came at once.
+                // The item came complete at once.
                 let place = place.unwrap_or(self.next);
                 self.add(Some(place), item)?;
                 self.open.iter().position(|open| open.place == place).unwrap_or_default()
@@ -124,7 +124,7 @@ impl Items {
         by_call.map_or_else(|| self.only(item.id.as_deref().unwrap_or_default()), Ok)
     }
 
-    /// Shows what has come, as far as its turn has come.
+    /// Shows the growth of the items whose turn has come.
     pub(super) fn show(&mut self, blocks: &mut Blocks, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
         while let Some(first) = self.open.front_mut() {
             first.show(&self.follows.keys, blocks, out)?;
@@ -136,7 +136,7 @@ impl Items {
         Ok(())
     }
 
-    /// Ends the first item, whether all of it came or not.
+    /// Ends the first item, whether complete or not.
     fn finish_first(&mut self, blocks: &mut Blocks, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
         let Some(first) = self.open.pop_front() else { return Ok(()) };
         self.closed.insert(first.place);
@@ -161,7 +161,7 @@ impl Items {
         Ok(())
     }
 
-    /// The response has ended, with this reason if it was cut, and with this output as a whole.
+    /// Ends the response, with this reason if it was cut, and with this output as a whole.
     pub(super) fn end(
         &mut self,
         cut: Option<&StopReason>,
@@ -177,7 +177,7 @@ impl Items {
         self.show_late(output, blocks, out)
     }
 
-    /// Ends what is open with its form in the whole output. A call whose end never came does not count.
+    /// Ends the open items with their form in the whole output. A call whose end never came is discarded.
     fn end_open(
         &mut self,
         output: &[&RawValue],
@@ -205,7 +205,7 @@ impl Items {
         Ok(())
     }
 
-    /// Items that only the whole output holds.
+    /// Shows items that only the whole output holds.
     fn show_unseen(
         &mut self,
         output: &[&RawValue],
@@ -230,8 +230,8 @@ impl Items {
         Ok(())
     }
 
-    /// Reasoning of which only the whole output holds what is needed to read it again. It stands at the end; the items
-    /// that follow it name it.
+    /// Shows reasoning whose data for reading it again is only in the whole output. The block is at the end; the items
+    /// that follow the reasoning name it.
     fn show_late(
         &mut self,
         output: &[&RawValue],
@@ -253,7 +253,7 @@ impl Items {
         Ok(())
     }
 
-    /// Ends what is open where a limit or a filter ended it. A call is the last then: the loop does not run it.
+    /// Ends the open items at a limit or a filter. A call is the last block then: the loop does not run it.
     fn cut(
         &mut self,
         reason: &StopReason,
@@ -277,7 +277,7 @@ impl Items {
     }
 }
 
-/// A message whose items did not come to their end.
+/// Creates the error of a message whose items were not finished.
 fn unfinished() -> ModelError {
     ModelError::new(ModelErrorKind::Cut, "the API ended the response before its items were complete")
 }
@@ -287,7 +287,7 @@ fn ambiguous() -> ModelError {
 }
 
 impl Growth {
-    /// The item that begins with this, for servers that do not say so. A call needs its name.
+    /// Returns the item that this growth begins, for servers that do not announce items. A call needs its name.
     fn item(&self) -> Option<Item<'static>> {
         let kind = match self {
             Self::Text { .. } => "message",

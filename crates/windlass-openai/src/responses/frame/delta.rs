@@ -1,9 +1,9 @@
 //! Deltas, read without a JSON parser: flat objects of strings, whole numbers and empty lists. Nearly all events are of
-//! this form, in whatever order their members stand.
+//! this form, with their members in any order.
 
 use std::borrow::Cow;
 
-/// An event whose type ends with `.delta`, with nothing in it but what is known here.
+/// Event whose type ends with `.delta`, with only known members.
 #[derive(Default)]
 pub(in crate::responses) struct Delta<'a> {
     pub(in crate::responses) kind: &'a str,
@@ -15,8 +15,8 @@ pub(in crate::responses) struct Delta<'a> {
 }
 
 impl<'a> Delta<'a> {
-    /// Reads a delta of text, reasoning or arguments. `None` if the event is anything else, or is written in another form:
-    /// it is for the JSON parser then. What is read here is valid JSON, and the parser reads the same.
+    /// Reads a delta of text, reasoning or arguments. `None` if the event is anything else, or is written in another
+    /// form: the JSON parser reads it then. An event that is read here is valid JSON, and the parser reads the same.
     pub(in crate::responses) fn read(data: &'a str) -> Option<Self> {
         let mut rest = data.strip_prefix('{')?;
         let mut delta = Self::default();
@@ -32,10 +32,10 @@ impl<'a> Delta<'a> {
         (is_whole && seen.has(Seen::DELTA) && seen.has(Seen::TYPE)).then_some(delta)
     }
 
-    /// Reads one member. Returns what follows it.
+    /// Reads one member. Returns the text after it.
     fn member(&mut self, text: &'a str, seen: &mut Seen) -> Option<&'a str> {
         let of = |name: &str| text.strip_prefix(name);
-        // Names differ in their first letters: only those that can be are compared.
+        // Names differ in their first letters: only possible ones are compared.
         match text.as_bytes().get(1)? {
             b't' => {
                 seen.first(Seen::TYPE)?;
@@ -85,7 +85,7 @@ fn whole<'a>(text: &'a str, into: &mut Option<usize>) -> Option<&'a str> {
     Some(rest)
 }
 
-/// The members that were read. One that comes twice is for the parser to refuse.
+/// Members that were read. A repeated one is left to the parser, which refuses it.
 #[derive(Default)]
 struct Seen(u8);
 
@@ -108,7 +108,7 @@ impl Seen {
     }
 }
 
-/// A whole number of few digits, and what follows it.
+/// Reads a whole number of few digits, and returns the text after it.
 fn number(text: &str) -> Option<(usize, &str)> {
     let (mut value, mut digits) = (0_usize, 0_usize);
     for byte in text.bytes().take_while(u8::is_ascii_digit).take(9) {
@@ -117,12 +117,12 @@ fn number(text: &str) -> Option<(usize, &str)> {
     }
     let is_padded = digits > 1 && text.starts_with('0');
     let rest = text.get(digits..)?;
-    // What is no whole number continues in another way.
+    // A number that is not whole continues in another way.
     let is_whole = rest.starts_with([',', '}']);
     (digits > 0 && !is_padded && is_whole).then_some((value, rest))
 }
 
-/// A string without escapes, and what follows it.
+/// Reads a string without escapes, and returns the text after it.
 fn plain_string(text: &str) -> Option<(&str, &str)> {
     let text = text.strip_prefix('"')?;
     // Most of these strings are short: a plain loop finds their end sooner than a search made for long ones.
@@ -131,12 +131,12 @@ fn plain_string(text: &str) -> Option<(&str, &str)> {
     Some((inside, rest.strip_prefix('"')?))
 }
 
-/// A string, and what follows it.
+/// Reads a string, and returns the text after it.
 fn string(text: &str) -> Option<(Cow<'_, str>, &str)> {
     if let Some((inside, rest)) = plain_string(text) {
         return Some((Cow::Borrowed(inside), rest));
     }
-    // The first quote without a backslash before it, unless that is one of a pair.
+    // The end is the first quote without an odd number of backslashes before it.
     let mut escaped = false;
     let inside = text.strip_prefix('"')?;
     let end = inside.bytes().position(|byte| {

@@ -1,4 +1,4 @@
-//! The body as an object whose members are written one after the other.
+//! Request body: an object whose members are written one after the other.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use windlass_http::Bytes;
 use windlass_model::ModelError;
 use windlass_types::{ContentBlock, ModelErrorKind, ModelRequest, ToolResultContent};
 
-/// The object. Members of the request's own `extra` win over those of the same name.
+/// Request body. Members of the request's own `extra` take precedence over those of the same name.
 pub(super) struct Body<'a> {
     out: Out,
     extra: BTreeMap<String, &'a RawValue>,
     members: usize,
 }
 
-/// Where JSON is written.
+/// Buffer for JSON.
 pub(super) struct Out(Vec<u8>);
 
 impl<'a> Body<'a> {
@@ -35,7 +35,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Writes those of the request's own members that are wanted.
+    /// Writes the wanted ones of the request's own members.
     pub(super) fn extra(&mut self, is_wanted: impl Fn(&str) -> bool) {
         for (name, value) in std::mem::take(&mut self.extra) {
             if is_wanted(&name) {
@@ -59,7 +59,7 @@ impl<'a> Body<'a> {
 }
 
 impl Out {
-    /// Text that is JSON already.
+    /// Writes text that is JSON already.
     pub(super) fn raw(&mut self, json: &str) {
         self.0.extend_from_slice(json.as_bytes());
     }
@@ -69,7 +69,7 @@ impl Out {
         let _ = serde_json::to_writer(&mut self.0, value);
     }
 
-    /// Texts as one string.
+    /// Writes texts as one string.
     pub(super) fn joined<'t>(&mut self, texts: impl Iterator<Item = &'t str>, between: &str) {
         self.raw("\"");
         for (at, text) in texts.enumerate() {
@@ -81,26 +81,26 @@ impl Out {
         self.raw("\"");
     }
 
-    /// The inside of a string. Most of what is long needs no escapes: the bytes of images.
+    /// Writes the inside of a string. Most long strings need no escapes: the bytes of images.
     pub(super) fn inside(&mut self, text: &str) {
         if text.bytes().fold(true, |plain, byte| plain & (byte >= b' ') & (byte != b'"') & (byte != b'\\')) {
             return self.raw(text);
         }
         let at = self.0.len();
         self.json(text);
-        // Without its quotes.
+        // Remove the quotes.
         self.0.pop();
         self.0.remove(at);
     }
 }
 
-/// About how long the body becomes.
+/// Estimates the length of the body in bytes.
 fn size(request: &ModelRequest) -> usize {
     let messages: usize = request.messages.iter().flat_map(|message| &message.content).map(block_size).sum();
     let system: usize = request.system.iter().map(|section| section.text.len() + 2).sum();
     let tools: usize =
         request.tools.iter().map(|tool| tool.description.len() + tool.input_schema.as_str().len() + 128).sum();
-    // Escapes make it longer; an eighth more is enough for prose and code.
+    // Escapes lengthen the text; an eighth more is enough for prose and code.
     (messages + system + tools) / 8 * 9 + 1_024
 }
 

@@ -1,4 +1,4 @@
-//! The conversation as input items.
+//! Input items of the conversation.
 
 mod assistant;
 
@@ -9,7 +9,7 @@ use windlass_types::{
 use super::body::Out;
 use windlass_http::provider::call_id;
 
-/// Writes the list of items, with the tools that came in the middle of the conversation where they came.
+/// Writes the list of items, with tools that were added in the middle of the conversation at their position.
 pub(super) fn write(
     out: &mut Out,
     messages: &[SharedMessage],
@@ -36,14 +36,14 @@ pub(super) fn write(
     list.out.raw("]");
 }
 
-/// The items that have been written.
+/// Items that have been written.
 struct List<'o> {
     out: &'o mut Out,
     items: usize,
 }
 
 impl List<'_> {
-    /// Where the next item is written.
+    /// Begins the next item.
     fn item(&mut self) -> &mut Out {
         if self.items > 0 {
             self.out.raw(",");
@@ -53,7 +53,7 @@ impl List<'_> {
     }
 }
 
-/// Results are items of their own; what stands between them is a message each.
+/// Writes a message of the user: tool results are items of their own, the blocks between them a message each.
 fn write_user(list: &mut List<'_>, message: &SharedMessage) {
     let mut rest = message.content.as_slice();
     while let Some((first, others)) = rest.split_first() {
@@ -88,7 +88,7 @@ fn write_result(out: &mut Out, result: &ToolResult) {
     out.raw("}");
 }
 
-/// Whether a block is content that the API takes from the user.
+/// `true` if a block is content that the API takes from the user.
 fn is_part(block: &ContentBlock) -> bool {
     match block {
         ContentBlock::Text { text, .. } => !text.is_empty(),
@@ -163,14 +163,14 @@ fn write_document(out: &mut Out, source: &DocumentSource, title: Option<&str>) {
     }
 }
 
-/// The API tells by the ending of the name what a file is.
+/// Returns a file name; the API derives the type of a file from its extension.
 fn file_name(title: Option<&str>, media_type: &str) -> String {
     let title = title.filter(|title| !title.is_empty()).unwrap_or("document");
     let is_named = title.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("pdf"));
     if media_type == "application/pdf" && !is_named { format!("{title}.pdf") } else { title.to_owned() }
 }
 
-/// A data URL.
+/// Writes a data URL.
 fn write_data(out: &mut Out, media_type: &str, data: &str) {
     out.raw("\"data:");
     out.inside(media_type);

@@ -1,4 +1,4 @@
-//! The promises of every model provider, kept by every preset.
+//! Guarantees of every model provider, kept by every preset.
 
 use super::*;
 use windlass_openai::Endpoint;
@@ -6,7 +6,7 @@ use windlass_testkit::provider::{self as kit, Replay};
 use windlass_testkit::wire::{ChatForm, Dialect};
 use windlass_types::ModelErrorKind;
 
-/// An answer with reasoning, text and a call, in the form of the endpoint.
+/// Returns an answer with reasoning, text and a call, in the form of the endpoint.
 fn message(preset: &str) -> Reply {
     if preset == "ollama" {
         return ollama::reply(&[
@@ -71,7 +71,7 @@ async fn counting_tokens_says_that_the_endpoint_cannot() {
     assert!(error.message.contains("groq cannot count"));
 }
 
-/// What each vendor adds to the dialect, and when it wants reasoning back.
+/// Returns the additions of each vendor to the dialect, and the messages with which reasoning is sent back.
 fn form(name: &str) -> (ChatForm, Replay) {
     match name {
         "openai" | "azure" => (ChatForm::Plain, Replay::Never),
@@ -94,7 +94,7 @@ async fn every_preset_keeps_every_promise_over_long_sessions() {
             _ => {
                 let (form, replay) = form(name);
                 let endpoint = kit::Endpoint::new(Dialect::Chat(form), "model-1", connect).replay(replay);
-                // They share one decoder.
+                // The presets share one decoder.
                 endpoint.every(if number == 0 { 1 } else { 97 })
             }
         };

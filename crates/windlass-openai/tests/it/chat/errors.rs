@@ -1,4 +1,4 @@
-//! Failures: of an answer, inside of a stream, and of answers that are no stream.
+//! Errors: of an answer, inside a stream, and of answers that are no stream.
 
 use super::*;
 use std::time::Duration;
@@ -131,7 +131,7 @@ async fn refusals_of_llama_cpp_name_the_window_and_the_image() {
     let overflow = r#"{"error":{"code":400,"message":"request (20024 tokens) exceeds the available context size (12288 tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":20024,"n_ctx":12288}}"#;
     let error = failure("llama.cpp", Reply::status(400, overflow)).await;
     assert_eq!((error.kind, error.context_window()), (ModelErrorKind::PromptTooLong, Some(12_288)));
-    // An earlier version says it beside its sentence alone.
+    // An earlier version reports the window only beside its message.
     let overflow = r#"{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it","type":"exceed_context_size_error","n_prompt_tokens":20024,"n_ctx":4096}}"#;
     let error = failure("llama.cpp", Reply::status(400, overflow)).await;
     assert_eq!((error.kind, error.context_window()), (ModelErrorKind::PromptTooLong, Some(4_096)));

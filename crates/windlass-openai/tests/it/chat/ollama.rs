@@ -1,9 +1,9 @@
-//! C7: Ollama, over its own API, so that no prompt is cut in silence.
+//! C7: Ollama, over its own API, so that no prompt is cut silently.
 
 use super::*;
 use windlass_types::{CacheTtl, Effort, ModelErrorKind, SectionScope, SystemSection, Thinking, ToolResult, ToolSpec};
 
-/// A stream of these lines.
+/// Returns a stream of these lines.
 pub(super) fn reply(lines: &[Value]) -> Reply {
     Reply::stream_bytes(lines.iter().map(|line| format!("{line}\n")).collect::<String>())
 }
@@ -37,7 +37,7 @@ async fn c7_the_context_is_sized_and_the_server_may_not_cut() {
     assert_eq!(body_of(small, request()).await["options"]["num_ctx"], 8_192);
 }
 
-/// The cache goes with the model when that is unloaded, five minutes after its last request.
+/// The cache is lost when the model is unloaded, five minutes after its last request.
 #[tokio::test]
 async fn a_session_that_caches_for_an_hour_keeps_the_model_loaded() {
     let mut request = request();
@@ -55,7 +55,7 @@ async fn c7_a_prompt_that_was_cut_all_the_same_is_a_loud_error() {
     let provider = preset("ollama").context_size(4_096).base_url(server.url()).build().unwrap();
     let mut long = request();
     long.system = vec![SystemSection::new("word ".repeat(6_400), SectionScope::Session)];
-    // 32,000 bytes are about 8,000 tokens. Read were 4,096, 1,040 and, cut to whole messages, 3,900.
+    // 32,000 bytes are about 8,000 tokens. The server has read 4,096, 1,040 and, cut to whole messages, 3,900.
     for read in [4_096, 1_040, 3_900] {
         server.push(reply(&[text("half an answer"), done(read, 10)]));
         let (answer, error) = ask(&provider, long.clone()).await;

@@ -1,4 +1,4 @@
-//! G: prompts that do not fit, said in many words or not at all.
+//! G: prompts that do not fit, reported in many wordings or not at all.
 
 use super::*;
 use windlass_model::{Catalogue, ModelOverride};
@@ -47,7 +47,7 @@ async fn g_a_silent_overflow_is_seen_by_the_usage() {
     let error = error.unwrap();
     assert_eq!((error.kind, message.is_complete), (ModelErrorKind::PromptTooLong, false));
     assert!(error.message.contains("1001 tokens"), "{error}");
-    // Where the window is only guessed, nothing can be said.
+    // With a guessed window, no overflow can be detected.
     assert!(read("zai", answer(900_000)).await.0.is_complete);
     assert!(read("openai", answer(900_000)).await.0.is_complete);
 }

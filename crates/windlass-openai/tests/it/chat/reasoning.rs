@@ -1,9 +1,9 @@
-//! C4: reasoning comes under many names and goes back word for word, with the calls that it led to.
+//! C4: reasoning comes under many names and is sent back unchanged, with its calls.
 
 use super::*;
 use windlass_types::{Effort, Thinking};
 
-/// The message that a provider sends back of what it has read, after a result for its call.
+/// Returns the message that a provider sends back after reading these chunks, followed by a result for its call.
 async fn round_trip(name: &str, chunks: &[Value]) -> (Answer, Value) {
     let server = WireServer::start().await.unwrap();
     let provider = preset(name).base_url(server.url()).build().unwrap();
@@ -146,7 +146,7 @@ async fn c4_deepseek_gets_an_empty_text_for_reasoning_that_is_not_known() {
     assert_eq!(sent(preset("vllm"), request).await["messages"][1].get("reasoning_content"), None);
 }
 
-/// The members by which reasoning is set.
+/// Returns the members that control reasoning.
 async fn switches(name: &str, thinking: Thinking, effort: Option<Effort>) -> Value {
     let mut request = request();
     (request.thinking, request.effort) = (thinking, effort);

@@ -1,4 +1,4 @@
-//! C6: what goes over the wire, and how profiles change it.
+//! C6: requests on the wire, and their changes by profiles.
 
 use super::*;
 use windlass_openai::{EmptyContent, Strict, ToolImages, ToolSupport};
@@ -36,7 +36,7 @@ fn tool(name: &str, is_strict: bool) -> Arc<ToolSpec> {
     Arc::new(tool)
 }
 
-/// A request with a history: a call, its result, and what stands beside them.
+/// Returns a request with a history: a call, its result, and blocks beside them.
 fn history(results: Vec<ContentBlock>) -> ModelRequest {
     let mut request = request();
     request.messages.push(Message::assistant(vec![call("call_1")]).into());
@@ -277,7 +277,7 @@ async fn caches_are_hinted_at_in_the_way_of_the_endpoint_and_not_at_all_when_swi
         (&marked[0]["content"], &marked[1]["content"], &marked[2]["content"]),
         (&part("system"), &part("hi"), &part("look"))
     );
-    // Results of tools take no mark.
+    // Tool results take no cache breakpoint.
     assert_eq!(marked[3]["content"], "x");
     assert_eq!(messages(preset("vllm"), request.clone()).await[0]["content"], "system");
     request.cache = Some(CacheTtl::OneHour);

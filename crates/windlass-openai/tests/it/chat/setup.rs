@@ -1,4 +1,4 @@
-//! How providers are set up.
+//! Setup of providers.
 
 use super::*;
 use std::collections::HashMap;
@@ -175,7 +175,7 @@ async fn organization_project_and_token_come_from_the_variables_of_the_vendors_l
     assert_eq!((sent.header("authorization"), sent.header("api-key")), (None, Some("k")));
 }
 
-/// Only the server knows how large the window of a model is that it has loaded.
+/// Only the server knows the window of the model that it has loaded.
 #[tokio::test]
 async fn a_server_of_the_user_is_asked_for_its_window() {
     let server = WireServer::start().await.unwrap();
@@ -187,7 +187,7 @@ async fn a_server_of_the_user_is_asked_for_its_window() {
     server.push(list(r#""meta":{"n_ctx":12288,"n_ctx_train":32768}"#));
     provider.prepare("gemma").await;
     assert_eq!(server.requests().pop().unwrap().path, "/v1/models");
-    // The server has one model, whatever it is called.
+    // The server has one model, whatever its name in the request.
     for model in ["gemma", "default"] {
         let info = provider.model_info(model);
         assert_eq!((info.context_window, info.max_output_tokens), (12_288, 6_144), "{model}");
@@ -201,14 +201,14 @@ async fn a_server_of_the_user_is_asked_for_its_window() {
     let groq = preset("groq").base_url(&url).api_key("k").build().unwrap();
     groq.prepare("some-model").await;
     assert_eq!(server.request_count(), 2);
-    // A server that does not say it changes nothing.
+    // A server that does not report a window changes nothing.
     let other = ChatCompletions::from_lookup("vllm", lookup(&[("VLLM_BASE_URL", &url)])).unwrap();
     server.push(Reply::status(500, "no"));
     other.prepare("m").await;
     assert_eq!(other.model_info("m").context_window, 128_000);
 }
 
-/// A server of this machine that is not there will not come by waiting.
+/// Waiting does not help with an absent server on this machine.
 #[tokio::test]
 async fn a_server_of_this_machine_that_is_not_there_is_named_and_not_waited_for() {
     let gone = WireServer::start().await.unwrap().url();

@@ -1,4 +1,4 @@
-//! C3 and the shapes of a stream: cut, split, and what stands beside the deltas.
+//! C3 and the shapes of a stream: cut, split, and members beside the deltas.
 
 use super::*;
 use proptest::prelude::*;
@@ -163,7 +163,7 @@ async fn a_stream_that_falls_silent_or_only_shows_signs_of_life_ends() {
     let provider = preset("openai").idle_timeout(Duration::from_secs(2)).base_url(server.url()).build().unwrap();
     let (answer, error) = ask(&provider, request()).await;
     assert_eq!((answer.text().as_str(), error.unwrap().kind), ("a", ModelErrorKind::Timeout));
-    // A chunk that adds nothing is no progress, one that does is.
+    // A chunk that adds nothing is no progress.
     let provider = preset("openai").stall_timeout(Duration::ZERO).base_url(server.url()).build().unwrap();
     let empty = vec![delta(json!({"content": ""})); 3];
     server.push(reply(&[&[content("a")], &*empty, &[finish("stop")]].concat()).chunks_of(64).separate_writes());
@@ -234,7 +234,7 @@ proptest! {
     }
 }
 
-/// A member, most of them of the right type.
+/// Returns a member, mostly of the right type.
 fn member() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(Value::Null),
@@ -264,7 +264,7 @@ fn chunk() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A chunk with this JSON text where `@` stands.
+/// Returns a chunk with this JSON text in place of `@`.
 fn raw_chunk(template: Value, literal: &str) -> String {
     format!("data: {}\n\n", template.to_string().replace("\"@\"", literal))
 }
@@ -276,7 +276,7 @@ async fn a_character_that_two_chunks_share_is_whole() {
     let chunks: String = letters.iter().map(|literal| raw_chunk(content("@"), literal)).collect();
     let answer = whole("openai", Reply::stream_bytes(format!("{chunks}{end}"))).await;
     assert_eq!(answer.text(), "before middle 😀 after");
-    // A half without the other one is marked, and nothing behind it is lost.
+    // A half without the other one is marked, and nothing after it is lost.
     let chunks: String =
         [letters[0], letters[1], letters[0]].iter().map(|text| raw_chunk(content("@"), text)).collect();
     let answer = whole("openai", Reply::stream_bytes(format!("{chunks}{end}"))).await;

@@ -1,8 +1,8 @@
-//! C1 and C2: which call a piece belongs to, and when a call is whole.
+//! C1 and C2: assignment of pieces to calls, and completion of calls.
 
 use super::*;
 
-/// The calls of a message whose chunks are these.
+/// Returns the message whose calls come in these pieces.
 async fn answer(pieces: &[Value]) -> Answer {
     let mut chunks: Vec<Value> = pieces.iter().cloned().map(calls).collect();
     chunks.push(finish("tool_calls"));

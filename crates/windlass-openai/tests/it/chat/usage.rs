@@ -1,4 +1,4 @@
-//! C5: usage, where and how endpoints write it.
+//! C5: usage, in the places and forms of endpoints.
 
 use super::*;
 
@@ -97,7 +97,7 @@ async fn i_the_cost_that_a_router_reports_is_read_exactly() {
     assert_eq!(with("openrouter", "0.00014", "").await.reported_cost, nano(140_000));
     assert_eq!(with("openrouter", "1.5e-05", r#","cost_details":null"#).await.reported_cost, nano(15_000));
     assert_eq!(with("openrouter", "0", "").await.reported_cost, nano(0));
-    // With a key of the user, the vendor bills beside the router.
+    // With the user's own key, the vendor bills beside the router.
     let byok = r#","is_byok":true,"cost_details":{"upstream_inference_cost":0.02}"#;
     assert_eq!(with("openrouter", "0.001", byok).await.reported_cost, nano(21_000_000));
     let unsaid = r#","is_byok":true,"cost_details":{"upstream_inference_cost":null}"#;
@@ -119,7 +119,7 @@ async fn i_a_cost_that_cannot_be_right_is_no_cost_and_costs_no_tokens() {
     }
 }
 
-/// The usage of an answer with this usage object, as it is written.
+/// Returns the usage of an answer with this literal usage object.
 async fn of_text(name: String, figures: String) -> Usage {
     let chunks = [content("a"), finish("stop")].map(|chunk| format!("data: {chunk}\n\n")).concat();
     let last = format!("data: {{\"id\":\"x\",\"choices\":[],\"usage\":{figures}}}\n\ndata: [DONE]\n\n");

@@ -1,4 +1,4 @@
-//! The promises of every model provider, kept over a real socket.
+//! Guarantees of every model provider, kept over a real socket.
 
 use super::wire::{Answer, KEY, provider, request};
 use windlass_openai::OpenAi;

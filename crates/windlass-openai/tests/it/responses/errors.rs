@@ -1,4 +1,4 @@
-//! Every error class of the API, with bodies of the shape that it sends.
+//! Every error class of the API, with bodies of its shape.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The kit itself: providers that break a promise over a real socket are found, each by the check that is for it.
+//! Tests of the kit itself: providers that break a guarantee over a real socket are found, each by the matching check.
 
 use super::wire::KEY;
 use async_trait::async_trait;
@@ -15,17 +15,17 @@ use windlass_types::{
     Usage,
 };
 
-/// A change of a request, with its number.
+/// Change of a request, with its number.
 type Change = fn(&mut ModelRequest, usize);
 
-/// What is done wrong.
+/// Broken guarantee of a provider.
 #[derive(Clone, Copy)]
 enum Fault {
     Request(Change),
     Stream(fn(ModelStream) -> ModelStream),
 }
 
-/// A provider that keeps its promises, and a fault.
+/// Correct provider with one fault.
 struct Faulty {
     provider: OpenAi,
     fault: Fault,
@@ -148,7 +148,7 @@ async fn requests_that_break_rules_are_found() {
     found(kit::sends_valid_requests(&endpoint(Fault::Request(change))).await, "max_tokens");
 }
 
-/// Ends a message that was cut as if it were whole.
+/// Ends a cut message as if it were complete.
 fn completes_cuts(stream: ModelStream) -> ModelStream {
     let completed = stream.scan((false, None), |(has_begun, open), item| {
         match &item {

@@ -1,4 +1,4 @@
-//! What came from the API goes back to it as it was.
+//! Content from the API is sent back unchanged.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use windlass_model::ModelProvider;
 use windlass_testkit::wire::WireServer;
 use windlass_types::{ContentBlock, JsonText, Message, ToolResult, ToolUse};
 
-/// The input items of a request with these messages.
+/// Returns the input items of a request with these messages.
 async fn input(messages: Vec<Message>) -> Vec<Value> {
     let server = WireServer::start().await.unwrap();
     server.push(Answer::new().text("msg_9", &["ok"]).reply());
@@ -20,7 +20,7 @@ async fn input(messages: Vec<Message>) -> Vec<Value> {
     server.requests()[0].json().unwrap()["input"].as_array().unwrap().clone()
 }
 
-/// The items that a message of the model is sent back as.
+/// Returns the items as which a message of the model is sent back.
 async fn sent_back(message: Message) -> Vec<Value> {
     input(vec![message]).await
 }

@@ -1,4 +1,4 @@
-//! What goes over the wire, and how a provider is set up.
+//! Requests on the wire, and the setup of a provider.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The stream over a real socket: cut, split, mixed and strange.
+//! Streams over a real socket: cut, split, mixed and strange.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use windlass_openai::OpenAi;
 use windlass_testkit::wire::{Gate, Reply, WireServer};
 use windlass_types::{BlockStart, ContentBlock, ModelErrorKind, ModelEvent, StopReason, StreamDelta, Usage};
 
-/// A message with every kind of item, and characters of every length.
+/// Returns a message with every kind of item, and characters of every length.
 fn full() -> Answer {
     Answer::new()
         .reasoning("rs_1", &["erwägen", "考虑"], Some("gAAA"))
@@ -55,7 +55,7 @@ async fn every_kind_of_item_becomes_a_block() {
     );
     let (reason, usage) = ending(&events);
     assert_eq!(reason, Some(StopReason::ToolUse));
-    // B6: each token once.
+    // B6: each token is counted once.
     assert_eq!((usage.input_tokens, usage.output_tokens), (10, 20));
     assert_eq!((usage.cache_read_input_tokens, usage.cache_creation_input_tokens), (60, 30));
 }
@@ -86,7 +86,7 @@ async fn a_cut_at_any_byte_is_a_cut() {
     server.push(reply.clone());
     let (whole, _) = read(&provider, &request()).await;
     let body = reply.body().len();
-    // The blank line after the last event is what completes it.
+    // The blank line after the last event completes it.
     for at in 0..body {
         let ways = [reply.clone().stop_at(at), reply.clone().until_close().cut_at(at), reply.clone().cut_at(at)];
         server.push(ways[at % 3].clone());
@@ -169,7 +169,7 @@ async fn b4_a_server_without_places_that_mixes_calls_is_an_error() {
     let error = answered(answer.reply()).await.1.unwrap();
     assert_eq!(error.kind, ModelErrorKind::Protocol, "{error}");
 
-    // Pieces of two calls in one place do not make what either call says it was.
+    // Pieces of two calls in one place do not make the final arguments of either call.
     let place = |mut event: Value| {
         event["output_index"] = json!(0);
         event
@@ -212,7 +212,7 @@ async fn b7_incomplete_responses_have_their_reason() {
     assert_eq!(ending(&events).0, Some(StopReason::Other("incomplete".into())));
 }
 
-/// A call that the limit cut: with an end that says so, or with none.
+/// Calls that the limit cut: one with an end that reports it, one without an end.
 fn cut_calls() -> [Answer; 2] {
     let item = json!({"id": "fc_1", "type": "function_call", "call_id": "call_1", "name": "Write", "arguments": "", "status": "in_progress"});
     let mut end = item.clone();
@@ -233,7 +233,7 @@ async fn b7_a_call_that_the_limit_cut_is_the_last_block() {
         assert!(error.is_none(), "{error:?}");
         assert_eq!(ending(&events).0, Some(StopReason::MaxTokens));
         assert!(matches!(events[events.len() - 3], ModelEvent::BlockStop { index: 1 }), "{events:?}");
-        // A message that claims to be whole is not.
+        // A message that claims to be complete is not.
         let error = answered(answer.reply()).await.1.unwrap();
         assert_eq!(error.kind, ModelErrorKind::Cut, "{error}");
     }
@@ -268,14 +268,14 @@ async fn what_only_the_completed_response_has_is_honoured() {
     more.output.push(whole.output[2].clone());
     let (events, _) = answered(more.reply()).await;
     assert_eq!(inputs(&events)[0].0, "call_1");
-    // A call that is not complete there is not run either.
+    // A call that is incomplete there is not run either.
     for status in ["in_progress", "incomplete"] {
         let mut open = streamed.clone();
         open.output.push(whole.output[2].clone());
         open.output[1]["status"] = json!(status);
         assert_eq!(answered(open.reply()).await.1.unwrap().kind, ModelErrorKind::Cut, "{status}");
     }
-    // What was streamed is not shown twice, whatever the place and the id that it has at the end.
+    // Streamed content is not shown twice, whatever its final place and id.
     let mut moved = Answer::new().reasoning("rs_1", &["s"], Some("gAAA")).text("msg_1", &["a"]);
     moved.output.remove(0);
     moved.output[0]["id"] = json!("msg_other");
@@ -378,7 +378,7 @@ async fn turns_share_one_connection() {
     for _ in 0..20 {
         server.push(Answer::new().text("msg_1", &["ok"]).reply());
         let mut stream = provider.stream(request().into()).await.unwrap();
-        // As the loop does: it stops at the last item and lets go.
+        // Like the loop: stops at the last item and drops the stream.
         while !matches!(stream.next().await, Some(Ok(item)) if item.event == ModelEvent::MessageStop) {}
         drop(stream);
         for _ in 0..50 {
@@ -391,8 +391,8 @@ async fn turns_share_one_connection() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever the order, the number and the members of events: an error or a message that follows the grammar, and
-    /// no panic.
+    /// Events in any order and number, with any members, give an error or a message that follows the grammar, and no
+    /// panic.
     #[test]
     fn events_in_any_order_give_a_message_or_an_error(
         picks in proptest::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..6_u8), 0..30),

@@ -1,4 +1,4 @@
-//! Strict schemas: sent where they can be, and given up where the server refuses them.
+//! Strict schemas: sent if possible, and given up if the server refuses them.
 
 use std::sync::Arc;
 
@@ -100,7 +100,7 @@ async fn b8_other_refusals_are_not_sent_again() {
     request.tools = Arc::from([Arc::clone(&request.tools[2])]);
     let (_, error) = read(&provider, &request).await;
     assert_eq!((error.unwrap().kind, server.request_count()), (ModelErrorKind::InvalidRequest, 4));
-    // What is refused in both forms is not remembered.
+    // A refusal of both forms is not remembered.
     server.push(schemas());
     server.push(schemas());
     assert!(read(&provider, &asking("gpt-6.2-sol")).await.1.is_some());

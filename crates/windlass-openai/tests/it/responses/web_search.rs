@@ -1,4 +1,4 @@
-//! Searches of the web that the API makes, in the forms of its documentation.
+//! Web searches that the API makes, in the forms of its documentation.
 
 use super::wire::{Answer, provider, read, request};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Streams of the Responses API, as its documentation has them.
+//! Streams of the Responses API, as in its documentation.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use windlass_types::{BlockStart, ContentBlock, JsonText, Message, ModelEvent, Mo
 
 pub(crate) const KEY: &str = "sk-secret-123";
 
-/// The frame of one event.
+/// Returns the frame of one event.
 pub(crate) fn event(data: &Value) -> Event {
     Event::named(data["type"].as_str().unwrap_or_default(), data.to_string())
 }
 
-/// The reply of these events.
+/// Returns the reply of these events.
 pub(crate) fn reply(events: &[Value]) -> Reply {
     Reply::events(events.iter().map(event).collect()).header("x-request-id", "req_1")
 }
 
-/// A response that is written item by item.
+/// Response that is written item by item.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) events: Vec<Value>,
@@ -45,7 +45,7 @@ impl Answer {
         self
     }
 
-    /// The item, announced as `added` and complete as `item`, with the events between.
+    /// Adds an item, announced as `added` and complete as `item`, with the events between.
     #[expect(clippy::needless_pass_by_value, reason = "callers pass json!({..}) literals")]
     pub(crate) fn item(mut self, added: Value, between: Vec<Value>, item: Value) -> Self {
         let place = self.place();
@@ -138,7 +138,7 @@ pub(crate) fn request() -> ModelRequest {
     ModelRequest::new("gpt-6.2-sol", vec![Message::user_text("hi").into()], 1000)
 }
 
-/// Everything that a call yields, and the error that ends it.
+/// Returns all events of a call, and the error that ends it.
 pub(crate) async fn read(provider: &OpenAi, request: &ModelRequest) -> (Vec<ModelEvent>, Option<ModelError>) {
     let mut events = Vec::new();
     let mut stream = match provider.stream(Arc::new(request.clone())).await {
@@ -157,21 +157,21 @@ pub(crate) async fn read(provider: &OpenAi, request: &ModelRequest) -> (Vec<Mode
     (events, None)
 }
 
-/// What a call yields that is answered so.
+/// Returns the events and the error of a call with this reply.
 pub(crate) async fn answered(reply: Reply) -> (Vec<ModelEvent>, Option<ModelError>) {
     let server = WireServer::start().await.unwrap();
     server.push(reply);
     read(&provider(&server), &request()).await
 }
 
-/// The message that a call yields which is answered by these events.
+/// Returns the message of a call that is answered by these events.
 pub(crate) async fn message(events: &[Value]) -> Message {
     let (events, error) = answered(reply(events)).await;
     assert!(error.is_none(), "{error:?}");
     folded(&events)
 }
 
-/// The message of the events, as the loop makes it.
+/// Folds the events to a message, as the loop does.
 pub(crate) fn folded(events: &[ModelEvent]) -> Message {
     let mut content: Vec<(ContentBlock, String)> = Vec::new();
     for event in events {

@@ -8,16 +8,16 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use windlass_types::{Api, ContentBlock, JsonText, Message, ToolUse};
 
-/// What goes back with a message beside its text and its calls.
+/// Reasoning that is sent back with a message.
 #[derive(Debug, Default)]
 struct Reasoning<'r> {
     /// Lists of details, in order.
     details: Vec<&'r RawValue>,
-    /// Texts and the members that they came in.
+    /// Members and the texts that came in them.
     texts: Vec<(&'r str, &'r str)>,
 }
 
-/// What a text or a call was given to go back with it.
+/// Data that a text or a call was given for sending back.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Replay<'r> {
@@ -37,7 +37,7 @@ impl<'r> Writer<'_, '_, 'r> {
         for call in &calls {
             self.names.insert(call.id.as_str(), &call.name);
         }
-        // Blocks of one answer of this dialect were one text. Those of another are paragraphs.
+        // Blocks of one answer of this dialect were one text. Blocks of another dialect are paragraphs.
         let is_ours = message.origin.as_ref().is_some_and(|origin| origin.api.dialect() == Api::CHAT_COMPLETIONS);
         let texts: Vec<&str> = message
             .content
@@ -87,7 +87,7 @@ impl<'r> Writer<'_, '_, 'r> {
         }
     }
 
-    /// Reasoning under the name under which it came. Details hold the text too.
+    /// Writes reasoning in the member in which it came. Details hold the text too.
     fn reasoning(&mut self, reasoning: &Reasoning<'_>, has_calls: bool) {
         if !reasoning.details.is_empty() {
             self.body.raw(",\"reasoning_details\":[");

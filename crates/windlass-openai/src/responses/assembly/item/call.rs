@@ -1,4 +1,4 @@
-//! A function call.
+//! Function call.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ pub(super) struct Call {
     id: String,
     name: String,
     arguments: String,
-    /// How many bytes of the arguments were shown.
+    /// Number of bytes of the arguments that were shown.
     shown: usize,
     is_open: bool,
 }
@@ -39,7 +39,7 @@ impl Call {
         self.arguments.push_str(text);
     }
 
-    /// Takes the arguments as they are complete. Pieces of two calls that a server mixed make another text.
+    /// Takes the complete arguments. Pieces of two calls that a server mixed would make another text.
     pub(super) fn complete(&mut self, all: &str) -> Result<(), ModelError> {
         if let Some(rest) = all.strip_prefix(self.arguments.as_str()) {
             self.arguments.push_str(rest);
@@ -50,7 +50,7 @@ impl Call {
         if is_same || all.is_empty() { Ok(()) } else { Err(protocol("the arguments of a call are not those streamed")) }
     }
 
-    /// Takes the name and the id that the complete call has.
+    /// Takes the name and the id of the complete call.
     pub(super) fn name(&mut self, item: &Item<'_>) -> Result<(), ModelError> {
         for (own, given) in [(&mut self.id, &item.call_id), (&mut self.name, &item.name)] {
             match given.as_deref().filter(|given| !given.is_empty()) {

@@ -1,4 +1,4 @@
-//! A message: each of its parts is a text block.
+//! Message: each of its parts is a text block.
 
 use std::collections::VecDeque;
 
@@ -12,11 +12,11 @@ use crate::responses::replay::Replay;
 
 #[derive(Debug, Default)]
 pub(super) struct Message {
-    /// What is not shown yet.
+    /// Pieces that are not shown yet.
     waiting: VecDeque<Piece>,
-    /// The part that came last, and how many bytes of it came.
+    /// Latest part, and the number of its bytes that have arrived.
     last: Option<(usize, usize)>,
-    /// The part whose block is open, and whether it is a refusal.
+    /// Part whose block is open, and `true` for a refusal.
     open: Option<(usize, bool)>,
     is_shown: bool,
 }
@@ -47,7 +47,7 @@ impl Message {
         Ok(())
     }
 
-    /// Shows what waits. `replay` makes what goes with a part that ends.
+    /// Shows the waiting pieces. `replay` makes the replay data of a part that ends.
     pub(super) fn show<'r>(
         &mut self,
         replay: &dyn Fn() -> Replay<'r>,
@@ -77,7 +77,7 @@ impl Message {
         }
     }
 
-    /// Returns whether the message has text.
+    /// Returns `true` if the message has text.
     pub(super) fn finish<'r>(
         mut self,
         item: &Item<'_>,
@@ -86,7 +86,7 @@ impl Message {
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<bool, ModelError> {
         for (at, part) in item.parts().iter().enumerate() {
-            // What was not streamed.
+            // Text that was not streamed.
             let came = match self.last {
                 Some((last, _)) if at < last => continue,
                 Some((last, came)) if at == last => came,

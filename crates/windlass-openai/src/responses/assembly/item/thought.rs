@@ -1,4 +1,4 @@
-//! Reasoning: its summary or text is shown, the item itself is what the API wants back.
+//! Reasoning: its summary or text is shown, the item itself is sent back to the API.
 
 use std::collections::VecDeque;
 
@@ -10,14 +10,14 @@ use crate::responses::assembly::block::Blocks;
 use crate::responses::frame::{Item, Part};
 use crate::responses::replay::Reasoning;
 
-/// What stands between the parts of a summary.
+/// Separator of the parts of a summary.
 const BETWEEN: &str = "\n\n";
 
-/// What later items must know of reasoning.
+/// Finished reasoning that later items refer to.
 #[derive(Debug)]
 pub(in crate::responses::assembly) struct FinishedReasoning {
     pub(in crate::responses::assembly) key: String,
-    /// Whether it can be sent back.
+    /// `true` if the reasoning can be sent back.
     pub(in crate::responses::assembly) is_readable: bool,
 }
 
@@ -25,7 +25,7 @@ pub(in crate::responses::assembly) struct FinishedReasoning {
 pub(super) struct Thought {
     /// Text that is not shown yet.
     waiting: String,
-    /// The part that came last: whether it is of a summary, and which.
+    /// Latest part: `true` for a summary, and its number.
     last: Option<(bool, usize)>,
     is_open: bool,
 }
@@ -88,7 +88,7 @@ impl Thought {
     }
 }
 
-/// The summary, or the reasoning itself where there is none.
+/// Returns the summary, or the reasoning itself if there is none.
 fn text_of(item: &Item<'_>) -> String {
     let joined = |parts: Vec<Part>| parts.iter().map(Part::text).collect::<Vec<_>>().join(BETWEEN);
     let summary = joined(item.summaries());

@@ -1,4 +1,4 @@
-//! A message of the model as the items that it came as.
+//! Conversion of a message of the model to its original items.
 
 use std::borrow::Cow;
 
@@ -9,14 +9,14 @@ use super::List;
 use crate::responses::replay::{Reasoning, Replay, is_replayable};
 use windlass_http::provider::call_id;
 
-/// The longest id of an item, in bytes.
+/// Maximum length of an item id, in bytes.
 const MAX_ITEM_ID: usize = 64;
 
 /// Writes the items of a message.
 ///
-/// The API refuses reasoning without the item that follows it, and an item with an id whose reasoning is missing. So
-/// reasoning is written just before the item that names it, and one that no item names is left out; an item of which
-/// some reasoning is missing goes without its id, as does one of another model.
+/// The API refuses reasoning without the item that follows it, and an item with an id whose reasoning is missing.
+/// Reasoning is therefore written just before the item that names it, and left out if no item names it. An item with
+/// missing reasoning is sent without its id, as is one of another model.
 pub(super) fn write(list: &mut List<'_>, message: &SharedMessage) {
     let mut reasoning = Reasonings::of(message);
     let mut rest = message.content.as_slice();
@@ -64,7 +64,7 @@ fn kind_of(json: &str) -> Option<Cow<'_, str>> {
     serde_json::from_str::<Tag<'_>>(json).ok().map(|tag| tag.kind)
 }
 
-/// The reasoning items of a message.
+/// Reasoning items of a message.
 struct Reasonings<'m> {
     items: Vec<Item<'m>>,
 }
@@ -73,7 +73,7 @@ struct Item<'m> {
     key: Cow<'m, str>,
     json: &'m str,
     written: bool,
-    /// It was met in the order of the blocks, and no other item since.
+    /// `true` if the item was met in the order of the blocks, and no other item since.
     waits: bool,
 }
 
@@ -89,7 +89,7 @@ impl<'m> Reasonings<'m> {
         Self { items: items.collect() }
     }
 
-    /// The block with this item stands here.
+    /// Marks the item of the current block as waiting.
     fn meet(&mut self, json: &str) {
         if let Some(item) = self.items.iter_mut().find(|item| std::ptr::eq(item.json, json)) {
             item.waits = true;
@@ -112,7 +112,7 @@ impl<'m> Reasonings<'m> {
         if follower.id.len() <= MAX_ITEM_ID { follower.id.clone() } else { Cow::Borrowed("") }
     }
 
-    /// Writes the reasoning that stands just before an item that names none.
+    /// Writes the reasoning just before an item that names none.
     fn write_waiting(&mut self, list: &mut List<'_>) {
         for item in self.items.iter_mut().filter(|item| item.waits && !item.written) {
             item.written = true;
@@ -122,12 +122,12 @@ impl<'m> Reasonings<'m> {
     }
 }
 
-/// A text with those that were parts of the same item.
+/// Writes a text together with the other parts of the same item.
 fn write_text(list: &mut List<'_>, first: &ContentBlock, parts: &[ContentBlock], id: &str, phase: Option<&str>) {
     let out = list.item();
     out.raw("{\"type\":\"message\",\"role\":\"assistant\",");
     if id.is_empty() {
-        // Without an id it is a message of the simpler kind, whose content is a string.
+        // Without an id the message is of the simpler kind, whose content is a string.
         out.raw("\"content\":");
         out.json(first.as_text().unwrap_or_default());
     } else {
