@@ -18,6 +18,7 @@ pub(crate) use layout::shown;
 use crate::keys::KeyAction;
 use draft::{Direction, ElementContent, Fragment, PromptDraft, is_no_blank, is_word};
 use edits::{DraftEdits, KillRing};
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -115,7 +116,7 @@ impl Composer {
     /// The rows on a screen of so many columns, at most `most_rows` around the caret.
     #[must_use]
     pub fn view(&self, columns: usize, most_rows: usize) -> ComposerView {
-        layout::window(layout::rows(&self.draft, columns), self.draft.caret(), most_rows)
+        layout::view(&self.draft, columns, most_rows)
     }
 
     /// Inserts a typed character. Control characters other than tab and line end type nothing.
@@ -133,6 +134,7 @@ impl Composer {
         if text.is_empty() {
             return;
         }
+        let text = &*line_ends(text);
         if let Some(path) = image_path(text) {
             return self.attach_image(ImageReference::Path(path));
         }
@@ -173,7 +175,7 @@ impl Composer {
     /// [`KeyAction::Undo`] takes it back.
     pub fn replace_all(&mut self, text: &str) {
         self.settle();
-        let fragment = submission::relinked(text, self.draft.content());
+        let fragment = submission::relinked(&line_ends(text), self.draft.content());
         let all = 0..self.draft.text().len();
         self.edits.replace(&mut self.draft, all, fragment);
     }
@@ -298,15 +300,10 @@ impl Composer {
     }
 
     fn vertical(&mut self, direction: Direction, columns: usize) -> bool {
-        let rows = layout::rows(&self.draft, columns);
-        let (row, column) = layout::position(&rows, self.draft.caret());
-        let target = match direction {
-            Direction::Back => row.checked_sub(1),
-            Direction::Forward => row.checked_add(1),
-        };
-        let Some(target) = target.and_then(|target| rows.get(target)) else { return false };
+        let (column, target) = layout::neighbour(&self.draft, columns, direction);
+        let Some(target) = target else { return false };
         let column = *self.column.get_or_insert(column);
-        self.draft.set_caret(layout::place(target, column));
+        self.draft.set_caret(layout::place(&target, column));
         true
     }
 
@@ -385,6 +382,11 @@ impl Composer {
         self.edits.replace(&mut self.draft, range, text);
         true
     }
+}
+
+/// The text with `\n` as its only line end.
+fn line_ends(text: &str) -> Cow<'_, str> {
+    if text.contains('\r') { Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")) } else { Cow::Borrowed(text) }
 }
 
 /// The path of a pasted text that is nothing but the path of an image, as terminals paste a file that is dropped.

@@ -129,13 +129,13 @@ pub enum Dialog {
 impl Dialog {
     /// The dialog for a question: a form or a plan where the tool asks for one and its input can be read.
     #[must_use]
-    pub fn new(request: PermissionRequest) -> Self {
+    pub fn new(request: &PermissionRequest) -> Self {
         match request.tool.as_str() {
-            "AskUserQuestion" => match QuestionForm::new(&request) {
+            "AskUserQuestion" => match QuestionForm::new(request) {
                 Some(form) => Self::Form(Box::new(form)),
                 None => Self::Permission(Box::new(PermissionDialog::new(request))),
             },
-            "ExitPlanMode" => match PlanDialog::new(&request) {
+            "ExitPlanMode" => match PlanDialog::new(request) {
                 Some(plan) => Self::Plan(Box::new(plan)),
                 None => Self::Permission(Box::new(PermissionDialog::new(request))),
             },
@@ -214,7 +214,7 @@ impl Dialogs {
     }
 
     /// Adds a question. It is shown when those before it are answered.
-    pub fn ask(&mut self, request: PermissionRequest, now: Duration) {
+    pub fn ask(&mut self, request: &PermissionRequest, now: Duration) {
         let id = request.id.clone();
         self.waiting.push_back((id, Dialog::new(request)));
         if self.waiting.len() == 1 {

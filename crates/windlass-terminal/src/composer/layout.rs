@@ -1,8 +1,9 @@
 //! Rows of a draft on a screen, and the place of the caret.
 
-use super::draft::{DraftElement, PromptDraft};
+use super::draft::{Direction, DraftElement, PromptDraft};
 use crate::text::{TAB_WIDTH, clusters, width};
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 use windlass_types::text::visible_line;
@@ -37,10 +38,10 @@ pub struct ComposerView {
     pub caret_row: usize,
     /// Column of the caret, from 0 on.
     pub caret_column: usize,
-    /// Rows of the draft above the first one shown.
-    pub rows_above: usize,
-    /// Rows of the draft below the last one shown.
-    pub rows_below: usize,
+    /// `true` if rows of the draft are above the first one shown.
+    pub has_more_above: bool,
+    /// `true` if rows of the draft are below the last one shown.
+    pub has_more_below: bool,
 }
 
 /// A cluster as it is shown: tabs are blanks, and hidden characters are written out. The second value is its width in
@@ -64,18 +65,71 @@ fn joins_letters(cluster: &str) -> bool {
     is_letter && visible_line(&without) == without
 }
 
-/// All rows of a draft on a screen of so many columns, of which the last stays free for the caret.
-pub(super) fn rows(draft: &PromptDraft, columns: usize) -> Vec<ComposerRow> {
-    let mut layout = RowLayout { width: columns.saturating_sub(1).max(1), rows: Vec::new(), row: empty_row(0) };
-    let mut at = 0;
-    for element in &draft.content().elements {
+/// The rows of one line of a draft on a screen of so many columns, of which the last stays free for the caret.
+fn line_rows(draft: &PromptDraft, line: Range<usize>, columns: usize) -> Vec<ComposerRow> {
+    let width = columns.saturating_sub(1).max(1);
+    let mut layout = RowLayout { width, rows: Vec::new(), row: empty_row(line.start) };
+    let mut at = line.start;
+    let elements = &draft.content().elements;
+    for element in elements.iter().filter(|element| line.start <= element.range.start && element.range.end <= line.end)
+    {
         layout.text(draft.slice(at..element.range.start), at);
         layout.element(draft, element);
         at = element.range.end;
     }
-    layout.text(draft.slice(at..draft.text().len()), at);
+    layout.text(draft.slice(at..line.end), at);
     layout.rows.push(layout.row);
     layout.rows
+}
+
+/// The view of a draft: at most so many rows, the caret among them. Only lines near the caret are laid out, so the time does
+/// not grow with the draft.
+pub(super) fn view(draft: &PromptDraft, columns: usize, most: usize) -> ComposerView {
+    let (at, most) = (draft.caret(), most.max(1));
+    let (mut start, mut end) = (draft.line_start(at), draft.line_end(at));
+    let mut rows = VecDeque::from(line_rows(draft, start..end, columns));
+    let (mut caret_row, caret_column) = position(rows.iter(), at);
+    while caret_row.saturating_add(1) < most && start > 0 {
+        let line = draft.line_start(start.saturating_sub(1))..start.saturating_sub(1);
+        start = line.start;
+        let above = line_rows(draft, line, columns);
+        caret_row = caret_row.saturating_add(above.len());
+        above.into_iter().rev().for_each(|row| rows.push_front(row));
+    }
+    let top = caret_row.saturating_add(1).saturating_sub(most);
+    while rows.len() < top.saturating_add(most) && end < draft.text().len() {
+        let line = end.saturating_add(1)..draft.line_end(end.saturating_add(1));
+        end = line.end;
+        rows.extend(line_rows(draft, line, columns));
+    }
+    let has_more_above = top > 0 || start > 0;
+    let has_more_below = rows.len() > top.saturating_add(most) || end < draft.text().len();
+    let rows = rows.into_iter().skip(top).take(most).collect();
+    ComposerView { rows, caret_row: caret_row.saturating_sub(top), caret_column, has_more_above, has_more_below }
+}
+
+/// Column of the caret, and the row above or below it; `None` at the first or last row.
+pub(super) fn neighbour(draft: &PromptDraft, columns: usize, direction: Direction) -> (usize, Option<ComposerRow>) {
+    let at = draft.caret();
+    let line = draft.line_start(at)..draft.line_end(at);
+    let mut rows = line_rows(draft, line.clone(), columns);
+    let (row, column) = position(rows.iter(), at);
+    let other = match direction {
+        Direction::Back => match row.checked_sub(1) {
+            Some(above) => rows.into_iter().nth(above),
+            None => {
+                line.start.checked_sub(1).and_then(|end| line_rows(draft, draft.line_start(end)..end, columns).pop())
+            }
+        },
+        Direction::Forward if row.saturating_add(1) < rows.len() => Some(rows.swap_remove(row.saturating_add(1))),
+        Direction::Forward => {
+            let start = line.end.saturating_add(1);
+            let is_last = line.end >= draft.text().len();
+            let below = (!is_last).then(|| line_rows(draft, start..draft.line_end(start), columns));
+            below.and_then(|rows| rows.into_iter().next())
+        }
+    };
+    (column, other)
 }
 
 fn empty_row(at: usize) -> ComposerRow {
@@ -93,12 +147,6 @@ impl RowLayout {
         for (at, cluster) in text.grapheme_indices(true) {
             let at = from.saturating_add(at);
             let end = at.saturating_add(cluster.len());
-            if matches!(cluster, "\n" | "\r\n") {
-                self.row.source.end = at;
-                let full = std::mem::replace(&mut self.row, empty_row(end));
-                self.rows.push(full);
-                continue;
-            }
             self.cluster(cluster, at, end);
         }
     }
@@ -171,29 +219,19 @@ fn fitting(text: &str, most: usize) -> String {
 }
 
 /// Row and column of a place.
-pub(super) fn position(rows: &[ComposerRow], at: usize) -> (usize, usize) {
-    for (index, row) in rows.iter().enumerate() {
+fn position<'a>(rows: impl Iterator<Item = &'a ComposerRow>, at: usize) -> (usize, usize) {
+    let mut last = (0, 0);
+    for (index, row) in rows.enumerate() {
         if let Some((column, _)) = row.stops.iter().find(|(_, stop)| *stop == at) {
             return (index, *column);
         }
+        last = (index, row.width);
     }
-    let last = rows.len().saturating_sub(1);
-    (last, rows.last().map_or(0, |row| row.width))
+    last
 }
 
 /// The place in a row that is nearest to a column, not behind it.
 pub(super) fn place(row: &ComposerRow, column: usize) -> usize {
     let stop = row.stops.iter().rev().find(|(stop, _)| *stop <= column).or_else(|| row.stops.first());
     stop.map_or(row.source.start, |(_, at)| *at)
-}
-
-/// At most so many rows around the caret.
-pub(super) fn window(mut rows: Vec<ComposerRow>, at: usize, most: usize) -> ComposerView {
-    let (row, caret_column) = position(&rows, at);
-    let most = most.max(1);
-    let above = row.saturating_add(1).saturating_sub(most);
-    let below = rows.len().saturating_sub(above.saturating_add(most));
-    rows.truncate(rows.len().saturating_sub(below));
-    let rows = rows.split_off(above.min(rows.len()));
-    ComposerView { rows, caret_row: row.saturating_sub(above), caret_column, rows_above: above, rows_below: below }
 }

@@ -37,9 +37,9 @@ pub struct PermissionDialog {
 impl PermissionDialog {
     /// A dialog for a question.
     #[must_use]
-    pub fn new(request: PermissionRequest) -> Self {
-        let mut lines = reasons(&request);
-        lines.extend(call_lines(&request));
+    pub fn new(request: &PermissionRequest) -> Self {
+        let mut lines = reasons(request);
+        lines.extend(call_lines(request));
         let title = if request.title.trim().is_empty() { &request.tool } else { &request.title };
         let title = format!("{} wants permission: {}", note(&request.tool), note(title));
         let is_offered = |update: &PermissionUpdate| {

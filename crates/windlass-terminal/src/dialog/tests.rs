@@ -39,7 +39,7 @@ fn key(text: &str) -> TerminalInput {
 fn dialogs(request: PermissionRequest, columns: usize, rows: usize) -> Dialogs {
     let mut dialogs = Dialogs::new(Keymap::default());
     dialogs.resize(columns, rows);
-    dialogs.ask(request, ms(0));
+    dialogs.ask(&request, ms(0));
     dialogs
 }
 
@@ -192,7 +192,7 @@ fn a_yes_is_possible_only_when_everything_was_shown() {
 fn a_question_that_waits_counts_as_unread() {
     let command = "echo line\n".repeat(40);
     let mut dialogs = dialogs(bash(), 80, 100);
-    dialogs.ask(request("q2", "Bash", &json!({ "command": command })), ms(0));
+    dialogs.ask(&request("q2", "Bash", &json!({ "command": command })), ms(0));
     dialogs.resize(80, 12);
     assert!(press(&mut dialogs, &["y"]).is_some());
     assert_eq!(press(&mut dialogs, &["y"]), None, "the second question was never shown whole");
@@ -242,15 +242,15 @@ fn keys_before_a_dialog_never_answer_it() {
     let mut dialogs = Dialogs::new(Keymap::default());
     // The person types when the question comes.
     assert!(matches!(dialogs.handle(key("m"), ms(990)), DialogResult::Passed(_)));
-    dialogs.ask(bash(), ms(1000));
+    dialogs.ask(&bash(), ms(1000));
     for (typed, at) in [("y", 1000), ("enter", 1100), ("a", 1299), ("y", 1500), ("y", 1790)] {
         assert_eq!(dialogs.handle(key(typed), ms(at)), DialogResult::Passed(key(typed)), "{typed} at {at}");
     }
     // Behind a pause the key is meant.
     assert!(matches!(dialogs.handle(key("y"), ms(2090)), DialogResult::Answered(_)));
     // The next question waits for a pause as well.
-    dialogs.ask(request("q2", "Bash", &json!({ "command": "a" })), ms(5000));
-    dialogs.ask(request("q3", "Bash", &json!({ "command": "b" })), ms(5000));
+    dialogs.ask(&request("q2", "Bash", &json!({ "command": "a" })), ms(5000));
+    dialogs.ask(&request("q3", "Bash", &json!({ "command": "b" })), ms(5000));
     assert!(matches!(dialogs.handle(key("y"), ms(5300)), DialogResult::Answered(_)));
     assert_eq!(dialogs.handle(key("y"), ms(5599)), DialogResult::Passed(key("y")));
     assert!(matches!(dialogs.handle(key("y"), ms(5899)), DialogResult::Answered(_)));
@@ -259,7 +259,7 @@ fn keys_before_a_dialog_never_answer_it() {
 #[test]
 fn questions_queue_and_can_be_withdrawn() {
     let mut dialogs = dialogs(bash(), 60, 20);
-    dialogs.ask(request("q2", "Read", &json!({ "file_path": "/x" })), ms(10));
+    dialogs.ask(&request("q2", "Read", &json!({ "file_path": "/x" })), ms(10));
     assert_eq!(dialogs.len(), 2);
     assert!(text(&dialogs).lines().next().unwrap().ends_with("(1 more)"));
     assert_eq!(dialogs.withdraw(&"unknown".into(), ms(20)), "");

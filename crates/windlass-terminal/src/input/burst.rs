@@ -53,13 +53,14 @@ impl PasteBurst {
             match input {
                 TerminalInput::Key(key) if plain(key).is_some() => run.extend(plain(key).map(|c| (key, c))),
                 other => {
-                    self.take_run(std::mem::take(&mut run), now, out);
+                    self.take_run(&run, now, out);
+                    run.clear();
                     self.flush(out);
                     out.push(other);
                 }
             }
         }
-        self.take_run(run, now, out);
+        self.take_run(&run, now, out);
     }
 
     /// Time at which [`tick`](Self::tick) is to be called.
@@ -88,14 +89,14 @@ impl PasteBurst {
     }
 
     /// Takes plain keys of one read.
-    fn take_run(&mut self, run: Vec<(Key, char)>, now: Duration, out: &mut Vec<TerminalInput>) {
+    fn take_run(&mut self, run: &[(Key, char)], now: Duration, out: &mut Vec<TerminalInput>) {
         let Some((last, _)) = run.last() else { return };
         let is_close = self.last.is_some_and(|before| now.saturating_sub(before) < TYPED_GAP);
         self.last = Some(now);
         if std::mem::take(&mut self.enter) {
             self.text.push('\r');
         }
-        if !self.text.is_empty() || is_burst(&run) {
+        if !self.text.is_empty() || is_burst(run) {
             self.text.extend(run.iter().map(|(_, c)| *c));
             if self.text.len() > LONGEST {
                 self.flush(out);

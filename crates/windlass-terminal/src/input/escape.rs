@@ -71,15 +71,15 @@ fn escape(bytes: &[u8], rest: &[u8]) -> EscapeScan {
         [b'O', body @ ..] => ss3(body),
         [b']' | b'P' | b'X' | b'^' | b'_', body @ ..] => string(bytes, body),
         // Some terminals put an Escape before a whole sequence for Alt.
-        [0x1b, b'[' | b'O', ..] => alt(escape(rest, rest.get(1..).unwrap_or_default())),
+        [0x1b, b'[' | b'O', ..] => alt(&escape(rest, rest.get(1..).unwrap_or_default())),
         // A second Escape is a key of its own.
         [0x1b, ..] => key(Key::new(KeyCode::Escape), 1),
-        _ => alt(scan(rest)),
+        _ => alt(&scan(rest)),
     }
 }
 
 /// The input with Alt, behind one more byte.
-fn alt(scan: EscapeScan) -> EscapeScan {
+fn alt(scan: &EscapeScan) -> EscapeScan {
     match scan {
         EscapeScan::Input(TerminalInput::Key(pressed), length) => key(pressed.alt(), length.saturating_add(1)),
         EscapeScan::Input(_, length) | EscapeScan::Ignored(length) | EscapeScan::PasteStart(length) => {

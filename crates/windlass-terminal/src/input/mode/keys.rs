@@ -142,11 +142,9 @@ impl InputMode {
 
     /// The first row is reached: the last queued message comes back, or the older prompt.
     fn above(&mut self, actions: &mut Vec<InputAction>) {
-        if self.composer.is_empty() && !self.history.is_away() {
-            if let Some(number) = self.queue.take_back_last() {
-                actions.push(InputAction::TakeBack(number));
-                return;
-            }
+        let asks_queue = self.composer.is_empty() && !self.history.is_away();
+        if let Some(number) = asks_queue.then(|| self.queue.take_back_last()).flatten() {
+            return actions.push(InputAction::TakeBack(number));
         }
         self.older();
     }

@@ -44,7 +44,7 @@ impl Desk {
             let named = rest.strip_prefix('<').and_then(|rest| rest.split_once('>'));
             let (key, behind) = match named {
                 Some((name, behind)) => (name.parse().unwrap(), behind),
-                None => (crate::keys::Key::char(c), &rest[c.len_utf8()..]),
+                None => (crate::keys::Key::char(c), rest.get(c.len_utf8()..).unwrap()),
             };
             self.give(TerminalInput::Key(key));
             rest = behind;
