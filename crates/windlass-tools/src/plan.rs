@@ -1,7 +1,7 @@
 //! EnterPlanMode and ExitPlanMode: the model asks the user to change to plan mode, and out of it.
 //!
-//! Both are questions: the host must answer each call. The runtime changes the
-//! mode when the answer is yes; these tools only report that to the model.
+//! Both are permission requests: the host must answer each call. The runtime changes the mode when the answer is yes;
+//! these tools only report that to the model.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -89,7 +89,7 @@ impl Tool for ExitPlanMode {
     }
 
     async fn call(&self, input: ExitPlanModeInput, _: &ToolCx) -> Result<ToolOutput, ToolError> {
-        // A host may have changed the plan before it agreed: this one counts.
+        // A host may have changed the plan before it agreed, so the input is the approved plan.
         let text = format!("The user approved this plan. Plan mode is off; carry it out.\n\n{}", input.plan);
         ToolOutput::text(text).with_structured(&json!({ "plan": input.plan, "isAgent": false }))
     }

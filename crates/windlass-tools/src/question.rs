@@ -11,7 +11,7 @@ use std::fmt::Write;
 use windlass_tool::{Annotations, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::Access;
 
-/// Most characters of an answer that the model reads.
+/// Maximum number of characters of an answer that the model reads.
 const MAX_ANSWER: usize = 10_000;
 
 /// Input of [`AskUserQuestion`].
@@ -21,7 +21,7 @@ pub struct AskUserQuestionInput {
     /// One to four questions.
     #[schemars(length(min = 1, max = 4))]
     pub questions: Vec<Question>,
-    /// What the user answered, by question: the host writes it.
+    /// Answers of the user by question, written by the host.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(skip)]
     pub answers: BTreeMap<String, Answer>,
@@ -55,7 +55,7 @@ pub struct Choice {
     pub description: String,
 }
 
-/// What the user chose: a label, several labels, or a text of their own.
+/// Answer of the user: a label, several labels, or a text of their own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[expect(clippy::exhaustive_enums, reason = "the wire has these two forms")]

@@ -13,7 +13,7 @@ use windlass_types::{Access, ContextChange, TaskId};
 #[non_exhaustive]
 pub struct TaskStop;
 
-/// What TaskStop takes.
+/// Input of [`TaskStop`].
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TaskStopInput {
@@ -43,7 +43,7 @@ impl Tool for TaskStop {
         };
         let message = format!("The task {id} is stopped: {}", task.description);
         let structured = json!({ "message": message, "task_id": id, "task_type": task.kind.as_str() });
-        // It is stopped when this call counts, not while its message may still be taken back.
+        // The task is stopped when this call is committed, not while its message may still be taken back.
         ToolOutput::text(message).with_change(ContextChange::StopTask(id)).with_structured(&structured)
     }
 }

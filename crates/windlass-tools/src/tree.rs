@@ -1,4 +1,4 @@
-//! Whole files of this machine, for checkpoints that keep them and put them back.
+//! Whole files of this machine, for checkpoints that store and restore them.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -17,7 +17,7 @@ use crate::workspace::entry::{Entry, Missing};
 use crate::workspace::local::{LocalWorkspace, named, off_thread};
 use crate::workspace::replace::{Expect, NotRegular, Place, compare_and_remove, replace_with_mode};
 
-/// From so many bytes on the open file is given with its content.
+/// Number of bytes from which the open file is returned with its content.
 const SHARED_FROM: u64 = 256 * 1024;
 
 #[async_trait]
@@ -140,7 +140,7 @@ fn read_whole(path: &Path, limit: u64) -> io::Result<WholeFile> {
         return Ok(WholeFile::TooLarge { size: meta.len() });
     }
     let mut content = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or_default());
-    // It may grow meanwhile.
+    // The file may grow meanwhile.
     (&file).take(limit.saturating_add(1)).read_to_end(&mut content)?;
     let size = content.len() as u64;
     if size > limit {
@@ -148,11 +148,11 @@ fn read_whole(path: &Path, limit: u64) -> io::Result<WholeFile> {
     }
     let (mode, names) = rights(&file)?;
     let whole = FileContent::new(content, mode).with_names(names);
-    // Small ones are copied sooner than shared.
+    // Small files are copied sooner than shared.
     Ok(WholeFile::File(if size >= SHARED_FROM { whole.with_file(file) } else { whole }))
 }
 
-/// How many directories above a missing file are missing as well.
+/// Number of missing directories above a missing file.
 fn missing_parents(path: &Path) -> io::Result<u32> {
     let mut missing = 0;
     for parent in path.ancestors().skip(1) {
@@ -211,7 +211,7 @@ fn remove(path: &Path, parents: u32, expected: Option<&[u8]>, list: Option<&Temp
     let take = usize::try_from(parents).unwrap_or(usize::MAX);
     for emptied in path.ancestors().skip(1).take(take) {
         let (Some(above), Some(name)) = (emptied.parent(), emptied.file_name()) else { break };
-        // It usually ends at a folder that is not empty. No other error is worth a failure: the file is gone.
+        // This usually ends at a folder that is not empty. No other error is worth a failure, because the file is gone.
         let removed = Dir::open(above, Missing::Refuse).and_then(|above| above.remove_empty(name));
         if removed.is_err() {
             break;

@@ -12,11 +12,11 @@ use windlass_types::{TaskId, TaskKind, TaskStatus};
 use super::snapshot::Taken;
 use super::{BashInput, command, meaning, time_limit};
 
-/// How much of the output goes to the file.
+/// Maximum number of bytes of output in the file.
 pub(super) const MOST_BYTES: u64 = 64 << 20;
-/// The output is read from the file, so little of it is kept in memory.
+/// Maximum number of bytes in memory: little, because the output is read from the file.
 const IN_MEMORY: usize = 4096;
-/// Most characters of a description.
+/// Maximum number of characters of a description.
 const MOST_DESCRIPTION: usize = 120;
 
 /// The structured output of a call that left its command running.
@@ -67,7 +67,7 @@ pub(super) async fn start(
     let mut command = command::in_bash(shell, input, &start, snapshot, cx)?;
     command.progress = None;
     (command.background, command.terminal) = (true, terminal);
-    // It is stopped only if the call has a timeout.
+    // Stopped only if the call has a timeout.
     command.timeout = time_limit(input.timeout);
     command.inline_bytes = IN_MEMORY;
     command.spill = Some(file.clone());
@@ -106,7 +106,7 @@ impl Task {
         TaskSpec::new(TaskKind::LocalBash, &self.title).with_output_file(&self.output)
     }
 
-    /// What becomes of the task when its command has ended.
+    /// Outcome of the task when its command has ended.
     pub(super) async fn outcome(self, ended: Result<ProcessOutcome, ProcessError>) -> TaskOutcome {
         match ended {
             Ok(outcome) => {
@@ -123,12 +123,12 @@ impl Task {
     }
 }
 
-/// A new file for the output of a command.
+/// Path of a new file for the output of a command.
 pub(super) fn output_file(folder: &Path, cx: &ToolCx) -> PathBuf {
     folder.join(format!("background-{:032x}.output", cx.ids().bits()))
 }
 
-/// One line that names the command.
+/// Description of the command in one line.
 fn described(input: &BashInput) -> String {
     let description = input.description.as_deref().map(str::trim).filter(|text| !text.is_empty());
     let words: Vec<&str> = description.unwrap_or(&input.command).split_whitespace().collect();
@@ -154,8 +154,8 @@ fn ended(title: &str, command: &str, outcome: &ProcessOutcome) -> TaskOutcome {
     TaskOutcome::new(status, format!("Background command \"{title}\" {how}"))
 }
 
-/// Writes at the end of the file that there was more. The answer says so as well if writing failed (and the file is
-/// not merely full): the note may then be missing too.
+/// Writes a note at the end of the file that output is missing. The answer reports it as well if writing failed (and
+/// the file is not merely full), because the note may then be missing too.
 async fn note_cut(file: &Path, outcome: &ProcessOutcome) -> Option<&'static str> {
     use tokio::io::AsyncWriteExt as _;
     let output = &outcome.stdout;

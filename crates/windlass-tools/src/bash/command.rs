@@ -1,4 +1,4 @@
-//! From the text of a command to the program that runs it.
+//! Translation of a command's text to the program that runs it.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -24,7 +24,7 @@ const UNATTENDED: &[(&str, &str)] = &[
     ("TERM", "dumb"),
 ];
 
-/// A bash without start-up files that runs exactly this text.
+/// Command of a bash without start-up files that runs exactly this text.
 pub(super) fn in_bash(
     shell: Option<&Path>,
     input: &BashInput,
@@ -35,7 +35,7 @@ pub(super) fn in_bash(
     let env = environment(cx, snapshot, cwd);
     let shell = match shell {
         Some(shell) => shell.to_owned(),
-        // Found by the program that starts it.
+        // The program that starts it looks bash up.
         None if !cx.workspace().is_local() => PathBuf::from("bash"),
         None => find_bash(&env).ok_or_else(|| ToolError::rejected("No bash was found on this machine."))?,
     };
@@ -55,13 +55,14 @@ pub(super) fn in_bash(
 fn environment(cx: &ToolCx, snapshot: Option<&Taken>, cwd: &Path) -> Vec<(OsString, OsString)> {
     let given = snapshot.map_or(Cow::Borrowed(cx.env()), |taken| Cow::Owned(taken.over(cx.env())));
     let mut env = agent_environment(&given, cx.directories());
-    // Without it a shell forgets by which name (through links) it came to its directory.
+    // Without `PWD` a shell forgets the name (through links) of its directory.
     env.retain(|(name, _)| name != "PWD");
     env.push(("PWD".into(), cwd.into()));
     env
 }
 
-/// The environment of commands: that of programs without a user, and the mark by which scripts know that an agent runs them.
+/// Environment of commands: that of programs without a user, and the variable that tells scripts that an agent runs
+/// them.
 pub(super) fn agent_environment(given: &[(OsString, OsString)], workspace: &[PathBuf]) -> Vec<(OsString, OsString)> {
     let mut env = unattended_environment(given, workspace);
     env.retain(|(name, _)| name != "CLAUDECODE");
@@ -69,8 +70,8 @@ pub(super) fn agent_environment(given: &[(OsString, OsString)], workspace: &[Pat
     env
 }
 
-/// What programs get that run without a user, of the variables that were given: those of [`child_environment`], and
-/// settings that keep programs from asking and paging, unless others were given.
+/// Environment of programs that run without a user: the given variables that pass [`child_environment`], and settings
+/// that keep programs from asking and paging, unless the given variables set others.
 pub fn unattended_environment(given: &[(OsString, OsString)], workspace: &[PathBuf]) -> Vec<(OsString, OsString)> {
     let mut env = child_environment(given, workspace);
     for (name, value) in UNATTENDED {
@@ -81,7 +82,8 @@ pub fn unattended_environment(given: &[(OsString, OsString)], workspace: &[PathB
     env
 }
 
-/// The bash of this machine: in `/bin`, in `/usr/bin`, or on the search path of an environment. `None` if there is none.
+/// Finds the bash of this machine: in `/bin`, in `/usr/bin`, or on the search path of an environment. `None` if there
+/// is none.
 pub fn find_bash(env: &[(OsString, OsString)]) -> Option<PathBuf> {
     let fixed = ["/bin/bash", "/usr/bin/bash"].map(PathBuf::from);
     let name = if cfg!(windows) { "bash.exe" } else { "bash" };
@@ -93,7 +95,7 @@ pub(super) fn variable<'a>(env: &'a [(OsString, OsString)], name: &str) -> Optio
     env.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_os_str())
 }
 
-/// The session's directory, or the start directory if that one is gone.
+/// Working directory of the session, or the start directory if that one is gone.
 pub(super) async fn start_directory(cx: &ToolCx) -> Result<PathBuf, ToolError> {
     for directory in std::iter::once(cx.cwd()).chain(cx.directories().iter().map(PathBuf::as_path)) {
         if let Ok(resolved) = cx.workspace().resolve(directory).await
@@ -105,13 +107,14 @@ pub(super) async fn start_directory(cx: &ToolCx) -> Result<PathBuf, ToolError> {
     Err(ToolError::rejected(format!("The directory {} does not exist any more.", visible_path(cx.cwd()))))
 }
 
-/// A folder for a file that lives as long as the command.
+/// Folder for a file that lives as long as the command.
 pub(super) fn temporary_folder(cx: &ToolCx) -> PathBuf {
     let named = variable(cx.env(), "TMPDIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
     named.unwrap_or_else(|| PathBuf::from("/tmp"))
 }
 
-/// The name of the file with all the output. Ids of calls come from the model's provider, so they are not used as names.
+/// Name of the file with all the output. Ids of calls come from the model's provider, so they are only used as names if
+/// they are plain.
 pub(super) fn spill_name(cx: &ToolCx) -> String {
     let id = cx.tool_use_id().as_str();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');

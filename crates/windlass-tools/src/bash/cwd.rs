@@ -1,11 +1,11 @@
-//! Where a command ended up.
+//! Directory in which a command ended.
 //!
-//! Each command gets a bash of its own, so the command has to report the directory it changed to. Bash reads one small file
-//! of ours before the command (`BASH_ENV`, which it forgets at once) that sets a trap for its exit. The trap
-//! adds the directory at the end of that file (writing it over would make some file systems wait for the disk).
-//! The command's text stays exactly what was judged, its line numbers and messages stay its own, and its
-//! output is not searched. A command that sets an EXIT trap itself, or replaces the shell with `exec`, reports
-//! no directory and leaves it as it was.
+//! Each command gets a bash of its own, so the command has to report the directory it changed to. Bash reads one small
+//! file of ours before the command (`BASH_ENV`, which it forgets at once) that sets a trap for its exit. The trap
+//! appends the directory to that file (overwriting it would make some file systems wait for the disk). The command's
+//! text stays exactly as it was judged, its line numbers and messages stay unchanged, and its output is not searched. A
+//! command that sets an EXIT trap itself, or replaces the shell with `exec`, reports no directory and leaves the
+//! session's directory unchanged.
 
 use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
@@ -13,19 +13,19 @@ use std::path::{Path, PathBuf};
 
 use windlass_tool::{ToolCx, private_file};
 
-/// The file of one command; gone when dropped.
+/// File of one command; removed on drop.
 #[derive(Debug)]
 pub(super) struct CwdFile {
     path: PathBuf,
-    /// What bash reads.
+    /// Script that bash reads.
     script: Vec<u8>,
 }
 
-/// No path is longer than this on any system we run on.
+/// Maximum number of bytes of a path on any supported system.
 const LONGEST_PATH: u64 = 64 * 1024;
 
 impl CwdFile {
-    /// With what bash is to read beside it: functions and aliases.
+    /// Creates the file, with functions and aliases that bash reads as well.
     pub(super) fn create(folder: &Path, name: u128, functions: &[u8]) -> io::Result<Self> {
         let path = folder.join(format!("windlass-{name:032x}"));
         let mut file = private_file::create(&path)?;
@@ -35,7 +35,7 @@ impl CwdFile {
         Ok(created)
     }
 
-    /// The value of `BASH_ENV`, in which bash expands as in double quotes.
+    /// Value of `BASH_ENV`, in which bash expands as in double quotes.
     pub(super) fn bash_env(&self) -> OsString {
         let mut value = Vec::new();
         for byte in self.path.as_os_str().as_encoded_bytes() {
@@ -47,7 +47,7 @@ impl CwdFile {
         os_string(value).unwrap_or_default()
     }
 
-    /// The directory that the command reported, links resolved.
+    /// Directory that the command reported, links resolved.
     pub(super) fn reported(&self) -> Option<PathBuf> {
         let mut report = Vec::new();
         let most = LONGEST_PATH.saturating_add(self.script.len() as u64);
@@ -65,7 +65,7 @@ impl Drop for CwdFile {
 }
 
 fn script(path: &Path, functions: &[u8]) -> Vec<u8> {
-    // No message of an error: the output belongs to the command.
+    // Errors print no message, because the output belongs to the command.
     let mut action = b"builtin pwd -P 2>/dev/null >>".to_vec();
     action.extend(quoted(path.as_os_str().as_encoded_bytes()));
     let mut script = b"unset BASH_ENV\n".to_vec();
@@ -76,7 +76,7 @@ fn script(path: &Path, functions: &[u8]) -> Vec<u8> {
     script
 }
 
-/// A word that bash reads back as exactly these bytes.
+/// Quotes a word so that bash reads back exactly these bytes.
 pub(super) fn quoted(word: &[u8]) -> Vec<u8> {
     let mut quoted = vec![b'\''];
     for byte in word {
@@ -94,25 +94,25 @@ fn os_string(bytes: Vec<u8>) -> Option<OsString> {
     Some(std::os::unix::ffi::OsStringExt::from_vec(bytes))
 }
 
-/// The paths that a bash on Windows reports are not paths of Windows.
+/// `None`: the paths that a bash on Windows reports are not paths of Windows.
 #[cfg(not(unix))]
 fn os_string(_bytes: Vec<u8>) -> Option<OsString> {
     None
 }
 
-/// Where later calls start after a command has reported its directory.
+/// Start directory of later calls after a command has reported its directory.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Moved {
-    /// Where this call started.
+    /// The directory in which this call started.
     No,
-    /// Later calls start here.
+    /// The new directory for later calls.
     To(PathBuf),
-    /// Outside the workspace.
+    /// A directory outside the workspace.
     Outside(PathBuf),
 }
 
-/// Compares the directory that a command reported with the workspace. The answer names the directory below the root as the session
-/// knows it, also when a link leads to that root.
+/// Compares the reported directory of a command with the workspace. The result names the directory below the root as
+/// the session knows it, also when a link leads to that root.
 pub(super) async fn settle(reported: PathBuf, from: &Path, cx: &ToolCx) -> Moved {
     for root in cx.directories() {
         let Ok(resolved) = cx.workspace().resolve(root).await else {

@@ -1,7 +1,7 @@
 //! Exit codes that are an answer and not a failure.
 
-/// What exit code 1 of a command means, if it is an answer and not a failure: nothing found, files differ,
-/// condition false. Only when every command that can have given the code is one that answers like that.
+/// Meaning of exit code 1 of a command, if it is an answer and not a failure: nothing found, files differ, condition
+/// false. Requires that every command that can have given the code answers like that.
 pub(super) fn of_exit(command: &str, code: i32) -> Option<&'static str> {
     if code != 1 {
         return None;
@@ -41,7 +41,7 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// The simple commands whose exit code can be that of the whole; `None` if the text is more than a flat list.
+/// Simple commands whose exit code can be that of the whole; `None` if the text is more than a flat list.
 fn deciding_commands(text: &str) -> Option<Vec<&str>> {
     let mut deciding = Vec::new();
     let mut start = 0;

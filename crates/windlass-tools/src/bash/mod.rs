@@ -33,14 +33,14 @@ use snapshot::Taken;
 
 /// Runs shell commands.
 ///
-/// Each call gets a bash of its own, without start-up files, terminal and input. The directory it ends in is
-/// where the next one starts, as long as that is inside the workspace; variables and functions do not last.
-/// Output and errors come together, in the order of writing, as plain text; what is over the budget goes to a
-/// file among the session's artifacts, and the model reads the beginning, the end and where the file is.
-/// A command in the background continues until it ends, is stopped or the session ends; all its output goes to a file.
+/// Each call gets a bash of its own, without start-up files, terminal and input. The next call starts in the directory
+/// in which it ends, as long as that is inside the workspace; variables and functions do not last. Output and errors
+/// come together, in the order of writing, as plain text. Output over the budget goes to a file among the session's
+/// artifacts; the model reads the beginning, the end and the path of the file. A command in the background continues
+/// until it ends, is stopped or the session ends; all its output goes to a file.
 ///
-/// The environment is that of the session, without what would change the meaning of the command, and with a
-/// search path that does not lead through the workspace. When the command ends, so does everything it started.
+/// The environment is that of the session, without variables that would change the meaning of the command, and with a
+/// search path that does not lead through the workspace. When the command ends, so do all processes that it started.
 #[derive(Debug, Clone)]
 pub struct Bash {
     shell: Option<PathBuf>,
@@ -65,13 +65,13 @@ impl Default for Bash {
 }
 
 impl Bash {
-    /// How long a command may run when its call names no timeout: two minutes.
+    /// Default timeout of a command: two minutes.
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
-    /// The longest timeout that a call may name: ten minutes.
+    /// Longest timeout that a call may request: ten minutes.
     pub const MAX_TIMEOUT: Duration = Duration::from_secs(600);
-    /// How many characters of output the model reads, by default.
+    /// Default number of characters of output that the model reads.
     pub const DEFAULT_MAX_OUTPUT: usize = 30_000;
-    /// The most that [`Bash::with_max_output`] takes.
+    /// Maximum of [`Bash::with_max_output`].
     pub const LARGEST_MAX_OUTPUT: usize = 150_000;
 
     /// The tool with its defaults.
@@ -79,14 +79,14 @@ impl Bash {
         Self::default()
     }
 
-    /// Uses this bash. By default it is looked for in `/bin`, `/usr/bin` and the session's search path.
+    /// Uses this bash. Default: looked up in `/bin`, `/usr/bin` and the session's search path.
     #[must_use]
     pub fn with_shell(mut self, shell: impl Into<PathBuf>) -> Self {
         self.shell = Some(shell.into());
         self
     }
 
-    /// Sets the timeout of calls that name none, and the longest that a call may name.
+    /// Sets the default timeout, and the longest that a call may request.
     #[must_use]
     pub fn with_timeouts(mut self, default: Duration, max: Duration) -> Self {
         self.default_timeout = default.min(max);
@@ -94,31 +94,31 @@ impl Bash {
         self
     }
 
-    /// Sets how many characters of output the model reads; at most [`Bash::LARGEST_MAX_OUTPUT`].
+    /// Sets the number of characters of output that the model reads; at most [`Bash::LARGEST_MAX_OUTPUT`].
     #[must_use]
     pub fn with_max_output(mut self, characters: usize) -> Self {
         self.max_output = characters.min(Self::LARGEST_MAX_OUTPUT);
         self
     }
 
-    /// Whether a command continues in the background when its time is up, or when the host wants that
-    /// (`SessionHandle::move_to_background`), where the session has a background. Commands that only wait (`sleep`) and those of
-    /// git are stopped when their time is up all the same. Default: no, commands are stopped.
+    /// Moves a command to the background when its time is up, or when the host requests it
+    /// (`SessionHandle::move_to_background`), if the session has a background. Commands that only wait (`sleep`) and
+    /// those of git are stopped when their time is up all the same. Default: `false`, commands are stopped.
     #[must_use]
     pub fn with_moves_to_background(mut self, on: bool) -> Self {
         self.moves = on;
         self
     }
 
-    /// Gives commands what the user's login shell sets up. It runs start-up files of the user, so ask for it only where the user wants
-    /// that. Commands that do not run on this machine go without. Default: none.
+    /// Gives commands the environment that the user's login shell sets up. This runs start-up files of the user, so use
+    /// it only if the user wants that. Commands on other machines do not get it. Default: none.
     #[must_use]
     pub fn with_snapshot(mut self, snapshot: ShellSnapshot) -> Self {
         self.snapshot = Some(snapshot);
         self
     }
 
-    /// Lets calls ask for a terminal (`tty`), which programs have that refuse to run without one. Default: they cannot.
+    /// Lets calls request a terminal (`tty`), for programs that refuse to run without one. Default: they cannot.
     #[must_use]
     pub fn with_terminals(self) -> BashOnTerminals {
         BashOnTerminals::new(self)
@@ -152,7 +152,7 @@ pub struct BashInput {
     pub dangerously_disable_sandbox: Option<bool>,
 }
 
-/// What the model reads of the tool, with what it says of terminals.
+/// Description of the tool for the model, with a part about terminals.
 macro_rules! description {
     ($terminal:literal) => {
         concat!(
@@ -192,12 +192,12 @@ impl Tool for Bash {
     }
 
     fn title(&self, input: &BashInput) -> Cow<'static, str> {
-        // The command, not the model's description of it: a person decides by this line.
+        // The command, not the model's description of it, because a person decides by this line.
         Cow::Owned(input.command.clone())
     }
 
     fn annotations(&self) -> Annotations {
-        // The budget is kept here, where the whole output is known; a second cut would lose the file's path.
+        // The budget is applied here, where the whole output is known; a second cut would lose the file's path.
         let most = self.max_output.saturating_mul(4).saturating_add(64 * 1024);
         Annotations::default()
             .with_max_result_bytes(most)
@@ -211,7 +211,7 @@ impl Tool for Bash {
 }
 
 impl Bash {
-    /// Runs a command, on a terminal if it has a size for one.
+    /// Runs a command, on a terminal if a size is given.
     async fn run(
         &self,
         input: BashInput,
@@ -229,7 +229,7 @@ impl Bash {
         }
         let start = command::start_directory(cx).await?;
         let functions = snapshot.map(Taken::functions).unwrap_or_default();
-        // In a folder that is not the session's alone, and never read by the model: ids of a recording would meet themselves.
+        // The file is in a shared folder, and the model never reads its name: ids of a recording would collide.
         let name = SystemIds::default().bits();
         let directory = is_local.then(|| CwdFile::create(&command::temporary_folder(cx), name, functions));
         let directory = directory
@@ -274,8 +274,7 @@ impl Bash {
     }
 }
 
-/// The timeout that a call names in milliseconds, if it names one. What a duration cannot hold becomes the most
-/// that it can.
+/// Timeout that a call requests in milliseconds, if any. A value beyond the range of a duration becomes the maximum.
 fn time_limit(asked: Option<f64>) -> Option<Duration> {
     let milliseconds = asked.filter(|milliseconds| *milliseconds > 0.0)?;
     Some(Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or(Duration::MAX))

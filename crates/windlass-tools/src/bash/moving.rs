@@ -15,11 +15,11 @@ use super::background::{MOST_BYTES, Structured, Task, output_file};
 use super::cwd::CwdFile;
 use super::report::in_words;
 
-/// What became of a command that was waited for.
+/// Result of waiting for a command.
 pub(super) enum Waited {
-    /// It has ended.
+    /// The command has ended.
     Ended(Result<ProcessOutcome, ProcessError>, Option<CwdFile>),
-    /// It continues in the background.
+    /// The command continues in the background.
     Moved(ToolOutput),
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Movable<'a> {
 }
 
 impl<'a> Movable<'a> {
-    /// `None` where no command can continue.
+    /// `None` if commands cannot continue in this session.
     pub(super) fn new(input: &'a BashInput, cx: &'a ToolCx) -> Option<Self> {
         let folder = cx.background().ok()?.folder()?;
         Some(Self { input, cx, file: output_file(&folder, cx) })
@@ -44,9 +44,9 @@ impl<'a> Movable<'a> {
         directory: Option<CwdFile>,
         limit: Duration,
     ) -> Result<Waited, ToolError> {
-        // All its output is in the file, should it continue.
+        // The file has all the output, in case the command continues.
         (command.spill, command.spill_above, command.spill_cap) = (Some(self.file.clone()), Some(0), Some(MOST_BYTES));
-        // It would keep its place among the programs that run at a time.
+        // Otherwise the command would occupy a slot among the programs that run at a time.
         command.background = true;
         let moves_by_itself = may_continue(&self.input.command);
         command.timeout = Some(limit).filter(|_| !moves_by_itself);
@@ -54,7 +54,7 @@ impl<'a> Movable<'a> {
         if let Some(progress) = command.progress.take() {
             let is_moved = Arc::clone(&is_moved);
             command.progress = Some(Arc::new(move |output: &str| {
-                // The call has ended then.
+                // After the move, the call has ended.
                 if !is_moved.load(Ordering::Relaxed) {
                     progress(output);
                 }
@@ -78,7 +78,7 @@ impl<'a> Movable<'a> {
         self.continues((running, stop), directory, (!by_user).then_some(limit)).map(Waited::Moved)
     }
 
-    /// Lets a running command continue. If it cannot, it is stopped by being dropped.
+    /// Lets a running command continue. If that is impossible, dropping it stops it.
     fn continues(
         self,
         (mut running, stop): (Running, Cancel),
@@ -89,7 +89,7 @@ impl<'a> Movable<'a> {
         let spec = task.spec();
         let work = move |started: TaskCx| -> BoxFuture<'static, TaskOutcome> {
             Box::pin(async move {
-                // Where it ends concerns no later call, but its shell still writes to the file.
+                // The final directory concerns no later call, but the shell still writes to the file.
                 let _directory = directory;
                 let ended = tokio::select! {
                     ended = &mut running => ended,
@@ -120,8 +120,8 @@ impl<'a> Movable<'a> {
 
 type Running = BoxFuture<'static, Result<ProcessOutcome, ProcessError>>;
 
-/// Whether a command that takes too long may continue by itself. One that only waits is of no use later, and git keeps locks
-/// that later commands run into.
+/// `true` if a command that takes too long may continue by itself. A command that only waits is of no use later, and
+/// git holds locks that block later commands.
 fn may_continue(command: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
     let mut words = command.split(|c| !is_part(c)).filter_map(|word| word.rsplit('/').next());

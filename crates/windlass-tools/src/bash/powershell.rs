@@ -1,4 +1,4 @@
-//! The PowerShell tool: one command of the shell of Windows.
+//! The PowerShell tool: one command in the shell of Windows.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -21,9 +21,10 @@ use super::{Bash, check_command, time_limit};
 
 /// Runs commands of PowerShell, for sessions on Windows.
 ///
-/// Each call gets a PowerShell of its own, without profile, terminal and input, in the directory of the session: a `cd` does not
-/// last. Its commands are not read as those of Bash are, so every one asks, unless a rule allows the whole tool; rules about single
-/// commands count for the whole tool where they deny or ask, and not at all where they allow.
+/// Each call gets a PowerShell of its own, without profile, terminal and input, in the directory of the session: a `cd`
+/// does not last. Its commands are not analysed like those of Bash, so each needs a permission request, unless a rule
+/// allows the whole tool. Deny and ask rules about single commands apply to the whole tool; allow rules about single
+/// commands are ignored.
 #[derive(Debug, Clone)]
 pub struct PowerShell {
     shell: Option<PathBuf>,
@@ -38,19 +39,19 @@ impl Default for PowerShell {
 }
 
 impl PowerShell {
-    /// The tool with its defaults, which are those of [`Bash`].
+    /// The tool with the defaults of [`Bash`].
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Uses this PowerShell. By default it is `pwsh` of the session's search path, or else the one that belongs to Windows.
+    /// Uses this PowerShell. Default: `pwsh` of the session's search path, else the one that belongs to Windows.
     #[must_use]
     pub fn with_shell(mut self, shell: impl Into<PathBuf>) -> Self {
         self.shell = Some(shell.into());
         self
     }
 
-    /// Sets the timeout of calls that name none, and the longest that a call may name.
+    /// Sets the default timeout, and the longest that a call may request.
     #[must_use]
     pub fn with_timeouts(mut self, default: Duration, max: Duration) -> Self {
         self.default_timeout = default.min(max);
@@ -76,7 +77,7 @@ impl PowerShell {
     }
 }
 
-/// The input of [`PowerShell`].
+/// Input of [`PowerShell`].
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PowerShellInput {
@@ -134,7 +135,7 @@ with all of it, which you can read and search.
     }
 }
 
-/// The PowerShell of a machine: `pwsh`, which is newer, or the one that belongs to Windows.
+/// Finds the PowerShell of a machine: `pwsh`, which is newer, or the one that belongs to Windows.
 fn find(env: &[(OsString, OsString)]) -> Option<PathBuf> {
     let system = || {
         let is_root = |name: &OsStr| name.eq_ignore_ascii_case("SYSTEMROOT");
@@ -146,17 +147,18 @@ fn find(env: &[(OsString, OsString)]) -> Option<PathBuf> {
     windlass_process::find("pwsh", env).or_else(system)
 }
 
-/// What runs before a command: output is UTF-8, bars of progress are none.
+/// Script before a command: output is UTF-8, progress bars are off.
 const BEFORE: &str = "[Console]::OutputEncoding = [Text.UTF8Encoding]::new($false)
 $OutputEncoding = [Console]::OutputEncoding
 $ProgressPreference = 'SilentlyContinue'
 ";
-/// What runs behind it: the exit code is that of the last command, also of a program.
+/// Script after a command: the exit code is that of the last command, also of a program.
 const BEHIND: &str = "\nif (-not $?) { if ($LASTEXITCODE) { exit $LASTEXITCODE }; exit 1 }\nexit 0\n";
-/// Windows takes command lines of 32,767 characters, and the program and its other words need some of them.
+/// Maximum number of characters of the command. Windows takes command lines of 32,767 characters, and the program and
+/// its other words need some of them.
 const LONGEST: usize = 31_000;
 
-/// The arguments for a command. In this form no quote and no blank of it is read by anyone but PowerShell.
+/// Arguments for a command. In this form only PowerShell interprets its quotes and blanks.
 fn words(command: &str) -> Result<Vec<OsString>, ToolError> {
     let script = [BEFORE, command, BEHIND].concat();
     let encoded = STANDARD.encode(script.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>());

@@ -11,17 +11,17 @@ use super::cwd::Moved;
 use super::meaning;
 use super::text::clip;
 
-/// The result of one command on its way to a [`ToolOutput`].
+/// Result of one command, to be converted to a [`ToolOutput`].
 #[derive(Debug)]
 pub(super) struct Report {
     structured: Structured,
     /// First line of a failure.
     failure: Option<String>,
-    /// What the model should know beyond the output, a sentence each.
+    /// Notes for the model beside the output, a sentence each.
     notes: Vec<String>,
 }
 
-/// The result as data, in the names that hosts know.
+/// Result as data, in the field names that hosts know.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Structured {
@@ -43,7 +43,7 @@ struct Structured {
 }
 
 impl Report {
-    /// Of a command for bash, whose text says what some exit codes mean, or for another shell.
+    /// Report of a command for bash, whose text gives some exit codes a meaning, or for another shell.
     pub(super) fn new(bash: Option<&str>, outcome: &ProcessOutcome, timeout: Duration) -> Self {
         let exit_code = exit_code(outcome.exit);
         let interpretation = bash.and_then(|command| meaning::of_exit(command, exit_code));
@@ -82,7 +82,7 @@ impl Report {
         Self { structured, failure, notes }
     }
 
-    /// Adds what the command wrote, in at most `budget` characters.
+    /// Adds the output of the command, in at most `budget` characters.
     pub(super) async fn show_output(&mut self, outcome: &ProcessOutcome, budget: usize) {
         let output = &outcome.stdout;
         let total =
@@ -106,7 +106,7 @@ impl Report {
         }
     }
 
-    /// Adds where later calls start, if that is not where the command left the shell.
+    /// Adds the start directory of later calls, if it differs from the command's last directory.
     pub(super) fn note_moves(&mut self, session: &Path, start: &Path, moved: &Moved) {
         if start != session {
             let note = format!(
@@ -144,7 +144,7 @@ impl Report {
     }
 }
 
-/// One line between the beginning and the end.
+/// Marker line between the beginning and the end.
 fn marker(left_out: u64, file: Option<(&std::path::PathBuf, u64)>, total: u64) -> String {
     match file {
         Some((path, size)) if size >= total => {
@@ -160,7 +160,7 @@ fn marker(left_out: u64, file: Option<(&std::path::PathBuf, u64)>, total: u64) -
     }
 }
 
-/// As a shell would report it.
+/// Exit code as a shell would report it.
 fn exit_code(exit: ProcessExit) -> i32 {
     match exit {
         ProcessExit::Code(code) => code,

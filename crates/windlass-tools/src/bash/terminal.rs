@@ -1,4 +1,4 @@
-//! The Bash tool whose calls may ask for a terminal.
+//! The Bash tool whose calls may request a terminal.
 
 use std::borrow::Cow;
 
@@ -9,11 +9,11 @@ use windlass_types::Access;
 
 use super::{Bash, BashInput, description};
 
-/// [`Bash`] whose calls may ask for a terminal, see [`Bash::with_terminals`].
+/// [`Bash`] whose calls may request a terminal, see [`Bash::with_terminals`].
 ///
-/// Such a command has a terminal of 40 rows and 120 columns as its input and output. No one types there: the first time that it
-/// reads, it reads the end of input, and later it waits until its time is up. Where programs run elsewhere, or on Windows, there
-/// are no terminals, and such a call fails.
+/// Such a command has a terminal of 40 rows and 120 columns as its input and output. Nobody types there: the first read
+/// returns the end of input, and later reads wait until the time is up. In remote workspaces and on Windows there are
+/// no terminals, and such a call fails.
 #[derive(Debug, Clone, Default)]
 pub struct BashOnTerminals(Bash);
 
@@ -23,7 +23,7 @@ impl BashOnTerminals {
     }
 }
 
-/// The input of [`BashOnTerminals`].
+/// Input of [`BashOnTerminals`].
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct BashOnTerminalsInput {

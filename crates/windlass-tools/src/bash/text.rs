@@ -2,7 +2,7 @@
 
 use windlass_tool::CapturedOutput;
 
-/// The part of an output that is shown.
+/// Shown part of an output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Clipped {
     pub(super) text: String,
@@ -10,8 +10,8 @@ pub(super) struct Clipped {
     pub(super) left_out: u64,
 }
 
-/// An output in at most `budget` characters, one marker line not counted: whole, or its beginning and its end,
-/// cut at line ends where there are some near.
+/// Clips an output to at most `budget` characters, without the marker line: whole, or its beginning and its end, cut at
+/// nearby line ends.
 pub(super) fn clip(output: &CapturedOutput, budget: usize, marker: impl FnOnce(u64) -> String) -> Clipped {
     if output.omitted_bytes == 0 && output.tail.is_empty() {
         let text = clean(&output.head);
@@ -32,7 +32,7 @@ fn fits(text: &str, budget: usize) -> bool {
     text.len() <= budget || text.chars().count() <= budget
 }
 
-/// At most so many characters from the start.
+/// First characters of a text, up to the limit.
 fn beginning(text: &str, limit: usize) -> &str {
     let end = text.char_indices().nth(limit).map_or(text.len(), |(at, _)| at);
     let cut = text.get(..end).unwrap_or_default();
@@ -43,7 +43,7 @@ fn beginning(text: &str, limit: usize) -> &str {
     }
 }
 
-/// At most so many characters up to the end.
+/// Last characters of a text, up to the limit.
 fn ending(text: &str, limit: usize) -> &str {
     let Some(skip) = limit.checked_sub(1) else {
         return "";
@@ -57,7 +57,7 @@ fn ending(text: &str, limit: usize) -> &str {
     }
 }
 
-/// Text as a person sees it in a terminal: escape sequences are gone, carriage returns end lines, struck-over
+/// Converts text to its appearance in a terminal: escape sequences are removed, carriage returns end lines, struck-over
 /// letters are single, and other control characters are visible.
 pub(crate) fn clean(text: &str) -> String {
     if !text.contains(is_special) {
@@ -78,7 +78,7 @@ fn is_special(c: char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\t')
 }
 
-/// Takes the control character or sequence at the start and returns what follows it.
+/// Consumes the control character or sequence at the start. Returns the rest.
 fn one_special<'a>(text: &'a str, clean: &mut String) -> &'a str {
     let mut chars = text.chars();
     match chars.next() {
@@ -94,7 +94,7 @@ fn one_special<'a>(text: &'a str, clean: &mut String) -> &'a str {
         Some('\u{8}') if clean.ends_with(|c| c != '\n') => drop(clean.pop()),
         Some('\u{8}') => {}
         Some('\u{7f}') => clean.push('\u{2421}'),
-        // The picture of a control character stands at a fixed distance.
+        // The symbol of a control character is at a fixed distance in Unicode.
         Some(c) => clean
             .push(u32::from(c).checked_add(0x2400).filter(|_| c < ' ').and_then(char::from_u32).unwrap_or('\u{fffd}')),
         None => {}
@@ -102,7 +102,7 @@ fn one_special<'a>(text: &'a str, clean: &mut String) -> &'a str {
     chars.as_str()
 }
 
-/// What follows an escape sequence, the escape character already taken; `None` if it is no sequence.
+/// Text after an escape sequence, the escape character already consumed; `None` if it is no sequence.
 fn after_escape(text: &str) -> Option<&str> {
     let first = text.chars().next()?;
     let body = text.strip_prefix(first)?;
@@ -113,7 +113,7 @@ fn after_escape(text: &str) -> Option<&str> {
             ('@'..='~').contains(&last).then(|| body.get(end + 1..))?
         }
         ']' | 'P' | 'X' | '^' | '_' => {
-            // A title or a link; one that does not end on its line is no sequence.
+            // A title or a link; without an end on its line it is no sequence.
             let end = body.find(['\u{7}', '\u{1b}', '\n'])?;
             let rest = body.get(end..)?;
             rest.strip_prefix('\u{7}').or_else(|| rest.strip_prefix("\u{1b}\\"))

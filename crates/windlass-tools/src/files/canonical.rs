@@ -10,14 +10,14 @@ use encoding_rs::{DecoderResult, Encoding};
 
 use super::charset::{Breaks, Charset, TextFormat};
 
-/// Whether line breaks of all kinds count as LF, or each byte as it is.
+/// Treatment of line breaks: all kinds as LF, or each byte unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fold {
     LineBreaks,
     No,
 }
 
-/// What ends a line in the bytes.
+/// Line ending in the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     Lf,
@@ -35,8 +35,8 @@ impl Ending {
     }
 }
 
-/// The text of a file body (without byte-order mark). Borrowed when the bytes are
-/// the text already. Not always valid UTF-8: damaged places stay as they are.
+/// Canonical text of a file body (without byte-order mark). Borrowed when the bytes are the text already. Not always
+/// valid UTF-8: damaged places stay unchanged.
 pub(crate) fn canonical(body: &[u8], format: TextFormat, fold: Fold) -> Cow<'_, [u8]> {
     let plain = match (format.charset, fold) {
         (Charset::Utf8, Fold::No) => true,
@@ -51,8 +51,8 @@ pub(crate) fn canonical(body: &[u8], format: TextFormat, fold: Fold) -> Cow<'_, 
     Cow::Owned(text)
 }
 
-/// Where ranges of the canonical text lie in `body`. `ranges` ascend and do not
-/// overlap. `None` when one of them begins or ends inside a character.
+/// Ranges of `body` for ranges of the canonical text. `ranges` ascend and do not overlap. `None` when one of them
+/// begins or ends inside a character.
 pub(crate) fn locate(
     body: &[u8],
     format: TextFormat,
@@ -65,7 +65,7 @@ pub(crate) fn locate(
     walk(body, format, fold, &mut |raw_len, piece| {
         while let Some(target) = wanted.next_if(|t| *t < text + piece.len()) {
             let delta = target.saturating_sub(text);
-            // Only pieces of equal length are runs of bytes; the others are one character.
+            // Only pieces of equal length are runs of bytes; others are one character.
             aligned &= delta == 0 || raw_len == piece.len();
             found.push(raw + delta);
         }
@@ -176,7 +176,7 @@ fn single(encoding: &'static Encoding, byte: u8) -> char {
     text.chars().next().unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-/// Feeds byte by byte: whatever comes out belongs to the bytes since the last output.
+/// Feeds byte by byte, so that each output belongs to the bytes since the last output.
 fn walk_multibyte(body: &[u8], encoding: &'static Encoding, folder: &mut Folder<'_>) {
     let mut decoder = encoding.new_decoder_without_bom_handling();
     let mut out = [0_u8; 32];
@@ -208,7 +208,7 @@ fn walk_multibyte(body: &[u8], encoding: &'static Encoding, folder: &mut Folder<
     }
 }
 
-/// The line breaks of a file body, as ranges of bytes, in order.
+/// Line breaks of a file body, as ranges of bytes, in order.
 pub(crate) fn endings(body: &[u8], format: TextFormat) -> impl Iterator<Item = (Range<usize>, Ending)> + '_ {
     let width = match format.charset {
         Charset::Utf8 | Charset::Legacy(_) => 1,

@@ -1,4 +1,4 @@
-//! The one way a tool changes a file: look, check, change, write, record.
+//! The common steps of every file change: read, check, change, write, record.
 
 use std::path::{Path, PathBuf};
 
@@ -12,27 +12,27 @@ use super::ledger::ReadLedger;
 use super::open::{failed, load, stop_if_cancelled, target};
 use super::patch::Patch;
 
-/// Above this size the old content is not repeated in the structured output.
+/// Maximum size in bytes of an old content that is repeated in the structured output.
 pub(crate) const MAX_ORIGINAL: usize = 256 * 1024;
 
-/// A file that is about to be changed, as it is now.
+/// A file that is about to be changed, in its present state.
 pub(crate) struct Target {
     cx: ToolCx,
     pub(crate) path: PathBuf,
     pub(crate) resolved: PathBuf,
-    /// `None` when there is no file yet.
+    /// Present content; `None` for a new file.
     pub(crate) content: Option<Vec<u8>>,
-    /// Number of its names, its hard links among them.
+    /// Number of the file's names, including hard links.
     names: u64,
-    /// Keeps other changes of the file through this workspace waiting.
+    /// Blocks other changes of the file through this workspace.
     _turn: EditTurn,
 }
 
-/// A change that was made.
+/// A completed change.
 pub(crate) struct Change {
     pub(crate) path: PathBuf,
     pub(crate) patch: Patch,
-    /// The old text, unless it is large or there was none.
+    /// Old text, unless it is large or there was none.
     pub(crate) original: Option<String>,
     pub(crate) created: bool,
     /// Number of other names of the old file, which keep its content.
@@ -50,17 +50,16 @@ impl Target {
         Ok(Self { cx: cx.clone(), path, resolved, content, names: names.unwrap_or(1), _turn: turn })
     }
 
-    /// The path of an input, absolute, and the one its links lead to.
+    /// Absolute path of an input, and the path that its links lead to.
     pub(crate) fn place(cx: &ToolCx, file_path: &str) -> Result<(PathBuf, PathBuf), ToolError> {
         if file_path == "~" || file_path.starts_with("~/") {
-            // Taken literally it would make a folder named `~`, which is never meant and is dangerous to remove.
+            // Taken literally, it would make a folder named `~`, which is never meant and is dangerous to remove.
             return Err(ToolError::rejected("`~` is not expanded here: give the absolute path."));
         }
         target(cx, file_path)
     }
 
-    /// Refuses unless the session has seen the content that is on disk now. A missing
-    /// or empty file need not have been read.
+    /// Refuses unless the session has seen the present content. A missing or empty file need not have been read.
     pub(crate) fn check_seen(&self) -> Result<(), ToolError> {
         let Some(content) = self.content.as_deref().filter(|content| !content.is_empty()) else {
             return Ok(());
@@ -68,7 +67,7 @@ impl Target {
         let path = visible_path(&self.path);
         match self.cx.state::<ReadLedger>().seen(&self.resolved) {
             Some(seen) if seen.is(content) => Ok(()),
-            // A hook has formatted what the model wrote, and the model was shown that.
+            // A hook has formatted the model's text, and the model was shown the result.
             Some(_) if self.cx.state::<SeenFiles>().is_shown(&self.resolved, content) => Ok(()),
             Some(_) => Err(ToolError::rejected(format!(
                 "{path} has changed on disk since it was last read, so nothing was written. \
@@ -80,7 +79,7 @@ impl Target {
         }
     }
 
-    /// The format of the text there is; that of new files where there is none.
+    /// Format of the existing text, or that of new files.
     pub(crate) fn format(&self) -> Content {
         match self.content.as_deref() {
             Some(content) if !content.is_empty() => of_file(content),
@@ -103,10 +102,10 @@ impl Target {
         Ok(self.change(new))
     }
 
-    /// The change from the content there was to a new one.
+    /// Change from the present content to a new one.
     pub(crate) fn change(self, new: &[u8]) -> Change {
         let old = self.content.as_deref();
-        // Both sides in one encoding, or a new guess would look like a change.
+        // Both sides use one encoding, because a new guess would look like a change.
         let format = old.filter(|old| !old.is_empty()).map_or_else(|| of_file(new), |_| self.format());
         let (old_text, new_text) = (old.map(|old| shown(old, format)), shown(new, format));
         let patch = Patch::between(old_text.as_deref().unwrap_or_default(), &new_text);
@@ -117,19 +116,19 @@ impl Target {
 }
 
 impl Change {
-    /// The unified diff, with `/dev/null` as the old side of a new file.
+    /// Unified diff, with `/dev/null` as the old side of a new file.
     pub(crate) fn diff(&self) -> String {
         let name = self.path.to_string_lossy();
         let old = if self.created { "/dev/null" } else { &*name };
         self.patch.unified(old, &name)
     }
 
-    /// The hunks for programs; none for a new file, since its content is in the result.
+    /// Hunks for programs; none for a new file, because its content is in the result.
     pub(crate) fn structured_patch(&self) -> Value {
         if self.created { json!([]) } else { json!(self.patch.hunks) }
     }
 
-    /// A sentence on the other names of the file, behind a blank; empty without any.
+    /// Sentence about the other names of the file, after a blank; empty without any.
     pub(crate) fn names_note(&self) -> String {
         match self.other_names {
             0 => String::new(),
@@ -141,13 +140,13 @@ impl Change {
         }
     }
 
-    /// `+3 -1 lines`.
+    /// Counts such as `+3 -1 lines`.
     pub(crate) fn counts(&self) -> String {
         format!("+{} -{} lines", self.patch.added, self.patch.removed)
     }
 }
 
-/// A file's content as text for a diff; binary content has none.
+/// Content of a file as text for a diff; empty for binary content.
 fn shown(content: &[u8], format: Content) -> String {
     match format {
         Content::Text(format) => {
@@ -158,7 +157,7 @@ fn shown(content: &[u8], format: Content) -> String {
     }
 }
 
-/// A refusal for a file that is not text.
+/// Refusal for a file that is not text.
 pub(crate) fn not_text(path: &Path, content: Content) -> ToolError {
     let what = match content {
         Content::Binary(kind) => kind.phrase(),

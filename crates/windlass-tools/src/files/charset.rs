@@ -1,24 +1,24 @@
-//! Which encoding a file is in, and what kind of line breaks count in it.
+//! Encoding and line breaks of a file.
 //!
-//! The verdict comes from the first [`SAMPLE`] bytes only, so that reading a
-//! page of a huge file and editing a small one see the same text.
+//! The detection reads the first [`SAMPLE`] bytes only, so that reading a page of a huge file and editing a small one
+//! see the same text.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{CoderResult, Decoder, Encoding, UTF_16BE, UTF_16LE};
 
 use super::kind::Kind;
 
-/// How many bytes decide about encoding, line breaks and binary content.
+/// Number of bytes that decide about encoding, line breaks and binary content.
 pub(crate) const SAMPLE: usize = 256 * 1024;
 
-/// What a file holds.
+/// Content of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     Text(TextFormat),
     Binary(Kind),
 }
 
-/// How the bytes of a text file become text, and text becomes bytes again.
+/// Encoding, byte-order mark and line breaks of a text file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TextFormat {
     pub(crate) charset: Charset,
@@ -27,7 +27,7 @@ pub(crate) struct TextFormat {
     pub(crate) breaks: Breaks,
 }
 
-/// The encodings that are distinguished. UTF-8 includes ASCII and UTF-8 with damaged places.
+/// Distinguished encodings. UTF-8 includes ASCII and UTF-8 with damaged places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Charset {
     Utf8,
@@ -36,18 +36,18 @@ pub(crate) enum Charset {
     Legacy(&'static Encoding),
 }
 
-/// What ends a line.
+/// Line breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Breaks {
     /// LF and CRLF. A lone CR is an ordinary character, so that line numbers
     /// agree with compilers and with Grep.
     Lf,
-    /// CR too: the file has CRs and no LF in its sample.
+    /// CR as well: the file has CRs and no LF in its sample.
     Cr,
 }
 
 impl TextFormat {
-    /// Plain UTF-8 without a mark, as new files are written.
+    /// Plain UTF-8 without a byte-order mark, for new files.
     pub(crate) const NEW: Self = Self { charset: Charset::Utf8, bom: 0, breaks: Breaks::Lf };
 
     /// Splits the byte-order mark from the rest.
@@ -57,7 +57,7 @@ impl TextFormat {
 }
 
 impl Charset {
-    /// The usual name of the encoding.
+    /// Usual name of the encoding.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Utf8 => "UTF-8",
@@ -67,7 +67,7 @@ impl Charset {
         }
     }
 
-    /// A streaming decoder to UTF-8; `None` for UTF-8, whose bytes are used as they are.
+    /// Streaming decoder to UTF-8; `None` for UTF-8, whose bytes are used unchanged.
     pub(crate) fn decoder(self) -> Option<TextDecoder> {
         let encoding = match self {
             Self::Utf8 => return None,
@@ -78,7 +78,7 @@ impl Charset {
         Some(TextDecoder(encoding.new_decoder_without_bom_handling()))
     }
 
-    /// Encodes `text`, or names the first character the encoding does not have.
+    /// Encodes `text`, or returns the first character that the encoding lacks.
     pub(crate) fn encode(self, text: &str) -> Result<Vec<u8>, char> {
         match self {
             Self::Utf8 => Ok(text.as_bytes().to_vec()),
@@ -97,11 +97,11 @@ impl Charset {
     }
 }
 
-/// Decodes a stream in any chunks; what cannot be decoded becomes U+FFFD.
+/// Decodes a stream in any chunks; invalid bytes become U+FFFD.
 pub(crate) struct TextDecoder(Decoder);
 
 impl TextDecoder {
-    /// Appends the text of `chunk` to `out`; `last` flushes what is incomplete.
+    /// Appends the text of `chunk` to `out`; `last` flushes incomplete bytes.
     pub(crate) fn decode(&mut self, mut chunk: &[u8], out: &mut String, last: bool) {
         loop {
             let room = self.0.max_utf8_buffer_length(chunk.len());
@@ -115,7 +115,7 @@ impl TextDecoder {
     }
 }
 
-/// Judges a file by its first bytes. `complete` says that `sample` is the whole file.
+/// Detects the content of a file from its first bytes. `complete`: `sample` is the whole file.
 pub(crate) fn classify(sample: &[u8], complete: bool) -> Content {
     if sample.starts_with(&[0xFF, 0xFE, 0, 0]) || sample.starts_with(&[0, 0, 0xFE, 0xFF]) {
         return Content::Binary(Kind::Utf32);
@@ -133,7 +133,7 @@ pub(crate) fn classify(sample: &[u8], complete: bool) -> Content {
     Content::Text(TextFormat { charset, bom, breaks: breaks(body, charset) })
 }
 
-/// Judges a file that is in memory as a whole, by the same bytes as one that is read by pages.
+/// Detects the content of a file in memory, by the same bytes as for one that is read by pages.
 pub(crate) fn of_file(raw: &[u8]) -> Content {
     match raw.get(..SAMPLE) {
         Some(sample) => classify(sample, false),
@@ -181,7 +181,7 @@ fn unmarked_utf16(sample: &[u8]) -> Option<Charset> {
     }
 }
 
-/// A NUL, or more than a tenth of control characters that text does not use.
+/// `true` for a NUL, or more than a tenth of control characters that text does not use.
 fn is_binary(sample: &[u8]) -> bool {
     if memchr::memchr(0, sample).is_some() {
         return true;
@@ -194,7 +194,8 @@ fn is_binary(sample: &[u8]) -> bool {
     odd * 10 > sample.len()
 }
 
-/// Marks the highest bit of each byte of a word that is a control character which text does not use: it uses 07 to 0D, and 1B.
+/// Marks the highest bit of each byte of a word that is a control character unused by text, which uses 07 to 0D, and
+/// 1B.
 fn odd_controls(word: u64) -> u64 {
     let all = |byte: u8| u64::from_ne_bytes([byte; 8]);
     let highs = all(0x80);
@@ -206,8 +207,7 @@ fn odd_controls(word: u64) -> u64 {
     }
 }
 
-/// UTF-8 with a few damaged bytes rather than another encoding: legacy text
-/// hardly ever forms valid sequences by chance.
+/// `true` for UTF-8 with a few damaged bytes. Legacy text hardly ever forms valid sequences by chance.
 fn mostly_utf8(sample: &[u8]) -> bool {
     let (mut valid, mut damaged) = (0_usize, 0_usize);
     for chunk in sample.utf8_chunks() {

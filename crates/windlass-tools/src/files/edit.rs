@@ -1,4 +1,4 @@
-//! Replaces text in the bytes of a file and leaves all other bytes as they are.
+//! Replacement of text in the bytes of a file, with all other bytes unchanged.
 
 use std::borrow::Cow;
 use std::iter::Peekable;
@@ -8,24 +8,24 @@ use super::canonical::{Ending, Fold, canonical, endings, locate};
 use super::charset::{Charset, TextFormat};
 use super::near;
 
-/// One replacement, as the model asks for it.
+/// One replacement, as the model requests it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Replacement<'a> {
     pub(crate) old: &'a str,
     pub(crate) new: &'a str,
-    /// Every occurrence, instead of the only one.
+    /// Replaces every occurrence, instead of the only one.
     pub(crate) all: bool,
 }
 
-/// The bytes after an edit.
+/// Result of an edit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Edited {
     pub(crate) bytes: Vec<u8>,
-    /// Occurrences replaced.
+    /// Number of replaced occurrences.
     pub(crate) count: usize,
 }
 
-/// Why an edit was not made. The texts are written for the model.
+/// Reason why an edit was not made. The texts are written for the model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum EditError {
     #[error("old_string and new_string are the same, so there is nothing to change")]
@@ -68,14 +68,14 @@ fn lines_phrase(lines: &[usize], count: usize) -> String {
 
 /// Makes one replacement in `raw`, whose encoding is `format`.
 ///
-/// The search is literal. LF in `old` stands for whatever ends the lines of the
-/// file, and LF in `new` is written the same way; a CR in either is taken as it is.
+/// The search is literal. LF in `old` matches every line break of the file, and LF in `new` is written the same way; a
+/// CR in either is used unchanged.
 #[cfg(test)]
 pub(crate) fn apply(raw: &[u8], format: TextFormat, edit: Replacement<'_>) -> Result<Edited, EditError> {
     apply_in(raw, format, edit, Ending::Lf)
 }
 
-/// The same, for one of several edits of a file: `otherwise` is the line break where none is left.
+/// Like `apply`, for one of several edits of a file: `otherwise` is the line break if none is left.
 pub(crate) fn apply_in(
     raw: &[u8],
     format: TextFormat,
@@ -98,16 +98,15 @@ pub(crate) fn apply_in(
     Ok(Edited { bytes: replace_spans(raw, format, fold, &spans, otherwise)?, count: found.len() })
 }
 
-/// A range of the canonical text of a file, and what to put there.
+/// A range of the canonical text of a file, and its replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Span<'a> {
     pub(crate) at: Range<usize>,
     pub(crate) new: Cow<'a, str>,
 }
 
-/// The bytes of a file with other text in some ranges of its canonical text. They ascend and do not overlap. LF in what
-/// is put there is written as the line breaks of the place, unless `fold` says that bytes are taken as they are; as `otherwise`
-/// in a file that has none.
+/// Replaces ranges of a file's canonical text. They ascend and do not overlap. LF in a replacement is written as the
+/// line breaks of the place, unless `fold` requests unchanged bytes; as `otherwise` in a file without breaks.
 pub(crate) fn replace_spans(
     raw: &[u8],
     format: TextFormat,
@@ -155,9 +154,9 @@ fn create(bom: &[u8], body: &[u8], format: TextFormat, new: &str) -> Result<Edit
     Ok(Edited { bytes, count: 1 })
 }
 
-/// Places that one edit may change.
+/// Maximum number of places that one edit may change.
 const MAX_PLACES: usize = 250_000;
-/// Bytes that a file may have after an edit.
+/// Maximum number of bytes of a file after an edit.
 const MAX_RESULT: usize = 32 * 1024 * 1024;
 
 fn find(text: &[u8], edit: Replacement<'_>) -> Result<Vec<usize>, EditError> {
@@ -191,8 +190,8 @@ pub(crate) fn line_numbers<'a>(text: &[u8], offsets: impl Iterator<Item = &'a us
         .collect()
 }
 
-/// Leaves out what `old` and `new` have in common at both ends: those bytes stay
-/// as they are, whatever their line breaks. Returns the length of the common start.
+/// Leaves out the common start and end of `old` and `new`: those bytes stay unchanged, whatever their line breaks.
+/// Returns the length of the common start.
 fn trim<'a>(edit: Replacement<'a>, fold: Fold) -> (usize, &'a str, &'a str) {
     if fold == Fold::No || edit.new.contains('\r') {
         return (0, edit.old, edit.new);
@@ -228,12 +227,12 @@ fn encode(text: &str, charset: Charset) -> Result<Vec<u8>, EditError> {
     charset.encode(text).map_err(|character| EditError::Unencodable { charset: charset.name(), character })
 }
 
-/// The line breaks of a file, for texts that are written to ascending places of it.
+/// Line breaks of a file, for texts that are written to ascending places of it.
 struct BreaksInOrder<I: Iterator<Item = (Range<usize>, Ending)>> {
     breaks: Peekable<I>,
-    /// The last one before the current place.
+    /// Last break before the present place.
     before: Option<Ending>,
-    /// That of a file that has none.
+    /// Break for a file that has none.
     otherwise: Ending,
     fold: Fold,
 }
@@ -246,8 +245,8 @@ impl<'a> BreaksInOrder<Box<dyn Iterator<Item = (Range<usize>, Ending)> + 'a>> {
 }
 
 impl<I: Iterator<Item = (Range<usize>, Ending)>> BreaksInOrder<I> {
-    /// The text to write in the place of these bytes. A break takes the form of the break it replaces; one more than
-    /// there were takes the form of the next break of the file, or of the last one before.
+    /// Text to write in place of these bytes. A break takes the form of the break it replaces; an additional one takes
+    /// the form of the next break of the file, or of the last one before.
     fn written<'t>(&mut self, at: &Range<usize>, new: &'t str) -> Cow<'t, str> {
         if self.fold == Fold::No || !new.contains('\n') || new.contains('\r') {
             return Cow::Borrowed(new);
@@ -277,8 +276,8 @@ impl<I: Iterator<Item = (Range<usize>, Ending)>> BreaksInOrder<I> {
     }
 }
 
-/// The bytes of a whole new content for a file that is `existing` now, or for a new
-/// one. Encoding, byte-order mark and uniform line breaks of the file are kept.
+/// Bytes of a whole new content for an existing file, or for a new one. Encoding, byte-order mark and uniform line
+/// breaks of the file are kept.
 pub(crate) fn rewrite(content: &str, existing: Option<(&[u8], TextFormat)>) -> Result<Vec<u8>, EditError> {
     let Some((raw, format)) = existing else {
         return Ok(content.as_bytes().to_vec());
@@ -296,12 +295,12 @@ pub(crate) fn rewrite(content: &str, existing: Option<(&[u8], TextFormat)>) -> R
     Ok(bytes)
 }
 
-/// The first line break of a file; LF if it has none.
+/// First line break of a file; LF if it has none.
 pub(crate) fn first_ending(body: &[u8], format: TextFormat) -> Ending {
     endings(body, format).next().map_or(Ending::Lf, |(_, ending)| ending)
 }
 
-/// The line break of a file that has only one kind.
+/// Line break of a file that has only one kind.
 pub(crate) fn uniform_ending(body: &[u8], format: TextFormat) -> Option<Ending> {
     let mut kinds = endings(body, format).map(|(_, ending)| ending);
     let first = kinds.next()?;

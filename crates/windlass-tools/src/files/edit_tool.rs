@@ -15,19 +15,18 @@ use super::edit::{EditError, Replacement, apply_in, first_ending};
 use super::open::named_path;
 use super::open::not_found;
 
-/// Bytes of a file in another encoding than UTF-8 that can be edited: it is decoded as a whole.
+/// Maximum size in bytes of an editable file in another encoding than UTF-8, which is decoded as a whole.
 pub(crate) const MAX_TRANSCODED: usize = 8 * 1024 * 1024;
 
 /// Replaces an exact piece of text in a file that was read.
 ///
-/// The search is literal and must match once, unless every occurrence is wanted.
-/// Bytes outside the replaced text never change: encoding, byte-order mark, line
-/// breaks and final newline stay as they are.
+/// The search is literal and must match once, unless every occurrence is requested. Bytes outside the replaced text
+/// never change: encoding, byte-order mark, line breaks and final newline stay unchanged.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Edit;
 
-/// What Edit takes.
+/// Input of [`Edit`].
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct EditInput {
@@ -50,7 +49,7 @@ pub struct EditInput {
 #[non_exhaustive]
 pub struct MultiEdit;
 
-/// What MultiEdit takes.
+/// Input of [`MultiEdit`].
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct MultiEditInput {
@@ -164,7 +163,7 @@ fn replacements(steps: &[EditStep]) -> Vec<Replacement<'_>> {
     steps.iter().map(EditStep::replacement).collect()
 }
 
-/// The diff of edits that are not made.
+/// Diff of edits without making them.
 async fn preview(cx: &ToolCx, file_path: &str, edits: &[Replacement<'_>]) -> Option<String> {
     let target = Target::look(cx, file_path).await.ok()?;
     let (bytes, _) = edited(&target, edits).ok()?;
@@ -184,7 +183,7 @@ async fn edit_file(cx: &ToolCx, file_path: &str, edits: &[Replacement<'_>]) -> R
     Ok((target.write(&bytes).await?, count))
 }
 
-/// The bytes of a file with these edits, and how many places they have changed.
+/// Bytes of a file with these edits, and the number of changed places.
 fn edited(target: &Target, edits: &[Replacement<'_>]) -> Result<(Vec<u8>, usize), ToolError> {
     let content = target.format();
     let Content::Text(format) = content else {

@@ -1,35 +1,34 @@
-//! What was read in a session, so that no content is overwritten unseen.
+//! Files that a session has read, so that no content is overwritten unseen.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use windlass_tool::{SeenFiles, ToolCx};
 
-/// The contents of files as this session last saw or wrote them, by digest; the latest short texts as they are.
+/// Contents of files as this session last saw or wrote them, by digest; the latest short texts in full.
 ///
-/// One per session (`cx.state::<ReadLedger>()`). An edit needs an entry, and the
-/// file on disk must still have the content of that entry. Paths are absolute with
-/// all links resolved.
+/// One per session (`cx.state::<ReadLedger>()`). An edit needs an entry, and the file on disk must still have the
+/// content of that entry. Paths are absolute with all links resolved.
 ///
-/// A resumed session begins with an empty one: what an earlier process read may have
-/// changed since, and the model must see a file as it is before it changes it.
+/// A resumed session begins with an empty ledger: files may have changed since an earlier process read them, and the
+/// model must see a file in its present state before it changes it.
 #[derive(Debug, Default)]
 pub struct ReadLedger(Mutex<Known>);
 
-/// Most texts that are kept as they are. [`SeenFiles`] has as many, and shares them.
+/// Maximum number of texts kept in full. [`SeenFiles`] has as many, and shares them.
 const MOST_TEXTS: usize = 64;
 
 #[derive(Debug, Default)]
 struct Known {
     files: HashMap<PathBuf, Seen>,
-    /// The files whose texts are kept as they are, and perhaps some whose are not any more. The latest come last.
+    /// Files whose texts are kept in full, and perhaps some whose are not any more. The latest come last.
     texts: VecDeque<PathBuf>,
 }
 
-/// What is known of a file.
+/// Known content of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
-    /// A digest takes longer than a copy, and most files that are read are never changed.
+    /// Text in full, because a digest takes longer than a copy, and most files that are read are never changed.
     Text(Arc<str>),
     Content(blake3::Hash),
     /// Read in part, and too large to be edited.
@@ -37,7 +36,7 @@ pub(crate) enum Seen {
 }
 
 impl ReadLedger {
-    /// Records that the model of a session knows this content of a file, as after a Read of the whole.
+    /// Records that the model of a session knows this content of a file, as after a Read of the whole file.
     pub(crate) fn know(cx: &ToolCx, path: &Path, content: &[u8]) {
         match SeenFiles::text(content) {
             Some(text) => Self::know_text(cx, path, text),
@@ -48,7 +47,7 @@ impl ReadLedger {
         }
     }
 
-    /// The same with a text that [`SeenFiles`] keeps.
+    /// Like [`know`](Self::know), with a text that [`SeenFiles`] keeps.
     pub(crate) fn know_text(cx: &ToolCx, path: &Path, text: Arc<str>) {
         cx.state::<Self>().insert(path, Seen::Text(Arc::clone(&text)));
         cx.state::<SeenFiles>().record_text(path, text);
@@ -77,7 +76,7 @@ impl ReadLedger {
         known.texts.clear();
     }
 
-    /// Whether the session has seen any content of this file.
+    /// `true` if the session has seen any content of this file.
     pub fn has_read(&self, path: &Path) -> bool {
         self.seen(path).is_some()
     }
@@ -103,7 +102,7 @@ impl ReadLedger {
 }
 
 impl Seen {
-    /// Whether this content is the one that was seen.
+    /// `true` if this content is the one that was seen.
     pub(crate) fn is(&self, content: &[u8]) -> bool {
         match self {
             Self::Text(text) => text.as_bytes() == content,
@@ -114,7 +113,7 @@ impl Seen {
 }
 
 impl Known {
-    /// Keeps the digest alone of the file whose text was noted first.
+    /// Reduces the file whose text was recorded first to its digest.
     fn shorten(&mut self) {
         let Some(path) = self.texts.pop_front().filter(|path| !self.texts.contains(path)) else { return };
         if let Some(seen) = self.files.get_mut(&path)

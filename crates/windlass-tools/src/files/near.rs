@@ -1,7 +1,7 @@
-//! Says what the nearest text is when an edit's `old_string` is not in the file.
+//! Hints about the nearest text when an edit's `old_string` is not in the file.
 //!
-//! All work is linear in the file and bounded: long files are looked at up to
-//! [`MAX_TEXT`], long lines up to [`MAX_LINE`].
+//! All work is linear in the file and bounded: only the first [`MAX_TEXT`] bytes of files and [`MAX_LINE`] characters
+//! of lines are compared.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -19,12 +19,12 @@ const SHOWN_CHARS: usize = 160;
 /// Share of common letter pairs from which a line counts as similar.
 const SIMILAR: f64 = 0.5;
 
-/// A sentence or more for the model: where the nearest text is and how it differs.
+/// Hint for the model: the position of the nearest text, and its differences.
 pub(crate) fn hint(text: &[u8], old: &str) -> String {
     hint_for(text, old, "old_string")
 }
 
-/// As [`hint`], for a text that the model knows under another name.
+/// Like [`hint`], for a text that the model knows under another name.
 pub(crate) fn hint_for(text: &[u8], old: &str, name: &str) -> String {
     let text = String::from_utf8_lossy(text.get(..MAX_TEXT).unwrap_or(text));
     if let Some(stripped) = without_line_numbers(old)
@@ -62,7 +62,7 @@ pub(crate) fn hint_for(text: &[u8], old: &str, name: &str) -> String {
     })
 }
 
-/// What two texts may differ in and still look the same to a reader.
+/// Difference between two texts that still look the same to a reader.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Aspect {
     Blanks,
@@ -73,7 +73,7 @@ enum Aspect {
 
 const ASPECTS: [Aspect; 4] = [Aspect::Blanks, Aspect::Typography, Aspect::UnicodeForm, Aspect::Case];
 
-/// The line without what `ignored` names.
+/// The line without the `ignored` differences.
 fn loose(line: &str, ignored: &[Aspect]) -> String {
     let line = cut_chars(line, MAX_LINE).0;
     if line.is_ascii() && ignored == ASPECTS {
@@ -95,7 +95,7 @@ fn loose(line: &str, ignored: &[Aspect]) -> String {
     out
 }
 
-/// Typographic quotes, dashes and blanks as their plain counterparts.
+/// Replaces typographic quotes, dashes and blanks by their plain counterparts.
 fn plain(c: char) -> char {
     match c {
         '\u{2018}'..='\u{201B}' | '\u{2032}' | '`' | '\u{B4}' | '"' => '\'',
@@ -106,8 +106,8 @@ fn plain(c: char) -> char {
     }
 }
 
-/// Whether `wanted` lies in the lines from `first` on: its first line as an end, its
-/// last as a beginning, those between as a whole.
+/// `true` if `wanted` matches the lines from `first` on: its first line as an end, its last as a beginning, those
+/// between as a whole.
 fn lies_at(lines: &[String], wanted: &[String], first: usize) -> bool {
     let Some(region) = lines.get(first..first + wanted.len()) else {
         return false;
@@ -172,7 +172,7 @@ fn blanks_phrase(region: &[&str], wanted: &[&str], name: &str) -> String {
     "blanks".to_owned()
 }
 
-/// The place whose most distinctive line is most similar, when there is any.
+/// Description of the most similar place, found by the most distinctive line; `None` if none is similar.
 fn describe_similar(lines: &[&str], wanted: &[&str], name: &str) -> Option<String> {
     let (anchor, line) = wanted.iter().enumerate().max_by_key(|(_, l)| l.trim().len())?;
     let pairs = Pairs::of(line);
@@ -219,7 +219,7 @@ impl Pairs {
         Self { counts, total }
     }
 
-    /// From 0 (no common pair) to 1 (the same pairs).
+    /// Similarity from 0 (no common pair) to 1 (the same pairs).
     fn similarity(&self, line: &str) -> f64 {
         let mut seen: HashMap<(u8, u8), i32> = HashMap::new();
         let (mut common, mut total) = (0, 0);

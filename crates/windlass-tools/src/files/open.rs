@@ -9,20 +9,20 @@ use windlass_types::text::{path_of_visible, visible_path};
 use super::charset::SAMPLE;
 use super::suggest::{other_places, similar_names};
 
-/// Files above this size cannot be edited or replaced, only read by pages.
+/// Maximum size in bytes of a file that can be edited or replaced. Larger ones can only be read by pages.
 pub(crate) const MAX_EDIT: u64 = 16 * 1024 * 1024;
 
-/// A path of an input. Characters that results have written out, since they are not seen, are taken back.
+/// Reads a path of an input. Restores invisible characters that results have written out as escapes.
 pub(crate) fn named_path<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Error> {
     String::deserialize(input).map(|path| path_of_visible(&path).into_owned())
 }
 
-/// The same for a path that may be left out.
+/// Like [`named_path`], for an optional path.
 pub(crate) fn named_folder<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error> {
     Ok(Option::<String>::deserialize(input)?.map(|path| path_of_visible(&path).into_owned()))
 }
 
-/// The path of an input, absolute, and the one its links lead to.
+/// Absolute path of an input, and the path that its links lead to.
 pub(crate) fn target(cx: &ToolCx, file_path: &str) -> Result<(PathBuf, PathBuf), ToolError> {
     if file_path.trim().is_empty() {
         return Err(ToolError::invalid_input("file_path is empty: give the absolute path of a file"));
@@ -56,7 +56,7 @@ pub(crate) async fn read_up_to(file: &mut dyn OpenFile, cx: &ToolCx, limit: usiz
     Ok(bytes)
 }
 
-/// The content of a file that is to be changed, and the number of its names; `None` when there is none yet.
+/// Content of a file to be changed, and the number of its names; `None` if the file does not exist yet.
 pub(crate) async fn load(cx: &ToolCx, path: &Path) -> Result<Option<(Vec<u8>, u64)>, ToolError> {
     let too_large = || {
         ToolError::rejected(format!(
@@ -73,7 +73,7 @@ pub(crate) async fn load(cx: &ToolCx, path: &Path) -> Result<Option<(Vec<u8>, u6
     if file.info().size > MAX_EDIT {
         return Err(too_large());
     }
-    // The size may be wrong, or change: the bytes count.
+    // The size may be wrong, or change, so the bytes read decide.
     let limit = usize::try_from(MAX_EDIT).unwrap_or(usize::MAX);
     let bytes = read_up_to(&mut *file, cx, limit + 1).await?;
     if bytes.len() > limit {
@@ -86,7 +86,7 @@ pub(crate) fn stop_if_cancelled(cx: &ToolCx) -> Result<(), ToolError> {
     if cx.cancel().is_cancelled() { Err(ToolError::cancelled()) } else { Ok(()) }
 }
 
-/// The error for the model when the workspace refuses.
+/// Error for the model when the workspace refuses.
 pub(crate) fn failed(error: &WorkspaceError) -> ToolError {
     let advice = match error.kind {
         WorkspaceErrorKind::IsDirectory => " List its files with Glob, and give the path of a file.",
@@ -107,7 +107,7 @@ pub(crate) fn failed(error: &WorkspaceError) -> ToolError {
     ToolError::rejected(format!("{message}{separator}{advice}"))
 }
 
-/// The error for the model when a file does not exist, with paths that may have been meant.
+/// Error for the model when a file does not exist, with suggested paths.
 pub(crate) async fn not_found(cx: &ToolCx, path: &Path) -> ToolError {
     const NAMES: usize = 10_000;
     let mut meant: Vec<PathBuf> = Vec::new();
@@ -135,7 +135,7 @@ pub(crate) async fn not_found(cx: &ToolCx, path: &Path) -> ToolError {
     ToolError::rejected(text)
 }
 
-/// Only for files in the workspace that may be read: of others even the existence is not revealed.
+/// `true` for readable files in the workspace. Of others even the existence is not revealed.
 async fn is_file(cx: &ToolCx, path: &Path) -> bool {
     let Ok(at) = cx.workspace().resolve(path).await else { return false };
     let inside = cx.directories().iter().any(|root| at.path.starts_with(root));

@@ -8,16 +8,16 @@ use std::fmt::Write as _;
 
 use super::charset::{Breaks, TextDecoder, TextFormat};
 
-/// Which part of a file is wanted, and how much of it at most.
+/// Requested part of a file, and the limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PageRequest {
     /// First line, from 1.
     pub(crate) offset: u64,
-    /// Number of lines at most.
+    /// Maximum number of lines.
     pub(crate) limit: u64,
-    /// Estimated tokens at most.
+    /// Maximum number of estimated tokens.
     pub(crate) max_tokens: u64,
-    /// Characters of one line at most.
+    /// Maximum number of characters of one line.
     pub(crate) max_line_chars: usize,
 }
 
@@ -27,32 +27,32 @@ impl Default for PageRequest {
     }
 }
 
-/// Most bytes that are reserved for a page before its lines are known.
+/// Maximum number of bytes reserved for a page before its lines are known.
 const RESERVED: usize = 16 * 1024;
 
-/// Why a page ends before the file does.
+/// Reason why a page ends before the file does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
     Lines,
     Tokens,
 }
 
-/// A part of a file as a model reads it.
+/// A part of a file for a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Page {
     pub(crate) first_line: u64,
-    /// The lines joined by LF, long ones cut. None of them holds one.
+    /// Lines joined by LF, long ones cut. None of them contains an LF.
     pub(crate) content: String,
-    /// The same, each line behind its number and a tab.
+    /// Lines joined by LF, each after its number and a tab.
     numbered: String,
-    /// How many there are.
+    /// Number of lines of the page.
     pub(crate) lines: u64,
-    /// Lines seen in all: one more than there are line breaks.
+    /// Number of lines seen in all: one more than there are line breaks.
     pub(crate) total_lines: u64,
-    /// The file was read to its end, so `total_lines` is exact.
+    /// `true` if the file was read to its end, so `total_lines` is exact.
     pub(crate) complete: bool,
     pub(crate) cut: Option<Cut>,
-    /// Lines of the page that were cut to the maximal length.
+    /// Number of lines of the page that were cut to the maximum length.
     pub(crate) long_lines: u64,
     max_line_chars: usize,
 }
@@ -89,12 +89,12 @@ impl PageReader {
         self.lines.feed(self.decoded.as_bytes());
     }
 
-    /// The page is full; more bytes only make the total exact.
+    /// `true` if the page is full; more bytes only make the total exact.
     pub(crate) fn is_full(&self) -> bool {
         self.lines.full
     }
 
-    /// Ends the page. `complete` says that the whole file was pushed.
+    /// Ends the page. `complete`: the whole file was pushed.
     pub(crate) fn finish(mut self, complete: bool) -> Page {
         if complete && let Some(decoder) = &mut self.decoder {
             self.decoded.clear();
@@ -114,7 +114,7 @@ struct LineCollector {
     full: bool,
     tokens: u64,
     line: Vec<u8>,
-    /// Characters of the line beyond what `line` holds.
+    /// Number of characters of the line beyond `line`.
     dropped: u64,
     last_byte: Option<u8>,
     page: Page,
@@ -148,7 +148,7 @@ impl LineCollector {
     }
 
     fn feed(&mut self, mut text: &[u8]) {
-        // Looking at all bytes at once is much faster than looking at those of each line.
+        // Checking all bytes at once is much faster than checking those of each line.
         let whole = str::from_utf8(text).ok().filter(|_| memchr::memchr(0, text).is_none());
         let (length, is_ascii) = (text.len(), text.is_ascii());
         if self.page.content.is_empty() && self.collecting() {
@@ -179,7 +179,8 @@ impl LineCollector {
             };
             self.after_cr = *byte == b'\r';
             if self.line.is_empty() && line.len() <= self.request.max_line_chars && self.collecting() {
-                // Most lines are short and in one piece, and need not be copied first. A CR before the break belongs to it.
+                // Most lines are short and in one piece, and need not be copied first. A CR before the break belongs to
+                // it.
                 let line = line.strip_suffix(b"\r").unwrap_or(line);
                 let from = length - text.len();
                 match whole.and_then(|whole| whole.get(from..from + line.len())) {
@@ -230,14 +231,14 @@ impl LineCollector {
         self.line = bytes;
     }
 
-    /// Adds a line without its break to the page. `over`: the characters of it that were left out.
+    /// Adds a line without its break to the page. `over`: number of characters left out before.
     fn add_line(&mut self, bytes: &[u8], mut over: u64) {
-        // Whole text is seen to be whole much faster than damaged text is mended.
+        // Validating whole text is much faster than repairing damaged text.
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => Cow::Borrowed(text),
             Err(_) => String::from_utf8_lossy(bytes),
         };
-        // Most lines are short: then there is nothing to count.
+        // Most lines are short and need no counting.
         let fits = text.len() <= self.request.max_line_chars;
         let (shown, hidden) = if fits { (&*text, "") } else { cut_chars(&text, self.request.max_line_chars) };
         over += chars_in(hidden.as_bytes());
@@ -252,7 +253,7 @@ impl LineCollector {
         self.push_line(&line, estimate_tokens(&line));
     }
 
-    /// Adds a line to the page as it is shown, if it fits.
+    /// Adds a shown line to the page, if it fits.
     fn push_line(&mut self, line: &str, tokens: u64) {
         let cost = tokens + 2;
         if self.tokens + cost > self.request.max_tokens && self.page.lines > 0 {
@@ -294,7 +295,7 @@ impl Page {
         self.lines += 1;
     }
 
-    /// Takes what the model reads: `<n>\t<line>` for each line, then notes.
+    /// Takes the text for the model: `<n>\t<line>` for each line, then notes.
     pub(crate) fn take_text(&mut self) -> String {
         let mut text = std::mem::take(&mut self.numbered);
         if let Some(notice) = self.notice() {
@@ -333,7 +334,7 @@ impl Page {
     }
 }
 
-/// Tokens that `text` takes, estimated from above for ordinary source code.
+/// Estimated number of tokens of `text`, an upper bound for ordinary source code.
 pub(crate) fn estimate_tokens(text: &str) -> u64 {
     if text.is_ascii() {
         return ascii_tokens(text.len());

@@ -7,13 +7,13 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use similar::{DiffOp, DiffTag, TextDiff};
 
-/// Lines of context around a change.
+/// Number of lines of context around a change.
 const CONTEXT: usize = 3;
-/// After this time a coarser, still correct, difference is given.
+/// Time limit after which a coarser, still correct, difference is given.
 const DIFF_TIME: Duration = Duration::from_millis(250);
-/// Bytes of hunk lines kept; what is beyond is left out, and the result says so.
+/// Maximum number of bytes of hunk lines; more are left out, and the result reports that.
 const MAX_PATCH_BYTES: usize = 256 * 1024;
-/// Changed lines that are compared one by one.
+/// Maximum number of changed lines that are compared one by one.
 const MAX_DIFF_LINES: usize = 200_000;
 
 /// One changed region of a file.
@@ -23,11 +23,11 @@ const MAX_DIFF_LINES: usize = 200_000;
 pub struct Hunk {
     /// First line in the old text, from 1.
     pub old_start: usize,
-    /// Lines of the old text.
+    /// Number of lines of the old text.
     pub old_lines: usize,
     /// First line in the new text, from 1.
     pub new_start: usize,
-    /// Lines of the new text.
+    /// Number of lines of the new text.
     pub new_lines: usize,
     /// Each line after its mark: a blank (both), `-` (old only), `+` (new only), or
     /// `\` for the note that the line before has no line break.
@@ -38,19 +38,19 @@ pub struct Hunk {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Patch {
-    /// The regions, in order.
+    /// Regions in order.
     pub hunks: Vec<Hunk>,
-    /// Lines added.
+    /// Number of added lines.
     pub added: usize,
-    /// Lines removed.
+    /// Number of removed lines.
     pub removed: usize,
-    /// More regions exist than are kept here: the change is too large to show.
+    /// `true` if more regions exist than are kept here, because the change is too large to show.
     pub truncated: bool,
 }
 
 impl Patch {
-    /// Compares two texts by lines. Memory and time are bounded: a huge change is
-    /// reported coarser, or only by its counts.
+    /// Compares two texts by lines. Memory and time are bounded: a huge change is reported coarser, or only by its
+    /// counts.
     #[must_use]
     pub fn between(old: &str, new: &str) -> Self {
         let changed = Changed::between(old.as_bytes(), new.as_bytes());
@@ -73,8 +73,7 @@ impl Patch {
         patch
     }
 
-    /// Adds the hunk of `ops` over the lines of both sides, of which `base` lines of the
-    /// file come first.
+    /// Adds the hunk of `ops` over the lines of both sides, which `base` lines of the file precede.
     fn add_hunk(&mut self, ops: &[DiffOp], base: usize, sides: (&[&str], &[&str]), room: &mut usize) {
         let first = ops.first().map(|op| (op.old_range().start, op.new_range().start));
         let (old_start, new_start) = first.unwrap_or_default();
@@ -107,8 +106,8 @@ impl Patch {
         }
     }
 
-    /// The unified diff text; empty when both sides are equal. `old_name` and `new_name`
-    /// stand in the two header lines, `/dev/null` for a file that is not there.
+    /// Unified diff; empty when both sides are equal. `old_name` and `new_name` are the names in the two header lines,
+    /// `/dev/null` for a missing file.
     #[must_use]
     pub fn unified(&self, old_name: &str, new_name: &str) -> String {
         if self.hunks.is_empty() && !self.truncated {
@@ -153,11 +152,11 @@ impl Hunk {
     }
 }
 
-/// The part of two texts that differs, in whole lines and with lines of context.
+/// Differing part of two texts, in whole lines and with lines of context.
 struct Changed {
     old: Range<usize>,
     new: Range<usize>,
-    /// Lines before it.
+    /// Number of lines before it.
     line: usize,
 }
 
@@ -179,12 +178,12 @@ impl Changed {
     }
 }
 
-/// Where the line begins that is `CONTEXT` lines before the last, unfinished one.
+/// Start of the line `CONTEXT` lines before the last, unfinished one.
 fn lines_back(text: &[u8]) -> usize {
     memchr::memrchr_iter(b'\n', text).nth(CONTEXT).map_or(0, |at| at + 1)
 }
 
-/// Where the line ends that is `CONTEXT` lines after the first, begun one.
+/// End of the line `CONTEXT` lines after the first, begun one.
 fn lines_on(text: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', text).nth(CONTEXT).map_or(text.len(), |at| at + 1)
 }
@@ -194,7 +193,7 @@ fn line_count(text: &str) -> usize {
     memchr::memchr_iter(b'\n', text.as_bytes()).count() + usize::from(unfinished)
 }
 
-/// In a unified diff an empty range is named by the line before it.
+/// Range in a header. A unified diff names an empty range by the line before it.
 fn range(start: usize, lines: usize) -> String {
     match lines {
         0 => format!("{},0", start.saturating_sub(1)),

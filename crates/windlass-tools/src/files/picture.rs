@@ -1,30 +1,31 @@
-//! Images as models take them.
+//! Images in the formats and sizes that models accept.
 //!
-//! What an image is, its bytes say. One that no model takes would have every later request of the session refused, so
-//! it is made smaller here or refused with the reason. Needs the feature `images` for making it smaller; without it the
-//! header alone is looked at.
+//! The bytes determine the format of an image. An unacceptable image would have every later request of the session
+//! refused, so it is made smaller here or refused with the reason. Needs the feature `images` for making it smaller;
+//! without it only the header is checked.
 
 use super::kind::{Dimensions, ImageFormat};
 
-/// Bytes of a file that is looked at.
+/// Maximum size in bytes of a file that is examined.
 pub(crate) const MAX_FILE: usize = if cfg!(feature = "images") { 32 * 1024 * 1024 } else { 10 * 1024 * 1024 };
 
-/// An image that models take.
+/// An image that models accept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Picture {
     pub(crate) media_type: &'static str,
     pub(crate) bytes: Vec<u8>,
-    /// Size of the image that was given.
+    /// Size of the original image.
     pub(crate) original: Dimensions,
-    /// Size of this one.
+    /// Size of this image.
     pub(crate) shown: Dimensions,
 }
 
 impl Picture {
-    /// An image as it is, or made smaller than `most` bytes. Decodes the whole of it with the feature `images`: run it where that may take time.
+    /// Returns an image unchanged, or made smaller than `most` bytes. Decodes the whole image with the feature
+    /// `images`: run it where that may take time.
     ///
     /// # Errors
-    /// Why it cannot be shown, as the rest of a sentence that begins with the image.
+    /// Reason why it cannot be shown, as the rest of a sentence that begins with the image.
     pub(crate) fn fit(bytes: Vec<u8>, most: usize) -> Result<Self, String> {
         let format = ImageFormat::by_magic(&bytes).ok_or("it is no PNG, JPEG, GIF or WebP image")?;
         let damaged = || format!("it begins like a {} image but is cut off or damaged", format.name());
@@ -40,15 +41,15 @@ impl Picture {
     }
 }
 
-/// Whether a media type is one of an image that models take.
+/// `true` if models accept images of the media type.
 pub(crate) fn is_picture(media_type: &str) -> bool {
     windlass_types::IMAGE_TYPES.contains(&media_type)
 }
 
-/// An image that is taken as it is, by its header.
+/// Accepts an image unchanged, by its header.
 #[cfg(not(feature = "images"))]
 fn unscaled(bytes: Vec<u8>, format: ImageFormat, size: Dimensions, most: usize) -> Result<Picture, String> {
-    /// Pixels in each direction.
+    /// Maximum number of pixels in each direction.
     const MAX_SIDE: u32 = 8000;
     let Dimensions { width, height } = size;
     if width.max(height) > MAX_SIDE {
@@ -73,14 +74,15 @@ mod scaled {
     use super::Picture;
     use crate::files::kind::{Dimensions, ImageFormat};
 
-    /// Pixels in each direction. Services take more of a single image, but refuse larger ones when a request has many.
+    /// Maximum number of pixels in each direction. Services accept more for a single image, but refuse larger ones when
+    /// a request has many.
     const MAX_SIDE: u32 = 2000;
-    /// Bytes of all pixels of an image that is decoded.
+    /// Maximum number of bytes of all pixels of a decoded image.
     const MAX_DECODED: u64 = 256 * 1024 * 1024;
-    /// How good JPEG images become, of 100.
+    /// Quality of JPEG images, of 100.
     const QUALITY: u8 = 85;
 
-    /// An image as it is, if that can be shown and is whole, else a smaller one.
+    /// Returns an image unchanged if it is intact and can be shown, else a smaller one.
     pub(super) fn fit(
         bytes: Vec<u8>,
         format: ImageFormat,
@@ -109,8 +111,8 @@ mod scaled {
         }
     }
 
-    /// Decodes an image, unless its pixels would take too much memory. What its header says is not believed: the limit
-    /// holds while it is decoded. Of an animation this is the first picture.
+    /// Decodes an image, unless its pixels would take too much memory. The header is not trusted: the limit applies
+    /// during decoding. Of an animation this is the first picture.
     fn decoded(bytes: &[u8], format: ImageFormat) -> Result<(DynamicImage, Orientation), String> {
         let failed = |error: image::ImageError| match error {
             image::ImageError::Limits(_) => too_large(),
@@ -132,7 +134,7 @@ mod scaled {
         format!("its pixels would take more than {} MiB of memory", MAX_DECODED / (1024 * 1024))
     }
 
-    /// The smaller of what suits it: JPEG for photos, PNG for the rest unless that is too large.
+    /// Encodes an image as JPEG for photos, as PNG for others unless that is too large.
     fn encoded(image: &DynamicImage, is_photo: bool, most: usize) -> Result<(&'static str, Vec<u8>), String> {
         let failed = |error: image::ImageError| format!("it cannot be written anew: {error}");
         if !is_photo {
@@ -149,7 +151,7 @@ mod scaled {
         Ok(("image/jpeg", jpeg))
     }
 
-    /// An image without transparency.
+    /// Image without transparency.
     fn on_white(image: &DynamicImage) -> DynamicImage {
         if !image.color().has_alpha() {
             return DynamicImage::ImageRgb8(image.to_rgb8());

@@ -19,14 +19,14 @@ use super::open::named_path;
 use super::open::{MAX_EDIT, failed, not_found, read_up_to, stop_if_cancelled, target};
 use super::page::{PageReader, PageRequest};
 
-/// Bytes of a huge file that are counted after the page is full.
+/// Maximum number of bytes of a huge file that are counted after the page is full.
 const MAX_COUNTED: u64 = 256 * 1024 * 1024;
 
 /// Reads files: text with line numbers, images, notebooks and PDF documents.
 ///
-/// Text is decoded from UTF-8, UTF-16 or the likeliest legacy encoding and shown as
-/// `<number>\t<line>`. A page has at most 2,000 lines and about 25,000 tokens; memory
-/// does not grow with the file. What was read is recorded in the [`ReadLedger`].
+/// Text is decoded from UTF-8, UTF-16 or the likeliest legacy encoding and shown as `<number>\t<line>`. A page has at
+/// most 2,000 lines and about 25,000 tokens; memory does not grow with the file. Each read is recorded in the
+/// [`ReadLedger`].
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Read {
@@ -34,14 +34,14 @@ pub struct Read {
 }
 
 impl Read {
-    /// Sets the size of one page in estimated tokens. The default is 25,000.
+    /// Sets the size of one page in estimated tokens. Default: 25,000.
     #[must_use]
     pub fn with_page_tokens(mut self, tokens: u64) -> Self {
         self.page.max_tokens = tokens;
         self
     }
 
-    /// Sets the lines of one page when the call names no limit. The default is 2,000.
+    /// Sets the number of lines of one page when the call names no limit. Default: 2,000.
     #[must_use]
     pub fn with_page_lines(mut self, lines: u64) -> Self {
         self.page.limit = lines;
@@ -49,7 +49,7 @@ impl Read {
     }
 }
 
-/// What Read takes.
+/// Input of [`Read`].
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ReadInput {
@@ -90,7 +90,7 @@ impl Tool for Read {
     }
 
     fn annotations(&self) -> Annotations {
-        // A page bounds itself, at a line end and with a note.
+        // A page limits itself, at a line end and with a note.
         Annotations::default().with_max_result_bytes(2_000_000)
     }
 
@@ -111,7 +111,7 @@ impl Tool for Read {
         {
             return Ok(shown);
         }
-        // What is rare has memory of its own, so that each call does not take as much.
+        // Rare cases are boxed, so that each call does not take their memory.
         match content {
             Content::Text(format) => reading.text(&mut *file, format, self.request(&input)).await,
             Content::Binary(Kind::Image(format)) => Box::pin(reading.image(&mut *file, format)).await,
@@ -139,14 +139,14 @@ impl Read {
 }
 
 impl Read {
-    /// Which cells of a notebook are wanted.
+    /// Requested cells of a notebook.
     fn cells(&self, input: &ReadInput, cx: &ToolCx) -> CellRange {
         let PageRequest { offset, max_tokens, .. } = self.request(input);
         CellRange { offset, limit: input.limit.unwrap_or(u64::MAX).max(1), max_tokens, media: cx.model().media }
     }
 }
 
-/// What hosts and hooks see of a text.
+/// Result of a text for hosts and hooks.
 struct ShownText<'a> {
     content: &'a str,
     file_path: &'a str,
@@ -184,7 +184,7 @@ struct Reading<'a> {
     path: &'a Path,
     resolved: &'a Path,
     sample: Vec<u8>,
-    /// Whether the sample is the whole file.
+    /// `true` if the sample is the whole file.
     complete: bool,
 }
 
@@ -197,7 +197,7 @@ impl Reading<'_> {
     ) -> Result<ToolOutput, ToolError> {
         let mut reader = PageReader::new(format, request);
         let text = if self.complete { SeenFiles::text(&self.sample) } else { None };
-        // A digest has much memory of its own, and short texts need none.
+        // A digest takes much memory, and short texts need none.
         let mut hasher = text.is_none().then(|| Box::new(blake3::Hasher::new()));
         let (mut size, mut counted, mut chunk) = (0_u64, 0_u64, self.sample);
         let complete = loop {
@@ -253,7 +253,7 @@ impl Reading<'_> {
         Ok(output)
     }
 
-    /// The whole file, or a refusal that names `limit`.
+    /// Reads the whole file, or refuses with an error that names `limit`.
     async fn whole(&mut self, file: &mut dyn OpenFile, limit: usize, what: &str) -> Result<Vec<u8>, ToolError> {
         let mut bytes = std::mem::take(&mut self.sample);
         let room = (limit + 1).saturating_sub(bytes.len());

@@ -1,14 +1,14 @@
-//! What a path that does not exist was probably meant to be.
+//! Suggestions for a path that does not exist.
 
 use std::path::{Component, Path, PathBuf};
 
 use unicode_normalization::UnicodeNormalization as _;
 
 const MAX_SUGGESTIONS: usize = 3;
-/// Names of a folder that are looked at.
+/// Maximum number of names of a folder that are compared.
 const MAX_SIBLINGS: usize = 10_000;
 
-/// The names of `siblings` that `wanted` most likely stands for, best first.
+/// Names of `siblings` that are most similar to `wanted`, best first.
 pub(crate) fn similar_names<'a>(wanted: &str, siblings: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut scored: Vec<(usize, &str)> =
         siblings.take(MAX_SIBLINGS).filter_map(|name| Some((distance(wanted, name)?, name))).collect();
@@ -18,8 +18,8 @@ pub(crate) fn similar_names<'a>(wanted: &str, siblings: impl Iterator<Item = &'a
     names.take(MAX_SUGGESTIONS).collect()
 }
 
-/// Other places where a missing file may be: the path taken from `cwd`, and the path
-/// with a doubled or a missing folder of `cwd`. The caller checks which ones exist.
+/// Other paths at which a missing file may be: relative to `cwd`, and with a doubled or a missing folder of `cwd`. The
+/// caller checks which ones exist.
 pub(crate) fn other_places(path: &Path, cwd: &Path) -> Vec<PathBuf> {
     let mut places = Vec::new();
     let relative: PathBuf = path.components().filter(|c| matches!(c, Component::Normal(_))).collect();
@@ -45,7 +45,7 @@ pub(crate) fn other_places(path: &Path, cwd: &Path) -> Vec<PathBuf> {
     places
 }
 
-/// Smaller is nearer; `None` when the names have too little in common.
+/// Distance between names, smaller is nearer; `None` when they have too little in common.
 fn distance(wanted: &str, name: &str) -> Option<usize> {
     if wanted == name {
         return None;
@@ -74,7 +74,7 @@ fn stem(name: &str) -> &str {
     }
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours.
+/// Number of insertions, deletions, replacements and swaps of neighbours.
 fn edit_distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.chars().take(128).collect();
     let b: Vec<char> = b.chars().take(128).collect();

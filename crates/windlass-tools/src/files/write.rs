@@ -17,13 +17,13 @@ use super::open::named_path;
 
 /// Creates a file, or replaces one that was read.
 ///
-/// The write is atomic. A file that exists keeps its encoding, byte-order mark, mode
-/// and, when it has only one kind, its line breaks.
+/// The write is atomic. An existing file keeps its encoding, byte-order mark, mode and, when it has only one kind, its
+/// line breaks.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Write;
 
-/// What Write takes.
+/// Input of [`Write`].
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct WriteInput {
@@ -86,7 +86,7 @@ impl Tool for Write {
     }
 }
 
-/// The text that there is, with its format.
+/// Existing text, with its format.
 fn existing(target: &Target) -> Option<(&[u8], TextFormat)> {
     match (target.content.as_deref(), target.format()) {
         (Some(raw), Content::Text(format)) => Some((raw, format)),
@@ -94,7 +94,7 @@ fn existing(target: &Target) -> Option<(&[u8], TextFormat)> {
     }
 }
 
-/// Names what was kept of the old file's form and is not visible in the content.
+/// Names the kept properties of the old file's form that are not visible in the content.
 fn kept(raw: &[u8], format: TextFormat, content: &str) -> String {
     let (bom, body) = format.split_bom(raw);
     let mut kept = Vec::new();

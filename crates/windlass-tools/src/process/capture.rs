@@ -1,5 +1,4 @@
-//! Output of a child in bounded memory: the first and the last bytes, and the whole in a file once
-//! it no longer fits.
+//! Output of a child in bounded memory: the first and the last bytes, and the whole in a file once it no longer fits.
 
 use std::collections::VecDeque;
 use std::io;
@@ -10,30 +9,31 @@ use tokio::fs::File;
 use tokio::io::AsyncWriteExt as _;
 use windlass_tool::private_file;
 
-/// How much output is kept, and where the rest goes.
+/// Limits of kept output, and the file for the rest.
 #[derive(Debug, Clone)]
 pub(crate) struct CaptureLimits {
-    /// Bytes kept in memory. Up to this size all of it is kept; beyond it one half holds the beginning
+    /// Maximum number of bytes in memory. Up to this size all output is kept; beyond it one half holds the beginning
     /// and one half the end.
     pub(crate) memory: usize,
     /// File that receives the whole output once it passes `spill_above`. It is created then, mode 0600,
     /// and must not exist. `None` keeps no copy.
     pub(crate) spill: Option<PathBuf>,
-    /// Bytes up to which there is no file; never more than `memory`. With zero it is there from the start.
+    /// Number of bytes up to which there is no file; never more than `memory`. With zero the file exists from the
+    /// start.
     pub(crate) spill_above: usize,
-    /// Bytes after which the file takes no more.
+    /// Maximum number of bytes of the file.
     pub(crate) spill_cap: u64,
-    /// The disk space that the file takes from.
+    /// Disk space account of the file.
     pub(crate) space: KeptSpace,
 }
 
-/// The copy of the whole output on disk.
+/// Copy of the whole output on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Spill {
     pub(crate) path: PathBuf,
-    /// Bytes in the file.
+    /// Number of bytes in the file.
     pub(crate) bytes: u64,
-    /// Whether the file holds everything: false when the cap was reached or writing failed.
+    /// `true` if the file holds everything; `false` when the cap was reached or writing failed.
     pub(crate) complete: bool,
 }
 
@@ -54,16 +54,16 @@ enum SpillFile {
     Closed(Option<Spill>),
 }
 
-/// What is left of a stream at its end.
+/// Kept parts of a stream at its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Captured {
-    /// The first bytes; all of them when `total` is no more than both parts together.
+    /// First bytes; all of them when `total` is no more than both parts together.
     pub(crate) head: Vec<u8>,
-    /// The last bytes, following `head` directly when nothing was left out.
+    /// Last bytes, following `head` directly when nothing was left out.
     pub(crate) tail: Vec<u8>,
-    /// Bytes the stream had.
+    /// Number of bytes of the stream.
     pub(crate) total: u64,
-    /// The copy on disk, if one was made.
+    /// Copy on disk, if one was made.
     pub(crate) spill: Option<Spill>,
 }
 
@@ -72,7 +72,7 @@ impl Capture {
         Self { limits, head: Vec::new(), tail: VecDeque::new(), total: 0, file: SpillFile::Unused }
     }
 
-    /// Creates the file that is to be there from the start. It is named at once, so its name is durable.
+    /// Creates the file that exists from the start. Its name is reported at once, so it is made durable.
     pub(crate) async fn begin(&mut self) {
         if self.limits.spill_above == 0 {
             self.open_spill().await;
@@ -98,7 +98,7 @@ impl Capture {
         self.keep(chunk);
     }
 
-    /// The last bytes, no more than `limit`.
+    /// Last bytes, no more than `limit`.
     pub(crate) fn recent(&self, limit: usize) -> Vec<u8> {
         let from_tail = self.tail.len().min(limit);
         let from_head = if self.total <= self.limits.memory as u64 {
@@ -112,7 +112,7 @@ impl Capture {
         recent
     }
 
-    /// Closes the copy on disk and returns what was kept.
+    /// Closes the copy on disk and returns the kept parts.
     pub(crate) async fn finish(mut self) -> Captured {
         self.close_spill(true).await;
         Captured {
@@ -206,13 +206,13 @@ impl Capture {
 }
 
 impl Captured {
-    /// Whether `head` and `tail` together are the whole stream.
+    /// `true` if `head` and `tail` together are the whole stream.
     pub(crate) fn is_whole(&self) -> bool {
         (self.head.len() as u64).saturating_add(self.tail.len() as u64) == self.total
     }
 }
 
-/// Makes a file durable: a result that names it is durable too.
+/// Makes a file durable, because results that name it are durable too.
 async fn durable(file: &mut File, path: &Path) -> io::Result<()> {
     file.flush().await?;
     file.sync_data().await?;
@@ -225,7 +225,7 @@ async fn sync_names(path: &Path) -> io::Result<()> {
     blocking(move || private_file::sync_names(&path)).await
 }
 
-/// Creates a file only its owner can read, and its folder where that is missing.
+/// Creates a file that only its owner can read, and its folder if that is missing.
 async fn create_private(path: &Path, space: KeptSpace) -> io::Result<File> {
     let path = path.to_owned();
     let created = blocking(move || {
@@ -238,7 +238,7 @@ async fn create_private(path: &Path, space: KeptSpace) -> io::Result<File> {
     created.await.map(File::from_std)
 }
 
-/// The folder of the session that keeps a file.
+/// Folder of the session that keeps a file.
 fn folder_of(path: &Path) -> &Path {
     path.parent().unwrap_or(path)
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use encoding_rs::Encoding;
 
-/// The encoding of a code page of Windows. Not all are known: those of DOS, such as 437 and 850, are not.
+/// Encoding of a Windows code page. DOS code pages, such as 437 and 850, are unknown.
 fn encoding(code_page: u32) -> Option<&'static Encoding> {
     Some(match code_page {
         866 => encoding_rs::IBM866,
@@ -32,8 +32,8 @@ fn encoding(code_page: u32) -> Option<&'static Encoding> {
     })
 }
 
-/// Output as text: UTF-16 where it begins with its mark, UTF-8 where it is that, and the code page otherwise. What is no
-/// character there is replaced, and all of it where the code page is not known.
+/// Decodes output: as UTF-16 if it begins with that mark, as UTF-8 if it is valid, and in the code page otherwise.
+/// Invalid characters are replaced; with an unknown code page all non-UTF-8 bytes.
 pub(super) fn text(bytes: &[u8], code_page: Option<u32>) -> Cow<'_, str> {
     let little = bytes.strip_prefix(b"\xff\xfe").map(|rest| (encoding_rs::UTF_16LE, rest));
     let big = || bytes.strip_prefix(b"\xfe\xff").map(|rest| (encoding_rs::UTF_16BE, rest));

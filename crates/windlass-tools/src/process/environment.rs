@@ -1,4 +1,5 @@
-//! The environment of child programs: an allow-list, or what the host or the settings name; never all of the host's own.
+//! Environment of child programs: an allow-list, or variables that the host or the settings name; never all of the
+//! host's own.
 
 mod given;
 mod locale;
@@ -11,7 +12,7 @@ use std::path::PathBuf;
 
 use windlass_tool::search_path::search_path_outside;
 
-/// Names that programs need to find the user's tools and speak the user's language.
+/// Variables that programs need to find the user's tools and speak the user's language.
 const INHERITED: &[&str] = &[
     "ALL_PROXY",
     "APPDATA",
@@ -84,8 +85,8 @@ const INHERITED: &[&str] = &[
     "no_proxy",
 ];
 
-/// Names that change what a command does in ways that its text does not show: how the shell reads it, what programs load, which
-/// options they take. A command is judged without them, so it runs without them, also where a host or settings set them.
+/// Variables that change a command invisibly: how the shell reads it, which code programs load, which options they
+/// take. A command is judged without them, so it runs without them, even if a host or settings set them.
 const NEVER: &[&str] = &[
     "AWKLIBPATH",
     "AWKPATH",
@@ -125,10 +126,10 @@ const NEVER: &[&str] = &[
     "ZIPOPT",
 ];
 
-/// Beginnings of such names.
+/// Prefixes of such names.
 const NEVER_BEGIN: &[&str] = &["BASH_FUNC_", "DYLD_", "LD_"];
 
-/// Variables of git that name no program, repository or configuration. All others stay out.
+/// Variables of git that name no program, repository or configuration. All others are removed.
 const HARMLESS_GIT: &[&str] = &[
     "GIT_ADVICE",
     "GIT_AUTHOR_DATE",
@@ -142,11 +143,10 @@ const HARMLESS_GIT: &[&str] = &[
     "GIT_TERMINAL_PROMPT",
 ];
 
-/// The part of a host's environment that child programs may see: where tools and caches are, language, proxies
-/// and certificates. Everything else stays behind, above all keys and tokens; so does a proxy address that
-/// holds a password.
+/// Filters a host's environment for child programs: paths of tools and caches, language, proxies and certificates.
+/// Everything else is removed, above all keys and tokens; so is a proxy address that holds a password.
 ///
-/// Give it `std::env::vars_os()` and add what a program needs beyond that.
+/// Pass `std::env::vars_os()` and add any other variables that a program needs.
 pub fn host_environment(host: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
     host.into_iter().filter(|(name, value)| is_inherited(name) && !holds_password(name, value)).collect()
 }
@@ -158,7 +158,7 @@ fn is_inherited(name: &OsStr) -> bool {
     name.starts_with("LC_") || INHERITED.iter().any(|known| same(known, name))
 }
 
-/// Names are not case sensitive on Windows; elsewhere `Path` is not `PATH`.
+/// Compares names, which are not case sensitive on Windows; elsewhere `Path` is not `PATH`.
 fn same(known: &str, name: &str) -> bool {
     if cfg!(windows) { known.eq_ignore_ascii_case(name) } else { known == name }
 }
@@ -171,10 +171,10 @@ fn holds_password(name: &OsStr, value: &OsStr) -> bool {
     is_address && value.to_string_lossy().contains('@')
 }
 
-/// The environment of one command: what the session gives, without variables that change what commands do in ways that
-/// their text does not show (`BASH_ENV`, `LD_*`, `TAR_OPTIONS`, most of `GIT_*` and the like), with a search path that leads
-/// neither through the workspace, by name or through links, nor through the directory that the command runs in, and with the
-/// character set that the command was analysed in: UTF-8 for `LC_CTYPE`, no `LC_ALL`.
+/// Environment of one command: the session's variables without those that change commands invisibly (`BASH_ENV`,
+/// `LD_*`, `TAR_OPTIONS`, most of `GIT_*` and the like). The search path leads neither through the workspace, by name
+/// or through links, nor through the directory in which the command runs. The character set is the one in which the
+/// command was analysed: UTF-8 for `LC_CTYPE`, no `LC_ALL`.
 pub fn child_environment(given: &[(OsString, OsString)], workspace: &[PathBuf]) -> Vec<(OsString, OsString)> {
     let given = given
         .iter()

@@ -1,4 +1,4 @@
-//! Output of programs that run elsewhere, kept as that of local ones is.
+//! Output of remote programs, kept like that of local ones.
 
 use windlass_tool::{ProcessCommand, ProcessOutcome};
 
@@ -7,23 +7,23 @@ use super::kept_space::KeptSpace;
 use super::local::LocalProcess;
 use super::port::{beside, last_lines, text_of};
 
-/// How much of the latest output a report of progress looks at.
+/// Number of bytes of the latest output in a progress report.
 const RECENT: usize = 1024;
 
-/// The output of one program, in bounded memory, with the file for all of it: for implementations of
+/// Output of one program in bounded memory, with the file for all of it: for implementations of
 /// [`Process`](windlass_tool::Process) that run programs elsewhere. The file is on this machine.
 #[derive(Debug)]
 pub struct KeptOutput {
     stdout: Capture,
     stderr: Capture,
-    /// Which stream had the last word.
+    /// `true` if standard error wrote last.
     last: bool,
 }
 
 impl KeptOutput {
-    /// Keeps output as a command wants it. Makes its file, if that is to be there from the start.
+    /// Starts to keep output with the limits of a command. Creates its file, if that is to exist from the start.
     pub async fn new(command: &ProcessCommand) -> Self {
-        // The folder is counted anew for each output: no account outlives it.
+        // The folder is measured anew for each output, because no account outlives it.
         let space = KeptSpace::default();
         let limits = |spill| CaptureLimits {
             memory: command.inline_bytes,
@@ -41,19 +41,19 @@ impl KeptOutput {
         Self { stdout, stderr, last: false }
     }
 
-    /// Takes what the program wrote to standard output. Not cancel safe: a part of the copy on disk may be lost.
+    /// Takes bytes of standard output. Not cancel safe: a part of the copy on disk may be lost.
     pub async fn take_stdout(&mut self, bytes: &[u8]) {
         self.last = false;
         self.stdout.push(bytes).await;
     }
 
-    /// Takes what the program wrote to standard error. Not cancel safe, as for standard output.
+    /// Takes bytes of standard error. Not cancel safe, as for standard output.
     pub async fn take_stderr(&mut self, bytes: &[u8]) {
         self.last = true;
         self.stderr.push(bytes).await;
     }
 
-    /// How many bytes were taken.
+    /// Number of bytes taken.
     pub fn total(&self) -> u64 {
         self.stdout.total().saturating_add(self.stderr.total())
     }
@@ -64,7 +64,7 @@ impl KeptOutput {
         last_lines(&stream.recent(RECENT))
     }
 
-    /// Puts all of it into an outcome.
+    /// Puts all output into an outcome.
     pub async fn finish(self, outcome: &mut ProcessOutcome) {
         let (stdout, stderr) = (self.stdout.finish().await, self.stderr.finish().await);
         let spill = |captured: &Captured| captured.spill.as_ref().map(|spill| spill.path.clone());

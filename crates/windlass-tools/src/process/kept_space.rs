@@ -1,4 +1,4 @@
-//! Disk space for the outputs that sessions keep.
+//! Disk space for the stored outputs of sessions.
 
 use std::collections::HashMap;
 use std::fs;
@@ -6,16 +6,16 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The folder of a session that holds its outputs.
+/// Folder of a session that holds its outputs.
 const OUTPUTS: &str = "tool-results";
 
-/// Limits on what sessions keep of outputs on disk, in bytes.
+/// Limits of stored outputs on disk, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeptLimits {
-    /// Most bytes of one session. Default: 4 GiB.
+    /// Maximum number of bytes of one session. Default: 4 GiB.
     pub session: u64,
-    /// Most bytes of all sessions of a home together. Default: 16 GiB.
+    /// Maximum number of bytes of all sessions of a home together. Default: 16 GiB.
     pub home: u64,
 }
 
@@ -33,16 +33,16 @@ impl KeptLimits {
     }
 }
 
-/// The disk space that is left for outputs of programs: in each folder, which is that of a session, and in a home.
+/// Account of the disk space for outputs of programs: of each folder, which is that of a session, and of a home.
 ///
-/// Files that are there already count, whoever wrote them. Clones share the account.
+/// Existing files are included, whoever wrote them. Clones share the account.
 #[derive(Clone, Default)]
 pub struct KeptSpace(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
     limits: KeptLimits,
-    /// The folder with a folder for each project, which has one for each session.
+    /// Folder with a folder for each project, which has one for each session.
     projects: Option<PathBuf>,
     state: Mutex<Accounts>,
 }
@@ -51,7 +51,7 @@ struct Shared {
 struct Accounts {
     folders: HashMap<PathBuf, u64>,
     home: u64,
-    /// `true` once what the home holds is counted.
+    /// `true` once the files of the home are measured.
     is_measured: bool,
     said: Said,
     listener: Option<Box<dyn Fn(String) + Send + Sync>>,
@@ -79,21 +79,21 @@ impl KeptSpace {
         Self(Arc::new(Shared { limits, ..Shared::default() }))
     }
 
-    /// Space of a session whose home has its projects in this folder.
+    /// Account of a session whose home has its projects in this folder.
     #[must_use]
     pub fn in_home(limits: KeptLimits, projects: impl Into<PathBuf>) -> Self {
         Self(Arc::new(Shared { limits, projects: Some(projects.into()), ..Shared::default() }))
     }
 
-    /// Gives notices to a function: once when four fifths of a limit are used, and once when a limit is reached.
+    /// Sends notices to a function: once when four fifths of a limit are used, and once when a limit is reached.
     pub fn on_notice(&self, listener: impl Fn(String) + Send + Sync + 'static) {
         let mut state = self.lock();
         state.waiting.drain(..).for_each(&listener);
         state.listener = Some(Box::new(listener));
     }
 
-    /// Counts what a folder and the home hold, once, and again near a limit: files may have gone. Blocks for as long as the disk
-    /// takes.
+    /// Measures a folder and the home, once, and again near a limit, because files may have been removed. Blocks for as
+    /// long as the disk takes.
     pub(crate) fn open(&self, folder: &Path) {
         let KeptLimits { session, home } = self.0.limits;
         let (counts_folder, counts_home) = {
@@ -101,7 +101,7 @@ impl KeptSpace {
             let used = state.folders.get(folder).copied();
             (used.is_none_or(|used| is_near(used, session)), !state.is_measured || is_near(state.home, home))
         };
-        // Without the lock: others write meanwhile.
+        // Without the lock, because others write meanwhile.
         let own = counts_folder.then(|| size_of(folder));
         let all = self.0.projects.as_deref().filter(|_| counts_home).map(all_outputs);
         let mut state = self.lock();
@@ -113,7 +113,7 @@ impl KeptSpace {
         }
     }
 
-    /// Takes up to so many bytes for a file in a folder. Returns the number of bytes that may be written.
+    /// Reserves up to `wanted` bytes for a file in a folder. Returns the number of bytes that may be written.
     pub(crate) fn take(&self, folder: &Path, wanted: u64) -> u64 {
         let KeptLimits { session, home } = self.0.limits;
         let mut state = self.lock();
@@ -158,12 +158,12 @@ fn is_near(used: u64, limit: u64) -> bool {
     used >= limit / 5 * 4
 }
 
-/// The bytes of the files in a folder. What cannot be read counts nothing.
+/// Total size in bytes of the files in a folder. Unreadable files are left out.
 fn size_of(folder: &Path) -> u64 {
     entries(folder).filter_map(|entry| entry.metadata().ok()).filter(fs::Metadata::is_file).map(|file| file.len()).sum()
 }
 
-/// The bytes of all outputs that sessions of a home keep.
+/// Total size in bytes of all stored outputs of a home's sessions.
 fn all_outputs(projects: &Path) -> u64 {
     let folders = |at: &Path| -> Vec<PathBuf> {
         let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
@@ -209,7 +209,7 @@ mod tests {
             said.len() == 2 && said[1].contains("reached their limit of 1000") && said[1].contains("gc"),
             "{said:?}"
         );
-        // Another session has room of its own, and what is removed is free again.
+        // Another session has its own limit, and removed bytes are free again.
         let other = tempfile::tempdir().unwrap();
         space.open(other.path());
         assert_eq!(space.take(other.path(), 1000), 1000);

@@ -15,15 +15,15 @@ use super::run;
 use super::spec::{End, Finished, Progress, Spec, Streams};
 use super::sys::Watchdog;
 
-/// Runs programs on this machine, and ends them with all they started.
+/// Runs programs on this machine, and ends them with all their descendants.
 ///
-/// It owns the watchdog that ends the children of a killed host (one sleeping `sh`, started with the first
-/// program and gone with this), and the limit on programs at a time. One may serve many sessions. It needs a
-/// tokio runtime with time and I/O enabled.
+/// `LocalProcess` owns the watchdog that ends the children of a killed host (one sleeping `sh`, started with the first
+/// program and ended on drop), and the limit on concurrent programs. One may serve many sessions. It needs a tokio
+/// runtime with time and I/O enabled.
 ///
-/// On Linux a call's tree is found whatever it does, short of clearing its environment, leaving its session,
-/// losing its parents and closing its output all at once. On other Unix systems the tree is the process
-/// group, and what leaves it (`setsid`) is not found. On Windows it is a job object.
+/// On Linux a call's tree is found, unless a process clears its environment, leaves its session, loses its parents and
+/// closes its output all at once. On other Unix systems the tree is the process group, and processes that leave it
+/// (`setsid`) are not found. On Windows it is a job object.
 #[derive(Debug)]
 pub struct LocalProcess {
     session: String,
@@ -36,17 +36,17 @@ pub struct LocalProcess {
 }
 
 impl LocalProcess {
-    /// The environment variable that marks everything a call starts. Its value names the session and the call.
+    /// Environment variable that marks all processes of a call. Its value names the session and the call.
     pub const MARK: &'static str = "WINDLASS_CALL";
-    /// How many programs run at a time by default. More wait for their turn; those in the
-    /// background do not count.
+    /// Default maximum number of concurrent programs. More wait for their turn; those in the background are not
+    /// included.
     pub const DEFAULT_CONCURRENCY: usize = 8;
-    /// How much output of one call goes to its file by default: 1 GiB.
+    /// Default maximum size of the file with one call's output: 1 GiB.
     pub const DEFAULT_SPILL_CAP: u64 = 1 << 30;
 
-    /// Programs under a tag by which they are found, and ended. It must be fresh for each value of this type:
-    /// random bits, never the id of a session alone, which two processes may have at a time. It ends up in the
-    /// environment of the programs.
+    /// Runs programs under a tag by which they are found and ended. It must be fresh for each value of this type:
+    /// random bits, never the id of a session alone, which two processes may have at a time. Programs can read it in
+    /// their environment.
     pub fn new(tag: impl Into<String>) -> Self {
         let session = tag.into();
         let watchdog = Arc::new(Watchdog::new(format!("{}={session}.", Self::MARK)));
@@ -61,29 +61,30 @@ impl LocalProcess {
         }
     }
 
-    /// Lets this many programs run at a time; at least one.
+    /// Sets the maximum number of concurrent programs; at least one.
     #[must_use]
     pub fn with_concurrency(mut self, programs: usize) -> Self {
         self.places = Semaphore::new(programs.clamp(1, Semaphore::MAX_PERMITS));
         self
     }
 
-    /// Lets the file with the full output of a call grow to this many bytes.
+    /// Sets the maximum size in bytes of the file with the full output of a call.
     #[must_use]
     pub fn with_spill_cap(mut self, bytes: u64) -> Self {
         self.spill_cap = bytes;
         self
     }
 
-    /// Takes the files with outputs from this space. Default: that of [`KeptLimits::default`](super::KeptLimits), for each folder.
+    /// Sets the disk space account of the files with outputs. Default: that of
+    /// [`KeptLimits::default`](super::KeptLimits), for each folder.
     #[must_use]
     pub fn with_kept_space(mut self, space: KeptSpace) -> Self {
         self.space = space;
         self
     }
 
-    /// Reads output that is no UTF-8 in this code page of Windows, such as 874 or 1252. By default, and with code pages that are not
-    /// known, what is no UTF-8 is replaced. UTF-16 is known by its mark.
+    /// Sets the Windows code page for output that is not UTF-8, such as 874 or 1252. By default, and with unknown code
+    /// pages, invalid UTF-8 is replaced. UTF-16 is recognised by its mark.
     #[must_use]
     pub fn with_code_page(mut self, code_page: u32) -> Self {
         self.code_page = Some(code_page);
@@ -106,12 +107,12 @@ impl LocalProcess {
         &self.watchdog
     }
 
-    /// What marks the next call, and everything it starts.
+    /// Mark of the next call, and of all its processes.
     pub(super) fn next_mark(&self) -> String {
         format!("{}.{}", self.session, self.calls.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// A place among the programs that run at a time, for those that need one.
+    /// Reserves a slot among the concurrent programs, for a program that needs one.
     async fn place(&self, spec: &Spec) -> io::Result<Option<SemaphorePermit<'_>>> {
         if spec.background {
             return Ok(None);
@@ -119,7 +120,7 @@ impl LocalProcess {
         self.places.acquire().await.map(Some).map_err(io::Error::other)
     }
 
-    /// Waits for a place, runs a program and ends all it started.
+    /// Waits for a slot, runs a program and ends all its processes.
     #[expect(clippy::disallowed_methods, reason = "measures how long a real program waits and runs")]
     pub(crate) async fn execute(
         &self,

@@ -1,21 +1,21 @@
 //! Child processes that end when they should and leave no process behind.
 //!
-//! What a run guarantees, on Unix:
+//! Guarantees of a run, on Unix:
 //!
-//! - The child leads a session of its own, has no terminal, an empty stdin, and exactly the environment it
-//!   was given plus one variable, [`LocalProcess::MARK`], which marks everything it starts.
-//! - Its output is read all the time and kept in bounded memory, first and last part; the whole goes to a
-//!   file, private and capped, once it no longer fits.
+//! - The child leads a session of its own, has no terminal, an empty stdin, and exactly the given environment plus one
+//!   variable, [`LocalProcess::MARK`], which marks all processes that it starts.
+//! - Its output is read all the time and kept in bounded memory, first and last part; the whole goes to a file, private
+//!   and capped, once it no longer fits.
 //! - A time-out or a cancel ends the whole tree: SIGTERM, half a second, SIGKILL.
-//! - When the child has ended by itself, the run is over: what still holds its output gets a quarter of a
-//!   second, then **everything it left behind is stopped**, also what was started with `&`, `nohup` or
-//!   `setsid`. Background jobs are to be a thing of their own, with an id and an end.
+//! - When the child has ended by itself, the run is over: processes that still hold its output get a quarter of a
+//!   second, then **all remaining processes are stopped**, including those started with `&`, `nohup` or `setsid`.
+//!   Background tasks are separate, with an id and an end.
 //! - A dropped future kills the tree; a killed host leaves that to a watchdog.
 //!
-//! The tree is the process group and, on Linux, also what left it: processes of the session, marked ones,
-//! descendants of either, and young processes that hold the output pipe. A process that at once clears its
-//! environment, leaves the session, loses its parents and closes its output is not found; only a sandbox
-//! holds that one. On other Unix systems the tree is the process group alone. On Windows it is a job object.
+//! The tree is the process group and, on Linux, also processes that left it: those of the session, marked ones,
+//! descendants of either, and young processes that hold the output pipe. A process that at once clears its environment,
+//! leaves the session, loses its parents and closes its output is not found; only a sandbox contains that one. On other
+//! Unix systems the tree is the process group alone. On Windows it is a job object.
 
 mod capture;
 mod code_page;

@@ -14,7 +14,7 @@ use super::kept_space::KeptSpace;
 use super::local::LocalProcess;
 use super::spec::{End, Exit, Finished, Progress, Spec, Streams};
 
-/// Lines of output in a report of progress.
+/// Maximum number of lines of output in a progress report.
 const PROGRESS_LINES: usize = 5;
 
 #[async_trait]
@@ -64,17 +64,17 @@ fn spec_of(command: ProcessCommand, spill_cap: u64, space: &KeptSpace) -> Spec {
     }
 }
 
-/// The end of transmission, which a terminal reads as the end of input where a line begins.
+/// The end-of-transmission character, which a terminal treats as the end of input at the start of a line.
 const END_OF_INPUT: u8 = 4;
 
 /// Input as it is typed at a terminal, with its end.
 fn typed(input: &[u8]) -> Arc<[u8]> {
-    // Behind a line without an end the first one only sends the line.
+    // After an unfinished line the first character only sends the line.
     let ends = if input.is_empty() || input.ends_with(b"\n") { &[END_OF_INPUT][..] } else { &[END_OF_INPUT; 2] };
     [input, ends].concat().into()
 }
 
-/// The file for standard error: the same name with `.stderr` added.
+/// File for standard error: the same name with `.stderr` added.
 pub(super) fn beside(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".stderr");
@@ -88,7 +88,7 @@ fn outcome(finished: Finished, code_page: Option<u32>) -> ProcessOutcome {
         (End::Cancelled, _) => ProcessExit::Cancelled,
         (End::Exited, Some(Exit { code: Some(code), .. })) => ProcessExit::Code(code),
         (End::Exited, Some(Exit { signal: Some(signal), .. })) => ProcessExit::Signal(signal),
-        // Neither code nor signal: no system we know reports that.
+        // Neither code nor signal: no known system reports that.
         (End::Exited, _) => ProcessExit::Code(-1),
     };
     let mut outcome = ProcessOutcome::new(exit, finished.elapsed);
@@ -105,7 +105,7 @@ fn outcome(finished: Finished, code_page: Option<u32>) -> ProcessOutcome {
     outcome
 }
 
-/// The kept bytes as text. A character cut in two at the gap counts as left out.
+/// Kept bytes as text. A character cut in two at the gap is left out.
 pub(crate) fn text_of(captured: Captured, code_page: Option<u32>) -> CapturedOutput {
     if captured.is_whole() {
         let mut all = captured.head;
@@ -123,11 +123,11 @@ pub(crate) fn text_of(captured: Captured, code_page: Option<u32>) -> CapturedOut
 }
 
 fn lossy(bytes: Vec<u8>, code_page: Option<u32>) -> String {
-    // A mark of UTF-16 is no UTF-8 either.
+    // UTF-16 marks are no UTF-8 either.
     String::from_utf8(bytes).unwrap_or_else(|error| code_page::text(error.as_bytes(), code_page).into_owned())
 }
 
-/// Where the last complete character ends.
+/// End of the last complete character.
 fn complete_end(bytes: &[u8]) -> usize {
     // A character has at most four bytes, so a cut one has at most three.
     let start = bytes.len().saturating_sub(3);
@@ -138,7 +138,7 @@ fn complete_end(bytes: &[u8]) -> usize {
     cut.unwrap_or(bytes.len())
 }
 
-/// Where the first character starts that is there from its first byte.
+/// Start of the first complete character.
 fn whole_start(bytes: &[u8]) -> usize {
     bytes.iter().take(3).take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000).count()
 }
@@ -158,7 +158,7 @@ fn why_not_started(spec: &Spec, error: &io::Error) -> String {
         io::ErrorKind::NotFound if !spec.cwd.is_dir() => {
             format!("The program was not started: the directory {cwd} does not exist.")
         }
-        // What is missing may be the interpreter that its first line names, or `/dev/null`.
+        // The missing file may be the interpreter in the program's first line, or `/dev/null`.
         io::ErrorKind::NotFound if Path::new(&spec.program).is_absolute() && Path::new(&spec.program).exists() => {
             format!("The program {program} was not started in {cwd}: something that it needs was not found.")
         }

@@ -15,27 +15,27 @@ use super::capture::{Capture, CaptureLimits, Captured};
 use super::spec::{End, Exit, Finished, Progress, Spec};
 use super::sys::{self, Force, InputPipe, OutputPipe, Spawned, Tree, Watchdog};
 
-/// How long what has left the child behind may still write before it is stopped: enough for the
-/// filter at the end of a process substitution, short enough not to be noticed.
+/// Time for processes left behind by the child to write before they are stopped: enough for the filter at the end of a
+/// process substitution, short enough not to be noticed.
 const LINGER: Duration = Duration::from_millis(250);
-/// How long a process may take to end after it has closed its output, as many do on their way out.
+/// Time for a process to end after it has closed its output, as many do on their way out.
 const SETTLE: Duration = Duration::from_millis(100);
-/// Between SIGTERM and SIGKILL.
+/// Time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_millis(500);
-/// How long after SIGKILL until the wait is given up.
+/// Time after SIGKILL until the wait is given up.
 const GIVE_UP: Duration = Duration::from_millis(1500);
-/// Between two looks at a tree that is ending.
+/// Interval between two checks of a tree that is ending.
 const LOOK: Duration = Duration::from_millis(10);
 const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 const PROGRESS_BYTES: usize = 1024;
 const READ_BYTES: usize = 64 * 1024;
 
-/// Runs a child to its end and ends everything it leaves behind.
+/// Runs a child to its end and ends all processes that it leaves behind.
 ///
-/// Dropping the future kills the tree at once; nothing then waits for it to be gone.
+/// Dropping the future kills the tree at once; nothing then waits for its end.
 ///
 /// # Errors
-/// Starting it failed: no such program or folder, or no free process or file numbers.
+/// The start failed: no such program or folder, or no free process or file numbers.
 #[expect(clippy::disallowed_methods, reason = "measures how long a real program waits and runs")]
 pub(super) async fn run(
     spec: &Spec,
@@ -50,7 +50,7 @@ pub(super) async fn run(
     let started = Instant::now();
     let mut output = Output::new(spec, stdout, stderr);
     output.begin().await;
-    // A limit that no clock can hold is none.
+    // A limit beyond the range of the clock is no limit.
     let deadline = spec.timeout.and_then(|limit| started.checked_add(limit));
 
     let (end, mut exit) = {
@@ -90,7 +90,8 @@ pub(super) async fn run(
     })
 }
 
-/// Writes the input of a child, and ends it. It never resolves: a child that does not read its input is not waited for.
+/// Writes the input of a child, and closes it. Never resolves, because a child that does not read its input is not
+/// waited for.
 async fn feed(pipe: Option<InputPipe>, input: Option<&[u8]>) -> Infallible {
     if let Some((mut pipe, input)) = pipe.zip(input) {
         // A child may end before it has read all, or close its input.
@@ -111,7 +112,7 @@ async fn attend(
     let mut cancel = pin!(cancel);
     let mut exited = pin!(child.wait());
     loop {
-        // Never starved by a flood of output: the ends are looked at first.
+        // Checks the ends first, so that a flood of output never starves them.
         tokio::select! {
             biased;
             () = &mut cancel => return Ok((End::Cancelled, None)),
@@ -132,7 +133,7 @@ async fn until(deadline: Option<Instant>) {
     }
 }
 
-/// Whether nothing is left of a tree whose child has ended and whose output is closed.
+/// `true` if nothing is left of a tree whose child has ended and whose output is closed.
 #[expect(clippy::disallowed_methods, reason = "measures how long a real program waits and runs")]
 async fn settle(tree: &Tree) -> bool {
     if tree.is_plainly_gone() {
@@ -180,7 +181,7 @@ async fn stop(tree: &Tree, output: &mut Output) -> Left {
     Left { found, remaining }
 }
 
-/// Looking through all processes takes milliseconds: not on a thread of the runtime.
+/// Signals a tree on a blocking thread, because searching all processes takes milliseconds.
 async fn signal(tree: &Tree, force: Force, wide: bool) -> usize {
     let tree = tree.clone();
     tokio::task::spawn_blocking(move || tree.signal(force, wide)).await.unwrap_or_default()
@@ -221,7 +222,7 @@ impl Drop for TreeGuard {
     }
 }
 
-/// The pipes of a child and what came through them.
+/// Pipes of a child and their output.
 struct Output {
     out: Stream,
     err: Option<Stream>,
@@ -233,7 +234,7 @@ struct Stream {
     capture: Capture,
 }
 
-/// One read: which stream, and how many bytes.
+/// One read: the stream, and the number of bytes.
 struct Ready {
     is_err: bool,
     count: usize,
@@ -244,7 +245,7 @@ impl Output {
         Self { out: Stream::new(stdout, &spec.stdout), err: stderr.map(|pipe| Stream::new(pipe, &spec.stderr)) }
     }
 
-    /// Creates the files that are to be there from the start.
+    /// Creates the files that exist from the start.
     async fn begin(&mut self) {
         self.out.capture.begin().await;
         if let Some(err) = &mut self.err {
@@ -261,7 +262,7 @@ impl Output {
         self.out.capture.total().saturating_add(err)
     }
 
-    /// The next bytes of either stream, for [`take`](Self::take). Cancel safe.
+    /// Reads the next bytes of either stream, for [`take`](Self::take). Cancel safe.
     async fn read(&mut self) -> Ready {
         let out = self.out.read();
         match &mut self.err {
@@ -281,7 +282,7 @@ impl Output {
         }
     }
 
-    /// Reads to the end of the streams, but no longer than this.
+    /// Reads to the end of the streams, up to the time limit.
     #[expect(clippy::disallowed_methods, reason = "measures how long a real program waits and runs")]
     async fn drain(&mut self, limit: Duration) {
         let end = Instant::now() + limit;
@@ -319,7 +320,7 @@ impl Stream {
                     self.buffer.resize(READ_BYTES, 0);
                 }
                 pipe.read(&mut self.buffer).await.unwrap_or_else(|error| {
-                    // It is as final as the end, and is not met on pipes that work.
+                    // The error is as final as the end, and does not occur on working pipes.
                     if !sys::is_end_of_terminal(&error) {
                         tracing::warn!(%error, "the output of a program cannot be read further");
                     }

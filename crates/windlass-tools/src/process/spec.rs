@@ -1,4 +1,4 @@
-//! A program to run, and how the run ended.
+//! A program to run, and the end of its run.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,12 +9,12 @@ use windlass_tool::{ConfinedStart, TerminalSize};
 
 use super::capture::{CaptureLimits, Captured};
 
-/// Whether stderr has a pipe of its own.
+/// Pipes of stdout and stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Streams {
     /// Both go through one pipe, in the order of writing.
     Merged,
-    /// Two pipes; the order between them is not known.
+    /// Two pipes; the order between them is unknown.
     Separate,
 }
 
@@ -23,37 +23,37 @@ pub(crate) enum Streams {
 pub(crate) struct Spec {
     pub(crate) program: OsString,
     pub(crate) args: Vec<OsString>,
-    /// A quicker way to the same program, where `program` confines itself first.
+    /// A quicker way to start the same program, if `program` confines itself first.
     #[cfg_attr(windows, expect(dead_code, reason = "threads are confined on Linux alone"))]
     pub(crate) confined_start: Option<ConfinedStart>,
     /// The whole environment of the child, except the mark of the call.
     pub(crate) env: Vec<(OsString, OsString)>,
     pub(crate) cwd: PathBuf,
-    /// What stdin holds; it is empty without.
+    /// Content of stdin; empty if `None`.
     pub(crate) stdin: Option<Arc<[u8]>>,
     pub(crate) streams: Streams,
-    /// Bounds its memory, and has the system end it before others where memory runs out.
+    /// `true` limits the program's memory, and has the system end it first when memory runs out.
     #[cfg_attr(windows, expect(dead_code, reason = "keepers bound memory, on Linux alone"))]
     pub(crate) only_reads: bool,
-    /// A terminal takes the place of all pipes.
+    /// Size of a terminal that replaces all pipes.
     pub(crate) terminal: Option<TerminalSize>,
-    /// Takes none of the places for programs that run at a time.
+    /// `true` if the program takes no slot among the concurrent programs.
     pub(crate) background: bool,
-    /// From the start of the child; waiting for a free place does not count.
+    /// Time limit from the start of the child, without the wait for a slot.
     pub(crate) timeout: Option<Duration>,
     pub(crate) stdout: CaptureLimits,
     /// Used with [`Streams::Separate`].
     pub(crate) stderr: CaptureLimits,
 }
 
-/// How the child itself ended.
+/// Exit of the child itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Exit {
     pub(crate) code: Option<i32>,
     pub(crate) signal: Option<i32>,
 }
 
-/// Why the run is over.
+/// Reason why the run is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     Exited,
@@ -61,27 +61,27 @@ pub(crate) enum End {
     Cancelled,
 }
 
-/// A run that is over. No process of it is left, except those in `survivors`.
+/// A finished run. None of its processes is left, except those in `survivors`.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) end: End,
-    /// `None` when the child could not be reaped, or never started because of a cancel.
+    /// Exit of the child; `None` when it could not be reaped, or never started because of a cancel.
     pub(crate) exit: Option<Exit>,
     pub(crate) stdout: Captured,
     pub(crate) stderr: Option<Captured>,
-    /// Processes that were still there when the child had ended by itself, and were stopped.
+    /// Number of processes that still ran when the child had ended by itself, and were stopped.
     pub(crate) stopped: usize,
-    /// Processes that could not be ended: stuck in the kernel, or of another user.
+    /// Number of processes that could not be ended: stuck in the kernel, or of another user.
     pub(crate) survivors: usize,
     pub(crate) elapsed: Duration,
 }
 
-/// A look at a running child.
+/// Progress of a running child.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Progress {
-    /// The last output of both streams, some hundred bytes, not cut at lines or characters.
+    /// Last output of both streams, some hundred bytes, not cut at lines or characters.
     pub(crate) recent: Vec<u8>,
-    /// Bytes so far.
+    /// Number of bytes so far.
     pub(crate) total: u64,
     pub(crate) elapsed: Duration,
 }

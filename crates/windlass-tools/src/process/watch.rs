@@ -1,4 +1,4 @@
-//! [`LocalProcess`] as the port to what ends programs that run beside calls.
+//! [`LocalProcess`] as the port that ends programs outside of calls.
 
 use std::ffi::{OsStr, OsString};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Children on Windows: a job object holds the whole tree, and the system ends it with its last handle.
 //!
-//! What differs from Unix: there is no gentle signal, a stop ends the job at once; how many processes were left
-//! is not counted; and no watchdog is needed, since the handle of the job closes with the host.
+//! Differences from Unix: there is no gentle signal, a stop ends the job at once; the number of remaining processes is
+//! not counted; and no watchdog is needed, because the handle of the job closes with the host.
 
 use std::io::{self, PipeReader, Read as _, Write as _};
 use std::process::{ExitStatus, Stdio};
@@ -13,10 +13,10 @@ use windlass_tool::EndSignal;
 
 use super::spec::{Exit, Spec, Streams};
 
-/// The reading end of a child's output.
+/// Reading end of a child's output.
 pub(super) type OutputPipe = DuplexStream;
 
-/// The writing end of a child's input.
+/// Writing end of a child's input.
 pub(super) type InputPipe = DuplexStream;
 
 /// A running child.
@@ -34,10 +34,10 @@ pub(super) struct Spawned {
 #[derive(Debug, Clone)]
 pub(super) struct Tree(Group);
 
-/// How hard to stop.
+/// Force of a stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Force {
-    /// Only look.
+    /// Only check.
     None,
     /// Here the same as `Kill`.
     Ask,
@@ -50,7 +50,7 @@ impl Tree {
         0
     }
 
-    /// Ends what is left, which is quick and certain here.
+    /// Ends the remaining processes, which is quick and certain here.
     pub(super) fn is_plainly_gone(&self) -> bool {
         self.signal(Force::Kill, false);
         true
@@ -64,7 +64,7 @@ impl Tree {
     }
 }
 
-/// Not needed: see the head of this file.
+/// Unused: see the head of this file.
 #[derive(Debug)]
 pub(super) struct Watchdog;
 
@@ -109,7 +109,7 @@ pub(super) fn spawn(spec: &Spec, mark: (&str, &str)) -> io::Result<Spawned> {
     Ok(Spawned { child, stdin, stdout, stderr: err_read, tree })
 }
 
-/// Anonymous pipes block here, so each has a thread, which ends with the last writer.
+/// Pipe with a thread of its own, because anonymous pipes block here. The thread ends with the last writer.
 fn pump(mut pipe: PipeReader) -> io::Result<OutputPipe> {
     let (reader, mut writer) = duplex(64 * 1024);
     let runtime = tokio::runtime::Handle::current();
@@ -125,7 +125,7 @@ fn pump(mut pipe: PipeReader) -> io::Result<OutputPipe> {
     Ok(reader)
 }
 
-/// What a child reads, and where that is written.
+/// Input of a child, and its writing end.
 fn input(spec: &Spec) -> io::Result<(Stdio, Option<InputPipe>)> {
     if spec.stdin.is_none() {
         return Ok((Stdio::null(), None));
@@ -145,17 +145,17 @@ fn input(spec: &Spec) -> io::Result<(Stdio, Option<InputPipe>)> {
     Ok((read.into(), Some(writer)))
 }
 
-/// None is needed: who starts a program in a job ends it with the job.
+/// `None`: a starter of a program in a job ends it with the job.
 pub(super) fn tree_of(_leader: u32, _mark: String) -> Option<Tree> {
     None
 }
 
-/// There are no terminals here.
+/// `false`: there are no terminals here.
 pub(super) fn is_end_of_terminal(_: &io::Error) -> bool {
     false
 }
 
-/// How a child ended.
+/// Exit of a child.
 pub(super) fn exit_of(status: ExitStatus) -> Exit {
     Exit { code: status.code(), signal: None }
 }

@@ -1,7 +1,7 @@
-//! Searches of files that are not on this machine: they are listed and read through the port, and searched here.
+//! Searches in remote workspaces: files are listed and read through the port, and searched here.
 //!
-//! The same files are found as by a walk of this machine, but for these: ignore files above the searched folder count only
-//! where the call may read them, and files above [`LARGEST`] are left out, which the result says.
+//! The result is the same as for a local walk, with two exceptions: ignore files above the searched folder are used
+//! only if the call may read them, and files above [`LARGEST`] are left out, which the result reports.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,13 +18,13 @@ use super::newest::Newest;
 use super::place::Place;
 use super::walk::{Interrupt, Scope, VERSION_CONTROL, WalkReport};
 
-/// Requests that are under way at a time.
+/// Maximum number of concurrent requests.
 const TOGETHER: usize = 8;
-/// Most entries that one search lists.
+/// Maximum number of entries that one search lists.
 const MOST_ENTRIES: usize = 100_000;
-/// Matches of which it is looked up when they were changed; others count as old.
+/// Maximum number of matches whose modification time is looked up; others are treated as old.
 const MOST_DATED: usize = 2_000;
-/// The largest file that is searched, in bytes: so many at a time are held in memory.
+/// Maximum size in bytes of a searched file: [`TOGETHER`] of them are held in memory.
 const LARGEST: usize = 8 * 1024 * 1024;
 
 /// One search through the port.
@@ -42,20 +42,20 @@ struct Listed {
     report: WalkReport,
 }
 
-/// A path that is asked about: without links, and as the permit names it.
+/// A requested path: without links, and as the permit names it.
 struct Asked {
     path: PathBuf,
     requested: PathBuf,
 }
 
-/// A folder that is to be listed.
+/// A folder to be listed.
 struct Ahead {
     folder: PathBuf,
     depth: usize,
     rules: Option<Arc<Rules>>,
 }
 
-/// What a walk leaves out.
+/// Limits of a walk.
 struct Bounds<'b> {
     ignored: bool,
     depth: Option<usize>,
@@ -68,7 +68,7 @@ impl<'a> Elsewhere<'a> {
         Self { cx, place, began: Instant::now(), limit }
     }
 
-    /// Files by name.
+    /// Finds files by name.
     pub(super) async fn glob(
         &self,
         pattern: &GlobPattern,
@@ -101,14 +101,14 @@ impl<'a> Elsewhere<'a> {
             }
             report.interrupted = self.interrupt()?;
         }
-        // What there was no time for counts as old.
+        // Files without a time are treated as old.
         for path in rest.chain(undated) {
             newest.offer(UNIX_EPOCH, &path);
         }
         Ok(GlobOutcome { total: newest.offered(), paths: newest.into_paths(), report })
     }
 
-    /// Lines by regular expression.
+    /// Finds lines by regular expression.
     pub(super) async fn grep(&self, query: &GrepQuery) -> Result<Result<GrepOutcome, GrepError>, ToolError> {
         let root = &self.place.resolved;
         let job = match Job::new(query, root) {
@@ -221,7 +221,7 @@ impl<'a> Elsewhere<'a> {
         }
     }
 
-    /// The rules of the folders above the root, as far as the call may read them.
+    /// Rules of the folders above the root, as far as the call may read them.
     async fn above(&self, root: &Path, ignores: &IgnoreFiles) -> Option<Arc<Rules>> {
         let mut rules = None;
         let folders: Vec<&Path> = root.ancestors().skip(1).collect();
@@ -235,7 +235,7 @@ impl<'a> Elsewhere<'a> {
         rules
     }
 
-    /// The rules of a folder with these entries, and of those above it.
+    /// Rules of a folder with these entries, and of those above it.
     async fn rules(
         &self,
         folder: &Path,
@@ -271,7 +271,7 @@ impl<'a> Elsewhere<'a> {
         }
     }
 
-    /// A found path as the permit names it.
+    /// Found path as the permit names it.
     fn requested(&self, path: &Path) -> PathBuf {
         match path.strip_prefix(&self.place.resolved) {
             Ok(below) if below.as_os_str().is_empty() => self.place.requested.clone(),
@@ -280,7 +280,7 @@ impl<'a> Elsewhere<'a> {
         }
     }
 
-    /// A link is listed when it leads to a file that could itself be listed.
+    /// `true` if a link leads to a file that could itself be listed.
     async fn stays_inside(&self, link: &Path) -> bool {
         self.cx.workspace().resolve(link).await.is_ok_and(|target| {
             target.kind == EntryKind::File
@@ -289,7 +289,7 @@ impl<'a> Elsewhere<'a> {
         })
     }
 
-    /// Does the same for each of these at the same time; answers in their order.
+    /// Runs the same request for all paths concurrently. Returns the answers in their order.
     async fn together<T: Send + 'static>(
         &self,
         paths: Vec<PathBuf>,
@@ -324,7 +324,7 @@ impl<'a> Elsewhere<'a> {
         Ok((self.began.elapsed() > self.limit).then_some(Interrupt::TimedOut))
     }
 
-    /// What went away meanwhile is not there; a lost connection is the end of the search.
+    /// Counts an unreadable entry. An entry removed meanwhile is ignored; a lost connection ends the search.
     fn unreadable(&self, error: &WorkspaceError, report: &mut WalkReport) -> Result<(), ToolError> {
         match error.kind {
             WorkspaceErrorKind::ConnectionLost => return Err(ToolError::rejected(error.message.clone())),
@@ -339,14 +339,14 @@ async fn entries_of(cx: ToolCx, folder: PathBuf) -> Result<Vec<DirectoryEntry>, 
     cx.workspace().entries(&folder, MOST_ENTRIES).await
 }
 
-/// When a file was changed.
+/// Modification time of a file.
 async fn dated(cx: ToolCx, path: PathBuf) -> Result<SystemTime, WorkspaceError> {
     let file = cx.workspace().open(cx.permit(), &path).await?;
     let since = file.info().modified.map_or(Duration::ZERO, |time| Duration::from_millis(time.millis()));
     Ok(UNIX_EPOCH.checked_add(since).unwrap_or(UNIX_EPOCH))
 }
 
-/// A whole file, if it is not larger than this, and when it was changed.
+/// Whole content of a file, if it is within the limit, and its modification time.
 async fn whole(cx: ToolCx, path: PathBuf, most: usize) -> Result<(Option<Vec<u8>>, SystemTime), WorkspaceError> {
     let mut file = cx.workspace().open(cx.permit(), &path).await?;
     let since = file.info().modified.map_or(Duration::ZERO, |time| Duration::from_millis(time.millis()));

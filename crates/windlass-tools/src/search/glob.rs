@@ -1,4 +1,4 @@
-//! Files by name pattern.
+//! Search for files by name pattern.
 
 use std::ffi::OsStr;
 use std::fs::FileType;
@@ -13,10 +13,10 @@ use super::newest::Newest;
 use super::walk::{Interrupt, Scope, WalkReport, Worker, walk};
 use crate::workspace::dir::Dir;
 
-/// Longest pattern, in bytes.
+/// Maximum length of a pattern, in bytes.
 const MAX_PATTERN: usize = 4096;
 
-/// A pattern, split where its first wildcard is.
+/// A pattern, split at its first wildcard.
 #[derive(Debug, Clone)]
 pub(crate) struct GlobPattern {
     /// The folder to start in, as the pattern spells it: empty, relative or absolute.
@@ -26,7 +26,7 @@ pub(crate) struct GlobPattern {
     max_depth: Option<usize>,
 }
 
-/// Why a pattern cannot be used.
+/// Reason why a pattern is unusable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum GlobError {
     #[error("the pattern is empty")]
@@ -40,8 +40,8 @@ pub(crate) enum GlobError {
 }
 
 impl GlobPattern {
-    /// `*` and `?` stay within one path component, `**` spans components, `{a,b}` and
-    /// `[a-z]` choose. A pattern that ends in `/` means everything below that folder.
+    /// Parses a pattern. `*` and `?` stay within one path component, `**` spans components, `{a,b}` and `[a-z]` choose.
+    /// A pattern that ends in `/` matches everything below that folder.
     pub(crate) fn parse(pattern: &str) -> Result<Self, GlobError> {
         if pattern.trim().is_empty() {
             return Err(GlobError::Empty);
@@ -60,7 +60,7 @@ impl GlobPattern {
         let invalid = |error: globset::Error| GlobError::Invalid(error.kind().to_string());
         let mut globs = GlobSetBuilder::new();
         globs.add(build(&rest).map_err(invalid)?);
-        // `[id]` is a set of characters and a name that people give.
+        // `[id]` is both a set of characters and a name that people use.
         for glob in literal_brackets(&rest).iter().filter_map(|rest| build(rest).ok()) {
             globs.add(glob);
         }
@@ -77,23 +77,23 @@ impl GlobPattern {
         matches!(self.rest.as_str(), "**" | "**/*") || self.matcher.is_match(relative)
     }
 
-    /// Whether the pattern looks at the start folder only and not below it.
+    /// `true` if the pattern matches in the start folder only and not below it.
     pub(crate) fn is_flat(&self) -> bool {
         self.max_depth == Some(1)
     }
 
-    /// How deep a match can lie.
+    /// Maximum depth of a match.
     pub(super) fn max_depth(&self) -> Option<usize> {
         self.max_depth
     }
 
-    /// The pattern below its base.
+    /// Part of the pattern below its base.
     pub(crate) fn rest(&self) -> &str {
         &self.rest
     }
 }
 
-/// The pattern with its brackets as plain characters, and with its braces too, where it has any.
+/// The pattern with its brackets as plain characters, and also with its braces, if it has any.
 pub(super) fn literal_brackets(pattern: &str) -> Vec<String> {
     let literal = |signs: &[char]| -> String {
         pattern.chars().map(|c| if signs.contains(&c) { format!("[{c}]") } else { c.to_string() }).collect()
@@ -102,7 +102,7 @@ pub(super) fn literal_brackets(pattern: &str) -> Vec<String> {
     forms.into_iter().filter(|form| form != pattern).collect()
 }
 
-/// Leading components without a wildcard make the base; the last one never does.
+/// Splits a pattern: leading components without a wildcard make the base; the last one never does.
 fn split(pattern: &str) -> (PathBuf, String) {
     let mut base = PathBuf::new();
     let mut rest = pattern;
@@ -122,26 +122,25 @@ fn split(pattern: &str) -> (PathBuf, String) {
     (base, rest.to_owned())
 }
 
-/// How deep a match can lie, where the pattern limits it.
+/// Maximum depth of a match, if the pattern limits it.
 fn depth(rest: &str) -> Option<usize> {
-    // A separator may be spelled inside a choice or after a backslash: no limit then.
+    // A separator may be hidden inside a choice or after a backslash: no limit then.
     let levels = rest.split('/').count();
     let hidden_separators = levels > 1 && rest.contains(['{', '[', '\\']);
     (!hidden_separators && !rest.contains("**")).then_some(levels)
 }
 
-/// What a search for names found.
+/// Result of a search for names.
 #[derive(Debug)]
 pub(crate) struct GlobOutcome {
     /// Absolute paths, newest first, equally new ones by path.
     pub(crate) paths: Vec<PathBuf>,
-    /// How many files matched; all of them unless the walk was interrupted.
+    /// Number of matching files; all of them unless the walk was interrupted.
     pub(crate) total: usize,
     pub(crate) report: WalkReport,
 }
 
-/// Searches below `scope.root`, which is where the pattern's base was resolved to.
-/// Keeps at most `limit` paths in memory per processor.
+/// Searches below `scope.root`, the resolved base of the pattern. Keeps at most `limit` paths in memory per processor.
 pub(crate) fn search(pattern: &GlobPattern, scope: Scope<'_>, limit: usize) -> GlobOutcome {
     let found = Mutex::new(Newest::new(limit));
     let scope = Scope { max_depth: pattern.max_depth, ..scope };
@@ -154,7 +153,7 @@ pub(crate) fn search(pattern: &GlobPattern, scope: Scope<'_>, limit: usize) -> G
 struct NameWorker<'s> {
     scope: Scope<'s>,
     pattern: &'s GlobPattern,
-    /// Where the last file was.
+    /// Folder of the last file.
     folder: Option<(PathBuf, Dir)>,
     newest: Newest,
     found: &'s Mutex<Newest>,
@@ -177,7 +176,7 @@ impl Worker for NameWorker<'_> {
         if kind.is_symlink() && !self.stays_inside(path) {
             return Ok(());
         }
-        // A file that went away meanwhile is not there.
+        // A file removed meanwhile is ignored.
         if let Some(modified) = self.modified(path) {
             self.newest.offer(modified, path);
         }
@@ -186,7 +185,7 @@ impl Worker for NameWorker<'_> {
 }
 
 impl NameWorker<'_> {
-    /// Looked up in the folder: for a whole tree that is half of looking up the path.
+    /// Modification time, looked up in the folder: for a whole tree that takes half the time of looking up the path.
     fn modified(&mut self, path: &Path) -> Option<SystemTime> {
         let (parent, name) = split_name(path)?;
         let dir = match &self.folder {
@@ -199,7 +198,7 @@ impl NameWorker<'_> {
         dir.modified(name).ok()
     }
 
-    /// A link is listed when it leads to a file that could itself be listed.
+    /// `true` if a link leads to a file that could itself be listed.
     fn stays_inside(&self, link: &Path) -> bool {
         std::fs::canonicalize(link).is_ok_and(|target| {
             target.starts_with(self.scope.root) && target.is_file() && (self.scope.allowed)(&target)
@@ -207,8 +206,8 @@ impl NameWorker<'_> {
     }
 }
 
-/// `path` without `root`. Paths of a walk are plain, so their bytes can be compared,
-/// which is much quicker than their components.
+/// Removes `root` from `path`. Paths of a walk are plain, so their bytes can be compared, which is much quicker than
+/// comparing their components.
 #[cfg(unix)]
 fn below<'p>(root: &Path, path: &'p Path) -> Option<&'p Path> {
     use std::os::unix::ffi::OsStrExt;

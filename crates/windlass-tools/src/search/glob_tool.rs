@@ -16,10 +16,10 @@ use super::place::{Place, TIME_LIMIT, given, run};
 use super::walk::Interrupt;
 use crate::files::open::named_folder;
 
-/// Files named in one result.
+/// Maximum number of files in one result.
 const MAX_FILES: usize = 100;
 
-/// What the Glob tool takes.
+/// Input of [`Glob`].
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -47,12 +47,12 @@ impl Default for Glob {
 }
 
 impl Glob {
-    /// The tool, with 30 seconds for a search.
+    /// The tool, with a time limit of 30 seconds for a search.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets how long a search may take before it returns what it has.
+    /// Sets the time limit after which a search returns its results so far.
     #[must_use]
     pub fn with_time_limit(mut self, limit: Duration) -> Self {
         self.time_limit = limit;
@@ -60,7 +60,7 @@ impl Glob {
     }
 }
 
-/// The result as hosts see it.
+/// Result for hosts.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Found {
@@ -137,7 +137,7 @@ impl Tool for Glob {
     }
 }
 
-/// The folder that the search starts in: the pattern may name one itself.
+/// Start folder of the search, which the pattern may name itself.
 fn start(input: &GlobInput) -> PathBuf {
     let path = given(input.path.as_deref());
     match GlobPattern::parse(&input.pattern) {

@@ -15,10 +15,10 @@ use super::place::{Place, TIME_LIMIT, given, run};
 use super::report::{Page, render};
 use crate::files::open::named_folder;
 
-/// Lines or entries of one result unless the call says otherwise.
+/// Default number of lines or entries of one result.
 const DEFAULT_LIMIT: u32 = 250;
 
-/// What the Grep tool takes.
+/// Input of [`Grep`].
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -93,12 +93,12 @@ impl Default for Grep {
 }
 
 impl Grep {
-    /// The tool, with 30 seconds for a search.
+    /// The tool, with a time limit of 30 seconds for a search.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets how long a search may take before it returns what it has.
+    /// Sets the time limit after which a search returns its results so far.
     #[must_use]
     pub fn with_time_limit(mut self, limit: Duration) -> Self {
         self.time_limit = limit;

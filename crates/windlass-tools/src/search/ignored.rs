@@ -1,8 +1,8 @@
-//! What ignore files leave out.
+//! Rules of ignore files.
 //!
-//! They come with the files of others, so they are opened here and not by the library that walks: only regular
-//! files count, none is followed out of the workspace, and neither one of them nor all together may be large. One
-//! that cannot be used leaves no file out, and the result of the search says so.
+//! Ignore files are foreign input, so they are opened here and not by the library that walks: only regular files are
+//! used, none is followed out of the workspace, and neither one of them nor all together may be large. An unusable one
+//! leaves no file out, and the result of the search reports it.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -18,23 +18,23 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use super::walk::Scope;
 use crate::workspace::{dir, resolve};
 
-/// Longest ignore file, in bytes.
+/// Maximum length of an ignore file, in bytes.
 pub(super) const LONGEST: u64 = 1024 * 1024;
 
-/// Bytes of ignore files that one search reads: patterns take up many times their length.
+/// Maximum number of bytes of all ignore files in one search: patterns take many times their length in memory.
 const ALL_TOGETHER: u64 = 16 * LONGEST;
 
-/// Longest line with which git names its folder.
+/// Maximum length of a line with which git names its folder.
 const LONGEST_POINTER: u64 = 64 * 1024;
 
-/// The rules of a folder and those above it.
+/// Rules of a folder and those above it.
 #[derive(Debug)]
 pub(super) struct Rules {
     above: Option<Arc<Rules>>,
-    /// Of the patterns, these and those above: another digest, other rules.
+    /// Digest of the patterns, these and those above: different rules have different digests.
     digest: u64,
-    /// In order of weight: of `.ignore`, of `.gitignore`, and of git's own `info/exclude`. A kind that counts for
-    /// more does so from wherever above; within a kind the nearest folder counts.
+    /// In order of precedence: of `.ignore`, of `.gitignore`, and of git's own `info/exclude`. A stronger kind wins
+    /// from any folder above; within a kind the nearest folder wins.
     kinds: [Gitignore; 3],
 }
 
@@ -44,7 +44,7 @@ impl Rules {
         self.digest
     }
 
-    /// Whether a path is left out that lies below the folder.
+    /// `true` if a path below the folder is left out.
     pub(super) fn leave_out(&self, path: &Path, is_dir: bool) -> bool {
         let mut verdicts: [Match<()>; 3] = [Match::None, Match::None, Match::None];
         let mut at = Some(self);
@@ -60,31 +60,30 @@ impl Rules {
     }
 }
 
-/// The rules of the folders that a walk has met.
+/// Rules of the folders that a walk has entered.
 #[derive(Debug, Default)]
 pub(super) struct IgnoreFiles {
-    /// By the words of their paths: comparing those part by part takes longer.
+    /// Rules by path, as whole strings: comparing paths part by part takes longer.
     folders: RwLock<HashMap<OsString, Arc<Rules>>>,
-    /// Whether there are any rules at all.
+    /// `true` if there are any rules at all.
     any: AtomicBool,
     read: AtomicU64,
     unusable: AtomicUsize,
 }
 
 impl IgnoreFiles {
-    /// How many could not be used.
+    /// Number of unusable ignore files.
     pub(super) fn unusable(&self) -> usize {
         self.unusable.load(Ordering::Relaxed)
     }
 
-    /// Whether rules of the folder that `folder` is in, which was entered, or above leave it out.
+    /// `true` if the rules of `folder`'s parent, which was entered, or of folders above leave it out.
     pub(super) fn leave_out_folder(&self, folder: &Path) -> bool {
         let rules = || self.of(folder.parent()?);
         self.any.load(Ordering::Relaxed) && rules().is_some_and(|rules| rules.leave_out(folder, true))
     }
 
-    /// Reads the ignore files of a folder before anything in it is asked about. Those above the root are read
-    /// with the root.
+    /// Reads the ignore files of a folder before its entries are checked. Those above the root are read with the root.
     pub(super) fn enter(&self, folder: &Path, scope: &Scope<'_>) {
         let above =
             if folder == scope.root { self.above(scope) } else { folder.parent().and_then(|above| self.of(above)) };
@@ -100,13 +99,13 @@ impl IgnoreFiles {
         self.folders.read().unwrap_or_else(PoisonError::into_inner).get(folder.as_os_str()).cloned()
     }
 
-    /// The rules of the folders above the root.
+    /// Rules of the folders above the root.
     pub(super) fn above(&self, scope: &Scope<'_>) -> Option<Arc<Rules>> {
         let folders: Vec<&Path> = scope.root.ancestors().skip(1).collect();
         folders.into_iter().rev().fold(None, |above, folder| self.read_folder(folder, above, scope))
     }
 
-    /// The rules of a folder and of those above it.
+    /// Rules of a folder and of those above it.
     pub(super) fn read_folder(
         &self,
         folder: &Path,
@@ -116,7 +115,7 @@ impl IgnoreFiles {
         self.of_texts(folder, above, texts(folder, scope))
     }
 
-    /// The rules of a folder whose ignore files, in order of weight, have been read.
+    /// Rules of a folder from its ignore files, in order of precedence.
     pub(super) fn of_texts(&self, folder: &Path, above: Option<Arc<Rules>>, files: Texts) -> Option<Arc<Rules>> {
         let mut texts = blake3::Hasher::new();
         let kinds = files.map(|file| self.matcher(folder, file, &mut texts));
@@ -129,7 +128,7 @@ impl IgnoreFiles {
         Some(Arc::new(Rules { above, digest, kinds: kinds.map(|kind| kind.unwrap_or_else(Gitignore::empty)) }))
     }
 
-    /// The patterns of an ignore file, if there is one that has any.
+    /// Patterns of an ignore file, if it exists and has any.
     fn matcher(
         &self,
         folder: &Path,
@@ -149,7 +148,7 @@ impl IgnoreFiles {
             let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
             texts.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
             for line in text.lines() {
-                // A line that is no pattern takes none of the others along.
+                // A line that is no pattern does not invalidate the others.
                 let _ = builder.add_line(None, line);
             }
             builder.build().map_err(io::Error::other)
@@ -169,7 +168,7 @@ impl IgnoreFiles {
         if self.read.fetch_add(length, Ordering::Relaxed).saturating_add(length) > ALL_TOGETHER {
             return Err(io::Error::other("the ignore files are too large together"));
         }
-        // A line that is no text stands for a name that no text has. It takes none of the others along.
+        // A line that is not text matches no textual name. It does not invalidate the others.
         Ok(match String::from_utf8(bytes) {
             Ok(text) => text,
             Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
@@ -177,7 +176,7 @@ impl IgnoreFiles {
     }
 }
 
-/// The ignore files of a folder, in order of weight, as they were read.
+/// Contents of a folder's ignore files, in order of precedence.
 pub(super) type Texts = [io::Result<Option<Vec<u8>>>; 3];
 
 /// Reads the ignore files of a folder.
@@ -190,7 +189,7 @@ pub(super) fn texts(folder: &Path, scope: &Scope<'_>) -> Texts {
     ]
 }
 
-/// A number for ignore files as they were read: other files, another number.
+/// Fingerprint of ignore files: different contents have different fingerprints.
 pub(super) fn fingerprint(texts: &Texts) -> [u8; 32] {
     let mut all = blake3::Hasher::new();
     for text in texts {
@@ -203,7 +202,7 @@ pub(super) fn fingerprint(texts: &Texts) -> [u8; 32] {
     *all.finalize().as_bytes()
 }
 
-/// The rules of the folder whose files one worker looks at: it looks at many of a folder, one after the other.
+/// Rules of the folder whose files one worker checks, cached because it checks many of a folder in sequence.
 #[derive(Debug, Default)]
 pub(super) struct Here {
     folder: OsString,
@@ -211,7 +210,7 @@ pub(super) struct Here {
 }
 
 impl Here {
-    /// Whether rules of the folder of `file`, which was entered, or above leave it out.
+    /// `true` if the rules of `file`'s folder, which was entered, or of folders above leave it out.
     pub(super) fn leave_out(&mut self, file: &Path, all: &IgnoreFiles) -> bool {
         let Some(folder) = file.parent().filter(|_| all.any.load(Ordering::Relaxed)) else { return false };
         if self.folder != folder.as_os_str() {
@@ -221,7 +220,7 @@ impl Here {
     }
 }
 
-/// Opens an ignore file of a folder. A link counts if it leads to a place in the workspace or below the folder.
+/// Opens an ignore file of a folder. A link is followed if it leads into the workspace or below the folder.
 fn open(path: &Path, folder: &Path, scope: &Scope<'_>) -> io::Result<Option<File>> {
     match dir::open_file(path) {
         Err(error) if dir::is_link_error(&error) => {
@@ -236,8 +235,8 @@ fn open(path: &Path, folder: &Path, scope: &Scope<'_>) -> io::Result<Option<File
     }
 }
 
-/// Opens the patterns that git itself keeps for a folder. Its data may be elsewhere: a link or, in a linked
-/// working tree, a file says where.
+/// Opens the patterns that git itself keeps for a folder. Its data may be elsewhere: a link or, in a linked working
+/// tree, a file gives the path.
 fn open_exclude(folder: &Path, scope: &Scope<'_>) -> io::Result<Option<File>> {
     let git = folder.join(".git");
     let path = git.join("info").join("exclude");
@@ -253,7 +252,7 @@ fn open_exclude(folder: &Path, scope: &Scope<'_>) -> io::Result<Option<File>> {
     }
 }
 
-/// The path in the first line of a file, behind a word.
+/// Path in the first line of a file, after a word.
 fn pointed(path: &Path, word: &[u8], scope: &Scope<'_>) -> io::Result<Option<PathBuf>> {
     let Some(file) = open_resolved(&resolve(path)?.path, scope)? else { return Ok(None) };
     let bytes = bounded(file, LONGEST_POINTER)?;
@@ -266,7 +265,7 @@ fn open_resolved(path: &Path, scope: &Scope<'_>) -> io::Result<Option<File>> {
     if (scope.allowed)(path) { there(dir::open_file(path)) } else { Err(io::ErrorKind::PermissionDenied.into()) }
 }
 
-/// Most folders have no ignore files.
+/// Turns a missing file into `None`, because most folders have no ignore files.
 fn there(opened: io::Result<File>) -> io::Result<Option<File>> {
     match opened {
         Ok(file) => Ok(Some(file)),
@@ -275,14 +274,14 @@ fn there(opened: io::Result<File>) -> io::Result<Option<File>> {
     }
 }
 
-/// The content of a regular file that is no longer than this.
+/// Content of a regular file within the maximum length.
 pub(super) fn bounded(file: File, longest: u64) -> io::Result<Vec<u8>> {
     let meta = file.metadata()?;
     if !meta.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }
     let mut bytes = Vec::new();
-    // It may grow meanwhile.
+    // The file may grow meanwhile.
     file.take(longest.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > longest {
         return Err(io::Error::other("it is too large"));

@@ -15,14 +15,14 @@ use windlass_types::text::visible_path;
 use super::place::{Place, given};
 use crate::files::open::named_path;
 
-/// Most names in a result.
+/// Maximum number of names in a result.
 const MOST_SHOWN: usize = 1_000;
-/// Most names that are looked at.
+/// Maximum number of names that are read.
 const MOST_LISTED: usize = 10_000;
-/// Most patterns of one call.
+/// Maximum number of patterns of one call.
 const MOST_PATTERNS: usize = 100;
 
-/// What the LS tool takes.
+/// Input of [`Ls`].
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -34,12 +34,12 @@ pub struct LsInput {
     pub ignore: Option<Vec<String>>,
 }
 
-/// Lists the entries of one folder. Not one of the tools of a coding agent by default: Glob finds files, and models call it.
+/// Lists the entries of one folder. Not among the default tools of a coding agent, because Glob finds files.
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct Ls;
 
-/// The result as hosts see it.
+/// Result for hosts.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Listed {
@@ -85,7 +85,7 @@ impl Tool for Ls {
         let is_cut = names.len() >= MOST_LISTED;
         names.retain(|name| !left_out.is_match(name));
         names.sort_unstable();
-        // Of what may be named it is said what it is, where that is known.
+        // The workspace reports the kind of each entry (file, directory, link), where known.
         let known = cx.workspace().entries(&place.resolved, MOST_LISTED).await.unwrap_or_default();
         let kinds: BTreeMap<OsString, EntryKind> = known.into_iter().map(|entry| (entry.name, entry.kind)).collect();
         let total = names.len();

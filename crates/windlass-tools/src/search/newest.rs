@@ -1,21 +1,21 @@
-//! The newest files, first, without keeping the others.
+//! The newest files of a sequence, without keeping the others.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Orders by age, then by path: what sorts first is shown first.
+/// Order by age, then by path: the first is shown first.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     modified: Reverse<SystemTime>,
     path: PathBuf,
 }
 
-/// Keeps the `capacity` newest of all paths it is offered and counts the others.
+/// Keeps the `capacity` newest of all offered paths and counts the others.
 #[derive(Debug, Default)]
 pub(super) struct Newest {
-    // The greatest element is the one to give up next.
+    // The greatest element is the next one to drop.
     kept: BinaryHeap<Rank>,
     capacity: usize,
     offered: usize,
@@ -36,7 +36,7 @@ impl Newest {
         }
     }
 
-    /// Takes over what another one has seen.
+    /// Takes over the paths of another one.
     pub(super) fn absorb(&mut self, other: Self) {
         self.offered += other.offered;
         for rank in other.kept {
@@ -54,7 +54,7 @@ impl Newest {
         }
     }
 
-    /// How many paths were offered.
+    /// Number of offered paths.
     pub(super) fn offered(&self) -> usize {
         self.offered
     }

@@ -1,4 +1,4 @@
-//! Where a search tool searches, and how its paths are shown.
+//! Start of a search, and display of its paths.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use windlass_types::text::visible_path;
 use super::walk::{Interrupt, Scope};
 use crate::files::suggest::{other_places, similar_names};
 
-/// How long a search may take before it returns what it has.
+/// Time limit of a search, after which it returns its results so far.
 pub(super) const TIME_LIMIT: Duration = Duration::from_secs(30);
 
-/// Names of a folder that are looked at for one that is similar.
+/// Maximum number of names of a folder that are compared for a similar one.
 const NAMES: usize = 10_000;
 
-/// The path that a call gives; without one, or with an empty one, the current directory.
+/// Path given by a call; the current directory without one, or with an empty one.
 pub(super) fn given(path: Option<&str>) -> &Path {
     Path::new(path.filter(|path| !path.is_empty()).unwrap_or("."))
 }
@@ -25,16 +25,16 @@ pub(super) fn given(path: Option<&str>) -> &Path {
 /// The judged place of a search.
 #[derive(Debug, Clone)]
 pub(super) struct Place {
-    /// As the call named it, absolute.
+    /// Absolute path as the call named it.
     pub(super) requested: PathBuf,
-    /// Free of links.
+    /// Path without links.
     pub(super) resolved: PathBuf,
     pub(super) kind: EntryKind,
     cwd: PathBuf,
 }
 
 impl Place {
-    /// Finds the place that `path` names in what the call's permit covers.
+    /// Finds the place of `path` within the call's permit.
     pub(super) async fn find(cx: &ToolCx, path: &Path) -> Result<Self, ToolError> {
         let requested = cx.absolute(path);
         let outside =
@@ -44,7 +44,7 @@ impl Place {
             Ok(now) => now,
             Err(error) => return Err(ToolError::rejected(error.message.clone()).with_source(error)),
         };
-        // A link may have been turned since; what was judged is what is searched.
+        // A link may have been changed since; only the judged place is searched.
         let inside = if requested == judged.requested {
             now.path == judged.resolved
         } else {
@@ -59,8 +59,7 @@ impl Place {
         Ok(Self { requested, resolved: now.path, kind: now.kind, cwd: cx.cwd().to_owned() })
     }
 
-    /// A found path as the model knows it: relative to the current directory when
-    /// it is below it, else absolute.
+    /// Found path for the model: relative to the current directory when it is below it, else absolute.
     pub(super) fn show(&self, found: &Path) -> String {
         let full = match found.strip_prefix(&self.resolved) {
             Ok(below) if below.as_os_str().is_empty() => self.requested.clone(),
@@ -73,7 +72,7 @@ impl Place {
         }
     }
 
-    /// The error for a place that is not there, with what may have been meant.
+    /// Error for a missing place, with suggestions.
     pub(super) async fn missing(&self, cx: &ToolCx) -> ToolError {
         let mut text = format!("{} does not exist.", visible_path(&self.requested));
         let inside = |path: &Path| cx.directories().iter().any(|root| path.starts_with(root));
@@ -106,8 +105,7 @@ impl Place {
     }
 }
 
-/// Runs a search where it does not hold up other tasks, until it is done, stopped,
-/// dropped or out of time.
+/// Runs a search on a blocking thread, until it is done, stopped, dropped or out of time.
 #[expect(clippy::disallowed_methods, reason = "measures how long a search takes on a real disk")]
 pub(super) async fn run<T: Send + 'static>(
     cx: &ToolCx,
@@ -130,11 +128,11 @@ pub(super) async fn run<T: Send + 'static>(
     if cx.cancel().is_cancelled() { Err(ToolError::cancelled()) } else { Ok(done) }
 }
 
-/// What keeps a running search within its bounds.
+/// Limits of a running search.
 pub(super) struct Guard {
     cx: ToolCx,
     deadline: windlass_types::Timestamp,
-    /// A monotonic time: the time of day may be set back meanwhile.
+    /// Limit on a monotonic clock, because the time of day may be set back meanwhile.
     limit: Duration,
     began: Instant,
     dropped: Arc<AtomicBool>,

@@ -1,4 +1,4 @@
-//! A content search as the model and hosts read it.
+//! Result of a content search for the model and hosts.
 
 use std::path::Path;
 
@@ -8,21 +8,21 @@ use super::grep::{GrepFound, GrepOutcome, Line, LineKind};
 use super::grep_tool::OutputMode;
 use super::walk::Interrupt;
 
-/// Text of one result, in bytes; what does not fit is on the next page.
+/// Maximum text of one result, in bytes; the rest is on the next page.
 const MAX_TEXT: usize = 64 * 1024;
 
-/// The part of the result that was asked for.
+/// Requested part of the result.
 #[derive(Debug, Clone)]
 pub(super) struct Page {
     pub(super) mode: OutputMode,
     pub(super) line_numbers: bool,
     pub(super) limit: Option<usize>,
     pub(super) offset: usize,
-    /// `true` if the call names the place that is searched.
+    /// `true` if the call names the searched place.
     pub(super) is_named: bool,
 }
 
-/// The result as hosts see it.
+/// Result for hosts.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Found {
@@ -47,7 +47,7 @@ pub(super) struct Found {
     timed_out: bool,
 }
 
-/// Text for the model and data for hosts. `show` names a path.
+/// Text for the model and data for hosts. `show` displays a path.
 pub(super) fn render(outcome: &GrepOutcome, page: &Page, show: impl Fn(&Path) -> String) -> (String, Found) {
     let mut body = Body::default();
     let mut found = Found {
@@ -105,7 +105,7 @@ pub(super) fn render(outcome: &GrepOutcome, page: &Page, show: impl Fn(&Path) ->
     (text, found)
 }
 
-/// The lines of a result as long as they fit.
+/// Lines of a result that fit.
 #[derive(Debug, Default)]
 struct Body {
     text: String,

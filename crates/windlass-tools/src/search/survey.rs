@@ -1,4 +1,4 @@
-//! The look over a tree for checkpoints: names and stamps, folder by folder, on all processors.
+//! Surveys of a tree for checkpoints: names and stamps, folder by folder, on all processors.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -22,62 +22,62 @@ mod watch;
 use reported::Memo;
 use watch::{News, Watch};
 
-/// Files whose presence makes it worth while to read the rules of a folder.
+/// Files that indicate rules of a folder.
 const RULES: [&str; 3] = [".ignore", ".gitignore", ".git"];
 
-/// Most threads of one survey: more wait for each other.
+/// Maximum number of threads of one survey: more would wait for each other.
 const MOST_THREADS: usize = 8;
 
-/// So many folders are looked at by one thread.
+/// Number of folders that one thread surveys alone.
 const FEW: usize = 32;
 
-/// From so many entries on a tree is watched: a smaller one is looked at within a few milliseconds.
+/// Number of entries from which a tree is watched: a smaller one is surveyed within a few milliseconds.
 const WORTH_WATCHING: usize = 5_000;
 
-/// A look over a tree that is wanted.
+/// Request for a survey of a tree.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted<'a> {
-    /// Where it begins: a path without links.
+    /// Root of the survey: a path without links.
     pub(crate) root: &'a Path,
-    /// An earlier look over the same tree.
+    /// Earlier survey of the same tree.
     pub(crate) before: Option<&'a TreeSurvey>,
-    /// After so many entries it ends.
+    /// Maximum number of entries, after which the survey ends.
     pub(crate) most: usize,
     pub(crate) extent: Extent,
-    /// Set when nobody waits for it any more.
+    /// Set when the requester no longer waits.
     pub(crate) cancelled: &'a AtomicBool,
 }
 
-/// What of a tree is looked at.
+/// Extent of a survey.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
     Whole,
-    /// What the system has reported no change of since the look before is taken over from it.
+    /// Folders without reported changes since the earlier survey are taken over from it.
     Reported,
 }
 
-/// A folder that is still to be looked at, and the rules of the folders above it.
+/// A folder that is still to be surveyed, and the rules of the folders above it.
 struct Ahead {
     folder: PathBuf,
     rules: Option<Arc<Rules>>,
 }
 
-/// The ignore files of a folder as they were read, and what they and those above it say.
+/// Fingerprint of a folder's ignore files, and the resulting rules with those above it.
 #[derive(Debug, Clone)]
 struct Ruled {
     fingerprint: [u8; 32],
     rules: Option<Arc<Rules>>,
 }
 
-/// One folder, looked at.
+/// One surveyed folder.
 struct Seen {
     folder: Arc<FolderSurvey>,
-    /// Whether a file in it has other names, by which it can be changed from elsewhere.
+    /// `true` if a file in it has other names, through which it can be changed from elsewhere.
     has_linked: bool,
     ruled: Option<Ruled>,
 }
 
-/// What a look has found.
+/// Result of a survey.
 #[derive(Default)]
 struct Tree {
     folders: HashMap<PathBuf, Arc<FolderSurvey>>,
@@ -87,13 +87,13 @@ struct Tree {
     ruled: BTreeMap<PathBuf, Ruled>,
 }
 
-/// What all threads of one survey share.
+/// State shared by all threads of one survey.
 struct Survey<'a> {
     scope: Scope<'a>,
     ignores: IgnoreFiles,
     wanted: Wanted<'a>,
     watch: Option<&'a Watch>,
-    /// What is known already of the tree and not looked at again.
+    /// Part of the tree that is known already and not surveyed again.
     kept: Tree,
     entries: AtomicUsize,
     queue: Mutex<Queue>,
@@ -103,13 +103,13 @@ struct Survey<'a> {
 #[derive(Default)]
 struct Queue {
     ahead: Vec<Ahead>,
-    /// How many threads look at a folder, and may find more.
+    /// Number of threads that survey a folder, and may find more.
     at_work: usize,
-    /// How many threads wait for a folder.
+    /// Number of threads that wait for a folder.
     waiting: usize,
 }
 
-/// Looks over a tree.
+/// Surveys a tree.
 ///
 /// # Errors
 /// The root cannot be read, or the survey was cancelled.
@@ -117,7 +117,7 @@ pub(crate) fn survey(wanted: Wanted<'_>) -> io::Result<TreeSurvey> {
     survey_worth(wanted, WORTH_WATCHING)
 }
 
-/// The same, where trees with so many entries are watched.
+/// Surveys a tree, and watches it from `worth` entries on.
 fn survey_worth(wanted: Wanted<'_>, worth: usize) -> io::Result<TreeSurvey> {
     let Wanted { root, before, .. } = wanted;
     let top = Dir::open(root, Missing::Refuse)?;
@@ -171,7 +171,7 @@ impl Tree {
             self.linked.remove(&path);
             self.ruled.remove(&path);
             let Some(Seen { folder, has_linked, ruled }) = seen else {
-                // What is in it cannot be reached either.
+                // The entries of an unreadable folder cannot be reached either.
                 if self.folders.contains_key(&path) {
                     self.remove(&HashSet::from([path]));
                 }
@@ -187,7 +187,7 @@ impl Tree {
         }
     }
 
-    /// Removes folders with all that is in them.
+    /// Removes folders with all their descendants.
     fn remove(&mut self, gone: &HashSet<PathBuf>) {
         if gone.is_empty() {
             return;
@@ -204,11 +204,11 @@ impl Survey<'_> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks at all folders, on at most so many threads.
+    /// Surveys all folders, on at most `most` threads.
     fn look_at_all(&self, most: usize) -> Vec<(PathBuf, Option<Seen>)> {
         let threads = if most == 1 { 1 } else { std::thread::available_parallelism().map_or(2, usize::from).min(most) };
         std::thread::scope(|scope| {
-            // Without other threads this one does it all.
+            // Without other threads this one does all the work.
             let other = |_| std::thread::Builder::new().spawn_scoped(scope, || self.work()).ok();
             let others: Vec<_> = (1..threads).filter_map(other).collect();
             let mut seen = self.work();
@@ -222,13 +222,13 @@ impl Survey<'_> {
         })
     }
 
-    /// Looks at folders until none is left. Of one that cannot be read there is `None`.
+    /// Surveys folders until none is left. Returns `None` for an unreadable folder.
     fn work(&self) -> Vec<(PathBuf, Option<Seen>)> {
         let mut found = Vec::new();
         while let Some(next) = self.next() {
             let (seen, below) = match self.look(&next) {
                 Ok((seen, below)) => (Some(seen), below),
-                // Its name stands in the folder above it: so it is known that it could not be read.
+                // The folder above has its name, so it is known to be unreadable.
                 Err(error) => {
                     tracing::debug!(folder = %next.folder.display(), %error, "a folder is not surveyed");
                     (None, Vec::new())
@@ -267,11 +267,11 @@ impl Survey<'_> {
         }
     }
 
-    /// Looks at one folder: what is in it, and the folders in it that are next.
+    /// Surveys one folder: its entries, and the folders among them that are next.
     fn look(&self, Ahead { folder, rules }: &Ahead) -> io::Result<(Seen, Vec<Ahead>)> {
         let dir = Dir::open(folder, Missing::Refuse)?;
         if let Some(watch) = self.watch {
-            // Before it is listed: what changes from now on is reported.
+            // Before it is listed, so that changes from now on are reported.
             watch.add(folder, &dir);
         }
         let names = dir.list(self.wanted.most.saturating_add(1))?;
@@ -313,11 +313,11 @@ impl Survey<'_> {
     }
 }
 
-/// The entries of a folder that is looked at. A folder that has not changed gives them in the same order: they are copied only
-/// from the first one on that differs.
+/// Entries of a folder under survey. An unchanged folder lists them in the same order: they are copied only from the
+/// first difference on.
 struct Found<'a> {
     known: &'a [(OsString, Surveyed)],
-    /// How many of the first ones are the same.
+    /// Number of identical entries at the beginning.
     same: usize,
     entries: Option<Vec<(OsString, Surveyed)>>,
 }
@@ -327,7 +327,7 @@ impl<'a> Found<'a> {
         Self { known, same: 0, entries: None }
     }
 
-    /// What stood under this name, if it stood in the same place.
+    /// Known entry of this name, if it is at the same position.
     fn next_known(&self, name: &OsStr) -> Option<Surveyed> {
         let at = self.entries.as_ref().map_or(self.same, Vec::len);
         self.known.get(at).filter(|(known, _)| known == name).map(|(_, what)| *what)
@@ -342,7 +342,8 @@ impl<'a> Found<'a> {
         entries.push((name.to_owned(), what));
     }
 
-    /// The survey of the folder. Where it is the same, it is the earlier one: memory is shared, and comparing the two is quick.
+    /// Survey of the folder. An unchanged one returns the earlier survey: memory is shared, and comparing the two is
+    /// quick.
     fn survey(self, before: Option<&Arc<FolderSurvey>>, rules: u64) -> Arc<FolderSurvey> {
         match (self.entries, before) {
             (None, Some(before)) if self.same == self.known.len() => Arc::clone(before),
@@ -352,17 +353,17 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Whether the same rules have judged such an entry before: they tell folders from files.
+/// `true` if the same rules have judged such an entry before: they distinguish folders from files.
 fn was_judged(known: Surveyed, entry: Entry) -> bool {
     match known {
         Surveyed::Folder => entry == Entry::Directory,
-        // It may have been either.
+        // A left-out entry may have been either.
         Surveyed::LeftOut => false,
         _ => entry != Entry::Directory,
     }
 }
 
-/// What stands under a name, and how many names a file has. `None` if it is gone already.
+/// Surveyed kind of an entry, and the number of a file's names. `None` if it is gone already.
 fn look_at(dir: &Dir, name: &OsStr, entry: Entry, left_out: bool) -> io::Result<Option<(Surveyed, u64)>> {
     if left_out {
         return Ok(Some((Surveyed::LeftOut, 1)));

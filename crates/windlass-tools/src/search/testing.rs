@@ -1,4 +1,4 @@
-//! A folder to search in and what a tool is given to do so.
+//! Folder and tool context for tests of searches.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ impl Tree {
         Self { _dir: dir, root }
     }
 
-    /// A tree of files; the later ones are newer.
+    /// Tree of files; later ones are newer.
     pub(super) fn with(files: &[(&str, &str)]) -> Self {
         let tree = Self::new();
         for (age, (path, content)) in files.iter().rev().enumerate() {
@@ -49,7 +49,7 @@ impl Tree {
         path.strip_prefix(&self.root).unwrap().to_str().unwrap().to_owned()
     }
 
-    /// All of the tree may be searched.
+    /// Scope that permits the whole tree.
     pub(super) fn scope(&self) -> Scope<'_> {
         Scope {
             root: &self.root,
@@ -61,7 +61,7 @@ impl Tree {
         }
     }
 
-    /// A context whose permit lets the tool read `path` below the root.
+    /// Context whose permit lets the tool read `path` below the root.
     pub(super) fn cx(&self, path: &str, filter: Option<PathFilter>) -> ToolCx {
         let requested = self.root.join(path);
         let resolved = requested.canonicalize().unwrap_or_else(|_| requested.clone());
@@ -72,7 +72,7 @@ impl Tree {
         self.cx_with(permit)
     }
 
-    /// A context with a permit.
+    /// Context with a permit.
     pub(super) fn cx_with(&self, permit: Permit) -> ToolCx {
         ToolCx::new(ToolCxParts {
             session_id: SessionId::new("session"),
@@ -96,7 +96,7 @@ impl Tree {
     }
 }
 
-/// Calls a tool as the runtime does: text for the model and structured data.
+/// Calls a tool like the runtime: text for the model and structured data.
 pub(super) fn call(
     tool: impl DynTool,
     input: &serde_json::Value,
@@ -109,7 +109,7 @@ pub(super) fn call(
     Ok((text, output.structured.unwrap().to().unwrap()))
 }
 
-/// Time that advances by one millisecond at each look.
+/// Clock that advances by one millisecond at each reading.
 #[derive(Debug, Default)]
 struct Ticking(std::sync::atomic::AtomicU64);
 

@@ -1,5 +1,5 @@
-//! What a program needs that keeps a table of a tree: the entries of folders, what ignore files leave out, and how files
-//! begin. With the bounds that Glob and Grep have.
+//! Reader of a tree for an index: entries of folders, ignore rules, and beginnings of files. With the limits of Glob
+//! and Grep.
 
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use super::ignored::{IgnoreFiles, Rules};
 use super::walk::{Scope, VERSION_CONTROL};
 use crate::workspace::{Missing, dir, entry_kind};
 
-/// Reads a tree folder by folder, in the order that its caller chooses. It never follows a link, opens regular files only,
-/// and neither folders nor files for which `allowed` is false.
+/// Reads a tree folder by folder, in the order that its caller chooses. It never follows a link, opens regular files
+/// only, and skips folders and files for which `allowed` is false.
 pub struct TreeReader<'a> {
     scope: Scope<'a>,
     ignores: IgnoreFiles,
@@ -24,7 +24,7 @@ impl std::fmt::Debug for TreeReader<'_> {
     }
 }
 
-/// What ignore files leave out below a folder: those of the folder and those above it.
+/// Ignore rules below a folder: those of the folder and those above it.
 #[derive(Debug, Clone, Default)]
 pub struct IgnoreRules(Option<Arc<Rules>>);
 
@@ -32,36 +32,36 @@ pub struct IgnoreRules(Option<Arc<Rules>>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TreeEntry {
-    /// Its name.
+    /// Name of the entry.
     pub name: std::ffi::OsString,
-    /// What it is; a link is not followed.
+    /// Kind of the entry; a link is not followed.
     pub kind: EntryKind,
 }
 
 impl<'a> TreeReader<'a> {
-    /// Reads the tree below `root`, a path without links. Ignore files that are links count if they lead into `workspace` or the
-    /// root.
+    /// Reads the tree below `root`, a path without links. Ignore files that are links are followed if they lead into
+    /// `workspace` or the root.
     pub fn new(root: &'a Path, workspace: &'a [PathBuf], allowed: &'a (dyn Fn(&Path) -> bool + Sync)) -> Self {
         let scope = Scope { root, workspace, include_ignored: false, max_depth: None, allowed, interrupt: &|| None };
         Self { scope, ignores: IgnoreFiles::default() }
     }
 
-    /// The rules of the folders above the root.
+    /// Rules of the folders above the root.
     #[must_use]
     pub fn rules_above(&self) -> IgnoreRules {
         IgnoreRules(self.ignores.above(&self.scope))
     }
 
-    /// The rules of a folder below others.
+    /// Rules of a folder below others.
     #[must_use]
     pub fn rules_of(&self, folder: &Path, above: &IgnoreRules) -> IgnoreRules {
         IgnoreRules(self.ignores.read_folder(folder, above.0.clone(), &self.scope))
     }
 
-    /// At most `limit` entries of a folder, in no order, without what version control keeps there.
+    /// At most `limit` entries of a folder, in no order, without version control's own data.
     ///
     /// # Errors
-    /// It may not be read, is no folder, or a link stands somewhere in its path.
+    /// The folder may not be read, is no folder, or a link is in its path.
     pub fn entries(&self, folder: &Path, limit: usize) -> io::Result<Vec<TreeEntry>> {
         self.check(folder)?;
         let entries = dir::Dir::open(folder, Missing::Refuse)?.list(limit)?;
@@ -76,7 +76,7 @@ impl<'a> TreeReader<'a> {
     /// At most `most` bytes from the beginning of a regular file.
     ///
     /// # Errors
-    /// It may not be read, is no regular file, or a link stands somewhere in its path.
+    /// The file may not be read, is no regular file, or a link is in its path.
     pub fn head(&self, file: &Path, most: u64) -> io::Result<Vec<u8>> {
         self.check(file)?;
         let opened = dir::open_file(file)?;
@@ -94,19 +94,19 @@ impl<'a> TreeReader<'a> {
 }
 
 impl IgnoreRules {
-    /// Whether a path below the folder is left out.
+    /// `true` if a path below the folder is left out.
     #[must_use]
     pub fn leave_out(&self, path: &Path, is_folder: bool) -> bool {
         self.0.as_ref().is_some_and(|rules| rules.leave_out(path, is_folder))
     }
 
-    /// A number that differs where the rules differ; 0 without rules.
+    /// Digest of the rules: different rules have different digests; 0 without rules.
     #[must_use]
     pub fn digest(&self) -> u64 {
         self.0.as_ref().map_or(0, |rules| rules.digest())
     }
 
-    /// Whether nothing is left out.
+    /// `true` if nothing is left out.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_none()

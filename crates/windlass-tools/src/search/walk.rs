@@ -1,4 +1,4 @@
-//! The walk that both engines share.
+//! The walk that both searches share.
 
 use std::ffi::OsStr;
 use std::fs::FileType;
@@ -10,45 +10,45 @@ use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, Wal
 
 use super::ignored::{Here, IgnoreFiles};
 
-/// Why a search ended before it was done.
+/// Reason why a search ended before it was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interrupt {
-    /// The caller no longer wants the result.
+    /// The caller no longer needs the result.
     Cancelled,
-    /// The time for this search is used up; what was found so far is returned.
+    /// The time limit has passed; the results so far are returned.
     TimedOut,
 }
 
-/// What may be searched.
+/// Scope of a search.
 #[derive(Clone, Copy)]
 pub(crate) struct Scope<'a> {
-    /// Where to start: a path without links, as `resolve` makes them. May be a file.
+    /// Start of the search: a path without links, as returned by `resolve`. May be a file.
     pub(crate) root: &'a Path,
-    /// The directories of the workspace: ignore files that are links count if they lead there.
+    /// Directories of the workspace: ignore files that are links are followed if they lead there.
     pub(crate) workspace: &'a [PathBuf],
-    /// Look also at what `.gitignore`, `.ignore` and `.git/info/exclude` leave out.
+    /// `true` to include files that `.gitignore`, `.ignore` and `.git/info/exclude` leave out.
     pub(crate) include_ignored: bool,
-    /// How many levels below the root are looked at; `None` for all.
+    /// Maximum depth below the root; `None` for all.
     pub(crate) max_depth: Option<usize>,
     /// Directories for which this is false are not entered, files are not opened.
     pub(crate) allowed: &'a (dyn Fn(&Path) -> bool + Sync),
-    /// Asked for every entry and during long files.
+    /// Polled for every entry and during long files.
     pub(crate) interrupt: &'a (dyn Fn() -> Option<Interrupt> + Sync),
 }
 
-/// What a walk met.
+/// Report of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct WalkReport {
     pub(crate) interrupted: Option<Interrupt>,
-    /// Entries that could not be read, directories mostly.
+    /// Number of unreadable entries, mostly directories.
     pub(crate) unreadable: usize,
-    /// Ignore files that did not count: no regular files, too large, or links out of the workspace.
+    /// Number of unusable ignore files: no regular files, too large, or links out of the workspace.
     pub(crate) unusable_ignores: usize,
-    /// Files and folders that ignore files left out, as far as the search would have looked at them.
+    /// Files and folders that ignore files left out, as far as the search would have visited them.
     pub(crate) ignored: LeftOut,
 }
 
-/// Entries that a search left out.
+/// Number of entries that a search left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct LeftOut {
     pub(crate) files: usize,
@@ -61,7 +61,7 @@ impl LeftOut {
         *count = count.saturating_add(1);
     }
 
-    /// The entries in words, such as `1 ignored file and 2 ignored folders were`. `None` without any.
+    /// Counts in words, such as `1 ignored file and 2 ignored folders were`. `None` without any.
     pub(crate) fn phrase(self) -> Option<String> {
         let part = |count: usize, name: &str| match count {
             0 => None,
@@ -94,15 +94,15 @@ impl WalkReport {
 
 /// One worker's part in a walk.
 pub(crate) trait Worker: Send {
-    /// Whether anything in this directory can still matter.
+    /// `true` if anything in this directory can still matter.
     fn enter(&mut self, _directory: &Path) -> bool {
         true
     }
 
-    /// `true` if the file would be looked at but for ignore files.
+    /// `true` if the file would be visited but for ignore files.
     fn wants(&self, file: &Path) -> bool;
 
-    /// Looks at one regular file or link.
+    /// Visits one regular file or link.
     fn visit(&mut self, entry: &DirEntry, kind: FileType) -> Result<(), Interrupt>;
 }
 
@@ -119,11 +119,11 @@ pub(crate) fn walk<'a, W: Worker>(scope: Scope<'a>, make: &'a (dyn Fn() -> W + S
     let ignores = (!scope.include_ignored).then(|| Arc::new(IgnoreFiles::default()));
     let ignored_folders = Arc::new(AtomicUsize::new(0));
     let mut builder = WalkBuilder::new(scope.root);
-    // It opens no ignore files itself.
+    // The library opens no ignore files itself.
     builder.standard_filters(false).follow_links(false).threads(threads()).max_depth(scope.max_depth);
     if let Some(ignores) = ignores.clone() {
         let ignored_folders = Arc::clone(&ignored_folders);
-        // Before it is listed. Files are looked at where the rules of their folder are at hand.
+        // Checked before the folder is listed. Files are checked where the rules of their folder are at hand.
         builder.filter_entry(move |entry| {
             let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
             let is_ignored = is_folder && ignores.leave_out_folder(entry.path());
@@ -142,7 +142,7 @@ pub(crate) fn walk<'a, W: Worker>(scope: Scope<'a>, make: &'a (dyn Fn() -> W + S
     }
 }
 
-/// More than there are processors when there are few: some wait for the disk.
+/// Number of threads: more than there are processors when there are few, because some wait for the disk.
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(4, usize::from).clamp(4, 12)
 }
@@ -183,7 +183,7 @@ struct Member<'s, W> {
 
 impl<W: Worker> Member<'_, W> {
     fn stop(&self, why: Interrupt) -> WalkState {
-        // The first reason counts.
+        // The first reason is reported.
         let _first = self.tally.interrupted.set(why);
         WalkState::Quit
     }

@@ -1,4 +1,4 @@
-//! The list of tasks as data: what a change makes of it. Pure.
+//! The list of tasks as data, and its changes. Pure.
 
 use std::collections::BTreeSet;
 
@@ -9,15 +9,15 @@ use windlass_tool::ToolError;
 use super::NewStatus;
 use crate::todo::{Todo, TodoPriority, TodoStatus};
 
-/// Tasks that a list may have.
+/// Maximum number of tasks in a list.
 const MOST_TASKS: usize = 200;
-/// Most characters of a subject, a name of an owner and a description.
+/// Maximum number of characters of a subject, an owner's name and a description.
 const LONGEST_LINE: usize = 300;
 const LONGEST_TEXT: usize = 10_000;
-/// Most bytes of a list as JSON: each change writes all of it to the log.
+/// Maximum number of bytes of a list as JSON: each change writes all of it to the log.
 const LARGEST_LIST: usize = 256 * 1024;
 
-/// A task, in the form of the log: that of an item of TodoWrite, and more.
+/// A task in the format of the log: an item of TodoWrite with additional fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Task {
@@ -40,7 +40,7 @@ pub(super) struct Task {
     metadata: Map<String, Value>,
 }
 
-/// What a task is to become. What is `None` or empty stays as it is.
+/// Requested change of a task. Fields that are `None` or empty stay unchanged.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Change {
     pub(super) subject: Option<String>,
@@ -50,16 +50,16 @@ pub(super) struct Change {
     pub(super) owner: Option<String>,
     pub(super) blocks: Vec<String>,
     pub(super) blocked_by: Vec<String>,
-    /// A value of null takes a field away.
+    /// A value of null removes a field.
     pub(super) metadata: Map<String, Value>,
 }
 
-/// A list of tasks in which each has a name of its own.
+/// A list of tasks with unique names.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Tasks(pub(super) Vec<Task>);
 
 impl Tasks {
-    /// The tasks of a list in the log. Items without a name, as TodoWrite writes them, get numbers.
+    /// Tasks of a list in the log. Items without a name, as TodoWrite writes them, get numbers.
     pub(super) fn of(mut tasks: Vec<Task>) -> Self {
         let mut next = highest(&tasks);
         let mut seen = BTreeSet::new();
@@ -73,7 +73,7 @@ impl Tasks {
         Self(tasks)
     }
 
-    /// The highest number that is the name of a task; zero if there is none.
+    /// Highest number that is the name of a task; zero if there is none.
     pub(super) fn highest(&self) -> u64 {
         highest(&self.0)
     }
@@ -82,18 +82,18 @@ impl Tasks {
         self.0.iter().find(|task| task.id == id)
     }
 
-    /// The names of the tasks that wait for this one, in the order of the list.
+    /// Names of the tasks that wait for this one, in the order of the list.
     pub(super) fn blocks(&self, id: &str) -> Vec<&str> {
         self.0.iter().filter(|task| task.blocked_by.contains(id)).map(|task| task.id.as_str()).collect()
     }
 
-    /// The names of the tasks that keep this one from being begun, in the order of the list.
+    /// Names of the tasks that block this one, in the order of the list.
     pub(super) fn open_blockers(&self, task: &Task) -> Vec<&str> {
         let open = |other: &&Task| other.status != TodoStatus::Completed && task.blocked_by.contains(&other.id);
         self.0.iter().filter(open).map(|other| other.id.as_str()).collect()
     }
 
-    /// Adds a pending task under a name that no other has, and returns the name.
+    /// Adds a pending task under an unused name. Returns the name.
     pub(super) fn add(&mut self, id: u64, change: Change) -> Result<String, ToolError> {
         if self.0.len() >= MOST_TASKS {
             return Err(ToolError::rejected(format!(
@@ -118,7 +118,7 @@ impl Tasks {
         Ok(id)
     }
 
-    /// Changes a task, and returns which fields are other ones now.
+    /// Changes a task. Returns the names of the changed fields.
     pub(super) fn update(&mut self, id: &str, change: Change) -> Result<Vec<&'static str>, ToolError> {
         if change.status == Some(NewStatus::Deleted) {
             self.delete(id);
@@ -166,7 +166,7 @@ impl Tasks {
         Ok(updated)
     }
 
-    /// Whether a task is another one, or waits for it, at once or through others.
+    /// `true` if a task is the other one, or waits for it, directly or through others.
     fn waits_for(&self, task: &str, other: &str) -> bool {
         let (mut seen, mut open) = (BTreeSet::new(), vec![task]);
         while let Some(id) = open.pop() {
@@ -180,7 +180,7 @@ impl Tasks {
         false
     }
 
-    /// The same list as TodoWrite has it.
+    /// The list in the format of TodoWrite.
     pub(super) fn todos(&self) -> Vec<Todo> {
         let todo = |task: &Task| {
             let mut todo = Todo::new(&task.content, &task.active_form).with_status(task.status);
@@ -192,11 +192,11 @@ impl Tasks {
 }
 
 impl Task {
-    /// Sets what is given, and returns which fields are other ones now.
+    /// Sets the given fields. Returns the names of the changed ones.
     fn set(&mut self, change: Change) -> Result<Vec<&'static str>, ToolError> {
         let before = self.clone();
         if let Some(subject) = change.subject {
-            // The form while it is done follows the subject, unless the model gave one.
+            // The active form follows the subject, unless the model gave one.
             if self.active_form == self.content {
                 self.active_form.clone_from(&subject);
             }

@@ -1,7 +1,7 @@
 //! TaskCreate, TaskGet, TaskUpdate and TaskList: a list of tasks that may wait for each other.
 //!
-//! It is the list that TodoWrite replaces as a whole: both stand in one line of the log, and hosts, hooks and reminders
-//! know one list.
+//! The tools share their list with TodoWrite, which replaces it as a whole: both are in one line of the log, and hosts,
+//! hooks and reminders know one list.
 
 mod list;
 mod write;
@@ -36,7 +36,7 @@ pub enum NewStatus {
 }
 
 impl NewStatus {
-    /// The status of a task that stays on the list.
+    /// Status of a task that stays on the list.
     fn kept(self) -> Option<TodoStatus> {
         match self {
             Self::Pending => Some(TodoStatus::Pending),
@@ -47,7 +47,7 @@ impl NewStatus {
     }
 }
 
-/// The highest number that this session has given a task: the number of a deleted task is not given again.
+/// Highest number that this session has given a task: the number of a deleted task is not given again.
 #[derive(Debug, Default)]
 struct Numbers(AtomicU64);
 
@@ -59,20 +59,20 @@ impl Numbers {
     }
 }
 
-/// The list as the log has it. A list that this version cannot read is as good as none.
+/// List from the log. An unreadable list is treated as none.
 fn recorded(cx: &ToolCx) -> Tasks {
     let tasks: Option<Vec<Task>> = cx.state::<Recorded>().todos().and_then(|todos| todos.to().ok());
     Tasks::of(tasks.unwrap_or_default())
 }
 
-/// The result of a call that changed the list.
+/// Result of a call that changed the list.
 fn changed(text: String, tasks: &Tasks, structured: &impl Serialize, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
     let list = JsonText::of(&tasks.0)?;
     cx.state::<TodoList>().replace(tasks.todos());
     ToolOutput::text(text).with_change(ContextChange::Todos(list)).with_structured(structured)
 }
 
-/// A name of a task as models write it: `3`, `#3`.
+/// Name of a task from the forms that models write: `3`, `#3`.
 fn id(written: &str) -> &str {
     let written = written.trim();
     written.strip_prefix('#').unwrap_or(written)
@@ -82,7 +82,7 @@ fn unknown(id: &str) -> String {
     format!("There is no task #{id}. TaskList shows all.")
 }
 
-/// The names of tasks in words: `#1, #2`.
+/// Names of tasks in words: `#1, #2`.
 fn names(ids: &[&str]) -> String {
     ids.iter().map(|id| format!("#{id}")).collect::<Vec<_>>().join(", ")
 }
@@ -100,7 +100,7 @@ fn word(status: TodoStatus) -> &'static str {
 #[non_exhaustive]
 pub struct TaskGet;
 
-/// What TaskGet takes.
+/// Input of [`TaskGet`].
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -155,7 +155,7 @@ impl Tool for TaskGet {
 #[non_exhaustive]
 pub struct TaskList;
 
-/// What TaskList takes: no fields.
+/// Input of [`TaskList`]: no fields.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TaskListInput {}

@@ -12,12 +12,12 @@ use super::list::{Change, Tasks};
 use super::{NewStatus, Numbers, changed, id, names, recorded, unknown, word};
 use crate::todo::TodoStatus;
 
-/// Puts a task on the list.
+/// Adds a task to the list.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct TaskCreate;
 
-/// What TaskCreate takes.
+/// Input of [`TaskCreate`].
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -70,7 +70,7 @@ impl Tool for TaskCreate {
 #[non_exhaustive]
 pub struct TaskUpdate;
 
-/// What TaskUpdate takes. What is not given stays as it is.
+/// Input of [`TaskUpdate`]. Fields that are not given stay unchanged.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -155,7 +155,7 @@ impl Tool for TaskUpdate {
     }
 }
 
-/// What the model reads of a change: what it changed, and what follows for the next step.
+/// Summary of a change for the model: the changed fields, and the consequences for the next step.
 fn summary(tasks: &Tasks, id: &str, fields: &[&str]) -> String {
     let Some(task) = tasks.find(id) else { return format!("Task #{id} is deleted.") };
     if fields.is_empty() {

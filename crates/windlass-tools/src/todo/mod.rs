@@ -9,7 +9,7 @@ use serde_json::json;
 use windlass_tool::{Recorded, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::{Access, ContextChange, JsonText};
 
-/// Tasks that a list may have.
+/// Maximum number of tasks in a list.
 const MAX_TODOS: usize = 200;
 
 /// One task.
@@ -33,7 +33,7 @@ pub struct Todo {
 }
 
 impl Todo {
-    /// A pending task.
+    /// Creates a pending task.
     #[must_use]
     pub fn new(content: impl Into<String>, active_form: impl Into<String>) -> Self {
         Self {
@@ -45,7 +45,7 @@ impl Todo {
         }
     }
 
-    /// The same task in another state.
+    /// Sets the status.
     #[must_use]
     pub fn with_status(mut self, status: TodoStatus) -> Self {
         self.status = status;
@@ -79,23 +79,23 @@ pub enum TodoPriority {
     Low,
 }
 
-/// The list of a session (`cx.state::<TodoList>()`). In a resumed session it is that of the last run once
-/// TodoWrite was called.
+/// List of a session (`cx.state::<TodoList>()`). In a resumed session it is that of the last run once TodoWrite was
+/// called.
 #[derive(Debug, Default)]
 pub struct TodoList(Mutex<Option<Vec<Todo>>>);
 
 impl TodoList {
-    /// The tasks as they are now.
+    /// Present tasks.
     pub fn todos(&self) -> Vec<Todo> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
     }
 
-    /// Puts another list in place. Returns the old one.
+    /// Replaces the list. Returns the old one.
     pub fn replace(&self, todos: Vec<Todo>) -> Vec<Todo> {
         self.replace_or(todos, Vec::new)
     }
 
-    /// Puts another list in place. Returns the old one, or what `before` says when there is none yet.
+    /// Replaces the list. Returns the old one, or the result of `before` when there is none yet.
     fn replace_or(&self, todos: Vec<Todo>, before: impl FnOnce() -> Vec<Todo>) -> Vec<Todo> {
         let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         list.replace(todos).unwrap_or_else(before)
@@ -107,7 +107,7 @@ impl TodoList {
 #[non_exhaustive]
 pub struct TodoWrite;
 
-/// What TodoWrite takes.
+/// Input of [`TodoWrite`].
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TodoWriteInput {
@@ -138,7 +138,7 @@ impl Tool for TodoWrite {
             todo.active_form.clone_from(&todo.content);
         }
         let text = summary(&input.todos);
-        // A list that this version cannot read is as good as none.
+        // An unreadable list is treated as none.
         let before = || cx.state::<Recorded>().todos().and_then(|todos| todos.to().ok()).unwrap_or_default();
         let old = cx.state::<TodoList>().replace_or(input.todos.clone(), before);
         let structured = json!({ "oldTodos": old, "newTodos": input.todos });

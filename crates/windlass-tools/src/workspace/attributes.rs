@@ -1,4 +1,4 @@
-//! Extended attributes, access lists among them.
+//! Extended attributes, including access lists.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -7,10 +7,10 @@ use std::os::unix::ffi::OsStrExt;
 use rustix::fs::XattrFlags;
 use rustix::io::Errno;
 
-/// Granted to the content that was judged, not to what replaces it.
+/// Attribute that is granted to the judged content, not to its replacement.
 const NOT_COPIED: &[u8] = b"security.capability";
 
-/// Gives `new` every attribute of `old`; false if one could not be given.
+/// Copies every attribute of `old` to `new`; `false` if one could not be copied.
 pub(super) fn copy(old: &File, new: &File) -> bool {
     let names = match list(old) {
         Ok(names) => names,

@@ -1,4 +1,4 @@
-//! Files that are elsewhere, with some folders of this machine beside them.
+//! Remote workspace with some folders of this machine.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,9 +12,8 @@ use windlass_tool::{
 use super::LocalWorkspace;
 use windlass_types::text::visible_path;
 
-/// A workspace whose files are elsewhere, and folders of this machine that can be read under their own paths: where large
-/// results are kept that the model reads back. They stand in the place of what has the same path elsewhere, and are never
-/// written through this.
+/// A remote workspace, and folders of this machine that can be read under their own paths, such as those with large
+/// results that the model reads back. They hide remote files of the same path, and are never written through this.
 #[derive(Debug)]
 pub struct WithLocalFolders {
     far: Arc<dyn Workspace>,
@@ -23,7 +22,7 @@ pub struct WithLocalFolders {
 }
 
 impl WithLocalFolders {
-    /// Puts folders, by their absolute paths, beside a workspace.
+    /// Adds folders, by their absolute paths, to a workspace.
     pub fn new(far: Arc<dyn Workspace>, folders: impl IntoIterator<Item = PathBuf>) -> Self {
         Self { far, folders: folders.into_iter().collect(), local: LocalWorkspace::new() }
     }
@@ -50,7 +49,7 @@ impl WithLocalFolders {
 impl Workspace for WithLocalFolders {
     async fn resolve(&self, path: &Path) -> Result<ResolvedPath, WorkspaceError> {
         let found = self.of(path).resolve(path).await?;
-        // A link must not change sides: what was judged there would be opened here, or the other way round.
+        // A link must not change sides: a path judged there would be opened here, or the other way round.
         if self.is_here(path) != self.is_here(&found.path) {
             let message = format!("{} leads from one machine to another", visible_path(path));
             return Err(WorkspaceError::new(WorkspaceErrorKind::NotPermitted, message));

@@ -1,4 +1,4 @@
-//! Waiting for the disk without holding up other tasks.
+//! Disk access that does not block other tasks.
 
 use std::error::Error;
 use std::fmt;
@@ -15,8 +15,8 @@ impl fmt::Display for Ending {
 
 impl Error for Ending {}
 
-/// Runs `work` on the blocking pool of the current tokio runtime, or right here
-/// when there is none. A panic is resumed in the caller.
+/// Runs `work` on the blocking pool of the current tokio runtime, or right here when there is none. A panic is resumed
+/// in the caller.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Ending> {
     let Ok(runtime) = tokio::runtime::Handle::try_current() else {
         return Ok(work());

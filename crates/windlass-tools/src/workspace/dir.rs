@@ -1,8 +1,7 @@
 //! Directories and files reached without following a single link.
 //!
-//! A path that was judged is a path without links. Opening it here either reaches
-//! exactly that place or fails: a link that has appeared in any component since,
-//! also in the last one, is an error and never a detour.
+//! A path that was judged is a path without links. Opening it here either reaches exactly that place or fails: a link
+//! that has appeared in any component since, including the last one, is an error and never a detour.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -31,17 +30,17 @@ const FILE: OFlags =
     OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 const DIRECTORY: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// Directories that may be entered but not listed can be passed on the way.
+/// Flags for directories on the way, which may be entered but not listed.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const PASSING: OFlags = DIRECTORY.union(OFlags::PATH);
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 const PASSING: OFlags = DIRECTORY.union(OFlags::RDONLY);
 
-/// Opens what stands at `path`, which has no links, for reading. It may be a
-/// directory or a special file: the caller looks at the metadata of the result.
+/// Opens `path`, which has no links, for reading. The result may be a directory or a special file: the caller checks
+/// its metadata.
 ///
 /// # Errors
-/// [`is_link_error`] is true for the error when a link stands on the way.
+/// [`is_link_error`] is true for the error when a link is on the way.
 pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     if let Some(opened) = open_whole(path, FILE) {
@@ -55,13 +54,13 @@ pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     }
 }
 
-/// What stands at `path`, which has no `..`, if it can be reached without following a link. `Some(None)`: no link stands on the
-/// way to the name that is missing, or stands behind what is no directory.
+/// Kind of the entry at `path`, which has no `..`, if it can be reached without following a link. `Some(None)`: there
+/// is no link on the way to the name, which is missing, or is below something that is no directory.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn kind_without_links(path: &Path) -> Option<Option<Entry>> {
     let fd = match open_whole(path, OFlags::PATH.union(OFlags::CLOEXEC))? {
         Ok(fd) => fd,
-        // A link on the way, also one that leads nowhere, is another error.
+        // A link on the way, even a dangling one, is another error.
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Some(None);
         }
@@ -71,13 +70,13 @@ pub(crate) fn kind_without_links(path: &Path) -> Option<Option<Entry>> {
     Some(Some(entry_of(FileType::from_raw_mode(stat.st_mode))))
 }
 
-/// As [`open_file`], if the system knows the path without asking a disk or a server; else `None`.
+/// Like [`open_file`], if the system knows the path without asking a disk or a server; else `None`.
 pub(crate) fn open_file_at_hand(path: &Path) -> Option<File> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     {
         use rustix::fs::ResolveFlags;
         let resolve = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS).union(ResolveFlags::CACHED);
-        // An error is found again, and reported, by the way that waits.
+        // The slower way finds the error again, and reports it.
         rustix::fs::openat2(rustix::fs::CWD, path, FILE, Mode::empty(), resolve).ok().map(File::from)
     }
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -92,7 +91,7 @@ pub(crate) fn read_at_hand(file: &File, buffer: &mut [u8]) -> Option<usize> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     {
         use rustix::io::ReadWriteFlags;
-        /// Stands for the current position.
+        /// Value for the current position.
         const HERE: u64 = u64::MAX;
         let mut buffers = [io::IoSliceMut::new(buffer)];
         rustix::io::preadv2(file, &mut buffers, HERE, ReadWriteFlags::NOWAIT).ok()
@@ -111,15 +110,15 @@ impl AsFd for Dir {
     }
 }
 
-/// Bytes of entries that are asked for at once.
+/// Number of bytes of entries that are requested at once.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const LIST: usize = 32 * 1024;
 
-/// The entries of a directory, their names one behind the other.
+/// Entries of a directory, their names in one buffer.
 #[derive(Debug, Default)]
 pub(crate) struct Listed {
     names: Vec<u8>,
-    /// Where each name ends.
+    /// End of each name.
     ends: Vec<(usize, Entry)>,
 }
 
@@ -141,7 +140,7 @@ impl Dir {
     /// Opens the directory at `path`, which has no links.
     ///
     /// # Errors
-    /// As [`open_file`].
+    /// The same as [`open_file`].
     pub(crate) fn open(path: &Path, missing: Missing) -> io::Result<Self> {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         if let Some(opened) = open_whole(path, DIRECTORY.union(OFlags::RDONLY)) {
@@ -149,8 +148,8 @@ impl Dir {
             match opened {
                 Ok(fd) => return Ok(Self { fd }),
                 Err(error) if missing == Missing::Create && error.kind() == NotFound => {}
-                // One that may be written but not listed opens only for passing, and
-                // the step by step way distinguishes a link from another non-directory.
+                // A directory that may be written but not listed opens only for passing, and the step by step way
+                // distinguishes a link from another non-directory.
                 Err(error) if matches!(error.kind(), PermissionDenied | NotADirectory) => {}
                 Err(error) => return Err(error),
             }
@@ -172,7 +171,7 @@ impl Dir {
         walk(path, Missing::Refuse).map(|fd| Self { fd })
     }
 
-    /// When a name was changed last; links are not followed.
+    /// Modification time of a name; links are not followed.
     pub(crate) fn modified(&self, name: &OsStr) -> io::Result<SystemTime> {
         #[allow(clippy::useless_conversion, reason = "the fields differ in size from system to system")]
         let (seconds, nanos) = {
@@ -184,7 +183,7 @@ impl Dir {
         Ok(base.and_then(|base| base.checked_add(Duration::from_nanos(nanos.into()))).unwrap_or(UNIX_EPOCH))
     }
 
-    /// Looks at one name, without following it. `None` when it does not exist.
+    /// Status of one name, without following it. `None` when it does not exist.
     #[allow(clippy::useless_conversion, reason = "the fields differ in size from system to system")]
     pub(crate) fn status(&self, name: &OsStr) -> io::Result<Option<EntryStatus>> {
         match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -198,7 +197,7 @@ impl Dir {
         }
     }
 
-    /// The number of the device that it is on, and its own there.
+    /// Device number and inode number.
     #[cfg(target_os = "linux")]
     #[allow(clippy::useless_conversion, reason = "the fields differ from system to system")]
     pub(crate) fn identity(&self) -> io::Result<(u64, u64)> {
@@ -206,8 +205,8 @@ impl Dir {
         Ok((stat.st_dev.into(), stat.st_ino.into()))
     }
 
-    /// What the file system says of a file, without following it, and how many names the file has. `None` when it does not
-    /// exist.
+    /// Stamp of a file from the file system, without following it, and the number of the file's names. `None` when it
+    /// does not exist.
     #[allow(clippy::useless_conversion, clippy::unnecessary_cast, reason = "the fields differ from system to system")]
     pub(crate) fn stamp(&self, name: &OsStr) -> io::Result<Option<(FileStamp, u64)>> {
         let stat = match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -240,7 +239,7 @@ impl Dir {
         Ok(names)
     }
 
-    /// As [`entries`](Self::entries), in few pieces of memory.
+    /// Like [`entries`](Self::entries), with few allocations.
     pub(crate) fn list(&self, limit: usize) -> io::Result<Listed> {
         let mut listed = Listed::default();
         #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -264,7 +263,7 @@ impl Dir {
         Ok(listed)
     }
 
-    /// Returns whether there is room for more.
+    /// Adds an entry. Returns `true` if there is space for more.
     fn add(&self, listed: &mut Listed, name: &[u8], kind: FileType, limit: usize) -> io::Result<bool> {
         if matches!(name, b"." | b"..") {
             return Ok(true);
@@ -304,7 +303,7 @@ impl Dir {
         Ok(entries)
     }
 
-    /// Whether this process may write to the file itself, apart from replacing it.
+    /// Checks that this process may write to the file itself, apart from replacing it.
     pub(crate) fn may_write(&self, name: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::accessat(&self.fd, name, Access::WRITE_OK, AtFlags::EACCESS)?)
     }
@@ -325,12 +324,12 @@ impl Dir {
         Ok(File::from(fd))
     }
 
-    /// Renames within this directory, over what `to` was.
+    /// Renames within this directory, over an existing `to`.
     pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::renameat(&self.fd, from, &self.fd, to)?)
     }
 
-    /// The same directory, for files whose content is compared before they are replaced.
+    /// View of this directory for files whose content is compared before they are replaced.
     pub(crate) fn swap(&self) -> SwapFolder<'_> {
         SwapFolder::new(self.fd.as_fd())
     }
@@ -368,7 +367,7 @@ impl Dir {
     pub(crate) fn sync(&self) -> io::Result<()> {
         match rustix::fs::fsync(&self.fd) {
             Ok(()) => Ok(()),
-            // A directory open only for passing, or a file system without it.
+            // A directory open only for passing, or a file system without sync.
             Err(Errno::BADF | Errno::INVAL) => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -384,18 +383,17 @@ fn entry_of(kind: FileType) -> Entry {
     }
 }
 
-/// Whether an open failed because a link stands where none stood before.
+/// `true` if an open failed because of an unexpected link.
 pub(crate) fn is_link_error(error: &io::Error) -> bool {
     error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
 }
 
-/// The error for a link where there must be none.
+/// Error for an unexpected link.
 pub(crate) fn link_error() -> io::Error {
     Errno::LOOP.into()
 }
 
-/// One system call for the whole path. `None` where the kernel, or a filter before
-/// it, does not know the call.
+/// Opens the whole path with one system call. `None` if the kernel, or a filter before it, does not know the call.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn open_whole(path: &Path, flags: OFlags) -> Option<io::Result<OwnedFd>> {
     use rustix::fs::ResolveFlags;
@@ -414,7 +412,7 @@ fn split(path: &Path) -> io::Result<(&Path, &OsStr)> {
     }
 }
 
-/// Component by component from the root, each opened in the one before.
+/// Opens component by component from the root, each in the one before.
 fn walk(path: &Path, missing: Missing) -> io::Result<OwnedFd> {
     let mut at = rustix::fs::open("/", PASSING, Mode::empty())?;
     for part in path.components() {
@@ -441,7 +439,7 @@ fn walk(path: &Path, missing: Missing) -> io::Result<OwnedFd> {
     Ok(at)
 }
 
-/// A link met where a directory was wanted is reported as one, on every system.
+/// Reports a link in place of a directory as a link, on every system.
 fn named(parent: &OwnedFd, name: &OsStr, error: Errno) -> io::Error {
     if matches!(error, Errno::NOTDIR | Errno::LOOP | Errno::MLINK)
         && rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)

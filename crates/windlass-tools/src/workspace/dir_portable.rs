@@ -1,5 +1,5 @@
-//! The same as `dir.rs` for systems without directory handles: names are looked
-//! up by path, and the path is checked to be free of links at each use.
+//! Counterpart of `dir.rs` for systems without directory handles: names are looked up by path, and the path is checked
+//! to be free of links at each use.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -18,10 +18,10 @@ pub(crate) struct Dir {
     path: PathBuf,
 }
 
-/// Opens what stands at `path`, which has no links, for reading.
+/// Opens `path`, which has no links, for reading.
 ///
 /// # Errors
-/// [`is_link_error`] is true for the error when a link stands on the way.
+/// [`is_link_error`] is true for the error when a link is on the way.
 pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     check(path)?;
     let file = File::open(path)?;
@@ -29,12 +29,12 @@ pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// `None`: here it is not known whether opening would wait.
+/// `None`: it is unknown here if opening would wait.
 pub(crate) fn open_file_at_hand(_: &Path) -> Option<File> {
     None
 }
 
-/// `None`: here it is not known whether reading would wait.
+/// `None`: it is unknown here if reading would wait.
 pub(crate) fn read_at_hand(_: &File, _: &mut [u8]) -> Option<usize> {
     None
 }
@@ -57,7 +57,7 @@ impl Dir {
     /// Opens the directory at `path`, which has no links.
     ///
     /// # Errors
-    /// As [`open_file`].
+    /// The same as [`open_file`].
     pub(crate) fn open(path: &Path, missing: Missing) -> io::Result<Self> {
         if missing == Missing::Create {
             fs::create_dir_all(path)?;
@@ -74,12 +74,12 @@ impl Dir {
         Self::open(path, Missing::Refuse)
     }
 
-    /// When a name was changed last; links are not followed.
+    /// Modification time of a name; links are not followed.
     pub(crate) fn modified(&self, name: &OsStr) -> io::Result<SystemTime> {
         fs::symlink_metadata(self.path.join(name))?.modified()
     }
 
-    /// What the file system says of a file, without following it. `None` when it does not exist.
+    /// Stamp of a file from the file system, without following it. `None` when it does not exist.
     pub(crate) fn stamp(&self, name: &OsStr) -> io::Result<Option<(FileStamp, u64)>> {
         check(&self.path)?;
         let meta = match fs::symlink_metadata(self.path.join(name)) {
@@ -92,7 +92,7 @@ impl Dir {
         Ok(Some((stamp, 1)))
     }
 
-    /// Looks at one name, without following it. `None` when it does not exist.
+    /// Status of one name, without following it. `None` when it does not exist.
     pub(crate) fn status(&self, name: &OsStr) -> io::Result<Option<EntryStatus>> {
         check(&self.path)?;
         match fs::symlink_metadata(self.path.join(name)) {
@@ -129,7 +129,7 @@ impl Dir {
         Ok(names)
     }
 
-    /// As [`entries`](Self::entries).
+    /// Like [`entries`](Self::entries).
     pub(crate) fn list(&self, limit: usize) -> io::Result<Listed> {
         self.entries(limit).map(Listed)
     }
@@ -155,7 +155,7 @@ impl Dir {
         Ok(entries)
     }
 
-    /// Whether this process may write to the file itself, apart from replacing it.
+    /// Checks that this process may write to the file itself, apart from replacing it.
     pub(crate) fn may_write(&self, name: &OsStr) -> io::Result<()> {
         if fs::symlink_metadata(self.path.join(name))?.permissions().readonly() {
             return Err(io::Error::from(io::ErrorKind::PermissionDenied));
@@ -169,23 +169,23 @@ impl Dir {
         File::create_new(self.path.join(name))
     }
 
-    /// Renames within this directory, over what `to` was.
+    /// Renames within this directory, over an existing `to`.
     pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         check(&self.path)?;
         fs::rename(self.path.join(from), self.path.join(to))
     }
 
-    /// The same directory, for files whose content is compared before they are replaced.
+    /// View of this directory for files whose content is compared before they are replaced.
     pub(crate) fn swap(&self) -> SwapFolder<'_> {
         SwapFolder::new(&self.path)
     }
 
-    /// Gives a file a second name that must not exist yet, and takes the first away.
+    /// Gives a file a second name that must not exist yet, and removes the first.
     pub(crate) fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         self.rename_new_into(from, self, to)
     }
 
-    /// As [`rename_new`](Self::rename_new), into another directory.
+    /// Like [`rename_new`](Self::rename_new), into another directory.
     pub(crate) fn rename_new_into(&self, from: &OsStr, dir: &Self, to: &OsStr) -> io::Result<()> {
         check(&self.path)?;
         check(&dir.path)?;
@@ -203,18 +203,18 @@ impl Dir {
         fs::remove_dir(self.path.join(name))
     }
 
-    /// Directories need no sync of their own here.
+    /// Does nothing: directories need no sync of their own here.
     pub(crate) fn sync(&self) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// Whether an open failed because a link stands where none stood before.
+/// `true` if an open failed because of an unexpected link.
 pub(crate) fn is_link_error(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<LinkOnTheWay>())
 }
 
-/// The error for a link where there must be none.
+/// Error for an unexpected link.
 pub(crate) fn link_error() -> io::Error {
     io::Error::other(LinkOnTheWay)
 }

@@ -1,6 +1,6 @@
-//! What stands under a name.
+//! Directory entries.
 
-/// Whether missing directories are made on the way.
+/// Treatment of missing directories on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
     Refuse,
@@ -20,7 +20,7 @@ pub(crate) enum Entry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EntryStatus {
     pub(crate) entry: Entry,
-    /// How many names the file has.
+    /// Number of the file's names.
     pub(crate) names: u64,
     #[cfg(unix)]
     pub(crate) rights: Rights,

@@ -23,42 +23,40 @@ use super::replace::{Expect, NotRegular, Place, compare_and_remove, replace_with
 use super::resolve::{is_cycle, kind, resolve};
 use super::temporary_files::TemporaryFiles;
 
-/// Most bytes that one read returns.
+/// Maximum number of bytes that one read returns.
 const MAX_READ: usize = 1024 * 1024;
 
-/// How many bytes one read asks for where the size that the system gives for a file is wrong.
+/// Number of bytes that one read requests if the system reports a wrong size for a file.
 const LEAST_READ: usize = 16 * 1024;
 
-/// Most bytes that are copied from the system's memory where other tasks wait for it.
+/// Maximum number of bytes copied from the system's memory while other tasks wait.
 const MAX_READ_AT_HAND: usize = 256 * 1024;
 
 /// The files of this machine, as the account of this process may use them.
 ///
-/// What a permit covers is reached by its resolved path, without following a single
-/// link: a link that was put anywhere on the way after the path was judged makes the
-/// call fail and never leads elsewhere. Devices, pipes and sockets are neither
-/// waited for nor read.
+/// A permitted file is reached by its resolved path, without following a single link: a link that was put anywhere on
+/// the way after the path was judged makes the call fail and never leads elsewhere. Devices, pipes and sockets are
+/// neither waited for nor read.
 ///
-/// A file that others change between the moment when it was read and the moment when it is to be replaced
-/// ([`compare_and_write`](Workspace::compare_and_write)) stays as they left it: see
+/// A file that others change between its reading and its replacement
+/// ([`compare_and_write`](Workspace::compare_and_write)) keeps their content: see
 /// [`content_swap`](windlass_tool::content_swap). Clones share the order in which calls change files.
 ///
-/// Works on any thread of a tokio runtime, where it leaves the waiting to the
-/// blocking pool, and also without a runtime.
+/// Works on any thread of a tokio runtime, where waits happen on the blocking pool, and also without a runtime.
 #[derive(Debug, Clone, Default)]
 pub struct LocalWorkspace {
     order: EditOrder,
-    /// The list of files that a kill would leave behind.
+    /// List of files that a kill would leave behind.
     pub(crate) temporary: Option<TemporaryFiles>,
 }
 
 impl LocalWorkspace {
-    /// The local files.
+    /// Workspace of the local files.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same, with a list of the temporary files that are made, so that those of a killed process can be removed.
+    /// Lists the temporary files that are made, so that those of a killed process can be removed.
     #[must_use]
     pub fn with_temporary_files(mut self, files: TemporaryFiles) -> Self {
         self.temporary = Some(files);
@@ -201,13 +199,13 @@ struct LocalFile {
     file: Arc<File>,
     path: Arc<Path>,
     info: FileInfo,
-    /// How much was read.
+    /// Number of bytes read so far.
     position: u64,
 }
 
 impl LocalFile {
-    /// How many bytes to ask for at once: what the size promises and one more, to see the end. Where it promises nothing, or
-    /// there was more, it is not believed.
+    /// Number of bytes to request at once: the remaining size and one more, to see the end. A size of zero, or one that
+    /// was exceeded, is not trusted.
     fn room(&self, limit: usize) -> usize {
         let wanted = match self.info.size.checked_sub(self.position) {
             Some(left) if self.info.size > 0 => usize::try_from(left.saturating_add(1)).unwrap_or(usize::MAX),
@@ -254,7 +252,7 @@ impl OpenFile for LocalFile {
     }
 }
 
-/// An open file, if it is a file.
+/// Open file, if it is a regular file.
 fn opened(file: File, path: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError> {
     let meta = file.metadata().map_err(|error| named(error, path))?;
     match kind(&meta) {
@@ -267,13 +265,13 @@ fn opened(file: File, path: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError> 
     }
 }
 
-/// The place that a permit lets us read for `path`, free of links when judged.
+/// Permitted place for reading `path`, free of links when judged.
 fn readable(permit: &Permit, path: &Path) -> Result<PathBuf, WorkspaceError> {
     let judged = permit.readable(path).ok_or_else(|| refused(WorkspaceErrorKind::NotPermitted, path))?;
     place_of(judged, permit, path)
 }
 
-/// The place that a permit lets us change for `path`, free of links when judged.
+/// Permitted place for changing `path`, free of links when judged.
 fn writable(permit: &Permit, path: &Path) -> Result<PathBuf, WorkspaceError> {
     let judged = permit.writable(path).ok_or_else(|| refused(WorkspaceErrorKind::NotPermitted, path))?;
     Ok(judged.resolved.clone())
@@ -283,7 +281,7 @@ fn place_of(judged: &JudgedPath, permit: &Permit, path: &Path) -> Result<PathBuf
     let place = if judged.requested == path {
         judged.resolved.clone()
     } else {
-        // Below a judged tree: links inside it may be used as long as they stay inside.
+        // Below a judged tree, links inside it may be used as long as they stay inside.
         let place = resolve(path).map_err(|error| named(error, path))?.path;
         if !place.starts_with(&judged.resolved) {
             return Err(refused(WorkspaceErrorKind::NotPermitted, path));
@@ -310,7 +308,7 @@ fn put(
     Ok(())
 }
 
-/// The directory and the name of a place where a regular file stands.
+/// Directory and name of a regular file.
 fn regular(place: &Path) -> io::Result<(Dir, OsString)> {
     let (Some(parent), Some(name)) = (place.parent(), place.file_name()) else {
         return Err(io::Error::from(io::ErrorKind::IsADirectory));
@@ -328,7 +326,7 @@ fn regular(place: &Path) -> io::Result<(Dir, OsString)> {
 fn remove(place: &Path, expected: Option<&[u8]>, list: Option<&TemporaryFiles>) -> io::Result<()> {
     let (dir, name) = regular(place)?;
     let parent = place.parent().unwrap_or(place);
-    // A read-only file stays one: removing it would not ask.
+    // A read-only file stays: removing it would not ask.
     dir.may_write(&name)?;
     match expected {
         Some(expected) => compare_and_remove(Place::new(&dir, parent, list), &name, expected)?,
@@ -382,7 +380,7 @@ fn executable(_: &Metadata) -> bool {
     false
 }
 
-/// Runs what may wait for a disk where it does not hold up other tasks.
+/// Runs work that may wait for a disk on a blocking thread.
 pub(crate) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, WorkspaceError> + Send + 'static,
 ) -> Result<T, WorkspaceError> {
@@ -411,7 +409,7 @@ fn refused(kind: WorkspaceErrorKind, path: &Path) -> WorkspaceError {
     WorkspaceError::new(kind, message)
 }
 
-/// An error of the system in words that name the path.
+/// Error of the system in words that name the path.
 pub(crate) fn named(error: io::Error, path: &Path) -> WorkspaceError {
     use io::ErrorKind as Io;
     let shown = visible_path(path);
@@ -441,7 +439,7 @@ pub(crate) fn named(error: io::Error, path: &Path) -> WorkspaceError {
     WorkspaceError::new(kind, message).with_source(error)
 }
 
-/// What the system says of a socket, or of a device without a driver.
+/// `true` for the system's error about a socket, or a device without a driver.
 #[cfg(unix)]
 fn cannot_be_opened(error: &io::Error) -> bool {
     use rustix::io::Errno;

@@ -1,4 +1,4 @@
-//! Replacing a file's content in one step.
+//! Replacement of a file's content in one step.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -11,7 +11,7 @@ use super::dir::{Dir, link_error};
 use super::entry::{Entry, EntryStatus};
 use super::temporary_files::{Listed, TemporaryFiles};
 
-/// What has to be true of the name when its content is replaced.
+/// Required state of the name when its content is replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Expect<'a> {
     /// A regular file, or a free name.
@@ -27,12 +27,12 @@ pub(crate) enum Expect<'a> {
 #[error("not a regular file")]
 pub(crate) struct NotRegular;
 
-/// How a replacement went.
+/// Result of a replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Replacement {
-    /// The file did not exist before.
+    /// `true` if the file did not exist before.
     pub(crate) created: bool,
-    /// Attributes of the old file that the new one could not be given.
+    /// Attributes of the old file that could not be copied to the new one.
     pub(crate) not_kept: Vec<&'static str>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Replacement {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) dir: &'a Dir,
-    /// The path of the directory, and the list of the temporary files that are made in it.
+    /// Path of the directory, and the list of its temporary files.
     list: Option<(&'a Path, &'a TemporaryFiles)>,
 }
 
@@ -55,13 +55,13 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Puts `content` under `name` so that every observer sees the old content or the
-/// new one, whole, also after a crash. Owner, group and extended attributes of
-/// the old file are kept where the system lets us; so is its mode, unless `mode` has other permission bits.
+/// Puts `content` under `name` so that every observer sees the whole old content or the whole new one, even after a
+/// crash. Owner, group and extended attributes of the old file are kept if the system permits that; so is its mode,
+/// unless `mode` has other permission bits.
 ///
 /// # Errors
-/// On any error the old content stands and no other file is left behind; [`ContentChanged`] if it is not the expected one.
-/// An error of the last sync alone comes after the new content is in place.
+/// On any error the old content stays and no other file is left behind; [`ContentChanged`] if the old content is not
+/// the expected one. An error of the last sync alone comes after the new content is in place.
 pub(crate) fn replace_with_mode(
     place: Place<'_>,
     name: &OsStr,
@@ -80,7 +80,7 @@ pub(crate) fn replace_with_mode(
         }
         Some(EntryStatus { entry: Entry::Link, .. }) => return Err(link_error()),
         Some(EntryStatus { entry: Entry::Special, .. }) => return Err(io::Error::other(NotRegular)),
-        // A read-only file stays one: renaming over it would not ask.
+        // A read-only file stays: renaming over it would not ask.
         Some(_) => dir.may_write(name)?,
         None if matches!(expect, Expect::Content(_)) => return Err(ContentChanged.into()),
         None => {}
@@ -106,7 +106,7 @@ struct Temporary<'a> {
     dir: &'a Dir,
     name: OsString,
     file: File,
-    /// `true` if the name is no longer that of a file to be removed.
+    /// `true` if the name no longer belongs to a file to be removed.
     renamed: bool,
     /// Dropped after the file is gone.
     _listed: Option<Listed>,
@@ -126,7 +126,7 @@ impl<'a> Temporary<'a> {
             Expect::Absent => self.dir.rename_new(&self.name, to)?,
             Expect::Content(expected) => {
                 self.dir.swap().replace(&self.name, to, expected)?;
-                // The name is that of the old file now.
+                // The name belongs to the old file now.
                 drop(self.dir.remove(&self.name));
             }
         }
@@ -142,7 +142,7 @@ pub(crate) fn compare_and_remove(place: Place<'_>, name: &OsStr, expected: &[u8]
     place.dir.swap().remove(name, &aside, expected)
 }
 
-/// A random name that is free. It has its own length: that of the target may be the longest allowed.
+/// An unused random name. The length is fixed, because that of the target may be the longest allowed.
 fn temporary_name() -> OsString {
     OsString::from(format!(".{:032x}.tmp", SystemIds::default().bits()))
 }
@@ -187,8 +187,7 @@ fn keep(dir: &Dir, name: &OsStr, old: EntryStatus, new: &File) -> io::Result<Vec
     if made.uid() != old.rights.owner && fchown(new, Some(old.rights.owner), None).is_err() {
         not_kept.push("owner");
     }
-    // Rights were granted to the old owner and group: with others, set-id bits
-    // would lend them to another account.
+    // Rights were granted to the old owner and group: with others, set-id bits would lend them to another account.
     let mode = if not_kept.is_empty() { old.rights.mode } else { old.rights.mode & 0o1777 };
     new.set_permissions(std::fs::Permissions::from_mode(mode))?;
     if old.names > 1 {

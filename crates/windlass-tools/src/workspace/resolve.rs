@@ -1,4 +1,4 @@
-//! From a path as it was asked for to the place it really names.
+//! Resolution of a requested path to its real place.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -15,32 +15,30 @@ use super::local::entry_kind;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use windlass_types::path::has_parent;
 
-/// Links followed before a path counts as a loop; the kernel's own limit.
+/// Maximum number of followed links before a path is treated as a loop; the kernel's own limit.
 const MAX_LINKS: usize = 40;
 
-/// Where a path leads.
+/// A resolved path.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Followed {
-    /// The place it really names.
+    /// The real place.
     pub(crate) path: PathBuf,
-    /// What the path had become after each link but the last, the rest of it included.
+    /// The whole path after each followed link but the last.
     pub(crate) via: Vec<PathBuf>,
-    /// What stands there; never a link.
+    /// Kind of the entry there; never a link.
     pub(crate) kind: EntryKind,
 }
 
-/// Follows every link of `path`, which must be absolute, component by component as the kernel
-/// does: `..` is the parent of the place that was reached so far, not of its name.
+/// Follows every link of `path`, which must be absolute, component by component like the kernel: `..` is the parent of
+/// the place that was reached so far, not of its name.
 ///
-/// A dangling link resolves to the place it points at, and the missing rest of a
-/// path is taken as spelled: a path can be judged before it is created. Only `..` in that
-/// rest names no place.
+/// A dangling link resolves to its target, and the missing rest of a path is taken as spelled: a path can be judged
+/// before it is created. Only `..` in that rest names no place.
 ///
 /// # Errors
-/// `InvalidInput` for a relative path or one with a NUL byte, also (see
-/// [`is_cycle`]) after 40 links, `NotFound` for `..` behind what is no directory, else the
-/// error of the file system (a directory that may not be searched, for one): what cannot be
-/// resolved cannot be judged.
+/// `InvalidInput` for a relative path or one with a NUL byte, also (see [`is_cycle`]) after 40 links, `NotFound` for
+/// `..` below something that is no directory, else the error of the file system (a directory that may not be searched,
+/// for one), because a path that cannot be resolved cannot be judged.
 pub(crate) fn resolve(path: &Path) -> io::Result<Followed> {
     if !path.is_absolute() {
         return Err(invalid("the path is not absolute"));
@@ -59,8 +57,8 @@ pub(crate) fn resolve(path: &Path) -> io::Result<Followed> {
     Ok(Followed { path: true_case(followed.path)?, ..followed })
 }
 
-/// What stands at a path that has neither links nor `..`, in one look of the system at the whole. `None` where that cannot be
-/// said, or names may be spelled in several ways.
+/// Kind of the entry at a path that has neither links nor `..`, by one system call for the whole path. `None` if that
+/// is impossible, or names may be spelled in several ways.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn without_links(path: &Path) -> Option<EntryKind> {
     if has_parent(path) {
@@ -75,7 +73,7 @@ fn without_links(_: &Path) -> Option<EntryKind> {
     None
 }
 
-/// Whether an error of [`resolve`] means that links lead in a circle.
+/// `true` if an error of [`resolve`] means that links lead in a circle.
 pub(crate) fn is_cycle(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<Cycle>())
 }
@@ -149,12 +147,12 @@ fn follow(path: &Path) -> io::Result<Followed> {
             }
         }
     }
-    // The last one is the end itself.
+    // The last hop is the end itself.
     via.retain(|hop| *hop != at);
     Ok(Followed { path: at, via, kind: here })
 }
 
-/// What metadata say that something is, if it is no link.
+/// Kind of an entry according to its metadata, if it is no link.
 pub(super) fn kind(meta: &Metadata) -> EntryKind {
     if meta.is_file() {
         EntryKind::File
@@ -165,20 +163,20 @@ pub(super) fn kind(meta: &Metadata) -> EntryKind {
     }
 }
 
-/// The path as it stands with a link replaced by its target.
+/// Path with a link replaced by its target.
 fn hop(directory: &Path, target: &Path, rest: &VecDeque<Step>) -> PathBuf {
     let mut path = directory.join(target);
     path.extend(rest.iter().map(Step::name));
     path
 }
 
-/// A file in the place of a directory makes the rest of the path as missing as
-/// no directory does; the open that follows reports it.
+/// `true` if the rest of a path is missing. A file in place of a directory has the same effect as no directory; the
+/// open that follows reports it.
 fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Where names are matched without case the spelling on disk is the one to judge.
+/// Returns the spelling on disk if names are matched without case, because that is the one to judge.
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
 fn true_case(path: PathBuf) -> io::Result<PathBuf> {
     Ok(path)

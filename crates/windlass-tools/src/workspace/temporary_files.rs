@@ -10,10 +10,10 @@ use windlass_tool::{Ids, SystemIds};
 
 use super::replace::is_temporary_name;
 
-/// The ending of the names of lists.
+/// File extension of lists.
 const LIST: &str = "temporary";
 
-/// Most bytes of a list that are read.
+/// Maximum number of bytes of a list that are read.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Temporary files of a [`LocalWorkspace`](super::LocalWorkspace), listed in a folder of the user before they are made.
@@ -35,7 +35,7 @@ struct Shared {
 struct List {
     file: File,
     path: PathBuf,
-    /// Number of temporary files that may be there now.
+    /// Number of temporary files that may exist now.
     live: usize,
 }
 
@@ -44,17 +44,17 @@ struct List {
 pub(crate) struct Listed(TemporaryFiles);
 
 impl TemporaryFiles {
-    /// Keeps the list in this folder, which is made with the first temporary file.
+    /// Stores the list in this folder, which is made with the first temporary file.
     #[must_use]
     pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
         Self(Arc::new(Shared { folder: folder.into(), list: Mutex::default() }))
     }
 
     /// Removes the temporary files that processes of this machine have left behind, by the lists in a folder. Files of
-    /// processes that still run stay. Returns the number of files that were removed.
+    /// processes that still run stay. Returns the number of removed files.
     ///
     /// # Errors
-    /// The folder cannot be read. One that is not there has no lists.
+    /// The folder cannot be read. A missing folder has no lists.
     pub fn remove_left_behind(folder: &Path) -> io::Result<usize> {
         let entries = match fs::read_dir(folder) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
@@ -70,7 +70,7 @@ impl TemporaryFiles {
         Ok(removed)
     }
 
-    /// Lists a temporary file that is about to be made. An edit is not refused because of a list that cannot be written.
+    /// Lists a temporary file that is about to be made. An unwritable list does not prevent an edit.
     pub(crate) fn list(&self, path: &Path) -> Option<Listed> {
         let mut list = self.lock();
         if list.is_none() {
@@ -98,7 +98,7 @@ impl List {
             #[cfg(unix)]
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
             let file = options.open(&path)?;
-            // Another process may have found it before it was locked, and taken it for one that was left behind.
+            // Another process may have found the list before it was locked, and taken it for one that was left behind.
             if private_file::lock(&file, File::try_lock, |_| false)? && path.exists() {
                 return Ok(Self { file, path, live: 0 });
             }
@@ -111,7 +111,7 @@ impl Drop for Listed {
         if let Some(list) = self.0.lock().as_mut() {
             list.live = list.live.saturating_sub(1);
             if list.live == 0 {
-                // A list that stays longer than it must names files that are gone.
+                // A list that stays longer than necessary names files that are gone.
                 let _ = list.file.set_len(0);
             }
         }
@@ -138,7 +138,7 @@ fn remove_listed(list: &Path) -> io::Result<usize> {
     let mut removed = 0;
     for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
         let path = path_of(name);
-        // The list holds nothing else; a damaged one must not lead to another file.
+        // The list contains nothing else; a damaged one must not lead to another file.
         let is_temporary = path.is_absolute() && path.file_name().is_some_and(is_temporary_name);
         if is_temporary && path.symlink_metadata().is_ok_and(|found| found.is_file()) {
             removed += usize::from(fs::remove_file(path).is_ok());

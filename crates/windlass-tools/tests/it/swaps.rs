@@ -23,7 +23,7 @@ const COMPONENTS: [(&str, &str); 5] = [
     ("top", "outside"),
 ];
 
-/// What is done with a path, one after the other.
+/// Uses of a path, one after the other.
 const USES: [&str; 9] = [
     "read",
     "read in a tree",
@@ -36,7 +36,7 @@ const USES: [&str; 9] = [
     "make",
 ];
 
-/// How often a use is repeated until it is done, so that the next one finds what it needs.
+/// Number of attempts of a use until it succeeds, so that the next one finds its preconditions.
 const REPEATS: usize = 8;
 
 /// The other side: it swaps components until `ends` is set.
@@ -62,7 +62,7 @@ impl Swapper<'_> {
         symlink(target, &aside).unwrap();
         if self.swapped(&exchange(&aside, place)) {
             std::thread::yield_now();
-            // What took the place of the link is inside, and what stood there before counts.
+            // The replacement of the link is inside, so the earlier state applies.
             if !self.swapped(&exchange(&aside, place)) {
                 fs::rename(&aside, place).unwrap();
                 return;
@@ -111,7 +111,7 @@ fn remove(path: &Path) {
     }
 }
 
-/// What is used, with the permits of calls that were judged before anything was swapped.
+/// Uses, with the permits of calls that were judged before anything was swapped.
 struct Uses {
     workspace: LocalWorkspace,
     dir: PathBuf,

@@ -1,6 +1,6 @@
 use super::*;
 
-/// The script that the arguments hold.
+/// Script in the arguments.
 fn script(args: &[OsString]) -> String {
     let encoded = args.last().unwrap().to_str().unwrap();
     let bytes = STANDARD.decode(encoded).unwrap();
@@ -38,7 +38,7 @@ fn the_newer_one_is_preferred() {
     assert_eq!(find(&env), None);
     std::fs::write(&old, "").unwrap();
     assert_eq!(find(&env), Some(old));
-    // The name has an ending on Windows alone.
+    // The name has an extension on Windows alone.
     let new = folder.path().join("pwsh");
     std::fs::write(&new, "").unwrap();
     std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o755)).unwrap();

@@ -1,4 +1,4 @@
-//! What is taken of the text that a login shell has printed of itself.
+//! Parsing of the text that a login shell has printed about itself.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -6,26 +6,26 @@ use std::fmt;
 use crate::bash::cwd::quoted;
 use crate::process::{given_environment, host_environment};
 
-/// Most bytes of functions and aliases. They are read before each command.
+/// Maximum number of bytes of functions and aliases. They are read before each command.
 const MOST_FUNCTIONS: usize = 256 * 1024;
-/// A shorter value may stand in a function by chance.
+/// Minimum length of a secret. A shorter value may occur in a function by chance.
 const SHORTEST_SECRET: usize = 8;
-/// The agent that a login shell starts ends with that shell.
+/// Variable of an agent that a login shell starts and that ends with that shell.
 const ENDS_WITH_THE_SHELL: &str = "SSH_AUTH_SOCK";
 
-/// Says whether commands of a name are judged by that name, so that no function may have it.
+/// Returns `true` if commands of a name are judged by that name, so that no function may have it.
 pub(super) type IsJudged = fn(&str) -> bool;
 
-/// What was taken.
+/// The accepted parts of the printed text.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(super) struct Dump {
-    /// Variables of the list that programs may have.
+    /// Variables of the allow-list.
     pub(super) env: Vec<(OsString, OsString)>,
-    /// What bash reads before a command to know functions and aliases.
+    /// Definitions of functions and aliases, which bash reads before a command.
     pub(super) functions: Vec<u8>,
-    /// How many functions and aliases those are.
+    /// Number of functions and aliases.
     pub(super) count: usize,
-    /// Why there are none although they were wanted.
+    /// Reason why there are none although they were requested.
     pub(super) note: Option<String>,
 }
 
@@ -39,14 +39,14 @@ impl fmt::Debug for Dump {
     }
 }
 
-/// The lines that print variables, for any shell like that of POSIX. `$1` is the mark.
+/// Script that prints variables, for any POSIX-like shell. `$1` is the mark.
 const VARIABLES: &str = r#"printf '%s\0' "$1"
 command env -0
 printf '%s\0' "$1"
 "#;
 
-/// The lines that print functions and aliases which have no name of a program, a builtin or a keyword. Functions of completion begin
-/// with one `_`.
+/// Script that prints functions and aliases without the name of a program, a builtin or a keyword. Completion functions
+/// begin with one `_`.
 const FUNCTIONS: &str = r#"__windlass_is_free() {
   local kinds; kinds=" $(builtin type -at -- "$1" 2>/dev/null) "; kinds=${kinds//$'\n'/ }
   [[ $kinds != *" file "* && $kinds != *" builtin "* && $kinds != *" keyword "* ]]
@@ -60,13 +60,14 @@ for name in "${!BASH_ALIASES[@]}"; do
 done
 "#;
 
-/// The text that a shell runs to print itself.
+/// Script with which a shell prints itself.
 pub(super) fn script(with_functions: bool) -> String {
     let functions = if with_functions { FUNCTIONS } else { "" };
     format!("{VARIABLES}{functions}printf '%s\\0' \"$1\"\n")
 }
 
-/// Reads what a shell has printed; `None` if it did not get to its end. What start-up files print stands before the first mark.
+/// Reads the printed text of a shell; `None` if it did not reach its end. Output of start-up files precedes the first
+/// mark.
 pub(super) fn read(printed: &str, mark: &str, is_judged: Option<IsJudged>) -> Option<Dump> {
     let mut parts = printed.split(mark).skip(1);
     let (variables, functions, _end) = (parts.next()?, parts.next()?, parts.next()?);
@@ -88,7 +89,7 @@ pub(super) fn read(printed: &str, mark: &str, is_judged: Option<IsJudged>) -> Op
     Some(dump)
 }
 
-/// The values that are secrets by their names.
+/// Values that are secrets by the names of their variables.
 fn secrets(variables: &[(OsString, OsString)]) -> Vec<String> {
     let kept_back = given_environment(variables.iter().cloned()).kept_back;
     let is_secret = |name: &OsStr| kept_back.iter().any(|secret| name == secret.as_str());
@@ -109,7 +110,7 @@ impl Dump {
             if !may_have(name, body) {
                 continue;
             }
-            // One that needs an option of the shell which is not set does not parse, and is left out without a message.
+            // A definition that needs an unset shell option does not parse, and is left out without a message.
             let mut line = |words: &str, text: String, lines: &mut Vec<u8>| {
                 lines.extend(words.as_bytes());
                 lines.extend(quoted(text.as_bytes()));
@@ -123,7 +124,7 @@ impl Dump {
             }
         }
         if !aliases.is_empty() {
-            // Behind the functions: an alias would be put in where they name it.
+            // Aliases follow the functions; otherwise they would be expanded in them.
             self.functions.extend(aliases);
             self.functions.extend(b"shopt -s expand_aliases\n");
         }
@@ -136,8 +137,9 @@ impl Dump {
     }
 }
 
-/// The variables of a session with those of a login shell. What the session has counts, but for the search path: folders that the
-/// login shell has are added, in its order if the path of the session is the one that the shell began with.
+/// Merges the variables of a session with those of a login shell. The session's values take precedence, except for the
+/// search path: folders of the login shell are added, in its order if the session's path is the one that the shell
+/// began with.
 pub(super) fn merged(
     session: &[(OsString, OsString)],
     began_with: Option<&OsStr>,
@@ -157,7 +159,7 @@ pub(super) fn merged(
     merged
 }
 
-/// A search path, and behind it the folders of another one that it does not have.
+/// Appends the missing folders of the second search path to the first.
 fn joined(first: &OsStr, second: &OsStr) -> OsString {
     let mut folders: Vec<_> = std::env::split_paths(first).collect();
     for folder in std::env::split_paths(second) {

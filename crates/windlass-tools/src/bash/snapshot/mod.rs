@@ -16,21 +16,22 @@ use super::command::{find_bash, unattended_environment, variable};
 use super::report::in_words;
 use dump::{Dump, IsJudged, merged, read, script};
 
-/// Most bytes that a login shell may print.
+/// Maximum number of bytes that a login shell may print.
 const MOST_BYTES: usize = 2 * 1024 * 1024;
-/// Shells that understand what they are asked to print.
+/// Shells that understand the script.
 const SHELLS: &[&str] = &["bash", "dash", "ksh", "sh", "zsh"];
 
-/// What the user's login shell sets up in its start-up files, for the commands of [`Bash`](super::Bash): the search path and other
-/// variables, and functions and aliases if the program wants them.
+/// Snapshot of the user's login shell, for the commands of [`Bash`](super::Bash): the search path and other variables
+/// from its start-up files, and functions and aliases if the program requests them.
 ///
-/// It runs code of the user, so a program makes one only if the user wants that. It is taken at the first command, once for
-/// all clones, by a shell that is interactive, leads a session of its own, starts in the user's home and has neither terminal nor input. It does
-/// not last: each session takes it anew. When it cannot be taken (no end in time, too much output, start-up files that end the shell), commands
-/// run without it, and the first of them says why.
+/// A snapshot runs code of the user, so a program makes one only if the user wants that. It is taken at the first
+/// command, once for all clones. The shell is interactive, leads a session of its own, starts in the user's home and
+/// has neither terminal nor input. Each session takes a new snapshot. If it fails (no end in time, too much output,
+/// start-up files that end the shell), commands run without it, and the first of them reports the reason.
 ///
-/// Of the variables those are taken that [`host_environment`](crate::host_environment) lets pass, and the session's own count for more, so that no
-/// key of a start-up file reaches a command. The search path leads neither through the workspace nor through the directory of the command.
+/// Only variables that pass [`host_environment`](crate::host_environment) are taken, and the session's own take
+/// precedence, so that no key of a start-up file reaches a command. The search path leads neither through the workspace
+/// nor through the directory of the command.
 #[derive(Debug, Clone)]
 pub struct ShellSnapshot {
     shell: Option<PathBuf>,
@@ -46,7 +47,7 @@ impl Default for ShellSnapshot {
 }
 
 impl ShellSnapshot {
-    /// How long the login shell may take: ten seconds.
+    /// Default time limit of the login shell: ten seconds.
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
     /// A snapshot of variables alone, not taken yet.
@@ -54,34 +55,35 @@ impl ShellSnapshot {
         Self::default()
     }
 
-    /// Asks this shell. By default it is that of the variable `SHELL`, if it is a bash, dash, ksh, sh or zsh, and else the bash of the
-    /// machine.
+    /// Uses this shell. Default: that of the variable `SHELL`, if it is a bash, dash, ksh, sh or zsh, else the bash of
+    /// the machine.
     #[must_use]
     pub fn with_shell(mut self, shell: impl Into<PathBuf>) -> Self {
         self.shell = Some(shell.into());
         self
     }
 
-    /// Sets how long the login shell may take. Default: [`DEFAULT_TIMEOUT`](Self::DEFAULT_TIMEOUT).
+    /// Sets the time limit of the login shell. Default: [`DEFAULT_TIMEOUT`](Self::DEFAULT_TIMEOUT).
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// Takes functions and aliases, too, of a login shell that is a bash, for commands in the foreground. Those are left out that have the name of a
-    /// program, a builtin or a keyword, or one for which `is_judged` is true: commands of these names are judged by them. So are functions
-    /// of completion (`_x`), what holds the value of a variable that is a secret by its name, and all of them if they have more than 256 KiB.
+    /// Also takes functions and aliases of a login shell that is a bash, for commands in the foreground. Names of
+    /// programs, builtins and keywords are left out, and names for which `is_judged` is true, because commands of these
+    /// names are judged by them. Also left out are completion functions (`_x`), definitions with the value of a
+    /// variable that is a secret by its name, and all of them beyond 256 KiB.
     ///
-    /// A rule sees the name of a function, not what it runs, as with a script: a deny rule on `kubectl` does not hold for an alias of
-    /// it.
+    /// A rule sees the name of a function, not the commands in it, as with a script: a deny rule on `kubectl` does not
+    /// match an alias of it.
     #[must_use]
     pub fn with_functions(mut self, is_judged: fn(&str) -> bool) -> Self {
         self.is_judged = Some(is_judged);
         self
     }
 
-    /// What was taken, taking it if that was not done yet. Cancel safe: the shell ends, and the next call takes it.
+    /// Returns the snapshot, and takes it if necessary. Cancel safe: the shell ends, and the next call takes it.
     ///
     /// # Errors
     /// The call was cancelled.
@@ -121,7 +123,7 @@ impl ShellSnapshot {
         of_user.or_else(|| find_bash(env))
     }
 
-    /// Has a shell print itself.
+    /// Runs a shell that prints itself.
     async fn ask(
         &self,
         shell: &Path,
@@ -155,7 +157,7 @@ fn name(shell: &Path) -> Option<&str> {
     shell.file_name()?.to_str()
 }
 
-/// What was taken of a login shell, or why that failed.
+/// Snapshot of a login shell, or the reason of its failure.
 #[derive(Debug)]
 pub(super) struct Taken {
     dump: Dump,
@@ -165,17 +167,17 @@ pub(super) struct Taken {
 }
 
 impl Taken {
-    /// The variables of a session with those that were taken.
+    /// Merges the variables of a session with the snapshot.
     pub(super) fn over(&self, session: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
         merged(session, self.began_with.as_deref(), &self.dump.env)
     }
 
-    /// What bash reads before a command.
+    /// Definitions that bash reads before a command.
     pub(super) fn functions(&self) -> &[u8] {
         &self.dump.functions
     }
 
-    /// What the first command says of it.
+    /// Note of the first command about a failed snapshot.
     pub(super) fn note(&self) -> Option<String> {
         let problem = self.problem.as_ref().filter(|_| !self.is_noted.swap(true, Ordering::Relaxed))?;
         Some(format!("The environment of the login shell is not used, or not all of it: {problem}."))

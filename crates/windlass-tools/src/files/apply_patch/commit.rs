@@ -1,4 +1,4 @@
-//! Writing what was planned: all of it, or none.
+//! Writing of a plan: all of it, or none.
 
 use std::path::{Path, PathBuf};
 
@@ -18,8 +18,8 @@ enum Step<'p> {
     Remove { path: &'p Path, old: &'p [u8] },
 }
 
-/// Makes the changes, and takes back those that were made if one fails. Once it has begun it is not dropped half-way:
-/// with a runtime it continues by itself.
+/// Makes the changes, and undoes them if one fails. Once begun, the work continues by itself in a runtime even if the
+/// call is dropped.
 pub(super) async fn commit(cx: &ToolCx, plan: Vec<Planned>) -> Result<Vec<Planned>, ToolError> {
     stop_if_cancelled(cx)?;
     let cx = cx.clone();
@@ -27,7 +27,7 @@ pub(super) async fn commit(cx: &ToolCx, plan: Vec<Planned>) -> Result<Vec<Planne
     if tokio::runtime::Handle::try_current().is_err() {
         return work.await;
     }
-    // A patch is written as a whole, also when its call is dropped.
+    // A patch is written as a whole, even when its call is dropped.
     let work = tokio::spawn(work);
     work.await.unwrap_or_else(|_| Err(ToolError::rejected("The patch was stopped while it was written.")))
 }
@@ -36,8 +36,8 @@ async fn all_or_none(cx: &ToolCx, plan: &[Planned]) -> Result<(), ToolError> {
     let steps = steps(plan);
     for (at, step) in steps.iter().enumerate() {
         if let Err(error) = make(cx, *step).await {
-            // The step that failed may have been made: an error can come after the last byte. A refusal because of what
-            // others put there comes before the first one.
+            // The failed step may have been made: an error can come after the last byte. A refusal because of foreign
+            // changes comes before the first byte.
             let is_refused =
                 matches!(error.kind, WorkspaceErrorKind::ContentChanged | WorkspaceErrorKind::AlreadyExists);
             let made = steps.get(..at + usize::from(!is_refused)).unwrap_or_default();
@@ -48,7 +48,7 @@ async fn all_or_none(cx: &ToolCx, plan: &[Planned]) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// Contents first, then names, and what cannot be taken back exactly last.
+/// Steps of a plan: contents first, then names, and last the steps that cannot be undone exactly.
 fn steps(plan: &[Planned]) -> Vec<Step<'_>> {
     let (mut contents, mut names, mut removals) = (Vec::new(), Vec::new(), Vec::new());
     for planned in plan {
@@ -80,7 +80,7 @@ async fn make(cx: &ToolCx, step: Step<'_>) -> Result<(), WorkspaceError> {
     }
 }
 
-/// Takes steps back, the last one first, and says so.
+/// Undoes steps, the last one first, and returns the error about it.
 async fn taken_back(cx: &ToolCx, made: &[Step<'_>], error: &WorkspaceError) -> ToolError {
     let mut left: Vec<PathBuf> = Vec::new();
     for step in made.iter().rev() {
@@ -106,7 +106,7 @@ async fn taken_back(cx: &ToolCx, made: &[Step<'_>], error: &WorkspaceError) -> T
     ))
 }
 
-/// Takes one step back, if it was made.
+/// Undoes one step, if it was made.
 async fn undo(cx: &ToolCx, step: Step<'_>) -> Result<(), WorkspaceError> {
     let (files, permit) = (cx.workspace(), cx.permit());
     let making = WriteOptions::default().creating_directories();
@@ -115,7 +115,7 @@ async fn undo(cx: &ToolCx, step: Step<'_>) -> Result<(), WorkspaceError> {
             Some(_) => files.compare_and_remove(permit, path, new).await,
             None => Ok(()),
         },
-        // The content that others have given it meanwhile stays, and is an error.
+        // Foreign content written meanwhile stays, and is an error.
         Step::Replace { path, old, new } => match content(cx, path).await? {
             Some(found) if found == old => Ok(()),
             _ => files.compare_and_write(permit, path, new, old).await,
@@ -131,14 +131,14 @@ async fn undo(cx: &ToolCx, step: Step<'_>) -> Result<(), WorkspaceError> {
     }
 }
 
-/// What a file holds now, also when the call is being stopped.
+/// Present content of a file, also when the call is being stopped.
 async fn content(cx: &ToolCx, path: &Path) -> Result<Option<Vec<u8>>, WorkspaceError> {
     let mut file = match cx.workspace().open(cx.permit(), path).await {
         Ok(file) => file,
         Err(error) if error.kind == WorkspaceErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    // A file that is larger than any that was planned differs from each of them.
+    // A file that is larger than any planned one differs from each of them.
     let limit = usize::try_from(MAX_EDIT).unwrap_or(usize::MAX).saturating_add(1);
     let mut bytes = Vec::new();
     while bytes.len() < limit {
@@ -155,7 +155,7 @@ fn resolved(cx: &ToolCx, path: &Path) -> PathBuf {
     cx.permit().writable(path).map_or_else(|| path.to_owned(), |judged| judged.resolved.clone())
 }
 
-/// The session knows the files as they are now.
+/// Records the written files as known to the session.
 fn record(cx: &ToolCx, plan: &[Planned]) {
     for planned in plan {
         match &planned.becomes {

@@ -1,7 +1,7 @@
 //! The tool `apply_patch`: changes of several files in one text, all or none.
 //!
-//! [`parse`] reads the text into changes of files, whichever of two formats it has. [`place`] finds where the hunks of one
-//! file belong and what bytes it has then. Both are pure. [`plan`] looks at the files, and [`commit`] writes them.
+//! [`parse`] reads the text, in either of two formats, into changes of files. [`place`] finds the positions of one
+//! file's hunks and computes its new bytes. Both are pure. [`plan`] reads the files, and [`commit`] writes them.
 
 mod commit;
 mod parse;

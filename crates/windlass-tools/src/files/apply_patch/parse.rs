@@ -1,49 +1,49 @@
-//! What a patch says, read from its text without looking at any file.
+//! Content of a patch, read from its text without access to files.
 
 use super::{unified, v4a};
 
-/// Bytes that a patch may have.
+/// Maximum number of bytes of a patch.
 pub(super) const MAX_PATCH: usize = 4 * 1024 * 1024;
-/// Files that one patch may change.
+/// Maximum number of files of a patch.
 pub(super) const MAX_FILES: usize = 200;
 
 /// The change of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FilePatch {
-    /// As the patch writes it.
+    /// Path as the patch writes it.
     pub(super) path: String,
     pub(super) change: FileChange,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FileChange {
-    /// A file that is not there yet, with this content.
+    /// A new file with this content.
     Add(String),
-    /// With the content that the file must have, if the patch says it.
+    /// A deletion, with the content that the file must have, if the patch gives it.
     Delete(Option<Vec<Hunk>>),
     Update {
         move_to: Option<String>,
-        /// None only where the file is moved.
+        /// Empty only if the file is moved.
         hunks: Vec<Hunk>,
     },
 }
 
-/// Lines that follow each other in a file, and what becomes of them.
+/// Consecutive lines of a file, and their changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Hunk {
-    /// The line of the patch that it begins in, from 1.
+    /// First line of the hunk in the patch, from 1.
     pub(super) line: usize,
-    /// Where to look for it.
+    /// Position hint.
     pub(super) anchor: Anchor,
     pub(super) lines: Vec<HunkLine>,
 }
 
-/// Where a hunk belongs, apart from its own lines.
+/// Position of a hunk, apart from its own lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
-    /// Below lines that read so, the outermost first; and where `at_end`, at the end of the file.
+    /// Below these lines, the outermost first; if `at_end`, at the end of the file.
     Below { headers: Vec<String>, at_end: bool },
-    /// At this line of the old file, from 1, unless that was counted wrong. An empty hunk: behind it.
+    /// At this line of the old file, from 1, unless the number is wrong. An empty hunk: after it.
     Line(usize),
 }
 
@@ -57,7 +57,7 @@ impl Default for Anchor {
 pub(super) struct HunkLine {
     pub(super) mark: Mark,
     pub(super) text: String,
-    /// The patch says that no line break follows.
+    /// `true` if the patch marks the missing line break.
     pub(super) unended: bool,
 }
 
@@ -75,13 +75,13 @@ impl HunkLine {
 }
 
 impl Hunk {
-    /// The lines that the file must have.
+    /// Lines that the file must have.
     pub(super) fn old(&self) -> Vec<&HunkLine> {
         self.lines.iter().filter(|line| line.mark != Mark::Add).collect()
     }
 }
 
-/// Why a text is no patch. The texts are written for the model.
+/// Reason why a text is no patch. The texts are written for the model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ParseError {
     #[error(
@@ -102,7 +102,7 @@ pub(super) enum ParseError {
 }
 
 impl ParseError {
-    /// A line, from 1, and what is wrong with it.
+    /// Error about a line, from 1.
     pub(super) fn at(line: usize, problem: &'static str, text: &str) -> Self {
         const SHOWN: usize = 120;
         Self::Line { line, problem, text: text.chars().take(SHOWN).collect() }
@@ -129,8 +129,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<FilePatch>, ParseError> {
     }
 }
 
-/// The lines of a text. A CR before each LF belongs to the text as a whole if every line has one, and to the lines
-/// else.
+/// Lines of a text. If every line ends with CR LF, the CRs are removed; otherwise they belong to the lines.
 fn lines(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = text.split('\n').collect();
     if lines.last().is_some_and(|last| last.is_empty()) {

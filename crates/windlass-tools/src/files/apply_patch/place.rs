@@ -1,9 +1,9 @@
-//! Where the hunks of one file belong, and the bytes that the file has then.
+//! Positions of the hunks of one file, and the new bytes of the file.
 //!
 //! Lines are compared exactly first, then without blanks at their ends, then without blanks at both ends, and last with
-//! typographic quotes, dashes and blanks as their plain counterparts. The first way in which a hunk fits anywhere is the
-//! one that counts, and a hunk that fits in more than one place is refused. Lines that a hunk keeps stay as the file has
-//! them, however they were found.
+//! typographic quotes, dashes and blanks replaced by plain ones. The first comparison with a match decides, and a hunk
+//! with more than one match is refused. Lines that a hunk keeps stay unchanged in the file, whichever comparison
+//! matched.
 
 use std::borrow::Cow;
 
@@ -13,18 +13,18 @@ use crate::files::charset::TextFormat;
 use crate::files::edit::{EditError, Span, replace_spans};
 use crate::files::near;
 
-/// Lines that are compared while the hunks of one file are placed.
+/// Maximum number of line comparisons for the hunks of one file.
 const MAX_COMPARED: usize = 20_000_000;
 
 /// A file with the hunks applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Applied {
     pub(super) bytes: Vec<u8>,
-    /// Lines of the old file, from 1, where a hunk was found that does not fit exactly.
+    /// Lines of the old file, from 1, at which a hunk matched inexactly.
     pub(super) inexact: Vec<usize>,
 }
 
-/// Why hunks do not fit a file. The texts are written for the model.
+/// Reason why hunks do not fit a file. The texts are written for the model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum PlaceError {
     #[error("the hunk at line {hunk} of the patch: its lines are not in the file{below}. {hint}")]
@@ -67,9 +67,9 @@ fn listed(lines: &[usize]) -> String {
     format!("{}{}", shown.join(", "), if lines.len() > SHOWN { ", …" } else { "" })
 }
 
-/// Applies hunks, in the order of the file, to its bytes. None of them, if one does not fit.
+/// Applies hunks, in the order of the file, to its bytes. Applies none of them if one does not fit.
 pub(super) fn apply(raw: &[u8], format: TextFormat, hunks: &[Hunk]) -> Result<Applied, PlaceError> {
-    // A CR in the patch is one of the file.
+    // A CR in the patch is a CR of the file.
     let has_cr = hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| line.text.contains('\r'));
     let fold = if has_cr { Fold::No } else { Fold::LineBreaks };
     let (_, body) = format.split_bom(raw);
@@ -90,7 +90,7 @@ pub(super) fn apply(raw: &[u8], format: TextFormat, hunks: &[Hunk]) -> Result<Ap
     Ok(Applied { bytes: replace_spans(raw, format, fold, &spans, Ending::Lf)?, inexact })
 }
 
-/// Whether the file ends with a line break after the hunk, if the hunk says so.
+/// `true` if the file ends with a line break after the hunk; `None` if the hunk does not decide that.
 fn ending(hunk: &Hunk, at: usize, file: &Lines<'_>) -> Result<Option<bool>, PlaceError> {
     let unfit = Err(PlaceError::Unended { hunk: hunk.line });
     let at_end = at + hunk.old().len() == file.lines.len();
@@ -107,13 +107,13 @@ fn ending(hunk: &Hunk, at: usize, file: &Lines<'_>) -> Result<Option<bool>, Plac
     Ok((old || new).then_some(!new))
 }
 
-/// The lines of a text, without their breaks.
+/// Lines of a text, without their breaks.
 struct Lines<'t> {
     text: &'t [u8],
     lines: Vec<&'t [u8]>,
-    /// Where each line begins, and at the end where the text does.
+    /// Start of each line, and the end of the text.
     starts: Vec<usize>,
-    /// Whether the last line has a break. True where there is no line.
+    /// `true` if the last line has a break, or there is no line.
     ended: bool,
 }
 
@@ -139,7 +139,7 @@ impl<'t> Lines<'t> {
     }
 }
 
-/// How lines are compared.
+/// Comparison of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Exact,
@@ -165,7 +165,7 @@ impl Way {
     }
 }
 
-/// Typographic quotes, dashes and blanks as their plain counterparts.
+/// Replaces typographic quotes, dashes and blanks by their plain counterparts.
 fn plain(c: char) -> char {
     match c {
         '\u{2018}'..='\u{201B}' => '\'',
@@ -176,18 +176,18 @@ fn plain(c: char) -> char {
     }
 }
 
-/// Finds the hunks of a file, one after the other.
+/// Finds the hunks of a file in order.
 struct Placing<'f> {
     file: &'f Lines<'f>,
     compared: usize,
-    /// The first line that no hunk before has used.
+    /// First line that no earlier hunk has used.
     cursor: usize,
-    /// How many lines the last hunk stood behind the line that its head names.
+    /// Distance in lines of the last hunk from the line in its head.
     shift: isize,
 }
 
 impl Placing<'_> {
-    /// The line where a hunk begins, from 0.
+    /// First line of a hunk, from 0.
     fn find(&mut self, hunk: &Hunk) -> Result<(usize, Way), PlaceError> {
         let old = hunk.old();
         match &hunk.anchor {
@@ -244,7 +244,7 @@ impl Placing<'_> {
             let (places, way) = self.places(old, self.cursor, count)?;
             return self.only(hunk, old, &places).map(|at| (at, way));
         }
-        // The first place below each line that reads like the header.
+        // The first match below each line that equals the header.
         for way in Way::ALL {
             let mut places = Vec::new();
             for window in &windows {
@@ -264,14 +264,14 @@ impl Placing<'_> {
         self.only(hunk, old, &[]).map(|at| (at, Way::Exact))
     }
 
-    /// Where a hunk with these headers may begin.
+    /// Windows in which a hunk with these headers may begin.
     fn windows(&mut self, hunk: &Hunk, headers: &[String]) -> Result<Vec<Window>, PlaceError> {
         let mut windows = vec![Window { is_below_header: false, start: self.cursor, end: self.file.lines.len() }];
         for header in headers {
             let mut found = Vec::new();
             for way in Way::ALL {
                 for window in &windows {
-                    // Below another header only the first line counts; from the beginning each may be meant.
+                    // Below another header only the first match is used; from the beginning each may be meant.
                     let most = if window.is_below_header { 1 } else { usize::MAX };
                     let lines = (window.start..window.end)
                         .filter(|at| self.file.lines.get(*at).is_some_and(|line| way.same(line, header)));
@@ -287,7 +287,7 @@ impl Placing<'_> {
                 }
             }
             if found.is_empty() {
-                // It may stand above, and hold for more than one hunk.
+                // The header may be above, and apply to more than one hunk.
                 let above = self.file.lines.get(..self.cursor).unwrap_or_default();
                 if Way::ALL.into_iter().any(|way| above.iter().any(|line| way.same(line, header))) {
                     continue;
@@ -300,7 +300,7 @@ impl Placing<'_> {
         Ok(windows)
     }
 
-    /// All places in a range of lines where the hunk fits, in the first way in which it fits anywhere.
+    /// All matches of a hunk in a range of lines, by the first comparison with a match.
     fn places(&mut self, old: &[&HunkLine], from: usize, to: usize) -> Result<(Vec<usize>, Way), PlaceError> {
         for way in Way::ALL {
             let last = (to + 1).saturating_sub(old.len());
@@ -318,7 +318,8 @@ impl Placing<'_> {
         Ok((Vec::new(), Way::Exact))
     }
 
-    /// Whether the hunk fits at a line. Not any more once the work is too much, which [`Placing::check_work`] reports.
+    /// `true` if the hunk matches at a line. Always `false` beyond the comparison limit, which [`Placing::check_work`]
+    /// reports.
     fn fits(&mut self, way: Way, old: &[&HunkLine], at: usize) -> bool {
         if self.compared > MAX_COMPARED {
             return false;
@@ -358,9 +359,9 @@ impl Placing<'_> {
     }
 }
 
-/// Lines among which a hunk may begin.
+/// Range of lines in which a hunk may begin.
 struct Window {
-    /// Whether the first of them is a header.
+    /// `true` if the first line is a header.
     is_below_header: bool,
     start: usize,
     end: usize,
@@ -390,7 +391,7 @@ impl<'h> Edits<'h> {
         }
     }
 
-    /// Changes the last edit, if it reaches to this line, or a new one.
+    /// Extends the last edit if it reaches this line, or adds a new one.
     fn change(&mut self, at: usize, change: impl FnOnce(&mut LineEdit<'h>)) {
         if self.0.last().is_none_or(|edit| edit.at + edit.removed != at) {
             self.0.push(LineEdit { at, removed: 0, added: Vec::new() });
@@ -400,7 +401,7 @@ impl<'h> Edits<'h> {
         }
     }
 
-    /// The changes as ranges of the text. `ended`: whether the file ends with a line break then.
+    /// Converts the edits to ranges of the text. `ended`: the file ends with a line break afterwards.
     fn spans(&self, file: &Lines<'_>, ended: bool) -> Vec<Span<'h>> {
         let count = file.lines.len();
         let spans = self.0.iter().map(|edit| {
@@ -412,7 +413,7 @@ impl<'h> Edits<'h> {
                 }
                 return Span { at: start..file.start(last), new: Cow::Owned(new) };
             }
-            // The end of the file: its last line may have no break, before or after.
+            // At the end of the file, the last line may lack a break, before or after.
             if edit.added.is_empty() {
                 if !ended && edit.at > 0 {
                     start = start.saturating_sub(1);

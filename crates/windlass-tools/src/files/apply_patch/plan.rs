@@ -1,4 +1,4 @@
-//! What a patch makes of the files that are there. Nothing is written.
+//! Plan of a patch for the existing files. Nothing is written.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,26 +13,26 @@ use crate::files::charset::{Charset, Content};
 use crate::files::edit_tool::MAX_TRANSCODED;
 use crate::files::open::not_found;
 
-/// Bytes of all files of a patch together, as they are now.
+/// Maximum number of bytes of all files of a patch together, before the changes.
 const MAX_TOTAL: usize = 64 * 1024 * 1024;
 
-/// A file, and what becomes of it.
+/// A file, and its planned state.
 pub(super) struct Planned {
     pub(super) target: Target,
     pub(super) becomes: Becomes,
-    /// Lines of the old file, from 1, where a hunk does not fit exactly.
+    /// Lines of the old file, from 1, at which a hunk matched inexactly.
     pub(super) inexact: Vec<usize>,
 }
 
 pub(super) enum Becomes {
     Added(Vec<u8>),
     Changed(Vec<u8>),
-    /// With this content, which may be the old one.
+    /// Moved, with this content, which may be the old one.
     Moved(Target, Vec<u8>),
     Deleted,
 }
 
-/// Looks at the files of a patch. Keeps other changes of them through this workspace waiting until the plan is dropped.
+/// Plans the changes of a patch. Blocks other changes of its files through this workspace until the plan is dropped.
 pub(super) async fn plan(cx: &ToolCx, patches: &[FilePatch]) -> Result<Vec<Planned>, ToolError> {
     let mut targets = look(cx, patches).await?;
     let mut take = |path: &str| -> Result<Target, ToolError> {
@@ -51,8 +51,8 @@ pub(super) async fn plan(cx: &ToolCx, patches: &[FilePatch]) -> Result<Vec<Plann
     Ok(plan)
 }
 
-/// The files as they are now, by their resolved paths. Calls that change the same files wait for each other in one
-/// order, so none waits for ever.
+/// Reads the files by their resolved paths. Calls lock files in one order, so that no two of them wait for each other
+/// for ever.
 async fn look(cx: &ToolCx, patches: &[FilePatch]) -> Result<BTreeMap<PathBuf, Target>, ToolError> {
     let mut paths: BTreeMap<PathBuf, &str> = BTreeMap::new();
     for patch in patches {
@@ -127,12 +127,12 @@ async fn planned(cx: &ToolCx, patch: &FilePatch, target: Target, moved: Option<T
             };
             Ok(Planned { target, becomes, inexact })
         }
-        // It was planned before.
+        // This case was planned before.
         (FileChange::Add(_), _) => Err(refused("the patch could not be read")),
     }
 }
 
-/// The bytes of a file with these hunks applied, and where they were not found exactly.
+/// Bytes of a file with these hunks applied, and the lines of inexact matches.
 fn changed(target: &Target, hunks: &[Hunk]) -> Result<(Vec<u8>, Vec<usize>), ToolError> {
     let raw = target.content.as_deref().unwrap_or_default();
     if hunks.is_empty() {

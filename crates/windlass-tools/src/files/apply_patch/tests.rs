@@ -1,4 +1,4 @@
-//! Patches as texts: what they say, and what bytes they make of a file.
+//! Patches as texts: their content, and the resulting bytes of a file.
 
 mod model;
 mod placing;

@@ -1,4 +1,4 @@
-//! The tool itself.
+//! The tool `apply_patch`.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -18,18 +18,18 @@ use super::plan::{Becomes, Planned, plan};
 
 /// Adds, changes, moves and deletes files by one patch: all of them, or none.
 ///
-/// It takes the format that begins with `*** Begin Patch`, and unified diffs. By the rules of [`Edit`](crate::Edit) a file
-/// must have been read in the session and must not have changed since, and all bytes outside the changed lines stay as
-/// they are; a moved file keeps its mode. A hunk that fits in more than one place is refused. Each path of the patch is
-/// judged and kept for checkpoints before anything runs.
+/// The tool takes the format that begins with `*** Begin Patch`, and unified diffs. By the rules of
+/// [`Edit`](crate::Edit) a file must have been read in the session and must not have changed since, and all bytes
+/// outside the changed lines stay unchanged; a moved file keeps its mode. A hunk with more than one match is refused.
+/// Each path of the patch is judged and saved for checkpoints before anything runs.
 ///
-/// If a write fails, those before it are taken back. Directories that were made for them stay, and a deleted file that is
-/// put back has the usual mode. It is for models that were trained on this format.
+/// If a write fails, the earlier ones are undone. Directories that were made for them stay, and a restored file has the
+/// usual mode. The tool is for models that were trained on this format.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct ApplyPatch;
 
-/// What [`ApplyPatch`] takes.
+/// Input of [`ApplyPatch`].
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ApplyPatchInput {
@@ -139,7 +139,7 @@ impl PreparedCall for Prepared {
     }
 }
 
-/// What became of one file, for the model, people and programs.
+/// Outcome of one file, for the model, people and programs.
 struct Outcome {
     line: String,
     diff: String,

@@ -1,8 +1,8 @@
-//! Unified diffs, also those of git.
+//! Unified diffs, including those of git.
 
 use super::parse::{Anchor, FileChange, FilePatch, Hunk, HunkLine, MAX_FILES, Mark, ParseError};
 
-/// Whether a line can be the first of a unified diff.
+/// `true` if a line can be the first of a unified diff.
 pub(super) fn is_header(line: &str) -> bool {
     ["--- ", "diff --git ", "diff -", "Index: "].iter().any(|start| line.starts_with(start))
 }
@@ -23,14 +23,14 @@ pub(super) fn parse(lines: &[&str]) -> Result<Vec<FilePatch>, ParseError> {
     Ok(files)
 }
 
-/// What stands before the hunks of a file.
+/// Lines before the hunks of a file.
 #[derive(Debug, Default)]
 struct Head {
     /// Line of the patch, from 1.
     line: usize,
-    /// The two names behind `---` and `+++`; `None` for `/dev/null`.
+    /// Names after `---` and `+++`; `None` for `/dev/null`.
     names: Option<(Option<String>, Option<String>)>,
-    /// The path behind `diff --git`, where both are the same.
+    /// Path after `diff --git`, if both are the same.
     git: Option<String>,
     renamed: (Option<String>, Option<String>),
     created: bool,
@@ -47,7 +47,7 @@ impl<'a> Reader<'a> {
         self.lines.get(self.at).copied()
     }
 
-    /// The change of the next file. `None` where git names one without a change.
+    /// Change of the next file. `None` if git names one without a change.
     fn file(&mut self) -> Result<Option<FilePatch>, ParseError> {
         let head = self.head()?;
         let mut hunks = Vec::new();
@@ -167,7 +167,7 @@ impl<'a> Reader<'a> {
         Ok(hunk)
     }
 
-    /// Reads `\ No newline at end of file`, which is about the line before.
+    /// Reads `\ No newline at end of file`, which refers to the line before.
     fn unended(&mut self, hunk: &mut Hunk) {
         if let Some(last) = hunk.lines.last_mut() {
             last.unended = true;
@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What a line of the head asks for that is not done here.
+/// Unsupported change that a line of the head requests.
 fn refused(line: &str) -> Option<&'static str> {
     let mode = ["old mode ", "new mode ", "new file mode "].iter().find_map(|head| line.strip_prefix(head));
     match mode {
@@ -195,7 +195,7 @@ fn refused(line: &str) -> Option<&'static str> {
     copies.then_some("copies are not made here: add the new file with its whole content")
 }
 
-/// Lines before the hunks that change nothing.
+/// `true` for lines before the hunks that change nothing.
 fn is_remark(line: &str) -> bool {
     const REMARKS: [&str; 7] =
         ["index ", "Index: ", "similarity index ", "dissimilarity index ", "====", "diff -", "Only in "];
@@ -214,7 +214,7 @@ fn ranges(header: &str) -> Option<(usize, usize, usize)> {
     Some((start, old, new))
 }
 
-/// The names behind `---` and `+++`, without the `a/` and `b/` of git.
+/// Names after `---` and `+++`, without the `a/` and `b/` of git.
 fn names(old: &str, new: &str) -> (Option<String>, Option<String>) {
     let read = |name: &str| {
         let name = if name.starts_with('"') { name } else { name.split('\t').next().unwrap_or_default() };
@@ -242,7 +242,7 @@ fn same_path(paths: &str) -> Option<String> {
     (new.strip_prefix("b/") == Some(old)).then(|| old.to_owned())
 }
 
-/// A path as git quotes it: in double quotes, with escapes as in C.
+/// Unquotes a path of git: in double quotes, with escapes as in C.
 fn unquoted(path: &str) -> String {
     let Some(inner) = path.strip_prefix('"').and_then(|path| path.strip_suffix('"')) else {
         return path.to_owned();
@@ -277,7 +277,7 @@ fn unquoted(path: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The content of a file that a diff adds.
+/// Content of a file that a diff adds.
 fn added(hunks: &[Hunk]) -> Result<String, ParseError> {
     let mut content = String::new();
     if let [_, second, ..] = hunks {

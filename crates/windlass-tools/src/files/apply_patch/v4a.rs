@@ -35,7 +35,7 @@ pub(super) fn parse(lines: &[&str]) -> Result<Vec<FilePatch>, ParseError> {
     Err(ParseError::NoEnd)
 }
 
-/// The lines of a patch, from the first to the last.
+/// Reader of a patch's lines, from the first to the last.
 struct Reader<'a> {
     lines: &'a [&'a str],
     at: usize,
@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The change of one file, whose header was read.
+    /// Change of one file whose header was read.
     fn file(&mut self, number: usize, header: &str) -> Result<FilePatch, ParseError> {
         let path = |prefix: &str| header.strip_prefix(prefix).map(|path| path.trim().to_owned());
         let (path, change) = if let Some(path) = path(ADD) {
@@ -131,14 +131,14 @@ impl<'a> Reader<'a> {
         let mut headers = Vec::new();
         while let Some(header) = self.peek().and_then(|line| line.strip_prefix("@@")) {
             self.at += 1;
-            // Positions of a unified diff say less than the lines below.
+            // Positions of a unified diff are less specific than the lines below.
             let is_position = header.trim_start().starts_with('-') && header.contains('+') && header.contains("@@");
             if !header.trim().is_empty() && !is_position {
                 headers.push(header.strip_prefix(' ').unwrap_or(header).to_owned());
             }
         }
         let mut at_end = false;
-        // How many lines at the end have no mark at all: they stand between two hunks rather than in one.
+        // Number of unmarked lines at the end: they separate two hunks and belong to none.
         let mut unmarked = 0;
         while let Some(line) = self.peek().filter(|line| !line.starts_with("@@")) {
             if line.trim_end() == END_OF_FILE {
@@ -178,7 +178,7 @@ fn marked(line: &str) -> Option<(Mark, &str)> {
     line.get(1..).map(|text| (mark, text))
 }
 
-/// Whether a line begins the next file or ends the patch.
+/// `true` if a line begins the next file or ends the patch.
 fn is_marker(line: &str) -> bool {
     let line = line.trim_end();
     line == END || [ADD, DELETE, UPDATE].iter().any(|header| line.starts_with(header))

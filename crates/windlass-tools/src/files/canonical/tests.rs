@@ -20,7 +20,7 @@ fn charsets() -> impl Strategy<Value = Charset> {
     prop::sample::select(&CHARSETS[..])
 }
 
-/// Text that the encoding has.
+/// Characters of `raw` that the encoding has.
 fn text_for(charset: Charset, raw: &str) -> String {
     raw.chars().filter(|c| charset.encode(&c.to_string()).is_ok()).collect()
 }
@@ -63,7 +63,7 @@ fn endings_are_found_in_order() {
 }
 
 proptest! {
-    /// Every range of characters leads to bytes that decode to just that range.
+    /// Every range of characters maps to bytes that decode to just that range.
     #[test]
     fn places_lead_back_to_their_bytes(
         charset in charsets(),

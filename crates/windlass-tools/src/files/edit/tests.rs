@@ -30,12 +30,12 @@ fn only_the_replaced_bytes_change() {
         (b"a\r\nb\r\n", "b", "b\nc", b"a\r\nb\r\nc\r\n"),
         (b"a\rb\rc", "b\nc", "b\nnew\nc", b"a\rb\rnew\rc"),
         (b"only line", "line", "one\ntwo", b"only one\ntwo"),
-        // Mixed ones stay as they are.
+        // Mixed line breaks stay unchanged.
         (b"a\r\nb\nc\r\nd\n", "b\nc\nd", "b\nC\nd", b"a\r\nb\nC\r\nd\n"),
         (b"a\nb\r\nc\n", "a\nb\nc", "A\nB\nC", b"A\nB\r\nC\n"),
         (b"a\nb\r\nc\r\n", "a\nb\nc", "x\na\nb\nc", b"x\na\nb\r\nc\r\n"),
         (b"x\ny\r\n", "y", "y\nz", b"x\ny\r\nz\r\n"),
-        // A CR in the request is taken as it is.
+        // A CR in the request is used unchanged.
         (b"a\r\nb\r\n", "a\r\nb", "a\nb", b"a\nb\r\n"),
         (b"a\nb\n", "a\nb", "a\r\nb", b"a\r\nb\n"),
         (b"bar\rbaz\nqux\n", "bar\rbaz", "x", b"x\nqux\n"),
@@ -100,7 +100,7 @@ fn refusals_say_what_to_do() {
     assert_eq!(error, EditError::Ambiguous { count: 3, lines: vec![1, 2, 3] });
     assert!(error.to_string().contains("3 times (lines 1, 2, 3)"));
     assert!(matches!(replace(b"abc", "zzz", "y", false), Err(EditError::NotFound { .. })));
-    // Same text with different line breaks is the same text to the model.
+    // The same text with different line breaks is the same text to the model.
     assert!(matches!(replace(b"a\nb\na\r\nb\n", "a\nb", "c", false), Err(EditError::Ambiguous { count: 2, .. })));
 }
 
@@ -167,7 +167,7 @@ proptest! {
         }
     }
 
-    /// In a file with CRLF throughout, it is the splice of the LF text, translated.
+    /// In a file with CRLF throughout, an edit is the splice of the LF text, translated.
     #[test]
     fn crlf_is_translated_both_ways(
         raw in "[ab\n ]{1,40}",
@@ -186,7 +186,7 @@ proptest! {
         }
     }
 
-    /// Whatever the bytes are, those before and after the place stay.
+    /// The bytes before and after the place stay, whatever they are.
     #[test]
     fn bytes_outside_the_place_do_not_change(
         head in prop::collection::vec(any::<u8>(), 0..40),
@@ -207,7 +207,7 @@ proptest! {
         }
     }
 
-    /// The same with the encoding found by itself, and for 16-bit text with damage.
+    /// Detected encodings and 16-bit text with damage keep the bytes as well.
     #[test]
     fn whatever_is_taken_for_text_keeps_its_bytes(
         head in prop::collection::vec(any::<u8>(), 0..40),

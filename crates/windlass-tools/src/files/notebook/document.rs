@@ -1,30 +1,30 @@
-//! A notebook as its bytes have it.
+//! A notebook, with each part as its exact text.
 
 use super::json::{Members, elements, joined};
 
 /// A notebook of the format 4.
 #[derive(Debug)]
 pub(crate) struct Notebook<'a> {
-    /// All of the file without its byte-order mark.
+    /// Text of the file without its byte-order mark.
     pub(super) text: &'a str,
-    /// The array of all cells, as it stands in the text.
+    /// Array of all cells, as its exact text.
     pub(super) array: &'a str,
     pub(crate) cells: Vec<Cell<'a>>,
-    /// Second part of the version of its format.
+    /// Minor version of its format.
     pub(crate) minor: u64,
-    /// The programming language of its code.
+    /// Programming language of its code.
     pub(crate) language: String,
 }
 
 /// One cell.
 #[derive(Debug)]
 pub(crate) struct Cell<'a> {
-    /// The whole cell, as it stands in the text.
+    /// Whole cell, as its exact text.
     pub(super) text: &'a str,
     pub(super) members: Members<'a>,
-    /// Counted from 1.
+    /// Number of the cell, from 1.
     pub(crate) number: usize,
-    /// Its own id. Older notebooks have none.
+    /// Id of the cell. Older notebooks have none.
     pub(crate) id: Option<String>,
     /// `code`, `markdown` or `raw`.
     pub(crate) kind: String,
@@ -35,7 +35,7 @@ impl<'a> Notebook<'a> {
     /// Reads a notebook.
     ///
     /// # Errors
-    /// Why it is none that can be read here, as the rest of a sentence that begins with the file.
+    /// Reason why the notebook cannot be read, as the rest of a sentence that begins with the file.
     pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, String> {
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
         let text = std::str::from_utf8(bytes).map_err(|_| "is not in UTF-8".to_owned())?;
@@ -53,10 +53,10 @@ impl<'a> Notebook<'a> {
         Ok(Self { text, array, cells: cells?, minor: members.number("nbformat_minor").unwrap_or_default(), language })
     }
 
-    /// The cell with an id, or with the name that [`Cell::name`] gives to one without an id.
+    /// Finds the cell with an id, or with the name that [`Cell::name`] gives to one without an id.
     ///
     /// # Errors
-    /// There is none, or more than one, as a sentence.
+    /// No cell or more than one matches, as a sentence.
     pub(super) fn cell(&self, name: &str) -> Result<&Cell<'a>, String> {
         let with_id: Vec<&Cell<'a>> = self.cells.iter().filter(|cell| cell.id.as_deref() == Some(name)).collect();
         match with_id.as_slice() {
@@ -84,24 +84,24 @@ impl<'a> Cell<'a> {
         Ok(Self { text, number, id: members.text("id"), kind, source, members })
     }
 
-    /// How a call names it: its id, or `cell-` and its number.
+    /// Name of the cell in calls: its id, or `cell-` and its number.
     pub(crate) fn name(&self) -> String {
         self.id.clone().unwrap_or_else(|| format!("cell-{}", self.number))
     }
 
-    /// How often code had run when it ran last.
+    /// Execution count at the last run of its code.
     pub(crate) fn run(&self) -> Option<u64> {
         self.members.number("execution_count")
     }
 
-    /// What running it has put out.
+    /// Outputs of its code.
     pub(super) fn outputs(&self) -> Vec<Members<'a>> {
         let outputs = self.members.get("outputs").and_then(elements).unwrap_or_default();
         outputs.into_iter().filter_map(Members::of).collect()
     }
 }
 
-/// What the metadata say of the language.
+/// Language according to the metadata.
 fn language(members: &Members<'_>) -> Option<String> {
     let metadata = Members::of(members.get("metadata")?)?;
     let named = |section: &str, name: &str| Members::of(metadata.get(section)?)?.text(name);

@@ -6,38 +6,38 @@ use super::document::{Cell, Notebook};
 use super::json::span;
 use super::style::Style;
 
-/// What is to become of a notebook.
+/// Requested change of a notebook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change<'c> {
-    /// The cell of this name gets another source, and another type if one is given.
+    /// Replaces the source of the cell of this name, and its type if one is given.
     Replace { cell: &'c str, kind: Option<&'c str>, source: &'c str },
-    /// A new cell behind the one of this name, or before all others.
+    /// Inserts a new cell after the one of this name, or before all others.
     Insert { after: Option<&'c str>, kind: &'c str, source: &'c str, id: &'c str },
-    /// The cell of this name is removed.
+    /// Removes the cell of this name.
     Delete { cell: &'c str },
 }
 
-/// A notebook with a change.
+/// A changed notebook.
 #[derive(Debug)]
 pub(super) struct Changed {
-    /// Its text without byte-order mark.
+    /// Text without byte-order mark.
     pub(super) text: String,
-    /// The name of the cell afterwards, or the one it had.
+    /// Name of the cell afterwards, or its former name.
     pub(super) cell: String,
     pub(super) kind: String,
     pub(super) old_source: Option<String>,
-    /// How many outputs of the old source are gone.
+    /// Number of removed outputs of the old source.
     pub(super) cleared: usize,
 }
 
-/// A piece of the text and what takes its place.
+/// A range of the text and its replacement.
 type Splice = (Range<usize>, String);
 
 impl Notebook<'_> {
     /// Makes a change.
     ///
     /// # Errors
-    /// Why it cannot be made, as a sentence.
+    /// Reason why the change cannot be made, as a sentence.
     pub(super) fn changed(&self, change: Change<'_>) -> Result<Changed, String> {
         let style = Style::of(self.text);
         match change {
@@ -80,12 +80,12 @@ impl Notebook<'_> {
         }
     }
 
-    /// Whether cells have ids: from format 4.5 on, and where one has one.
+    /// `true` if cells have ids: from format 4.5 on, and if any cell has one.
     fn has_ids(&self) -> bool {
         self.minor >= 5 || self.cells.iter().any(|cell| cell.id.is_some())
     }
 
-    /// The source is replaced where it stands. What the old code has put out is gone with it.
+    /// Replaces the source in its place. The outputs of the old code are removed.
     fn replacement(&self, style: &Style, cell: &Cell<'_>, kind: &str, source: &str) -> Vec<Splice> {
         let has_source = cell.members.get("source").is_some();
         if kind != cell.kind || !has_source {
@@ -146,7 +146,7 @@ impl Notebook<'_> {
     }
 }
 
-/// A cell of another type, or with a source that it did not have: its other members stay, in their order.
+/// Cell with another type, or with a source that it lacked: its other members stay, in their order.
 fn rebuilt(style: &Style, cell: &Cell<'_>, kind: &str, source: &str, indentation: &str) -> String {
     let inside = style.deeper(indentation);
     let is_code = kind == "code";

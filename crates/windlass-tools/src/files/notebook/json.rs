@@ -1,4 +1,4 @@
-//! JSON values where they stand in a text.
+//! JSON values with their positions in a text.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,22 +11,22 @@ use serde_json::value::RawValue;
 pub(super) struct Members<'a>(pub(super) Vec<(String, &'a RawValue)>);
 
 impl<'a> Members<'a> {
-    /// The members of an object; `None` for other values.
+    /// Reads the members of an object; `None` for other values.
     pub(super) fn of(text: &'a str) -> Option<Self> {
         serde_json::from_str(text).ok()
     }
 
-    /// The text of a member's value. Of several with one name the last counts, as for the programs that write notebooks.
+    /// Text of a member's value. The last of several with one name is used, as by the programs that write notebooks.
     pub(super) fn get(&self, name: &str) -> Option<&'a str> {
         self.0.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.get())
     }
 
-    /// A member that is a text.
+    /// Value of a text member.
     pub(super) fn text(&self, name: &str) -> Option<String> {
         self.get(name).and_then(|value| serde_json::from_str(value).ok())
     }
 
-    /// A member that is a whole number.
+    /// Value of a whole-number member.
     pub(super) fn number(&self, name: &str) -> Option<u64> {
         self.get(name).and_then(|value| serde_json::from_str(value).ok())
     }
@@ -62,7 +62,7 @@ pub(super) fn elements(text: &str) -> Option<Vec<&str>> {
     Some(elements.into_iter().map(RawValue::get).collect())
 }
 
-/// A text, or an array of texts that belong together: notebooks have both for one thing.
+/// A text, or an array of texts that belong together: notebooks use both for the same value.
 pub(super) fn joined(text: &str) -> Option<String> {
     if text.starts_with('"') {
         return serde_json::from_str(text).ok();
@@ -71,7 +71,7 @@ pub(super) fn joined(text: &str) -> Option<String> {
     Some(lines.concat())
 }
 
-/// Where a part of a text stands in it.
+/// Range of a part within the whole text.
 pub(super) fn span(whole: &str, part: &str) -> Range<usize> {
     let start = part.as_ptr().addr().saturating_sub(whole.as_ptr().addr());
     start..start + part.len()

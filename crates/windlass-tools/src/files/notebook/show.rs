@@ -1,4 +1,4 @@
-//! A notebook as a model reads it: its cells in order, what they have put out, and where the rest is.
+//! A notebook for a model: its cells in order, their outputs, and the position of the rest.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -11,35 +11,35 @@ use crate::bash::clean;
 use crate::files::page::{cut_chars, estimate_tokens};
 use crate::files::picture::{Picture, is_picture};
 
-/// Most characters of one output: of longer ones the beginning and the end are shown.
+/// Maximum number of characters of one output: of longer ones the beginning and the end are shown.
 const MOST_OUTPUT: usize = 8_000;
-/// Most images of a notebook that are shown at once, if a request may hold twice as many.
+/// Maximum number of images of a notebook that are shown at once, if a request may hold twice as many.
 const MOST_IMAGES: usize = 20;
-/// Most bytes of images, in base64, that are shown at once.
+/// Maximum number of bytes of images, in base64, that are shown at once.
 const MOST_IMAGE_BYTES: usize = 12 * 1024 * 1024;
 
-/// Which cells are wanted, and how much of them at most.
+/// Requested cells, and the limits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CellRange {
     /// First cell, from 1.
     pub(crate) offset: u64,
-    /// Number of cells at most.
+    /// Maximum number of cells.
     pub(crate) limit: u64,
-    /// Estimated tokens of text at most.
+    /// Maximum number of estimated tokens of text.
     pub(crate) max_tokens: u64,
-    /// What a request may hold of its images.
+    /// Limits of a request's images.
     pub(crate) media: MediaLimits,
 }
 
-/// What is shown of a notebook.
+/// Shown part of a notebook.
 #[derive(Debug)]
 pub(crate) struct Shown {
     pub(crate) blocks: Vec<ContentBlock>,
-    /// The cells for programs.
+    /// Cells for programs.
     pub(crate) cells: Vec<Value>,
 }
 
-/// Shows cells of a notebook; `None` if it has none from the first wanted one on.
+/// Shows cells of a notebook; `None` if it has none from the first requested one on.
 pub(crate) fn show(notebook: &Notebook<'_>, range: CellRange) -> Option<Shown> {
     let mut page = Page { left: range.max_tokens, media: range.media, ..Page::default() };
     let count = notebook.cells.len();
@@ -75,11 +75,11 @@ pub(crate) fn show(notebook: &Notebook<'_>, range: CellRange) -> Option<Shown> {
     Some(Shown { blocks: page.finish(), cells })
 }
 
-/// The text of a cell with its outputs, with the images of these at their places.
+/// Text of a cell with its outputs, with the images of these at their places.
 #[derive(Default)]
 struct Part {
     text: String,
-    /// Where in the text each image is, with its media type and base64 form.
+    /// Position of each image in the text, with its media type and base64 form.
     images: Vec<(usize, String, String)>,
 }
 
@@ -144,7 +144,7 @@ impl Part {
         self.end_line();
     }
 
-    /// Cuts the text to about so many tokens. Images behind the cut are left out.
+    /// Cuts the text to about so many tokens. Images after the cut are left out.
     fn cut(&mut self, tokens: u64) {
         let chars = usize::try_from(tokens.saturating_mul(3)).unwrap_or(usize::MAX);
         let kept = cut_chars(&self.text, chars).0.len();
@@ -169,13 +169,13 @@ fn ends(text: &str) -> String {
     format!("{head}\n[{left_out} bytes left out]\n{tail}")
 }
 
-/// The blocks so far.
+/// Blocks so far.
 #[derive(Default)]
 struct Page {
     blocks: Vec<ContentBlock>,
     /// Text that follows the last block.
     text: String,
-    /// Estimated tokens that may still come.
+    /// Estimated tokens that are left.
     left: u64,
     media: MediaLimits,
     images: usize,
@@ -228,7 +228,7 @@ impl Page {
     }
 }
 
-/// A cell for programs. Images are not repeated there.
+/// Cell for programs. Images are not repeated there.
 fn data(notebook: &Notebook<'_>, cell: &Cell<'_>) -> Value {
     let outputs: Vec<Value> = cell.outputs().iter().map(output_data).collect();
     let mut data = json!({ "cellType": cell.kind, "source": cell.source, "cell_id": cell.name() });

@@ -1,20 +1,20 @@
-//! How the JSON of a notebook is laid out, so that new values look like those around them.
+//! Layout of a notebook's JSON, so that new values look like those around them.
 
 /// The layout of a text of JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Style {
-    /// What ends a line; `None` when all stands in one line.
+    /// Line break; `None` when the document is one line.
     line_break: Option<&'static str>,
     /// One step of indentation.
     step: String,
-    /// Whether a blank follows a colon.
+    /// `true` if a blank follows a colon.
     spaced: bool,
-    /// Whether characters outside ASCII are written as escapes.
+    /// `true` if characters outside ASCII are written as escapes.
     ascii: bool,
 }
 
 impl Style {
-    /// The layout of a whole document.
+    /// Detects the layout of a whole document.
     pub(super) fn of(text: &str) -> Self {
         let line_break = match text.trim_end().find('\n') {
             Some(at) if text.get(..at).is_some_and(|before| before.ends_with('\r')) => Some("\r\n"),
@@ -31,7 +31,7 @@ impl Style {
         }
     }
 
-    /// The blanks at the beginning of the line in which a position is.
+    /// Indentation of the line of a position.
     pub(super) fn indentation(text: &str, at: usize) -> String {
         let before = text.get(..at).unwrap_or_default();
         let line = before.rfind('\n').map_or(0, |found| found + 1);
@@ -39,17 +39,17 @@ impl Style {
         line.chars().take_while(|c| matches!(c, ' ' | '\t')).collect()
     }
 
-    /// One step further in.
+    /// Indentation one step deeper.
     pub(super) fn deeper(&self, indentation: &str) -> String {
         format!("{indentation}{}", self.step)
     }
 
-    /// A line break with an indentation, or what stands in its place in a document of one line.
+    /// Line break with an indentation, or its counterpart in a document of one line.
     pub(super) fn new_line(&self, indentation: &str) -> String {
         self.line_break.map_or_else(String::new, |line_break| format!("{line_break}{indentation}"))
     }
 
-    /// A comma with what separates it from the next value.
+    /// Comma with the separator before the next value.
     pub(super) fn comma(&self, indentation: &str) -> String {
         match (self.line_break, self.spaced) {
             (Some(_), _) => format!(",{}", self.new_line(indentation)),

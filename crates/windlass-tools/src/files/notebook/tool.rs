@@ -18,14 +18,14 @@ use crate::files::open::not_found;
 
 /// Changes one cell of a Jupyter notebook.
 ///
-/// A cell gets another source, is inserted or is removed. The rest of the file stays byte for byte as it is: fields that
-/// are not known here, their order and their formatting. What code has put out is removed when its source changes. The
-/// rules of [`Edit`](crate::Edit) hold: the notebook must have been read in the session and must not have changed since.
+/// A cell gets another source, is inserted or is removed. The rest of the file stays unchanged byte for byte: unknown
+/// fields, their order and their formatting. Outputs of code are removed when its source changes. The rules of
+/// [`Edit`](crate::Edit) apply: the notebook must have been read in the session and must not have changed since.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct NotebookEdit;
 
-/// What NotebookEdit takes.
+/// Input of [`NotebookEdit`].
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct NotebookEditInput {
@@ -143,7 +143,7 @@ impl Tool for NotebookEdit {
     }
 }
 
-/// What was done to a cell.
+/// Completed change of a cell.
 struct Done {
     cell: String,
     kind: String,
@@ -153,7 +153,7 @@ struct Done {
     language: String,
 }
 
-/// The bytes of a notebook with a change.
+/// Bytes of a changed notebook.
 fn changed(target: &Target, input: &NotebookEditInput, cx: &ToolCx) -> Result<(Vec<u8>, Done), ToolError> {
     let path = visible_path(&target.path);
     if !is_notebook(&target.path) {
@@ -168,7 +168,7 @@ fn changed(target: &Target, input: &NotebookEditInput, cx: &ToolCx) -> Result<(V
     let id = fresh_id(&notebook, cx);
     let change = wanted(input, &id)?;
     let Changed { text, cell, kind, old_source, cleared } = notebook.changed(change).map_err(unchanged)?;
-    // A splice at a wrong place would be seen here, before anything is written.
+    // Detects a splice at a wrong position before anything is written.
     let expected = match input.edit_mode.unwrap_or_default() {
         EditMode::Replace => notebook.cells.len(),
         EditMode::Insert => notebook.cells.len() + 1,
@@ -205,7 +205,7 @@ fn wanted<'i>(input: &'i NotebookEditInput, id: &'i str) -> Result<edit::Change<
     })
 }
 
-/// An id that no cell has: eight hexadecimal digits, as notebooks mostly have.
+/// An unused id: eight hexadecimal digits, as in most notebooks.
 fn fresh_id(notebook: &Notebook<'_>, cx: &ToolCx) -> String {
     let bits = cx.ids().bits();
     let candidates = (0..16).map(|part| format!("{:08x}", (bits >> (part * 8)) & 0xFFFF_FFFF));

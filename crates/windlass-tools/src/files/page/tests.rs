@@ -80,7 +80,7 @@ fn a_page_ends_at_its_token_limit() {
     let mut page = page_in_chunks(text.repeat(50).as_bytes(), request, 1000);
     assert_eq!((page.lines, page.cut), (4, Some(Cut::Tokens)));
     assert!(page.take_text().contains("lines 1-4 of 51"));
-    // One line always comes: otherwise reading would never advance.
+    // At least one line is returned: otherwise reading would never advance.
     let request = PageRequest { max_tokens: 1, ..PageRequest::default() };
     assert_eq!(page_in_chunks(text.as_bytes(), request, 7).lines, 1);
 }
@@ -151,7 +151,7 @@ proptest! {
         prop_assert_eq!(page_in_chunks(&bytes, request, chunk), page_in_chunks(&bytes, request, usize::MAX));
     }
 
-    /// Behind the sample there may be anything.
+    /// Any bytes may follow the sample.
     #[test]
     fn chunks_of_what_is_no_text_do_not_matter(
         bytes in prop::collection::vec(prop::sample::select(&b"a\0\xff\xc3\xa9\r\n"[..]), 0..40),

@@ -40,7 +40,7 @@ fn a_huge_change_is_cut_and_counted() {
 fn a_file_of_empty_lines_is_only_counted() {
     let patch = Patch::between(&"\n".repeat(1_000_000), &"x\n".repeat(1_000_000));
     assert_eq!((patch.truncated, patch.added, patch.removed), (true, 1_000_000, 1_000_000));
-    // What is common to both sides costs nothing.
+    // A common part of both sides costs nothing.
     let old = "same\n".repeat(500_000);
     let patch = Patch::between(&format!("{old}a\n{old}"), &format!("{old}b\n{old}"));
     assert_eq!((patch.hunks.len(), patch.hunks[0].old_start), (1, 499_998));

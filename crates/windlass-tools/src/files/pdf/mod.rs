@@ -1,8 +1,8 @@
-//! PDF documents: how many pages they have, and the text of pages for models that do not read documents.
+//! PDF documents: their number of pages, and the text of pages for models that do not read documents.
 //!
-//! Documents may be hostile. What is read of one is bounded: its bytes, the bytes that one of its streams may unpack to,
-//! the time over all pages, the text of each page. A panic of the parser is an error. Not bounded are the memory of a
-//! document of many streams that each stay below their limit, and the time of reading one file of the largest size.
+//! Documents may be hostile. Reading is bounded: in the bytes of a document, the unpacked bytes of one of its streams,
+//! the time over all pages, and the text of each page. A panic of the parser is an error. Not bounded are the memory of
+//! a document of many streams that each stay below their limit, and the time of reading one file of the largest size.
 
 mod text;
 
@@ -10,15 +10,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use lopdf::{Document, LoadOptions};
 
-/// Bytes that one stream may unpack to.
+/// Maximum number of unpacked bytes of one stream.
 const MAX_STREAM: usize = 32 * 1024 * 1024;
-/// Characters of one page that are shown.
+/// Maximum number of characters of one page that are shown.
 const MAX_PAGE: usize = 40_000;
 
-/// Looks at a document: how many pages it has.
+/// Counts the pages of a document.
 ///
 /// # Errors
-/// Why it cannot be read, as the rest of a sentence that begins with the document.
+/// Reason why it cannot be read, as the rest of a sentence that begins with the document.
 pub(crate) fn page_count(bytes: &[u8]) -> Result<u32, String> {
     contained(|| {
         let document = load(bytes)?;
@@ -26,10 +26,10 @@ pub(crate) fn page_count(bytes: &[u8]) -> Result<u32, String> {
     })
 }
 
-/// The text of pages, in their order; `stopped` is asked now and then whether to end.
+/// Text of pages, in their order; `stopped` is polled for a request to end.
 ///
 /// # Errors
-/// As for [`page_count`], or there are no such pages.
+/// As for [`page_count`], or the pages do not exist.
 pub(crate) fn text(bytes: &[u8], first: u32, last: u32, stopped: &mut dyn FnMut() -> bool) -> Result<String, String> {
     contained(|| {
         let document = load(bytes)?;
@@ -68,7 +68,7 @@ fn load(bytes: &[u8]) -> Result<Document, String> {
     Ok(document)
 }
 
-/// A panic of the parser is a damaged document.
+/// Turns a panic of the parser into the error of a damaged document.
 fn contained<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err("it is damaged: the parser failed on it".to_owned()))
 }

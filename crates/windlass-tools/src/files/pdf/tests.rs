@@ -2,7 +2,7 @@ use super::*;
 
 const PLAIN: &[u8] = include_bytes!("../../../tests/documents/plain.pdf");
 
-/// Bytes of a real document set to other values, and pieces of it left out: a text or a refusal, and an end.
+/// Changes bytes of a real document, and leaves pieces out: the result is a text or a refusal, and always an end.
 #[test]
 fn any_damage_is_survived() {
     let mut state = 7_u64;

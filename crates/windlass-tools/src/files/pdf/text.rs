@@ -1,16 +1,16 @@
-//! The text of one page, in the order in which the page draws it.
+//! Text of one page, in the order in which the page draws it.
 
 use std::collections::BTreeMap;
 
 use lopdf::content::{Content, Operation};
 use lopdf::{Document, Encoding, Object, ObjectId};
 
-/// Bytes that the drawing of one page may unpack to.
+/// Maximum number of unpacked bytes of the drawing of one page.
 const MAX_CONTENT: usize = 16 * 1024 * 1024;
-/// How many steps of drawing are taken before the clock is looked at.
+/// Number of drawing steps between two checks of the clock.
 const STEPS: usize = 1024;
 
-/// The text of a page, at most so many characters of it.
+/// Text of a page, up to the maximum number of characters.
 pub(super) fn of_page(
     document: &Document,
     page: ObjectId,
@@ -38,12 +38,12 @@ pub(super) fn of_page(
     Ok(format!("{kept}{note}"))
 }
 
-/// Where text is drawn, and what was drawn so far.
+/// Position of the drawing, and the text drawn so far.
 struct Pen<'d> {
     fonts: BTreeMap<Vec<u8>, Encoding<'d>>,
     font: Option<Vec<u8>>,
     text: String,
-    /// Where the current line is.
+    /// Vertical position of the current line.
     height: f32,
 }
 
@@ -77,7 +77,7 @@ impl Pen<'_> {
         }
     }
 
-    /// The strings among operands. Numbers between them move the pen: far to the right is a blank.
+    /// Draws the strings among operands. Numbers between them move the pen: far to the right is a blank.
     fn show(&mut self, operands: &[Object]) {
         for operand in operands {
             match operand {

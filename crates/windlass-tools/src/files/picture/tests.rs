@@ -1,6 +1,6 @@
 use super::*;
 
-/// As many bytes as 5 MiB of base64 hold.
+/// Number of bytes that 5 MiB of base64 hold.
 const MOST: usize = 5 * 1024 * 1024 / 4 * 3;
 
 #[test]
@@ -69,7 +69,7 @@ mod scaled {
         let png = written(&noise(50, 50), Format::Png);
         let cut = png[..png.len() / 2].to_vec();
         assert!(Picture::fit(cut, MOST).unwrap_err().contains("cut off or damaged"));
-        // The header alone says that the pixels take gigabytes.
+        // The header alone declares gigabytes of pixels.
         let mut bomb = png;
         bomb[16..20].copy_from_slice(&60_000_u32.to_be_bytes());
         bomb[20..24].copy_from_slice(&60_000_u32.to_be_bytes());
@@ -77,7 +77,7 @@ mod scaled {
         assert!(error.contains("256 MiB") || error.contains("damaged"), "{error}");
     }
 
-    /// Each byte of small images set to other values: an image or a refusal, no panic.
+    /// Changes each byte of small images: the result is an image or a refusal, no panic.
     #[test]
     fn any_damage_is_survived() {
         for format in [Format::Png, Format::Jpeg, Format::Gif, Format::WebP] {

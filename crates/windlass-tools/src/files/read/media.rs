@@ -1,4 +1,4 @@
-//! What Read shows of files that are more than text: images, notebooks and PDF documents.
+//! Read for files other than plain text: images, notebooks and PDF documents.
 
 #[cfg(feature = "pdf")]
 use std::time::Duration;
@@ -19,16 +19,16 @@ use crate::files::pdf;
 use crate::files::picture::{MAX_FILE, Picture};
 use crate::workspace::blocking;
 
-/// Bytes of a PDF document.
+/// Maximum size of a PDF document in bytes.
 const MAX_PDF: usize = 10 * 1024 * 1024;
-/// Bytes of a PDF document of which the text of some pages is read.
+/// Maximum size in bytes of a PDF document for reading the text of some pages.
 const MAX_PDF_FOR_TEXT: usize = if cfg!(feature = "pdf") { 32 * 1024 * 1024 } else { MAX_PDF };
-/// Pages of a PDF document that is shown as it is.
+/// Maximum number of pages of a PDF document that is shown unchanged.
 #[cfg(feature = "pdf")]
 const WHOLE_PAGES: u32 = 10;
-/// Pages whose text is read at once.
+/// Maximum number of pages whose text is read at once.
 const MOST_PAGES: u32 = 20;
-/// How long reading the text of pages may take.
+/// Time limit for reading the text of pages.
 #[cfg(feature = "pdf")]
 const MOST_TIME: Duration = Duration::from_secs(20);
 
@@ -66,7 +66,7 @@ impl Reading<'_> {
         ToolOutput::blocks(blocks).with_structured(&structured)
     }
 
-    /// The cells of a notebook; `None` if it is none that can be read here.
+    /// Shows the cells of a notebook; `None` if it cannot be read as one.
     pub(super) async fn notebook(
         &mut self,
         file: &mut dyn OpenFile,
@@ -80,7 +80,7 @@ impl Reading<'_> {
         });
         let (shown, bytes) = shown.await?;
         let Ok((count, shown)) = shown else {
-            // It is shown as the text that it is.
+            // The file is shown as plain text.
             (self.sample, self.complete) = (bytes, true);
             return Ok(None);
         };
@@ -98,7 +98,7 @@ impl Reading<'_> {
         ToolOutput::blocks(blocks).with_structured(&structured).map(Some)
     }
 
-    /// A PDF document as it is, or the text of some of its pages.
+    /// Shows a PDF document unchanged, or the text of some of its pages.
     pub(super) async fn pdf(mut self, file: &mut dyn OpenFile, pages: Option<&str>) -> Result<ToolOutput, ToolError> {
         let pages = pages.map(pages_of).transpose().map_err(ToolError::invalid_input)?;
         let model = self.cx.model();
@@ -124,7 +124,7 @@ impl Reading<'_> {
         ToolOutput::blocks(vec![ContentBlock::Document { source, title }]).with_structured(&structured)
     }
 
-    /// Refuses a document that models would refuse, or of which all pages are too many at once.
+    /// Refuses a document that models would refuse, or with too many pages for one result.
     #[cfg(feature = "pdf")]
     async fn checked_pdf(&self, bytes: Vec<u8>) -> Result<Vec<u8>, ToolError> {
         let (count, bytes) = blocking(move || (pdf::page_count(&bytes), bytes)).await?;
@@ -141,7 +141,7 @@ impl Reading<'_> {
         Ok(bytes)
     }
 
-    /// The text of all pages, for a model that does not read documents.
+    /// Text of all pages, for a model that does not read documents.
     #[cfg(feature = "pdf")]
     async fn pdf_as_text(&self, bytes: Vec<u8>) -> Result<ToolOutput, ToolError> {
         let (count, bytes) = blocking(move || (pdf::page_count(&bytes), bytes)).await?;
@@ -198,7 +198,7 @@ impl Reading<'_> {
     }
 }
 
-/// The first and the last page that a call names.
+/// First and last page that a call names.
 fn pages_of(text: &str) -> Result<(u32, u32), String> {
     let number = |text: &str| text.trim().parse::<u32>().ok().filter(|number| *number > 0);
     let (first, last) = text.split_once('-').unwrap_or((text, text));

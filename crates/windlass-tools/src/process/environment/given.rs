@@ -1,9 +1,10 @@
-//! Variables that the host or the settings name: all reach programs, except keys and those that change what programs load.
+//! Variables that the host or the settings name: all reach programs, except keys and those that change which code
+//! programs load.
 
 use super::{INHERITED, holds_password, is_never, same};
 use std::ffi::{OsStr, OsString};
 
-/// Endings of a part of a name that holds a secret, such as `GITHUB_TOKEN` or `PGPASSWORD`.
+/// Suffixes of a name part that mark a secret, such as `GITHUB_TOKEN` or `PGPASSWORD`.
 const SECRET_ENDINGS: &[&str] = &[
     "APIKEY",
     "COOKIE",
@@ -17,29 +18,29 @@ const SECRET_ENDINGS: &[&str] = &[
     "TOKEN",
     "TOKENS",
 ];
-/// Whole parts of a name that holds a secret, such as `SIGNING_KEY` or `MYSQL_PWD`.
+/// Whole name parts that mark a secret, such as `SIGNING_KEY` or `MYSQL_PWD`.
 const SECRET_PARTS: &[&str] = &["AUTH", "JWT", "KEY", "KEYS", "PAT", "PWD"];
-/// Names that look like one of a secret and are none.
+/// Names that look like a secret and are none.
 const NO_SECRETS: &[&str] = &["OLDPWD", "PWD"];
 /// Names that hold keys although they do not look like it.
 const KEYS: &[&str] = &["ANTHROPIC_CUSTOM_HEADERS"];
 
-/// Variables that a host gave, parted into those that programs get and those that they do not.
+/// Variables from a host, split into passed and withheld ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct GivenEnvironment {
-    /// What programs get.
+    /// Variables that programs get.
     pub passed: Vec<(OsString, OsString)>,
-    /// The names of the others, in order.
+    /// Names of the withheld variables, in order.
     pub kept_back: Vec<String>,
 }
 
-/// Parts variables that a host gave on purpose, such as the `env` option of an SDK or of settings.
+/// Splits variables that a host set on purpose, such as the `env` option of an SDK or of settings.
 ///
-/// Programs get all of them except those that hold a secret by their name (`…_TOKEN`, `…_KEY`, `…PASSWORD` and the like,
-/// keys of model providers among them), proxy addresses with a password, and those that make a program load or run
-/// other code than its name says (`LD_*`, `BASH_ENV`, most of `GIT_*` and the like). For the environment that a
-/// process merely happens to have, use [`host_environment`](super::host_environment).
+/// Programs get all of them except secrets by name (`…_TOKEN`, `…_KEY`, `…PASSWORD` and the like, including keys of
+/// model providers), proxy addresses with a password, and variables that make a program load or run other code than its
+/// name suggests (`LD_*`, `BASH_ENV`, most of `GIT_*` and the like). For the environment that a process merely happens
+/// to have, use [`host_environment`](super::host_environment).
 pub fn given_environment(given: impl IntoIterator<Item = (OsString, OsString)>) -> GivenEnvironment {
     let mut parted = GivenEnvironment::default();
     for (name, value) in given {
@@ -53,7 +54,7 @@ pub fn given_environment(given: impl IntoIterator<Item = (OsString, OsString)>) 
 }
 
 fn is_secret(name: &OsStr) -> bool {
-    // What cannot be read cannot be known to be harmless.
+    // A name that is not text cannot be known to be harmless.
     let Some(name) = name.to_str() else { return true };
     if INHERITED.iter().any(|known| same(known, name)) || NO_SECRETS.contains(&name) {
         return false;

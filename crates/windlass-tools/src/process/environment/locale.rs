@@ -9,9 +9,9 @@ use windlass_types::locale::{CharacterSet, VARIABLES, character_set};
 
 type Environment = Vec<(OsString, OsString)>;
 
-/// Locale of the character type where the environment names none in UTF-8. A system without it stays in `C`.
+/// Locale of the character type if the environment names none in UTF-8. A system without it stays in `C`.
 const DEFAULT: &str = "C.UTF-8";
-/// UTF-8 locales to look for, the first that the system has is taken.
+/// UTF-8 locales to look for, the first that the system has is used.
 const KNOWN: &[&str] = &[DEFAULT, "en_US.UTF-8", "UTF-8"];
 /// Directories of the system's locales.
 const DIRECTORIES: &[&str] = &["/usr/lib/locale", "/usr/share/locale"];
@@ -22,8 +22,8 @@ const MAX_NAMES: u64 = 1 << 20;
 /// Names of the locales in the archive of the system, each between two NUL bytes.
 static ARCHIVED: OnceLock<Vec<u8>> = OnceLock::new();
 
-/// An environment whose programs read UTF-8, on this machine: in the first locale that the system has, and in the user's language
-/// if it has that too, since programs take all of their locale or none. Runs no program.
+/// Returns the environment with a UTF-8 locale of this machine: the first that the system has, and in the user's
+/// language if available, because programs take all of their locale or none. Runs no program.
 pub fn utf8_environment(environment: Environment) -> Environment {
     let mut named = VARIABLES.iter().filter_map(|variable| value(&environment, variable)).filter(|name| is_utf8(name));
     let mut names = named.clone().chain(KNOWN.iter().copied());
@@ -39,7 +39,7 @@ pub fn utf8_environment(environment: Environment) -> Environment {
     settled.into_iter().filter(is_there).collect()
 }
 
-/// `true` if the files of a locale are there.
+/// `true` if the files of a locale exist.
 fn is_installed(name: &str) -> bool {
     if matches!(name, "C" | "POSIX") {
         return true;
@@ -56,7 +56,7 @@ fn is_installed(name: &str) -> bool {
     DIRECTORIES.iter().any(in_directory) || spelled.iter().any(in_archive)
 }
 
-/// A name as written, and with its codeset as the C library of GNU writes it: `utf8`, `gbk`.
+/// Spellings of a name: unchanged, and with its codeset as the GNU C library writes it: `utf8`, `gbk`.
 fn spellings(name: &str) -> Vec<String> {
     let Some((language, rest)) = name.split_once('.') else { return vec![name.to_owned()] };
     let (codeset, modifier) = rest.split_once('@').map_or((rest, String::new()), |(c, m)| (c, format!("@{m}")));
@@ -64,7 +64,7 @@ fn spellings(name: &str) -> Vec<String> {
     vec![name.to_owned(), format!("{language}.{}{modifier}", normal.to_ascii_lowercase())]
 }
 
-/// The names in the archive of the C library of GNU.
+/// Names in the archive of the GNU C library.
 fn archived() -> Option<Vec<u8>> {
     let mut file = std::fs::File::open(ARCHIVE).ok()?;
     let mut head = [0_u8; 28];
@@ -80,9 +80,9 @@ fn archived() -> Option<Vec<u8>> {
     Some(names)
 }
 
-/// The environment with a character type that is UTF-8, or `C` where it was said that there is no UTF-8.
+/// Environment with UTF-8 as the character type, or `C` if the variables state that there is no UTF-8.
 ///
-/// Whatever was set later or on purpose: `LC_ALL` would override the character type, so it is taken apart.
+/// `LC_ALL` is split up even if it was set on purpose, because it would override the character type.
 pub(super) fn settled(environment: Environment) -> Environment {
     let named = |variable, set| value(&environment, variable).filter(|name| character_set(name) == set);
     let chosen = named("LC_CTYPE", CharacterSet::Utf8)
@@ -93,8 +93,8 @@ pub(super) fn settled(environment: Environment) -> Environment {
     with_character_type(environment, &chosen)
 }
 
-/// The environment with this locale for the character type, and none of another character set for anything but messages, which
-/// are converted.
+/// Environment with this locale for the character type, and no other character set for anything but messages, which are
+/// converted.
 fn with_character_type(environment: Environment, locale: &str) -> Environment {
     let all = value(&environment, "LC_ALL").map(str::to_owned);
     let language = all.clone().or_else(|| value(&environment, "LANG").map(str::to_owned));
@@ -128,7 +128,7 @@ fn is_readable(locale: &str) -> bool {
     character_set(locale) != CharacterSet::Unknown
 }
 
-/// The value of a variable that is set and not empty; the last one, as programs get it.
+/// Value of a variable that is set and not empty; the last one, as programs get it.
 fn value<'a>(environment: &'a [(OsString, OsString)], variable: &str) -> Option<&'a str> {
     let (_, value) = environment.iter().rev().find(|(name, _)| name == variable)?;
     value.to_str().filter(|value| !value.is_empty())

@@ -12,7 +12,7 @@ use rustix::process::{
 
 use super::tree::Tree;
 
-/// One line of `/proc/<pid>/stat`, as far as it matters.
+/// Required fields of one line of `/proc/<pid>/stat`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Stat {
     pid: i32,
@@ -22,19 +22,20 @@ struct Stat {
     session: i32,
     flags: u64,
     threads: u32,
-    /// Start time in clock ticks since boot: with the number it names a process for good.
+    /// Start time in clock ticks since boot: with the number it identifies a process uniquely.
     start: u64,
 }
 
-/// More new processes than this and the whole table is read instead.
+/// Maximum number of new processes that are checked one by one. Beyond it the whole table is read.
 const FEW: i32 = 64;
 
-/// How often the newest processes are looked at again: a look that finds no process proves only then that there is none, when none
-/// was started meanwhile, since a member may fork and exit between two reads.
+/// Maximum number of checks of the newest processes: a check that finds no process is conclusive only if none was
+/// started meanwhile, because a member may fork and exit between two reads.
 const ROUNDS: usize = 100;
 
-/// Whether no living process newer than the child belongs to its tree. Quick; in doubt the answer is no. That its group exists
-/// says nothing: it does until the system has reaped the last of it, as the first process of a PID namespace.
+/// `true` if no living process newer than the child belongs to its tree. Quick; in doubt `false`. The existence of its
+/// group is inconclusive: it exists until the system has reaped its last member, like the first process of a PID
+/// namespace.
 pub(super) fn none_is_left(tree: &Tree) -> bool {
     let mut seen = tree.id();
     for _ in 0..ROUNDS {
@@ -58,13 +59,13 @@ pub(super) fn none_is_left(tree: &Tree) -> bool {
 #[derive(Debug)]
 pub(super) struct Members {
     found: Vec<Stat>,
-    /// The system failed for the moment, and one may have been missed.
+    /// `true` if the system failed temporarily, so that one may have been missed.
     is_unsure: bool,
 }
 
 impl Members {
-    /// How many there are. Where one may have been missed there is at least one: a caller that waits for the end of the
-    /// tree then looks again.
+    /// Number of members. At least one if one may have been missed, so that a caller that waits for the end of the tree
+    /// checks again.
     pub(super) fn len(&self) -> usize {
         self.found.len().max(usize::from(self.is_unsure))
     }
@@ -73,7 +74,7 @@ impl Members {
     pub(super) fn signal(&self, tree: &Tree, signal: Signal) {
         for process in &self.found {
             send(process, signal);
-            // A group led from inside the tree: signalled as a whole, so that no member forks away.
+            // A group led from inside the tree is signalled as a whole, so that no member forks away.
             if process.pid == process.group
                 && process.group != tree.id()
                 && let Some(group) = Pid::from_raw(process.group)
@@ -84,12 +85,12 @@ impl Members {
     }
 }
 
-/// When the process with this number started, in clock ticks since boot.
+/// Start time of the process with this number, in clock ticks since boot.
 pub(super) fn start_of(pid: Pid) -> Option<u64> {
     stat(pid.as_raw_nonzero().get()).ok().map(|process| process.start)
 }
 
-/// The number of the keeper above a program that another part of this process has started.
+/// Number of the keeper above a program that another part of this process has started.
 pub(super) fn keeper_of(pid: Pid) -> Option<i32> {
     let parent = stat(pid.as_raw_nonzero().get()).ok()?.parent;
     let is_ours = || stat(parent).is_ok_and(|parent| parent.parent == self_id());
@@ -97,7 +98,7 @@ pub(super) fn keeper_of(pid: Pid) -> Option<i32> {
     (parent > 1 && is_ours() && is_keeper()).then_some(parent)
 }
 
-/// Looks through all processes, and those that were started meanwhile.
+/// Finds the members among all processes, including those started meanwhile.
 pub(super) fn members(tree: &Tree, wide: bool) -> Members {
     let first = newest_number();
     let (numbers, mut is_unsure) = all_numbers();
@@ -137,7 +138,7 @@ pub(super) fn members(tree: &Tree, wide: bool) -> Members {
     Members { found: stats.filter(|process| ours.contains(&process.pid)).collect(), is_unsure }
 }
 
-/// The numbers of all processes, and whether some may be missing.
+/// Numbers of all processes; `true` if some may be missing.
 fn all_numbers() -> (Vec<i32>, bool) {
     let table = match fs::read_dir("/proc") {
         Ok(table) => table,
@@ -151,24 +152,24 @@ fn all_numbers() -> (Vec<i32>, bool) {
     (table.filter_map(&mut number).collect(), is_unsure)
 }
 
-/// Whether a failed call may work a moment later: there was no free descriptor, no memory, or the read itself
-/// failed. That a process is gone, that it may not be looked at, or that there is no `/proc` is an answer.
+/// `true` if a failed call may succeed a moment later: there was no free descriptor, no memory, or the read itself
+/// failed. A gone process, a forbidden one, or a missing `/proc` is final.
 fn is_passing(error: &io::Error) -> bool {
     let passing = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::IO, Errno::AGAIN, Errno::INTR];
     Errno::from_io_error(error).is_some_and(|error| passing.contains(&error))
 }
 
-/// What a look at a process finds, if it lives.
+/// Result of checking a living process.
 #[derive(Debug)]
 enum Seen {
-    /// Whether it belongs to the tree by itself. `None` means that it cannot be known: in the midst of an exec a process
-    /// has no environment.
+    /// A process. `ours`: it belongs to the tree by itself; `None` if unknown, because in the midst of an exec a
+    /// process has no environment.
     Process { stat: Stat, ours: Option<bool> },
-    /// The system failed for the moment.
+    /// The system failed temporarily.
     Unknown,
 }
 
-/// How often, and how long apart, a process is asked again for which that is not known.
+/// Number and interval of repeated checks for a process whose membership is unknown.
 const ASK_AGAIN: (usize, Duration) = (10, Duration::from_micros(300));
 
 fn look_closely(tree: &Tree, pid: i32, wide: bool) -> Option<Seen> {
@@ -210,24 +211,24 @@ fn try_look(tree: &Tree, pid: i32, wide: bool) -> io::Result<Option<Seen>> {
     Ok(Some(Seen::Process { stat, ours }))
 }
 
-/// Threads have numbers too, and a line in the table when asked by number. One of ours holds all our pipes, and
-/// a signal to it is a signal to us.
+/// `true` for our own threads. Threads have numbers too, and a line in the table when asked by number. One of ours
+/// holds all our pipes, and a signal to it is a signal to us.
 fn is_own_thread(pid: i32) -> io::Result<bool> {
     fs::exists(format!("/proc/self/task/{pid}"))
 }
 
-/// `PF_EXITING` of the kernel: no more code of its own will run.
+/// `PF_EXITING` of the kernel: the process runs no more code of its own.
 const EXITING: u64 = 0x4;
 /// `PF_KTHREAD`: a thread of the kernel itself.
 const KERNEL: u64 = 0x0020_0000;
 
-/// A process that was there before the child cannot belong to its tree: not a reused number, and not a server that
-/// was handed the output pipe by one of its clients.
+/// `true` if a process is not older than the child. An older one cannot belong to its tree: neither a reused number,
+/// nor a server that got the output pipe from a client.
 fn is_younger(tree: &Tree, process: &Stat) -> bool {
     tree.start.is_none_or(|start| process.start >= start)
 }
 
-/// Whether the environment has the call's mark; `None` if there is no environment.
+/// `true` if the environment has the call's mark; `None` if there is no environment.
 fn carries_mark(tree: &Tree, pid: i32) -> io::Result<Option<bool>> {
     let environment = match fs::read(format!("/proc/{pid}/environ")) {
         Ok(environment) => environment,
@@ -238,8 +239,8 @@ fn carries_mark(tree: &Tree, pid: i32) -> io::Result<Option<bool>> {
     Ok((!environment.is_empty()).then(|| entries.any(|entry| entry == tree.mark.as_bytes())))
 }
 
-/// Whether a process that is not our direct child has the output pipe open. A direct child may be one of
-/// a concurrent call, between its fork and its exec, when it still has copies of all our files.
+/// `true` if a process that is not our direct child has the output pipe open. A direct child may be one of a concurrent
+/// call, between its fork and its exec, when it still has copies of all our files.
 fn holds_pipe(tree: &Tree, process: &Stat, own: i32) -> io::Result<bool> {
     if process.parent == own || tree.pipes.is_empty() {
         return Ok(false);
@@ -258,14 +259,14 @@ fn holds_pipe(tree: &Tree, process: &Stat, own: i32) -> io::Result<bool> {
         match is_ours(file) {
             Ok(true) => return Ok(true),
             Err(error) if is_passing(&error) => return Err(error),
-            // It was closed meanwhile.
+            // The file was closed meanwhile.
             Ok(false) | Err(_) => {}
         }
     }
     Ok(false)
 }
 
-/// Signals a process unless its number now means another one.
+/// Signals a process unless its number belongs to another one by now.
 fn send(process: &Stat, signal: Signal) {
     let Some(pid) = Pid::from_raw(process.pid) else {
         return;
@@ -285,7 +286,7 @@ fn self_id() -> i32 {
     getpid().as_raw_nonzero().get()
 }
 
-/// The number of the newest process: the last field of `/proc/loadavg`.
+/// Number of the newest process: the last field of `/proc/loadavg`.
 fn newest_number() -> io::Result<i32> {
     let text = fs::read_to_string("/proc/loadavg")?;
     let number = text.split_ascii_whitespace().next_back().and_then(|number| number.parse().ok());
@@ -298,7 +299,7 @@ fn stat(pid: i32) -> io::Result<Stat> {
     parse_stat(&line).ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
-/// The name stands in parentheses and may itself hold blanks and parentheses, so the fields are counted
+/// Parses a line. The name is in parentheses and may itself contain blanks and parentheses, so the fields are counted
 /// from the last one.
 fn parse_stat(line: &[u8]) -> Option<Stat> {
     let open = line.iter().position(|byte| *byte == b'(')?;
@@ -312,20 +313,21 @@ fn parse_stat(line: &[u8]) -> Option<Stat> {
         parent: fields.next()?.parse().ok()?,
         group: fields.next()?.parse().ok()?,
         session: fields.next()?.parse().ok()?,
-        // Fields 7 and 8 lie between.
+        // Skips fields 7 and 8.
         flags: fields.nth(2)?.parse().ok()?,
-        // Fields 10 to 19 lie between.
+        // Skips fields 10 to 19.
         threads: fields.nth(10)?.parse().ok()?,
-        // Field 21 lies between.
+        // Skips field 21.
         start: fields.nth(1)?.parse().ok()?,
     })
 }
 
 impl Stat {
-    /// Ended, though its parent may not have reaped it yet, or about to end: its output may close before it is gone.
+    /// `true` if the process has ended, though its parent may not have reaped it yet, or is about to end: its output
+    /// may close before it is gone.
     fn is_dead(&self) -> bool {
         let ends = self.flags & EXITING != 0 || matches!(self.state, b'Z' | b'X' | b'x');
-        // The first thread may end before the others; they are the process then.
+        // The first thread may end before the others, which are the process then.
         ends && self.threads <= 1
     }
 }

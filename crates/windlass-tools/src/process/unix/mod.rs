@@ -29,10 +29,10 @@ use super::spec::{Exit, Spec, Streams};
 pub(super) use tree::{Force, Tree};
 pub(super) use watchdog::Watchdog;
 
-/// The reading end of a child's output.
+/// Reading end of a child's output.
 pub(super) type OutputPipe = Receiver;
 
-/// The writing end of a child's input.
+/// Writing end of a child's input.
 pub(super) type InputPipe = Sender;
 
 /// A running child.
@@ -84,7 +84,7 @@ fn on_terminal(spec: &Spec, terminal: Terminal, mark: (&str, &str)) -> io::Resul
     let stdout = Receiver::from_owned_fd_unchecked(host)?;
     let started = Instant::now();
     let child = Child::start(command(spec, mark).on_terminal(terminal)?)?;
-    // Whoever still writes to the terminal is in the session of the child, or has its mark.
+    // Other writers to the terminal are in the session of the child, or have its mark.
     let tree = tree(&child, mark, Vec::new(), started)?;
     Ok(Spawned { child, stdin, stdout, stderr: None, tree })
 }
@@ -101,12 +101,12 @@ fn tree(child: &Child, mark: (&str, &str), pipes: Vec<u64>, started: Instant) ->
     Ok(Tree { leader, keeper, mark: format!("{}={}", mark.0, mark.1), pipes, started, start: scan::start_of(leader) })
 }
 
-/// Whether reading failed because a terminal has ended.
+/// `true` if reading failed because a terminal has ended.
 pub(super) fn is_end_of_terminal(error: &io::Error) -> bool {
     Errno::from_io_error(error) == Some(Errno::IO)
 }
 
-/// The tree of a program that other code has started, as leader of a group of its own.
+/// Tree of a program that other code has started, as leader of a group of its own.
 #[expect(clippy::disallowed_methods, reason = "compares with the start times of the system's processes")]
 pub(super) fn tree_of(leader: u32, mark: String) -> Option<Tree> {
     let leader = pid(leader)?;
@@ -124,12 +124,12 @@ fn pid(number: u32) -> Option<Pid> {
     Pid::from_raw(i32::try_from(number).ok()?)
 }
 
-/// How a child ended.
+/// Exit of a child.
 pub(super) fn exit_of(status: ExitStatus) -> Exit {
     Exit { code: status.code(), signal: status.signal() }
 }
 
-/// What a child reads, and where that is written.
+/// Input of a child, and its writing end.
 fn input(spec: &Spec) -> io::Result<(ChildStream, Option<InputPipe>)> {
     if spec.stdin.is_none() {
         return Ok((ChildStream::Null, None));

@@ -4,12 +4,12 @@ use rustix::process::{Pid, Signal};
 
 use super::tree::Tree;
 
-/// Whether the group has no members. Processes outside of it are not known here.
+/// `true` if the group has no members. Processes outside of it are unknown here.
 pub(super) fn none_is_left(tree: &Tree) -> bool {
     !tree.group_exists()
 }
 
-/// Whether the group has members. It is signalled as a whole elsewhere.
+/// `true` if the group has members. [`Tree::signal`] signals it as a whole.
 #[derive(Debug)]
 pub(super) struct Members(bool);
 
@@ -25,12 +25,12 @@ pub(super) fn members(tree: &Tree, _wide: bool) -> Members {
     Members(tree.group_exists())
 }
 
-/// There is none here.
+/// `None`: there are no keepers here.
 pub(super) fn keeper_of(_pid: Pid) -> Option<i32> {
     None
 }
 
-/// Not asked for here.
+/// `None`: not needed here.
 pub(super) fn start_of(_pid: Pid) -> Option<u64> {
     None
 }

@@ -1,4 +1,4 @@
-//! The processes one call has started, and how they are ended.
+//! Processes of one call, and their end.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -7,30 +7,29 @@ use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
 use super::scan;
 
-/// Everything that descends from one child of ours.
+/// All descendants of one child of ours.
 ///
-/// The child leads its own session and group, which covers ordinary programs. On Linux the tree also holds
-/// what left the group: processes below the child's keeper, those of the session, those that carry the call's mark in their
-/// environment, descendants of either, and foreign holders of the output pipe. Elsewhere it is the
-/// group alone.
+/// The child leads its own session and group, which covers ordinary programs. On Linux the tree also includes processes
+/// that left the group: those below the child's keeper, those of the session, those that carry the call's mark in their
+/// environment, descendants of either, and foreign holders of the output pipe. Elsewhere it is the group alone.
 #[derive(Debug, Clone)]
 pub(in crate::process) struct Tree {
     pub(super) leader: Pid,
-    /// The process above it, to which all processes of the tree come that lose their parents, where there is one.
+    /// Process above the leader, which adopts all orphans of the tree, if there is one.
     pub(super) keeper: Option<i32>,
-    /// `NAME=value` as it stands in the environment of everything the child starts.
+    /// `NAME=value` in the environment of all processes that the child starts.
     pub(super) mark: String,
     /// Inode numbers of the pipes the child writes to.
     pub(super) pipes: Vec<u64>,
     pub(super) started: Instant,
-    /// When the child started by the system's own count, where that is known.
+    /// Start of the child by the system's own count, if known.
     pub(super) start: Option<u64>,
 }
 
-/// How hard to stop.
+/// Force of a stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::process) enum Force {
-    /// Only look.
+    /// Only count.
     None,
     /// SIGTERM, and SIGCONT so that stopped processes see it.
     Ask,
@@ -38,8 +37,8 @@ pub(in crate::process) enum Force {
     Kill,
 }
 
-/// A child that lives this short a time cannot have outrun the kernel's process numbers, so what it
-/// started has a number between its own and the newest.
+/// Maximum age of a child that cannot have outrun the kernel's process numbers, so that its descendants have numbers
+/// between its own and the newest.
 const NUMBERS_STAY_ORDERED: Duration = Duration::from_millis(200);
 
 impl Tree {
@@ -47,18 +46,18 @@ impl Tree {
         self.leader.as_raw_nonzero().get()
     }
 
-    /// Whether a cheap look already shows that no process is left. Call it after the child was reaped.
+    /// `true` if a cheap check already shows that no process is left. Call it after the child was reaped.
     pub(in crate::process) fn is_plainly_gone(&self) -> bool {
         self.started.elapsed() < NUMBERS_STAY_ORDERED && scan::none_is_left(self)
     }
 
-    /// Signals every living process of the tree and returns how many there were. `wide` also looks for
-    /// processes that only hold the output pipe. Blocks for a few milliseconds.
+    /// Signals every living process of the tree and returns their number. `wide` includes processes that only hold the
+    /// output pipe. Blocks for a few milliseconds.
     pub(in crate::process) fn signal(&self, force: Force, wide: bool) -> usize {
         match force {
             Force::None => scan::members(self, wide).len(),
             Force::Ask => {
-                // Counted first: most are gone the moment they are asked.
+                // Counted first, because most end the moment they are asked.
                 let members = scan::members(self, wide);
                 // A stopped process sees the first signal only after the second.
                 for signal in [Signal::TERM, Signal::CONT] {
@@ -68,7 +67,7 @@ impl Tree {
                 members.len()
             }
             Force::Kill => {
-                // The group first: then no member can fork its way out between the look and the signal.
+                // The group first, so that no member can fork its way out between the check and the signal.
                 self.signal_group(Signal::KILL);
                 let members = scan::members(self, wide);
                 members.signal(self, Signal::KILL);
@@ -88,7 +87,7 @@ impl Tree {
     }
 }
 
-/// EPERM also proves existence: a member runs as another user.
+/// `true` for EPERM as well: a member runs as another user.
 fn exists(answer: io::Result<()>) -> bool {
     match answer {
         Ok(()) => true,

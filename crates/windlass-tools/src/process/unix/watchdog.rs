@@ -1,12 +1,12 @@
-//! Ends the children of a host that was killed.
+//! Watchdog that ends the children of a host that was killed.
 //!
-//! A program that gets SIGKILL runs no clean-up, so another process must. The watchdog is one `sh` in a
-//! session of its own that reads from a pipe whose other end only the host holds: `+N` and `-N` add and
-//! remove a process group. The kernel closes the host's end however the host dies; the shell then
-//! reads the end of its input, asks the listed groups to stop, and kills them and (where `/proc` exists)
-//! everything that carries the session's mark. `q` before the end means that the host ends in order.
+//! A program that gets SIGKILL runs no clean-up, so another process must. The watchdog is one `sh` in a session of its
+//! own that reads from a pipe whose other end only the host holds: `+N` and `-N` add and remove a process group. The
+//! kernel closes the host's end however the host dies; the shell then reads the end of its input, asks the listed
+//! groups to stop, and kills them and (if `/proc` exists) all processes with the session's mark. `q` before the end
+//! means that the host ends in order.
 //!
-//! It is started with the first child, holds no file of the host and sleeps in `read` all its life.
+//! The watchdog is started with the first child, holds no file of the host and sleeps in `read` all its life.
 
 use std::collections::BTreeSet;
 use std::io::{self, PipeWriter, Write as _};
@@ -46,7 +46,7 @@ exit 0
 /// The connection to the watchdog of one session.
 #[derive(Debug)]
 pub(in crate::process) struct Watchdog {
-    /// What the environment of every child contains: `NAME=session`, without the number of the call.
+    /// Common part of the mark in every child's environment: `NAME=session`, without the number of the call.
     mark: String,
     state: Mutex<WatchdogState>,
 }
@@ -69,7 +69,7 @@ impl Watchdog {
         Self { mark, state: Mutex::default() }
     }
 
-    /// Makes sure that it runs. Must be called before a child is started, inside a tokio runtime.
+    /// Ensures that the watchdog runs. Must be called before a child is started, inside a tokio runtime.
     pub(in crate::process) fn ready(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.shell.is_none() {
@@ -97,7 +97,7 @@ impl Watchdog {
     fn send(&self, state: &mut WatchdogState, line: &str) {
         let sent = state.shell.as_mut().is_some_and(|shell| shell.pipe.write_all(line.as_bytes()).is_ok());
         if !sent {
-            // It was killed; the new one gets the whole list.
+            // The watchdog was killed; the new one gets the whole list.
             self.restart(state);
         }
     }
@@ -133,7 +133,7 @@ fn start(mark: &str) -> io::Result<Shell> {
         .args(["-c", SCRIPT, "windlass-watchdog", mark])
         .envs([("PATH", "/usr/bin:/bin")])
         .stdin(ChildStream::File(read.into()));
-    // It ends by itself, after it has ended what is left.
+    // The shell ends by itself, after it has ended the remaining processes.
     let child = Child::start(command)?.outliving();
     Ok(Shell { pipe, _child: child })
 }

@@ -168,7 +168,7 @@ fn links_are_listed_only_when_they_stay_inside() {
     assert_eq!(found(&tree, "in/**/*.md", Scope { allowed: &hidden, ..tree.scope() }, 10), [""; 0]);
 }
 
-/// Every file below a folder, by the plainest means.
+/// Every file below a folder, by the simplest means.
 fn all_files(dir: &Path, into: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(dir).unwrap() {
         let entry = entry.unwrap();

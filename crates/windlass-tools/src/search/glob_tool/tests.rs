@@ -118,7 +118,8 @@ fn a_link_turned_after_judgement_is_refused() {
     assert!(error.model_text().contains("outside"), "{error}");
 }
 
-/// A name is written by others: a line break or a tag in it must not stand in a result, and what is shown must lead to the file.
+/// File names are foreign input: a line break or a tag in one must not appear in a result, and the shown name must lead
+/// to the file.
 #[cfg(unix)]
 #[test]
 fn a_name_with_a_line_break_stands_on_one_line_and_can_be_read() {

@@ -1,4 +1,4 @@
-//! Which files are searched, by type and by name.
+//! Filter of the searched files, by type and by name.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ pub(crate) enum FilterError {
     Glob { glob: String, reason: String },
 }
 
-/// Narrows a walk. It never brings back what an ignore file leaves out.
+/// Filter of a walk. Never brings back files that an ignore file leaves out.
 #[derive(Debug)]
 pub(super) struct Filter {
     types: Types,
@@ -78,7 +78,7 @@ fn globs(globs: &[String], root: &Path) -> Result<Override, FilterError> {
     for glob in globs {
         builder.add(glob).map_err(|error| invalid(glob, &error))?;
         for literal in literal_brackets(glob) {
-            // A form that is no pattern stands for no name.
+            // A text that is no pattern matches no name.
             let _ = builder.add(&literal);
         }
     }

@@ -1,26 +1,26 @@
-//! Lines as they are returned.
+//! Lines of a result.
 
 use std::ops::Range;
 
-/// Longest text of a returned line, in bytes, before it is cut.
+/// Maximum length of a returned line in bytes; longer ones are cut.
 pub(super) const MAX_LINE: usize = 800;
 
-/// What a line is there for.
+/// Role of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineKind {
     Match,
     Context,
-    /// Stands between two groups of lines that do not follow each other.
+    /// Separator between two groups of lines that are not adjacent.
     Break,
 }
 
 /// One line of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Line {
-    /// From 1; 0 for a break.
+    /// Line number, from 1; 0 for a break.
     pub(crate) number: u64,
     pub(crate) kind: LineKind,
-    /// Without its line end; cut around the match when it is long.
+    /// Text without its line end; cut around the match when it is long.
     pub(crate) text: Box<str>,
 }
 
@@ -29,7 +29,7 @@ impl Line {
         Self { number: 0, kind: LineKind::Break, text: Box::default() }
     }
 
-    /// What this line costs in memory.
+    /// Memory that this line takes, in bytes.
     pub(super) fn weight(&self) -> usize {
         self.text.len() + size_of::<Self>()
     }
@@ -41,14 +41,13 @@ pub(super) fn trim_end(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// The text of `line`, or of the part around `focus` when it is too long to show.
-/// A note gives the size of what is cut off.
+/// Text of `line`, or of the part around `focus` when it is too long to show. A note gives the size of the rest.
 pub(super) fn clip(line: &[u8], focus: Range<usize>) -> Box<str> {
     let line = trim_end(line);
     if line.len() <= MAX_LINE {
         return String::from_utf8_lossy(line).into();
     }
-    // A quarter of the room goes to what leads up to the match.
+    // A quarter of the space goes to the text before the match.
     let latest = line.len() - MAX_LINE;
     let start = boundary(line, focus.start.saturating_sub(MAX_LINE / 4).min(latest));
     let end = boundary(line, start + MAX_LINE);
@@ -64,8 +63,8 @@ pub(super) fn clip(line: &[u8], focus: Range<usize>) -> Box<str> {
     out.into()
 }
 
-/// The nearest place not after `at` that does not split a character. Bytes that are
-/// not UTF-8 have no such place nearby; they are split where they stand.
+/// Nearest position not after `at` that does not split a character. Bytes that are not UTF-8 have no such position
+/// nearby; they are split at `at`.
 fn boundary(line: &[u8], at: usize) -> usize {
     let at = at.min(line.len());
     (at.saturating_sub(3)..=at)

@@ -1,4 +1,4 @@
-//! Lines by regular expression.
+//! Search for lines by regular expression.
 
 mod filter;
 mod line;
@@ -25,7 +25,7 @@ use self::worker::{FileWorker, Shared, Tally};
 use super::newest::Newest;
 use super::walk::{Scope, WalkReport, walk};
 
-/// Why a query cannot be run.
+/// Reason why a query cannot be run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum GrepError {
     #[error(transparent)]
@@ -34,7 +34,7 @@ pub(crate) enum GrepError {
     Filter(#[from] FilterError),
 }
 
-/// The part of a result that was asked for.
+/// Requested part of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum GrepFound {
     Files(Vec<PathBuf>),
@@ -43,29 +43,28 @@ pub(crate) enum GrepFound {
     Content(Vec<(PathBuf, Vec<Line>)>),
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GrepOutcome {
     pub(crate) found: GrepFound,
-    /// More can be had with a greater offset.
+    /// `true` if a greater offset returns more.
     pub(crate) more: bool,
-    /// Files that match; `None` when not all of them were looked at.
+    /// Number of files that match; `None` when not all of them were searched.
     pub(crate) total_files: Option<usize>,
-    /// Matching lines in count mode, lines with context in content mode, as `total_files`.
+    /// Number of matching lines in count mode, of lines with context in content mode; `None` as for `total_files`.
     pub(crate) total_lines: Option<u64>,
     pub(crate) report: WalkReport,
-    /// Files left out because a line, or a multi-line file, is too large to hold.
+    /// Number of files left out because a line, or a multi-line file, is too large for memory.
     pub(crate) too_large: usize,
 }
 
-/// Entries kept at most, whatever the limit and the offset.
+/// Maximum number of kept entries, whatever the limit and the offset.
 const MAX_ENTRIES: usize = 200_000;
 
 /// Runs `query` over `scope`.
 ///
-/// Memory is bounded by the wanted part of the result. The order does not depend
-/// on timing, so consecutive offsets give consecutive parts of one sequence as
-/// long as the files do not change.
+/// Memory is bounded by the requested part of the result. The order does not depend on timing, so consecutive offsets
+/// return consecutive parts of one sequence as long as the files do not change.
 ///
 /// # Errors
 /// A pattern, type or glob that cannot be used.
@@ -75,7 +74,7 @@ pub(crate) fn search(query: &GrepQuery, scope: Scope<'_>) -> Result<GrepOutcome,
     Ok(job.outcome(report))
 }
 
-/// A search, whose files come from a walk or from elsewhere.
+/// A search, whose files come from a local walk or a remote workspace.
 pub(crate) struct Job<'q> {
     query: &'q GrepQuery,
     matcher: RegexMatcher,
@@ -97,7 +96,7 @@ impl<'q> Job<'q> {
         Ok(Self { query, matcher, filter, wanted, window, newest, tally: Tally::default() })
     }
 
-    /// Whether files below a folder can be wanted.
+    /// `true` if files below a folder can be in the result.
     pub(crate) fn enters(&self, folder: &Path) -> bool {
         self.filter.enters(folder)
     }
@@ -107,12 +106,12 @@ impl<'q> Job<'q> {
         FileWorker::new(Shared { query, scope, filter, window, newest, tally }, &self.matcher, self.wanted)
     }
 
-    /// A search of contents that the caller brings, one after the other.
+    /// Search of contents that the caller supplies, one after the other.
     pub(crate) fn by_hand<'s>(&'s self, scope: Scope<'s>) -> ByHand<'s> {
         ByHand(self.worker(scope))
     }
 
-    /// What was found, when no worker is left.
+    /// Result of the search, when no worker is left.
     pub(crate) fn outcome(self, mut report: WalkReport) -> GrepOutcome {
         let Self { query, window, newest, tally, .. } = self;
         report.unreadable += tally.unreadable();
@@ -149,11 +148,11 @@ impl<'q> Job<'q> {
     }
 }
 
-/// Searches contents that are brought to it.
+/// Searches contents that the caller supplies.
 pub(crate) struct ByHand<'s>(FileWorker<'s>);
 
 impl ByHand<'_> {
-    /// Whether a file is to be searched; one that was `named` itself is, whatever it is called.
+    /// `true` if a file is to be searched; one that was `named` itself always is.
     pub(crate) fn wants(&self, file: &Path, named: bool) -> bool {
         self.0.wants(file, named)
     }

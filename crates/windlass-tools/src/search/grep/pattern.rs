@@ -1,13 +1,13 @@
-//! From the text of a pattern to a matcher, and from a mistake to advice.
+//! Compilation of patterns to matchers, and advice for mistakes.
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 
 use super::query::GrepQuery;
 
-/// Longest pattern, in bytes.
+/// Maximum length of a pattern, in bytes.
 const MAX_PATTERN: usize = 64 * 1024;
 
-/// A pattern that is no regular expression of ours.
+/// A pattern that is not a supported regular expression.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid regular expression: {reason}{hint}")]
 pub(crate) struct PatternError {
@@ -28,7 +28,7 @@ pub(super) fn compile(query: &GrepQuery) -> Result<RegexMatcher, PatternError> {
         builder.dot_matches_new_line(true);
         return builder.build(&query.pattern).map_err(|error| explain(&query.pattern, &error));
     }
-    // `$` stands before CRLF as well, except in a pattern that speaks of CR itself.
+    // `$` also matches before CRLF, except in a pattern that contains CR itself.
     builder.crlf(true);
     builder.build(&query.pattern).or_else(|_| {
         builder
@@ -47,7 +47,7 @@ fn explain(pattern: &str, error: &grep_regex::Error) -> PatternError {
             hint: "; set `multiline` to true to match across lines".to_owned(),
         },
         ErrorKind::Regex(text) => PatternError {
-            // The parser draws the pattern with a caret below; its last line is the message.
+            // The parser prints the pattern with a caret below; its last line is the message.
             reason: text.lines().last().unwrap_or(text).trim_start_matches("error: ").to_owned(),
             hint: advice(pattern, text),
         },

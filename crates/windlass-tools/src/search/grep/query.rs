@@ -1,12 +1,12 @@
-//! What is searched for, and what of it is wanted.
+//! Query of a content search, and the requested form of its result.
 
-/// What a search returns.
+/// Form of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum GrepMode {
-    /// The files that match, newest first.
+    /// The matching files, newest first.
     #[default]
     Files,
-    /// The files that match with their number of matching lines, by path.
+    /// The matching files with their number of matching lines, by path.
     Counts,
     /// The matching lines with their context, by path and line.
     Content,
@@ -21,17 +21,17 @@ pub(crate) struct GrepQuery {
     pub(crate) ignore_case: bool,
     /// Matches may span lines, and `.` matches a line end.
     pub(crate) multiline: bool,
-    /// Return the matched parts of lines, each as a line of its own, without context.
+    /// Returns the matched parts of lines, each as a line of its own, without context.
     pub(crate) only_matching: bool,
-    /// Lines of context before and after a match.
+    /// Number of lines of context before and after a match.
     pub(crate) before: usize,
     pub(crate) after: usize,
     /// File types by name; a file has to be of one of them.
     pub(crate) types: Vec<String>,
     /// File globs, `!` in front excludes. Without a `/` they match at any depth.
     pub(crate) globs: Vec<String>,
-    /// How many entries or lines to return; `None` for as many as memory allows.
+    /// Maximum number of returned entries or lines; `None` for as many as memory allows.
     pub(crate) limit: Option<usize>,
-    /// How many entries or lines to leave out first.
+    /// Number of entries or lines to skip first.
     pub(crate) offset: usize,
 }

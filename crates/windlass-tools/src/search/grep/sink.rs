@@ -1,4 +1,4 @@
-//! What is taken from one file.
+//! Sinks that collect the matches of one file.
 
 use std::io;
 
@@ -8,10 +8,10 @@ use grep_searcher::{Searcher, Sink, SinkContext, SinkMatch};
 
 use super::line::{Line, LineKind, clip};
 
-/// Memory for the lines of one file, in bytes.
+/// Maximum memory for the lines of one file, in bytes.
 pub(super) const MAX_FILE_WEIGHT: usize = 8 * 1024 * 1024;
 
-/// Whether there is a match at all.
+/// Detects the first match.
 #[derive(Debug, Default)]
 pub(super) struct FirstMatch {
     pub(super) found: bool,
@@ -26,7 +26,7 @@ impl Sink for FirstMatch {
     }
 }
 
-/// How many lines match; across lines, how many matches there are.
+/// Counts matching lines; in multi-line searches, matches.
 #[derive(Debug)]
 pub(super) struct Count<'m> {
     matcher: &'m RegexMatcher,
@@ -56,12 +56,12 @@ impl Sink for Count<'_> {
     }
 }
 
-/// The lines themselves, up to a limit.
+/// Collects the lines, up to a limit.
 #[derive(Debug)]
 pub(super) struct Lines<'m> {
     matcher: &'m RegexMatcher,
     only_matching: bool,
-    /// Groups of lines are separated.
+    /// `true` if groups of lines are separated.
     grouped: bool,
     limit: usize,
     pub(super) lines: Vec<Line>,
@@ -73,7 +73,7 @@ impl<'m> Lines<'m> {
         Self { matcher, only_matching, grouped, limit, lines: Vec::new(), weight: 0 }
     }
 
-    /// The file may have more lines than were taken.
+    /// `true` if the file may have more lines than were taken.
     pub(super) fn is_full(&self) -> bool {
         self.lines.len() >= self.limit || self.weight >= MAX_FILE_WEIGHT
     }
@@ -87,7 +87,7 @@ impl<'m> Lines<'m> {
         !self.is_full()
     }
 
-    /// Each file starts a group.
+    /// Starts the group of a file.
     fn open_group(&mut self) {
         if self.grouped && self.lines.is_empty() {
             self.push(Line::separator());
@@ -139,10 +139,10 @@ impl Sink for Lines<'_> {
     }
 }
 
-/// Calls `take` with the number of lines before each match that is not empty, and
-/// with its text, until `take` wants no more.
+/// Calls `take` with the number of lines before each match that is not empty, and with its text, until `take` returns
+/// `false`.
 fn each_match(matcher: &RegexMatcher, found: &SinkMatch<'_>, mut take: impl FnMut(u64, &[u8]) -> bool) {
-    // The text around the lines decides whether `\b` and `^` match at their ends.
+    // The text around the lines decides if `\b` and `^` match at their ends.
     let buffer = found.buffer();
     let range = found.bytes_range_in_buffer();
     let mut line = 0;

@@ -66,7 +66,7 @@ fn options_mean_what_ripgrep_means() {
     assert_eq!(lines(&tree, &parts), ["b:1:start", "b:2:  middle", "b:3:end"]);
     let count = GrepQuery { mode: GrepMode::Counts, ..across };
     assert_eq!(lines(&tree, &count), ["b:1"]);
-    // An end of line is one whatever it is made of.
+    // A line end is the same in every form.
     assert_eq!(lines(&tree, &content("^y$")), ["c:2:y"]);
     assert_eq!(lines(&tree, &content(r"\r$")), ["c:1:x", "c:2:y"]);
 }
@@ -241,7 +241,7 @@ mod unix {
         let root = tree.root.join("in");
         let found = search(&content("foo"), Scope { root: &root, ..tree.scope() }).unwrap();
         assert_eq!(shown(&tree, found.found), ["in/a:1:foo"]);
-        // Named itself, a pipe is not waited for either.
+        // A pipe that is named itself is not waited for either.
         let found = search(&content("foo"), Scope { root: &pipe, ..tree.scope() }).unwrap();
         assert_eq!(shown(&tree, found.found), [""; 0]);
     }
@@ -292,7 +292,7 @@ mod unix {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, fork: false, ..ProptestConfig::default() })]
 
-    /// Lines with context, by the plainest means.
+    /// Lines with context, by the simplest means.
     #[test]
     fn agrees_with_a_scan_of_the_lines(
         files in prop::collection::btree_map("([ab]/){0,2}[ab]{1,2}", "([abc ]{0,4}\n){0,12}[abc]{0,3}", 1..8),

@@ -7,13 +7,13 @@ use std::sync::{Mutex, PoisonError};
 
 use super::line::{Line, LineKind};
 
-/// Memory for the kept lines of all files, in bytes.
+/// Maximum memory for the kept lines of all files, in bytes.
 const MAX_WEIGHT: usize = 32 * 1024 * 1024;
 
-/// Keeps the files that come first by path, as many as the wanted lines need.
+/// Keeps the files that come first by path, as many as the requested lines need.
 #[derive(Debug)]
 pub(super) struct Window {
-    /// One more than is asked for, to know whether there is more.
+    /// One more than requested, to detect a rest.
     need: usize,
     full: AtomicBool,
     state: Mutex<WindowState>,
@@ -24,7 +24,7 @@ struct WindowState {
     files: BTreeMap<PathBuf, Kept>,
     lines: usize,
     weight: usize,
-    /// Lines exist that are not kept.
+    /// `true` if some lines are not kept.
     dropped: bool,
 }
 
@@ -55,27 +55,26 @@ impl Kept {
 pub(super) struct Part {
     pub(super) files: Vec<(PathBuf, Vec<Line>)>,
     pub(super) more: bool,
-    /// Files and lines altogether, when all were seen.
+    /// Number of files and lines altogether, when all were seen.
     pub(super) totals: Option<(usize, u64)>,
 }
 
 impl Window {
     pub(super) fn new(wanted: usize) -> Self {
         Self {
-            // And one more for the break that the very first group goes without.
+            // One more for the break that the very first group lacks.
             need: wanted.saturating_add(2),
             full: AtomicBool::new(false),
             state: Mutex::default(),
         }
     }
 
-    /// How many lines of one file can matter.
+    /// Maximum number of lines of one file that can be in the result.
     pub(super) fn need(&self) -> usize {
         self.need
     }
 
-    /// Whether lines of this file, or of files below this directory, can still
-    /// be among the wanted ones.
+    /// `true` if lines of this file, or of files below this directory, can still be in the result.
     pub(super) fn wants(&self, path: &Path) -> bool {
         if !self.full.load(Ordering::Relaxed) {
             return true;
@@ -88,7 +87,7 @@ impl Window {
         wanted
     }
 
-    /// Adds the lines of one file; `cut` says that it has more.
+    /// Adds the lines of one file; `cut`: it has more.
     pub(super) fn add_lines(&self, path: PathBuf, lines: Vec<Line>, weight: usize, cut: bool) {
         let mut state = self.lock();
         state.dropped |= cut;

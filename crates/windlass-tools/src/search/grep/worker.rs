@@ -1,4 +1,4 @@
-//! Searching one file after the other.
+//! Search of one file after the other.
 
 use std::fs::{File, FileType};
 use std::io::{self, Read};
@@ -20,13 +20,13 @@ use crate::search::newest::Newest;
 use crate::search::walk::{Interrupt, Scope, Worker};
 use crate::workspace::dir;
 
-/// Files up to this size are read in one go.
+/// Maximum size in bytes of files that are read in one go.
 const WHOLE: u64 = 1024 * 1024;
 
-/// The longest line, and the largest file searched across lines, in bytes.
+/// Maximum size in bytes of a line, and of a file that is searched across lines.
 const MAX_BUFFER: usize = 32 * 1024 * 1024;
 
-/// What the workers count together.
+/// Shared counts of the workers.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     files: AtomicUsize,
@@ -49,7 +49,7 @@ impl Tally {
     }
 }
 
-/// Where the results of all workers go.
+/// Shared results of all workers.
 #[derive(Clone, Copy)]
 pub(super) struct Shared<'s> {
     pub(super) query: &'s GrepQuery,
@@ -91,17 +91,17 @@ impl<'s> FileWorker<'s> {
         }
     }
 
-    /// Whether a file or folder can still add to the result. Counts need them all.
+    /// `true` if a file or folder can still add to the result. Counts need all of them.
     fn is_wanted(&self, path: &Path) -> bool {
         self.shared.query.mode != GrepMode::Content || self.shared.window.wants(path)
     }
 
-    /// Whether a file is to be searched; one that was `named` itself is, whatever it is called.
+    /// `true` if a file is to be searched; one that was `named` itself always is.
     pub(super) fn wants(&self, path: &Path, named: bool) -> bool {
         (named || self.shared.filter.accepts(path)) && (self.shared.scope.allowed)(path) && self.is_wanted(path)
     }
 
-    /// Searches a file whose content is here.
+    /// Searches the given content of a file.
     pub(super) fn search_content(&mut self, path: &Path, modified: SystemTime, content: &[u8]) {
         if self.search(path, &Content::Here(content), modified).is_err() {
             self.shared.tally.too_large.fetch_add(1, Ordering::Relaxed);
@@ -142,14 +142,14 @@ impl<'s> FileWorker<'s> {
     }
 }
 
-/// What is searched.
+/// Content to search.
 enum Content<'c> {
-    /// An open file, and the size that the system gives for it.
+    /// An open file, and its size according to the system.
     File(&'c File, u64),
     Here(&'c [u8]),
 }
 
-/// Brings the content of one file after the other before the searcher.
+/// Reads the content of one file after the other for the searcher.
 struct Reader<'s> {
     searcher: Searcher,
     content: Vec<u8>,
@@ -167,7 +167,7 @@ impl Reader<'_> {
             Content::Here(content) => return self.searcher.search_slice(matcher, content, sink),
             Content::File(file, size) => (file, size),
         };
-        // Some files of the system say zero and are not empty.
+        // Some files of the system report zero bytes and are not empty.
         if size == 0 || size > WHOLE {
             let checked = Checked { inner: file, interrupt: self.interrupt };
             return self.searcher.search_reader(matcher, checked, sink);
@@ -204,12 +204,12 @@ impl Worker for FileWorker<'_> {
     fn visit(&mut self, entry: &DirEntry, kind: FileType) -> Result<(), Interrupt> {
         let path = entry.path();
         let scope = self.shared.scope;
-        // A file that was named itself is searched whatever it is called.
+        // A file that was named itself is always searched.
         let named = entry.depth() == 0;
         if kind.is_symlink() || !Self::wants(self, path, named) {
             return Ok(());
         }
-        // Opened without following any link: what is read is what was judged.
+        // Opened without following any link, so that the judged file is the one that is read.
         let file = match dir::open_file(path) {
             Ok(file) => file,
             Err(error) => {

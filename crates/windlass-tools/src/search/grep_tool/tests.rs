@@ -172,7 +172,7 @@ fn a_search_says_which_ignored_files_it_left_out() {
     assert!(text(json!({"pattern": "needle", "path": "build"})).starts_with("Found 2 files"));
     let nothing = text(json!({"pattern": "absent"}));
     assert!(nothing.contains("(1 ignored file and 1 ignored folder were not searched."), "{nothing}");
-    // Files that the call does not want are not missed, and a result needs no note unless the call names the place.
+    // Files that the call filters out are not reported, and a result needs no note unless the call names the place.
     assert!(!text(json!({"pattern": "needle", "path": "scripts", "glob": "*.rs"})).contains("ignored"));
     assert_eq!(text(json!({"pattern": "needle"})), "Found 1 file\nsrc/a.rs");
 }

@@ -21,13 +21,13 @@ impl Worker for Names {
     }
 
     fn visit(&mut self, entry: &DirEntry, _: std::fs::FileType) -> Result<(), Interrupt> {
-        // The receiver may be gone: a walk that hangs is not waited for.
+        // The receiver may be gone, because a walk that hangs is not waited for.
         let _ = self.0.send(entry.path().to_owned());
         Ok(())
     }
 }
 
-/// The files of a walk below `root`, as our own walk finds them.
+/// Files of a walk below `root`, as our own walk finds them.
 fn ours(tree: &Tree, root: &Path) -> (BTreeSet<String>, WalkReport) {
     let (sender, found) = mpsc::channel();
     let report = walk(Scope { root, ..tree.scope() }, &|| Names(sender.clone()));
@@ -39,7 +39,7 @@ fn is_control(path: &str) -> bool {
     path.split('/').any(|part| part == ".git") || path.ends_with("ignore")
 }
 
-/// The same as the library finds them when it opens ignore files itself.
+/// Files as the library finds them when it opens ignore files itself.
 fn library(tree: &Tree, root: &Path) -> BTreeSet<String> {
     let mut builder = WalkBuilder::new(root);
     builder.hidden(false).require_git(false).git_global(false);
@@ -150,7 +150,7 @@ fn a_denied_file_gives_no_patterns() {
     assert_eq!(report.unusable_ignores, 1);
 }
 
-/// Runs a walk that may hang; the files and the report, if it ends.
+/// Runs a walk that may hang. Returns the files and the report, if it ends.
 fn ends(tree: Tree, root: &str) -> Option<(BTreeSet<String>, WalkReport)> {
     let (sender, found) = mpsc::channel();
     let root = tree.root.join(root);

@@ -1,4 +1,4 @@
-//! Looks that rely on what the system has reported: only folders in which something has changed are looked at.
+//! Surveys that rely on change reports of the system: only folders with changes are surveyed.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -10,20 +10,20 @@ use super::super::ignored::{self, Rules};
 use super::super::walk::Scope;
 use super::{Ahead, News, Ruled, Tree, Watch};
 
-/// What a look leaves for the next one, in its survey.
+/// State that a survey leaves for the next one.
 #[derive(Debug)]
 pub(super) struct Memo {
-    /// What reports changes. `None` where that does not work, and is not tried again.
+    /// Source of change reports. `None` if that does not work, and is not tried again.
     watch: Option<Arc<Watch>>,
-    /// Up to which of its reports this survey knows them.
+    /// Number of the last report that this survey includes.
     upto: u64,
-    /// A number for the rules above the root.
+    /// Digest of the rules above the root.
     above: u64,
     linked: HashSet<PathBuf>,
     ruled: BTreeMap<PathBuf, Ruled>,
 }
 
-/// What watches the tree, and what it has reported since it was asked last: a new one begins where the tree is large enough.
+/// Watch of the tree, and its reports since the last request: a new one begins if the tree is large enough.
 pub(super) fn watch(
     before: Option<&TreeSurvey>,
     memo: Option<&Memo>,
@@ -47,7 +47,7 @@ pub(super) fn watch(
     }
 }
 
-/// What of a tree need not be looked at, and the folders that must. `None` where everything must.
+/// Part of a tree that need not be surveyed, and the folders that must. `None` if everything must.
 pub(super) fn plan(
     before: &TreeSurvey,
     memo: &Memo,
@@ -62,7 +62,7 @@ pub(super) fn plan(
     }
     let mut kept = Tree { folders: before.folders.clone(), linked: memo.linked.clone(), ruled: memo.ruled.clone() };
     kept.remove(&news.moved);
-    // Some rules lie where nothing is watched: in what git keeps for itself, or behind a link.
+    // Some rules are in unwatched places: in git's own data, or behind a link.
     if !kept.ruled.iter().all(same_rules) {
         return None;
     }
@@ -73,13 +73,13 @@ pub(super) fn plan(
     Some((kept, ahead))
 }
 
-/// The rules of the folders above a folder.
+/// Rules of the folders above a folder.
 fn rules_above(folder: &Path, tree: &Tree, above: Option<&Arc<Rules>>) -> Option<Arc<Rules>> {
     let ruled = folder.ancestors().skip(1).find_map(|folder| tree.ruled.get(folder));
     ruled.map_or_else(|| above.cloned(), |ruled| ruled.rules.clone())
 }
 
-/// What a look leaves for the next one.
+/// State for the next survey.
 pub(super) fn memo(
     watch: Option<Arc<Watch>>,
     before: Option<&Memo>,
@@ -87,7 +87,7 @@ pub(super) fn memo(
     (above, tree): (u64, &mut Tree),
 ) -> Option<Memo> {
     let Some(watch) = watch else {
-        // Where it did not work it is not tried again.
+        // A failed watch is not tried again.
         return before.map(|_| Memo { watch: None, upto: 0, above, linked: HashSet::new(), ruled: BTreeMap::new() });
     };
     let (linked, ruled) = (std::mem::take(&mut tree.linked), std::mem::take(&mut tree.ruled));

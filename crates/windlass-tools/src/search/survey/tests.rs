@@ -16,7 +16,7 @@ fn folder() -> (tempfile::TempDir, PathBuf) {
     (dir, root)
 }
 
-/// What was found, by its path below the root.
+/// Found entries, by path below the root.
 fn found(survey: &TreeSurvey, root: &Path) -> Vec<String> {
     let of_folder = |(folder, survey): (&PathBuf, &Arc<FolderSurvey>)| -> Vec<String> {
         let path = |name: &OsStr| folder.join(name).strip_prefix(root).unwrap().display().to_string();
@@ -68,12 +68,12 @@ fn what_git_ignores_is_named_and_not_entered() {
         "target: LeftOut",
     ];
     assert_eq!(found(&before, &root), expected);
-    // The same with what was known, and when rules change.
+    // The same with a known tree, and when rules change.
     assert_eq!(found(&look(&root, Some(&before)), &root), expected);
     fs::write(root.join(".gitignore"), "sub\n").unwrap();
     let after = look(&root, Some(&before));
     assert!(found(&after, &root).contains(&"a.log: file 1".to_owned()));
-    // Neither that nor what is left out now has come or gone.
+    // Neither that folder nor the newly ignored one was added or removed.
     let changes = after.changes_since(&before);
     let is_hidden = |what: Option<Surveyed>| what == Some(Surveyed::LeftOut);
     let seen = changes.iter().filter(|change| !is_hidden(change.before) && !is_hidden(change.now));

@@ -1,10 +1,10 @@
-//! What the kernel reports of changes in a tree (inotify).
+//! Change reports of the kernel for a tree (inotify).
 //!
-//! Each folder is watched, not each file. A report says in which folder something has changed, and is there before the program
-//! that made the change hears that it is made. Three changes of a file are not reported: one through a name that it has in a
-//! folder that is not watched, one through memory while the file is open, and one that another machine makes. So a look that
-//! relies on reports may miss these, files with several names are always looked at, and file systems of other machines are
-//! not watched at all.
+//! Each folder is watched, not each file. A report names the folder of a change, and arrives before the program that
+//! made the change learns of its completion. Three kinds of change are not reported: through a name of the file in an
+//! unwatched folder, through memory while the file is open, and from another machine. A survey that relies on reports
+//! may therefore miss these. Files with several names are always surveyed, and remote file systems are not watched at
+//! all.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -21,14 +21,15 @@ use windlass_tool::FolderSurvey;
 use super::RULES;
 use crate::workspace::dir::Dir;
 
-/// Of the watches that the system gives one user, a tree takes at most one in so many: other programs need some.
+/// A tree takes at most one in `SHARE` of the watches that the system grants one user, because other programs need
+/// some.
 const SHARE: usize = 4;
 
-/// Bytes of reports that are read at once.
+/// Number of bytes of reports that are read at once.
 const READ: usize = 64 * 1024;
 
-/// File systems whose changes are all made by programs of this machine, by their numbers: ext, btrfs, xfs, tmpfs, f2fs, overlayfs,
-/// zfs, bcachefs, ramfs.
+/// File systems whose changes are all made by programs of this machine, by their magic numbers: ext, btrfs, xfs, tmpfs,
+/// f2fs, overlayfs, zfs, bcachefs, ramfs.
 const LOCAL: [u64; 9] =
     [0xEF53, 0x9123_683E, 0x5846_5342, 0x0102_1994, 0xF2F5_2010, 0x794C_7630, 0x2FC1_2FC1, 0xCA45_1A4E, 0x8584_58F6];
 
@@ -48,7 +49,7 @@ const CHANGES: WatchFlags = WatchFlags::MODIFY
 pub(super) struct Watch {
     reports: OwnedFd,
     watched: Mutex<Watched>,
-    /// Most folders.
+    /// Maximum number of folders.
     most: usize,
 }
 
@@ -58,11 +59,11 @@ struct Watched {
     by_number: HashMap<i32, PathBuf>,
     /// Devices with a file system that can be watched.
     devices: HashSet<u64>,
-    /// How often reports were read.
+    /// Number of times that reports were read.
     reads: u64,
-    /// A folder cannot be watched.
+    /// `true` if a folder cannot be watched.
     is_broken: bool,
-    /// What is known of the folders does not fit together: they have to be watched anew.
+    /// `true` if the known folders are inconsistent: they have to be watched anew.
     is_lost: bool,
 }
 
@@ -72,22 +73,22 @@ struct Folder {
     identity: (u64, u64),
 }
 
-/// What was reported since the last time.
+/// Reports since the last reading.
 #[derive(Debug, Default)]
 pub(super) struct News {
-    /// The number of the reading before, and that of this one.
+    /// Number of the reading before, and of this one.
     pub(super) from: u64,
     pub(super) upto: u64,
-    /// Folders in which something has changed.
+    /// Folders with changes.
     pub(super) touched: HashSet<PathBuf>,
-    /// Folders that have come, gone or moved: nothing that is known of what is in them holds.
+    /// Folders that were added, removed or moved: all knowledge of their descendants is void.
     pub(super) moved: HashSet<PathBuf>,
-    /// Whether ignore files are among what has changed.
+    /// `true` if ignore files are among the changes.
     pub(super) has_rules: bool,
 }
 
 impl Watch {
-    /// Watches no folder yet. `None` if the system refuses.
+    /// Begins to watch, without folders yet. `None` if the system refuses.
     pub(super) fn begin() -> Option<Self> {
         let reports = inotify::init(CreateFlags::NONBLOCK.union(CreateFlags::CLOEXEC)).ok()?;
         let limit = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches").ok()?;
@@ -99,7 +100,7 @@ impl Watch {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Watches a folder. What changes in it from now on is reported.
+    /// Watches a folder. Changes in it from now on are reported.
     pub(super) fn add(&self, path: &Path, dir: &Dir) {
         let mut watched = self.watched();
         if watched.is_broken || watched.is_lost {
@@ -119,18 +120,18 @@ impl Watch {
         }
     }
 
-    /// Whether every folder could be watched.
+    /// `true` if every folder could be watched.
     pub(super) fn is_whole(&self) -> bool {
         !self.watched().is_broken
     }
 
-    /// Whether the folder of this path is the one that is watched as such.
+    /// `true` if the folder at this path is the one that is watched there.
     pub(super) fn is_at(&self, path: &Path, dir: &Dir) -> bool {
         let identity = self.watched().folders.get(path).map(|folder| folder.identity);
         identity.is_some() && identity == dir.identity().ok()
     }
 
-    /// Reads what was reported. `None` if reports were lost.
+    /// Reads the reports. `None` if reports were lost.
     pub(super) fn news(&self) -> Option<News> {
         let mut watched = self.watched();
         let mut news = News { from: watched.reads, upto: watched.reads.checked_add(1)?, ..News::default() };
@@ -165,11 +166,11 @@ impl Watched {
             return Err(io::Error::other("it has too many folders"));
         }
         self.check_device(identity.0, dir)?;
-        // By what is open, so that no link that has come meanwhile leads elsewhere.
+        // By descriptor, so that a link created meanwhile does not lead elsewhere.
         let opened = format!("/proc/self/fd/{}", dir.as_fd().as_raw_fd());
         let number = inotify::add_watch(&watch.reports, opened, CHANGES)?;
         if self.by_number.get(&number).is_some_and(|known| known != path) {
-            // It has moved a moment ago, or is mounted in two places.
+            // The folder has just moved, or is mounted in two places.
             self.is_lost = true;
             return Ok(());
         }
@@ -177,7 +178,7 @@ impl Watched {
         let was = self.folders.insert(path.to_owned(), Folder { number, identity });
         if let Some(was) = was.filter(|was| was.number != number) {
             self.by_number.remove(&was.number);
-            // It may have ended by itself.
+            // The watch may have ended by itself.
             let _ = inotify::remove_watch(&watch.reports, was.number);
         }
         Ok(())
@@ -222,14 +223,14 @@ impl Watched {
         Some(())
     }
 
-    /// Keeps to folders for which `stays` is true. Others are watched anew when they are looked at.
+    /// Keeps the folders for which `stays` is true. Others are watched anew when they are surveyed.
     fn retain(&mut self, watch: &Watch, stays: impl Fn(&Path) -> bool) {
         let by_number = &mut self.by_number;
         self.folders.retain(|path, folder| {
             let stays = stays(path);
             if !stays {
                 by_number.remove(&folder.number);
-                // It may have ended by itself.
+                // The watch may have ended by itself.
                 let _ = inotify::remove_watch(&watch.reports, folder.number);
             }
             stays

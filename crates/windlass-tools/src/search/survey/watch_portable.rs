@@ -1,4 +1,4 @@
-//! Where no changes of a tree are reported: everything is looked at.
+//! Placeholder for systems without change reports: everything is surveyed.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use windlass_tool::FolderSurvey;
 
 use crate::workspace::dir::Dir;
 
-/// There is none.
+/// Uninhabited: there is no watch.
 #[derive(Debug)]
 pub(super) enum Watch {}
 
-/// What was reported.
+/// Reports of changes.
 #[derive(Debug)]
 pub(super) struct News {
     pub(super) from: u64,

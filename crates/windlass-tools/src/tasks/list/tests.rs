@@ -92,7 +92,7 @@ proptest! {
             };
             let _ = tasks.update(&task.to_string(), change);
         }
-        // Each round completes what waits for none: all are completed in the end.
+        // Each round completes a task that waits for none: all are completed in the end.
         for _ in 0..7 {
             let free = tasks.0.iter().find(|task| task.status == TodoStatus::Pending && tasks.open_blockers(task).is_empty());
             let id = free.expect("a task can begin").id.clone();

@@ -38,7 +38,7 @@ fn a_new_file_is_not_made_over_another() {
     let error = replace(&dir, OsStr::new("file"), b"two", Expect::Absent).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
     assert_eq!(fs::read(at.join("file")).unwrap(), b"one");
-    // Neither when it appears at the last moment.
+    // Nor when the other file appears at the last moment.
     let mut late = Temporary::create(Place::new(&dir, Path::new("/"), None), 0o666).unwrap();
     assert_eq!(late.rename(OsStr::new("file"), Expect::Absent).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
     drop(late);

@@ -102,7 +102,7 @@ mod links {
             ("absolute/file", "real/deep/file"),
             ("real/leaf", "real/deep/file"),
             ("relative/new/file", "real/new/file"),
-            // The parent of a link's target, as the kernel sees it.
+            // Parent of a link's target, as the kernel sees it.
             ("absolute/../deep", "real/deep"),
         ] {
             assert_eq!(place(&at.join(path)), at.join(to), "{path}");
@@ -144,7 +144,7 @@ mod links {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 64, fork: false, ..ProptestConfig::default() })]
 
-        /// For what exists, the kernel is the oracle.
+        /// For existing paths, the kernel is the oracle.
         #[test]
         fn agrees_with_the_kernel_on_what_exists(
             links in prop::collection::vec(("[a-c]", "(\\.\\./|[a-c]/){0,3}[a-c]"), 0..5),
@@ -162,7 +162,7 @@ mod links {
             if let Ok(real) = raw.canonicalize() {
                 prop_assert_eq!(resolve(&raw).unwrap().path, real);
             }
-            // In one look of the system, or step by step.
+            // By one system call, or step by step.
             prop_assert_eq!(resolve(&raw).ok(), follow(&raw).ok());
         }
     }

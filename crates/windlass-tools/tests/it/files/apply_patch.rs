@@ -45,7 +45,7 @@ async fn all_of_a_patch_is_made_and_said() {
     let said = |at: usize| (files[at]["type"].as_str().unwrap(), files[at]["filePath"].as_str().unwrap());
     assert_eq!([0, 1, 2, 3].map(said), [("add", "/w/new/n"), ("update", "/w/a"), ("move", "/w/b"), ("delete", "/w/d")]);
     assert_eq!((&files[2]["movedTo"], &files[3]["originalFile"]), (&json!("/w/c/b"), &json!("gone\n")));
-    // What was written is known, and what is gone is not.
+    // Written files are known to the session, and removed ones are not.
     session.edit("/w/c/b", "2", "3").await.unwrap();
     session.put("/w/d", "other\n");
     assert!(session.patch("*** Delete File: d").await.unwrap_err().contains("has not been read"));

@@ -24,7 +24,7 @@ async fn read(session: &Session, name: &str, pages: Option<&str>) -> Result<Tool
     session.call("Read", input).await
 }
 
-/// What the model gets, in short: texts as they are, and the kind of other blocks.
+/// Short form of the output for the model: texts unchanged, and the kind of other blocks.
 fn shown(output: &ToolOutput) -> String {
     let ToolResultContent::Blocks(blocks) = &output.content else { return output.content.text() };
     let parts = blocks.iter().map(|block| match block {
@@ -36,7 +36,7 @@ fn shown(output: &ToolOutput) -> String {
     parts.collect()
 }
 
-/// Whether what is shown of each document has its words; words after `!` are those of a refusal.
+/// Checks that the output of each document has its words; words after `!` are those of a refusal.
 async fn check(cases: &[(&str, Option<&str>, &str)]) {
     let session = Session::over(LocalWorkspace::new(), &folder());
     let mut wrong = Vec::new();
@@ -160,7 +160,7 @@ const IMAGES: &[(&str, Option<&str>, &str)] = &[
     ("a.jp2", None, "!it looks like JPEG 2000 image"),
 ];
 
-/// What is refused only where images are decoded.
+/// Cases that are refused only if images are decoded.
 const DECODED: &[(&str, Option<&str>, &str)] = &[
     ("wide.png", None, "<image>[Shown with 2000×40 pixels; the image has 3000×60.]"),
     ("turned.jpg", None, "<image>[Shown with 33×2000 pixels; the image has 2400×40.]"),

@@ -33,7 +33,7 @@ impl Chance {
     }
 }
 
-/// How the bytes of a file are made.
+/// Encoding of a file's bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Encoding {
     Utf8,
@@ -135,7 +135,8 @@ fn case(number: u64, path: &str) -> Case {
     let line = |chance: &mut Chance| if is_mixed { chance.one(&["\n", "\r\n", "\r"]) } else { breaks };
     let tool = *chance.one(&[&"Edit", &"EditAll", &"MultiEdit"]);
     let places = if tool == "Edit" { 1 } else { 1 + chance.below(4) };
-    // Where lines end in several ways, and where bytes are no text, the edit itself has no line break and no odd character.
+    // With several kinds of line ends, and with bytes that are no text, the edit itself has no line break and no odd
+    // character.
     let in_edit = |chance: &mut Chance, most| {
         let text = text(chance, "\n", most, !encoding.is_clean());
         if is_mixed || encoding == Encoding::Anything { text.replace('\n', " ") } else { text }
@@ -166,7 +167,7 @@ fn case(number: u64, path: &str) -> Case {
         before.extend_from_slice(piece);
         after.extend_from_slice(piece);
         before.extend(own(old));
-        // What follows must not make another place of it.
+        // The following text must not create a second match.
         let end = encoding.bytes(";");
         after.extend(own(new));
         before.extend_from_slice(&end);

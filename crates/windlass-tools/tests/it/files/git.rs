@@ -119,7 +119,7 @@ fn diff(folder: &Path, old: &Tree, new: &Tree) -> String {
     git(&work, &["diff", "--no-ext-diff"], "").1
 }
 
-/// What our tool makes of a tree, if it takes the patch.
+/// Result of our tool for a tree, if it takes the patch.
 async fn applied(folder: &Path, tree: &Tree, patch: &str) -> Result<Tree, String> {
     std::fs::create_dir(folder).unwrap();
     let folder = folder.canonicalize().unwrap();

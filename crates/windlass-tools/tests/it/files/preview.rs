@@ -1,4 +1,4 @@
-//! What calls would change, looked at before they run.
+//! Previews of calls' changes, before they run.
 
 use serde_json::{Value, json};
 

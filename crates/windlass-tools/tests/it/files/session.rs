@@ -15,7 +15,7 @@ use windlass_tools::{ApplyPatch, Edit, MultiEdit, NotebookEdit, Read, TodoWrite,
 /// One session with the file tools, in `/w`.
 pub(crate) struct Session {
     files: MemoryWorkspace,
-    /// What the tools see of the files.
+    /// Files as the tools see them.
     pub(crate) disk: FaultyWorkspace<MemoryWorkspace>,
     tools: Vec<ToolBench>,
     state: Arc<SessionState>,
@@ -106,7 +106,7 @@ impl Session {
         bench.call(input).await.map_err(|error| error.model_text().to_owned())
     }
 
-    /// What a call would change, looked at beforehand.
+    /// Preview of a call's changes.
     pub(crate) async fn preview(&self, name: &str, input: Value) -> Option<String> {
         let bench = self.tools.iter().find(|bench| bench.tool().spec().name == name).unwrap();
         bench.preview(input).await.unwrap()

@@ -176,7 +176,7 @@ async fn the_task_list_keeps_its_promises() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn powershell_keeps_its_promises() {
-    // What a real one does with its arguments is not asked here.
+    // The behaviour of a real one is not tested here.
     let powershell = local(PowerShell::new().with_shell("/bin/echo"));
     let samples = [json!({"command": "Get-ChildItem"}), json!({"command": "exit 3", "timeout": 60000})];
     let unfit = [json!({}), json!({"command": ["ls"]}), json!({"command": "ls", "timeout": "long"})];

@@ -172,7 +172,7 @@ async fn the_file_is_bounded_and_commands_do_not_wait_for_each_other() {
     start(&mut session, "seq 1 100000; read -r _ < go", json!({})).await;
     assert_eq!(text(&session.bash("echo > go; echo beside").await), "beside");
     assert_eq!(tasks.end().await.status, TaskStatus::Completed);
-    // What was written, and a note that it is not all.
+    // The written output, and a note that it is not all.
     assert_eq!(tasks.output().find("\n[... cut here"), Some(1_000));
     let command = loop {
         let command = asked.recv().await.unwrap();

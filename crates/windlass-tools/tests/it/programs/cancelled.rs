@@ -14,10 +14,10 @@ use windlass_tools::LocalProcess;
 
 use crate::programs::support::{NONE, alive, shell, sleeper, unique};
 
-/// Where the process may leave files, and must not.
+/// Folder that the process must leave empty.
 const PLACE: &str = "WINDLASS_TEST_CANCELLED_PLACE";
 
-/// What this process has of the system.
+/// System resources of this process.
 #[derive(Debug, PartialEq, Eq)]
 struct Resources {
     /// By their numbers, with what they lead to.
@@ -99,7 +99,7 @@ fn of_all_shapes(sleep: &str) -> Vec<String> {
     .into()
 }
 
-/// How many commands run at a time.
+/// Number of commands that run at a time.
 const AT_ONCE: usize = 8;
 
 /// Runs at least so many commands, each cancelled: some before they start, some at once, some when they run. Returns how many.
@@ -130,14 +130,14 @@ async fn cancelled(process: &Arc<LocalProcess>, shapes: &[String], commands: usi
     rounds * AT_ONCE
 }
 
-/// What the process does in which the commands run.
+/// Body of the process in which the commands run.
 #[expect(clippy::print_stdout, reason = "the figures are what the test is for")]
 fn leave_nothing(shapes: fn(&str) -> Vec<String>, commands: usize) {
     let Some(place) = std::env::var_os(PLACE) else { return };
     let place = Path::new(&place);
     let tag = unique();
     let shapes = shapes(&sleeper(&tag));
-    // What is opened once for the whole life of a process, such as the pipe that signals come through, is open then.
+    // Descriptors that are opened once for the whole life of a process, such as the signal pipe, are open afterwards.
     runtime().block_on(async {
         cancelled(&Arc::new(LocalProcess::new(tag.clone())), &shapes, AT_ONCE).await;
         until_childless().await;
@@ -163,7 +163,7 @@ fn leave_nothing(shapes: fn(&str) -> Vec<String>, commands: usize) {
         drop(process);
         until_childless().await;
     });
-    // It waits for the threads that it has started.
+    // Waits for the threads that the runtime has started.
     drop(runtime);
     assert_eq!(Resources::now(place), before);
 }

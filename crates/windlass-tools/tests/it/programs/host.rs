@@ -17,7 +17,7 @@ async fn host() {
     let Ok(tag) = std::env::var(TAG) else {
         return;
     };
-    // Its input ends with the test, however that ends.
+    // The input ends with the test, however that ends.
     std::thread::spawn(|| {
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
         std::process::exit(0);

@@ -76,7 +76,7 @@ async fn functions_and_aliases_come_where_they_hide_nothing() {
     let shown = text(&output);
     assert!(shown.starts_with("hi you\nlisted\nhi there\nfile\nbuiltin\n"), "{shown}");
     assert!(shown.contains("\n/\n1\n") && !shown.contains("mine") && !shown.contains("secret"), "{shown}");
-    // Where it ended is still known.
+    // The final directory is still known.
     assert!(shown.contains("The working directory is"), "{shown}");
 }
 
@@ -118,7 +118,7 @@ async fn broken_start_up_files_are_told_once_and_commands_run() {
         assert_eq!(text(&again), "ran", "{profile}");
     }
     assert_eq!(alive(&tag), NONE);
-    // What is merely wrong is passed over, as a terminal does.
+    // A start-up file that is merely wrong is passed over, as in a terminal.
     let mut session = session("if then\nexport JAVA_HOME=/opt/java\n", "");
     let tool = Bash::new().with_snapshot(ShellSnapshot::new());
     let output = session.try_call(&tool, json!({ "command": "echo ran" })).await.unwrap();

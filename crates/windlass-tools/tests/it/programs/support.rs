@@ -1,4 +1,4 @@
-//! What the tests of programs share.
+//! Helpers of the tests of programs.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub(crate) fn sleeper(tag: &str) -> String {
     format!("sleep 300.{tag}")
 }
 
-/// What [`alive`] returns when nothing lives.
+/// Result of [`alive`] when no process lives.
 pub(crate) const NONE: [i32; 0] = [];
 
 /// The living processes that have a word in their command line or environment, without this one.

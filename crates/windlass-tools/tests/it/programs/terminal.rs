@@ -119,7 +119,7 @@ async fn calls_ask_for_a_terminal() {
     assert!(offered.contains("tty") && offered.contains("run_in_background"), "{offered}");
 }
 
-/// What the model reads names the field only where there is one.
+/// The description names the field only if there is one.
 #[test]
 fn the_description_says_how_to_ask_for_a_terminal() {
     let (with, without) = (<BashOnTerminals as Tool>::DESCRIPTION, <Bash as Tool>::DESCRIPTION);

@@ -1,4 +1,4 @@
-//! Patches against a model of its own: text in lists of lines, and no way of finding a place but trying each.
+//! Patches against an independent model: text in lists of lines, and a search that tries every position.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::files::charset::TextFormat;
 
 #[derive(Clone, Debug)]
 struct Change {
-    /// Lines kept before, as many as there are.
+    /// Number of lines kept before and after.
     context: usize,
     at: usize,
     removed: usize,
@@ -59,7 +59,7 @@ fn hunks(lines: &[String], changes: &[Change]) -> Vec<(Vec<String>, Vec<String>,
     changes.iter().map(hunk).collect()
 }
 
-/// What the hunks make of the lines: `None` where one has no place or more than one behind the last.
+/// Result of the hunks; `None` if one has no position, or more than one, after the last.
 fn expected(lines: &[String], hunks: &[(Vec<String>, Vec<String>, String)]) -> Option<Vec<String>> {
     let (mut result, mut cursor) = (Vec::new(), 0);
     for (old, new, _) in hunks {
@@ -107,7 +107,7 @@ proptest! {
                 }
             }
             (None, Ok(found)) => {
-                // What is not there exactly may be there with other blanks.
+                // Lines without an exact match may match with other blanks.
                 prop_assert!(!found.inexact.is_empty(), "{} in {:?}", patch, file);
             }
             (None, Err(_)) => {}

@@ -9,7 +9,7 @@ fn placed(raw: &[u8], patch: &str) -> Result<Applied, PlaceError> {
     apply(raw, format, &hunks)
 }
 
-/// The result of hunks, or why there is none.
+/// Result of hunks, or the error.
 fn hunks(raw: impl AsRef<[u8]>, hunks: &str) -> String {
     let patch = format!("*** Begin Patch\n*** Update File: a\n{hunks}\n*** End Patch\n");
     match placed(raw.as_ref(), &patch) {
@@ -30,7 +30,7 @@ fn hunks_are_found_by_their_lines() {
         ("a\nb\nc\n", "@@ b\n-c\n+C", "a\nb\nC\n"),
         // Hunks that touch.
         ("a\nb\nc\n", "-a\n+A\n@@\n-b\n+B\n@@\n-c", "A\nB\n"),
-        // The end of the file, and whether a line break is there, stay as they are.
+        // The end of the file keeps its line break, or the lack of one.
         ("a\nb", "-b\n+c", "a\nc"),
         ("a\nb", " b\n+c", "a\nb\nc"),
         ("a\nb", "-b", "a"),
@@ -77,7 +77,7 @@ fn kept_lines_stay_as_the_file_has_them() {
             " say \"hi\" - x\n-b",
             "say \u{201C}hi\u{201D}\u{A0}\u{2014} x\n",
         ),
-        // What fits exactly counts, although another place would fit otherwise.
+        // An exact match wins, although another position would match inexactly.
         ("x \nb\nx\nb\n", " x\n-b\n+c", "x \nb\nx\nc\n"),
     ];
     for (file, patch, expected) in cases {
@@ -153,7 +153,7 @@ fn diffs_go_by_their_lines_and_then_by_their_numbers() {
     assert!(
         diff("a\nc\n", "@@ -1 +1 @@\n-a\n+b\n\\ No newline at end of file\n").unwrap_err().contains("not the last")
     );
-    // A CR in the diff is one of the file.
+    // A CR in the diff is a CR of the file.
     assert_eq!(diff("a\r\nb\r\n", "@@ -1,2 +1,2 @@\n-a\r\n+A\n b\r\n").unwrap(), "A\nb\r\n");
     // No kept line at all that the file ends with, and the diff does not say so.
     assert_eq!(diff("a\nb", "@@ -1,2 +1,2 @@\n-a\n+A\n b\n").unwrap(), "A\nb");

@@ -1,6 +1,6 @@
 use crate::files::apply_patch::parse::{Anchor, FileChange, FilePatch, MAX_PATCH, Mark, ParseError, parse};
 
-/// A patch in a few words.
+/// Short form of a patch.
 fn shown(text: &str) -> String {
     match parse(text) {
         Ok(files) => files.iter().map(file).collect::<Vec<_>>().join(" | "),
@@ -113,7 +113,7 @@ fn unified_diffs_are_read() {
             "o to n | add e \"\" | f deleted",
         ),
         ("--- \"a/\\303\\244 b\"\n+++ \"b/\\303\\244 b\"\n@@ -1 +1 @@\n-a\n+b\n", "ä b @1 -a,+b"),
-        // What reads like a header within a hunk is a line of it.
+        // A line within a hunk that looks like a header belongs to the hunk.
         (
             "--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n--- a\n keep\n\n--- a/y\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n",
             "x @1 --- a,=keep | y @1 -a,+b",

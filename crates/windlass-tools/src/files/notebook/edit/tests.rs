@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// As Jupyter writes it, with fields that are not known here.
+/// A notebook as written by Jupyter, with unknown fields.
 const JUPYTER: &str = r##"{
  "cells": [
   {
@@ -103,7 +103,7 @@ fn a_type_is_changed_and_unknown_members_stay() {
 
 #[test]
 fn other_layouts_are_kept() {
-    // In one line, with texts in the place of arrays, without ids, in ASCII.
+    // In one line, with texts instead of arrays, without ids, in ASCII.
     let text = r#"{"cells":[{"cell_type":"code","source":"\u00e9","metadata":{},"outputs":[],"execution_count":null}],"metadata":{},"nbformat":4,"nbformat_minor":2}"#;
     assert_eq!(changed(text, replace("cell-1", "ü\n😀")), text.replace("\\u00e9", "\\u00fc\\n\\ud83d\\ude00"));
     let inserted = changed(text, Change::Insert { after: Some("cell-1"), kind: "markdown", source: "x", id: "id" });
@@ -146,7 +146,7 @@ fn what_cannot_be_done_is_refused() {
     assert!(Notebook::read(b"\xFF").unwrap_err().contains("not in UTF-8"));
 }
 
-/// Cells of any kind, with members that are not known.
+/// Cells of any kind, with unknown members.
 fn cell() -> impl Strategy<Value = Value> {
     let source = prop_oneof![
         "[a-z\"\\\\\n é😀]{0,12}".prop_map(Value::from),
@@ -182,7 +182,7 @@ fn laid_out(cells: &[Value], layout: u8) -> String {
 }
 
 proptest! {
-    /// Against the same change of the parsed value. Outside the cell no byte is another.
+    /// Compared with the same change of the parsed value. No byte outside the cell changes.
     #[test]
     fn changes_are_exact(
         cells in proptest::collection::vec(cell(), 1..5),

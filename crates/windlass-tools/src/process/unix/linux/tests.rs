@@ -63,7 +63,7 @@ fn a_thread_of_our_own_is_no_process_of_a_tree() {
         start: None,
     };
     for number in others {
-        // The number leads to a line, which would make it a member: it is in the leader's group.
+        // The number has a line, which would make it a member: it is in the leader's group.
         if stat(number).is_ok() {
             assert!(look(&tree, number, true).is_none(), "{number}");
         }
@@ -79,7 +79,7 @@ fn what_may_pass_is_no_answer() {
     for error in [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::IO] {
         assert!(is_passing(&error.into()), "{error}");
     }
-    // It is gone, it may not be looked at, there is no table.
+    // The process is gone or forbidden, or there is no table.
     for error in [Errno::NOENT, Errno::SRCH, Errno::ACCESS, Errno::PERM, Errno::NOTDIR] {
         assert!(!is_passing(&error.into()), "{error}");
     }

@@ -1,4 +1,4 @@
-//! Looks that rely on reports find what looks over everything find.
+//! Surveys that rely on reports find the same as surveys of everything.
 
 use super::super::{Extent, Wanted, survey_worth};
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ fn reported(root: &Path, before: &TreeSurvey) -> TreeSurvey {
     look(root, Some(before), Extent::Reported)
 }
 
-/// A tree that is watched.
+/// Survey of a watched tree.
 fn watched(root: &Path) -> TreeSurvey {
     whole(root, &look(root, None, Extent::Whole))
 }
@@ -31,7 +31,7 @@ fn memo(survey: &TreeSurvey) -> &super::Memo {
     survey.memo().unwrap().downcast_ref().unwrap()
 }
 
-/// Fails where a look has not found what is there.
+/// Fails if a survey differs from the real tree.
 fn compare(found: &TreeSurvey, root: &Path) {
     let truth = look(root, None, Extent::Whole);
     let mut folders: Vec<_> = found.folders.keys().collect();
@@ -70,7 +70,7 @@ fn folders_without_reports_are_taken_over_and_others_are_looked_at() {
     let changes = now.changes_since(&before);
     let changed: Vec<_> = changes.iter().filter(|change| change.before != change.now).map(|one| &one.path).collect();
     assert_eq!(changed, [&root.join("d3/f1")]);
-    // Of one look only one other can be the next: what was reported is read once.
+    // Only one other survey can follow a survey, because reports are read once.
     fs::write(root.join("d4/f1"), "changed").unwrap();
     compare(&reported(&root, &now), &root);
     compare(&reported(&root, &now), &root);
@@ -90,7 +90,7 @@ fn a_change_that_nobody_reports_is_found_by_a_look_at_everything() {
     assert!(!has_changed(&missed));
     let found = whole(&root, &missed);
     assert!(has_changed(&found));
-    // From now on it is known that the file has several names.
+    // From now on the file is known to have several names.
     fs::write(&outside, "and again").unwrap();
     compare(&reported(&root, &found), &root);
 }
@@ -125,7 +125,7 @@ fn folders_that_move_or_take_the_place_of_others_are_looked_at() {
         step();
         before = reported(&root, &before);
         compare(&before, &root);
-        // What is there now is watched.
+        // The present folders are watched.
         let below = before.folders.keys().max().unwrap().join("later");
         fs::write(below, format!("{at}")).unwrap();
         before = reported(&root, &before);
@@ -171,7 +171,7 @@ fn more_changes_than_the_system_reports_are_all_found() {
     compare(&reported(&root, &now), &root);
 }
 
-/// One thing that a program does in a tree.
+/// One action of a program in a tree.
 #[derive(Debug, Clone)]
 enum Act {
     Write(PathBuf),
@@ -182,14 +182,14 @@ enum Act {
     Rename(PathBuf, PathBuf),
     Link(PathBuf, PathBuf),
     Ignore(PathBuf, String),
-    /// What was found until now is compared.
+    /// Surveys the tree and compares the result.
     Look(bool),
 }
 
-/// Does it, if it can be done.
+/// Performs an action, if possible.
 fn act(root: &Path, act: &Act, serial: usize) {
     let at = |path: &Path| root.join(path);
-    // What cannot be done in this tree is left.
+    // Impossible actions are skipped.
     drop(match act {
         Act::Write(path) => fs::write(at(path), format!("{serial}")),
         Act::Append(path) => fs::OpenOptions::new()
