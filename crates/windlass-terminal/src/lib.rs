@@ -8,7 +8,11 @@
 //! | [`text`] | lines and spans that are safe to show, widths, wrapping |
 //! | [`screen`] | bytes for a frame: finished rows, the live area, the alternate screen |
 //! | [`capabilities`] | abilities of the terminal, and the question for its background |
-//! | [`theme`] | styles as data |
+//! | [`theme`], [`layout`] | styles as data; room and glyphs of rows |
+//! | [`markdown`], [`diff`], [`cell`] | finished parts of a conversation as rows |
+//! | [`presenter`] | updates of a conversation in, finished cells and live state out |
+//! | [`live`], [`surface`] | composition of the live area, and all of the output in one place |
+//! | [`transcript`], [`pager`] | the cells that were written, and a pager for the alternate screen |
 //! | [`keys`] | keys, the actions that they stand for, and a keymap that settings change |
 //! | [`input`] | bytes of a terminal as keys and pastes; the prompt as one machine |
 //! | [`composer`], [`history`], [`completion`] | the editor of the prompt, earlier prompts, commands and mentions |
@@ -17,15 +21,24 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod capabilities;
+pub mod cell;
 pub mod completion;
 pub mod composer;
 pub mod dialog;
+pub mod diff;
 pub mod history;
 pub mod input;
 pub mod keys;
+pub mod layout;
+pub mod live;
+pub mod markdown;
+pub mod pager;
 pub mod picker;
+pub mod presenter;
 #[cfg(unix)]
 pub mod raw;
 pub mod screen;
+pub mod surface;
 pub mod text;
 pub mod theme;
+pub mod transcript;

@@ -10,4 +10,4 @@ pub use line::{Line, Span};
 pub use safe::{safe_line, safe_lines};
 pub use style::{Color, Style};
 pub use width::{TAB_WIDTH, clusters, truncate, width};
-pub use wrap::{wrap, wrap_text};
+pub use wrap::{wrap, wrap_exact, wrap_text};

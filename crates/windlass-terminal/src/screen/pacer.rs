@@ -11,6 +11,8 @@ pub struct FramePacer {
     last: Option<Duration>,
     /// Time of the earliest request that no frame answered.
     requested: Option<Duration>,
+    /// Time before which no frame is due.
+    held: Duration,
 }
 
 impl FramePacer {
@@ -20,7 +22,7 @@ impl FramePacer {
     /// A pacer of at most one frame for each `interval`.
     #[must_use]
     pub const fn new(interval: Duration) -> Self {
-        Self { interval, last: None, requested: None }
+        Self { interval, last: None, requested: None, held: Duration::ZERO }
     }
 
     /// Asks for a frame at `at`, or as soon as one may follow the last. The earliest request holds.
@@ -28,11 +30,16 @@ impl FramePacer {
         self.requested = Some(self.requested.map_or(at, |earlier| earlier.min(at)));
     }
 
+    /// Holds frames back until `until`, such as while the size of the terminal changes.
+    pub fn hold(&mut self, until: Duration) {
+        self.held = until;
+    }
+
     /// Time at which the next frame is due; `None` if none was asked for.
     #[must_use]
     pub fn due(&self) -> Option<Duration> {
         let earliest = self.last.map_or(Duration::ZERO, |last| last.saturating_add(self.interval));
-        self.requested.map(|requested| requested.max(earliest))
+        self.requested.map(|requested| requested.max(earliest).max(self.held))
     }
 
     /// Takes the request if its frame is due at `now`: then the caller draws.
@@ -77,5 +84,7 @@ mod tests {
         pacer.request(millis(9500));
         pacer.request(millis(9900));
         assert_eq!(pacer.due(), Some(millis(9500)));
+        pacer.hold(millis(9600));
+        assert!(!pacer.take(millis(9599)) && pacer.take(millis(9600)));
     }
 }

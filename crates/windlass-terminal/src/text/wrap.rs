@@ -29,6 +29,27 @@ pub fn wrap_text(text: &str, columns: usize, style: Style) -> Vec<Line> {
     wrap(&Line::styled(text, style), columns, &Line::new())
 }
 
+/// The rows of a line that is cut between clusters at `columns`, blanks included: for code and output.
+#[must_use]
+pub fn wrap_exact(line: &Line, columns: usize) -> Vec<Line> {
+    if line.width() <= columns {
+        return vec![line.clone()];
+    }
+    let (mut rows, mut row, mut used) = (Vec::new(), Line::new(), 0);
+    for span in line.spans() {
+        for (cluster, width) in clusters(span.text()) {
+            if used + width > columns && used > 0 {
+                rows.push(std::mem::take(&mut row));
+                used = 0;
+            }
+            row.push(Span::of_safe(cluster, span.style()));
+            used += width;
+        }
+    }
+    rows.push(row);
+    rows
+}
+
 /// Rows under construction. The last word is kept apart until it is known to fit.
 #[derive(Debug, Default)]
 struct Wrapping {
@@ -132,6 +153,12 @@ mod tests {
         assert_eq!(rows("日本語の文章", 5, ""), ["日本", "語の", "文章"]);
         assert_eq!(rows("ab👨\u{200d}👩\u{200d}👧cd", 3, ""), ["ab", "👨\u{200d}👩\u{200d}👧", "cd"]);
         assert_eq!(rows("日本", 1, ""), ["日", "本"], "each row takes a cluster");
+    }
+
+    #[test]
+    fn code_keeps_its_blanks() {
+        let rows = wrap_exact(&Line::plain("  let  x = 日本;"), 7);
+        assert_eq!(rows.iter().map(Line::text).collect::<Vec<_>>(), ["  let  ", "x = 日", "本;"]);
     }
 
     #[test]

@@ -10,8 +10,11 @@
 )]
 
 mod emulator;
+mod presenter;
 #[cfg(unix)]
 mod raw;
 mod screen;
+mod surface;
 mod text;
 mod tmux;
+mod world;
