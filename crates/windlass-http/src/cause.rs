@@ -1,4 +1,4 @@
-//! The causes of a failure of the HTTP stack.
+//! Causes of a failure of the HTTP stack.
 
 use std::error::Error as StdError;
 use std::io;
@@ -6,31 +6,31 @@ use std::io;
 #[cfg(feature = "rustls-no-provider")]
 use rustls::{AlertDescription, CertificateError, Error as TlsError};
 
-/// Most characters of the causes in a message.
+/// Maximum number of characters of the causes in a message.
 const MAX_TEXT: usize = 300;
 
 type Cause = dyn StdError + 'static;
 
-/// An error and those behind it, outermost first.
+/// Returns an error and its sources, outermost first.
 fn causes(error: &Cause) -> impl Iterator<Item = &Cause> {
     std::iter::successors(Some(error), |error| behind(*error))
 }
 
 fn behind(error: &Cause) -> Option<&Cause> {
     match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
-        // The source of such an error is not the one that it wraps, but the one behind that.
+        // The source of such an error is not the wrapped error, but the source of that one.
         Some(wrapped) => Some(wrapped),
         None => error.source(),
     }
 }
 
-/// The messages of the errors behind a failure, on one line.
+/// Joins the messages of the errors behind a failure on one line.
 pub(crate) fn text(error: &Cause) -> String {
     let mut messages: Vec<String> = Vec::new();
     for cause in causes(error).skip(1) {
         let text = cause.to_string();
         let is_known = messages.iter().any(|known| known.contains(&text));
-        // The outer message names what failed; this one names the reason.
+        // The outer message names the failed operation; this one names the reason.
         if !is_known && !text.starts_with("client error (") {
             messages.push(text);
         }
@@ -66,18 +66,18 @@ pub(crate) fn is_closed_by_server(error: &reqwest::Error) -> bool {
     causes(error).any(is_closed)
 }
 
-/// Whether a proxy wants other credentials than it was sent, if any.
+/// `true` if a proxy requires other credentials than the sent ones, if any.
 pub(crate) fn is_refused_by_proxy(error: &Cause) -> bool {
     causes(error).any(|cause| cause.to_string() == "tunnel error: proxy authorization required")
 }
 
-/// Why no repeat can make the connection secure, and what the user can do about it; `None` for other failures.
+/// Returns advice for the user if no retry can make the connection secure; `None` for other failures.
 #[cfg(not(any(feature = "rustls-no-provider", feature = "native-tls")))]
 pub(crate) fn final_tls_failure(_error: &Cause) -> Option<&'static str> {
     None
 }
 
-/// Why no repeat can make the connection secure, and what the user can do about it; `None` for other failures.
+/// Returns advice for the user if no retry can make the connection secure; `None` for other failures.
 #[cfg(feature = "rustls-no-provider")]
 pub(crate) fn final_tls_failure(error: &Cause) -> Option<&'static str> {
     let tls = causes(error).find_map(|cause| cause.downcast_ref::<TlsError>())?;
@@ -90,7 +90,7 @@ pub(crate) fn final_tls_failure(error: &Cause) -> Option<&'static str> {
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => "check the base URL",
             _ => TRUST,
         }),
-        // The other side may be busy, or what was sent was damaged on its way.
+        // The other side may be busy, or the sent data was damaged on its way.
         TlsError::AlertReceived(
             AlertDescription::InternalError | AlertDescription::CloseNotify | AlertDescription::UserCanceled,
         )
@@ -99,9 +99,9 @@ pub(crate) fn final_tls_failure(error: &Cause) -> Option<&'static str> {
     }
 }
 
-/// Why no repeat can make the connection secure, and what the user can do about it; `None` for other failures.
+/// Returns advice for the user if no retry can make the connection secure; `None` for other failures.
 ///
-/// The system's TLS has no kinds of errors. What failed in the network is an error of that behind it.
+/// The system's TLS has no kinds of errors. A network failure has an I/O error as its source.
 #[cfg(all(feature = "native-tls", not(feature = "rustls-no-provider")))]
 pub(crate) fn final_tls_failure(error: &Cause) -> Option<&'static str> {
     let tls = causes(error).find(|cause| cause.is::<native_tls::Error>())?;
@@ -118,7 +118,7 @@ pub(crate) fn final_tls_failure(error: &Cause) -> Option<&'static str> {
     })
 }
 
-/// What makes a certificate trusted.
+/// Advice on making a certificate trusted.
 #[cfg(any(feature = "rustls-no-provider", feature = "native-tls"))]
 const TRUST: &str = "if you trust the authority that issued its certificate, let NODE_EXTRA_CA_CERTS name a PEM file with it \
                      (or SSL_CERT_FILE one with all that you trust), give it to the provider with `root_certificate_pem`, \

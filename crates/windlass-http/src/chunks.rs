@@ -1,4 +1,4 @@
-//! The body of an answer in another framing than that of server-sent events.
+//! Body of an answer in another framing than that of server-sent events.
 
 use std::{
     fmt,
@@ -14,13 +14,13 @@ use crate::options::Limits;
 use crate::silence::Silence;
 use crate::{HttpBody, HttpError, HttpErrorKind, HttpOptions};
 
-/// The bytes of one answer as they come, with the bound on the time in which nothing adds to it.
+/// Bytes of one answer as they arrive, with a bound on the time without progress.
 pub struct Chunks {
-    /// Gone once the answer has ended or failed.
+    /// Removed once the answer has ended or failed.
     body: Option<HttpBody>,
     limits: Limits,
     silence: Silence,
-    /// When the first chunk came after the last progress.
+    /// Time of the first chunk after the last progress.
     unproductive_since: Option<Instant>,
 }
 
@@ -41,16 +41,16 @@ impl Chunks {
         Self { body: Some(body), limits, silence: Silence::new(limits.idle), unproductive_since: None }
     }
 
-    /// The most bytes of one event, framing included: [`HttpOptions::max_event_bytes`].
+    /// Returns the maximum number of bytes of one event, framing included: [`HttpOptions::max_event_bytes`].
     #[must_use]
     pub fn max_event_bytes(&self) -> usize {
         self.limits.event_bytes
     }
 
-    /// The next chunk; `None` once the answer has ended or failed.
+    /// Returns the next chunk; `None` once the answer has ended or failed.
     ///
     /// # Errors
-    /// Once, as the last item: the connection broke or fell silent, or nothing that adds to the answer came for
+    /// Once, as the last item: the connection broke or fell silent, or there was no progress for
     /// [`HttpOptions::stall_timeout`].
     pub fn poll_next_chunk(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, HttpError>>> {
         let Some(body) = &mut self.body else {
@@ -72,13 +72,13 @@ impl Chunks {
         Poll::Ready(came)
     }
 
-    /// Reports that what came last brought the answer forward.
+    /// Reports that the last chunk advanced the answer.
     pub fn progress(&mut self) {
         self.unproductive_since = None;
     }
 
-    /// Lets go of an answer whose last event has been seen. What remains of the body is read in the background for a
-    /// moment, because a connection whose answer is not read to its end is lost.
+    /// Releases an answer whose last event has been seen. The rest of the body is read in the background for a moment,
+    /// because a connection whose answer is not read to its end is lost.
     pub fn release(self) {
         self.body.into_iter().for_each(drain);
     }

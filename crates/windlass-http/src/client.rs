@@ -8,7 +8,7 @@ use reqwest::{Url, header::HeaderMap};
 
 use crate::{HttpError, HttpErrorKind, HttpOptions, HttpRequest, HttpTransport, NetworkTransport, Response, tls};
 
-/// Posts to one base URL over kept connections. Cheap to clone.
+/// Client of one base URL with kept connections. Cheap to clone.
 #[derive(Clone)]
 pub struct HttpClient {
     inner: Arc<Inner>,
@@ -23,7 +23,7 @@ struct Inner {
 
 impl fmt::Debug for HttpClient {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The base URL may carry a user and a password.
+        // The base URL may hold a user and a password.
         formatter
             .debug_struct("HttpClient")
             .field("host", &self.inner.host)
@@ -33,11 +33,11 @@ impl fmt::Debug for HttpClient {
 }
 
 impl HttpClient {
-    /// A client for a base URL. It is set up at the first request.
+    /// Creates a client for a base URL. Its transport is set up at the first request.
     ///
     /// # Errors
-    /// When the URL is not an absolute http or https URL, when the proxy on the way to it cannot be used, and when it is
-    /// https and neither a feature of TLS is enabled nor a transport given.
+    /// Fails if the URL is not an absolute http or https URL, if the proxy on the way to it is unusable, and if it is
+    /// https and neither a TLS feature is enabled nor a transport given.
     pub fn new(base_url: &str, options: HttpOptions) -> Result<Self, HttpError> {
         let (base, host) = parse_base(base_url)?;
         let transport = OnceLock::new();
@@ -53,26 +53,25 @@ impl HttpClient {
         Ok(Self { inner: Arc::new(Inner { base, host, options, transport }) })
     }
 
-    /// Host and port of the base URL, for messages.
+    /// Returns host and port of the base URL, for messages.
     #[must_use]
     pub fn host(&self) -> &str {
         &self.inner.host
     }
 
-    /// Posts a body to a path under the base URL and waits for the head of the
-    /// answer, whatever its status, but no longer than the [idle timeout](HttpOptions::idle_timeout). Dropping the
-    /// future ends the request.
+    /// Posts a body to a path under the base URL and waits for the head of the answer, whatever its status, but no
+    /// longer than the [idle timeout](HttpOptions::idle_timeout). Dropping the future ends the request.
     ///
     /// # Errors
-    /// When there is no answer.
+    /// Fails if there is no answer.
     pub async fn post(&self, path: &str, headers: HeaderMap, body: Bytes) -> Result<Response, HttpError> {
         self.send(HttpRequest::post(self.url(path)).with_headers(headers).with_body(body)).await
     }
 
-    /// Gets a path under the base URL, as [`post`](Self::post) posts to one.
+    /// Gets a path under the base URL, with the same limits as [`post`](Self::post).
     ///
     /// # Errors
-    /// When there is no answer.
+    /// Fails if there is no answer.
     pub async fn get(&self, path: &str, headers: HeaderMap) -> Result<Response, HttpError> {
         self.send(HttpRequest::get(self.url(path)).with_headers(headers)).await
     }
@@ -103,7 +102,7 @@ impl Inner {
     }
 }
 
-/// A base URL that this build can connect to, and its host and port for messages.
+/// Parses a base URL that this build can connect to, and returns its host and port for messages.
 pub(crate) fn base(text: &str) -> Result<(Url, String), HttpError> {
     let (base, host) = parse_base(text)?;
     tls::check(&base)?;

@@ -3,8 +3,8 @@ use std::net::IpAddr;
 
 use crate::cause;
 
-/// Why a request or its stream failed. An error that the server answers with is no
-/// such failure. Shows neither credentials nor the URL's query.
+/// Failure of a request or its stream. An error answer of the server is no such failure. Shows neither credentials nor
+/// the URL's query.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct HttpError {
@@ -16,17 +16,17 @@ pub struct HttpError {
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
-/// The stage at which a request failed.
+/// Stage at which a request failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HttpErrorKind {
-    /// The base URL, a header or the TLS set-up is unusable.
+    /// The base URL, a header or the TLS setup is unusable.
     Configuration,
-    /// No connection, or it broke before the answer began.
+    /// There was no connection, or it broke before the answer began.
     Connection,
-    /// No connection that can be trusted: no repeat will change that.
+    /// There was no trustworthy connection: no retry will change that.
     Tls,
-    /// No bytes came for too long, or only signs of life.
+    /// No bytes came for too long, or none that advanced the answer.
     Timeout,
     /// The connection broke inside the answer.
     Cut,
@@ -35,46 +35,46 @@ pub enum HttpErrorKind {
 }
 
 impl HttpError {
-    /// The stage at which the request failed.
+    /// Returns the stage at which the request failed.
     #[must_use]
     pub fn kind(&self) -> HttpErrorKind {
         self.kind
     }
 
-    /// Whether it is certain that the request did not leave: there was no connection to send it over.
+    /// `true` if the request has certainly not been sent: there was no connection for it.
     #[must_use]
     pub fn is_unsent(&self) -> bool {
         self.unsent
     }
 
-    /// `true` if nothing listens at an address of this machine: no repeat will change that before its server is started.
+    /// `true` if nothing listens at an address of this machine: no retry will help before its server is started.
     #[must_use]
     pub fn is_refused_here(&self) -> bool {
         self.refused_here
     }
 
-    /// An error of a transport. The message is shown to users: it holds neither headers nor the URL. The kinds
-    /// `Configuration` and `Tls` say that the request has not left.
+    /// Creates an error of a transport. The message is shown to users: it holds neither headers nor the URL. The kinds
+    /// `Configuration` and `Tls` mean that the request has not been sent.
     #[must_use]
     pub fn new(kind: HttpErrorKind, message: impl Into<String>) -> Self {
         let unsent = matches!(kind, HttpErrorKind::Configuration | HttpErrorKind::Tls);
         Self { kind, message: message.into(), unsent, refused_here: false, source: None }
     }
 
-    /// Marks that the request has certainly not left, as when there was no connection to send it over.
+    /// Marks the request as certainly not sent, such as without a connection for it.
     #[must_use]
     pub fn unsent(self) -> Self {
         Self { unsent: true, ..self }
     }
 
-    /// Adds the cause. Its text must not hold what the message must not.
+    /// Adds the cause. The restrictions of the message apply to its text.
     #[must_use]
     pub fn with_source(mut self, source: impl StdError + Send + Sync + 'static) -> Self {
         self.source = Some(Box::new(source));
         self
     }
 
-    /// A failure before the head of the answer was here. `proxy` is on the way to the host.
+    /// Creates the error of a failure before the head of the answer arrived. `proxy` is on the way to the host.
     pub(crate) fn sending(error: reqwest::Error, host: &str, proxy: Option<&str>) -> Self {
         let error = error.without_url();
         let through = proxy.map(|proxy| format!(" through the proxy {proxy}")).unwrap_or_default();
@@ -102,7 +102,7 @@ impl HttpError {
         Self { unsent, refused_here, ..Self::because(kind, what, error) }
     }
 
-    /// A failure inside the body.
+    /// Creates the error of a failure inside the body.
     pub(crate) fn receiving(error: reqwest::Error) -> Self {
         let error = error.without_url();
         if error.is_timeout() {
@@ -112,7 +112,7 @@ impl HttpError {
         }
     }
 
-    /// A failure with its causes.
+    /// Creates an error with its causes in the message.
     pub(crate) fn because(kind: HttpErrorKind, what: String, error: reqwest::Error) -> Self {
         let message = match cause::text(&error) {
             cause if cause.is_empty() => what,

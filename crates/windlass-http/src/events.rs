@@ -20,13 +20,13 @@ use decoder::{Decoder, Text};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SseEvent {
-    /// The `event` field.
+    /// Value of the `event` field.
     pub name: Option<Arc<str>>,
-    /// The `data` lines, joined by line feeds.
+    /// Values of the `data` lines, joined by line feeds.
     pub data: Arc<str>,
 }
 
-/// An event that has data, in the decoder.
+/// Event that has data, in the decoder.
 struct Found {
     name: Option<Text>,
     data: Text,
@@ -34,17 +34,17 @@ struct Found {
 
 /// Server-sent events of one answer.
 ///
-/// An event that the answer does not finish is dropped; blocks without data, and
-/// those without a name and with blank data, are skipped. Memory is bounded by [`HttpOptions::max_event_bytes`] and one chunk.
+/// An incomplete event at the end is dropped; blocks without data, and those without a name and with blank data, are
+/// skipped. Memory is bounded by [`HttpOptions::max_event_bytes`] and one chunk.
 pub struct Events {
     body: HttpBody,
     decoder: Decoder,
     max_event_bytes: usize,
     stall_timeout: Duration,
     silence: Silence,
-    /// Bytes fed since the last event.
+    /// Number of bytes since the last event.
     pending: usize,
-    /// When the first chunk came after the last progress.
+    /// Time of the first chunk after the last progress.
     unproductive_since: Option<Instant>,
     state: BodyState,
 }
@@ -85,8 +85,8 @@ impl Events {
         }
     }
 
-    /// Reads each line of a stream that is not blank as the data of one event, for servers that write a JSON object in each
-    /// line. A line without an end at the end of the stream is dropped.
+    /// Decodes each line of a stream that is not blank as the data of one event, for servers that write a JSON object
+    /// in each line. A line without an end at the end of the stream is dropped.
     #[must_use]
     pub fn lines(body: impl Stream<Item = Result<Bytes, HttpError>> + Send + 'static, options: &HttpOptions) -> Self {
         Self::lines_of(Box::pin(body), Limits::of(options))
@@ -96,21 +96,21 @@ impl Events {
         Self { decoder: Decoder::lines(), ..Self::of(body, limits) }
     }
 
-    /// The next event; `None` once the answer has ended or failed. Cancel safe.
+    /// Returns the next event; `None` once the answer has ended or failed. Cancel safe.
     ///
     /// # Errors
-    /// Once, as the last item: the connection broke or fell silent, an event is
-    /// too large or not UTF-8, or only signs of life came for too long.
+    /// Once, as the last item: the connection broke or fell silent, an event is too large or not UTF-8, or there was no
+    /// progress for too long.
     pub async fn next(&mut self) -> Option<Result<SseEvent, HttpError>> {
         std::future::poll_fn(|context| self.poll_next_event(context)).await
     }
 
-    /// [`next`](Self::next) for a hand-written stream.
+    /// Polls for the next event, for a hand-written stream; see [`next`](Self::next).
     pub fn poll_next_event(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<SseEvent, HttpError>>> {
         self.poll_next_with(context, |name, data| SseEvent { name: name.map(Into::into), data: data.into() })
     }
 
-    /// Reads the next event where it stands, without a copy: its name, if it has one, and its data.
+    /// Reads the next event in place, without a copy: its name, if it has one, and its data.
     pub fn poll_next_with<T>(
         &mut self,
         context: &mut Context<'_>,
@@ -131,15 +131,14 @@ impl Events {
         }))
     }
 
-    /// Reports that the last event brought the answer forward. Without it, a stream of
-    /// comments or pings ends after [`HttpOptions::stall_timeout`].
+    /// Reports that the last event advanced the answer. Without it, a stream of comments or pings ends after
+    /// [`HttpOptions::stall_timeout`].
     pub fn progress(&mut self) {
         self.unproductive_since = None;
     }
 
-    /// Lets go of an answer whose last event has been seen. What remains of the
-    /// body, usually the mark of its end, is read in the background for a moment,
-    /// because a connection whose answer is not read to its end is lost.
+    /// Releases an answer whose last event has been seen. The rest of the body, usually its end mark, is read in the
+    /// background for a moment, because a connection whose answer is not read to its end is lost.
     pub fn release(self) {
         if self.state == BodyState::Open {
             drain(self.body);
@@ -175,7 +174,7 @@ impl Events {
         }
     }
 
-    /// The next chunk, unless the answer is silent for too long.
+    /// Returns the next chunk, unless the answer is silent for too long.
     fn poll_chunk(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, HttpError>>> {
         let polled = self.body.as_mut().poll_next(context);
         if polled.is_ready() {
@@ -185,7 +184,7 @@ impl Events {
         self.silence.poll(context).map(|()| Some(Err(HttpError::new(HttpErrorKind::Timeout, "the answer fell silent"))))
     }
 
-    /// Checks a chunk against the bounds and hands it to the decoder.
+    /// Checks a chunk against the bounds and passes it to the decoder.
     #[expect(clippy::disallowed_methods, reason = "measures how long a server is silent")]
     fn admit(&mut self, chunk: Bytes) -> Result<(), HttpError> {
         if self.pending > self.max_event_bytes {

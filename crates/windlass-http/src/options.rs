@@ -1,4 +1,4 @@
-//! How a client connects, and its bounds.
+//! Connection settings and bounds of a client.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,30 +7,28 @@ use crate::HttpTransport;
 use crate::roots::Roots;
 use crate::route::ForwardProxy;
 
-/// Time limits and bounds of a client, and the way that its requests take.
+/// Time limits and bounds of a client, and the route of its requests.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct HttpOptions {
-    /// Longest time to establish a connection. Default: 30 s.
+    /// Maximum time to establish a connection. Default: 30 s.
     pub connect_timeout: Duration,
-    /// Longest time without a byte, before and inside an answer. Default: 120 s.
+    /// Maximum time without a byte, before and inside an answer. Default: 120 s.
     pub idle_timeout: Duration,
-    /// Longest time with bytes but without progress, see
-    /// [`Events::progress`](crate::Events::progress). Default: 600 s.
+    /// Maximum time with bytes but without progress, see [`Events::progress`](crate::Events::progress). Default: 600 s.
     pub stall_timeout: Duration,
-    /// Most bytes of one event, framing included. Default: 32 MiB.
+    /// Maximum number of bytes of one event, framing included. Default: 32 MiB.
     pub max_event_bytes: usize,
-    /// Whether requests go through a proxy. Default: as the environment of the process and the settings of the system
-    /// say.
+    /// Forward proxy of requests. Default: the settings of the process environment and of the system.
     pub proxy: ForwardProxy,
-    /// Whose certificates are trusted. Default: those that the trust store of this machine vouches for.
+    /// Trusted certificate authorities. Default: those of the trust store of this machine.
     pub roots: Roots,
-    /// What sends the requests, in place of the client of this crate. Proxy and roots are its own matter then. Default:
-    /// `None`.
+    /// Transport that sends the requests, in place of the client of this crate. Proxy and roots do not apply to it.
+    /// Default: `None`.
     pub transport: Option<Arc<dyn HttpTransport>>,
 }
 
-/// The bounds of one answer.
+/// Bounds of one answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) idle: Duration,
@@ -59,8 +57,8 @@ impl Default for HttpOptions {
 }
 
 impl HttpOptions {
-    /// Takes proxies and authorities from variables, by a lookup: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`,
-    /// `SSL_CERT_FILE`, `NODE_EXTRA_CA_CERTS`. The environment of the process has no say about proxies then. A proxy that
+    /// Reads proxies and authorities from variables, by a lookup: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`,
+    /// `SSL_CERT_FILE`, `NODE_EXTRA_CA_CERTS`. Proxies in the environment of the process are ignored then. A proxy that
     /// was set before stays.
     pub fn look_up(&mut self, lookup: &dyn Fn(&str) -> Option<String>) {
         self.proxy.look_up(lookup);
@@ -69,8 +67,8 @@ impl HttpOptions {
 }
 
 impl HttpOptions {
-    /// Whether a client of [`NetworkTransport::pinned`](crate::NetworkTransport::pinned) sends the requests for a URL
-    /// through a proxy. `false` for what is no URL.
+    /// `true` if a client of [`NetworkTransport::pinned`](crate::NetworkTransport::pinned) sends the requests for a URL
+    /// through a proxy. `false` for an invalid URL.
     #[must_use]
     pub fn is_proxied(&self, url: &str) -> bool {
         let Ok((base, _)) = crate::client::base(url) else { return false };
@@ -78,13 +76,13 @@ impl HttpOptions {
     }
 }
 
-/// The methods that the builders of all providers have for their connections. `$idle` is the sentence with the default of
-/// the idle limit.
+/// Connection methods that the builders of all providers share. `$idle` is the sentence with the default of the idle
+/// limit.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! connection_methods {
     ($options:ident, $idle:literal) => {
-        /// Sets the longest time to establish a connection. Default: 30 s.
+        /// Sets the maximum time to establish a connection. Default: 30 s.
         pub fn connect_timeout(mut self, limit: ::std::time::Duration) -> Self {
             self.$options.connect_timeout = limit;
             self
@@ -96,43 +94,43 @@ macro_rules! connection_methods {
             self
         }
 
-        /// Sets the longest time in which only signs of life come, and nothing that adds to an answer. Default: 600 s.
+        /// Sets the maximum time without progress of an answer while bytes arrive. Default: 600 s.
         pub fn stall_timeout(mut self, limit: ::std::time::Duration) -> Self {
             self.$options.stall_timeout = limit;
             self
         }
 
         /// Sends all requests through a proxy, also those to this machine: `http://proxy.example:3128`, with user and
-        /// password in front of the host where it asks for them. It wins over variables.
+        /// password in front of the host if the proxy requires them. Takes precedence over variables.
         ///
-        /// Default: what the variables say that `lookup` is given. Without a lookup it is what the environment of the
-        /// process says when the first request is sent. Variables never send requests to this machine through a proxy.
+        /// Default: the variables of the `lookup`. Without a lookup, the environment of the process when the first
+        /// request is sent. Variables never send requests to this machine through a proxy.
         pub fn proxy(mut self, url: impl AsRef<str>) -> Self {
             self.$options.proxy = $crate::ForwardProxy::through(url);
             self
         }
 
-        /// Connects directly, whatever variables and the system say.
+        /// Connects directly, regardless of variables and the system.
         pub fn without_proxy(mut self) -> Self {
             self.$options.proxy = $crate::ForwardProxy::none();
             self
         }
 
-        /// Trusts these certificate authorities beside those that are trusted anyway: one certificate or several, as
-        /// PEM. For gateways and proxies that have certificates of a company.
+        /// Trusts these certificate authorities in addition to the default ones: one certificate or several, as PEM.
+        /// For gateways and proxies with certificates of a company.
         pub fn root_certificate_pem(mut self, pem: impl AsRef<[u8]>) -> Self {
             self.$options.roots.add_pem(pem);
             self
         }
 
-        /// Sends all requests over a transport of yours, which can be shared as an `Arc`. Proxies, certificate
-        /// authorities and the time to connect are its own matter then; the other limits hold.
+        /// Sends all requests over a custom transport, which can be shared as an `Arc`. Proxies, certificate
+        /// authorities and the connect timeout do not apply to it; the other limits do.
         pub fn transport(mut self, transport: impl $crate::HttpTransport) -> Self {
             self.$options.transport = Some(::std::sync::Arc::new(transport));
             self
         }
 
-        /// Sets the limits, the way and the transport of connections at once.
+        /// Sets the limits, the route and the transport of connections at once.
         #[doc(hidden)]
         pub fn http_options(mut self, change: impl FnOnce(&mut $crate::HttpOptions)) -> Self {
             change(&mut self.$options);

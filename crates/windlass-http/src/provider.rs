@@ -1,5 +1,6 @@
-//! What all providers of models share: where credentials come from, and what is made of failures, which is the kind that
-//! the loop decides by, a text without credentials, and how long to wait. Also what many of them refuse of a tool's schema.
+//! Parts that all model providers share: sources of credentials, and the conversion of failures to an error kind on
+//! which the loop decides, a text without credentials, and the time to wait. Also the parts of a tool's schema that
+//! many of them refuse.
 
 mod body;
 mod classify;

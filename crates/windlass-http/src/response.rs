@@ -6,7 +6,7 @@ use reqwest::header::HeaderMap;
 use crate::options::Limits;
 use crate::{Chunks, Events, HttpError, HttpErrorKind, HttpOptions, HttpResponse};
 
-/// The head of an answer, with its body still to come.
+/// Head of an answer, with its body still to come.
 #[derive(Debug)]
 pub struct Response {
     response: HttpResponse,
@@ -18,39 +18,38 @@ impl Response {
         Self { response, limits: Limits::of(options) }
     }
 
-    /// The HTTP status.
+    /// Returns the HTTP status.
     #[must_use]
     pub fn status(&self) -> u16 {
         self.response.status()
     }
 
-    /// The headers.
+    /// Returns the headers.
     #[must_use]
     pub fn headers(&self) -> &HeaderMap {
         self.response.header_map()
     }
 
-    /// The first header of that name, when it is text.
+    /// Returns the first header of that name, if it is text.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.response.header(name)
     }
 
-    /// Reads the body to its end or to `limit` bytes, within the [idle
-    /// timeout](HttpOptions::idle_timeout) all in all; what is not UTF-8 is replaced. Cancel safe
-    /// in that only the answer is lost.
+    /// Reads the body to its end or to `limit` bytes, within the [idle timeout](HttpOptions::idle_timeout) in all;
+    /// bytes that are not UTF-8 are replaced. Cancel safe in that only the answer is lost.
     ///
     /// # Errors
-    /// When the connection breaks, or the body does not come in time.
+    /// Fails if the connection breaks, or the body does not arrive in time.
     pub async fn text(self, limit: usize) -> Result<String, HttpError> {
         let within = self.limits.idle;
         let (text, ended) = self.read(limit, within).await;
         ended.map(|()| text)
     }
 
-    /// The part of the body that comes within a time, at most the idle timeout, to its end or to `limit`
-    /// bytes; what is not UTF-8 is replaced. For the bodies of errors, which must not be waited for: that there was an answer
-    /// with its status is known without them. Cancel safe.
+    /// Reads the part of the body that arrives within a time, at most the idle timeout, to its end or to `limit` bytes;
+    /// bytes that are not UTF-8 are replaced. For the bodies of errors, which must not be waited for, because the
+    /// status is known without them. Cancel safe.
     pub async fn excerpt(self, limit: usize, within: Duration) -> String {
         let within = within.min(self.limits.idle);
         self.read(limit, within).await.0
@@ -88,7 +87,7 @@ impl Response {
         Events::lines_of(self.response.into_body(), self.limits)
     }
 
-    /// Reads the body as it comes, for answers in a framing of their own.
+    /// Reads the body as chunks, for answers in a framing of their own.
     #[must_use]
     pub fn body(self) -> Chunks {
         Chunks::of(self.response.into_body(), self.limits)

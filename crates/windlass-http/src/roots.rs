@@ -1,4 +1,4 @@
-//! Whose certificates are trusted.
+//! Trusted certificate authorities.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,20 +6,20 @@ use std::sync::Arc;
 use crate::tls::Trust;
 use crate::{HttpError, HttpErrorKind};
 
-/// The largest file of certificates that is read.
+/// Maximum size of a file of certificates, in bytes.
 const MAX_FILE: u64 = 16 << 20;
 
-/// The certificate authorities that a client trusts. The default is those of the trust store of this machine.
+/// Certificate authorities that a client trusts. Default: those of the trust store of this machine.
 #[derive(Clone, Default)]
 pub struct Roots {
-    /// A file with all that are trusted.
+    /// File with the only trusted authorities.
     only: Option<File>,
-    /// A file with more of them.
+    /// File with additional authorities.
     more: Option<File>,
     given: Vec<Arc<[u8]>>,
 }
 
-/// A file that a variable names.
+/// File that a variable names.
 #[derive(Clone, Debug)]
 struct File {
     variable: &'static str,
@@ -27,13 +27,13 @@ struct File {
 }
 
 impl Roots {
-    /// Trusts the authorities of a PEM text, beside the others.
+    /// Trusts the authorities of a PEM text, in addition to the others.
     pub fn add_pem(&mut self, pem: impl AsRef<[u8]>) {
         self.given.push(pem.as_ref().into());
     }
 
-    /// Takes the files from the variables `SSL_CERT_FILE`, with all that are trusted in place of the system's, and
-    /// `NODE_EXTRA_CA_CERTS`, with more of them.
+    /// Takes the files from the variables `SSL_CERT_FILE`, which replaces the authorities of the system, and
+    /// `NODE_EXTRA_CA_CERTS`, which adds more.
     pub(crate) fn look_up(&mut self, lookup: &dyn Fn(&str) -> Option<String>) {
         let file = |variable: &'static str| {
             let path = lookup(variable).filter(|path| !path.trim().is_empty())?;
@@ -43,10 +43,10 @@ impl Roots {
         self.more = file("NODE_EXTRA_CA_CERTS").or(self.more.take());
     }
 
-    /// Reads the files. Done when the client is set up: once, and only where there is TLS.
+    /// Reads the files. Called when the client is set up: once, and only for TLS.
     ///
     /// # Errors
-    /// A file cannot be read.
+    /// Fails if a file is unreadable.
     pub(crate) fn trust(&self) -> Result<Trust, HttpError> {
         let mut more = Vec::new();
         if let Some(file) = &self.more {
@@ -94,6 +94,6 @@ impl File {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pem {
     pub(crate) text: Vec<u8>,
-    /// Where they come from, for messages.
+    /// Source of the certificates, for messages.
     pub(crate) from: String,
 }

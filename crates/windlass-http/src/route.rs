@@ -1,4 +1,4 @@
-//! The way to a host: directly, or through a proxy.
+//! Route to a host: directly, or through a proxy.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -7,13 +7,13 @@ use reqwest::{ClientBuilder, Proxy, Url};
 
 use crate::{HttpError, HttpErrorKind};
 
-/// Whether requests go through a forward proxy.
+/// Forward proxy of requests.
 #[derive(Clone, Default)]
 pub struct ForwardProxy(Choice);
 
 #[derive(Clone, Default)]
 enum Choice {
-    /// What the environment of the process and the settings of the system say.
+    /// Settings of the process environment and of the system.
     #[default]
     System,
     Direct,
@@ -21,14 +21,14 @@ enum Choice {
     Variables(Box<Variables>),
 }
 
-/// A proxy and where its address was set.
+/// Address of a proxy, and the setting that named it.
 #[derive(Clone)]
 struct Address {
     url: String,
     setting: &'static str,
 }
 
-/// What variables say.
+/// Proxies according to variables.
 #[derive(Clone, Default)]
 struct Variables {
     http: Option<Address>,
@@ -38,7 +38,7 @@ struct Variables {
 
 impl fmt::Debug for ForwardProxy {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Addresses hold passwords.
+        // Addresses may hold passwords.
         formatter.write_str(match &self.0 {
             Choice::System => "System",
             Choice::Direct => "Direct",
@@ -49,19 +49,19 @@ impl fmt::Debug for ForwardProxy {
 }
 
 impl ForwardProxy {
-    /// Through this proxy, wherever requests go.
+    /// Sends all requests through this proxy.
     #[must_use]
     pub fn through(url: impl AsRef<str>) -> Self {
         Self(Choice::Through(Address { url: url.as_ref().to_owned(), setting: "the proxy" }))
     }
 
-    /// Through none.
+    /// Uses no proxy.
     #[must_use]
     pub fn none() -> Self {
         Self(Choice::Direct)
     }
 
-    /// Takes what variables say, unless it was set otherwise. Names in small letters come first, as with curl.
+    /// Reads the proxies of variables, unless a proxy was set otherwise. Lower-case names come first, as with curl.
     pub(crate) fn look_up(&mut self, lookup: &dyn Fn(&str) -> Option<String>) {
         if !matches!(self.0, Choice::System | Choice::Variables(_)) {
             return;
@@ -70,7 +70,7 @@ impl ForwardProxy {
         let address =
             |names: &[&'static str]| names.iter().find_map(|setting| Some(Address { url: text(setting)?, setting }));
         let all = address(&["all_proxy", "ALL_PROXY"]);
-        // A server that runs scripts makes a header of the request into this variable.
+        // A server that runs scripts turns a header of the request into this variable.
         let is_script = text("REQUEST_METHOD").is_some();
         let http = address(if is_script { &["http_proxy"] } else { &["http_proxy", "HTTP_PROXY"] });
         let https = address(&["https_proxy", "HTTPS_PROXY"]);
@@ -81,10 +81,10 @@ impl ForwardProxy {
         }));
     }
 
-    /// The way to a host.
+    /// Returns the route to a host.
     ///
     /// # Errors
-    /// The address of the proxy cannot be used.
+    /// Fails if the address of the proxy is unusable.
     pub(crate) fn route(&self, base: &Url) -> Result<Route, HttpError> {
         let address = match &self.0 {
             Choice::System if is_loopback(base) => None,
@@ -98,10 +98,11 @@ impl ForwardProxy {
 }
 
 impl ForwardProxy {
-    /// The way of a client whose addresses are chosen by who makes it: what only the HTTP stack would find out is no proxy.
+    /// Returns the route of a client whose addresses are chosen by its creator: a proxy that only the HTTP stack would
+    /// find counts as none.
     ///
     /// # Errors
-    /// The address of the proxy cannot be used.
+    /// Fails if the address of the proxy is unusable.
     pub(crate) fn pinned_route(&self, base: &Url) -> Result<Route, HttpError> {
         self.route(base).map(|route| if matches!(route, Route::System) { Route::Direct } else { route })
     }
@@ -116,7 +117,7 @@ impl Variables {
 }
 
 impl Address {
-    /// Does not show the address itself, which may hold a password.
+    /// Parses the route. Errors do not show the address itself, which may hold a password.
     fn route(&self) -> Result<Route, HttpError> {
         let unusable = |what: &str| {
             let text = format!("{} {what}; it should look like http://proxy.example:3128", self.setting);
@@ -134,20 +135,20 @@ impl Address {
     }
 }
 
-/// The way that the requests of one client take.
+/// Route of the requests of one client.
 pub(crate) enum Route {
-    /// As the HTTP stack reads the environment of the process.
+    /// The HTTP stack reads the environment of the process.
     System,
     Direct,
     Through {
         url: Box<Url>,
-        /// Its host and port.
+        /// Host and port of the proxy.
         shown: String,
     },
 }
 
 impl Route {
-    /// Host and port of the proxy.
+    /// Returns host and port of the proxy.
     pub(crate) fn proxy(&self) -> Option<&str> {
         match self {
             Self::Through { shown, .. } => Some(shown),
@@ -155,7 +156,7 @@ impl Route {
         }
     }
 
-    /// Whether the connection to the proxy itself is one of TLS.
+    /// `true` if the connection to the proxy itself uses TLS.
     pub(crate) fn needs_tls(&self) -> bool {
         matches!(self, Self::Through { url, .. } if url.scheme() == "https")
     }
@@ -185,8 +186,8 @@ fn address(name: &str) -> Option<IpAddr> {
     name.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }
 
-/// Whether a list like that of `NO_PROXY` names a host: by itself, by a domain that it is in, by a range of addresses, or
-/// by `*`. An entry may have a port.
+/// `true` if a list like that of `NO_PROXY` names a host: by its name, by a domain, by a range of addresses, or by `*`.
+/// An entry may have a port.
 fn is_exception(list: &str, url: &Url) -> bool {
     let Some(host) = url.host_str() else { return false };
     let own = address(host);
@@ -205,7 +206,7 @@ fn is_exception(list: &str, url: &Url) -> bool {
     })
 }
 
-/// An entry and its port. An address of IPv6 without brackets has none.
+/// Splits an entry into its name and port. An IPv6 address without brackets has no port.
 fn without_port(entry: &str) -> (&str, Option<u16>) {
     match entry.rsplit_once(':') {
         Some((name, port)) if !name.contains(':') || name.ends_with(']') => match port.parse() {
@@ -219,7 +220,7 @@ fn without_port(entry: &str) -> (&str, Option<u16>) {
 fn is_in_domain(host: &str, name: &str) -> bool {
     let name = name.strip_prefix("*.").or_else(|| name.strip_prefix('.')).unwrap_or(name).to_ascii_lowercase();
     let host = host.trim_end_matches('.');
-    // The URL has its host in small letters.
+    // The URL has its host in lower case.
     host.strip_suffix(name.trim_end_matches('.')).is_some_and(|before| before.is_empty() || before.ends_with('.'))
         && !name.is_empty()
 }

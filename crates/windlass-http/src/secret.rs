@@ -2,40 +2,39 @@ use std::fmt;
 
 use crate::{HeaderValue, HttpError, HttpErrorKind};
 
-/// A credential. Its debug form does not show it.
+/// Credential. Its debug form does not show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Wraps a credential; surrounding white space, as files and shells add it,
-    /// is not part of it.
+    /// Wraps a credential; surrounding white space, as added by files and shells, is removed.
     #[must_use]
     pub fn new(text: impl AsRef<str>) -> Self {
         Self(text.as_ref().trim().to_owned())
     }
 
-    /// Whether it is of a kind that begins so. It says no more of the secret than that.
+    /// `true` if the secret has this prefix. Reveals no more of the secret.
     #[must_use]
     pub fn begins_with(&self, prefix: &str) -> bool {
         self.0.starts_with(prefix)
     }
 
-    /// Whether it is empty.
+    /// `true` for an empty secret.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The credential itself.
+    /// Returns the credential itself.
     #[cfg(any(feature = "provider", feature = "proxy"))]
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }
 
-    /// A header value of `prefix` and the credential, marked as sensitive.
+    /// Returns a header value of `prefix` and the credential, marked as sensitive.
     ///
     /// # Errors
-    /// When a header cannot carry the credential.
+    /// Fails if a header cannot carry the credential.
     pub fn header(&self, prefix: &str) -> Result<HeaderValue, HttpError> {
         let mut value = HeaderValue::from_str(&format!("{prefix}{}", self.0)).map_err(|_| {
             HttpError::new(HttpErrorKind::Configuration, "the key holds a character that no header can carry")

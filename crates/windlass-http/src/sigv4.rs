@@ -1,6 +1,6 @@
-//! Signatures of AWS, version 4.
+//! AWS signatures, version 4.
 //!
-//! Written here because the signature takes a page, and the crate of the vendor brings 69 packages. Its results are
+//! Implemented here because the signature takes a page, and the crate of the vendor brings 69 packages. The results are
 //! compared with the test suite that the vendor publishes.
 
 mod canonical;
@@ -11,7 +11,7 @@ use canonical::{Signature, Signed};
 use reqwest::Url;
 use windlass_types::Timestamp;
 
-/// Authenticates requests to one service of AWS in one region, as a client of the same base URL sends them.
+/// Signer of requests to one service of AWS in one region, for a client of the same base URL.
 #[derive(Clone, Debug)]
 pub struct Signer {
     host: String,
@@ -21,25 +21,25 @@ pub struct Signer {
 }
 
 impl Signer {
-    /// A signer for requests below a base URL.
+    /// Creates a signer for requests below a base URL.
     ///
     /// # Errors
-    /// When the URL is not an absolute http or https URL.
+    /// Fails if the URL is not an absolute http or https URL.
     pub fn new(base_url: &str, region: impl Into<String>, service: &'static str) -> Result<Self, HttpError> {
         let invalid = || HttpError::new(HttpErrorKind::Configuration, "the base URL is not an http or https URL");
         let url = Url::parse(base_url.trim()).map_err(|error| invalid().with_source(error))?;
         let name = url.host_str().filter(|_| matches!(url.scheme(), "http" | "https")).ok_or_else(invalid)?;
-        // As the client sends it: without the port that the scheme has anyway.
+        // As sent by the client: without the default port of the scheme.
         let host = url.port().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"));
         let base_path = url.path().trim_end_matches('/').to_owned();
         Ok(Self { host, base_path, region: region.into(), service })
     }
 
-    /// Adds to the headers of a POST what authenticates it: a bearer token as it is, or the signature of AWS keys over
-    /// path, body, and the headers `content-type` and `x-amz-…`. The path is that which the client gets.
+    /// Adds authentication to the headers of a POST: a bearer token unchanged, or the signature of AWS keys over path,
+    /// body, and the headers `content-type` and `x-amz-…`. The path is the one passed to the client.
     ///
     /// # Errors
-    /// When a header cannot carry the credential.
+    /// Fails if a header cannot carry the credential.
     pub fn authorize(
         &self,
         credential: &Credential,
@@ -85,7 +85,7 @@ impl Signer {
         Ok(())
     }
 
-    /// The headers that are signed. Others may be changed on the way.
+    /// Returns the headers to sign. Others may be changed on the way.
     fn signed<'a>(&'a self, headers: &'a HeaderMap) -> Vec<(&'a str, &'a [u8])> {
         let signed = |name: &str| name == "content-type" || name.starts_with("x-amz-");
         let others = headers.iter().filter(|(name, _)| signed(name.as_str()));
@@ -134,7 +134,7 @@ mod tests {
         assert!(!text.contains("secret-key"));
     }
 
-    /// The signatures are those that botocore 1.43 makes of the same requests.
+    /// The expected signatures were made by botocore 1.43 from the same requests.
     #[test]
     fn another_implementation_signs_the_same() {
         let sign = |base: &str, path: &str, body: &str, token: &str| {

@@ -1,4 +1,4 @@
-//! How long an answer is silent.
+//! Limit of an answer's silence.
 
 use std::{
     future::Future,
@@ -9,10 +9,11 @@ use std::{
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// The limit of silence. Only silence that is waited for counts: a reader that comes late finds what came meanwhile.
+/// Limit of silence. Only silence that is waited for counts: a slow reader still finds the bytes that arrived
+/// meanwhile.
 ///
-/// The timer is set again when it rings and not with each chunk, because chunks come more often than a clock needs to
-/// be set.
+/// The timer is reset when it fires and not with each chunk, because chunks arrive more often than a timer needs to be
+/// set.
 #[derive(Debug)]
 pub(crate) struct Silence {
     limit: Duration,
@@ -25,19 +26,19 @@ impl Silence {
         Self { limit, since: None, timer: None }
     }
 
-    /// A chunk has come.
+    /// Ends the silence: a chunk has arrived.
     pub(crate) fn end(&mut self) {
         self.since = None;
     }
 
-    /// Is ready once the silence is too long. Outside of a runtime of tokio there is no limit.
+    /// Is ready once the silence is too long. Outside a tokio runtime there is no limit.
     #[expect(clippy::disallowed_methods, reason = "measures how long a server is silent")]
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if self.timer.is_none() && tokio::runtime::Handle::try_current().is_err() {
             return Poll::Pending;
         }
         let since = *self.since.get_or_insert_with(Instant::now);
-        // A limit beyond all times is none.
+        // A limit beyond all times is no limit.
         let Some(end) = since.checked_add(self.limit) else { return Poll::Pending };
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(end)));
         loop {

@@ -1,31 +1,31 @@
-//! Which TLS a client has: what the features of this crate choose, and never what another crate chose for reqwest.
+//! TLS of a client, chosen by the features of this crate, and never by a choice of another crate for reqwest.
 
 use reqwest::{Client, ClientBuilder, Url};
 
 use crate::roots::Pem;
 use crate::{HttpError, HttpErrorKind};
 
-/// Whose certificates a client accepts.
+/// Certificate authorities that a client accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Trust {
-    /// Those that the trust store of this machine vouches for. Reading it takes some milliseconds.
+    /// Authorities of the trust store of this machine. Reading it takes some milliseconds.
     System,
-    /// Those, and what these authorities vouch for.
+    /// Authorities of the trust store, and these.
     SystemAnd(Vec<Pem>),
-    /// What these authorities vouch for, and nothing else.
+    /// These authorities, and no others.
     Only(Vec<Pem>),
-    /// None. For clients that speak plain HTTP alone.
+    /// No authorities. For clients that only use plain HTTP.
     None,
 }
 
-/// Whether this build can connect to https addresses.
+/// `true` if this build can connect to https addresses.
 const IS_BUILT_IN: bool = cfg!(any(feature = "rustls-no-provider", feature = "native-tls"));
 
 /// Checks that this build can connect to an address.
 ///
 /// # Errors
-/// With [`HttpErrorKind::Configuration`] when the address is https and no feature of TLS is enabled.
+/// [`HttpErrorKind::Configuration`] if the address is https and no TLS feature is enabled.
 pub fn check(address: &Url) -> Result<(), HttpError> {
     judge(address, IS_BUILT_IN)
 }
@@ -42,20 +42,20 @@ fn judge(address: &Url, has_tls: bool) -> Result<(), HttpError> {
     Err(HttpError::new(HttpErrorKind::Configuration, what))
 }
 
-/// The set-up of a client, with TLS when a feature of it is enabled.
+/// Returns the client builder, with TLS if a feature of it is enabled.
 ///
 /// # Errors
-/// With [`HttpErrorKind::Configuration`] when the trust store cannot be read, or when TLS is to use the cryptography of
-/// the program and the program has installed none.
+/// [`HttpErrorKind::Configuration`] if the trust store is unreadable, or if TLS is to use the cryptography of the
+/// program and the program has installed none.
 #[cfg(feature = "rustls-no-provider")]
 pub fn client_builder(trust: Trust) -> Result<ClientBuilder, HttpError> {
     Ok(Client::builder().tls_backend_preconfigured(rustls_backend::config(trust)?))
 }
 
-/// The set-up of a client, with TLS when a feature of it is enabled.
+/// Returns the client builder, with TLS if a feature of it is enabled.
 ///
 /// # Errors
-/// With [`HttpErrorKind::Configuration`] when certificates of an authority cannot be read.
+/// [`HttpErrorKind::Configuration`] if certificates of an authority are unreadable.
 #[cfg(all(feature = "native-tls", not(feature = "rustls-no-provider")))]
 pub fn client_builder(trust: Trust) -> Result<ClientBuilder, HttpError> {
     let builder = Client::builder().tls_backend_native();
@@ -67,10 +67,10 @@ pub fn client_builder(trust: Trust) -> Result<ClientBuilder, HttpError> {
     })
 }
 
-/// The set-up of a client, with TLS when a feature of it is enabled.
+/// Returns the client builder, with TLS if a feature of it is enabled.
 ///
 /// # Errors
-/// None without TLS.
+/// Never fails without TLS.
 #[cfg(not(any(feature = "rustls-no-provider", feature = "native-tls")))]
 pub fn client_builder(_trust: Trust) -> Result<ClientBuilder, HttpError> {
     Ok(Client::builder())
@@ -83,7 +83,7 @@ mod system_backend {
     use crate::roots::Pem;
     use crate::{HttpError, HttpErrorKind};
 
-    /// The certificates of PEM texts.
+    /// Parses the certificates of PEM texts.
     pub(super) fn certificates(texts: &[Pem]) -> Result<Vec<Certificate>, HttpError> {
         let mut all = Vec::new();
         for Pem { text, from } in texts {
@@ -138,7 +138,7 @@ mod rustls_backend {
         Ok(config)
     }
 
-    /// The certificates of PEM texts.
+    /// Parses the certificates of PEM texts.
     fn certificates(texts: &[Pem]) -> Result<Vec<CertificateDer<'static>>, HttpError> {
         let mut all = Vec::new();
         for Pem { text, from } in texts {
@@ -157,7 +157,8 @@ mod rustls_backend {
         Ok(all)
     }
 
-    /// What the program has installed for its process comes first: it may have to use a certified one.
+    /// The provider that the program has installed for its process takes precedence: the program may have to use a
+    /// certified one.
     fn provider() -> Result<Arc<CryptoProvider>, HttpError> {
         match CryptoProvider::get_default() {
             Some(installed) => Ok(Arc::clone(installed)),

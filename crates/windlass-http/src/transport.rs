@@ -1,4 +1,4 @@
-//! The port to a client of HTTP.
+//! Port to an HTTP client.
 
 mod message;
 mod network;
@@ -15,27 +15,27 @@ use async_trait::async_trait;
 
 use crate::HttpError;
 
-/// Sends requests of HTTP. Implement it to bring a client of your own: one with another TLS, another pool, a recorder, or
+/// Sends HTTP requests. Implement it for a client of your own: one with another TLS, another pool, a recorder, or
 /// answers from memory.
 ///
-/// What providers promise of time and memory holds over any transport: the idle and the stall limit, the largest event
-/// and the largest body are watched above it. What is left to a transport is how long it takes to connect.
+/// The providers' bounds on time and memory hold over any transport: the idle and the stall limit, the largest event
+/// and the largest body are checked above it. A transport is only responsible for its time to connect.
 ///
-/// # What a transport does
-/// - It sends each request once, as it is: no repeat, no redirect followed, no header added but those of the protocol
-///   itself (`host`, `content-length`, …) and a `user-agent`.
-/// - It gives any status as an answer, also 4xx and 5xx.
-/// - It hands on chunks as they come, and ends the body with an error if it was cut: a body that ends without one is
-///   taken for whole.
-/// - It marks errors by their kind: [`HttpErrorKind`](crate::HttpErrorKind). [`HttpError::unsent`] says that the request
-///   has certainly not left; what may have left may have been billed, and is repeated with more care.
-/// - A dropped future, or a dropped body, ends the request and its connection.
+/// # Duties of a transport
+/// - A transport sends each request once and unchanged: it does not retry, follows no redirect, and adds no header
+///   except those of the protocol itself (`host`, `content-length`, …) and a `user-agent`.
+/// - Any status is an answer, also 4xx and 5xx.
+/// - Chunks are passed on as they arrive, and a body that was cut ends with an error: a body that ends without one
+///   counts as complete.
+/// - Errors have the right kind: [`HttpErrorKind`](crate::HttpErrorKind). [`HttpError::unsent`] marks a request as
+///   certainly not sent; a request that may have been sent may have been billed, and is retried with more care.
+/// - Dropping the future, or the body, ends the request and its connection.
 ///
 /// # Secrets
 /// The headers hold the key, because a request cannot be sent without it; a URL may hold a password. The debug forms of
-/// requests show neither. The text of an error is shown to users: keep headers and URLs out of it.
+/// requests show neither. The text of an error is shown to users: it must contain no headers and no URLs.
 ///
-/// The kit `transport` of the test kit checks all this.
+/// The kit `transport` of the test kit checks all these duties.
 ///
 /// ```
 /// use std::sync::Mutex;
@@ -62,7 +62,7 @@ pub trait HttpTransport: fmt::Debug + Send + Sync + 'static {
     /// Sends a request and waits for the head of its answer. Dropping the future ends the request.
     ///
     /// # Errors
-    /// There is no answer.
+    /// Fails if there is no answer.
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError>;
 }
 

@@ -1,60 +1,60 @@
-//! Server-sent events out of chunks of bytes.
+//! Decoder of server-sent events from chunks of bytes.
 
 use std::{mem::take, str::Utf8Error};
 
 use bytes::Bytes;
 
-/// What a line that a chunk cut, or an event of many lines, may keep of its memory for the next one.
+/// Maximum capacity that a buffer keeps for the next line or event, in bytes.
 const MOST_KEPT: usize = 64 * 1024;
 
-/// The decoder of one stream, as the HTML standard describes it.
+/// Decoder of one stream, as described by the HTML standard.
 ///
-/// It takes a chunk at a time, and gives it back event by event. A line that is whole in its chunk is read where it
-/// stands: an event of lines of one chunk, as nearly all are, is not copied.
+/// The decoder takes a chunk at a time, and returns it event by event. A line that is complete in its chunk is read in
+/// place: an event of lines of one chunk, as nearly all are, is not copied.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     format: Format,
     chunk: Bytes,
-    /// How much of the chunk is read.
+    /// Number of bytes of the chunk that are read.
     read: usize,
-    /// The beginning of a line whose end has not come.
+    /// Beginning of a line whose end has not arrived.
     begun: Vec<u8>,
-    /// The last line ended with CR: an LF that comes next belongs to it.
+    /// `true` if the last line ended with CR: a following LF belongs to it.
     skips_lf: bool,
-    /// Whether a line has been read. A mark of byte order may stand before the first.
+    /// `true` once a line has been read. A byte-order mark may precede the first.
     has_begun: bool,
     fields: Fields,
 }
 
-/// What the lines of a stream are.
+/// Format of the lines of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Format {
-    /// The fields of events.
+    /// Fields of events.
     #[default]
     Events,
-    /// An event each.
+    /// One event per line.
     Lines,
 }
 
-/// The fields of the event that is being read.
+/// Fields of the event that is being read.
 #[derive(Debug, Default)]
 struct Fields {
-    /// Whether there is a field that counts.
+    /// `true` if there is a known field.
     any: bool,
     name: Option<Text>,
     data: Option<Text>,
 }
 
-/// The value of a field, which is UTF-8.
+/// Value of a field, which is UTF-8.
 #[derive(Debug)]
 pub(super) enum Text {
-    /// Where it stands in the chunk.
+    /// Range in the chunk.
     Here(usize, usize),
-    /// The chunk is gone, or there were several lines.
+    /// Own copy: the chunk is gone, or there were several lines.
     Kept(String),
 }
 
-/// An event whose data may be missing. [`Decoder::str`] has its texts until the next chunk is put.
+/// Event whose data may be missing. [`Decoder::str`] returns its texts until the next chunk is put.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) name: Option<Text>,
@@ -64,7 +64,7 @@ pub(super) struct Block {
 impl Text {
     fn str<'a>(&'a self, chunk: &'a [u8]) -> &'a str {
         match self {
-            // It was read as UTF-8 when its line was.
+            // The range was checked as UTF-8 when its line was read.
             Self::Here(from, to) => {
                 chunk.get(*from..*to).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default()
             }
@@ -72,7 +72,7 @@ impl Text {
         }
     }
 
-    /// Makes it independent of its chunk.
+    /// Makes the text independent of its chunk.
     fn keep(&mut self, chunk: &[u8]) {
         if let Self::Here(..) = self {
             *self = Self::Kept(self.str(chunk).to_owned());
@@ -80,17 +80,17 @@ impl Text {
     }
 }
 
-/// A line without its end.
+/// Line without its end.
 #[derive(Clone, Copy)]
 struct Line<'a> {
     bytes: &'a [u8],
-    /// Where it begins in the chunk; `None` if it began in an earlier one.
+    /// Position of its begin in the chunk; `None` if it began in an earlier one.
     at: Option<usize>,
     chunk: &'a [u8],
 }
 
 impl Line<'_> {
-    /// A part of the line with which it ends.
+    /// Returns the text of `value`, which is the end of the line.
     fn value(&self, value: &str) -> Text {
         match self.at {
             Some(at) => {
@@ -103,25 +103,25 @@ impl Line<'_> {
 }
 
 impl Decoder {
-    /// A decoder of lines that are an event each.
+    /// Creates a decoder of one event per line.
     pub(super) fn lines() -> Self {
         Self { format: Format::Lines, ..Self::default() }
     }
 
-    /// Takes the next chunk, when [`next`](Self::next) has nothing more of the one before.
+    /// Takes the next chunk, once [`next`](Self::next) has returned all events of the one before.
     pub(super) fn put(&mut self, chunk: Bytes) {
         (self.chunk, self.read) = (chunk, 0);
     }
 
-    /// The text of a field of the event that was read last.
+    /// Returns the text of a field of the event that was read last.
     pub(super) fn str<'a>(&'a self, text: &'a Text) -> &'a str {
         text.str(&self.chunk)
     }
 
-    /// The next event of the chunk; `None` when it wants another chunk.
+    /// Returns the next event of the chunk; `None` if another chunk is needed.
     ///
     /// # Errors
-    /// The value of a known field is not UTF-8.
+    /// Fails if the value of a known field is not UTF-8.
     pub(super) fn next(&mut self) -> Result<Option<Block>, Utf8Error> {
         loop {
             let mut rest = self.chunk.get(self.read..).unwrap_or_default();
@@ -168,7 +168,7 @@ fn without_mark(line: &[u8], is_first: bool) -> &[u8] {
 }
 
 impl Fields {
-    /// The chunk goes.
+    /// Keeps the texts before their chunk is dropped.
     fn keep(&mut self, chunk: &[u8]) {
         for text in [&mut self.name, &mut self.data].into_iter().flatten() {
             text.keep(chunk);
@@ -183,7 +183,7 @@ impl Fields {
         }
     }
 
-    /// Reads a line without its end. Returns the event that it ends.
+    /// Reads a line without its end. Returns the event that the line ends.
     fn line(&mut self, line: Line<'_>) -> Result<Option<Block>, Utf8Error> {
         if let Some(value) = line.bytes.strip_prefix(b"data:") {
             self.data_line(line, value)?;
@@ -212,7 +212,7 @@ impl Fields {
                 let is_number = text(value)?.bytes().all(|byte| byte.is_ascii_digit());
                 self.any |= is_number && text(value)?.parse::<u64>().is_ok();
             }
-            // Comments, which have no name, and fields that are not known.
+            // Comments, which have no name, and unknown fields.
             _ => {}
         }
         Ok(())
@@ -241,7 +241,7 @@ impl Fields {
     }
 }
 
-/// The text of a value: one blank in front of it does not belong to it.
+/// Returns the text of a value: one leading space does not belong to it.
 fn text(value: &[u8]) -> Result<&str, Utf8Error> {
     std::str::from_utf8(value.strip_prefix(b" ").unwrap_or(value))
 }

@@ -1,26 +1,26 @@
-//! Bodies of requests that are JSON.
+//! JSON bodies of requests.
 
 use bytes::Bytes;
 use serde::Serialize;
 use windlass_types::{ContentBlock, DocumentSource, ImageSource, Message, ModelRequest, ToolResultContent};
 
-/// JSON that is being written straight to bytes. What is written is up to the caller; nothing is checked.
+/// JSON that is written straight to bytes. The caller is responsible for valid JSON; nothing is checked.
 #[derive(Debug)]
 pub struct JsonBody(Vec<u8>);
 
 impl JsonBody {
-    /// Room for about what a request comes to.
+    /// Creates a body with the estimated capacity for a request.
     #[must_use]
     pub fn for_request(request: &ModelRequest) -> Self {
         let system: usize = request.system.iter().map(|section| section.text.len() + 64).sum();
         let tools: usize =
             request.tools.iter().map(|tool| tool.description.len() + tool.input_schema.as_str().len() + 128).sum();
         let messages: usize = request.messages.iter().map(|message| length(message)).sum();
-        // Escapes make it longer; an eighth more is enough for prose and code.
+        // Escapes lengthen the text; an eighth more is enough for prose and code.
         Self(Vec::with_capacity((system + tools + messages) / 8 * 9 + 1024))
     }
 
-    /// Writes a text as it is.
+    /// Writes a text unchanged.
     pub fn raw(&mut self, text: &str) {
         self.0.extend_from_slice(text.as_bytes());
     }
@@ -31,14 +31,14 @@ impl JsonBody {
         let _ = serde_json::to_writer(&mut self.0, value);
     }
 
-    /// The body.
+    /// Returns the bytes of the body.
     #[must_use]
     pub fn finish(self) -> Bytes {
         self.0.into()
     }
 }
 
-/// About how long a message is, where that matters: its texts and its data.
+/// Estimates the length of a message: its texts and its data.
 fn length(message: &Message) -> usize {
     fn of_block(block: &ContentBlock) -> usize {
         match block {

@@ -1,25 +1,25 @@
-//! Which kind of failure an answer is, for all vendors in one table.
+//! Classification of failures, for all vendors in one table.
 //!
-//! Sources: the vendors' pages on errors, and the texts that their users report. An exclusion stands before what it
-//! excludes.
+//! Sources: the vendors' pages on errors, and the texts that their users report. Exceptions precede the rules that they
+//! restrict.
 
 use std::time::Duration;
 use windlass_types::ModelErrorKind;
 
-/// What a vendor answered in place of a message.
+/// Answer of a vendor in place of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(clippy::exhaustive_structs, reason = "plumbing: what an answer can show")]
 pub struct Failure<'a> {
-    /// The HTTP status. `None`: it came inside of a stream.
+    /// HTTP status. `None` for a failure inside a stream.
     pub status: Option<u16>,
-    /// The vendor's code or type of the error (`insufficient_quota`, `RESOURCE_EXHAUSTED`), or empty.
+    /// Code or type of the error at the vendor (`insufficient_quota`, `RESOURCE_EXHAUSTED`), or empty.
     pub code: &'a str,
-    /// The vendor's text, or the whole body.
+    /// Text of the vendor, or the whole body.
     pub text: &'a str,
 }
 
-/// The kind of a failure: by its code if that is precise, else by its status; the text separates what vendors put
-/// into one class.
+/// Returns the kind of a failure: by its code if that is precise, else by its status; the text separates failures that
+/// vendors put into one class.
 pub fn classify(failure: &Failure<'_>) -> ModelErrorKind {
     let code = failure.code.to_ascii_lowercase();
     let kind = by_code(&code).or(failure.status.map(by_status)).unwrap_or(match &*code {
@@ -47,7 +47,7 @@ pub fn classify(failure: &Failure<'_>) -> ModelErrorKind {
         {
             ModelErrorKind::PromptTooLong
         }
-        // Servers of local models fail with 500 here, and would with each repeat.
+        // Servers of local models fail with 500 here, and would with each retry.
         ModelErrorKind::Server | ModelErrorKind::InvalidRequest | ModelErrorKind::NotFound
             if refuses_images(failure.text) =>
         {
@@ -118,7 +118,7 @@ fn by_status(status: u16) -> ModelErrorKind {
         402 => ModelErrorKind::Billing,
         403 => ModelErrorKind::PermissionDenied,
         404 => ModelErrorKind::NotFound,
-        // The last is that of a gateway which no longer waited for the answer.
+        // The last status is that of a gateway which no longer waited for the answer.
         408 | 504 | 524 => ModelErrorKind::Timeout,
         413 => ModelErrorKind::RequestTooLarge,
         429 => ModelErrorKind::RateLimited,
@@ -128,14 +128,15 @@ fn by_status(status: u16) -> ModelErrorKind {
     }
 }
 
-/// Bedrock calls a limit of tokens per minute "Too many tokens", which reads like an overflow.
+/// Words of a rate limit. Bedrock calls a limit of tokens per minute "Too many tokens", which reads like an overflow.
 const THROTTLED: &[&str] = &["rate limit", "too many requests", "throttl"];
 
-/// A window of time that is over soon, whatever the prose about billing beside it.
+/// Words of a short time window, which take precedence over text about billing beside them.
 const SHORT_WINDOW: &[&str] =
     &["perminute", "per minute", "persecond", "per second", "tokens per min", "requests per min"];
 
-/// Quotas of hours or longer. The last four are those of Ollama's cloud: "you (NAME) have reached your weekly usage limit".
+/// Words of quotas of hours or longer. The last four are those of Ollama's cloud: "you (NAME) have reached your weekly
+/// usage limit".
 const FINAL_QUOTA: &[&str] = &[
     "perday",
     "per day",
@@ -170,7 +171,7 @@ const TOO_LONG: &[&str] = &[
     "range of input length should be",
 ];
 
-/// Pairs of which both must be there.
+/// Pairs of words that must both be present.
 const TOO_LONG_PAIRS: &[(&str, &str)] = &[
     ("input token count", "exceeds the maximum"),
     ("too large for model with", "maximum context length"),
@@ -183,7 +184,8 @@ fn is_too_long(text: &str) -> bool {
         || TOO_LONG_PAIRS.iter().any(|(one, two)| text.contains(one) && text.contains(two))
 }
 
-/// Words of servers about images for a model that takes none: llama.cpp, vLLM, OpenRouter, DeepSeek and Ollama, and OpenAI's API.
+/// Words of servers about images for a model that takes none: llama.cpp, vLLM, OpenRouter, DeepSeek and Ollama, and
+/// OpenAI's API.
 const NO_IMAGES: &[&str] = &[
     "image input is not supported",
     "not a multimodal model",
@@ -197,13 +199,13 @@ const NO_IMAGES: &[&str] = &[
     "missing data required for image input",
 ];
 
-/// `true` if a refusal says that the model takes no images.
+/// `true` if the text of a refusal means that the model takes no images.
 pub fn refuses_images(text: &str) -> bool {
     let text = text.to_lowercase();
     NO_IMAGES.iter().any(|words| text.contains(words))
 }
 
-/// What was sent back of earlier messages does not fit.
+/// Words about invalid replay data of earlier messages.
 const REPLAY: &[&str] = &[
     "invalid `signature` in `thinking`",
     "invalid signature in thinking",
@@ -229,7 +231,7 @@ const BILLING: &[&str] = &[
     "insufficient credits",
 ];
 
-/// The wait that a text asks for, where vendors have no header: `"retryDelay": "45.8s"`, `try again in 1.2s`,
+/// Returns the wait that a text asks for, as vendors without a header do: `"retryDelay": "45.8s"`, `try again in 1.2s`,
 /// `Please retry in 26.66s`. Capped at 31 days.
 pub fn hinted_wait(text: &str) -> Option<Duration> {
     const BEFORE: [&str; 5] = ["\"retrydelay\":", "quotaresetdelay\":", "retry in ", "try again in ", "retry after "];
@@ -240,7 +242,7 @@ pub fn hinted_wait(text: &str) -> Option<Duration> {
     })
 }
 
-/// Seconds from `45.8s`, `20ms`, `1m30s`, `2h`, or a number without a unit that is followed by `seconds`.
+/// Parses `45.8s`, `20ms`, `1m30s`, `2h`, or a number without a unit that is followed by `seconds`.
 fn seconds(text: &str) -> Option<Duration> {
     let mut total = 0.0;
     let mut rest = text;

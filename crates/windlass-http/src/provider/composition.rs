@@ -1,4 +1,4 @@
-//! Compositions at the top of a tool's schema, which many providers refuse there.
+//! Compositions at the top level of a tool's schema, which many providers refuse there.
 
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
@@ -6,18 +6,18 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use windlass_types::{JsonText, ToolSpec};
 
-/// What cannot stand at the top of a schema where compositions are refused.
+/// Keywords of compositions.
 pub const COMPOSITIONS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
-/// Most branches of a composition.
+/// Maximum number of branches of a composition.
 const MOST_BRANCHES: usize = 100;
-/// Longest text of the compositions that a description repeats, in bytes.
+/// Maximum length of the compositions that a description repeats, in bytes.
 const LONGEST_NOTE: usize = 2_000;
 
-/// A tool as providers take it that refuse some compositions (`refused`) at the top of a schema: one object that takes all that
-/// they take, and words in the description on what more an input has to fit. The input is checked against the schema of the
-/// tool itself. Depends on the tool alone, so that requests keep their beginning.
+/// Converts a tool for providers that refuse some compositions (`refused`) at the top level of a schema: into one
+/// object that takes all inputs of the compositions, and a description of the further constraints. The input is checked
+/// against the schema of the tool itself. Depends on the tool alone, so that requests keep their beginning.
 ///
-/// A composition that cannot be said otherwise is left out, since one schema that is refused spoils the request.
+/// A composition that cannot be replaced is left out, because one refused schema makes the request fail.
 ///
 /// ```
 /// use windlass_http::provider::{COMPOSITIONS, without_compositions};
@@ -35,7 +35,8 @@ pub fn without_compositions<'a>(tool: &'a ToolSpec, refused: &[&str]) -> Cow<'a,
     if !refused.iter().any(|name| text.contains(name)) {
         return Cow::Borrowed(tool);
     }
-    // Most have them further in alone. Each request asks, so their values are passed over before they are read.
+    // Most schemas have compositions only at deeper levels. Every request checks this, so values are skipped before
+    // they are read.
     let members = tool.input_schema.to::<BTreeMap<String, IgnoredAny>>();
     if !members.is_ok_and(|members| refused.iter().any(|name| members.contains_key(*name))) {
         return Cow::Borrowed(tool);
@@ -54,12 +55,12 @@ pub fn without_compositions<'a>(tool: &'a ToolSpec, refused: &[&str]) -> Cow<'a,
     Cow::Owned(taken)
 }
 
-/// Replaces compositions at the top by one object that takes all that they take.
+/// Replaces top-level compositions by one object that takes all their inputs.
 ///
-/// Returns the words for the tool's description; `None` if there are no compositions.
+/// Returns the text for the tool's description; `None` if there are no compositions.
 ///
 /// # Errors
-/// Why a composition cannot be replaced. All of them are gone then, too.
+/// Returns the reason why a composition cannot be replaced. All compositions are removed then, too.
 pub fn flatten(schema: &mut Map<String, Value>, refused: &[&str]) -> Result<Option<String>, String> {
     let mut removed = Map::new();
     for name in refused {
@@ -92,7 +93,7 @@ pub fn flatten(schema: &mut Map<String, Value>, refused: &[&str]) -> Result<Opti
     }))
 }
 
-/// A branch, and what it refers to if it is a reference to a definition of the schema.
+/// Returns a branch, merged with its target if it refers to a definition of the schema.
 fn resolved(branch: &Value, schema: &Map<String, Value>) -> Option<Map<String, Value>> {
     let branch = branch.as_object()?;
     let referred = branch.get("$ref").and_then(Value::as_str).and_then(|path| {
@@ -113,7 +114,7 @@ fn names(of: Option<&Value>) -> BTreeSet<String> {
     of.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// Requires what every input has: of all branches together, or what all of them require alike.
+/// Requires the common properties of every input: those of all branches together, or those that all branches require.
 fn require(schema: &mut Map<String, Value>, composition: &str, branches: &[Map<String, Value>]) {
     let wanted = branches.iter().map(|branch| names(branch.get("required")));
     let common = match composition {

@@ -1,4 +1,4 @@
-//! Where credentials come from: the port, and the sources that need nothing but this machine.
+//! Sources of credentials: the port, and the sources that need nothing but this machine.
 
 mod aws;
 mod clock;
@@ -29,10 +29,10 @@ use std::sync::Arc;
 use windlass_model::ModelError;
 use windlass_types::Timestamp;
 
-/// A source of credentials for an API.
+/// Source of credentials for an API.
 ///
-/// It is asked before each request, so what takes long belongs into [`RefreshingCredentials`], which keeps a credential
-/// until shortly before it expires and refreshes it once for all callers.
+/// The source is asked before each request, so slow sources belong into [`RefreshingCredentials`], which keeps a
+/// credential until shortly before it expires and refreshes it once for all callers.
 ///
 /// ```
 /// # mod windlass { pub mod provider { pub use windlass_http::provider::*; pub use windlass_model::ModelError; } }
@@ -56,17 +56,17 @@ use windlass_types::Timestamp;
     note = "a `Credential` is one itself; for others implement `Credentials`"
 )]
 pub trait Credentials: Debug + Send + Sync + 'static {
-    /// A credential that is valid now.
+    /// Returns a credential that is valid now.
     ///
     /// Cancel safety: the call may be dropped at any time.
     ///
     /// # Errors
-    /// There is no credential: `Authentication` or `Configuration` if only the user can change that, a transient kind
-    /// otherwise.
+    /// Fails if there is no credential: `Authentication` or `Configuration` if only the user can change that, a
+    /// transient kind otherwise.
     async fn credential(&self) -> Result<Credential, ModelError>;
 
-    /// Takes notice that the API did not accept a credential (401 or 403), so that the next call of
-    /// [`credential`](Self::credential) does not hand out a kept copy of it.
+    /// Records that the API did not accept a credential (401 or 403), so that the next call of
+    /// [`credential`](Self::credential) does not return a kept copy of it.
     fn refused(&self, credential: &Credential) {
         let _ = credential;
     }
@@ -74,8 +74,8 @@ pub trait Credentials: Debug + Send + Sync + 'static {
 
 const _: fn(&dyn Credentials) = |_| {};
 
-/// Another credential of a source, for a call that was refused because of its credential. `None` if the source has none
-/// but that one.
+/// Returns another credential of a source, for a call that was refused because of its credential. `None` if the source
+/// has no other.
 #[doc(hidden)]
 pub async fn other_credential(source: &dyn Credentials, refused: &Credential) -> Option<Credential> {
     source.refused(refused);
@@ -94,23 +94,23 @@ impl<T: Credentials + ?Sized> Credentials for Arc<T> {
     }
 }
 
-/// What a request is authenticated with. Its debug form shows no secret.
+/// Credential of a request. Its debug form shows no secret.
 ///
-/// It is a source of itself, for keys that do not change.
+/// A credential is a source of itself, for keys that do not change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Credential {
-    /// The secret itself.
+    /// Secret of the credential.
     pub key: CredentialKey,
-    /// When it stops to be valid. `None`: that is not known, or never.
+    /// Time of expiry. `None` if unknown or never.
     pub expires_at: Option<Timestamp>,
 }
 
-/// The kinds of secrets.
+/// Kinds of secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CredentialKey {
-    /// A token, sent as `authorization: Bearer`.
+    /// Token, sent as `authorization: Bearer`.
     Bearer(Secret),
     /// Keys of AWS, which sign requests and are not sent.
     Aws(AwsKeys),
@@ -120,16 +120,16 @@ pub enum CredentialKey {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AwsKeys {
-    /// The name of the key, which requests show.
+    /// Id of the key, which requests show.
     pub access_key_id: Secret,
-    /// The key itself.
+    /// Secret key.
     pub secret_access_key: Secret,
-    /// What is sent beside the signature when the key is temporary.
+    /// Token that is sent beside the signature of a temporary key.
     pub session_token: Option<Secret>,
 }
 
 impl AwsKeys {
-    /// Keys without a session token.
+    /// Creates keys without a session token.
     pub fn new(access_key_id: impl AsRef<str>, secret_access_key: impl AsRef<str>) -> Self {
         Self {
             access_key_id: Secret::new(access_key_id),
@@ -147,24 +147,24 @@ impl AwsKeys {
 }
 
 impl Credential {
-    /// A token, sent as `authorization: Bearer`.
+    /// Creates a token, sent as `authorization: Bearer`.
     pub fn bearer(token: impl AsRef<str>) -> Self {
         Self { key: CredentialKey::Bearer(Secret::new(token)), expires_at: None }
     }
 
-    /// Keys of AWS.
+    /// Creates a credential of AWS keys.
     pub fn aws(keys: AwsKeys) -> Self {
         Self { key: CredentialKey::Aws(keys), expires_at: None }
     }
 
-    /// Sets when it stops to be valid.
+    /// Sets the time of expiry.
     #[must_use]
     pub fn expiring_at(mut self, at: Option<Timestamp>) -> Self {
         self.expires_at = at;
         self
     }
 
-    /// Adds its secrets to those that are kept out of texts.
+    /// Adds the secrets of this credential to those that are masked in texts.
     pub fn keep_out(&self, secrets: &mut Secrets) {
         match &self.key {
             CredentialKey::Bearer(token) => secrets.push(token.clone()),

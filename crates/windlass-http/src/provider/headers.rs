@@ -7,10 +7,11 @@ use windlass_types::ModelErrorKind;
 /// Headers that the HTTP client owns: a custom value would break the framing.
 const FRAMING: [&str; 5] = ["host", "content-length", "transfer-encoding", "connection", "accept-encoding"];
 
-/// A header that a user adds. `how`: what is said behind the reason of a refusal, about where such headers are set.
+/// Parses a header that a user adds. `how` is appended to the reason of a refusal, and names the setting of such
+/// headers.
 ///
 /// # Errors
-/// `Configuration`: its name is none or one that the HTTP client owns, or the value cannot be that of a header.
+/// `Configuration` if the name is invalid or owned by the HTTP client, or if the value is not a header value.
 pub fn custom_header(name: &str, value: &Secret, how: &str) -> Result<(HeaderName, HeaderValue), ModelError> {
     let refuse =
         |why: &str| ModelError::new(ModelErrorKind::Configuration, format!("the custom header {name:?} {why}{how}"));

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use windlass_types::JsonText;
 
-/// The body, a JSON object, with the members of another object. Of two members of one name that of `extra` wins; where both
-/// are objects, their members are merged in the same way. Anything that is no object leaves the body as it is.
+/// Merges the members of another object into the body, a JSON object. Of two members of one name that of `extra` wins;
+/// two objects are merged in the same way. If either is no object, the body stays unchanged.
 pub fn with_members(body: Vec<u8>, extra: &JsonText) -> Vec<u8> {
     let merged = || {
         let body = std::str::from_utf8(&body).ok()?;

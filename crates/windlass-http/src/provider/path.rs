@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// Writes what may stand in a segment of a path, and the rest as its bytes: a slash or a colon would end a name.
+/// Appends a path segment, with other than plain characters percent-encoded: a slash or a colon would end a name.
 pub fn escape_segment(segment: &str, path: &mut String) {
     for byte in segment.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~@".contains(&byte) {

@@ -7,20 +7,20 @@ use windlass_context::Masks;
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
-/// The longest part of a server's text that an error repeats, in characters.
+/// Maximum length of a server's text that an error repeats, in characters.
 const MAX_TEXT: usize = 600;
 
-/// The credentials in use, to keep them out of texts that a server returns, with whatever else looks like a secret.
+/// Credentials in use, which are masked in texts of a server, together with other texts that look like secrets.
 #[derive(Clone, Debug, Default)]
 pub struct Secrets(Masks);
 
 impl Secrets {
-    /// Adds one.
+    /// Adds a secret.
     pub fn push(&mut self, secret: impl Borrow<Secret>) {
         self.0.add(secret.borrow().expose());
     }
 
-    /// The text without them.
+    /// Masks the secrets in a text.
     pub fn redact(&self, text: String) -> String {
         match self.0.mask(&text) {
             Cow::Borrowed(_) => text,
@@ -29,29 +29,29 @@ impl Secrets {
     }
 }
 
-/// Where the settings of a vendor are made, for the sentences of errors.
+/// Names of a vendor's settings, for the texts of errors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plumbing: each provider names its own settings")]
 pub struct Vendor {
-    /// The variable or setting of the key: `ANTHROPIC_API_KEY`.
+    /// Variable or setting of the key: `ANTHROPIC_API_KEY`.
     pub key: Cow<'static, str>,
-    /// The variable or setting of the address: `ANTHROPIC_BASE_URL`.
+    /// Variable or setting of the address: `ANTHROPIC_BASE_URL`.
     pub base_url: Cow<'static, str>,
 }
 
 impl Vendor {
-    /// A vendor with the names of its settings.
+    /// Creates a vendor with the names of its settings.
     pub const fn new(key: &'static str, base_url: &'static str) -> Self {
         Self { key: Cow::Borrowed(key), base_url: Cow::Borrowed(base_url) }
     }
 
-    /// The error of a refusal: its kind by [`classify`], a sentence that names what to do, the server's text on one line
+    /// Returns the error of a refusal: its kind by [`classify`], a sentence with advice, the server's text on one line
     /// without credentials, and the wait that the text asks for.
     pub fn error(&self, failure: &Failure<'_>, secrets: &Secrets) -> ModelError {
         self.error_of(classify(failure), failure, secrets)
     }
 
-    /// [`Vendor::error`] of a kind that the provider knows better.
+    /// Does the same as [`Vendor::error`] with a kind that the provider knows better.
     pub fn error_of(&self, kind: ModelErrorKind, failure: &Failure<'_>, secrets: &Secrets) -> ModelError {
         let what = self.sentence(kind);
         let status = failure.status.map_or_else(String::new, |status| format!(" ({status})"));
@@ -93,7 +93,7 @@ impl Vendor {
     }
 }
 
-/// A failure below the API.
+/// Converts a failure below the API.
 pub fn from_http(error: HttpError) -> ModelError {
     let kind = match error.kind() {
         HttpErrorKind::Configuration | HttpErrorKind::Tls => ModelErrorKind::Configuration,
@@ -109,7 +109,7 @@ pub fn from_http(error: HttpError) -> ModelError {
     if unsent { error.unbilled() } else { error }
 }
 
-/// A server's text on one line, shortened to 600 characters. Bodies of proxies can be whole HTML pages.
+/// Returns a server's text on one line, shortened to 600 characters. Bodies of proxies can be whole HTML pages.
 pub fn readable(text: &str) -> String {
     let mut line = String::new();
     for word in text.split(|char: char| char.is_whitespace() || char.is_control()).filter(|word| !word.is_empty()) {

@@ -1,15 +1,14 @@
-//! The headers about repeats: `retry-after` and `x-should-retry`.
+//! Headers about retries: `retry-after` and `x-should-retry`.
 
 use std::time::{Duration, SystemTime};
 
 use crate::HeaderMap;
 
-/// The longest wait that is passed on. The caller decides what it obeys; this only bounds the figure.
+/// Maximum wait that is passed on. The caller decides which waits it obeys; this only bounds the value.
 const MAX_WAIT: Duration = Duration::from_secs(31 * 24 * 60 * 60);
 
-/// How long the server asks to wait: `retry-after-ms`, or `retry-after` in
-/// seconds or as a date. A date is compared with the server's own `date`, so that
-/// a wrong clock here does not matter.
+/// Returns the wait that the server asks for: `retry-after-ms`, or `retry-after` in seconds or as a date. A date is
+/// compared with the server's own `date`, so that a wrong clock here does not matter.
 pub fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let seconds = |text: &str| text.parse::<f64>().ok().filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
@@ -29,8 +28,8 @@ pub fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     Some(Duration::from_secs_f64(wait.min(MAX_WAIT.as_secs_f64())))
 }
 
-/// Whether the server wants the request repeated, if the answer has the header `x-should-retry`, which the vendor's own clients heed
-/// before the status.
+/// Returns the value of the header `x-should-retry`, which the vendor's own clients heed before the status: `true` if
+/// the server wants a retry.
 pub fn should_retry(headers: &HeaderMap) -> Option<bool> {
     match headers.get("x-should-retry")?.to_str().ok()?.trim() {
         value if value.eq_ignore_ascii_case("true") => Some(true),
@@ -43,8 +42,8 @@ fn unix_seconds(time: SystemTime) -> u64 {
     time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// Unix seconds of a date such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110,
-/// section 5.6.7). The two obsolete forms are not read.
+/// Returns the Unix seconds of a date such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7). The two
+/// obsolete forms are not read.
 fn http_date(text: &str) -> Option<u64> {
     let mut words = text.split_once(", ")?.1.split(' ');
     let day: i64 = words.next()?.parse().ok()?;
@@ -70,12 +69,12 @@ fn http_date(text: &str) -> Option<u64> {
     u64::try_from(days * 86_400 + hour * 3_600 + minute * 60 + second).ok()
 }
 
-/// Days from 1970-01-01 to a date of the Gregorian calendar; months from zero.
-/// The year is counted from March, so that the leap day is its last.
+/// Returns the days from 1970-01-01 to a date of the Gregorian calendar; months from zero. The year is counted from
+/// March, so that the leap day is its last.
 fn days_since_epoch(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month < 2 { (year - 1, month + 10) } else { (year, month - 2) };
     let leap_days = year / 4 - year / 100 + year / 400;
-    // The days before month m of a year from March: 0, 31, 61, 92, 122, 153 …
+    // Days before month m of a year from March: 0, 31, 61, 92, 122, 153 …
     let month_days = (153 * month + 2) / 5;
     // 0000-03-01 is 719,468 days before the epoch.
     year * 365 + leap_days + month_days + day - 1 - 719_468

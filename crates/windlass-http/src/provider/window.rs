@@ -1,12 +1,12 @@
-//! The context window of a model, as refusals of requests that are too long name it.
+//! Context window of a model, as named by refusals of requests that are too long.
 
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
-/// Characters between the words and the number.
+/// Maximum number of characters between the words and the number.
 const FARTHEST: usize = 40;
 
-/// Words that stand before the number.
+/// Words that precede the number.
 const BEFORE: &[&str] = &[
     // Members of the error of llama.cpp, and its sentence.
     "\"n_ctx\":",
@@ -25,10 +25,10 @@ const BEFORE: &[&str] = &[
     " > ",
 ];
 
-/// Words that stand behind the number: `too large for model with 32768 maximum context length`.
+/// Words that follow the number: `too large for model with 32768 maximum context length`.
 const BEHIND: &str = " maximum context length";
 
-/// The context window in tokens that the text of a refusal names, if it does.
+/// Returns the context window in tokens that the text of a refusal names.
 pub fn named_window(text: &str) -> Option<u64> {
     let lower = text.to_lowercase();
     let before = BEFORE.iter().find_map(|words| {
@@ -43,7 +43,7 @@ pub fn named_window(text: &str) -> Option<u64> {
     })
 }
 
-/// The error of a refusal with the window that its body names beside the text.
+/// Adds the window that the body of a refusal names beside its text.
 #[must_use]
 pub fn with_window(error: ModelError, body: &str) -> ModelError {
     if error.kind != ModelErrorKind::PromptTooLong || error.context_window().is_some() {
@@ -52,7 +52,7 @@ pub fn with_window(error: ModelError, body: &str) -> ModelError {
     error.with_context_window(named_window(body))
 }
 
-/// The number at the beginning of a text, whose digits may be in groups: `128,000`, `128_000`.
+/// Parses the number at the beginning of a text, whose digits may be in groups: `128,000`, `128_000`.
 fn number(text: &str) -> Option<u64> {
     let digits = text.chars().take_while(|char| char.is_ascii_digit() || matches!(char, ',' | '_'));
     digits.filter(char::is_ascii_digit).collect::<String>().parse().ok()

@@ -16,7 +16,7 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use super::redact::Filter;
 
-/// Why the body of a request did not come to its end.
+/// Reason why the body of a request did not reach its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UploadFault {
     TooLarge = 1,
@@ -24,7 +24,7 @@ pub(super) enum UploadFault {
     Broken,
 }
 
-/// How an upload ended; the body itself is moved into the request upstream.
+/// End state of an upload; the body itself is moved into the request upstream.
 #[derive(Clone, Default)]
 pub(super) struct UploadState(Arc<AtomicU8>);
 
@@ -41,8 +41,8 @@ impl UploadState {
     }
 }
 
-/// A body that did not come to its end. Its text is empty: the cause is reported elsewhere, where it is
-/// known what may be reported.
+/// Error of a body that did not reach its end. Its text is empty: the cause is reported at a place that knows the
+/// reportable details.
 #[derive(Debug)]
 pub(super) struct BodyError;
 
@@ -54,7 +54,7 @@ impl fmt::Display for BodyError {
 
 impl std::error::Error for BodyError {}
 
-/// The body of a request on its way upstream: bounded in size and in silence.
+/// Body of a request on its way upstream: bounded in size and in silence.
 pub(super) struct Upload {
     body: Incoming,
     room: u64,
@@ -124,11 +124,11 @@ impl Body for Upload {
     }
 }
 
-/// The body of an answer.
+/// Body of an answer.
 pub(super) enum Answer {
-    /// An answer of the proxy itself.
+    /// Answer of the proxy itself.
     Own(Option<Bytes>),
-    /// The upstream's, with the credential masked.
+    /// Answer of the upstream, with the credential masked.
     Relayed { body: reqwest::Body, filter: Filter, finished: bool },
 }
 

@@ -10,11 +10,11 @@ pub(super) const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 /// Headers that the HTTP client owns: another value would break the framing.
 const FRAMING: [&str; 5] = ["host", "content-length", "transfer-encoding", "connection", "accept-encoding"];
 
-/// In the name of a header: its value is secret.
+/// Parts of the names of headers whose values are secret.
 const CONFIDENTIAL: [&str; 5] = ["auth", "key", "token", "secret", "cookie"];
 
-/// What is sent to the upstream: a key or a token, and further headers. Its debug
-/// form shows the names of the headers only.
+/// Credential for the upstream: a key or a token, and further headers. Its debug form shows the names of the headers
+/// only.
 #[derive(Clone)]
 pub struct ProxyCredential {
     headers: HeaderMap,
@@ -22,18 +22,18 @@ pub struct ProxyCredential {
 }
 
 impl ProxyCredential {
-    /// A key, sent as `x-api-key`.
+    /// Creates a key, sent as `x-api-key`.
     ///
     /// # Errors
-    /// When it is empty or no header can carry it.
+    /// Fails if the key is empty or no header can carry it.
     pub fn api_key(key: impl AsRef<str>) -> Result<Self, ProxyError> {
         Self::none().with(API_KEY, "", &Secret::new(key))
     }
 
-    /// A token, sent as `authorization: Bearer`.
+    /// Creates a token, sent as `authorization: Bearer`.
     ///
     /// # Errors
-    /// When it is empty or no header can carry it.
+    /// Fails if the token is empty or no header can carry it.
     pub fn auth_token(token: impl AsRef<str>) -> Result<Self, ProxyError> {
         Self::none().with(AUTHORIZATION, "Bearer ", &Secret::new(token))
     }
@@ -41,8 +41,7 @@ impl ProxyCredential {
     /// Adds a header to every request; it replaces one that the client sends.
     ///
     /// # Errors
-    /// When the name or the value cannot be sent, or the name belongs to the
-    /// framing of requests.
+    /// Fails if the name or the value cannot be sent, or the name belongs to the framing of requests.
     pub fn header(self, name: impl AsRef<str>, value: impl AsRef<str>) -> Result<Self, ProxyError> {
         let given = name.as_ref().trim();
         let name = HeaderName::from_bytes(given.as_bytes()).map_err(|_| unusable(given, "is not a header name"))?;
@@ -61,7 +60,7 @@ impl ProxyCredential {
         Ok(Self { headers, secrets })
     }
 
-    /// From the variables of [`ProxyOptions::lookup`](super::ProxyOptions::lookup).
+    /// Reads the variables of [`ProxyOptions::lookup`](super::ProxyOptions::lookup).
     pub(super) fn lookup(lookup: &dyn Fn(&str) -> Option<String>) -> Result<Self, ProxyError> {
         let mut credential = Self::none();
         for line in lookup("ANTHROPIC_CUSTOM_HEADERS").iter().flat_map(|headers| headers.lines()) {
@@ -87,7 +86,7 @@ impl ProxyCredential {
         &self.headers
     }
 
-    /// The texts that must not be shown.
+    /// Returns the texts that must not be shown.
     pub(super) fn secrets(&self) -> &[Secret] {
         &self.secrets
     }
@@ -101,7 +100,7 @@ impl ProxyCredential {
             return Err(ProxyError::NoCredential);
         }
         self.headers.insert(name, secret.header(prefix).map_err(ProxyError::Configuration)?);
-        // Of `Bearer abc` the secret is `abc`.
+        // The secret of `Bearer abc` is `abc`.
         let bare = secret.expose().rsplit(' ').next().map(Secret::new);
         self.secrets.extend(bare);
         Ok(self)

@@ -2,17 +2,17 @@ use std::io;
 
 use crate::HttpError;
 
-/// Why a credential proxy could not start. Shows no credential.
+/// Reason why a credential proxy could not start. Shows no credential.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProxyError {
-    /// There is no credential to keep.
+    /// There is no credential.
     #[error("no API key: set ANTHROPIC_API_KEY, or ANTHROPIC_AUTH_TOKEN for a gateway")]
     NoCredential,
-    /// The base URL, the credential or a header cannot be used.
+    /// The base URL, the credential or a header is unusable.
     #[error("{0}")]
     Configuration(#[source] HttpError),
-    /// No loopback address can be listened on.
+    /// Listening on a loopback address failed.
     #[error("cannot listen on a loopback address")]
     Bind(#[source] io::Error),
     /// The system gives no random numbers.

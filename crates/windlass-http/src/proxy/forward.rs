@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{HttpError, HttpErrorKind, HttpOptions, Secret, client, transport};
 
-/// Headers that are meant for the next neighbour only.
+/// Headers for the next hop only.
 const HOP_BY_HOP: [HeaderName; 9] = [
     header::CONNECTION,
     HeaderName::from_static("keep-alive"),
@@ -33,7 +33,7 @@ const HOP_BY_HOP: [HeaderName; 9] = [
     header::UPGRADE,
 ];
 
-/// Headers of a request that are made anew, or that a client may not send.
+/// Headers of a request that are set anew, or that a client may not send.
 const REPLACED: [HeaderName; 7] = [
     header::HOST,
     header::CONTENT_LENGTH,
@@ -44,10 +44,10 @@ const REPLACED: [HeaderName; 7] = [
     header::ACCEPT_ENCODING,
 ];
 
-/// Headers of an answer that would hand out credentials, or lead the client elsewhere.
+/// Headers of an answer that would reveal credentials, or redirect the client.
 const WITHHELD: [HeaderName; 3] = [header::SET_COOKIE, header::LOCATION, header::ALT_SVC];
 
-/// Lets requests in, sends them upstream, and hands the answers back.
+/// Gateway that admits requests, sends them upstream, and relays the answers.
 pub(super) struct Gateway {
     pub(super) gate: Gate,
     pub(super) notices: Notices,
@@ -56,7 +56,7 @@ pub(super) struct Gateway {
     body_timeout: Duration,
 }
 
-/// The one place where the credential is used.
+/// Upstream with its client; the only place that uses the credential.
 pub(super) struct Upstream {
     client: reqwest::Client,
     base: Url,
@@ -77,7 +77,7 @@ impl Upstream {
             idle_timeout: options.idle_timeout,
             ..HttpOptions::default()
         };
-        // Bytes pass as they are.
+        // Bytes pass unchanged.
         let client = limits
             .proxy
             .route(&base)
@@ -90,12 +90,12 @@ impl Upstream {
         Ok(Self { client, base, host, credential: options.credential.headers().clone(), needles })
     }
 
-    /// Where a request goes. The gate has let in its path.
+    /// Returns the upstream URL of a request. The gate has admitted its path.
     fn url(&self, request: &Parts) -> Option<Url> {
         let base = self.base.as_str().trim_end_matches('/');
         let target = request.uri.path_and_query()?;
         let url = Url::parse(&format!("{base}{target}")).ok()?;
-        // Reading the text as a URL may have changed what it means.
+        // Parsing the text as a URL may have changed its meaning.
         (url.origin() == self.base.origin() && url.path().ends_with(target.path())).then_some(url)
     }
 }
@@ -147,7 +147,7 @@ impl Gateway {
         }
     }
 
-    /// The headers with which a request goes upstream.
+    /// Returns the headers of a request for the upstream.
     fn headers(&self, head: &Parts) -> HeaderMap {
         let mut headers = HeaderMap::with_capacity(head.headers.len() + 4);
         for (name, value) in end_to_end(&head.headers) {
@@ -164,7 +164,7 @@ impl Gateway {
         headers
     }
 
-    /// The answer of the upstream, as the client may see it.
+    /// Converts the answer of the upstream for the client.
     fn relay(&self, response: reqwest::Response) -> Response<Answer> {
         let status = response.status();
         let leads_elsewhere = status.is_redirection() && status != StatusCode::NOT_MODIFIED;
@@ -215,7 +215,7 @@ impl Gateway {
     }
 }
 
-/// The headers that are meant for more than the next neighbour.
+/// Returns the headers that are not for the next hop only.
 fn end_to_end(headers: &HeaderMap) -> impl Iterator<Item = (&HeaderName, &HeaderValue)> {
     let named = headers.get_all(header::CONNECTION);
     let for_neighbour = move |name: &HeaderName| {
@@ -228,7 +228,7 @@ fn end_to_end(headers: &HeaderMap) -> impl Iterator<Item = (&HeaderName, &Header
     headers.iter().filter(move |(name, _)| !HOP_BY_HOP.contains(name) && !for_neighbour(name))
 }
 
-/// An error of the proxy, in the form of the API's errors.
+/// Creates an error of the proxy, in the form of the API's errors.
 fn own(status: StatusCode, message: &str) -> Response<Answer> {
     let kind = match status {
         StatusCode::UNAUTHORIZED => "authentication_error",

@@ -1,4 +1,4 @@
-//! Which requests are let in.
+//! Admission of requests.
 
 use std::{borrow::Cow, net::SocketAddr};
 
@@ -15,20 +15,20 @@ use super::{
     nonce::Nonce,
 };
 
-/// All paths that are forwarded are below this.
+/// Prefix of all forwarded paths.
 const ROOT: &str = "/v1/";
 
-/// TRACE would show the credential, OPTIONS and CONNECT are not of this API.
+/// Allowed methods. TRACE would show the credential; OPTIONS and CONNECT are not part of this API.
 const METHODS: [Method; 6] = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
 
-/// Why a request is not let in.
+/// Reason why a request is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// It is for another host, or for a proxy of another kind.
+    /// The request is for another host, or for a proxy of another kind.
     Elsewhere,
-    /// A page in a browser made it.
+    /// A page in a browser made the request.
     Browser,
-    /// It does not show the nonce, or shows another credential besides.
+    /// The request does not show the nonce, or also shows another credential.
     Nonce,
     Method,
     Path,
@@ -45,7 +45,7 @@ impl Gate {
     }
 
     pub(super) fn admit(&self, request: &Parts) -> Result<(), Refusal> {
-        // A name that resolves to a loopback address must not reach us, nor a request for another server.
+        // A name that resolves to a loopback address must not reach the proxy, nor a request for another server.
         if request.uri.authority().is_some() || !self.is_addressed(&request.headers) {
             return Err(Refusal::Elsewhere);
         }
@@ -70,7 +70,7 @@ impl Gate {
         }
     }
 
-    /// Whether a text shows the nonce.
+    /// `true` if a text shows the nonce.
     pub(super) fn shown_in(&self, text: &[u8]) -> bool {
         memmem::find(text, self.nonce.text().as_bytes()).is_some()
     }
@@ -81,7 +81,7 @@ impl Gate {
         named.next().is_none() && self.hosts.iter().any(|known| host.eq_ignore_ascii_case(known.as_bytes()))
     }
 
-    /// Each credential that is shown is the nonce, and there is one.
+    /// `true` if there is a shown credential, and each one is the nonce.
     fn shows_nonce(&self, headers: &HeaderMap) -> bool {
         let keys = headers.get_all(API_KEY).iter().map(|key| Some(key.as_bytes()));
         let tokens = headers.get_all(AUTHORIZATION).iter().map(|token| bearer(token.as_bytes()));
@@ -105,17 +105,17 @@ fn bearer(value: &[u8]) -> Option<&[u8]> {
     scheme.eq_ignore_ascii_case(b"bearer ").then_some(token)
 }
 
-/// Whether a segment of a path has the one form that every reader understands in the same way. No path of
-/// the API needs another character, nor an encoded one except the brackets behind the name of a model.
+/// `true` if a path segment has a form that every reader understands in the same way. Paths of the API need no other
+/// characters, and no encoded ones except the brackets behind the name of a model.
 fn is_plain(segment: &str) -> bool {
     let bare = without_brackets(segment);
     let mut bytes = bare.bytes();
     let fine = bytes.all(|byte| byte.is_ascii_alphanumeric() || b"-._~:@".contains(&byte));
-    // Some readers drop a dot at the end, and some hide what begins with one.
+    // Some readers drop a trailing dot, and some hide names that begin with one.
     fine && !bare.is_empty() && !segment.starts_with('.') && !segment.ends_with('.')
 }
 
-/// The segment without encoded brackets.
+/// Returns the segment without encoded brackets.
 fn without_brackets(segment: &str) -> Cow<'_, str> {
     if !segment.contains('%') {
         return Cow::Borrowed(segment);

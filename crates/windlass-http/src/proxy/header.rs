@@ -1,16 +1,16 @@
-//! Headers that override what a request says.
+//! Headers that override the method, path or origin of a request.
 //!
-//! Names are compared as gateways read them that hand headers on as variables: an underscore is a hyphen there.
+//! Names are compared as gateways read them that pass headers on as variables: an underscore equals a hyphen there.
 
 use std::borrow::Cow;
 
 use hyper::header::HeaderName;
 use reqwest::Url;
 
-/// Another method than that of the request. Some frameworks read it from the query, too.
+/// Headers that override the method. Some frameworks read it from the query, too.
 const METHOD: [&str; 4] = ["x-http-method-override", "x-http-method", "x-method-override", "-method"];
 
-/// Another path than that of the request.
+/// Headers that override the path.
 const PATH: [&str; 8] = [
     "x-original-url",
     "x-original-uri",
@@ -22,7 +22,7 @@ const PATH: [&str; 8] = [
     "x-proxy-url",
 ];
 
-/// Where a request comes from and went through before: only the last neighbour knows, and here that is the client.
+/// Headers about the origin and earlier hops of a request: only the last hop knows them, and here that is the client.
 const ORIGIN: [&str; 10] = [
     "forwarded",
     "via",
@@ -36,20 +36,20 @@ const ORIGIN: [&str; 10] = [
     "x-real-ip",
 ];
 
-/// What a header would override.
+/// Part of a request that a header would override.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Overridden {
     Method,
     Path,
 }
 
-/// The name as it may be read upstream.
+/// Returns the name as it may be read upstream.
 fn read(name: &HeaderName) -> Cow<'_, str> {
     let name = name.as_str();
     if name.contains('_') { Cow::Owned(name.replace('_', "-")) } else { Cow::Borrowed(name) }
 }
 
-/// What of the request a header would override.
+/// Returns the part of the request that a header would override.
 pub(super) fn overridden(name: &HeaderName) -> Option<Overridden> {
     let name = read(name);
     if METHOD.contains(&&*name) {
@@ -61,14 +61,14 @@ pub(super) fn overridden(name: &HeaderName) -> Option<Overridden> {
     }
 }
 
-/// Whether a query would override the method.
+/// `true` if a query would override the method.
 pub(super) fn overrides_method(query: &str) -> bool {
     let Ok(url) = Url::parse(&format!("http://localhost/?{query}")) else { return true };
     url.query_pairs().any(|(name, _)| METHOD.contains(&&*name.to_ascii_lowercase().replace('_', "-")))
 }
 
-/// Whether a header may go upstream: none that says where the request comes from, and none that stands for another
-/// one by an underscore in its name.
+/// `true` if a header may be sent upstream: it does not describe the origin of the request, and does not imitate a
+/// replaced one by an underscore in its name.
 pub(super) fn may_pass(name: &HeaderName, replaced: &[HeaderName]) -> bool {
     let read = read(name);
     let is_origin = ORIGIN.contains(&&*read) || read.starts_with("x-forwarded-");

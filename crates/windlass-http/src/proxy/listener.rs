@@ -25,14 +25,15 @@ use super::{
     stall::StallGuard,
 };
 
-/// What is read ahead of a request. The least that the HTTP library takes.
+/// Minimum size of the read buffer that the HTTP library accepts, in bytes.
 const LEAST_BUFFER: usize = 8 * 1024;
 
-/// Accepting fails when descriptors run out; trying again at once would only cost processor time.
+/// Pause after a failed accept. Accepting fails when descriptors run out; trying again at once would only waste
+/// processor time.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// A running proxy. Dropping it ends it at once and cuts what is in flight;
-/// [`shutdown`](Self::shutdown) lets that finish.
+/// Running proxy. Dropping it ends it at once and cuts requests in flight; [`shutdown`](Self::shutdown) lets them
+/// finish.
 ///
 /// ```no_run
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
@@ -55,13 +56,11 @@ pub struct CredentialProxy {
 }
 
 impl CredentialProxy {
-    /// Starts on a free port of 127.0.0.1 (of ::1 where there is no such
-    /// address), with a fresh nonce, on the current tokio runtime, which needs
-    /// I/O and time. No request is sent upstream yet.
+    /// Starts on a free port of 127.0.0.1 (of ::1 if there is no such address), with a fresh nonce, on the current
+    /// tokio runtime, which needs I/O and time. No request is sent upstream yet.
     ///
     /// # Errors
-    /// For a base URL that cannot be used; when no socket can be bound; when the
-    /// system gives no random numbers.
+    /// Fails for an unusable base URL, if no socket can be bound, or if the system gives no random numbers.
     pub async fn bind(options: ProxyOptions) -> Result<Self, ProxyError> {
         let nonce = Nonce::fresh()?;
         let upstream = Upstream::new(&options)?;
@@ -79,25 +78,25 @@ impl CredentialProxy {
         Ok(Self { address, nonce, needles, grace, draining, serving })
     }
 
-    /// The base URL for clients, such as `http://127.0.0.1:40123`.
+    /// Returns the base URL for clients, such as `http://127.0.0.1:40123`.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// What clients show as their key.
+    /// Returns the nonce, which clients show as their key.
     #[must_use]
     pub fn nonce(&self) -> &str {
         self.nonce.text()
     }
 
-    /// Takes no more connections, lets requests in flight finish for
-    /// [`ProxyOptions::grace`], and cuts what is left. Dropping the future cuts at once.
+    /// Accepts no more connections, lets requests in flight finish for [`ProxyOptions::grace`], and cuts the rest.
+    /// Dropping the future cuts at once.
     pub async fn shutdown(mut self) {
         self.draining.send_replace(true);
         if timeout(self.grace, &mut self.serving).await.is_err() {
             self.serving.abort();
-            // Sockets are closed when this is through.
+            // Sockets are closed once the task has ended.
             let _ = (&mut self.serving).await;
         }
     }
@@ -147,14 +146,14 @@ impl Server {
     }
 }
 
-/// Waits until the proxy is to end, or is gone.
+/// Waits until the proxy is shut down or dropped.
 async fn drained(draining: &mut watch::Receiver<bool>) {
     let _ = draining.wait_for(|draining| *draining).await;
 }
 
 /// Serves one connection until it or the proxy ends.
 async fn converse(stream: TcpStream, server: Arc<Server>, mut draining: watch::Receiver<bool>) {
-    // Without it, deltas wait for acknowledgements; with it, they are merely slower.
+    // Without this option, deltas wait for acknowledgements; a failure only makes them slower.
     let _ = stream.set_nodelay(true);
     let options = &server.options;
     let io = TokioIo::new(StallGuard::new(stream, options.stall_timeout));

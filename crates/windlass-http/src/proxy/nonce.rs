@@ -4,11 +4,11 @@ use subtle::ConstantTimeEq;
 
 use super::ProxyError;
 
-/// Shows what it is where it is found in a log or an environment.
+/// Prefix that identifies a nonce in a log or an environment.
 const PREFIX: &str = "windlass-nonce-";
 
-/// What a client of the proxy shows instead of a key: 256 bits of the system's
-/// randomness. Its debug form does not show it.
+/// Nonce that a client of the proxy shows instead of a key: 256 random bits of the system. Its debug form does not show
+/// it.
 #[derive(Clone)]
 pub(super) struct Nonce(String);
 
@@ -26,7 +26,7 @@ impl Nonce {
         &self.0
     }
 
-    /// In a time that does not depend on where the two differ.
+    /// Compares in a time that does not depend on the position of the first difference.
     pub(super) fn is(&self, shown: &[u8]) -> bool {
         self.0.as_bytes().ct_eq(shown).into()
     }

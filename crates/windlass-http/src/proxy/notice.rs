@@ -8,27 +8,26 @@ use tokio::time::Instant;
 
 use super::options::NoticeSink;
 
-/// Trouble of one kind is reported at most once in this time.
+/// Minimum time between two notices of one kind.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// A message for the owner of a proxy. Holds no credential and
-/// no text of a client.
+/// Message for the owner of a proxy. Holds no credential and no text of a client.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ProxyNotice {
-    /// What it is about.
+    /// Subject of the notice.
     pub kind: ProxyNoticeKind,
-    /// The trouble in a sentence.
+    /// Description of the problem in a sentence.
     pub message: String,
-    /// How many more of this kind came since the last notice and were not reported.
+    /// Number of further problems of this kind since the last notice that were not reported.
     pub suppressed: u64,
 }
 
-/// What a notice is about.
+/// Subject of a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProxyNoticeKind {
-    /// A request was not let in.
+    /// A request was not admitted.
     Refused,
     /// The upstream did not accept the credential.
     Credential,
@@ -48,7 +47,7 @@ impl fmt::Display for ProxyNotice {
     }
 }
 
-/// Reports trouble, at a limited rate, so that a client cannot fill a log with it.
+/// Reporter of problems with a limited rate, so that a client cannot fill a log.
 pub(super) struct Notices {
     sink: Option<NoticeSink>,
     reported: Mutex<Vec<Reported>>,
@@ -74,7 +73,7 @@ impl Notices {
         }
     }
 
-    /// How many were not reported since the last one, or `None` if this is too soon.
+    /// Returns the number of unreported problems since the last notice, or `None` if a notice is not due yet.
     #[expect(clippy::disallowed_methods, reason = "measures the pause between two notices")]
     fn due(&self, kind: ProxyNoticeKind) -> Option<u64> {
         let now = Instant::now();

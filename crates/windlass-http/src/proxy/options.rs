@@ -10,36 +10,34 @@ pub(super) type NoticeSink = Arc<dyn Fn(&ProxyNotice) + Send + Sync>;
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ProxyOptions {
-    /// The only upstream, without `/v1`. Default: `https://api.anthropic.com`.
+    /// Only upstream, without `/v1`. Default: `https://api.anthropic.com`.
     pub base_url: String,
-    /// What is sent to the upstream.
+    /// Credential for the upstream.
     pub credential: ProxyCredential,
-    /// Most connections at a time; further ones wait. Default: 256.
+    /// Maximum number of concurrent connections; further ones wait. Default: 256.
     pub max_connections: usize,
-    /// Most bytes of the head of a request, at least 8 KiB. Default: 64 KiB.
+    /// Maximum number of bytes of the head of a request, at least 8 KiB. Default: 64 KiB.
     pub max_head_bytes: usize,
-    /// Most bytes of the body of a request. Default: 64 MiB.
+    /// Maximum number of bytes of the body of a request. Default: 64 MiB.
     pub max_request_bytes: u64,
-    /// Longest time for the head of a request, and between two requests on one
-    /// connection. Default: 30 s.
+    /// Maximum time for the head of a request, and between two requests on one connection. Default: 30 s.
     pub head_timeout: Duration,
-    /// Longest time without a byte of the body of a request. Default: 30 s.
+    /// Maximum time without a byte of the body of a request. Default: 30 s.
     pub body_timeout: Duration,
-    /// Longest time in which a client takes no byte of an answer. Default: 600 s.
+    /// Maximum time in which a client takes no byte of an answer. Default: 600 s.
     pub stall_timeout: Duration,
-    /// Longest time to establish a connection to the upstream. Default: 30 s.
+    /// Maximum time to establish a connection to the upstream. Default: 30 s.
     pub connect_timeout: Duration,
-    /// Longest time without a byte of the upstream, before and inside an answer.
-    /// Answers that are not streamed are silent while they are made. Default: 600 s.
+    /// Maximum time without a byte of the upstream, before and inside an answer. Answers that are not streamed are
+    /// silent while they are made. Default: 600 s.
     pub idle_timeout: Duration,
-    /// Longest time that [`shutdown`](super::CredentialProxy::shutdown) waits for
-    /// requests in flight. Default: 5 s.
+    /// Maximum time that [`shutdown`](super::CredentialProxy::shutdown) waits for requests in flight. Default: 5 s.
     pub grace: Duration,
     on_notice: Option<NoticeSink>,
 }
 
 impl ProxyOptions {
-    /// The defaults, with a credential.
+    /// Creates the default options with a credential.
     #[must_use]
     pub fn new(credential: ProxyCredential) -> Self {
         Self {
@@ -58,13 +56,12 @@ impl ProxyOptions {
         }
     }
 
-    /// Takes what the provider would take from the same lookup: `ANTHROPIC_API_KEY`,
-    /// `ANTHROPIC_AUTH_TOKEN` (preferred), `ANTHROPIC_BASE_URL` and
-    /// `ANTHROPIC_CUSTOM_HEADERS`. Blank ones count as none.
+    /// Reads the settings that the provider would read from the same lookup: `ANTHROPIC_API_KEY`,
+    /// `ANTHROPIC_AUTH_TOKEN` (preferred), `ANTHROPIC_BASE_URL` and `ANTHROPIC_CUSTOM_HEADERS`. Blank ones count as
+    /// unset.
     ///
     /// # Errors
-    /// Without key, token or a custom header of their names; for a header that
-    /// cannot be sent.
+    /// Fails without a key, a token or a custom header of their names, and for a header that cannot be sent.
     pub fn lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ProxyError> {
         let lookup = |name: &str| lookup(name).filter(|value| !value.trim().is_empty());
         let mut options = Self::new(ProxyCredential::lookup(&lookup)?);
@@ -74,8 +71,8 @@ impl ProxyOptions {
         Ok(options)
     }
 
-    /// Sets a function that is called with trouble, at most once a second for each kind. It is called on the
-    /// proxy's tasks and must not block.
+    /// Sets a function that receives notices, at most once a second for each kind. It is called on the proxy's tasks
+    /// and must not block.
     #[must_use]
     pub fn on_notice(mut self, sink: impl Fn(&ProxyNotice) + Send + Sync + 'static) -> Self {
         self.on_notice = Some(Arc::new(sink));
@@ -89,7 +86,7 @@ impl ProxyOptions {
 
 impl fmt::Debug for ProxyOptions {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The base URL may carry a user and a password.
+        // The base URL may hold a user and a password.
         formatter
             .debug_struct("ProxyOptions")
             .field("credential", &self.credential)

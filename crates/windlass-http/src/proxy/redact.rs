@@ -1,4 +1,4 @@
-//! Keeps credentials out of what flows back to a client.
+//! Masking of credentials in answers to a client.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use memchr::memmem::{self, Finder};
 
 use crate::Secret;
 
-/// Shorter texts are no credentials, and masking them would garble answers.
+/// Minimum length of a masked text, in bytes. Shorter texts are no credentials, and masking them would garble answers.
 const LEAST_MASKED: usize = 8;
 
 const MASK: u8 = b'*';
 
-/// The texts that must not pass.
+/// Texts that must not pass.
 #[derive(Clone)]
 pub(super) struct Needles(Arc<Vec<Finder<'static>>>);
 
@@ -26,21 +26,21 @@ impl Needles {
         self.0.iter().any(|needle| needle.find(text).is_some())
     }
 
-    /// A filter for one stream of bytes.
+    /// Creates a filter for one stream of bytes.
     pub(super) fn filter(&self) -> Filter {
         Filter { needles: self.clone(), held: BytesMut::new() }
     }
 }
 
-/// Masks needles in a stream, wherever it is split, and keeps its length. Holds
-/// back only what could be the beginning of a needle: the end of an event never is.
+/// Filter that masks needles in a stream, however it is split, and keeps its length. It holds back only a possible
+/// beginning of a needle: the end of an event never is one.
 pub(super) struct Filter {
     needles: Needles,
     held: BytesMut,
 }
 
 impl Filter {
-    /// What can be passed on, after these bytes.
+    /// Returns the bytes that can be passed on after this chunk.
     pub(super) fn pass(&mut self, chunk: Bytes) -> Bytes {
         let mut text = if self.held.is_empty() {
             chunk
@@ -58,7 +58,7 @@ impl Filter {
         text
     }
 
-    /// What was held back, at the end of the stream.
+    /// Returns the bytes held back, at the end of the stream.
     pub(super) fn finish(&mut self) -> Bytes {
         std::mem::take(&mut self.held).freeze()
     }
@@ -78,7 +78,7 @@ fn masked(text: Bytes, needle: &Finder<'_>) -> Bytes {
     copy.freeze()
 }
 
-/// The length of the longest end of `text` with which `needle` begins but does not end.
+/// Returns the length of the longest end of `text` that is a proper prefix of `needle`.
 fn begun(text: &[u8], needle: &[u8]) -> usize {
     let most = text.len().min(needle.len().saturating_sub(1));
     (1..=most).rev().find(|length| needle.get(..*length).is_some_and(|start| text.ends_with(start))).unwrap_or(0)

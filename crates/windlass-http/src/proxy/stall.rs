@@ -11,7 +11,7 @@ use tokio::{
     time::{Sleep, sleep},
 };
 
-/// A stream whose writes fail when the other side takes no bytes for too long.
+/// Stream whose writes fail when the other side takes no bytes for too long.
 pub(super) struct StallGuard<S> {
     stream: S,
     limit: Duration,

@@ -1,4 +1,4 @@
-//! From a request to its signature, as the vendor's page on signing says it step by step.
+//! Steps from a request to its signature, in the order of the vendor's page on signing.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
@@ -7,28 +7,28 @@ use windlass_types::Timestamp;
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 
-/// What is signed.
+/// Signed parts of a request.
 pub(super) struct Signed<'a> {
     pub(super) method: &'a str,
-    /// As it is sent.
+    /// Path and query as they are sent.
     pub(super) path_and_query: &'a str,
-    /// Names in small letters, `host` among them.
+    /// Headers with lower-case names, `host` included.
     pub(super) headers: Vec<(&'a str, &'a [u8])>,
     pub(super) body: &'a [u8],
-    /// As [`time`] writes it.
+    /// Time in the form of [`time`].
     pub(super) time: &'a str,
     pub(super) region: &'a str,
     pub(super) service: &'a str,
 }
 
-/// All that a key signs of a request.
+/// Data that a key signs for a request.
 pub(super) struct Signature {
     scope: [String; 4],
     names: String,
     text: String,
 }
 
-/// A time in the form that signatures have: `20150830T123600Z`.
+/// Formats a time for signatures: `20150830T123600Z`.
 pub(super) fn time(at: Timestamp) -> String {
     let whole = at.to_string();
     let seconds = whole.split(['.', 'Z']).next().unwrap_or_default();
@@ -47,7 +47,7 @@ impl Signature {
         Self { scope, names, text }
     }
 
-    /// The value of the header `authorization`.
+    /// Returns the value of the header `authorization`.
     pub(super) fn header(&self, access_key_id: &str, secret: &str) -> String {
         let first = format!("AWS4{secret}").into_bytes();
         let key = self.scope.iter().fold(first, |key, part| mac(&key, part.as_bytes()));
@@ -60,7 +60,7 @@ impl Signature {
 fn canonical(request: &Signed<'_>, headers: &str, names: &str) -> String {
     let (path, query) = request.path_and_query.split_once('?').unwrap_or((request.path_and_query, ""));
     let mut uri = String::new();
-    // All services but S3 want the path encoded once more than it is sent.
+    // All services but S3 require the path to be encoded once more than it is sent.
     encode(if path.is_empty() { "/" } else { path }, &mut uri);
     let mut pairs: Vec<(&str, &str)> = query
         .split('&')
@@ -73,7 +73,7 @@ fn canonical(request: &Signed<'_>, headers: &str, names: &str) -> String {
     format!("{}\n{uri}\n{query}\n{headers}\n{names}\n{body}", request.method)
 }
 
-/// The headers, one a line, and their names. Values of one name are joined, in their order.
+/// Returns the headers, one per line, and their names. Values of one name are joined, in their order.
 fn headers(headers: &[(&str, &[u8])]) -> (String, String) {
     let mut sorted: Vec<_> = headers.iter().collect();
     sorted.sort_by_key(|(name, _)| *name);
@@ -82,7 +82,7 @@ fn headers(headers: &[(&str, &[u8])]) -> (String, String) {
         let value = String::from_utf8_lossy(value);
         let value = value.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
         if names.last() == Some(name) {
-            // The end of the line before is where its values continue.
+            // Further values of a name continue the line before.
             lines.pop();
             lines.push(',');
         } else {
@@ -108,7 +108,7 @@ fn encode(path: &str, text: &mut String) {
 }
 
 fn mac(key: &[u8], text: &[u8]) -> Vec<u8> {
-    // Keys of any length are taken.
+    // Keys of any length are valid.
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { return Vec::new() };
     mac.update(text);
     mac.finalize().into_bytes().to_vec()

@@ -1,4 +1,4 @@
-//! Requests and answers.
+//! Requests and answers of a transport.
 
 use std::fmt;
 use std::pin::Pin;
@@ -9,10 +9,10 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::HttpError;
 
-/// The chunks of a body, as they come. An error is the last item.
+/// Chunks of a body, as they arrive. An error is the last item.
 pub type HttpBody = Pin<Box<dyn Stream<Item = Result<Bytes, HttpError>> + Send>>;
 
-/// A request to send. Its debug form shows the method, the size of the body and the names of the headers.
+/// Request to send. Its debug form shows the method, the size of the body and the names of the headers.
 #[derive(Clone)]
 pub struct HttpRequest {
     method: &'static str,
@@ -22,19 +22,19 @@ pub struct HttpRequest {
 }
 
 impl HttpRequest {
-    /// A request with the method `POST`.
+    /// Creates a request with the method `POST`.
     #[must_use]
     pub fn post(url: impl Into<String>) -> Self {
         Self { method: "POST", url: url.into(), headers: HeaderMap::new(), body: Bytes::new() }
     }
 
-    /// A request with the method `GET`.
+    /// Creates a request with the method `GET`.
     #[must_use]
     pub fn get(url: impl Into<String>) -> Self {
         Self { method: "GET", ..Self::post(url) }
     }
 
-    /// Adds a header. One that no request can carry is left out.
+    /// Adds a header. An invalid one is left out.
     #[must_use]
     pub fn with_header(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         append(&mut self.headers, name, value.as_ref());
@@ -53,31 +53,31 @@ impl HttpRequest {
         self
     }
 
-    /// The method, in capital letters: `POST` or `GET`.
+    /// Returns the method, in upper case: `POST` or `GET`.
     #[must_use]
     pub fn method(&self) -> &str {
         self.method
     }
 
-    /// The absolute URL, `http` or `https`. It may hold a user and a password, which are to be sent as basic
+    /// Returns the absolute URL, `http` or `https`. It may hold a user and a password, which are to be sent as basic
     /// authorization.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Names, in small letters, and values of the headers, the key among them.
+    /// Returns lower-case names and values of the headers, including the key.
     pub fn headers(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()))
     }
 
-    /// The first header of that name, in whatever case, when it is text.
+    /// Returns the first header of that name, in any case, if it is text.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// The body. Its length is known, so no transfer coding is needed.
+    /// Returns the body. Its length is known, so no transfer coding is needed.
     #[must_use]
     pub fn body(&self) -> &Bytes {
         &self.body
@@ -99,7 +99,7 @@ impl fmt::Debug for HttpRequest {
     }
 }
 
-/// An answer: its status and headers, with its body still to come. Its debug form shows the status and the names of the
+/// Answer: its status and headers, with its body still to come. Its debug form shows the status and the names of the
 /// headers.
 pub struct HttpResponse {
     status: u16,
@@ -108,13 +108,13 @@ pub struct HttpResponse {
 }
 
 impl HttpResponse {
-    /// An answer without headers and body.
+    /// Creates an answer without headers and body.
     #[must_use]
     pub fn new(status: u16) -> Self {
         Self { status, headers: HeaderMap::new(), body: Box::pin(stream::empty()) }
     }
 
-    /// Adds a header. One that no answer can carry is left out.
+    /// Adds a header. An invalid one is left out.
     #[must_use]
     pub fn with_header(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         append(&mut self.headers, name, value.as_ref());
@@ -126,44 +126,45 @@ impl HttpResponse {
         self
     }
 
-    /// Sets a body that comes chunk by chunk, without transfer coding and compression. What follows an error is not read.
+    /// Sets a body that arrives chunk by chunk, without transfer coding and compression. Items after an error are not
+    /// read.
     #[must_use]
     pub fn with_body(mut self, body: impl Stream<Item = Result<Bytes, HttpError>> + Send + 'static) -> Self {
         self.body = Box::pin(body);
         self
     }
 
-    /// Sets a body that is there as a whole.
+    /// Sets a complete body.
     #[must_use]
     pub fn with_bytes(self, body: impl Into<Bytes>) -> Self {
         let body = body.into();
         self.with_body(stream::once(async move { Ok(body) }))
     }
 
-    /// The HTTP status.
+    /// Returns the HTTP status.
     #[must_use]
     pub fn status(&self) -> u16 {
         self.status
     }
 
-    /// Names, in small letters, and values of the headers.
+    /// Returns lower-case names and values of the headers.
     pub fn headers(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()))
     }
 
-    /// The first header of that name, in whatever case, when it is text.
+    /// Returns the first header of that name, in any case, if it is text.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// The body, for transports that wrap another one.
+    /// Returns the body, for transports that wrap another one.
     #[must_use]
     pub fn into_body(self) -> HttpBody {
         self.body
     }
 
-    /// Replaces the body by what becomes of it, and keeps status and headers.
+    /// Replaces the body by the result of a function, and keeps status and headers.
     #[must_use]
     pub fn map_body(self, change: impl FnOnce(HttpBody) -> HttpBody) -> Self {
         Self { body: change(self.body), ..self }

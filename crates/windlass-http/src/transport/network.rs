@@ -1,4 +1,4 @@
-//! The transport over sockets: the client of reqwest.
+//! Transport over sockets: the client of reqwest.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,13 +13,13 @@ use crate::route::Route;
 use crate::tls::{self, Trust};
 use crate::{HttpError, HttpErrorKind, HttpOptions, cause};
 
-/// Idle connections kept for later requests. Enough for a busy server; thousands
-/// of sessions that end together do not leave thousands of sockets.
+/// Maximum number of idle connections kept for later requests. Enough for a busy server; thousands of sessions that end
+/// together do not leave thousands of sockets.
 const MAX_IDLE_CONNECTIONS: usize = 32;
 
-/// The transport that clients have by default: over sockets, with kept connections. For transports that wrap it.
+/// Default transport of clients: over sockets, with kept connections. Public for transports that wrap it.
 ///
-/// A request that a kept connection does not take to the server, because that closed it, is sent once more over a new one.
+/// A request that fails because the server closed the kept connection is sent once more over a new one.
 ///
 /// ```
 /// use windlass_http::{HttpError, HttpOptions, HttpRequest, HttpResponse, HttpTransport, NetworkTransport};
@@ -50,27 +50,28 @@ pub struct NetworkTransport {
     host: String,
     /// Host and port of the proxy on the way, for messages.
     proxy: Option<String>,
-    /// `true` since a request was answered: later ones may go over its connection.
+    /// `true` once a request was answered: later ones may use its connection.
     has_answered: AtomicBool,
 }
 
 impl NetworkTransport {
-    /// A transport to the host of a base URL, which decides on the proxy and on TLS. Its trust store is read here.
+    /// Creates a transport to the host of a base URL, which decides on the proxy and on TLS. The trust store is read
+    /// here.
     ///
     /// # Errors
-    /// With [`HttpErrorKind::Configuration`] when the URL is not an absolute http or https URL, and when the proxy, the
+    /// [`HttpErrorKind::Configuration`] if the URL is not an absolute http or https URL, or if the proxy, the
     /// certificate authorities or TLS cannot be set up.
     pub fn new(base_url: &str, options: &HttpOptions) -> Result<Self, HttpError> {
         let (base, host) = crate::client::base(base_url)?;
         Self::set_up(&base, &host, options)
     }
 
-    /// A transport that connects to these addresses and no others, whatever the name of the host means meanwhile. The name
-    /// stays what certificates are checked for. A port of 0 stands for that of the URL. Requests to other hosts fail. Through
-    /// a proxy (see [`HttpOptions::is_proxied`]) the addresses do not count: the proxy looks the name up.
+    /// Creates a transport that connects only to these addresses, regardless of the current addresses of the host name.
+    /// Certificates are still checked for the name. A port of 0 stands for that of the URL. Requests to other hosts
+    /// fail. Through a proxy (see [`HttpOptions::is_proxied`]) the addresses are ignored: the proxy looks the name up.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn pinned(base_url: &str, addresses: &[SocketAddr], options: &HttpOptions) -> Result<Self, HttpError> {
         let (base, host) = crate::client::base(base_url)?;
         let route = options.proxy.pinned_route(&base)?;
@@ -85,7 +86,7 @@ impl NetworkTransport {
     /// Sets up a client for a base URL.
     ///
     /// # Errors
-    /// The proxy, the authorities or TLS cannot be set up.
+    /// Fails if the proxy, the authorities or TLS cannot be set up.
     pub(crate) fn set_up(base: &Url, host: &str, options: &HttpOptions) -> Result<Self, HttpError> {
         let route = options.proxy.route(base)?;
         let proxy = route.proxy().map(str::to_owned);
@@ -104,7 +105,7 @@ impl NetworkTransport {
     }
 }
 
-/// The addresses of one name, and of no other.
+/// Addresses of a single name.
 struct Pins {
     name: String,
     addresses: Vec<SocketAddr>,
@@ -131,7 +132,7 @@ impl Resolve for Pins {
 impl HttpTransport for NetworkTransport {
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let mut sent = self.send_once(request.clone()).await;
-        // Many servers close a connection behind each answer, or after a while, without saying so before.
+        // Many servers close a connection after each answer, or after a while, without announcing it.
         if self.has_answered.load(Ordering::Relaxed) && sent.as_ref().is_err_and(cause::is_closed_by_server) {
             sent = self.send_once(request).await;
         }
@@ -145,7 +146,7 @@ impl HttpTransport for NetworkTransport {
     }
 }
 
-/// The set-up that every client of this crate has.
+/// Returns the builder that every client of this crate uses.
 pub(crate) fn builder(base: &Url, route: &Route, options: &HttpOptions) -> Result<reqwest::ClientBuilder, HttpError> {
     // Without redirects no request of a client for plain HTTP can reach TLS, and reading the system's roots takes
     // longer than a local request.

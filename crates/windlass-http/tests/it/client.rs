@@ -1,4 +1,4 @@
-//! The client over real sockets.
+//! Client over real sockets.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ async fn events(client: &HttpClient) -> Result<Events, HttpError> {
     Ok(client.post("/x", HeaderMap::new(), body).await?.events())
 }
 
-/// The number of events, and how the stream ended.
+/// Returns the number of events, and the error at the end of the stream.
 async fn count(events: &mut Events) -> (usize, Option<HttpErrorKind>) {
     let mut count = 0;
     while let Some(event) = events.next().await {
@@ -62,7 +62,7 @@ async fn a_kept_connection_that_the_server_closed_is_replaced() {
     }
 }
 
-/// The server closes the connection when the next request is on its way already.
+/// The server closes the connection when the next request is already on its way.
 #[tokio::test]
 async fn a_request_on_a_connection_that_the_server_closes_is_sent_again_at_once() {
     for closed in [Reply::close(), Reply::reset()] {
@@ -75,7 +75,7 @@ async fn a_request_on_a_connection_that_the_server_closes_is_sent_again_at_once(
         assert_eq!(count(&mut events(&client).await.unwrap()).await.1, None);
         assert_eq!(count(&mut events(&client).await.unwrap()).await.1, None);
         assert_eq!((server.request_count(), server.connections()), (3, 2));
-        // Once: a server that closes the new connection as well is broken.
+        // Only once: a server that closes the new connection as well is broken.
         server.push(Reply::close());
         server.push(Reply::close());
         assert_eq!(events(&client).await.unwrap_err().kind(), HttpErrorKind::Connection);
@@ -141,7 +141,7 @@ async fn an_error_body_is_read_up_to_a_limit() {
     assert_eq!(response.text(1000).await.unwrap().len(), 1000);
 }
 
-/// An error whose body never ends is an error all the same, at once.
+/// An error whose body never ends is reported at once all the same.
 #[tokio::test]
 async fn an_error_body_that_drips_is_not_waited_for() {
     let server = WireServer::start().await.unwrap();
@@ -185,7 +185,7 @@ async fn a_failed_connection_says_why() {
     let url = gone.url();
     drop(gone);
     tokio::task::yield_now().await;
-    // No part of a name may have so many letters, so no server is asked for it.
+    // No label of a name may have so many letters, so no name server is asked.
     let nowhere = format!("http://{}.invalid", "a".repeat(64));
     for (url, kind, message) in [
         (url.as_str(), HttpErrorKind::Connection, "refused"),

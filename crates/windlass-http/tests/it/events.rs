@@ -6,7 +6,7 @@ use futures_util::{StreamExt, stream};
 use proptest::prelude::*;
 use windlass_http::{Bytes, Events, HttpError, HttpErrorKind, HttpOptions};
 
-/// What each framing of the same three events must decode to.
+/// Expected events of each framing.
 const EVENTS: [(Option<&str>, &str); 3] =
     [(Some("a"), "{\"t\":\"日本語 🦀\"}"), (None, "two\nlines"), (Some("end"), "")];
 
@@ -86,8 +86,7 @@ fn every_cut_decodes_a_prefix() {
     for text in corpus() {
         let mut longest = 0;
         for at in 0..text.len() {
-            // Nothing is decoded of an event before its blank line, so a cut
-            // inside a character cannot be seen.
+            // Nothing of an event is decoded before its blank line, so a cut inside a character is not noticed.
             let decoded = decode(vec![text[..at].to_vec()]).unwrap();
             assert!(expected().starts_with(&decoded), "cut at {at}");
             assert!(decoded.len() >= longest);

@@ -1,4 +1,4 @@
-//! A build with TLS whose cryptography the program installs.
+//! Build with TLS whose cryptography the program installs.
 
 use windlass_http::{Bytes, HeaderMap, HttpClient, HttpErrorKind, HttpOptions};
 

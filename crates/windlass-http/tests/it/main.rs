@@ -1,4 +1,4 @@
-//! The client, the event decoder, TLS and the credential proxy.
+//! Tests of the client, the event decoder, TLS and the credential proxy.
 
 #![allow(
     clippy::disallowed_methods,

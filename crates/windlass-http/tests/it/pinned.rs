@@ -1,4 +1,4 @@
-//! Transports that connect to given addresses alone.
+//! Transports that connect only to given addresses.
 
 use std::net::SocketAddr;
 
@@ -6,7 +6,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use windlass_http::{HttpOptions, HttpRequest, HttpTransport, NetworkTransport};
 
-/// Answers one request, and gives what it read.
+/// Answers one request, and returns the bytes read.
 async fn answer_one(listener: TcpListener) -> String {
     let (mut stream, _) = listener.accept().await.unwrap();
     let mut read = Vec::new();

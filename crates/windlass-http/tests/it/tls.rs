@@ -1,6 +1,6 @@
-//! Connections that cannot be trusted, to servers whose certificates are in `tests/it/tls`: an authority (`ca.pem`), and
-//! of one key what that authority vouches for: 127.0.0.1 (`good.der`), another name (`other.der`), and 127.0.0.1 on
-//! the first of January 2020 only (`expired.der`).
+//! Untrusted connections, to servers whose certificates are in `tests/it/tls`: an authority (`ca.pem`), and
+//! certificates of one key that the authority has signed: for 127.0.0.1 (`good.der`), for another name (`other.der`),
+//! and for 127.0.0.1 on the first of January 2020 only (`expired.der`).
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -17,11 +17,12 @@ const GOOD: &[u8] = include_bytes!("tls/good.der");
 const OTHER: &[u8] = include_bytes!("tls/other.der");
 const EXPIRED: &[u8] = include_bytes!("tls/expired.der");
 
-/// What the TLS of this build calls a certificate of an unknown authority, and one of another name.
+/// Words of this build's TLS for a certificate of an unknown authority, and for one of another name.
 const UNKNOWN: &str = if cfg!(feature = "rustls-no-provider") { "UnknownIssuer" } else { "local issuer" };
 const OTHER_NAME: &str = if cfg!(feature = "rustls-no-provider") { "not valid for" } else { "mismatch" };
 
-/// A server with a certificate that answers every request with 200, for the life of the program. Its URL.
+/// Starts a server with a certificate that answers every request with 200, for the life of the program. Returns its
+/// URL.
 fn serve(certificate: &'static [u8]) -> String {
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(KEY));
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -37,7 +38,7 @@ fn serve(certificate: &'static [u8]) -> String {
         for socket in listener.incoming() {
             let mut stream = StreamOwned::new(ServerConnection::new(Arc::clone(&config)).unwrap(), socket.unwrap());
             let mut request = [0; 4096];
-            // A client that does not trust it hangs up.
+            // A client that does not trust the server hangs up.
             if stream.read(&mut request).is_ok() {
                 let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok");
                 stream.conn.send_close_notify();
@@ -84,7 +85,7 @@ async fn a_server_that_speaks_no_tls_is_final() {
     assert!(error.contains("base URL"), "{error}");
 }
 
-/// The trust store is that of the program, so another program is asked.
+/// The trust store is that of the process, so another process is started.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_authority_that_ssl_cert_file_names_is_trusted() {

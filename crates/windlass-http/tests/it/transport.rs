@@ -1,4 +1,4 @@
-//! The transport over sockets, and others, beside the promises of the port.
+//! Transport over sockets, and others, against the duties of the port.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ async fn the_transport_over_sockets_keeps_the_promises() {
     transport::all(&network).await.unwrap();
 }
 
-/// What a wrapper gets wrong.
+/// Fault of a wrapper.
 #[derive(Clone, Copy, Debug)]
 enum Wrong {
     SendsTwice,
@@ -80,7 +80,7 @@ async fn the_kit_finds_each_broken_promise() {
         let text = found.expect_err(&format!("{wrong:?} was not found")).to_string();
         assert!(text.contains(words), "{wrong:?}: {text}");
     }
-    // The server waits for what these never do, and so does the kit, for longer than a test should.
+    // The server waits for an action that these never take, and so does the kit, for longer than a test should.
     let patience = Duration::from_secs(1);
     let late = careless(Wrong::WaitsForTheBody);
     assert!(!matches!(timeout(patience, transport::hands_chunks_on_as_they_come(&late)).await, Ok(Ok(()))));
@@ -88,7 +88,7 @@ async fn the_kit_finds_each_broken_promise() {
     assert!(!matches!(timeout(patience, transport::hangs_up_when_dropped(&running)).await, Ok(Ok(()))));
 }
 
-/// Says what it was sent, and answers with a body of a given kind.
+/// Transport that answers with a body of a given kind.
 #[derive(Debug)]
 struct Body(fn() -> HttpResponse);
 
@@ -127,7 +127,7 @@ async fn bounds_hold_over_any_transport() {
 
 #[tokio::test(start_paused = true)]
 async fn only_silence_that_is_waited_for_counts() {
-    // Each chunk comes 6 s after it is asked for: less than the limit, and together more.
+    // Each chunk arrives 6 s after it is requested: less than the limit, and together more.
     let slow = || {
         HttpResponse::new(200).with_body(stream::unfold(0, |at| async move {
             tokio::time::sleep(Duration::from_secs(6)).await;
@@ -136,7 +136,7 @@ async fn only_silence_that_is_waited_for_counts() {
     };
     let mut events = client(slow).post("/x", HeaderMap::new(), Bytes::new()).await.unwrap().events();
     for at in 0..5 {
-        // A reader that comes late.
+        // A slow reader.
         tokio::time::sleep(Duration::from_secs(60)).await;
         assert_eq!(&*events.next().await.unwrap().unwrap().data, at.to_string());
     }

@@ -1,4 +1,4 @@
-//! A build without TLS.
+//! Build without TLS.
 
 use windlass_http::{HttpClient, HttpErrorKind, HttpOptions};
 

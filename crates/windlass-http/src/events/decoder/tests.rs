@@ -29,7 +29,7 @@ fn ours(chunks: &[Vec<u8>]) -> Read {
     read
 }
 
-/// The same by a decoder of others.
+/// Reads the chunks with another decoder.
 fn theirs(chunks: &[Vec<u8>]) -> Read {
     let chunks = chunks.iter().map(|chunk| Ok::<_, Infallible>(Bytes::copy_from_slice(chunk))).collect::<Vec<_>>();
     let events = SseByteStream::new(stream::iter(chunks));
@@ -37,7 +37,7 @@ fn theirs(chunks: &[Vec<u8>]) -> Read {
     read.collect().now_or_never().expect("nothing is waited for")
 }
 
-/// Pieces of which streams are made, and of which what is almost one is made.
+/// Generates pieces of streams, valid and nearly valid ones.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     let known = prop::sample::select(vec![
         "data:",

@@ -1,4 +1,4 @@
-//! Credentials and region where the vendor's own tools have them: variables, and the files of profiles.
+//! Credentials and region from the places of the vendor's own tools: variables, and the files of profiles.
 
 #[cfg(feature = "aws-chain")]
 mod chain;
@@ -11,24 +11,24 @@ pub use profile::AwsProfileCredentials;
 use super::{Credential, Credentials, EnvironmentCredentials, RefreshingCredentials};
 use std::sync::Arc;
 
-/// What variables and files say about access to AWS.
+/// Access to AWS according to variables and files.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct AwsAccess {
-    /// Where credentials come from. `None`: neither variables nor files name any.
+    /// Source of credentials. `None` if neither variables nor files name any.
     pub credentials: Option<Arc<dyn Credentials>>,
-    /// The region, if one is named.
+    /// Region, if one is named.
     pub region: Option<String>,
 }
 
 impl AwsAccess {
-    /// Takes the first that is there of: the key of Bedrock in `AWS_BEARER_TOKEN_BEDROCK`; the profile in `AWS_PROFILE`;
-    /// the keys in `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`; the profile `default`. A profile that
-    /// is named goes before keys that merely happen to be set. With the feature `aws-chain`, profiles may sign in and take
-    /// roles, and without anything that is named the chain of the vendor is asked.
+    /// Uses the first available one of: the key of Bedrock in `AWS_BEARER_TOKEN_BEDROCK`; the profile in `AWS_PROFILE`;
+    /// the keys in `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`; the profile `default`. A named
+    /// profile takes precedence over keys that merely happen to be set. With the feature `aws-chain`, profiles may sign
+    /// in and take roles, and the chain of the vendor is asked if nothing is named.
     ///
     /// The region is that of `AWS_REGION`, `AWS_DEFAULT_REGION`, or of the profile. Reads the files of profiles for it,
-    /// if it has to.
+    /// if necessary.
     pub fn from_lookup(lookup: &dyn Fn(&str) -> Option<String>) -> Self {
         let get = |name: &str| lookup(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         let profile = AwsProfileCredentials::from_lookup(lookup);
@@ -61,7 +61,7 @@ fn of_profile(profile: AwsProfileCredentials, named: bool, region: Option<&str>)
     Some(Arc::new(RefreshingCredentials::new(ProfileOrChain { profile, chain })))
 }
 
-/// The keys in the files, and what only the chain of the vendor can get.
+/// Keys in the files, with the vendor's chain as the fallback.
 #[cfg(feature = "aws-chain")]
 #[derive(Debug)]
 struct ProfileOrChain {
@@ -80,7 +80,7 @@ impl Credentials for ProfileOrChain {
     }
 }
 
-/// The keys that variables hold now.
+/// Captures the keys that the variables hold now.
 fn environment(get: &dyn Fn(&str) -> Option<String>) -> EnvironmentCredentials {
     const NAMES: [&str; 4] =
         ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_CREDENTIAL_EXPIRATION"];

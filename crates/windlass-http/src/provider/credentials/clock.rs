@@ -2,17 +2,17 @@ use std::fmt;
 use std::sync::Arc;
 use windlass_types::Timestamp;
 
-/// The time of day for what expires and for signatures. Default: that of this machine.
+/// Time of day for expiry and signatures. Default: the clock of this machine.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
 
 impl Clock {
-    /// A clock that is read by a function.
+    /// Creates a clock from a function.
     pub fn new(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))
     }
 
-    /// The time now.
+    /// Returns the current time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         (self.0)()

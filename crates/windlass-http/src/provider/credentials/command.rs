@@ -12,12 +12,13 @@ use tokio::process::Command;
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
-/// A program that prints a credential. It runs at each request: wrap it into
+/// Program that prints a credential. It runs at each request: wrap this source into
 /// [`RefreshingCredentials`](super::RefreshingCredentials).
 ///
-/// What it prints is a token alone, as `gcloud auth print-access-token` does, or JSON: that of a `credential_process` of
-/// AWS (`AccessKeyId`, `SecretAccessKey`, `SessionToken`, `Expiration`), or `access_token` with `token_expiry`. At most
-/// 64 KiB are read. It inherits the environment, has no input, and is killed when the call is dropped or takes too long.
+/// The output is a token alone, as of `gcloud auth print-access-token`, or JSON: that of a `credential_process` of AWS
+/// (`AccessKeyId`, `SecretAccessKey`, `SessionToken`, `Expiration`), or `access_token` with `token_expiry`. At most 64
+/// KiB are read. The program inherits the environment, has no input, and is killed when the call is dropped or takes
+/// too long.
 #[derive(Clone)]
 pub struct CommandCredentials {
     program: OsString,
@@ -27,7 +28,7 @@ pub struct CommandCredentials {
 }
 
 impl CommandCredentials {
-    /// A program, without arguments.
+    /// Creates a source from a program without arguments.
     pub fn new(program: impl Into<OsString>) -> Self {
         Self { program: program.into(), arguments: Vec::new(), directory: None, timeout: Duration::from_secs(60) }
     }
@@ -39,14 +40,14 @@ impl CommandCredentials {
         self
     }
 
-    /// Sets the directory in which it starts. Default: that of this process.
+    /// Sets the directory in which the program starts. Default: that of this process.
     #[must_use]
     pub fn in_directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directory = Some(directory.into());
         self
     }
 
-    /// Sets the longest time that it may take. Default: 60 s.
+    /// Sets the maximum run time of the program. Default: 60 s.
     #[must_use]
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.timeout = limit;
@@ -84,7 +85,7 @@ impl CommandCredentials {
     }
 }
 
-/// The bytes up to a little more than the limit. What comes after is not waited for: the pipe is closed.
+/// Reads the bytes up to a little more than the limit. Further bytes are not waited for: the pipe is closed.
 async fn beginning(pipe: impl AsyncRead + Unpin) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     pipe.take(MAX_BYTES + 1).read_to_end(&mut bytes).await?;
@@ -107,7 +108,7 @@ impl Credentials for CommandCredentials {
         });
         let (output, said, succeeded) = output?;
         if !succeeded {
-            // Its errors name what the user can do, such as to log in again.
+            // The program's error output names remedies for the user, such as a new login.
             let said = readable(&said);
             let what = if said.is_empty() { "failed".to_owned() } else { format!("failed: {said}") };
             return Err(self.error(ModelErrorKind::Authentication, &what));

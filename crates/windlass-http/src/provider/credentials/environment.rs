@@ -9,7 +9,7 @@ use windlass_types::{ModelErrorKind, Timestamp};
 /// Credentials in variables, which are looked up at each request.
 #[derive(Clone)]
 pub struct EnvironmentCredentials {
-    /// The variable of a bearer token, if that is what is looked for.
+    /// Variable of a bearer token; `None` for keys of AWS.
     bearer: Option<String>,
     lookup: Arc<Lookup>,
 }
@@ -17,7 +17,7 @@ pub struct EnvironmentCredentials {
 type Lookup = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 impl EnvironmentCredentials {
-    /// The token in a variable.
+    /// Creates a source of the token in a variable.
     pub fn bearer(
         variable: impl Into<String>,
         lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
@@ -25,8 +25,8 @@ impl EnvironmentCredentials {
         Self { bearer: Some(variable.into()), lookup: Arc::new(lookup) }
     }
 
-    /// The keys in `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`, which expire at
-    /// `AWS_CREDENTIAL_EXPIRATION`, if that is set.
+    /// Creates a source of the keys in `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`, which
+    /// expire at `AWS_CREDENTIAL_EXPIRATION`, if that is set.
     pub fn aws(lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
         Self { bearer: None, lookup: Arc::new(lookup) }
     }

@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
-/// A credential in a file that another program writes, such as a token that an orchestrator mounts. The file is read at each
-/// request, at most 64 KiB of it.
+/// Credential in a file that another program writes, such as a token that an orchestrator mounts. The file is read at
+/// each request, at most 64 KiB of it.
 ///
-/// It holds a token alone, or the JSON that [`CommandCredentials`](super::CommandCredentials) describes.
+/// The file holds a token alone, or the JSON that [`CommandCredentials`](super::CommandCredentials) describes.
 #[derive(Debug, Clone)]
 pub struct FileCredentials {
     path: PathBuf,
 }
 
 impl FileCredentials {
-    /// The credential in the file at this path.
+    /// Creates a source of the file at this path.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
@@ -31,10 +31,10 @@ impl Credentials for FileCredentials {
     }
 }
 
-/// The text of a regular file of at most 64 KiB.
+/// Reads the text of a regular file of at most 64 KiB.
 ///
 /// # Errors
-/// `Authentication`: there is no such file. `Configuration`: it is none that could be read.
+/// `Authentication` if there is no such file; `Configuration` if it is unreadable.
 pub(super) async fn text_of(path: PathBuf) -> Result<String, ModelError> {
     let reading = tokio::task::spawn_blocking(move || {
         let read = bounded(&path);
@@ -53,7 +53,7 @@ pub(super) async fn text_of(path: PathBuf) -> Result<String, ModelError> {
 
 pub(super) fn bounded(path: &Path) -> io::Result<String> {
     let invalid = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what);
-    // A pipe would be waited for.
+    // Opening a pipe would block.
     if !fs::metadata(path)?.is_file() {
         return Err(invalid("is no regular file"));
     }

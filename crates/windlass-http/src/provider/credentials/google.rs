@@ -16,14 +16,14 @@ use std::time::Duration;
 use windlass_model::ModelError;
 use windlass_types::{ModelErrorKind, Timestamp};
 
-/// The most bytes read of an answer.
+/// Maximum number of bytes read of an answer.
 const MAX_ANSWER: usize = 64 * 1024;
 
-/// The longest that a token is believed to be valid.
+/// Maximum assumed lifetime of a token.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
-/// Access tokens of the user who signed in with `gcloud auth application-default login`, from the file that this writes. Each
-/// call reads the file and asks Google for a token: wrap it into
+/// Access tokens of the user who signed in with `gcloud auth application-default login`, from the file that this
+/// command writes. Each call reads the file and asks Google for a token: wrap this source into
 /// [`RefreshingCredentials`](super::RefreshingCredentials).
 ///
 /// Files of other kinds (service accounts, workload identity) and the metadata server of Google's machines need the feature
@@ -63,13 +63,14 @@ struct Refusal {
     error_description: String,
 }
 
-/// The credentials that `GOOGLE_APPLICATION_CREDENTIALS` names, else the ones of the user who signed in with `gcloud` (below
-/// `CLOUDSDK_CONFIG`, `APPDATA` or `HOME`), kept until they expire. Proxies and certificate authorities on the way to the token
-/// server are those of the variables. With the feature `google-adc` files of all kinds are read, and without a file the
-/// machine is asked for its own; the library behind it reads proxies from the environment of the process.
+/// Returns the credentials that `GOOGLE_APPLICATION_CREDENTIALS` names, else those of the user who signed in with
+/// `gcloud` (below `CLOUDSDK_CONFIG`, `APPDATA` or `HOME`), kept until they expire. Proxies and certificate authorities
+/// on the way to the token server are those of the variables. With the feature `google-adc` files of all kinds are
+/// read, and without a file the machine is asked for its own; the library behind it reads proxies from the environment
+/// of the process.
 ///
 /// # Errors
-/// `Authentication`: no variable says where such a file would be, and the feature is not there.
+/// `Authentication` if no variable names the place of such a file, and the feature is disabled.
 pub fn google_credentials(lookup: &dyn Fn(&str) -> Option<String>) -> Result<Arc<dyn Credentials>, ModelError> {
     let get = |name: &str| lookup(name).filter(|text| !text.trim().is_empty()).map(PathBuf::from);
     let folder = || {
@@ -96,7 +97,7 @@ fn sources(
     Ok(Arc::new(super::RefreshingCredentials::new(user)))
 }
 
-/// The library keeps tokens by itself. A file that is named must be there.
+/// The library keeps tokens itself. A named file must exist.
 #[cfg(feature = "google-adc")]
 fn sources(
     path: Option<PathBuf>,
@@ -110,7 +111,7 @@ fn sources(
 }
 
 impl GoogleUserCredentials {
-    /// The user of a file.
+    /// Creates a source of the user in a file.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),

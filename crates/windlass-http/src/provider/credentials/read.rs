@@ -1,14 +1,14 @@
-//! Credentials as programs and files write them.
+//! Parser of credentials that programs and files hold.
 
 use super::{AwsKeys, Credential};
 use crate::Secret;
 use serde::Deserialize;
 use windlass_types::Timestamp;
 
-/// The most bytes that a program or a file may give.
+/// Maximum number of bytes of a program's output or a file.
 pub(super) const MAX_BYTES: u64 = 64 * 1024;
 
-/// What programs print for AWS (`credential_process`), and for tokens.
+/// Output of programs for AWS (`credential_process`), and for tokens.
 #[derive(Deserialize)]
 struct Written {
     #[serde(rename = "Version")]
@@ -24,11 +24,11 @@ struct Written {
     access_token: Option<String>,
     #[serde(alias = "expires_at")]
     token_expiry: Option<String>,
-    /// The token of `gcloud config config-helper --format=json` is one level below.
+    /// Token of `gcloud config config-helper --format=json`, which is one level deeper.
     credential: Option<Box<Written>>,
 }
 
-/// The credential in a text, or why there is none. The reasons repeat no part of the text.
+/// Reads the credential in a text, or returns the reason why there is none. The reasons repeat no part of the text.
 pub(super) fn credential_in(text: &str) -> Result<Credential, &'static str> {
     let text = text.trim_start_matches('\u{feff}').trim();
     if text.is_empty() {

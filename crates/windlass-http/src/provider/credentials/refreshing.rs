@@ -8,15 +8,15 @@ use std::time::Duration;
 use windlass_model::ModelError;
 use windlass_types::{ErrorClass, ModelErrorKind, Timestamp};
 
-/// How long a failed refresh is not repeated while the old credential is still valid.
+/// Pause after a failed refresh while the old credential is still valid.
 const PAUSE: Duration = Duration::from_secs(30);
 
 /// Keeps the credential of a source until shortly before it expires.
 ///
-/// All callers share one refresh, which continues when the caller that began it is dropped, and ends when all are. While
-/// the old credential is valid, a refresh that fails costs no request. After that its error is a transient one, unless
-/// the source never had a credential, or says that its configuration is wrong. A credential without a time of expiry is
-/// kept until the API refuses it.
+/// All callers share one refresh, which continues when the caller that began it is dropped, and ends when all are
+/// dropped. While the old credential is valid, a failed refresh fails no request. After that its error is a transient
+/// one, unless the source never had a credential, or reports a wrong configuration. A credential without a time of
+/// expiry is kept until the API refuses it.
 #[derive(Clone)]
 pub struct RefreshingCredentials {
     inner: Arc<Inner>,
@@ -32,11 +32,11 @@ struct Inner {
 #[derive(Default)]
 struct State {
     kept: Option<Kept>,
-    /// The refresh under way. Its callers hold it.
+    /// Refresh in progress, held by its callers.
     running: Option<WeakShared<Refresh>>,
-    /// Until then a refresh is not tried again.
+    /// End of the pause after a failed refresh.
     paused_until: Option<Timestamp>,
-    /// Whether the source ever had a credential.
+    /// `true` once the source had a credential.
     had_one: bool,
 }
 
@@ -48,12 +48,13 @@ struct Kept {
 type Refresh = BoxFuture<'static, Result<Credential, Arc<ModelError>>>;
 
 impl RefreshingCredentials {
-    /// Keeps what a source hands out.
+    /// Wraps a source.
     pub fn new(source: impl Credentials) -> Self {
         Self::assembled(Arc::new(source), Clock::default(), Duration::from_secs(300))
     }
 
-    /// Sets how long before its expiry a credential is refreshed, at most half of its lifetime. Default: 5 minutes.
+    /// Sets the time before its expiry at which a credential is refreshed, at most half of its lifetime. Default: 5
+    /// minutes.
     #[must_use]
     pub fn early(self, span: Duration) -> Self {
         Self::assembled(Arc::clone(&self.inner.source), self.inner.clock.clone(), span)
@@ -93,7 +94,7 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The credential at hand, or the refresh to wait for.
+    /// Returns the kept credential, or the refresh to wait for.
     fn at_hand(self: &Arc<Self>) -> Result<Credential, Shared<Refresh>> {
         let now = self.clock.now();
         let mut state = self.state();
@@ -133,7 +134,7 @@ impl Inner {
     }
 }
 
-/// The error of a refresh: what worked before will probably work again.
+/// Converts the error of a refresh: a source that worked before will probably work again.
 fn transient(mut error: ModelError, had_one: bool) -> ModelError {
     if had_one && error.class() == ErrorClass::Final && error.kind != ModelErrorKind::Configuration {
         error.kind = ModelErrorKind::Connection;

@@ -14,7 +14,7 @@ fn token(text: &str, expires: u64) -> Credential {
     Credential::bearer(text).expiring_at(Some(at(expires)))
 }
 
-/// A source that answers what it is scripted to, after it was let through.
+/// Source with scripted answers, which are released by a gate.
 #[derive(Debug, Clone)]
 struct Scripted {
     answers: Arc<Mutex<VecDeque<Result<Credential, ModelErrorKind>>>>,
@@ -109,7 +109,7 @@ async fn a_credential_is_kept_until_shortly_before_it_expires() {
     }
 }
 
-/// The server of a cloud hands the same token out until a few minutes before its end.
+/// The server of a cloud returns the same token until a few minutes before its end.
 #[tokio::test]
 async fn a_short_lifetime_is_used_to_its_half() {
     let source = Scripted::new([Ok(token("a", 200)), Ok(token("b", 400))]);
@@ -131,12 +131,12 @@ async fn a_failed_refresh_costs_nothing_while_the_old_credential_is_valid() {
         credentials.credential().await
     };
     assert!(ask(0).await.is_ok());
-    // It is tried again only after a pause.
+    // The refresh is repeated only after a pause.
     for (time, calls) in [(3400, 2), (3429, 2), (3430, 3)] {
         assert_eq!(ask(time).await.unwrap(), token("a", 3600), "{time}");
         assert_eq!(source.calls(), calls, "{time}");
     }
-    // What worked before will work again: the loop repeats the request.
+    // A source that worked before will work again: the loop repeats the request.
     let error = ask(3600).await.unwrap_err();
     assert_eq!((error.kind, error.unbilled), (ModelErrorKind::Connection, true), "{error}");
     assert_eq!(ask(3601).await.unwrap(), token("b", 9000));
@@ -163,7 +163,7 @@ async fn a_refused_credential_is_not_handed_out_again() {
     credentials.refused(&first);
     let second = credentials.credential().await.unwrap();
     assert_eq!(second, Credential::bearer("b"));
-    // Another caller reports the old one late.
+    // Another caller reports the old credential late.
     credentials.refused(&first);
     assert_eq!(credentials.credential().await.unwrap(), second);
     assert_eq!((source.calls(), source.refused.load(Ordering::Relaxed)), (2, 2));

@@ -18,7 +18,7 @@ fn the_hash_is_that_of_the_standard() {
 
 #[test]
 fn aliases_are_pinned() {
-    // One that changed would change the beginning of requests.
+    // A changed alias would change the beginning of requests.
     assert_eq!(call_id("a|b"), "call_a68d6259fb8b5822836dbc7977cbafee");
 }
 

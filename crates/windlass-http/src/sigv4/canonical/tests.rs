@@ -1,6 +1,6 @@
-//! Requests and signatures of the test suite that AWS publishes for its signing (aws-c-auth, Apache-2.0). Left out are
-//! those whose target the client's URL changes before it is sent, one that is signed in the way of S3, and folded headers,
-//! which HTTP no longer has.
+//! Requests and signatures of the test suite that AWS publishes for its signing (aws-c-auth, Apache-2.0). Cases are
+//! left out whose target the client's URL changes before it is sent, one that is signed in the way of S3, and folded
+//! headers, which HTTP no longer has.
 
 use super::*;
 

@@ -29,7 +29,7 @@ async fn who_sends_slowly_is_cut_off() {
     options.head_timeout = SHORT;
     options.body_timeout = SHORT;
     let proxy = CredentialProxy::bind(options).await.unwrap();
-    // Nothing, half a head, and a body that does not come.
+    // Nothing, half a head, and a body that does not arrive.
     assert_eq!(connect(&proxy).await.rest().await, "");
     let whole = post(&proxy, "{}");
     assert!(!exchange(&proxy, &whole[..20]).await.contains("200"));
@@ -110,7 +110,7 @@ async fn a_client_that_does_not_read_holds_the_upstream_back_and_not_for_ever() 
     client.send(&post(&proxy, "{}")).await;
     let head = client.until("\r\n\r\n").await;
     assert!(head.contains("content-length: 67108864\r\n"), "{head}");
-    // The connection ends by the limit alone: the client does not read, and the grace is long.
+    // Only the limit ends the connection: the client does not read, and the grace is long.
     proxy.shutdown().await;
     assert!(client.rest().await.len() < 64 * 1024 * 1024);
 }

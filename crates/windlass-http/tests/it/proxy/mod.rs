@@ -1,5 +1,5 @@
-//! The credential proxy over real sockets: in front a client that writes raw
-//! HTTP, behind a server that speaks the wire format of the API.
+//! Credential proxy over real sockets: in front a client that writes raw HTTP, behind a server that speaks the wire
+//! format of the API.
 
 mod bounds;
 mod refusals;

@@ -15,7 +15,7 @@ async fn no_other_client_gets_through() {
     for (text, expected) in [
         (request("POST", "/v1/messages", &[&at], "{}"), 401),
         (request("POST", "/v1/messages", &[&at, "x-api-key: wrong"], "{}"), 401),
-        // Who has the key does not need the proxy.
+        // A client that has the key does not need the proxy.
         (request("POST", "/v1/messages", &[&at, &real], "{}"), 401),
         (request("POST", "/v1/messages", &["host: evil.example", &key], "{}"), 403),
         (request("POST", "/v1/messages", &[&key], "{}"), 403),
@@ -45,7 +45,7 @@ async fn no_other_client_gets_through() {
     assert_eq!(server.connections(), 0);
 }
 
-/// What a client says of where a request comes from, or of headers in another spelling, does not go upstream.
+/// Headers about the origin of a request, and headers in another spelling, are not sent upstream.
 #[tokio::test]
 async fn headers_that_speak_for_others_are_left_behind() {
     let (server, proxy) = world().await;
@@ -85,7 +85,7 @@ async fn nothing_can_be_smuggled_behind_a_request() {
     let at = format!("host: {}", host(&proxy));
     let key = format!("x-api-key: {}", proxy.nonce());
     let second = post(&proxy, "smuggled");
-    // Whichever of the two lengths counts, the other reading has a second request behind the first.
+    // Whichever of the two lengths is used, the other reading has a second request behind the first.
     for headers in
         [["content-length: 5", "transfer-encoding: chunked"], ["transfer-encoding: chunked", "content-length: 5"]]
     {

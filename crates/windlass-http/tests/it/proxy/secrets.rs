@@ -170,7 +170,7 @@ fn what_cannot_be_used_is_said_without_showing_it() {
     assert!(!shown.contains(KEY) && !shown.contains("hidden") && shown.contains("x-api-key"), "{shown}");
 }
 
-/// Keeps all log records, at every level.
+/// Subscriber that keeps all log records, at every level.
 #[derive(Clone, Default)]
 struct Everything(Arc<Mutex<String>>);
 
@@ -214,7 +214,7 @@ fn no_log_at_any_level_and_no_debug_form_holds_key_or_nonce() {
             let server = WireServer::start().await.unwrap();
             let proxy = CredentialProxy::bind(options(&server)).await.unwrap();
             assert!(!format!("{proxy:?}").contains(proxy.nonce()));
-            // Another test may have met an event for the first time just before this subscriber was there.
+            // Another test may have hit an event for the first time just before this subscriber was installed.
             tracing::callsite::rebuild_interest_cache();
             server.push(Message::new().text("hello"));
             server.push(Reply::close());

@@ -8,7 +8,7 @@ use windlass_testkit::wire::{Message, Reply, WireServer};
 
 const ROUNDS: usize = 2000;
 
-/// The median time to the first event, and to the end, of one kept connection.
+/// Returns the median time to the first event, and to the end, of one kept connection.
 async fn times(url: &str, key: &str) -> (Duration, Duration) {
     let client = HttpClient::new(url, HttpOptions::default()).unwrap();
     let mut headers = HeaderMap::new();

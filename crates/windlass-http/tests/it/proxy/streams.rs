@@ -63,7 +63,7 @@ async fn the_upload_begins_before_the_client_has_sent_it_all() {
     let whole = post(&proxy, &"x".repeat(100_000));
     let (first, second) = whole.split_at(50_000);
     client.send(first).await;
-    // The head is upstream already: the connection is made when there is something to send.
+    // The head is upstream already: the connection is made when there are bytes to send.
     server.wait_connections(1).await;
     assert_eq!(server.request_count(), 0);
     client.send(second).await;
@@ -103,7 +103,7 @@ async fn a_cut_upstream_is_a_cut_for_the_client() {
     server.push(Reply::status(200, "0123456789").cut_at(5));
     let text = exchange(&proxy, &post(&proxy, "{}")).await;
     assert!(text.contains("content-length: 10\r\n") && text.ends_with("\r\n\r\n01234"), "{text}");
-    // Before the head there is something to say.
+    // Before the head, an error can be reported.
     for reply in [Reply::close(), Reply::reset()] {
         server.push(reply);
         assert_eq!(status(&proxy, &post(&proxy, "{}")).await, 502);
@@ -166,7 +166,7 @@ async fn a_shutdown_lets_answers_finish_and_cuts_what_takes_too_long() {
     let idle = connect(&proxy).await;
     let address = proxy.url();
     let finish = async {
-        // Closed by the shutdown that has begun, so that nothing new is taken.
+        // Closed by the shutdown that has begun, so that no new request is taken.
         assert_eq!(idle.rest().await, "");
         gate.open();
         client.until(END).await;

@@ -15,19 +15,19 @@ pub(crate) fn options(server: &WireServer) -> ProxyOptions {
     options
 }
 
-/// An upstream and a proxy in front of it.
+/// Starts an upstream and a proxy in front of it.
 pub(crate) async fn world() -> (WireServer, CredentialProxy) {
     let server = WireServer::start().await.unwrap();
     let proxy = CredentialProxy::bind(options(&server)).await.unwrap();
     (server, proxy)
 }
 
-/// The address of the proxy, as a `Host` header has it.
+/// Returns the address of the proxy in the form of a `Host` header.
 pub(crate) fn host(proxy: &CredentialProxy) -> String {
     proxy.url().strip_prefix("http://").unwrap().to_owned()
 }
 
-/// A request as it should be.
+/// Returns a correct request.
 pub(crate) fn post(proxy: &CredentialProxy, body: &str) -> String {
     let key = format!("x-api-key: {}", proxy.nonce());
     request("POST", "/v1/messages", &[&format!("host: {}", host(proxy)), &key], body)
@@ -48,21 +48,21 @@ pub(crate) async fn connect(proxy: &CredentialProxy) -> Client {
     Client { stream: TcpStream::connect(host(proxy)).await.unwrap(), read: Vec::new() }
 }
 
-/// Sends one request and reads until the connection ends, which it does.
+/// Sends one request and reads until the connection ends.
 pub(crate) async fn exchange(proxy: &CredentialProxy, text: &str) -> String {
     let mut client = connect(proxy).await;
     client.send(text).await;
     client.rest().await
 }
 
-/// The status of one request on a connection of its own.
+/// Returns the status of one request on a connection of its own.
 pub(crate) async fn status(proxy: &CredentialProxy, text: &str) -> u16 {
     let mut client = connect(proxy).await;
     client.send(text).await;
     client.until("\r\n\r\n").await[9..12].parse().unwrap()
 }
 
-/// A connection on which nothing is done that a test did not ask for.
+/// Connection on which only requested actions happen.
 pub(crate) struct Client {
     pub(crate) stream: TcpStream,
     read: Vec<u8>,
@@ -73,7 +73,7 @@ impl Client {
         self.stream.write_all(text.as_bytes()).await.unwrap();
     }
 
-    /// Reads until this has come, and returns everything up to its end.
+    /// Reads until `end` has arrived, and returns everything up to it.
     pub(crate) async fn until(&mut self, end: &str) -> String {
         loop {
             if let Some(at) = self.read.windows(end.len()).position(|window| window == end.as_bytes()) {
@@ -86,7 +86,7 @@ impl Client {
         }
     }
 
-    /// Reads to the end of the connection, however it ends.
+    /// Reads to the end of the connection, even after an error.
     pub(crate) async fn rest(mut self) -> String {
         while let Ok(1..) = self.stream.read_buf(&mut self.read).await {}
         String::from_utf8_lossy(&self.read).into_owned()

@@ -12,10 +12,10 @@ use tokio::sync::OnceCell;
 use windlass_model::ModelError;
 use windlass_types::{ModelErrorKind, Timestamp};
 
-/// Keys of AWS from the vendor's own chain: variables, profiles that sign in or take roles, web identities, and the services
-/// of containers and machines.
+/// Keys of AWS from the vendor's own chain: variables, profiles that sign in or take roles, web identities, and the
+/// services of containers and machines.
 ///
-/// The chain reads the environment of the process and the files that this names. Wrap it into
+/// The chain reads the environment of the process and the files that it names. Wrap this source into
 /// [`RefreshingCredentials`](super::super::RefreshingCredentials).
 #[derive(Clone, Default)]
 pub struct AwsChainCredentials {
@@ -25,7 +25,7 @@ pub struct AwsChainCredentials {
 }
 
 impl AwsChainCredentials {
-    /// The chain as the environment of the process sets it up.
+    /// Creates the chain as configured by the environment of the process.
     pub fn new() -> Self {
         Self::default()
     }

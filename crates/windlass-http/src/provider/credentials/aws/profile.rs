@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
-/// The credentials of a profile in the files of AWS, `~/.aws/credentials` and `~/.aws/config`: keys, or a program that
-/// prints them (`credential_process`). The files are read at each request, at most 64 KiB of each; wrap it into
-/// [`RefreshingCredentials`](super::super::RefreshingCredentials).
+/// Credentials of a profile in the files of AWS, `~/.aws/credentials` and `~/.aws/config`: keys, or a program that
+/// prints them (`credential_process`). The files are read at each request, at most 64 KiB of each; wrap this source
+/// into [`RefreshingCredentials`](super::super::RefreshingCredentials).
 ///
 /// Profiles that sign in (`sso_session`) or take a role (`role_arn`) need more than the files: `aws configure
-/// export-credentials --format process` prints what they give, and `CommandCredentials` reads it.
+/// export-credentials --format process` prints their keys, and `CommandCredentials` reads them.
 #[derive(Debug, Clone)]
 pub struct AwsProfileCredentials {
     name: String,
@@ -19,12 +19,13 @@ pub struct AwsProfileCredentials {
     config: Option<PathBuf>,
 }
 
-/// The properties of one profile.
+/// Properties of one profile.
 type Properties = BTreeMap<String, String>;
 
 impl AwsProfileCredentials {
-    /// The profile in `AWS_PROFILE` or `AWS_DEFAULT_PROFILE`, else `default`, of the files in `AWS_SHARED_CREDENTIALS_FILE`
-    /// and `AWS_CONFIG_FILE`, else of those below the home directory (`HOME`, `USERPROFILE`).
+    /// Creates a source for the profile in `AWS_PROFILE` or `AWS_DEFAULT_PROFILE`, else `default`, of the files in
+    /// `AWS_SHARED_CREDENTIALS_FILE` and `AWS_CONFIG_FILE`, else of those below the home directory (`HOME`,
+    /// `USERPROFILE`).
     pub fn from_lookup(lookup: &dyn Fn(&str) -> Option<String>) -> Self {
         let get = |name: &str| lookup(name).filter(|text| !text.trim().is_empty());
         let home = get("HOME").or_else(|| get("USERPROFILE")).map(PathBuf::from);
@@ -38,7 +39,7 @@ impl AwsProfileCredentials {
         }
     }
 
-    /// The same files with another profile.
+    /// Selects another profile of the same files.
     #[must_use]
     pub fn profile(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
@@ -50,18 +51,18 @@ impl AwsProfileCredentials {
         &self.name
     }
 
-    /// Whether one of the files has the profile. Reads them.
+    /// `true` if one of the files has the profile. Reads them.
     #[cfg(not(feature = "aws-chain"))]
     pub(super) fn exists(&self) -> bool {
         !self.now().is_empty()
     }
 
-    /// The region of the profile, if one of the files names it. Reads them.
+    /// Returns the region of the profile, if one of the files names it. Reads them.
     pub fn region(&self) -> Option<String> {
         self.now().remove("region")
     }
 
-    /// What the files say now, as far as they can be read.
+    /// Reads the current properties, as far as the files are readable.
     fn now(&self) -> Properties {
         let text = |path: &Option<PathBuf>| path.as_deref().and_then(|path| bounded(path).ok()).unwrap_or_default();
         self.properties(&text(&self.config), &text(&self.credentials))
@@ -72,7 +73,7 @@ impl AwsProfileCredentials {
         if properties.is_empty() && self.name == "default" {
             properties = section(config, "default");
         }
-        // The file that is meant for keys has the last word.
+        // The credentials file takes precedence.
         properties.extend(section(credentials, &self.name));
         properties
     }
@@ -84,7 +85,7 @@ impl AwsProfileCredentials {
     async fn text(&self, path: Option<&PathBuf>) -> Result<String, ModelError> {
         let Some(path) = path else { return Ok(String::new()) };
         match text_of(path.clone()).await {
-            // One of the two is enough.
+            // One of the two files is enough.
             Err(error) if error.kind == ModelErrorKind::Authentication => Ok(String::new()),
             text => text,
         }
@@ -107,7 +108,7 @@ impl Credentials for AwsProfileCredentials {
             let mut words = words(line).into_iter();
             let bad = || self.error(ModelErrorKind::Configuration, "has a credential_process that cannot be read");
             let program = words.next().ok_or_else(bad)?;
-            // The directory of this process may be a repository of others, whose files it must not find.
+            // The directory of this process may be an untrusted repository, whose files the program must not find.
             return CommandCredentials::new(program).args(words).in_directory("/").credential().await;
         }
         if properties.is_empty() {
@@ -124,7 +125,7 @@ impl Credentials for AwsProfileCredentials {
     }
 }
 
-/// The properties of a section. Of two sections of one name both count.
+/// Returns the properties of a section. Sections of the same name are merged.
 fn section(text: &str, name: &str) -> Properties {
     let mut properties = Properties::new();
     let mut is_inside = false;
@@ -133,7 +134,7 @@ fn section(text: &str, name: &str) -> Properties {
         if let Some(title) = bare.strip_prefix('[').and_then(|rest| rest.split(']').next()) {
             is_inside = title.split_whitespace().eq(name.split_whitespace());
         } else if is_inside
-            // Lines that are moved in belong to the property before them.
+            // Indented lines belong to the property before them.
             && !line.starts_with([' ', '\t', '#', ';'])
             && let Some((key, value)) = bare.split_once('=')
         {
@@ -144,8 +145,8 @@ fn section(text: &str, name: &str) -> Properties {
     properties
 }
 
-/// The words of a command line: quotes hold words together, and a backslash takes what follows as it is. On Windows it is
-/// part of paths.
+/// Splits a command line into words: quotes group words, and a backslash escapes the next character. On Windows a
+/// backslash is part of paths.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -81,7 +81,7 @@ async fn a_named_profile_that_gives_no_keys_says_why() {
     assert!(why(role).await.contains("aws-chain"));
 }
 
-/// The files are read again when the API refuses a key, as tools write new ones there.
+/// The files are read again when the API refuses a key, because tools write new ones there.
 #[tokio::test]
 async fn keys_that_change_in_the_file_are_taken_when_the_old_ones_are_refused() {
     let folder = Folder::new(FILE, "");

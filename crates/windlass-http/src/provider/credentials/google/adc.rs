@@ -11,25 +11,26 @@ use std::time::Duration;
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
-/// The longest that a token may take, repeats of the vendor's library among it.
+/// Maximum time to get a token, including retries of the vendor's library.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Access tokens by the vendor's own library: for users, service accounts, impersonated ones and workload identities from a
-/// file, and for the machines of Google Cloud from their metadata server. It keeps tokens until they expire, for all callers.
+/// Access tokens by the vendor's own library: for users, service accounts, impersonated ones and workload identities
+/// from a file, and for the machines of Google Cloud from their metadata server. The library keeps tokens until they
+/// expire, for all callers.
 #[derive(Clone, Default)]
 pub struct GoogleAdcCredentials {
     path: Option<PathBuf>,
-    /// The library's object, which holds the tokens.
+    /// Object of the library, which holds the tokens.
     tokens: Arc<Mutex<Option<AccessTokenCredentials>>>,
 }
 
 impl GoogleAdcCredentials {
-    /// The tokens of the machine, from its metadata server.
+    /// Creates a source of the machine's tokens, from its metadata server.
     pub fn of_machine() -> Self {
         Self::default()
     }
 
-    /// The tokens that a file describes.
+    /// Creates a source of the tokens that a file describes.
     pub fn of_file(path: impl Into<PathBuf>) -> Self {
         Self { path: Some(path.into()), tokens: Arc::default() }
     }
@@ -100,7 +101,7 @@ impl Credentials for GoogleAdcCredentials {
     }
 
     fn refused(&self, _: &Credential) {
-        // What is made anew has no tokens yet.
+        // A new object has no tokens yet.
         *self.tokens.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
@@ -137,7 +138,7 @@ mod tests {
         for _ in 0..2 {
             assert_eq!(source.credential().await.unwrap(), Credential::bearer("ya29.federated"));
         }
-        // A token that is refused is exchanged anew.
+        // A refused token is exchanged anew.
         assert_eq!(server.request_count(), 1);
         source.refused(&Credential::bearer("ya29.federated"));
         assert!(source.credential().await.is_ok());
@@ -158,7 +159,7 @@ mod tests {
         }
     }
 
-    /// A key that was made for this test and has never been used for anything else.
+    /// Key that was made for this test and has never been used for anything else.
     const KEY: &str = include_str!("../../../../testdata/service-account.pem");
 
     #[tokio::test]
@@ -183,7 +184,8 @@ mod tests {
         assert!(parts[1]["scope"].as_str().unwrap().contains("cloud-platform"), "{parts:?}");
     }
 
-    /// The library reads the address of the server from the environment of its process, so it runs in one of its own.
+    /// The library reads the address of the server from the environment of its process, so it runs in a process of its
+    /// own.
     #[tokio::test]
     #[ignore = "runs in a process with an environment of its own"]
     async fn child_prints_whether_it_has_the_token_of_the_machine() {

@@ -1,7 +1,7 @@
-//! The chain against servers that speak as those of AWS do. Sources: the reference pages of AWS on container credentials,
+//! Chain against servers that imitate those of AWS. Sources: the reference pages of AWS on container credentials,
 //! instance metadata (version 2), `AssumeRole`, `AssumeRoleWithWebIdentity` and `GetRoleCredentials`.
 //!
-//! The chain reads the environment of its process, so it runs in one of its own.
+//! The chain reads the environment of its process, so it runs in a process of its own.
 
 use super::super::AwsAccess;
 use crate::provider::Credentials;
@@ -11,7 +11,7 @@ use windlass_types::Timestamp;
 
 const CHILD: &str = "provider::credentials::aws::chain::tests::child_prints_its_keys";
 const UNTIL: &str = "2099-01-01T00:00:00Z";
-/// The hash of the name `session`, by which the sign-in of AWS keeps its tokens.
+/// Path that contains the hash of the name `session`, under which the sign-in of AWS keeps its tokens.
 const SESSION_FILE: &str = ".aws/sso/cache/fcbdc4c271c889825d8338d2d8f10b6e5e95c171.json";
 
 #[tokio::test]
@@ -26,7 +26,7 @@ async fn child_prints_its_keys() {
     println!("{redacted} {:?}", credential.expires_at);
 }
 
-/// A server and a home folder, of which the child knows.
+/// Server and home folder for the child process.
 struct World {
     server: WireServer,
     home: tempfile::TempDir,
@@ -49,7 +49,7 @@ impl World {
         fs::write(self.home.path().join(name), text).unwrap();
     }
 
-    /// Checks that the chain has found the keys that the server gives, and returns what it has asked for.
+    /// Checks that the chain has found the keys that the server gives, and returns the requests.
     async fn has_keys(&self, variables: &[(&str, &str)]) -> Vec<RecordedRequest> {
         let mut child = tokio::process::Command::new(std::env::current_exe().unwrap());
         child.args([CHILD, "--exact", "--ignored", "--nocapture"]).env_clear().env("HOME", self.home.path());
@@ -66,7 +66,7 @@ fn json(text: &str) -> Reply {
     Reply::status(200, text.replace("UNTIL", UNTIL)).header("content-type", "application/json")
 }
 
-/// An answer of the token service.
+/// Returns an answer of the token service.
 fn role(action: &str) -> Reply {
     let text = format!(
         "<{action}Response xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\"><{action}Result><AssumedRoleUser>\
