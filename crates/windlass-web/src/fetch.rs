@@ -1,8 +1,8 @@
-//! The tool `WebFetch`, which reads pages.
+//! Tool `WebFetch`, which reads pages.
 //!
-//! Who may be reached is decided three times: by the rules of the session on `WebFetch(domain:…)` before the call, by the
-//! [`NetworkPolicy`](windlass_permission::network::NetworkPolicy) of the tool before a name is looked up, and by the check
-//! of each address before it is dialled.
+//! Access to hosts is decided three times: by the rules of the session on `WebFetch(domain:…)` before the call, by the
+//! [`NetworkPolicy`](windlass_permission::network::NetworkPolicy) of the tool before a name is looked up, and by the
+//! check of each address before it is dialled.
 
 mod cache;
 mod decode;

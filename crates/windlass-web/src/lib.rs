@@ -1,11 +1,12 @@
-//! The web for agents of windlass.
+//! Web access for agents of windlass.
 //!
-//! What may be reached is decided by [`windlass_permission::network`], which is pure. This crate connects, and only to
-//! addresses that were judged: a name is looked up once, each of its addresses is checked, and one of those is dialled.
+//! The decision on reachable targets is made by [`windlass_permission::network`], which is pure. This crate connects,
+//! and only to judged addresses: a name is looked up once, each of its addresses is checked, and one of them is
+//! dialled.
 //!
 //! # Features
 //! - `fetch`: the module `fetch`, with the tool `WebFetch`.
-//! - `proxy`: the module `proxy`, through which sandboxed programs reach the hosts that they may reach.
+//! - `proxy`: the module `proxy`, through which sandboxed programs reach permitted hosts.
 //! - `search`: the module `search`, with the tool `WebSearch`.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders and clocks"))]

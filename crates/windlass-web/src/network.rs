@@ -1,4 +1,4 @@
-//! The port to names and connections.
+//! Port to name resolution and connections.
 
 use std::fmt;
 use std::io;
@@ -9,8 +9,8 @@ use tokio::net::TcpStream;
 
 /// Looks names up, and connects. Implement it for tests, or for a resolver of your own.
 ///
-/// It decides nothing: callers check each address that [`lookup`](Self::lookup) gives and connect to those alone, so a name
-/// whose addresses change between the two leads nowhere else.
+/// A network decides nothing: callers check each address that [`lookup`](Self::lookup) returns and connect only to
+/// these, so a name whose addresses change in between cannot redirect a connection.
 ///
 /// ```
 /// use std::io;
@@ -38,31 +38,31 @@ use tokio::net::TcpStream;
 /// ```
 #[async_trait]
 pub trait Network: fmt::Debug + Send + Sync + 'static {
-    /// The addresses of a name. Cancel safe.
+    /// Returns the addresses of a name. Cancel safe.
     ///
     /// # Errors
-    /// The name has none, or they cannot be learned.
+    /// Fails if the name has none, or the lookup fails.
     async fn lookup(&self, name: &str) -> io::Result<Vec<IpAddr>>;
 
-    /// Connects to an address. Cancel safe: a connection that is not handed over is closed.
+    /// Connects to an address. Cancel safe: an unreturned connection is closed.
     ///
     /// # Errors
-    /// There is no connection.
+    /// Fails if there is no connection.
     async fn connect(&self, address: SocketAddr) -> io::Result<TcpStream>;
 }
 
-/// The resolver and the network of this machine.
+/// Resolver and network of this machine.
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct SystemNetwork;
 
-/// How many addresses of a name are looked at. One that has more is not a server that is to be reached.
+/// Maximum number of addresses of a name. A name with more is not a legitimate server.
 const MOST_ADDRESSES: usize = 64;
 
 #[async_trait]
 impl Network for SystemNetwork {
     async fn lookup(&self, name: &str) -> io::Result<Vec<IpAddr>> {
-        // A dot at the end keeps the resolver from trying domains of this network.
+        // A trailing dot keeps the resolver from trying domains of this network.
         let absolute = format!("{}.", name.trim_end_matches('.'));
         let found = tokio::net::lookup_host((absolute, 0)).await?;
         let mut addresses: Vec<IpAddr> = Vec::new();
@@ -79,7 +79,7 @@ impl Network for SystemNetwork {
 
     async fn connect(&self, address: SocketAddr) -> io::Result<TcpStream> {
         let stream = TcpStream::connect(address).await?;
-        // Without it small writes wait for acknowledgements; with it they are merely slower.
+        // Without this option small writes wait for acknowledgements; a failure only makes them slower.
         let _ = stream.set_nodelay(true);
         Ok(stream)
     }

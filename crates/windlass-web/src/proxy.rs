@@ -1,4 +1,4 @@
-//! A proxy on a loopback address, or on a Unix socket, through which sandboxed programs reach the hosts that they may reach.
+//! Egress proxy on a loopback address, or on a Unix socket, through which sandboxed programs reach permitted hosts.
 //!
 //! ```no_run
 //! use windlass_permission::network::NetworkPolicy;
@@ -13,12 +13,12 @@
 //! # }
 //! ```
 //!
-//! The proxy speaks HTTP: `CONNECT` for all that is encrypted, and requests with a whole `http://` address. Each is judged by
-//! the [`NetworkPolicy`](windlass_permission::network::NetworkPolicy) before its name is looked up. The name is looked up
-//! once, all its addresses have to be fit, and one of those is dialled: what a name means cannot change between the check
-//! and the connection. Only who shows the token is served. Every decision is reported.
+//! The proxy speaks HTTP: `CONNECT` for all encrypted traffic, and requests with an absolute `http://` address. Each is
+//! judged by the [`NetworkPolicy`](windlass_permission::network::NetworkPolicy) before its name is looked up. The name
+//! is looked up once, all its addresses must pass, and one of them is dialled: the name cannot change its meaning
+//! between the check and the connection. Only clients with the token are served. Every decision is reported.
 //!
-//! What is inside a tunnel is not looked at: a program can hide in it that it speaks to another server behind the same
+//! The content of a tunnel is not inspected: a program can hide in it that it speaks to another server behind the same
 //! host.
 
 mod auth;

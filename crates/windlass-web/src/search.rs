@@ -1,4 +1,4 @@
-//! The tool `WebSearch`, and the services that it asks.
+//! Tool `WebSearch`, and its search services.
 
 mod backend;
 mod brave;

@@ -1,4 +1,4 @@
-//! Pages that were read a short time ago.
+//! Cache of pages that were read a short time ago.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,30 +6,30 @@ use std::time::Duration;
 
 use windlass_types::Timestamp;
 
-/// Most pages, and most bytes of all of them.
+/// Maximum number of pages, and maximum number of bytes of all pages together.
 const MOST_PAGES: usize = 64;
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
-/// A page as the model can read it.
+/// Page in the form that the model can read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Page {
-    /// Its address after redirects.
+    /// Address of the page after redirects.
     pub(super) url: String,
     pub(super) status: u16,
-    /// Bytes of the body.
+    /// Number of bytes of the body.
     pub(super) bytes: usize,
     pub(super) media_type: String,
     pub(super) text: String,
-    /// Whether the body was longer than what was read.
+    /// `true` if the body was longer than the part read.
     pub(super) is_cut: bool,
 }
 
-/// The pages that were read last, by the address that was asked for.
+/// Pages that were read last, by the requested address.
 #[derive(Debug, Default)]
 pub(super) struct Cache(Mutex<VecDeque<(String, Timestamp, Arc<Page>)>>);
 
 impl Cache {
-    /// A page that was kept at most this time ago. A clock that was set back makes a page old.
+    /// Returns a page that was cached at most this time ago. A clock that was set back makes a page old.
     pub(super) fn get(&self, url: &str, now: Timestamp, within: Duration) -> Option<Arc<Page>> {
         let mut pages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         pages.retain(|(_, at, _)| *at <= now && now <= at.after(within));

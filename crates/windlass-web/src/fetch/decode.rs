@@ -1,4 +1,4 @@
-//! From the bytes of a body to its text: compression and charset.
+//! Decoding of a body: compression and charset.
 
 use std::io::Write as _;
 
@@ -6,10 +6,10 @@ use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 use flate2::write::GzDecoder;
 use windlass_tool::ToolError;
 
-/// How much is decompressed at a time: what comes of it at most, a thousandfold, still fits.
+/// Number of bytes that are decompressed at a time: their output, at most a thousand times as long, still fits.
 const STEP: usize = 1024;
 
-/// A body as it comes, decompressed and bounded.
+/// Body that is decompressed as it arrives, and bounded.
 pub(super) struct Inflate {
     form: Form,
     limit: usize,
@@ -21,10 +21,10 @@ enum Form {
 }
 
 impl Inflate {
-    /// For a body with this `content-encoding`.
+    /// Creates a decoder for a body with this `content-encoding`.
     ///
     /// # Errors
-    /// It is compressed in a way that was not asked for.
+    /// Fails if the compression was not requested.
     pub(super) fn of(encoding: Option<&str>, limit: usize) -> Result<Self, ToolError> {
         let form = match encoding.map(str::trim).unwrap_or_default().to_ascii_lowercase().as_str() {
             "" | "identity" => Form::Plain(Vec::new()),
@@ -34,10 +34,10 @@ impl Inflate {
         Ok(Self { form, limit })
     }
 
-    /// Adds bytes. `false` when there is more than the limit, and no more is wanted.
+    /// Adds bytes. `false` once the limit is exceeded, and no more bytes are needed.
     ///
     /// # Errors
-    /// They are no part of a gzip stream.
+    /// Fails if the bytes are no part of a gzip stream.
     pub(super) fn add(&mut self, bytes: &[u8]) -> Result<bool, ToolError> {
         for step in bytes.chunks(STEP) {
             let length = match &mut self.form {
@@ -57,10 +57,10 @@ impl Inflate {
         Ok(true)
     }
 
-    /// The body, at most as long as the limit, and whether it was longer.
+    /// Returns the body, at most as long as the limit, and `true` if it was longer.
     ///
     /// # Errors
-    /// The end of a gzip stream is missing.
+    /// Fails if the end of a gzip stream is missing.
     pub(super) fn finish(self) -> Result<(Vec<u8>, bool), ToolError> {
         let mut body = match self.form {
             Form::Plain(body) => body,
@@ -77,8 +77,8 @@ fn damaged() -> ToolError {
     ToolError::rejected("The page is compressed, and damaged.")
 }
 
-/// The text of a body: by its byte order mark, else by the charset of its type, else by what an HTML page says at its
-/// beginning, else UTF-8 if it is that, else as browsers read western pages.
+/// Decodes the text of a body: by its byte-order mark, else by the charset of its type, else by the declaration at the
+/// beginning of an HTML page, else as UTF-8 if valid, else as windows-1252, like browsers.
 pub(super) fn text(bytes: &[u8], charset: Option<&str>, is_html: bool) -> String {
     let named = || charset.and_then(|label| Encoding::for_label(label.as_bytes()));
     let meta = || if is_html { meta_charset(bytes) } else { None };
@@ -89,13 +89,13 @@ pub(super) fn text(bytes: &[u8], charset: Option<&str>, is_html: bool) -> String
     encoding.decode(bytes).0.into_owned()
 }
 
-/// The charset that a page gives in its first kilobyte.
+/// Returns the charset that a page declares in its first kilobyte.
 fn meta_charset(bytes: &[u8]) -> Option<&'static Encoding> {
     let head: String = bytes.iter().take(1024).map(|byte| char::from(*byte).to_ascii_lowercase()).collect();
     let (_, rest) = head.split_once("charset=")?;
     let label = rest.trim_start_matches(['"', '\'', ' ']).split(['"', '\'', ' ', ';', '>', '/']).next()?;
     let encoding = Encoding::for_label(label.as_bytes())?;
-    // A page that can be read as ASCII up to here is not what these are.
+    // A page that is readable as ASCII up to here has no such charset.
     Some(if encoding.is_ascii_compatible() { encoding } else { UTF_8 })
 }
 

@@ -1,15 +1,15 @@
-//! What a body is, by its type and its beginning.
+//! Kind of a body, by its type and its beginning.
 
-/// What is made of a body.
+/// Kind of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Html,
     Text,
-    /// Bytes of which no text can be made.
+    /// Bytes without a text form.
     Binary,
 }
 
-/// The media type of a `content-type`, in small letters, and its charset.
+/// Splits a `content-type` into the media type, in lower case, and the charset.
 pub(super) fn media_type(header: &str) -> (String, Option<String>) {
     let mut parts = header.split(';').map(str::trim);
     let media_type = parts.next().unwrap_or_default().to_ascii_lowercase();
@@ -20,7 +20,7 @@ pub(super) fn media_type(header: &str) -> (String, Option<String>) {
     (media_type, charset)
 }
 
-/// What a body is. A type that says text is not believed of bytes that are none.
+/// Returns the kind of a body. A text type is not trusted if the bytes are no text.
 pub(super) fn of(media_type: &str, bytes: &[u8]) -> Kind {
     const TEXTS: [&str; 11] = [
         "application/json",

@@ -1,4 +1,4 @@
-//! From an address to the bytes of a page.
+//! Loading of a page from its address.
 
 use std::future::poll_fn;
 use std::net::{IpAddr, SocketAddr};
@@ -11,23 +11,23 @@ use super::FetchOptions;
 use super::decode::Inflate;
 use super::url::PageUrl;
 
-/// What was found at an address.
+/// Outcome of loading an address.
 #[derive(Debug)]
 pub(super) enum Found {
     Page(RawPage),
-    /// It is on another host now, which has not been judged.
+    /// The page has moved to another host, which has not been judged.
     Elsewhere(PageUrl),
 }
 
-/// A page as it came.
+/// Page as it was received.
 #[derive(Debug)]
 pub(super) struct RawPage {
     pub(super) url: PageUrl,
     pub(super) status: u16,
     pub(super) content_type: Option<String>,
-    /// The body, decompressed.
+    /// Decompressed body.
     pub(super) bytes: Vec<u8>,
-    /// Whether the body was longer.
+    /// `true` if the body was longer.
     pub(super) is_cut: bool,
 }
 
@@ -48,7 +48,7 @@ pub(super) async fn load(options: &FetchOptions, url: PageUrl) -> Result<Found, 
     Err(ToolError::rejected(format!("{} redirects too often.", url.as_str())))
 }
 
-/// Where an answer sends on to.
+/// Returns the target of a redirect.
 fn redirection(response: &HttpResponse) -> Option<&str> {
     matches!(response.status(), 301 | 302 | 303 | 307 | 308).then(|| response.header("location"))?
 }
@@ -71,7 +71,7 @@ async fn request(options: &FetchOptions, url: &PageUrl) -> Result<HttpResponse, 
     options.transport.send(request, &addresses).await.map_err(|error| unreachable(target, error))
 }
 
-/// What the policy says before a name is looked up.
+/// Returns the decision of the policy before a name is looked up.
 pub(super) fn judge(policy: &NetworkPolicy, target: &Target) -> Result<Permission, ToolError> {
     match policy.judge(target) {
         Verdict::Allowed(permission) => Ok(permission),
@@ -83,7 +83,7 @@ pub(super) fn judge(policy: &NetworkPolicy, target: &Target) -> Result<Permissio
     }
 }
 
-/// The addresses of a target, all of them checked.
+/// Returns the addresses of a target, all of them checked.
 async fn checked(
     options: &FetchOptions,
     target: &Target,

@@ -1,10 +1,10 @@
-//! From a page to Markdown.
+//! Conversion of a page to Markdown.
 
 use ::url::Url;
 
 use super::simplify::simplify;
 
-/// A page of HTML as Markdown, with its title in front. Time and memory follow the size of the page.
+/// Converts an HTML page to Markdown, with its title in front. Time and memory are linear in the size of the page.
 pub(super) fn markdown(html: &str, base: &Url) -> String {
     let simple = simplify(html, base);
     // The converter reads from memory, and so has no reason to fail.
@@ -15,7 +15,7 @@ pub(super) fn markdown(html: &str, base: &Url) -> String {
     if is_said { text } else { format!("# {}\n\n{text}", simple.title) }
 }
 
-/// Leaves at most one empty line between others, and no blanks at their ends, except in blocks of code.
+/// Leaves at most one empty line between others, and no trailing blanks, except in blocks of code.
 fn tidy(text: &str) -> String {
     let (mut tidy, mut empty, mut in_code) = (String::new(), 0, false);
     for line in text.lines() {

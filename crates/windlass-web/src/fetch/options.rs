@@ -1,4 +1,4 @@
-//! What a `WebFetch` may reach, and its bounds.
+//! Options of `WebFetch`: reachable hosts and bounds.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,42 +9,42 @@ use windlass_permission::network::NetworkPolicy;
 use super::{NetworkPages, PageTransport};
 use crate::{Network, SystemNetwork};
 
-/// What a [`WebFetch`](super::WebFetch) may reach, and its bounds.
+/// Reachable hosts and bounds of a [`WebFetch`](super::WebFetch).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct FetchOptions {
-    /// Which hosts may be reached at all; what the rules of the session say of a call comes before that. A host that no entry
-    /// names is reached at its public addresses on the usual ports. Default: no entry.
+    /// Hosts that may be reached at all; the rules of the session apply to a call before that. A host without an entry
+    /// is reached at its public addresses on the usual ports. Default: no entry.
     pub policy: NetworkPolicy,
-    /// Longest time of a call, over all its redirects. Default: 30 s.
+    /// Maximum time of a call, over all its redirects. Default: 30 s.
     pub timeout: Duration,
-    /// Most bytes of a page, after decompression. What is longer is cut. Default: 5 MiB.
+    /// Maximum number of bytes of a page, after decompression. A longer page is cut. Default: 5 MiB.
     pub max_bytes: usize,
-    /// Most redirects on one host. Default: 5.
+    /// Maximum number of redirects on one host. Default: 5.
     pub max_redirects: usize,
-    /// Most characters of a page that one call returns. Default: 40,000.
+    /// Maximum number of characters of a page that one call returns. Default: 40,000.
     pub max_characters: usize,
-    /// How long a page is kept, and not requested again. Default: 15 minutes.
+    /// Time for which a page is cached, and not requested again. Default: 15 minutes.
     pub cache_time: Duration,
-    /// What reads a page and answers the prompt of a call. Default: `None`, the call returns the page.
+    /// Model that reads a page and answers the prompt of a call. Default: `None`, the call returns the page.
     pub reader: Option<Reader>,
-    /// How names are looked up. Default: as this machine does it.
+    /// Resolver of names. Default: that of this machine.
     pub network: Arc<dyn Network>,
-    /// How requests are sent. Default: directly, with the certificate authorities of this machine.
+    /// Transport of requests. Default: directly, with the certificate authorities of this machine.
     pub transport: Arc<dyn PageTransport>,
 }
 
-/// The model that answers the prompt of a call from a page. It runs as an agent below the one that calls, so that budget and
+/// Model that answers the prompt of a call from a page. It runs as a child of the calling agent, so that budget and
 /// events are those of the session. It has no tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reader {
-    /// Its model, by id or alias. `None`: the model of the agent that calls.
+    /// Model, by id or alias. `None`: the model of the calling agent.
     pub model: Option<String>,
 }
 
 impl Reader {
-    /// A model by id or alias; a small one is enough.
+    /// Creates a reader with a model by id or alias; a small one is enough.
     #[must_use]
     pub fn new(model: impl Into<String>) -> Self {
         Self { model: Some(model.into()) }
@@ -68,8 +68,8 @@ impl Default for FetchOptions {
 }
 
 impl FetchOptions {
-    /// Takes proxies and certificate authorities from variables, by a lookup: `HTTPS_PROXY`, `NO_PROXY`, `SSL_CERT_FILE` and
-    /// the others that providers read too.
+    /// Reads proxies and certificate authorities from variables, by a lookup: `HTTPS_PROXY`, `NO_PROXY`,
+    /// `SSL_CERT_FILE` and the others that providers read too.
     #[must_use]
     pub fn look_up(mut self, lookup: &dyn Fn(&str) -> Option<String>) -> Self {
         let mut http = HttpOptions::default();

@@ -1,19 +1,19 @@
-//! The part of a page that one call returns.
+//! Part of a page that one call returns.
 
-/// A part of a text, in characters.
+/// Part of a text, in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Part<'a> {
     pub(super) text: &'a str,
-    /// Where it begins, in characters.
+    /// Offset of the part, in characters.
     pub(super) start: usize,
-    /// How many characters the whole text has.
+    /// Length of the whole text, in characters.
     pub(super) whole: usize,
-    /// Where the rest begins, if there is one.
+    /// Offset of the rest in characters, if there is one.
     pub(super) rest: Option<usize>,
 }
 
-/// The part that begins at an offset and has at most so many characters. It ends with a line if there is one in its second
-/// half.
+/// Returns the part that begins at an offset and has at most `most` characters. It ends at the end of a line if there
+/// is one in its second half.
 pub(super) fn part(text: &str, offset: usize, most: usize) -> Part<'_> {
     let whole = text.chars().count();
     let at = |count: usize| text.char_indices().nth(count).map_or(text.len(), |(index, _)| index);

@@ -1,8 +1,8 @@
-//! A page in small: the elements that Markdown knows, each closed, none deeper than a limit.
+//! Simplified page: the elements that Markdown knows, each closed, none deeper than a limit.
 //!
-//! Pages are written to be shown, and by people who may want to harm who reads them: nested without end, never closed, so that
-//! each paragraph opens a thousand styles again. What stands here takes one look at each token, so its time and its output
-//! follow the size of the page, and what reads its output may recurse.
+//! Pages are written for display, and some by attackers of their readers: nested without end, or never closed, so that
+//! each paragraph opens a thousand styles again. This simplifier looks at each token once, so its time and its output
+//! are linear in the size of the page, and readers of its output may recurse.
 
 use std::cell::RefCell;
 
@@ -11,13 +11,13 @@ use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::states::RawKind;
 use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
 
-/// How deep elements nest at most. What is deeper keeps its text.
+/// Maximum nesting depth of elements. Deeper ones keep only their text.
 const DEEPEST: usize = 40;
 
-/// Longest address of a link that is kept, in bytes.
+/// Maximum length of a kept link address, in bytes.
 const LONGEST_LINK: usize = 2_000;
 
-/// What is left of a page.
+/// Simplified content of a page.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Simple {
     pub(super) title: String,
@@ -45,7 +45,7 @@ struct State {
     title: String,
     in_title: bool,
     open: Vec<&'static str>,
-    /// The element whose content is left out, and how often it is open.
+    /// Element whose content is left out, and the number of its open instances.
     hidden: Option<(String, usize)>,
 }
 
@@ -70,7 +70,7 @@ impl State {
             return;
         }
         if name == "title" {
-            // Only that of the page itself, not that of a picture in it.
+            // Only the title of the page itself, not of a picture in it.
             self.in_title = self.title.is_empty();
         } else if is_hidden(name) {
             self.hidden = (!tag.self_closing).then(|| (name.to_owned(), 1));
@@ -94,7 +94,7 @@ impl State {
         }
     }
 
-    /// What is kept of the attributes. `None` if the element is worth nothing without one that is missing.
+    /// Returns the kept attributes. `None` if the element is useless without a missing one.
     fn attributes(&self, kept: &str, tag: &Tag) -> Option<String> {
         let value =
             |name: &str| tag.attrs.iter().find(|attribute| &*attribute.name.local == name).map(|found| &*found.value);
@@ -127,7 +127,7 @@ impl State {
         Some(text)
     }
 
-    /// A link as a whole address.
+    /// Returns a link as an absolute address.
     fn link(&self, text: &str) -> Option<String> {
         let link = self.base.join(text.trim()).ok()?;
         let is_kept = matches!(link.scheme(), "http" | "https" | "mailto") && link.as_str().len() <= LONGEST_LINK;
@@ -146,7 +146,7 @@ impl State {
             self.in_title = false;
         }
         let Some(kept) = kept(name) else { return };
-        // What is open outside of a cell is not closed inside of it.
+        // Elements that are open outside a cell are not closed inside it.
         let from = self.open.iter().rposition(|open| is_cell(open)).filter(|_| !is_table(kept)).map_or(0, |at| at + 1);
         let inside = self.open.get(from..).unwrap_or_default();
         if let Some(at) = inside.iter().rposition(|open| *open == kept) {
@@ -154,7 +154,7 @@ impl State {
         }
     }
 
-    /// Closes what an element ends whose end need not be written.
+    /// Closes elements whose end tag is optional and implied by the next element.
     fn close_implied(&mut self, next: &str) {
         let (ended, inside): (&[&str], &[&str]) = match next {
             "li" => (&["li"], &["ul", "ol"]),
@@ -198,7 +198,7 @@ impl TokenSink for Sink {
     }
 }
 
-/// How the content of an element is read in which there are no elements.
+/// Returns the tokenizer state for an element whose content has no elements.
 fn raw(name: &str) -> Option<RawKind> {
     match name {
         "title" | "textarea" => Some(RawKind::Rcdata),
@@ -208,17 +208,17 @@ fn raw(name: &str) -> Option<RawKind> {
     }
 }
 
-/// Elements whose content is no text of the page.
+/// `true` for elements whose content is no text of the page.
 fn is_hidden(name: &str) -> bool {
     const HIDDEN: [&str; 18] = [
         "applet", "audio", "canvas", "datalist", "embed", "frameset", "iframe", "math", "noembed", "noframes",
         "noscript", "object", "script", "select", "style", "svg", "template", "video",
     ];
-    // These have no end, so nothing would end what they hide.
+    // This element has no end tag, so nothing would end the hidden content.
     HIDDEN.contains(&name) && name != "embed"
 }
 
-/// The element that stands for one, if it is kept.
+/// Returns the element that replaces this one, if it is kept.
 fn kept(name: &str) -> Option<&'static str> {
     const KEPT: [&str; 26] = [
         "a",

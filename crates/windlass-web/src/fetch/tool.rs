@@ -1,4 +1,4 @@
-//! The tool itself.
+//! Implementation of the tool `WebFetch`.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,23 +19,23 @@ use super::part::{Part, part};
 use super::url::PageUrl;
 use super::{FetchOptions, decode, reader};
 
-/// Most characters of the page of a server that reports a failure.
+/// Maximum number of characters of a page that reports a failure.
 const MOST_OF_FAILURE: usize = 2_000;
 
-/// What the tool takes.
+/// Input of the tool.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct WebFetchInput {
     /// The whole address, such as `https://example.com/docs`. Plain http is requested as https.
     pub url: String,
-    /// What you want to know from the page.
+    /// Question that the page should answer.
     pub prompt: Option<String>,
     /// For the rest of a long page: how many of its characters to skip, as an earlier result says.
     pub offset: Option<u32>,
 }
 
-/// What hosts and hooks get beside the text.
+/// Structured result for hosts and hooks, beside the text.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Fetched<'a> {
@@ -47,7 +47,7 @@ struct Fetched<'a> {
     url: &'a str,
 }
 
-/// Reads pages of the web. Each call asks, unless a rule `WebFetch(domain:…)` allows the host.
+/// Tool that reads pages of the web. Each call asks, unless a rule `WebFetch(domain:…)` allows the host.
 ///
 /// ```
 /// use windlass_web::fetch::{FetchOptions, WebFetch};
@@ -65,15 +65,15 @@ pub struct WebFetch {
 }
 
 impl WebFetch {
-    /// The tool with these bounds. Clones share the pages that are kept.
+    /// Creates the tool with these options. Clones share the cached pages.
     #[must_use]
     pub fn new(options: FetchOptions) -> Self {
         Self { options: Arc::new(options), cache: Arc::default() }
     }
 
-    /// The page of an address, requested unless it is kept. `Err` with a text where there is none to read.
+    /// Returns the page of an address, requested unless it is cached. `Err` with a text if there is none to read.
     async fn page(&self, url: PageUrl, cx: &ToolCx) -> Result<Result<Arc<Page>, ToolOutput>, ToolError> {
-        // A page that was kept before the policy changed is not read past it.
+        // A page that was cached before the policy changed is judged again.
         judge(&self.options.policy, url.target())?;
         let asked = url.as_str().to_owned();
         if let Some(page) = self.cache.get(&asked, cx.clock().now(), self.options.cache_time) {
@@ -157,7 +157,7 @@ impl Tool for WebFetch {
     }
 }
 
-/// What the model reads of a page that is on another host now.
+/// Returns the output for a page that has moved to another host.
 fn elsewhere(next: &PageUrl) -> ToolOutput {
     let next = next.as_str();
     ToolOutput::text(format!(
@@ -165,7 +165,7 @@ fn elsewhere(next: &PageUrl) -> ToolOutput {
     ))
 }
 
-/// A page as text. What takes long is done beside the other tasks.
+/// Converts a page to text. Slow conversions run on another thread.
 async fn readable(raw: RawPage) -> Result<Page, ToolError> {
     let (media_type, charset) = kind::media_type(raw.content_type.as_deref().unwrap_or_default());
     let kind = kind::of(&media_type, &raw.bytes);
@@ -186,7 +186,7 @@ async fn readable(raw: RawPage) -> Result<Page, ToolError> {
     tokio::task::spawn_blocking(work).await.map_err(|_| ToolError::rejected("The page could not be read."))
 }
 
-/// A part of a page between two lines that it cannot know.
+/// Frames a part of a page between two lines that it cannot know.
 fn framed(page: &Page, part: Part<'_>, bits: u128) -> String {
     let mark = boundary_mark(bits, [part.text]);
     let Page { url, status, bytes, .. } = page;
@@ -204,12 +204,12 @@ fn framed(page: &Page, part: Part<'_>, bits: u128) -> String {
     text
 }
 
-/// The answer of the reader, and from what it comes.
+/// Returns the answer of the reader, with its source.
 fn answered(page: &Page, part: Part<'_>, answer: &str) -> String {
     format!("From {}, read by another model:\n\n{}{}", page.url, answer.trim(), rest(part))
 }
 
-/// How to read on.
+/// Returns the hint on reading the rest.
 fn rest(part: Part<'_>) -> String {
     match part.rest {
         Some(rest) => format!(
@@ -220,7 +220,7 @@ fn rest(part: Part<'_>) -> String {
     }
 }
 
-/// The usual words for a status.
+/// Returns the usual reason phrase of a status.
 fn reason(status: u16) -> &'static str {
     match status {
         200 => "OK",

@@ -1,4 +1,4 @@
-//! The port to servers of pages.
+//! Port to servers of pages.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use async_trait::async_trait;
 use windlass_http::{HttpError, HttpOptions, HttpRequest, HttpResponse, HttpTransport as _, NetworkTransport};
 
-/// Sends one request for a page to addresses that were checked.
+/// Sends one request for a page to checked addresses.
 ///
 /// ```
 /// use std::net::SocketAddr;
@@ -30,25 +30,26 @@ use windlass_http::{HttpError, HttpOptions, HttpRequest, HttpResponse, HttpTrans
 /// ```
 #[async_trait]
 pub trait PageTransport: fmt::Debug + Send + Sync + 'static {
-    /// Whether requests for a URL go through a proxy, which looks the name up itself. `send` is given no addresses then.
+    /// `true` if requests for a URL are sent through a proxy, which looks the name up itself. `send` gets no addresses
+    /// then.
     fn is_proxied(&self, url: &str) -> bool;
 
-    /// Sends a request, connecting to these addresses alone, and waits for the head of its answer. It follows no redirect and
-    /// repeats nothing. Dropping the future ends the request.
+    /// Sends a request, connecting only to these addresses, and waits for the head of its answer. Follows no redirect
+    /// and retries nothing. Dropping the future ends the request.
     ///
     /// # Errors
-    /// There is no answer.
+    /// Fails if there is no answer.
     async fn send(&self, request: HttpRequest, addresses: &[SocketAddr]) -> Result<HttpResponse, HttpError>;
 }
 
-/// Sends requests over the network of this machine, with a connection of its own for each.
+/// Transport over the network of this machine, with a connection of its own for each request.
 #[derive(Debug, Clone)]
 pub struct NetworkPages {
     options: HttpOptions,
 }
 
 impl NetworkPages {
-    /// With these limits, proxies and certificate authorities.
+    /// Creates a transport with these limits, proxies and certificate authorities.
     #[must_use]
     pub fn new(options: HttpOptions) -> Self {
         Self { options }

@@ -4,10 +4,10 @@ use ::url::Url;
 use windlass_permission::network::{NetworkPolicy, Target, Verdict};
 use windlass_tool::ToolError;
 
-/// Longest address, in bytes.
+/// Maximum length of an address, in bytes.
 const LONGEST: usize = 8_192;
 
-/// An address that may be requested. Host and port are those that were judged.
+/// Address that may be requested. Host and port are the judged ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PageUrl {
     url: Url,
@@ -15,11 +15,12 @@ pub(super) struct PageUrl {
 }
 
 impl PageUrl {
-    /// Reads an address as the model writes it. Plain http becomes https, unless the policy names the host as one of this
-    /// network.
+    /// Parses an address as the model writes it. Plain http becomes https, unless the policy names the host as one of
+    /// this network.
     ///
     /// # Errors
-    /// It is no address of a page, or one that programs read differently. The text says what to write.
+    /// Fails if the text is no address of a page, or one that programs read differently. The error text gives a correct
+    /// form.
     pub(super) fn parse(text: &str, policy: &NetworkPolicy) -> Result<Self, ToolError> {
         let text = text.trim();
         let refused = |why: &str| ToolError::invalid_input(format!("url {why}"));
@@ -34,7 +35,7 @@ impl PageUrl {
         if !parsed.username().is_empty() || parsed.password().is_some() {
             return Err(refused("must not have a user name or a password in it"));
         }
-        // The rules of the session have judged the text; what is requested must have the host that they saw.
+        // The rules of the session have judged the text; the request must have the host that they saw.
         let judged = Target::of_url(text);
         let mut url = parsed;
         url.set_fragment(None);
@@ -48,7 +49,7 @@ impl PageUrl {
         Ok(Self { url, target })
     }
 
-    /// Where an answer sends on to: read against this address.
+    /// Resolves the target of a redirect against this address.
     pub(super) fn redirected(&self, location: &str, policy: &NetworkPolicy) -> Result<Self, ToolError> {
         let joined = self.url.join(location.trim());
         let joined = joined.map_err(|_| ToolError::rejected("The page sends on to something that is no address."))?;
@@ -68,11 +69,11 @@ impl PageUrl {
     }
 }
 
-/// Makes plain http https. A server that the policy names as one of this network has no certificate as a rule.
+/// Changes plain http to https. A server that the policy names as one of this network usually has no certificate.
 fn upgrade(url: &mut Url, target: &Target, policy: &NetworkPolicy) {
     let is_own = matches!(policy.judge(target), Verdict::Allowed(permission) if permission.allows_private());
     if url.scheme() == "http" && !is_own {
-        // Never refused: both schemes are of the same kind. Without a port it is that of https from now on.
+        // Never refused: both schemes are of the same kind. Without a port, that of https is used from now on.
         let _ = url.set_scheme("https");
     }
 }

@@ -1,4 +1,4 @@
-//! The token that a program has to show.
+//! Token that a program has to show.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use hyper::header::{HeaderMap, PROXY_AUTHORIZATION};
 use subtle::ConstantTimeEq as _;
 use windlass_tool::Ids;
 
-/// The name of the user, since a token alone does not fit into addresses of proxies.
+/// User name, because a token alone does not fit into proxy addresses.
 pub(super) const USER: &str = "windlass";
 
-/// 256 random bits, as text. Its debug form does not show them.
+/// Token of 256 random bits, as text. Its debug form does not show them.
 #[derive(Clone)]
 pub(super) struct Token {
     text: String,
@@ -29,7 +29,8 @@ impl Token {
         &self.text
     }
 
-    /// Whether a request shows it, once. In a time that does not depend on where the two differ.
+    /// `true` if a request shows the token exactly once. The comparison takes the same time wherever the first
+    /// difference is.
     pub(super) fn is_shown(&self, headers: &HeaderMap) -> bool {
         let mut shown = headers.get_all(PROXY_AUTHORIZATION).iter();
         let (Some(value), None) = (shown.next(), shown.next()) else { return false };

@@ -1,35 +1,35 @@
-//! What is reported of each decision.
+//! Reports of the proxy's decisions.
 
 use std::fmt;
 use std::net::SocketAddr;
 
-/// What the proxy did with a request.
+/// Decision of the proxy on a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EgressEvent {
-    /// Host and port, in their canonical form. `None` if the request named none that can be read, or showed no token.
+    /// Host and port, in their canonical form. `None` if the request named none that is readable, or showed no token.
     pub target: Option<String>,
-    /// From where it came. `None` on a Unix socket.
+    /// Address of the client. `None` on a Unix socket.
     pub from: Option<SocketAddr>,
-    /// What became of it.
+    /// Outcome of the request.
     pub outcome: EgressOutcome,
 }
 
-/// What became of a request to the proxy.
+/// Outcome of a request to the proxy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EgressOutcome {
-    /// It was let through. The entry that allows it, or empty if it was asked about.
+    /// The request was allowed by this entry, or by an answer if the text is empty.
     Allowed(String),
-    /// It was refused by the policy, for this reason.
+    /// The request was denied by the policy, for this reason.
     Denied(String),
-    /// The policy has no entry for it, and it was refused: it was not asked about, or the answer was no.
+    /// The policy has no entry for the target, and the request was refused: nobody was asked, or the answer was no.
     Undecided,
-    /// It was allowed but could not be reached, for this reason.
+    /// The request was allowed but the target could not be reached, for this reason.
     Failed(String),
     /// The request is none that a proxy serves, for this reason.
     Malformed(String),
-    /// It showed no token, or a wrong one.
+    /// The request showed no token, or a wrong one.
     Unauthorized,
 }
 

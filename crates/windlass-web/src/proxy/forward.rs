@@ -1,4 +1,4 @@
-//! Requests with a whole address, which are sent on; and tunnels.
+//! Forwarding of requests with an absolute address, and tunnels.
 
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -20,13 +20,13 @@ use super::gate::Gate;
 use super::traffic::{Counted, Traffic};
 use super::{EgressOutcome, head};
 
-/// Answers the requests of one connection.
+/// Handler of the requests of one connection.
 pub(super) struct Conversation {
     pub(super) gate: Arc<Gate>,
     pub(super) token: Token,
-    /// Who is at the other end.
+    /// Address of the client.
     pub(super) from: Option<SocketAddr>,
-    /// The tunnel that the connection becomes.
+    /// Tunnel that the connection becomes.
     pub(super) tunnel: Mutex<Option<(OnUpgrade, TcpStream)>>,
 }
 
@@ -77,7 +77,7 @@ impl Conversation {
         let (mut sender, connection) = hyper::client::conn::http1::handshake(io).await.map_err(unreachable)?;
         let idle = self.gate.options.idle_timeout;
         let driving = tokio::spawn(async move {
-            // How it ended is seen by the body.
+            // The body reports the outcome.
             let _ = traffic.bound(idle, connection).await;
         });
         let driving = EndOnDrop(driving);
@@ -94,13 +94,13 @@ impl Conversation {
     }
 }
 
-/// Whether a request says that it has no body.
+/// `true` if a request declares that it has no body.
 fn is_bare(request: &Request<Incoming>) -> bool {
     !request.headers().contains_key(header::TRANSFER_ENCODING)
         && request.headers().get(header::CONTENT_LENGTH).is_none_or(|length| length == "0")
 }
 
-/// For whom a request with a whole address is, and what is left of the address.
+/// Returns the target of a request with an absolute address, and the rest of the address.
 fn http_target(uri: &Uri) -> Option<(Target, Uri)> {
     if uri.scheme_str() != Some("http") {
         return None;
@@ -128,15 +128,15 @@ fn own(status: StatusCode, text: &str) -> Response<Answer> {
     response
 }
 
-/// The body of an answer.
+/// Body of an answer.
 pub(super) enum Answer {
-    /// One of the proxy itself.
+    /// Body of the proxy itself.
     Own(Option<Bytes>),
-    /// One of the server, with the task that drives the connection to it.
+    /// Body of the server, with the task that drives the connection to it.
     Relayed { body: Incoming, _driving: EndOnDrop },
 }
 
-/// Ends its task when it is dropped.
+/// Guard that aborts its task when it is dropped.
 pub(super) struct EndOnDrop(JoinHandle<()>);
 
 impl Drop for EndOnDrop {

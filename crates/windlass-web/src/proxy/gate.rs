@@ -1,4 +1,4 @@
-//! From a target to a connection, or to the reason why there is none.
+//! Judgement of targets, and connection to permitted ones.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -17,10 +17,10 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// A connection to a target. Its name is looked up once, and only addresses that were checked are dialled.
+    /// Connects to a target. Its name is looked up once, and only checked addresses are dialled.
     ///
     /// # Errors
-    /// It must not or cannot be reached. Either way the outcome is reported.
+    /// Fails if the target must not or cannot be reached. The outcome is reported in every case.
     pub(super) async fn connect(&self, target: &Target, from: Option<SocketAddr>) -> Result<TcpStream, EgressOutcome> {
         let connected = timeout(self.options.connect_timeout, self.dial(target, self.permission(target).await)).await;
         let late = || Err(EgressOutcome::Failed("it took too long to connect".to_owned()));

@@ -2,7 +2,7 @@
 
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 
-/// Headers that are meant for the next neighbour only.
+/// Headers for the next hop only.
 const HOP_BY_HOP: [HeaderName; 9] = [
     header::CONNECTION,
     HeaderName::from_static("keep-alive"),
@@ -15,7 +15,7 @@ const HOP_BY_HOP: [HeaderName; 9] = [
     header::UPGRADE,
 ];
 
-/// Takes out what is meant for this proxy alone, the token among it. How the body is framed is said anew.
+/// Removes the headers that are for this proxy alone, including the token. The framing of the body is declared anew.
 pub(super) fn strip(headers: &mut HeaderMap) {
     let named: Vec<HeaderName> = headers
         .get_all(header::CONNECTION)
@@ -23,7 +23,7 @@ pub(super) fn strip(headers: &mut HeaderMap) {
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(','))
         .filter_map(|name| HeaderName::from_bytes(name.trim().as_bytes()).ok())
-        // A neighbour cannot take out what says where the body ends and for whom the request is.
+        // A client cannot remove the headers that declare the end of the body and the target host.
         .filter(|name| *name != header::CONTENT_LENGTH && *name != header::HOST)
         .collect();
     for name in HOP_BY_HOP.iter().chain(&named) {
@@ -31,7 +31,7 @@ pub(super) fn strip(headers: &mut HeaderMap) {
     }
 }
 
-/// Names the host for which the request is, in place of what it says.
+/// Sets the host of the request, replacing its own header.
 pub(super) fn set_host(headers: &mut HeaderMap, host: &str, port: u16) -> Option<()> {
     let text = if port == 80 { host.to_owned() } else { format!("{host}:{port}") };
     headers.insert(header::HOST, HeaderValue::from_str(&text).ok()?);

@@ -1,4 +1,4 @@
-//! Where the proxy listens, and for how long.
+//! Listener of the proxy, and its lifetime.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -22,28 +22,29 @@ use super::gate::Gate;
 use super::options::EgressOptions;
 use super::traffic::tunnel;
 
-/// What is read ahead of a request. The least that the HTTP library takes.
+/// Minimum size of the read buffer that the HTTP library accepts, in bytes.
 const LEAST_BUFFER: usize = 8 * 1024;
 
-/// Accepting fails when descriptors run out; trying again at once would only cost processor time.
+/// Pause after a failed accept. Accepting fails when descriptors run out; trying again at once would only waste
+/// processor time.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Variables that name the proxy, as the usual programs read them.
+/// Variables that name the proxy for the usual programs.
 const VARIABLES: [&str; 6] = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
 
 /// Variables that would send requests past the proxy.
 const EXCEPTIONS: [&str; 2] = ["NO_PROXY", "no_proxy"];
 
-/// Why a proxy could not start.
+/// Reason why a proxy could not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EgressError {
-    /// The address or the socket cannot be listened on.
+    /// Listening on the address or the socket failed.
     #[error("the proxy cannot listen")]
     Bind(#[source] io::Error),
 }
 
-/// A running proxy. Dropping it ends it at once, with all connections through it.
+/// Running proxy. Dropping it ends it at once, with all connections through it.
 pub struct EgressProxy {
     address: Option<SocketAddr>,
     token: Token,
@@ -52,11 +53,11 @@ pub struct EgressProxy {
 }
 
 impl EgressProxy {
-    /// Starts on a free port of 127.0.0.1 (of ::1 where there is no such address), with a fresh token, on the current tokio
-    /// runtime, which needs I/O and time.
+    /// Starts on a free port of 127.0.0.1 (of ::1 if there is no such address), with a fresh token, on the current
+    /// tokio runtime, which needs I/O and time.
     ///
     /// # Errors
-    /// No loopback address can be listened on.
+    /// Fails if no loopback address can be listened on.
     pub async fn start(policy: NetworkPolicy, options: EgressOptions) -> Result<Self, EgressError> {
         let listener = match TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await {
             Ok(listener) => listener,
@@ -66,11 +67,11 @@ impl EgressProxy {
         Ok(Self::serve(Listener::Tcp(listener), Some(address), policy, options))
     }
 
-    /// Starts on a Unix socket, for programs that have no network of their own and reach it by a path. The folder must be one
-    /// that no other user can enter; a socket that is there already is an error. Who starts the proxy removes the socket.
+    /// Starts on a Unix socket, for programs that have no network of their own and reach the proxy by a path. The
+    /// folder must be inaccessible to other users; an existing socket is an error. The caller removes the socket.
     ///
     /// # Errors
-    /// The socket cannot be made.
+    /// Fails if the socket cannot be created.
     #[cfg(unix)]
     pub fn start_at(
         path: &std::path::Path,
@@ -89,33 +90,35 @@ impl EgressProxy {
         Self { address, token, policy, serving }
     }
 
-    /// The address, or `None` if it listens on a Unix socket.
+    /// Returns the address, or `None` if the proxy listens on a Unix socket.
     #[must_use]
     pub fn address(&self) -> Option<SocketAddr> {
         self.address
     }
 
-    /// The address of the proxy as programs take it, token included: `http://windlass:TOKEN@127.0.0.1:40123`. `None` if it
+    /// Returns the URL of the proxy for programs, token included: `http://windlass:TOKEN@127.0.0.1:40123`. `None` if it
     /// listens on a Unix socket; see [`url_at`](Self::url_at).
     #[must_use]
     pub fn url(&self) -> Option<String> {
         self.address.map(|address| self.url_at(address))
     }
 
-    /// As [`url`](Self::url), for a program that reaches the proxy at another address, over a bridge to its Unix socket.
+    /// Returns the URL like [`url`](Self::url), for a program that reaches the proxy at another address, over a bridge
+    /// to its Unix socket.
     #[must_use]
     pub fn url_at(&self, address: SocketAddr) -> String {
         format!("http://{USER}:{}@{address}", self.token.text())
     }
 
-    /// The variables that send the usual programs through the proxy, for [`Self::address`]. Empty if it listens on a Unix
-    /// socket.
+    /// Returns the variables that send the usual programs through the proxy, for [`Self::address`]. Empty if it listens
+    /// on a Unix socket.
     #[must_use]
     pub fn environment(&self) -> Vec<(&'static str, String)> {
         self.address.map(|address| self.environment_at(address)).unwrap_or_default()
     }
 
-    /// As [`environment`](Self::environment), for a program that reaches the proxy at another address.
+    /// Returns the variables like [`environment`](Self::environment), for a program that reaches the proxy at another
+    /// address.
     #[must_use]
     pub fn environment_at(&self, address: SocketAddr) -> Vec<(&'static str, String)> {
         let url = self.url_at(address);
@@ -123,7 +126,7 @@ impl EgressProxy {
         proxies.chain(EXCEPTIONS.into_iter().map(|name| (name, String::new()))).collect()
     }
 
-    /// Replaces the policy for what is asked from now on. Tunnels that are open stay.
+    /// Replaces the policy for new requests. Open tunnels stay.
     pub fn set_policy(&self, policy: NetworkPolicy) {
         *self.policy.write().unwrap_or_else(PoisonError::into_inner) = policy;
     }
@@ -170,7 +173,7 @@ impl Listener {
         match self {
             Self::Tcp(listener) => {
                 let (stream, from) = listener.accept().await?;
-                // Without it small writes wait for acknowledgements; with it they are merely slower.
+                // Without this option small writes wait for acknowledgements; a failure only makes them slower.
                 let _ = stream.set_nodelay(true);
                 Ok((Box::new(stream), Some(from)))
             }

@@ -1,4 +1,4 @@
-//! Bounds of a proxy, and whom it asks.
+//! Options of a proxy.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::{Network, SystemNetwork};
 
 pub(super) type EventSink = Arc<dyn Fn(&EgressEvent) + Send + Sync>;
 
-/// Answers for targets that no entry of the policy names.
+/// Decides on targets that no entry of the policy names.
 ///
 /// ```
 /// use windlass_permission::network::Target;
@@ -31,8 +31,8 @@ pub(super) type EventSink = Arc<dyn Fn(&EgressEvent) + Send + Sync>;
 /// ```
 #[async_trait]
 pub trait AskTarget: Send + Sync + 'static {
-    /// Whether the public addresses of the target may be dialled, this time. The future is dropped when the program that asks
-    /// gives up.
+    /// Returns `true` if the public addresses of the target may be dialled this time. The future is dropped when the
+    /// requesting program gives up.
     async fn may_reach(&self, target: &Target) -> bool;
 }
 
@@ -40,21 +40,21 @@ pub trait AskTarget: Send + Sync + 'static {
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct EgressOptions {
-    /// Most connections at a time; further ones wait. Default: 128.
+    /// Maximum number of concurrent connections; further ones wait. Default: 128.
     pub max_connections: usize,
-    /// Most bytes of the head of a request, at least 8 KiB. Default: 64 KiB.
+    /// Maximum number of bytes of the head of a request, at least 8 KiB. Default: 64 KiB.
     pub max_head_bytes: usize,
-    /// Longest time for the head of a request, and between two requests on one connection. Default: 10 s.
+    /// Maximum time for the head of a request, and between two requests on one connection. Default: 10 s.
     pub head_timeout: Duration,
-    /// Longest time to look a name up and to connect, over all its addresses. Default: 30 s.
+    /// Maximum time to look a name up and to connect, over all its addresses. Default: 30 s.
     pub connect_timeout: Duration,
-    /// Longest time in which no byte passes in either direction. Default: 600 s.
+    /// Maximum time in which no byte passes in either direction. Default: 600 s.
     pub idle_timeout: Duration,
-    /// How names are looked up and connections made. Default: as this machine does it.
+    /// Name resolution and connections. Default: those of this machine.
     pub network: Arc<dyn Network>,
-    /// What makes the token. Default: randomness of the operating system.
+    /// Source of the token's random bits. Default: randomness of the operating system.
     pub ids: Arc<dyn Ids>,
-    /// Who answers for targets that no entry names. Default: `None`, they are refused.
+    /// Decider on targets that no entry names. Default: `None`, they are refused.
     pub ask: Option<Arc<dyn AskTarget>>,
     pub(super) on_event: Option<EventSink>,
 }
@@ -76,21 +76,21 @@ impl Default for EgressOptions {
 }
 
 impl EgressOptions {
-    /// Sets a function that is called with every decision. It is called on the tasks of the proxy and must not block.
+    /// Sets a function that receives every decision. It is called on the tasks of the proxy and must not block.
     #[must_use]
     pub fn on_event(mut self, sink: impl Fn(&EgressEvent) + Send + Sync + 'static) -> Self {
         self.on_event = Some(Arc::new(sink));
         self
     }
 
-    /// Sets how names are looked up and connections made.
+    /// Sets the name resolution and connections.
     #[must_use]
     pub fn with_network(mut self, network: impl Network) -> Self {
         self.network = Arc::new(network);
         self
     }
 
-    /// Sets who answers for targets that no entry names.
+    /// Sets the decider on targets that no entry names.
     #[must_use]
     pub fn with_ask(mut self, ask: impl AskTarget) -> Self {
         self.ask = Some(Arc::new(ask));

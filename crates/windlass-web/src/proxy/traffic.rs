@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, copy_bidirectional};
 use tokio::time::sleep;
 
-/// Counts what passes.
+/// Counter of passed bytes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Traffic(Arc<AtomicU64>);
 
@@ -38,7 +38,7 @@ impl Traffic {
     }
 }
 
-/// A stream whose bytes count.
+/// Stream whose bytes are counted.
 pub(super) struct Counted<S> {
     stream: S,
     traffic: Traffic,
@@ -87,6 +87,6 @@ pub(super) async fn tunnel(
 ) {
     let traffic = Traffic::default();
     let (mut client, mut server) = (Counted::new(client, &traffic), Counted::new(server, &traffic));
-    // How a tunnel ends is known to both sides of it.
+    // Both sides of a tunnel notice its end.
     let _ = traffic.bound(limit, copy_bidirectional(&mut client, &mut server)).await;
 }

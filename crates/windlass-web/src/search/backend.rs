@@ -1,4 +1,4 @@
-//! The port to services that search the web.
+//! Port to services that search the web.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use windlass_http::HttpError;
 
 /// Searches the web.
 ///
-/// What it gives need not keep to the domains of the query: the tool leaves out what does not. A service that can filter
-/// should, so that there are enough results.
+/// Results may be outside the domains of the query: the tool leaves these out. A service that can filter should, so
+/// that there are enough results.
 ///
 /// ```
 /// use windlass_web::search::{SearchBackend, SearchError, SearchHit, SearchQuery};
@@ -31,58 +31,58 @@ use windlass_http::HttpError;
 /// ```
 #[async_trait]
 pub trait SearchBackend: fmt::Debug + Send + Sync + 'static {
-    /// The name of the service, for messages.
+    /// Returns the name of the service, for messages.
     fn name(&self) -> &str;
 
-    /// The pages that fit, the best first. Dropping the future ends the request.
+    /// Returns the matching pages, the best first. Dropping the future ends the request.
     ///
     /// # Errors
-    /// The service cannot be reached, or refuses.
+    /// Fails if the service cannot be reached, or refuses.
     async fn search(&self, query: &SearchQuery) -> Result<Vec<SearchHit>, SearchError>;
 }
 
-/// What is searched for.
+/// Search query.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SearchQuery {
-    /// The words.
+    /// Search terms.
     pub text: String,
-    /// Domains that pages must be of, with those below them. Empty: any.
+    /// Domains to which pages must belong, subdomains included. Empty: any.
     pub allowed_domains: Vec<String>,
-    /// Domains that pages must not be of, with those below them.
+    /// Domains to which pages must not belong, subdomains included.
     pub blocked_domains: Vec<String>,
-    /// Most pages.
+    /// Maximum number of pages.
     pub limit: usize,
 }
 
 impl SearchQuery {
-    /// Ten pages of any domain.
+    /// Creates a query for ten pages of any domain.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), limit: 10, ..Self::default() }
     }
 }
 
-/// A page that was found.
+/// Page that was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SearchHit {
-    /// Its title, as the service gives it.
+    /// Title, as the service gives it.
     pub title: String,
-    /// Its address.
+    /// Address of the page.
     pub url: String,
-    /// What the service shows of it.
+    /// Excerpt that the service shows.
     pub snippet: Option<String>,
 }
 
 impl SearchHit {
-    /// A page.
+    /// Creates a page without an excerpt.
     #[must_use]
     pub fn new(title: impl Into<String>, url: impl Into<String>) -> Self {
         Self { title: title.into(), url: url.into(), snippet: None }
     }
 
-    /// Adds what the service shows of it.
+    /// Adds the excerpt that the service shows.
     #[must_use]
     pub fn with_snippet(mut self, snippet: impl Into<String>) -> Self {
         self.snippet = Some(snippet.into());
@@ -90,46 +90,46 @@ impl SearchHit {
     }
 }
 
-/// Why there are no results. Shows no key.
+/// Reason why there are no results. Shows no key.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SearchError {
     /// The key is wrong, or may not search.
     #[error("{service} refuses the key: check {variable}")]
     Key {
-        /// The name of the service.
+        /// Name of the service.
         service: &'static str,
-        /// The variable that usually holds the key.
+        /// Variable that usually holds the key.
         variable: &'static str,
     },
-    /// Too many searches, or more than were paid for.
+    /// There were too many searches, or more than were paid for.
     #[error("{service} takes no more searches at the moment")]
     Limit {
-        /// The name of the service.
+        /// Name of the service.
         service: &'static str,
     },
     /// The service answered with another failure.
     #[error("{service} answered with status {status}")]
     Status {
-        /// The name of the service.
+        /// Name of the service.
         service: &'static str,
-        /// The status of HTTP.
+        /// HTTP status.
         status: u16,
     },
-    /// The answer is none of the service.
+    /// The answer is not in the form of the service.
     #[error("the answer of {service} cannot be read")]
     Unreadable {
-        /// The name of the service.
+        /// Name of the service.
         service: &'static str,
-        /// What is wrong with it.
+        /// Parse error of the answer.
         source: serde_json::Error,
     },
     /// There is no answer.
     #[error("{service} cannot be reached: {source}")]
     Unreachable {
-        /// The name of the service.
+        /// Name of the service.
         service: &'static str,
-        /// Why.
+        /// Cause of the failure.
         source: HttpError,
     },
 }

@@ -1,4 +1,4 @@
-//! Brave Search. `https://api.search.brave.com`
+//! Brave Search, `https://api.search.brave.com`.
 
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use super::{SearchBackend, SearchError, SearchHit, SearchQuery};
 
 const BASE_URL: &str = "https://api.search.brave.com";
 
-/// Brave Search, with a key of your own. Domains are put into the words of the search, as `site:`.
+/// Brave Search, with a key of your own. Domains become `site:` operators in the search terms.
 #[derive(Debug, Clone)]
 pub struct BraveSearch {
     service: Service,
@@ -36,18 +36,18 @@ struct Page {
 }
 
 impl BraveSearch {
-    /// Brave Search with this key, which `BRAVE_API_KEY` usually holds.
+    /// Creates a Brave Search client with this key, which `BRAVE_API_KEY` usually holds.
     ///
     /// # Errors
-    /// No header can carry the key, or the connection cannot be set up.
+    /// Fails if no header can carry the key, or the connection cannot be set up.
     pub fn new(key: impl AsRef<str>, options: HttpOptions) -> Result<Self, HttpError> {
         Self::at(BASE_URL, key, options)
     }
 
-    /// The same service at another address.
+    /// Creates a client of the same service at another address.
     ///
     /// # Errors
-    /// As [`new`](Self::new), and for an address that is not http or https.
+    /// The errors of [`new`](Self::new), and an address that is not http or https.
     pub fn at(base_url: &str, key: impl AsRef<str>, options: HttpOptions) -> Result<Self, HttpError> {
         let mut headers = HeaderMap::new();
         headers.insert("x-subscription-token", Secret::new(key).header("")?);
@@ -55,7 +55,7 @@ impl BraveSearch {
     }
 }
 
-/// The words, with the domains as operators of the search.
+/// Returns the search terms, with the domains as operators.
 fn words(query: &SearchQuery) -> String {
     let sites: Vec<String> = query.allowed_domains.iter().map(|domain| format!("site:{domain}")).collect();
     let mut words = query.text.clone();

@@ -1,16 +1,16 @@
-//! Domains that results must be of.
+//! Domain filter of results.
 
 use windlass_permission::network::{Host, Target, host};
 
 use super::{SearchHit, SearchQuery};
 
-/// Most domains of one list.
+/// Maximum number of domains of one list.
 const MOST: usize = 20;
 
-/// The domains of a list in their canonical form.
+/// Returns the domains of a list in their canonical form.
 ///
 /// # Errors
-/// One of them is no domain, or there are too many. The text says what to write.
+/// Fails if one of them is no domain, or there are too many. The error text gives the correct form.
 pub(super) fn domains(name: &str, list: Option<Vec<String>>) -> Result<Vec<String>, String> {
     let list = list.unwrap_or_default();
     if list.len() > MOST {
@@ -24,13 +24,13 @@ pub(super) fn domains(name: &str, list: Option<Vec<String>>) -> Result<Vec<Strin
     list.into_iter().map(canonical).collect()
 }
 
-/// Whether a page may be shown: its address is one of the web, and of the domains of the query.
+/// `true` if a page may be shown: its address is a web address within the domains of the query.
 pub(super) fn fits(query: &SearchQuery, hit: &SearchHit) -> bool {
     let Host::Known(host) = host(&hit.url) else { return false };
     is_of_domains(query, &host)
 }
 
-/// Whether a page of this domain may be shown.
+/// `true` if a page of this domain may be shown.
 pub(super) fn fits_domain(query: &SearchQuery, domain: &str) -> bool {
     let known = Target::new(domain.trim(), 443).filter(|target| target.host().contains('.'));
     let is_free = query.allowed_domains.is_empty() && query.blocked_domains.is_empty();

@@ -1,4 +1,4 @@
-//! What services over HTTP have in common.
+//! Common parts of services over HTTP.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use windlass_http::{HttpClient, HttpError, HttpOptions, Response};
 
 use super::SearchError;
 
-/// Most bytes of an answer.
+/// Maximum number of bytes of an answer.
 const LARGEST: usize = 2 * 1024 * 1024;
 
-/// A service and the way to it.
+/// Service and its client.
 #[derive(Debug, Clone)]
 pub(super) struct Service {
     pub(super) name: &'static str,
-    /// The variable that usually holds the key.
+    /// Variable that usually holds the key.
     pub(super) variable: &'static str,
     pub(super) client: HttpClient,
 }
@@ -29,7 +29,7 @@ impl Service {
         Ok(Self { name, variable, client: HttpClient::new(base_url, options)? })
     }
 
-    /// The answer as data.
+    /// Reads the answer as data.
     pub(super) async fn read<T: DeserializeOwned>(&self, sent: Result<Response, HttpError>) -> Result<T, SearchError> {
         let service = self.name;
         let unreachable = |source| SearchError::Unreachable { service, source };

@@ -1,4 +1,4 @@
-//! Tavily. `https://api.tavily.com`
+//! Tavily, `https://api.tavily.com`.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -40,18 +40,18 @@ struct Page {
 }
 
 impl TavilySearch {
-    /// Tavily with this key, which `TAVILY_API_KEY` usually holds.
+    /// Creates a Tavily client with this key, which `TAVILY_API_KEY` usually holds.
     ///
     /// # Errors
-    /// No header can carry the key, or the connection cannot be set up.
+    /// Fails if no header can carry the key, or the connection cannot be set up.
     pub fn new(key: impl AsRef<str>, options: HttpOptions) -> Result<Self, HttpError> {
         Self::at(BASE_URL, key, options)
     }
 
-    /// The same service at another address.
+    /// Creates a client of the same service at another address.
     ///
     /// # Errors
-    /// As [`new`](Self::new), and for an address that is not http or https.
+    /// The errors of [`new`](Self::new), and an address that is not http or https.
     pub fn at(base_url: &str, key: impl AsRef<str>, options: HttpOptions) -> Result<Self, HttpError> {
         let mut headers = HeaderMap::new();
         headers.insert("authorization", Secret::new(key).header("Bearer ")?);

@@ -1,4 +1,4 @@
-//! The tool itself.
+//! Implementation of the tool `WebSearch`.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,21 +14,21 @@ use super::by_model::{Found as Answer, ModelSearch};
 use super::filter::{domains, fits};
 use super::{SearchBackend, SearchHit, SearchQuery};
 
-/// Longest search, in characters.
+/// Maximum length of a query, in characters.
 const LONGEST: usize = 400;
-/// Longest title and snippet of one page, in characters.
+/// Maximum length of the title and of the snippet of one page, in characters.
 const LONGEST_TEXT: usize = 500;
-/// How long a service may take.
+/// Maximum time for a service.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
-/// How long a model may take, which searches more than once and reads.
+/// Maximum time for a model, which searches more than once and reads.
 const MODEL_LIMIT: Duration = Duration::from_secs(120);
 
-/// What the tool takes.
+/// Input of the tool.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct WebSearchInput {
-    /// What to search for, at most 400 characters.
+    /// Query, at most 400 characters.
     pub query: String,
     /// Only pages of these domains and of those below them, such as `docs.rs`. Not together with `blocked_domains`.
     pub allowed_domains: Option<Vec<String>>,
@@ -36,7 +36,7 @@ pub struct WebSearchInput {
     pub blocked_domains: Option<Vec<String>>,
 }
 
-/// What hosts and hooks get beside the text.
+/// Structured result for hosts and hooks, beside the text.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Searched<'a> {
@@ -67,8 +67,8 @@ struct Found<'a> {
     snippet: Option<&'a str>,
 }
 
-/// Searches the web, through a service or by the vendor of the session's model. Each call asks, unless a rule `WebSearch`
-/// allows it.
+/// Tool that searches the web, through a service or by the vendor of the session's model. Each call asks, unless a rule
+/// `WebSearch` allows it.
 #[derive(Debug, Clone)]
 pub struct WebSearch(By);
 
@@ -79,13 +79,13 @@ enum By {
 }
 
 impl WebSearch {
-    /// The tool over a service.
+    /// Creates the tool over a service.
     #[must_use]
     pub fn new(backend: impl SearchBackend) -> Self {
         Self(By::Service(Arc::new(backend)))
     }
 
-    /// The tool over the search that the vendor of the session's model has.
+    /// Creates the tool over the search of the session model's vendor.
     #[must_use]
     pub fn by_model(search: ModelSearch) -> Self {
         Self(By::Model(search))
@@ -154,7 +154,7 @@ impl Tool for WebSearch {
     }
 }
 
-/// The query of an input.
+/// Reads the query of an input.
 fn query(input: WebSearchInput) -> Result<SearchQuery, ToolError> {
     let text = clean_line(input.query.trim());
     if text.is_empty() || text.chars().count() > LONGEST {
@@ -169,13 +169,13 @@ fn query(input: WebSearchInput) -> Result<SearchQuery, ToolError> {
     Ok(query)
 }
 
-/// A page with texts of one line and limited length.
+/// Returns a page with texts of one line and limited length.
 fn short(hit: &SearchHit) -> SearchHit {
     let line = |text: &str| clean_line(text).chars().take(LONGEST_TEXT).collect::<String>();
     SearchHit { title: line(&hit.title), url: clean_line(&hit.url), snippet: hit.snippet.as_deref().map(line) }
 }
 
-/// The pages as the model reads them.
+/// Formats the pages for the model.
 fn shown(query: &str, hits: &[SearchHit], report: Option<&str>) -> String {
     if hits.is_empty() && report.is_none() {
         return format!("No page fits the search for {query}.");

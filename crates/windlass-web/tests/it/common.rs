@@ -1,4 +1,4 @@
-//! A network of which only the tests know, and servers on this machine that stand behind it.
+//! Test network, and servers on this machine behind it.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -10,17 +10,17 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use windlass_web::Network;
 
-/// A public address, behind which the server of a test stands.
+/// Public address, behind which the server of a test listens.
 pub(crate) const PUBLIC: &str = "93.184.216.34";
 
-/// Names with the answers of their lookups, one after another; the last stays.
+/// Network of names with the answers of their lookups, one after another; the last stays.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FakeNetwork(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
     names: Mutex<HashMap<String, VecDeque<Vec<IpAddr>>>>,
-    /// Where connections to public addresses end up.
+    /// Server that gets the connections to public addresses.
     server: Mutex<Option<SocketAddr>>,
     looked_up: Mutex<Vec<String>>,
     dialled: Mutex<Vec<SocketAddr>>,
@@ -68,8 +68,8 @@ impl Network for FakeNetwork {
     }
 }
 
-/// A server that answers each connection with the result of a function of what it read until a blank line, and then closes.
-/// Gives its address, and all that it has read.
+/// Starts a server that reads each connection until a blank line, answers with the result of a function, and closes.
+/// Returns its address, and all bytes that it has read.
 pub(crate) async fn server(
     answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static,
 ) -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
@@ -91,7 +91,7 @@ pub(crate) async fn server(
     (address, read)
 }
 
-/// What comes until a blank line or the end.
+/// Reads until a blank line or the end.
 pub(crate) async fn read_head(stream: &mut TcpStream) -> String {
     let mut read = Vec::new();
     while !read.ends_with(b"\r\n\r\n") {

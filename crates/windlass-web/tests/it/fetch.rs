@@ -1,4 +1,4 @@
-//! The tool that reads pages, over local servers that stand behind names and addresses of the tests.
+//! Tool that reads pages, over local servers behind names and addresses of the tests.
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -19,7 +19,7 @@ use windlass_web::fetch::{FetchOptions, PageTransport, Reader, WebFetch};
 
 use crate::common::{FakeNetwork, PUBLIC, read_head, server};
 
-/// Connects to the server of a test in place of the addresses that it was given, and keeps those.
+/// Transport that connects to the server of a test in place of the given addresses, and records these.
 #[derive(Debug, Clone)]
 pub(crate) struct ToServer {
     server: SocketAddr,
@@ -44,7 +44,7 @@ impl PageTransport for ToServer {
 
     async fn send(&self, request: HttpRequest, addresses: &[SocketAddr]) -> Result<HttpResponse, HttpError> {
         self.dialled.lock().unwrap().extend(addresses);
-        // A port in the URL would win over that of the address.
+        // A port in the URL would take precedence over that of the address.
         let (authority, path) = request.url().split_once("://").unwrap().1.split_once('/').unwrap();
         let url = format!("http://{}/{path}", authority.split(':').next().unwrap());
         let mut plain = HttpRequest::get(&url);
@@ -209,7 +209,7 @@ async fn what_cannot_be_read_is_refused_and_failures_are_shown() {
         assert!(text.len() < 4_000, "{path}: {}", text.len());
     }
     assert!(world.fetch("https://example.com/404").await.unwrap().is_error);
-    // What failed is asked for again, and what was read is not.
+    // Failed pages are requested again, cached ones are not.
     let asked =
         |path: &str| world.seen.lock().unwrap().iter().filter(|line| line.starts_with(&format!("GET {path} "))).count();
     world.fetch("https://example.com/json").await.unwrap();
@@ -244,7 +244,7 @@ async fn bombs_floods_and_silence_are_bounded() {
         let text = world.text(&format!("https://example.com/{path}")).await;
         assert!(text.contains(expected), "{path}: {text}");
     }
-    // Where another crate has the client read compressed answers by itself, that finds it.
+    // If another crate makes the client decompress answers itself, the client finds the fault.
     let text = world.text("https://example.com/damaged").await;
     assert!(text.contains("compressed, and damaged") || text.contains("gzip header"), "{text}");
 }
@@ -257,7 +257,7 @@ async fn slow_servers_are_given_up() {
         while let Ok((mut stream, _)) = listener.accept().await {
             tokio::spawn(async move {
                 read_head(&mut stream).await;
-                // A byte now and then keeps any limit of silence away; the limit of the call counts.
+                // A byte now and then prevents any limit of silence; the limit of the call applies.
                 let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n").await;
                 let mut pause = tokio::time::interval(Duration::from_millis(20));
                 while stream.write_all(b"x").await.is_ok() {
@@ -335,7 +335,7 @@ async fn it_keeps_what_tools_promise() {
     tool::all(&world.bench, &[json!({"url": "https://example.com/"})]).await.unwrap();
 }
 
-/// Notations of addresses that are not public, and of names that lead to such.
+/// Notations of addresses that are not public, and of names that resolve to such.
 const INSIDE: [&str; 48] = [
     "127.0.0.1",
     "127.1",
@@ -387,7 +387,7 @@ const INSIDE: [&str; 48] = [
     "[2001:db8::1]",
 ];
 
-/// Names of what is not public, or that lead there.
+/// Names of targets that are not public, or that resolve to such.
 const NAMES: &[&str] = &[
     "localhost",
     "LOCALHOST",
@@ -411,7 +411,7 @@ const NAMES: &[&str] = &[
     "missing.com",
 ];
 
-/// Addresses that readers read differently, or that are none of the web.
+/// Addresses that readers read differently, or that are not web addresses.
 const ODD: &[&str] = &[
     "https://example.com@127.0.0.1/",
     "https://127.0.0.1\\@example.com/",
@@ -495,7 +495,7 @@ async fn no_address_reaches_what_is_not_public() {
     }
 }
 
-/// Answers with what it was given, as an agent without tools would.
+/// Agents that answer with the given spec, like an agent without tools.
 #[derive(Debug, Default)]
 struct Reading {
     given: Arc<Mutex<Vec<AgentSpec>>>,

@@ -1,4 +1,4 @@
-//! The web of agents, over local servers and names that only the tests know.
+//! Web access of agents, over local servers and test names.
 
 #![allow(
     clippy::disallowed_methods,

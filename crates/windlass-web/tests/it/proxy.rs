@@ -1,4 +1,4 @@
-//! The proxy as programs use it.
+//! Proxy in use by programs.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use windlass_web::proxy::{AskTarget, EgressOptions, EgressProxy};
 
 use crate::common::{FakeNetwork, PUBLIC, read_head, server};
 
-/// The lines that a proxy reported.
+/// Lines that a proxy reported.
 pub(crate) type Events = Arc<Mutex<Vec<String>>>;
 
 pub(crate) fn options(network: &FakeNetwork) -> (EgressOptions, Events) {
@@ -32,7 +32,7 @@ pub(crate) fn policy() -> NetworkPolicy {
         .unwrap()
 }
 
-/// The header with the token of a proxy.
+/// Returns the header with the token of a proxy.
 pub(crate) fn authorization(proxy: &EgressProxy) -> String {
     let url = proxy.url_at("127.0.0.1:1".parse().unwrap());
     let user = url.strip_prefix("http://").unwrap().split('@').next().unwrap();

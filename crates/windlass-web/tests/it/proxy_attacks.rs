@@ -1,4 +1,4 @@
-//! The proxy under attack.
+//! Proxy under attack.
 
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ async fn no_second_request_is_smuggled_past_the_rules() {
             format!("POST http://example.com/ HTTP/1.1\r\nhost: example.com\r\n{token}{framing}\r\n0\r\n\r\n{second}");
         converse(&proxy, request.as_bytes()).await;
     }
-    // Whatever was made of the first request, none for the other host has left.
+    // However the first request was read, none for the other host has been sent.
     assert!(!network.looked_up().contains(&"other.org".to_owned()));
     for request in read.lock().unwrap().iter() {
         assert_eq!(request.matches("HTTP/1.1").count(), 1, "{request}");

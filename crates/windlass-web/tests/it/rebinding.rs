@@ -1,4 +1,5 @@
-//! Names whose addresses change between two lookups, and names that lead inside at once: 200 cases, no connection inside.
+//! Names whose addresses change between two lookups, and names that resolve to inside addresses at once: 200 cases, no
+//! connection inside.
 
 use std::net::SocketAddr;
 
@@ -7,7 +8,7 @@ use windlass_permission::network::AddressKind;
 use crate::common::PUBLIC;
 use crate::fetch::{World, answer, ok, world};
 
-/// Addresses that are not public, of each range once or twice.
+/// Addresses that are not public, one or two of each range.
 const INSIDE: [&str; 40] = [
     "127.0.0.1",
     "127.255.255.254",
@@ -51,7 +52,7 @@ const INSIDE: [&str; 40] = [
     "ff02::1",
 ];
 
-/// How a name leads inside.
+/// Way in which a name resolves to an inside address.
 #[derive(Debug, Clone, Copy)]
 enum Way {
     AtOnce,
@@ -64,7 +65,7 @@ enum Way {
 const WAYS: [Way; 5] = [Way::AtOnce, Way::BesidePublic, Way::AfterRedirect, Way::AtSecondCall, Way::AtFirstCallOnly];
 
 impl Way {
-    /// What the name server answers, lookup after lookup.
+    /// Returns the answers of the name server, lookup after lookup.
     fn answers(self, inside: &str) -> Vec<Vec<&str>> {
         match self {
             Self::AtOnce => vec![vec![inside]],
@@ -74,7 +75,7 @@ impl Way {
         }
     }
 
-    /// How often the public server must have been reached, by two calls.
+    /// Returns the number of times that two calls must have reached the public server.
     fn reached(self) -> usize {
         match self {
             Self::AtOnce | Self::BesidePublic => 0,
@@ -82,7 +83,7 @@ impl Way {
         }
     }
 
-    /// How often two calls look the name up, and how many of them are refused.
+    /// Returns the number of lookups by two calls, and of refused calls.
     fn asked_and_refused(self) -> (usize, usize) {
         match self {
             Self::AtOnce | Self::BesidePublic => (2, 2),

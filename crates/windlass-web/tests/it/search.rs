@@ -1,5 +1,5 @@
-//! The tool that searches, over servers that answer as the services publish that they do. The traffic is made by hand from the
-//! published shapes, not recorded.
+//! Tool that searches, over servers that answer in the published form of the services. The traffic is handwritten from
+//! the published shapes, not recorded.
 
 use std::sync::{Arc, Mutex};
 
@@ -58,7 +58,7 @@ async fn tavily_is_asked_and_answers() {
     let body = json!({"query": "doors", "answer": null, "images": [], "response_time": 1.2, "results": [
         {"title": "Doors", "url": "https://docs.rs/doors", "content": "All of it.", "score": 0.9, "raw_content": null},
     ]});
-    // The head alone is read here; that the body comes too is checked by what follows.
+    // Only the head is read here; the rest of the test checks that the body arrives too.
     let (address, seen) = server(move |_| json_answer("200 OK", &body)).await;
     let backend = TavilySearch::at(&format!("http://{address}"), KEY, HttpOptions::default()).unwrap();
     let bench = ToolBench::new(WebSearch::new(backend));
