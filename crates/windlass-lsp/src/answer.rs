@@ -1,4 +1,4 @@
-//! What servers answer, read with tolerance: what has another shape is left out. Pure.
+//! Tolerant parsing of server answers: items of another shape are left out. Pure.
 
 use std::path::Path;
 
@@ -9,16 +9,16 @@ use crate::CodePlace;
 use crate::error::clipped;
 use crate::uri;
 
-/// Most places of an answer.
+/// Maximum number of places of an answer.
 const MOST_PLACES: usize = 1000;
-/// Most diagnostics of a file.
+/// Maximum number of diagnostics of a file.
 const MOST_DIAGNOSTICS: usize = 1000;
-/// Most levels of nested names.
+/// Maximum number of levels of nested symbols.
 const DEEPEST: u32 = 16;
-/// Most characters of a text.
+/// Maximum length of a text, in characters.
 const LONGEST_TEXT: usize = 20_000;
 
-/// The places of an answer: one or many, as `Location` or as `LocationLink`.
+/// Returns the places of an answer: one or many, as `Location` or as `LocationLink`.
 pub(crate) fn places(answer: &Value) -> Vec<CodePlace> {
     let place = |value: &Value| {
         let link = value.get("targetUri");
@@ -32,10 +32,10 @@ pub(crate) fn places(answer: &Value) -> Vec<CodePlace> {
     items(answer).iter().filter_map(place).take(MOST_PLACES).collect()
 }
 
-/// The names that a file defines, in its order: nested ones, or a flat list with places.
+/// Returns the symbols that a file defines, in its order: nested ones, or a flat list with places.
 pub(crate) fn document_symbols(path: &Path, answer: &Value) -> Vec<CodePlace> {
     let mut found = Vec::new();
-    // The next name is at the end, with how deep it is.
+    // Stack of the remaining symbols with their depths; the next one is at the end.
     let mut open: Vec<(u32, &Value)> = items(answer).iter().rev().map(|symbol| (0, symbol)).collect();
     while let Some((depth, symbol)) = open.pop() {
         if found.len() >= MOST_PLACES {
@@ -59,12 +59,12 @@ pub(crate) fn document_symbols(path: &Path, answer: &Value) -> Vec<CodePlace> {
     found
 }
 
-/// The names of a project that an answer lists.
+/// Returns the symbols of a project that an answer lists.
 pub(crate) fn workspace_symbols(answer: &Value) -> Vec<CodePlace> {
     items(answer).iter().filter_map(flat_symbol).take(MOST_PLACES).collect()
 }
 
-/// The functions at the other end of calls: `from` of incoming, `to` of outgoing ones.
+/// Returns the functions at the other end of calls: `from` of incoming, `to` of outgoing ones.
 pub(crate) fn calls(answer: &Value, end: &str) -> Vec<CodePlace> {
     let place = |call: &Value| {
         let item = call.get(end)?;
@@ -74,7 +74,7 @@ pub(crate) fn calls(answer: &Value, end: &str) -> Vec<CodePlace> {
     items(answer).iter().filter_map(place).take(MOST_PLACES).collect()
 }
 
-/// What is said of the name at a place.
+/// Returns the hover text of a place.
 pub(crate) fn hover(answer: &Value) -> Option<String> {
     let contents = answer.get("contents")?;
     let parts: Vec<&str> = match contents {
@@ -86,13 +86,13 @@ pub(crate) fn hover(answer: &Value) -> Option<String> {
     (!text.is_empty()).then(|| text.chars().take(LONGEST_TEXT).collect())
 }
 
-/// What is said of a file: the items of a notification, or of an answer.
+/// Returns the diagnostics of a file: the items of a notification, or of an answer.
 pub(crate) fn diagnostics(path: &Path, said: &Value) -> Vec<Diagnostic> {
     let read = |value: &Value| {
         let (line, _) = start(value.get("range")?)?;
         let message = clipped(value.get("message")?.as_str()?);
         let severity = match value.get("severity").and_then(Value::as_u64) {
-            // Without one, the reader decides: it may be an error.
+            // Without a severity the client decides; it may be an error.
             None | Some(1) => Severity::Error,
             Some(2) => Severity::Warning,
             Some(_) => Severity::Hint,
@@ -129,12 +129,12 @@ fn named(place: CodePlace, symbol: &Value) -> CodePlace {
 }
 
 fn at(uri: &str, range: Option<&Value>) -> Option<CodePlace> {
-    // Some servers name a file without saying where in it.
+    // Some servers name a file without a position in it.
     let (line, character) = range.and_then(start).unwrap_or((1, 1));
     Some(CodePlace::new(uri::to_path(uri)?, line, character))
 }
 
-/// Where a range begins, counted from one.
+/// Returns the start of a range, counted from one.
 fn start(range: &Value) -> Option<(u32, u32)> {
     let start = range.get("start")?;
     let number = |name: &str| Some(u32::try_from(start.get(name)?.as_u64()?).ok()?.saturating_add(1));

@@ -1,4 +1,4 @@
-//! What is configured of a language server.
+//! Configuration of a language server.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,44 +7,44 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Most servers of a configuration, and most file extensions of one.
+/// Maximum number of servers of a configuration, and of file extensions of one.
 const MOST: usize = 64;
 
-/// A language server: the program, and the files that it knows.
+/// Language server: the program, and the files that it knows.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ServerConfig {
-    /// What it is called in messages.
+    /// Name in messages.
     pub name: String,
-    /// The program: an absolute path, or a name that is looked for in the directories of `PATH`.
+    /// Program: an absolute path, or a name that is searched in the directories of `PATH`.
     pub command: String,
-    /// Its arguments.
+    /// Arguments of the program.
     pub args: Vec<String>,
-    /// The identifier of the language for each file extension, without the dot: `rs` to `rust`.
+    /// Language identifier for each file extension, without the dot: `rs` to `rust`.
     pub languages: BTreeMap<String, String>,
-    /// Variables beside those of the session.
+    /// Variables in addition to those of the session.
     pub env: BTreeMap<String, String>,
-    /// What is sent with the greeting, as `initializationOptions`. Default: null.
+    /// Value of `initializationOptions` in the `initialize` request. Default: null.
     pub initialization_options: Value,
-    /// What the server reads as its settings. Default: null.
+    /// Settings that the server reads. Default: null.
     pub settings: Value,
-    /// How long it may take to start. Default: 60 s.
+    /// Maximum time to start. Default: 60 s.
     pub startup_timeout: Duration,
-    /// How often it is started again after it has ended by itself. Default: 3.
+    /// Maximum number of restarts after the server has ended by itself. Default: 3.
     pub max_restarts: u32,
 }
 
-/// A configuration of language servers that cannot be used.
+/// Error of an unusable configuration of language servers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct ConfigError {
-    /// Why, in a sentence that names the server.
+    /// Reason, in a sentence that names the server.
     pub message: String,
 }
 
 impl ServerConfig {
-    /// A server for files with these extensions, each with the identifier of its language.
+    /// Creates a server for files with these extensions, each with its language identifier.
     ///
     /// ```
     /// use windlass_lsp::ServerConfig;
@@ -77,8 +77,8 @@ impl ServerConfig {
         self
     }
 
-    /// Reads the servers of a configuration: an object of servers by name, as `.lsp.json` of a plugin and the key
-    /// `lspServers` of settings have it.
+    /// Reads the servers of a configuration: an object of servers by name, as in `.lsp.json` of a plugin and the
+    /// settings key `lspServers`.
     ///
     /// ```
     /// use windlass_lsp::ServerConfig;
@@ -91,7 +91,8 @@ impl ServerConfig {
     /// ```
     ///
     /// # Errors
-    /// It is no such object, a server has no command or no extension, or has another transport than `stdio`.
+    /// Fails if the value is no such object, or if a server has no command, no extension, or another transport than
+    /// `stdio`.
     pub fn read_all(servers: &Value) -> Result<Vec<Self>, ConfigError> {
         let Some(servers) = servers.as_object() else {
             return Err(ConfigError { message: "language servers are an object of servers by name".to_owned() });
@@ -132,14 +133,14 @@ impl ServerConfig {
         Ok(config)
     }
 
-    /// The identifier of a file's language, if this server knows such files.
+    /// Returns the language identifier of a file, if this server knows such files.
     pub fn language_of(&self, path: &Path) -> Option<&str> {
         let extension = path.extension()?.to_str()?;
         self.languages.get(extension).map(String::as_str)
     }
 }
 
-/// A server as files have it.
+/// Server in the form of configuration files.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct File {
@@ -156,7 +157,7 @@ struct File {
     initialization_options: Value,
     #[serde(default)]
     settings: Value,
-    /// In milliseconds.
+    /// Maximum start time, in milliseconds.
     #[serde(default)]
     startup_timeout: Option<u64>,
     #[serde(default)]

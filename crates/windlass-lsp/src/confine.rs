@@ -1,4 +1,4 @@
-//! The place that has the programs of language servers confined.
+//! Confinement of the programs of language servers.
 
 use std::any::Any;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use async_trait::async_trait;
 use windlass_tool::ProcessCommand;
 
-/// What confines the program of a language server before it starts, such as a sandbox.
+/// Confines the program of a language server before it starts, such as with a sandbox.
 ///
 /// ```
 /// use windlass_lsp::{ConfinedUntilEnd, ServerConfinement};
@@ -31,11 +31,11 @@ use windlass_tool::ProcessCommand;
 /// ```
 #[async_trait]
 pub trait ServerConfinement: fmt::Debug + Send + Sync + 'static {
-    /// The program of the server of this name as it is to be started; program, arguments, directory and variables count. What comes with it
-    /// is kept until the program has ended.
+    /// Returns the program to start for the server of this name; program, arguments, directory and variables are used.
+    /// The accompanying value is kept until the program has ended.
     ///
     /// # Errors
-    /// Why it must not be started, as the end of a sentence. Nothing runs then.
+    /// Returns the reason why the program must not be started, as the end of a sentence. Nothing runs then.
     async fn confine(
         &self,
         server: &str,
@@ -43,5 +43,5 @@ pub trait ServerConfinement: fmt::Debug + Send + Sync + 'static {
     ) -> Result<(ProcessCommand, ConfinedUntilEnd), String>;
 }
 
-/// What is kept until a program has ended.
+/// Value that is kept until a program has ended.
 pub type ConfinedUntilEnd = Box<dyn Any + Send + Sync>;

@@ -1,4 +1,4 @@
-//! The conversation with one running server: requests with their answers, and what the server says by itself.
+//! Connection to a running server: requests with their answers, and messages that the server sends on its own.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -14,25 +14,25 @@ use tokio::time::timeout;
 use crate::published::Published;
 use crate::wire::{Decoder, encode};
 
-/// Most messages that wait to be written.
+/// Maximum number of messages that wait to be written.
 const MOST_WAITING: usize = 64;
-/// Most requests that wait for an answer.
+/// Maximum number of requests that wait for an answer.
 const MOST_PENDING: usize = 64;
-/// The code of an answer to what this side does not offer.
+/// JSON-RPC code of an unknown method.
 const METHOD_NOT_FOUND: i64 = -32601;
 
-/// Why a request has no answer.
+/// Reason why a request has no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NoAnswer {
     /// The server answered with an error.
     Refused(String),
-    /// It took too long.
+    /// The answer took too long.
     TimedOut,
     /// The connection has ended.
     Closed,
 }
 
-/// A running server. Dropping it ends the conversation.
+/// Connection to a running server. Dropping it closes the connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
     shared: Arc<Shared>,
@@ -45,14 +45,14 @@ struct Shared {
     next: AtomicI64,
     outgoing: mpsc::Sender<Vec<u8>>,
     published: Published,
-    /// What the server reads as its settings.
+    /// Settings that the server reads.
     settings: Value,
-    /// Why the conversation has ended, once it has.
+    /// Reason of the end, once the connection has ended.
     ended: watch::Sender<Option<String>>,
 }
 
 impl Connection {
-    /// Begins a conversation over the standard streams of a server.
+    /// Opens a connection over the standard streams of a server.
     pub(crate) fn new(
         reader: impl AsyncRead + Send + Unpin + 'static,
         writer: impl AsyncWrite + Send + Unpin + 'static,
@@ -76,17 +76,17 @@ impl Connection {
         Self { shared, tasks: [write, read.abort_handle()] }
     }
 
-    /// What the server has said of files by itself.
+    /// Returns the diagnostics that the server has published.
     pub(crate) fn published(&self) -> &Published {
         &self.shared.published
     }
 
-    /// Why the conversation has ended, if it has.
+    /// Returns the reason of the end, if the connection has ended.
     pub(crate) fn ended(&self) -> Option<String> {
         self.shared.ended.borrow().clone()
     }
 
-    /// Sends a request and waits for its answer. Cancel safe: the server is asked to drop a request that no one waits for.
+    /// Sends a request and waits for its answer. Cancel safe: the server is asked to cancel an abandoned request.
     pub(crate) async fn request(&self, method: &str, params: Value, limit: Duration) -> Result<Value, NoAnswer> {
         let (sender, answer) = oneshot::channel();
         let id = self.shared.next.fetch_add(1, Ordering::Relaxed);
@@ -110,7 +110,7 @@ impl Connection {
         answered
     }
 
-    /// Sends what has no answer. Waits while the server does not read.
+    /// Sends a notification. Waits while the server does not read.
     pub(crate) async fn notify(&self, method: &str, params: Value) -> Result<(), NoAnswer> {
         let message = json!({ "jsonrpc": "2.0", "method": method, "params": params });
         self.shared.outgoing.send(encode(&message)).await.map_err(|_| NoAnswer::Closed)
@@ -124,14 +124,14 @@ impl Drop for Connection {
     }
 }
 
-/// A request that waits for its answer. Dropping it tells the server that no one waits any more.
+/// Guard of a request that waits for its answer. Dropping it cancels the request at the server.
 struct Open<'a> {
     shared: &'a Shared,
     id: i64,
 }
 
 impl Open<'_> {
-    /// It was answered.
+    /// Disarms the guard of an answered request.
     fn forget(self) {
         self.shared.pending().remove(&self.id);
     }
@@ -141,7 +141,7 @@ impl Drop for Open<'_> {
     fn drop(&mut self) {
         if self.shared.pending().remove(&self.id).is_some() {
             let message = json!({ "jsonrpc": "2.0", "method": "$/cancelRequest", "params": { "id": self.id } });
-            // A server that does not read loses nothing by it.
+            // A server that does not read misses nothing.
             let _ = self.shared.outgoing.try_send(encode(&message));
         }
     }
@@ -152,7 +152,7 @@ impl Shared {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The conversation has ended: no request of it is answered any more.
+    /// Ends the connection: no pending request is answered any more.
     fn end(&self, why: String) {
         self.ended.send_modify(|ended| {
             ended.get_or_insert(why);
@@ -160,7 +160,7 @@ impl Shared {
         self.pending().clear();
     }
 
-    /// Reads until the stream ends, and returns why it did.
+    /// Reads until the stream ends, and returns the reason.
     async fn read(&self, mut reader: impl AsyncRead + Unpin) -> String {
         let (mut decoder, mut bytes) = (Decoder::default(), vec![0; 64 * 1024]);
         loop {
@@ -193,14 +193,14 @@ impl Shared {
                     error.get("message").and_then(Value::as_str).unwrap_or("an error without a message").to_owned()
                 });
                 let result = message.get_mut("result").map(Value::take).unwrap_or_default();
-                // It fails if no one waits any more.
+                // Fails if no caller waits any more.
                 let _ = waiting.send(error.map_or(Ok(result), Err));
             }
             _ => {}
         }
     }
 
-    /// Answers a request of the server. What this side does not offer is refused.
+    /// Answers a request of the server. Unsupported methods are refused.
     fn answer(&self, method: &str, id: &Value, params: Option<&Value>) {
         let result = match method {
             "workspace/configuration" => {
@@ -221,12 +221,12 @@ impl Shared {
                 json!({ "jsonrpc": "2.0", "id": id, "error": error })
             }
         };
-        // Waiting here would keep answers from being read.
+        // Waiting here would block the reading of answers.
         let _ = self.outgoing.try_send(encode(&message));
     }
 }
 
-/// The part of settings that a dotted name means; all of them without a name.
+/// Returns the part of the settings with a dotted name; all of them without a name.
 fn section(settings: &Value, name: Option<&str>) -> Value {
     let mut found = Some(settings);
     for part in name.into_iter().flat_map(|name| name.split('.')).filter(|part| !part.is_empty()) {
@@ -235,7 +235,7 @@ fn section(settings: &Value, name: Option<&str>) -> Value {
     found.cloned().unwrap_or_default()
 }
 
-/// Writes what waits, until the server does not take it any more.
+/// Writes the queued messages until the server accepts no more.
 async fn write(mut writer: impl AsyncWrite + Unpin, mut waiting: mpsc::Receiver<Vec<u8>>) {
     while let Some(bytes) = waiting.recv().await {
         let written = async {

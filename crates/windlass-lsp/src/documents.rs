@@ -1,4 +1,4 @@
-//! Which files a server has open, and what it must be sent to know them as they are. Pure.
+//! Open files of a server, and the messages that keep them up to date. Pure.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::uri;
 
-/// Most files that a server has open.
+/// Maximum number of files that a server has open.
 const MOST: usize = 64;
 
-/// The files that a server has open.
+/// Open files of a server.
 #[derive(Debug, Default)]
 pub(crate) struct Documents {
     open: HashMap<PathBuf, Document>,
@@ -24,17 +24,17 @@ struct Document {
     used: u64,
 }
 
-/// What brings a file of a server up to date.
+/// Messages that bring a file of a server up to date.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Update {
     /// Notifications, in order: method and parameters.
     pub(crate) messages: Vec<(&'static str, Value)>,
-    /// The version of the file from then on.
+    /// Version of the file after the messages.
     pub(crate) version: i64,
 }
 
 impl Documents {
-    /// The file has this text now.
+    /// Updates the text of a file.
     pub(crate) fn update(&mut self, path: &Path, language: &str, text: String) -> Update {
         self.used += 1;
         let (used, uri) = (self.used, uri::of_path(path));
@@ -66,12 +66,12 @@ impl Documents {
         Update { messages, version: 1 }
     }
 
-    /// The files that are open.
+    /// Returns the open files.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         self.open.keys().cloned().collect()
     }
 
-    /// The file is gone.
+    /// Closes a file that is gone.
     pub(crate) fn close(&mut self, path: &Path) -> Update {
         let Some(known) = self.open.remove(path) else { return Update { messages: Vec::new(), version: 0 } };
         let closed = json!({ "textDocument": { "uri": uri::of_path(path) } });

@@ -1,58 +1,58 @@
-//! Why a question about code has no answer.
+//! Errors of questions about code.
 
 use windlass_types::text::clean_line;
 
-/// Most characters of what a server says of a failure.
+/// Maximum length of a server's message about a failure, in characters.
 const LONGEST: usize = 500;
 
-/// Why a question about code has no answer.
+/// Reason why a question about code has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CodeError {
-    /// No one can answer this for such files.
+    /// No server can answer the question for such files.
     #[error("there is no language server for {what}")]
     NoServer {
-        /// The file, or what was asked.
+        /// File or operation of the question.
         what: String,
     },
-    /// Who could answer does not offer this operation.
+    /// The server does not offer this operation.
     #[error("{server} does not offer {operation}")]
     NotOffered {
-        /// Who was asked.
+        /// Name of the server.
         server: String,
-        /// What was asked.
+        /// Operation of the question.
         operation: String,
     },
     /// The server could not be started, or ended too often.
     #[error("the language server {server} cannot be used: {why}")]
     Unusable {
-        /// The server.
+        /// Name of the server.
         server: String,
-        /// Why, in words for the host and the model.
+        /// Reason, in words for the host and the model.
         why: String,
     },
     /// The server answered with an error.
     #[error("the language server {server} answered: {message}")]
     Refused {
-        /// The server.
+        /// Name of the server.
         server: String,
-        /// What it said, on one line and bounded.
+        /// Message of the server, on one line and bounded.
         message: String,
     },
     /// The server did not answer in time. It may still be reading the project.
     #[error("the language server {server} did not answer within {seconds} s; it may still be reading the project")]
     TimedOut {
-        /// The server.
+        /// Name of the server.
         server: String,
-        /// How long it was waited for.
+        /// Waiting time, in seconds.
         seconds: u64,
     },
     /// A file cannot be shown to the server.
     #[error("{path} cannot be read: {why}")]
     File {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// Why.
+        /// Reason of the failure.
         why: String,
     },
 }
@@ -67,7 +67,7 @@ impl CodeError {
     }
 }
 
-/// Words of a server on one line, at most 500 characters.
+/// Returns a server's text on one line, at most 500 characters.
 pub(crate) fn clipped(text: &str) -> String {
     clean_line(text).chars().take(LONGEST).collect()
 }

@@ -1,13 +1,14 @@
-//! Reading the files that servers are shown.
+//! Reading of the files that servers are shown.
 
 use std::path::Path;
 
 use crate::CodeError;
 
-/// Most bytes of a file.
+/// Maximum size of a file, in bytes.
 pub(crate) const LARGEST: u64 = 4 * 1024 * 1024;
 
-/// The text of a regular file. Bytes that are not UTF-8 are replaced, as servers do when they read it themselves.
+/// Reads the text of a regular file. Bytes that are not UTF-8 are replaced, like servers do when they read the file
+/// themselves.
 pub(crate) async fn text(path: &Path) -> Result<String, CodeError> {
     let wrong = |why: String| CodeError::File { path: path.display().to_string(), why };
     let about = tokio::fs::metadata(path).await.map_err(|error| wrong(error.to_string()))?;
@@ -21,7 +22,8 @@ pub(crate) async fn text(path: &Path) -> Result<String, CodeError> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// How many UTF-16 units stand before a character of a line; both counted from one. Behind the end of a line it is the end.
+/// Returns the number of UTF-16 units before a character of a line; both counted from one. A position behind the end of
+/// a line is its end.
 pub(crate) fn utf16_offset(text: &str, line: u32, character: u32) -> u32 {
     let at = usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX);
     let line = text.lines().nth(at).unwrap_or_default();

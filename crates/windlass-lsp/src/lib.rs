@@ -1,11 +1,12 @@
 //! Code intelligence for agents of windlass.
 //!
-//! [`CodeIntelligence`] is the port: where a name is defined and used, what a file holds, what compilers say of it. An editor
-//! implements it over what it knows already; [`LanguageServers`] implements it over the language servers of a configuration. The
-//! tool [`Lsp`] gives it to a model.
+//! [`CodeIntelligence`] is the port: definitions and uses of a name, contents of a file, diagnostics of compilers. An
+//! editor implements it over its own knowledge; [`LanguageServers`] implements it over the language servers of a
+//! configuration. The tool [`Lsp`] gives it to a model.
 //!
-//! A language server is a program of the user that reads a project and may run parts of it, such as build scripts. So servers
-//! come from what the user configured or trusts, never from a project that no one trusts, and none starts before it is asked.
+//! A language server is a program of the user that reads a project and may run parts of it, such as build scripts.
+//! Servers therefore come from the user's own or trusted configuration, never from an untrusted project, and none
+//! starts before it is asked.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders, programs and clocks"))]
 

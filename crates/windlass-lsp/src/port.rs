@@ -1,4 +1,4 @@
-//! The port to those who know code.
+//! Port to code intelligence.
 
 use std::fmt::Debug;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use windlass_context::Diagnostic;
 
 use crate::CodeError;
 
-/// Knows code: a language server, an editor, an index.
+/// Source of code intelligence: a language server, an editor, an index.
 ///
 /// ```
 /// # mod windlass { pub use windlass_lsp as lsp; }
@@ -33,38 +33,38 @@ use crate::CodeError;
 /// ```
 #[async_trait]
 pub trait CodeIntelligence: Debug + Send + Sync + 'static {
-    /// Whether it can answer this kind of question for some files. The model is offered only operations for which this holds.
+    /// `true` if this kind of question can be answered for some files. The model is offered only such operations.
     fn offers(&self, operation: CodeOperation) -> bool;
 
     /// Answers a question. Cancel safe: a question that is dropped has no effect on later ones.
     ///
     /// # Errors
-    /// No one can answer it, who could has failed, or the answer took too long.
+    /// Fails if the question cannot be answered, the source has failed, or the answer took too long.
     async fn ask(&self, query: CodeQuery) -> Result<CodeAnswer, CodeError>;
 }
 
-/// A kind of question about code, in the names that models know.
+/// Kind of a question about code, in the names that models know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum CodeOperation {
-    /// Where the name at a place is defined.
+    /// Definition of the name at a place.
     GoToDefinition,
-    /// Where the name at a place is used.
+    /// Uses of the name at a place.
     FindReferences,
     /// The type and documentation of the name at a place.
     Hover,
-    /// What a file defines.
+    /// Definitions in a file.
     DocumentSymbol,
-    /// What the project defines by a name.
+    /// Definitions of a name in the project.
     WorkspaceSymbol,
-    /// What implements the name at a place.
+    /// Implementations of the name at a place.
     GoToImplementation,
-    /// What calls the function at a place.
+    /// Callers of the function at a place.
     IncomingCalls,
-    /// What the function at a place calls.
+    /// Functions called by the function at a place.
     OutgoingCalls,
-    /// What compilers and linters say of a file.
+    /// Errors and warnings of compilers and linters on a file.
     Diagnostics,
     /// Which files have changed.
     ChangedFiles,
@@ -88,7 +88,7 @@ impl CodeOperation {
         Self::TestFailures,
     ];
 
-    /// The name that models use, such as `findReferences`.
+    /// Returns the name that models use, such as `findReferences`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::GoToDefinition => "goToDefinition",
@@ -105,7 +105,7 @@ impl CodeOperation {
         }
     }
 
-    /// Whether it is about a place in a file.
+    /// `true` if the question is about a place in a file.
     pub fn needs_place(self) -> bool {
         matches!(
             self,
@@ -118,49 +118,49 @@ impl CodeOperation {
         )
     }
 
-    /// Whether it is about a file.
+    /// `true` if the question is about a file.
     pub fn needs_file(self) -> bool {
         self.needs_place() || matches!(self, Self::DocumentSymbol | Self::Diagnostics)
     }
 }
 
-/// A question about code.
+/// Question about code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CodeQuery {
-    /// What is asked.
+    /// Kind of the question.
     pub operation: CodeOperation,
-    /// The file that it is about: absolute, with links followed. `None` for questions about the whole project.
+    /// File of the question: absolute, with links followed. `None` for questions about the whole project.
     pub path: Option<PathBuf>,
-    /// The line, from one. Default: 1.
+    /// Line, from one. Default: 1.
     pub line: u32,
-    /// The character in the line, from one, counted as Unicode scalar values. Default: 1.
+    /// Character in the line, from one, counted as Unicode scalar values. Default: 1.
     pub character: u32,
-    /// The name that is looked for, for [`CodeOperation::WorkspaceSymbol`].
+    /// Name to look for, for [`CodeOperation::WorkspaceSymbol`].
     pub name: Option<String>,
 }
 
 impl CodeQuery {
-    /// A question about the whole project.
+    /// Creates a question about the whole project.
     pub fn new(operation: CodeOperation) -> Self {
         Self { operation, path: None, line: 1, character: 1, name: None }
     }
 
-    /// Says which file it is about.
+    /// Sets the file of the question.
     #[must_use]
     pub fn in_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.path = Some(path.into());
         self
     }
 
-    /// Says which place of the file it is about; both counted from one.
+    /// Sets the place in the file; both numbers are counted from one.
     #[must_use]
     pub fn at(mut self, line: u32, character: u32) -> Self {
         (self.line, self.character) = (line, character);
         self
     }
 
-    /// Says which name is looked for.
+    /// Sets the name to look for.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
@@ -168,45 +168,45 @@ impl CodeQuery {
     }
 }
 
-/// The answer to a question about code.
+/// Answer to a question about code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CodeAnswer {
-    /// Places in files, in the order in which they matter.
+    /// Places in files, the most relevant first.
     Places(Vec<CodePlace>),
-    /// A text in the words of who answers.
+    /// Text in the words of the source.
     Text(String),
-    /// What compilers and linters say.
+    /// Diagnostics of compilers and linters.
     Diagnostics(Vec<Diagnostic>),
-    /// Files.
+    /// Paths of files.
     Files(Vec<PathBuf>),
 }
 
-/// A place in a file, and what is there.
+/// Place in a file, and the name there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CodePlace {
-    /// The file, absolute.
+    /// Absolute path of the file.
     pub path: PathBuf,
-    /// The line, from one.
+    /// Line, from one.
     pub line: u32,
-    /// The character in the line, from one, as UTF-16 counts them.
+    /// Character in the line, from one, counted as UTF-16 units.
     pub character: u32,
-    /// The name that is there, if who answers says it.
+    /// Name at the place, if the source gives it.
     pub name: Option<String>,
-    /// What kind of name it is, such as `function`.
+    /// Kind of the name, such as `function`.
     pub kind: Option<&'static str>,
-    /// How deep it is nested among the names of its file. Default: 0.
+    /// Nesting depth among the names of its file. Default: 0.
     pub depth: u32,
 }
 
 impl CodePlace {
-    /// A place without a name; line and character are counted from one.
+    /// Creates a place without a name; line and character are counted from one.
     pub fn new(path: impl Into<PathBuf>, line: u32, character: u32) -> Self {
         Self { path: path.into(), line, character, name: None, kind: None, depth: 0 }
     }
 
-    /// Says what is there.
+    /// Sets the name at the place, and its kind.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>, kind: Option<&'static str>) -> Self {
         (self.name, self.kind) = (Some(name.into()), kind);

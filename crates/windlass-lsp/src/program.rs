@@ -1,10 +1,10 @@
-//! Which program a server is.
+//! Resolution of server programs.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Finds a program: an absolute path, or a name in the absolute directories of `PATH`, so that no file of the working
-/// directory can pass for one.
+/// Resolves a program: an absolute path, or a name in the absolute directories of `PATH`, so that no file of the
+/// working directory can be mistaken for a program.
 pub(crate) fn find(command: &str, env: &[(OsString, OsString)]) -> Result<PathBuf, String> {
     let path = Path::new(command);
     if path.is_absolute() {

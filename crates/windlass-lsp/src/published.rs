@@ -1,4 +1,4 @@
-//! What a server has said of files by itself.
+//! Diagnostics that a server publishes on its own.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,22 +10,22 @@ use windlass_context::Diagnostic;
 
 use crate::{answer, uri};
 
-/// Most files of which words are kept.
+/// Maximum number of files whose diagnostics are kept.
 const MOST_FILES: usize = 512;
 
-/// The last words of a server on each file.
+/// Latest diagnostics of a server for each file.
 #[derive(Debug)]
 pub(crate) struct Published {
     files: Mutex<HashMap<PathBuf, Words>>,
-    /// How often the server has spoken.
+    /// Number of publications of the server.
     count: watch::Sender<u64>,
 }
 
 #[derive(Debug, Clone)]
 struct Words {
-    /// When they were said, as the count of all.
+    /// Count of publications when this one arrived.
     at: u64,
-    /// The version of the file that they are about, if the server says it.
+    /// Version of the file that the diagnostics are about, if the server gives it.
     version: Option<i64>,
     diagnostics: Vec<Diagnostic>,
 }
@@ -37,7 +37,7 @@ impl Default for Published {
 }
 
 impl Published {
-    /// Notes the parameters of `textDocument/publishDiagnostics`.
+    /// Records the parameters of `textDocument/publishDiagnostics`.
     pub(crate) fn note(&self, params: &Value) {
         let Some(path) = params.get("uri").and_then(Value::as_str).and_then(uri::to_path) else { return };
         let said = params.get("diagnostics").unwrap_or(&Value::Null);
@@ -56,12 +56,13 @@ impl Published {
         self.count.send_modify(|count| *count += 1);
     }
 
-    /// How often the server has spoken.
+    /// Returns the number of publications of the server.
     pub(crate) fn count(&self) -> u64 {
         *self.count.borrow()
     }
 
-    /// What was said of a file last: after so many words of all, and of this version of it or a later one.
+    /// Returns the latest diagnostics of a file: published after `count` publications, or for this version of the file
+    /// or a later one.
     pub(crate) fn since(&self, path: &Path, count: u64, version: i64) -> Option<Vec<Diagnostic>> {
         let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let words = files.get(path)?;
@@ -69,9 +70,9 @@ impl Published {
         is_of_version.then(|| words.diagnostics.clone())
     }
 
-    /// Waits until the server speaks again. Cancel safe.
+    /// Waits for the next publication. Cancel safe.
     pub(crate) async fn next(&self, count: u64) {
-        // It cannot fail: the sender is here.
+        // Cannot fail: `self` owns the sender.
         let _ = self.count.subscribe().wait_for(|now| *now > count).await;
     }
 }

@@ -17,13 +17,13 @@ use crate::program::find;
 use crate::servers::ServerSurroundings;
 use crate::{CodeAnswer, CodeError, CodeOperation, CodeQuery, ServerConfig, ServerConfinement, answer, files, uri};
 
-/// How long an answer is waited for.
+/// Maximum wait for an answer.
 const ANSWER: Duration = Duration::from_secs(30);
-/// How long words on a file are waited for, from a server that speaks by itself.
+/// Maximum wait for diagnostics of a file, from a server that publishes them on its own.
 const WORDS: Duration = Duration::from_secs(10);
-/// How long such a server is silent when it has said all: many speak of syntax first, and of types later.
+/// Silence after which such a server counts as finished: many publish syntax errors first, and type errors later.
 const SILENCE: Duration = Duration::from_millis(250);
-/// Most files that are looked at again before a question.
+/// Maximum number of open files that are checked for changes before a question.
 const MOST_LOOKED_AT: usize = 64;
 
 /// One language server.
@@ -41,13 +41,13 @@ struct State {
     starts: u32,
 }
 
-/// A server that runs.
+/// Running server.
 #[derive(Debug)]
 struct Running {
     name: String,
     connection: Connection,
     program: Program,
-    /// What it offers, as it answered the greeting.
+    /// Capabilities of the server from its `initialize` answer.
     capabilities: Value,
     documents: tokio::sync::Mutex<Documents>,
 }
@@ -61,7 +61,7 @@ impl Server {
         Self { config, surroundings, confinement, state: tokio::sync::Mutex::default() }
     }
 
-    /// The server, started if it does not run. It starts also if no one waits for it any more.
+    /// Returns the running server, started if necessary. The start continues if the caller is dropped.
     async fn running(self: &Arc<Self>) -> Result<Arc<Running>, CodeError> {
         let server = Arc::clone(self);
         let started = tokio::spawn(async move {
@@ -92,7 +92,7 @@ impl Server {
         Ok(running)
     }
 
-    /// Starts the program and exchanges greetings.
+    /// Starts the program and performs the `initialize` handshake.
     async fn greet(&self) -> Result<Running, CodeError> {
         let ServerConfig { name, command, args, env, .. } = &self.config;
         let unusable = |why: String| CodeError::unusable(name, why);
@@ -133,7 +133,7 @@ impl Server {
         Ok(running)
     }
 
-    /// Answers a question about one of its files, or about the project.
+    /// Answers a question about one of the server's files, or about the project.
     pub(crate) async fn ask(self: &Arc<Self>, query: &CodeQuery) -> Result<CodeAnswer, CodeError> {
         let running = self.running().await?;
         running.look_again(query.path.as_deref()).await?;
@@ -152,13 +152,13 @@ impl Server {
         }
     }
 
-    /// Whether it offers this. It is started to find out.
+    /// `true` if the server offers this operation. The server is started to find out.
     pub(crate) async fn offers(self: &Arc<Self>, operation: CodeOperation) -> Result<bool, CodeError> {
         Ok(self.running().await?.offers(operation))
     }
 }
 
-/// What a file was when it was shown: how often the server had spoken, and the version from then on.
+/// State of a file when it was shown: the count of publications before, and the version after.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     count: u64,
@@ -209,8 +209,8 @@ impl Running {
         !matches!(self.capabilities.get(provider), None | Some(Value::Null | Value::Bool(false)))
     }
 
-    /// Shows a file as it is now; `None`: it is gone. What is begun is sent also if no one waits for it any more, so that the
-    /// server and this side never differ on what it knows.
+    /// Shows the current text of a file; `None` if it is gone. The messages are sent even if the caller is dropped, so
+    /// that the server and the client never differ on the open files.
     async fn show(self: &Arc<Self>, path: &Path, language: &str, text: Option<String>) -> Result<Seen, CodeError> {
         let (running, path, language) = (Arc::clone(self), path.to_owned(), language.to_owned());
         let shown = tokio::spawn(async move {
@@ -229,11 +229,11 @@ impl Running {
         shown.await.unwrap_or_else(|_| Err(CodeError::unusable(&self.name, "a file could not be shown to it")))
     }
 
-    /// Shows the open files that have changed since, so that answers about one are not of another time.
+    /// Shows the open files that have changed since, so that answers do not mix different states.
     async fn look_again(self: &Arc<Self>, but: Option<&Path>) -> Result<(), CodeError> {
         let paths = self.documents.lock().await.paths();
         for path in paths.iter().filter(|path| Some(path.as_path()) != but).take(MOST_LOOKED_AT) {
-            // The language counts only when a file is opened.
+            // The language matters only when a file is opened.
             self.show(path, "", files::text(path).await.ok()).await?;
         }
         Ok(())
@@ -245,7 +245,7 @@ impl Running {
         Ok(CodeAnswer::Places(answer::workspace_symbols(&found)))
     }
 
-    /// Answers what is asked of a place; line and character are counted from zero.
+    /// Answers a question about a place; line and character are counted from zero.
     async fn at_place(
         &self,
         operation: CodeOperation,
@@ -289,7 +289,8 @@ impl Running {
         Ok(CodeAnswer::Places(answer::calls(&found, end)))
     }
 
-    /// What it says of a file that was shown: on request if it offers that, else what it says by itself.
+    /// Returns the diagnostics of a file that was shown: on request if the server supports that, else the published
+    /// ones.
     async fn diagnostics(&self, path: &Path, seen: Seen) -> Result<Vec<Diagnostic>, CodeError> {
         if self.capabilities.get("diagnosticProvider").is_some_and(|provider| !provider.is_null()) {
             let params = json!({ "textDocument": { "uri": uri::of_path(path) } });
@@ -297,7 +298,7 @@ impl Running {
             return Ok(answer::diagnostics(path, said.get("items").unwrap_or(&Value::Null)));
         }
         let published = self.connection.published();
-        // Of a file that is as it was, the last words still hold.
+        // For an unchanged file, the latest publication is still valid.
         let since = if seen.is_changed { seen.count } else { 0 };
         let said = timeout(WORDS, async {
             loop {
@@ -312,7 +313,7 @@ impl Running {
             return Err(self.failure(NoAnswer::TimedOut, WORDS));
         }
         if seen.is_changed {
-            // Each further word begins the silence anew.
+            // Each further publication restarts the silence.
             let quiet = async {
                 loop {
                     let count = published.count();
@@ -327,12 +328,12 @@ impl Running {
     }
 }
 
-/// What a server reads of this side when it starts.
+/// Returns the parameters of the `initialize` request.
 fn greeting(root: &Path, options: &Value) -> Value {
     let root_uri = uri::of_path(root);
     let name = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     json!({
-        // A number would have the server look after a process that it may not see.
+        // With a number, the server would monitor a process that it may not be able to see.
         "processId": null,
         "clientInfo": { "name": "windlass" },
         "rootUri": root_uri,

@@ -1,4 +1,4 @@
-//! The language servers of a session.
+//! Language servers of a session.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -12,25 +12,25 @@ use windlass_tool::ProgramWatch;
 use crate::server::Server;
 use crate::{CodeAnswer, CodeError, CodeIntelligence, CodeOperation, CodeQuery, ServerConfig, ServerConfinement};
 
-/// Where language servers work.
+/// Surroundings of language servers: project, environment and watch.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ServerSurroundings {
-    /// The root of the project: absolute, with links followed.
+    /// Root of the project: absolute, with links followed.
     pub root: PathBuf,
-    /// The whole environment that servers get, beside their own variables: they inherit no others.
+    /// Complete environment of servers, in addition to their own variables: they inherit no others.
     pub env: Arc<[(OsString, OsString)]>,
-    /// Ends servers when this process is killed. Default: `None`, and they end with their streams.
+    /// Watch that ends servers when this process is killed. Default: `None`, and they end with their streams.
     pub watch: Option<Arc<dyn ProgramWatch>>,
 }
 
 impl ServerSurroundings {
-    /// A project and the environment of its servers.
+    /// Creates the surroundings of a project with the environment of its servers.
     pub fn new(root: impl Into<PathBuf>, env: impl Into<Arc<[(OsString, OsString)]>>) -> Self {
         Self { root: root.into(), env: env.into(), watch: None }
     }
 
-    /// Sets who ends servers when this process is killed.
+    /// Sets the watch that ends servers when this process is killed.
     #[must_use]
     pub fn with_watch(mut self, watch: Arc<dyn ProgramWatch>) -> Self {
         self.watch = Some(watch);
@@ -45,11 +45,12 @@ impl fmt::Debug for ServerSurroundings {
     }
 }
 
-/// Language servers, each started when it is first asked, and ended when this is dropped. Must be asked inside a tokio runtime.
+/// Set of language servers, each started when it is first asked, and ended when the set is dropped. Must be asked
+/// inside a tokio runtime.
 ///
-/// What servers send is bounded: 8 MiB a message, 1,000 places an answer, 1,000 diagnostics a file, 30 s an answer. A server
-/// that sends what is no message is ended. One that ends is started again when it is next asked, as often as its
-/// configuration says.
+/// Data from servers is bounded: 8 MiB a message, 1,000 places an answer, 1,000 diagnostics a file, 30 s an answer. A
+/// server that sends an invalid message is ended. One that ends is started again when it is next asked, as often as its
+/// configuration permits.
 #[derive(Debug, Clone)]
 pub struct LanguageServers {
     servers: Arc<[Arc<Server>]>,
@@ -57,7 +58,7 @@ pub struct LanguageServers {
 }
 
 impl LanguageServers {
-    /// Servers for a project. No program is started yet.
+    /// Creates servers for a project. No program is started yet.
     pub fn new(servers: impl IntoIterator<Item = ServerConfig>, surroundings: ServerSurroundings) -> Self {
         let surroundings = Arc::new(surroundings);
         let confinement = Arc::<OnceLock<_>>::default();
@@ -65,24 +66,24 @@ impl LanguageServers {
         Self { servers: servers.into_iter().map(server).collect(), confinement }
     }
 
-    /// Has the programs confined that start from now on. What was said first holds: a set may be shared by sessions. Sessions with a
-    /// sandbox do so.
+    /// Confines the programs that start from now on. The first confinement stays, because a set may be shared by
+    /// sessions. Sessions with a sandbox call this.
     pub fn confine(&self, confinement: Arc<dyn ServerConfinement>) {
         let _ = self.confinement.set(confinement);
     }
 
-    /// Whether there are none.
+    /// `true` if there are no servers.
     pub fn is_empty(&self) -> bool {
         self.servers.is_empty()
     }
 
-    /// Whether a server knows files of this name.
+    /// `true` if a server knows files of this name.
     pub fn knows(&self, path: &Path) -> bool {
         self.of(path).is_some()
     }
 
-    /// What the servers say of files now, for [diagnostics behind an edit](windlass_context::introduced). Files that no server
-    /// knows add none. `None`: a server failed, so it is not known.
+    /// Returns the current diagnostics of files, for [diagnostics behind an edit](windlass_context::introduced). Files
+    /// without a server add none. `None` if a server failed, so the diagnostics are unknown.
     pub async fn diagnostics_of(&self, paths: &[PathBuf]) -> Option<Vec<Diagnostic>> {
         let mut found = Vec::new();
         for path in paths {

@@ -1,4 +1,4 @@
-//! LSP: questions about code, for a model.
+//! Tool `LSP`: questions about code, for a model.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -14,30 +14,30 @@ use windlass_types::text::{clean_line, visible_path};
 
 use crate::{CodeAnswer, CodeIntelligence, CodeOperation, CodePlace, CodeQuery, files};
 
-/// Most lines of a result.
+/// Maximum number of lines of a result.
 const MOST_LINES: usize = 200;
-/// Most characters of a name that is looked for.
+/// Maximum length of a name to look for, in characters.
 const LONGEST_NAME: usize = 200;
 
-/// Asks about code: definitions, references, types, symbols, calls, diagnostics.
+/// Tool for questions about code: definitions, references, types, symbols, calls, diagnostics.
 #[derive(Debug, Clone)]
 pub struct Lsp {
     code: Arc<dyn CodeIntelligence>,
 }
 
 impl Lsp {
-    /// The tool over someone who knows code.
+    /// Creates the tool over a source of code intelligence.
     pub fn new(code: Arc<dyn CodeIntelligence>) -> Self {
         Self { code }
     }
 }
 
-/// What the tool takes.
+/// Input of the tool.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct LspInput {
-    /// What is asked.
+    /// Kind of the question.
     pub operation: CodeOperation,
     /// The file; needed for all but workspaceSymbol, changedFiles and testFailures.
     #[serde(default)]
@@ -108,7 +108,7 @@ reads the project first. For files without a server use Grep.";
     }
 }
 
-/// The question of an input.
+/// Builds the question of an input.
 async fn query(input: &LspInput, cx: &ToolCx) -> Result<CodeQuery, ToolError> {
     let missing = |what: &str| ToolError::invalid_input(format!("{} needs {what}", input.operation.as_str()));
     let query = CodeQuery::new(input.operation);
@@ -139,7 +139,7 @@ async fn query(input: &LspInput, cx: &ToolCx) -> Result<CodeQuery, ToolError> {
     Ok(query.at(line, character))
 }
 
-/// Where a name stands in a line, from one.
+/// Returns the position of a name in a line, from one.
 async fn character_of(path: &Path, line: u32, symbol: &str) -> Result<u32, ToolError> {
     let text = files::text(path).await.map_err(|error| ToolError::rejected(format!("{error}.")))?;
     let at = usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX);
@@ -154,7 +154,7 @@ async fn character_of(path: &Path, line: u32, symbol: &str) -> Result<u32, ToolE
     Ok(u32::try_from(before).unwrap_or(u32::MAX).saturating_add(1))
 }
 
-/// The byte at which a name begins in a line: as a word of its own if it stands there so.
+/// Returns the byte at which a name begins in a line: as a whole word if possible.
 fn word_at(line: &str, name: &str) -> Option<usize> {
     if name.is_empty() {
         return None;
@@ -169,7 +169,7 @@ fn word_at(line: &str, name: &str) -> Option<usize> {
     all.clone().find(|at| is_word(*at)).or_else(|| all.next())
 }
 
-/// What the model reads, and how much was found.
+/// Formats an answer for the model, and returns the number of results.
 fn shown(answer: CodeAnswer, cx: &ToolCx) -> (String, usize) {
     let (lines, hidden) = match answer {
         CodeAnswer::Text(text) if text.trim().is_empty() => (Vec::new(), 0),
@@ -190,7 +190,7 @@ fn shown(answer: CodeAnswer, cx: &ToolCx) -> (String, usize) {
     let count = lines.len();
     let mut text = lines.iter().take(MOST_LINES).cloned().collect::<Vec<_>>().join("\n");
     if count > MOST_LINES {
-        // A text cannot fail to take more.
+        // Writing to a text cannot fail.
         let _ = write!(text, "\nand {} more.", count - MOST_LINES);
     }
     if hidden > 0 {
@@ -202,7 +202,7 @@ fn shown(answer: CodeAnswer, cx: &ToolCx) -> (String, usize) {
     (text, count)
 }
 
-/// A line for each item whose file may be read, and how many were left out.
+/// Returns a line for each item whose file may be read, and the number of the others.
 fn kept<T>(items: &[T], cx: &ToolCx, path: fn(&T) -> &PathBuf, line: impl Fn(&T) -> String) -> (Vec<String>, usize) {
     let all = items.len();
     let lines: Vec<String> = items.iter().filter(|item| cx.permit().allows(path(item))).map(line).collect();
@@ -218,7 +218,7 @@ fn place_line(place: &CodePlace, cx: &ToolCx) -> String {
     format!("{indent}{name}{kind}{path}:{}:{}", place.line, place.character)
 }
 
-/// A path of the workspace as it is written from the current directory.
+/// Returns a path of the workspace relative to the current directory.
 fn relative(path: &Path, cx: &ToolCx) -> String {
     path.strip_prefix(cx.cwd()).unwrap_or(path).to_string_lossy().into_owned()
 }

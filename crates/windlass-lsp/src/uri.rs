@@ -1,8 +1,8 @@
-//! Paths as `file:` addresses, and back. Pure.
+//! Conversion between paths and `file:` URIs. Pure.
 
 use std::path::{Path, PathBuf};
 
-/// The address of an absolute path.
+/// Returns the URI of an absolute path.
 pub(crate) fn of_path(path: &Path) -> String {
     let text = path.to_string_lossy();
     let text = if cfg!(windows) { text.replace('\\', "/") } else { text.into_owned() };
@@ -17,7 +17,7 @@ pub(crate) fn of_path(path: &Path) -> String {
     uri
 }
 
-/// The absolute path of an address of this machine. `None` for every other address.
+/// Returns the absolute path of a URI on this machine; `None` for every other URI.
 pub(crate) fn to_path(uri: &str) -> Option<PathBuf> {
     let rest = uri.strip_prefix("file://")?;
     let rest = rest.strip_prefix("localhost").unwrap_or(rest);
@@ -25,7 +25,7 @@ pub(crate) fn to_path(uri: &str) -> Option<PathBuf> {
     if !text.starts_with('/') || text.contains('\0') {
         return None;
     }
-    // `/c:/work` is `c:/work` there.
+    // On Windows `/c:/work` means `c:/work`.
     let is_drive = cfg!(windows) && text.as_bytes().get(2) == Some(&b':');
     Some(PathBuf::from(if is_drive { text.trim_start_matches('/') } else { text.as_str() }))
 }

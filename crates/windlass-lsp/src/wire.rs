@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-/// Most bytes of a header.
+/// Maximum size of a header, in bytes.
 const LARGEST_HEADER: usize = 4 * 1024;
-/// Most bytes of a message.
+/// Maximum size of a message, in bytes.
 pub(crate) const LARGEST_MESSAGE: usize = 8 * 1024 * 1024;
 
-/// Why a stream of a server cannot be read further.
+/// Reason why a stream of a server cannot be read further.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum WireError {
     #[error("it sent a header of more than {LARGEST_HEADER} bytes")]
@@ -20,19 +20,19 @@ pub(crate) enum WireError {
     NoJson,
 }
 
-/// Takes bytes in any pieces and gives whole messages.
+/// Decoder that takes bytes in any pieces and returns complete messages.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     buffer: Vec<u8>,
 }
 
 impl Decoder {
-    /// Adds bytes as they arrived.
+    /// Adds received bytes.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The next message, if all of it is there.
+    /// Returns the next message, if it is complete.
     pub(crate) fn next(&mut self) -> Result<Option<Value>, WireError> {
         let Some((header, length)) = self.header()? else { return Ok(None) };
         let end = header.saturating_add(length);
@@ -42,7 +42,7 @@ impl Decoder {
         message.map(Some)
     }
 
-    /// How long the header is with its empty line, and the message behind it.
+    /// Returns the length of the header with its empty line, and the length of the message after it.
     fn header(&self) -> Result<Option<(usize, usize)>, WireError> {
         let searched = self.buffer.get(..LARGEST_HEADER).unwrap_or(&self.buffer);
         let Some(at) = searched.windows(4).position(|bytes| bytes == b"\r\n\r\n") else {
@@ -60,7 +60,7 @@ impl Decoder {
     }
 }
 
-/// A message with its header.
+/// Encodes a message with its header.
 pub(crate) fn encode(message: &Value) -> Vec<u8> {
     let body = message.to_string();
     let mut bytes = format!("Content-Length: {}\r\n\r\n", body.len()).into_bytes();

@@ -3,7 +3,7 @@ use tokio::io::{DuplexStream, duplex};
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// A connection, and the other end of its streams.
+/// Returns a connection, and the other end of its streams.
 fn connected() -> (Connection, DuplexStream, Decoder) {
     let (ours, theirs) = duplex(1 << 20);
     let (reader, writer) = tokio::io::split(ours);
@@ -60,7 +60,7 @@ async fn what_takes_too_long_is_cancelled_at_the_server() {
     let asked = receive(&mut server, &mut decoder).await;
     let cancelled = receive(&mut server, &mut decoder).await;
     assert_eq!((&cancelled["method"], &cancelled["params"]["id"]), (&json!("$/cancelRequest"), &asked["id"]));
-    // So is one that is dropped.
+    // A dropped request is cancelled, too.
     assert!(timeout(limit, connection.request("slow", Value::Null, LONG)).await.is_err());
     assert_eq!(receive(&mut server, &mut decoder).await["method"], "slow");
     assert_eq!(receive(&mut server, &mut decoder).await["method"], "$/cancelRequest");
@@ -99,7 +99,7 @@ async fn a_server_that_does_not_read_takes_a_bounded_part() {
     drop(theirs);
 }
 
-/// Polls all side by side.
+/// Polls all futures concurrently.
 async fn futures_of<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<F::Output> {
     let mut open: Vec<_> = futures.into_iter().map(|future| (Some(Box::pin(future)), None)).collect();
     std::future::poll_fn(move |cx| {

@@ -43,7 +43,7 @@ async fn a_server_that_cannot_start_says_why() {
     assert!(matches!(error, CodeError::TimedOut { .. }), "{error}");
 }
 
-/// Lets no program start but those of servers that are called so, and these with a variable more.
+/// Confinement that lets only servers of this name start, with an additional variable.
 #[derive(Debug)]
 struct Only(&'static str);
 
@@ -79,14 +79,14 @@ async fn what_confines_a_server_has_the_last_word_on_its_program() {
 async fn a_dropped_question_harms_no_later_one() {
     let project = Project::new(&[("a.toy", "def one\n")]);
     let (path, servers) = (project.root().join("a.toy"), project.servers(""));
-    // It is dropped while the server starts, which continues.
+    // Dropped while the server starts, which continues.
     let dropped = tokio::time::timeout(Duration::from_millis(1), servers.ask(at(CodeOperation::Hover, &path, 1, 5)));
     let _ = dropped.await;
     assert!(servers.ask(at(CodeOperation::Hover, &path, 1, 5)).await.is_ok());
     assert_eq!(project.count("start"), 1);
 }
 
-/// Whether a process of this number lives, other than as a zombie.
+/// `true` if a process of this number lives, other than as a zombie.
 fn lives(process: &str) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     status.lines().any(|line| line.starts_with("State:") && !line.contains("Z (zombie)"))

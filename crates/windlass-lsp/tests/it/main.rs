@@ -1,4 +1,4 @@
-//! Language servers as they are used, with a small one of the tests' own.
+//! Language servers in use, with a small test server.
 
 #![allow(
     clippy::disallowed_methods,

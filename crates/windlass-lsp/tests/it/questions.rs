@@ -1,4 +1,4 @@
-//! What is asked of a server that works.
+//! Questions to a working server.
 
 use windlass_lsp::{CodeAnswer, CodeError, CodeIntelligence, CodeOperation, CodeQuery};
 

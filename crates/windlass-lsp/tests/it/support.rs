@@ -1,11 +1,11 @@
-//! A project, and the small server of these tests.
+//! Test project, and the small test server.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use windlass_lsp::{CodeAnswer, CodeOperation, CodeQuery, LanguageServers, ServerConfig, ServerSurroundings};
 
-/// A project with a file for the marks of the server.
+/// Project with a file for the marks of the server.
 pub(crate) struct Project {
     folder: tempfile::TempDir,
 }
@@ -28,7 +28,7 @@ impl Project {
         path
     }
 
-    /// What the server has noted, line by line.
+    /// Returns the marks of the server, line by line.
     pub(crate) fn marks(&self) -> Vec<String> {
         let marks = std::fs::read_to_string(self.folder.path().join("marks")).unwrap_or_default();
         marks.lines().map(str::to_owned).collect()
@@ -38,7 +38,7 @@ impl Project {
         self.marks().iter().filter(|line| line.starts_with(mark)).count()
     }
 
-    /// How the server is configured in this mode.
+    /// Returns the configuration of the server in this mode.
     pub(crate) fn config(&self, mode: &str) -> ServerConfig {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/server.py");
         let mut config = ServerConfig::new("toy", "python3", [("toy", "toy")]).with_args([script.to_str().unwrap()]);
@@ -58,12 +58,12 @@ impl Project {
     }
 }
 
-/// A question about a place in a file.
+/// Returns a question about a place in a file.
 pub(crate) fn at(operation: CodeOperation, path: &Path, line: u32, character: u32) -> CodeQuery {
     CodeQuery::new(operation).in_file(path).at(line, character)
 }
 
-/// The places of an answer: line, character, name.
+/// Returns the places of an answer: line, character, name.
 pub(crate) fn places(answer: CodeAnswer) -> Vec<(u32, u32, String)> {
     let CodeAnswer::Places(places) = answer else { panic!("{answer:?}") };
     places.into_iter().map(|place| (place.line, place.character, place.name.unwrap_or_default())).collect()

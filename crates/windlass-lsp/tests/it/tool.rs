@@ -1,4 +1,4 @@
-//! The tool, as a model calls it.
+//! Tool as a model calls it.
 
 use std::sync::Arc;
 
