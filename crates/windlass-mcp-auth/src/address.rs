@@ -1,10 +1,10 @@
-//! Addresses: which may be used, and where descriptions stand.
+//! Checks of addresses, and the addresses of metadata documents.
 
 use crate::AuthError;
 use crate::error::words;
 use url::{Host, Url};
 
-/// Whether an address is one of this machine.
+/// `true` for an address of this machine.
 pub(crate) fn is_loopback(address: &Url) -> bool {
     match address.host() {
         Some(Host::Ipv4(ip)) => ip.is_loopback(),
@@ -14,10 +14,10 @@ pub(crate) fn is_loopback(address: &Url) -> bool {
     }
 }
 
-/// An address to which secrets may be sent: over TLS, or on this machine where the MCP server is on it too.
+/// Parses an address to which secrets may be sent: over TLS, or on this machine if the MCP server is on it too.
 ///
 /// # Errors
-/// It is another one.
+/// Fails for any other address.
 pub(crate) fn usable(text: &str, what: &str, is_local: bool) -> Result<Url, AuthError> {
     let refused = |why: &str| AuthError::Untrusted(format!("the address of {what} {why}: {:?}", words(text)));
     let address = Url::parse(text).map_err(|_| refused("is not valid"))?;
@@ -31,7 +31,8 @@ pub(crate) fn usable(text: &str, what: &str, is_local: bool) -> Result<Url, Auth
     }
 }
 
-/// Whether the description of a resource is about a server: of its origin, with a path at which that of the server begins.
+/// `true` if the metadata of a resource is about a server: the same origin, and a path that is a prefix of the
+/// server's.
 pub(crate) fn covers(resource: &str, server: &Url) -> bool {
     let Ok(resource) = Url::parse(resource) else { return false };
     let path = resource.path().trim_end_matches('/');
@@ -42,13 +43,13 @@ pub(crate) fn covers(resource: &str, server: &Url) -> bool {
         && below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Whether two names of an issuer are one. Beside equal texts these are an origin with and without its last slash.
+/// `true` if two names of an issuer are the same: equal texts, or an origin with and without its trailing slash.
 pub(crate) fn is_same_issuer(a: &str, b: &str) -> bool {
     let is_root = |text: &str| Url::parse(text).is_ok_and(|url| url.path() == "/" && url.query().is_none());
     a == b || (is_root(a) && is_root(b) && a.trim_end_matches('/') == b.trim_end_matches('/'))
 }
 
-/// Where a server describes itself as a protected resource, beside what it says itself.
+/// Returns the addresses of a server's metadata as a protected resource, beside one that it names itself.
 pub(crate) fn resource_descriptions(server: &Url) -> Vec<String> {
     let path = server.path().trim_end_matches('/');
     let query = server.query().map(|query| format!("?{query}")).unwrap_or_default();
@@ -59,7 +60,7 @@ pub(crate) fn resource_descriptions(server: &Url) -> Vec<String> {
     places
 }
 
-/// Where an authorisation server describes itself, in the order in which the places are tried.
+/// Returns the addresses of an authorisation server's metadata, in the order in which they are tried.
 pub(crate) fn issuer_descriptions(issuer: &Url) -> Vec<String> {
     let path = issuer.path().trim_end_matches('/');
     let mut places = vec![
@@ -72,7 +73,7 @@ pub(crate) fn issuer_descriptions(issuer: &Url) -> Vec<String> {
     places
 }
 
-/// Another place of the same origin. The text after the host is taken as it is.
+/// Returns another address of the same origin. The text after the host is taken unchanged.
 pub(crate) fn with_path(address: &Url, path: &str) -> String {
     format!("{}{path}", address.origin().ascii_serialization())
 }

@@ -1,18 +1,19 @@
-//! Signed statements by which a machine proves who it is (RFC 7523).
+//! Signed assertions by which a machine proves its identity (RFC 7523).
 
 use crate::{AuthError, SecretText};
 
-/// What such a statement is, in a request.
+/// Type of such an assertion in a request.
 pub(crate) const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/// How long a statement may be used, in seconds.
+/// Lifetime of an assertion, in seconds.
 #[cfg(feature = "private-key-jwt")]
 const LIFETIME: u64 = 300;
 
-/// A statement that the client `id` makes to `audience`, at `now` in seconds since the Unix epoch. `unique` is in no other one.
+/// Signs an assertion of the client `id` for `audience`, at `now` in seconds since the Unix epoch. `unique` must differ
+/// in each assertion.
 ///
 /// # Errors
-/// The key cannot be read.
+/// Fails if the key cannot be read.
 #[cfg(feature = "private-key-jwt")]
 pub(crate) fn sign(
     key: &SecretText,
@@ -34,10 +35,10 @@ pub(crate) fn sign(
     Ok(SecretText::new(format!("{message}.{signature}")))
 }
 
-/// Without the feature no statement can be signed.
+/// Fails, because without the feature no assertion can be signed.
 ///
 /// # Errors
-/// Always.
+/// Always fails.
 #[cfg(not(feature = "private-key-jwt"))]
 pub(crate) fn sign(_: &SecretText, _: (&str, &str), _: u64, _: u128) -> Result<SecretText, AuthError> {
     Err(AuthError::Configuration("a private key needs the feature `private-key-jwt` of windlass-mcp-auth".to_owned()))
@@ -53,7 +54,7 @@ mod signing {
         ECDSA_P256_SHA256_FIXED_SIGNING, ECDSA_P384_SHA384_FIXED_SIGNING, EcdsaKeyPair, RSA_PKCS1_SHA256, RsaKeyPair,
     };
 
-    /// A private key.
+    /// Private key.
     pub(super) enum Key {
         P256(EcdsaKeyPair),
         P384(EcdsaKeyPair),
@@ -71,7 +72,8 @@ mod signing {
             let inside =
                 pem.split_once("-----BEGIN PRIVATE KEY-----").and_then(|(_, rest)| rest.split_once("-----END"));
             let (body, _) = inside.ok_or_else(unreadable)?;
-            // Variables of an environment often have `\n` for the ends of lines.
+            // Environment variables often have `
+            // ` for line ends.
             let body: String = body.replace("\\n", "").split_whitespace().collect();
             let bytes = STANDARD.decode(body).map_err(|_| unreadable())?;
             let random = SystemRandom::new();

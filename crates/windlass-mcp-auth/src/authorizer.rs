@@ -1,4 +1,4 @@
-//! The tokens of one server.
+//! Access tokens of one server.
 
 mod automatic;
 mod login;
@@ -14,14 +14,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use url::Url;
 
-/// How long before its end a token is renewed at most. One that is short-lived is renewed in the last tenth of its time.
+/// Maximum time before its end at which a token is renewed. A short-lived one is renewed in the last tenth of its
+/// lifetime.
 const BEFORE_END: Duration = Duration::from_secs(60);
 
-/// Has the tokens of one server: finds out who gives them, has the user log in, and renews them. A token is given to no other
-/// server than the one it is for; that one is asked over TLS, or on this machine.
+/// Source of the tokens of one server: finds the authorisation server, has the user log in, and renews the tokens. A
+/// token is sent only to the server that it is for, over TLS or on this machine.
 ///
-/// A transport asks it for a [`token`](Self::token) before each request, and reports each refusal by
-/// [`challenged`](Self::challenged), which may have a better token.
+/// A transport requests a [`token`](Self::token) before each request, and reports each refusal by
+/// [`challenged`](Self::challenged), which may return a better token.
 pub struct Authorizer {
     server: Url,
     key: LoginKey,
@@ -29,28 +30,28 @@ pub struct Authorizer {
     options: AuthOptions,
     fetch: Fetch,
     state: Mutex<State>,
-    /// Held while tokens are had, so that it is done once.
+    /// Held while tokens are requested, so that only one task requests them.
     busy: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
 struct State {
-    /// Whether the store has been read.
+    /// `true` once the store has been read.
     is_loaded: bool,
     login: Option<SavedLogin>,
-    /// The latest refusal.
+    /// Latest refusal.
     challenge: Challenge,
-    /// Why it could not be answered with a token.
+    /// Reason why the refusal could not be answered with a token.
     problem: Option<AuthError>,
-    /// Whether the login is newer than what the store has, which does not take it.
+    /// `true` if the login is newer than the stored one, because saving it failed.
     is_unkept: bool,
 }
 
 impl Authorizer {
-    /// The tokens of the server at this address.
+    /// Creates the authorizer of the server at this address.
     ///
     /// # Errors
-    /// The address is not an absolute http or https URL.
+    /// Fails if the address is not an absolute http or https URL.
     pub fn new(server: &str, config: OAuthConfig, options: AuthOptions) -> Result<Arc<Self>, AuthError> {
         let invalid = || AuthError::Configuration("the address of the server is not valid".to_owned());
         let mut server = Url::parse(server).map_err(|_| invalid())?;
@@ -68,13 +69,13 @@ impl Authorizer {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the login is kept by.
+    /// Returns the key of the stored login.
     pub fn key(&self) -> &LoginKey {
         &self.key
     }
 
-    /// The token for the next request, renewed if it ends within a minute. `None`: there is none, and the request is to be
-    /// sent without one.
+    /// Returns the token for the next request, renewed if it ends within a minute. `None` if there is none, and the
+    /// request is to be sent without one.
     ///
     /// Cancel safe: a renewal that has begun is finished.
     pub async fn token(self: &Arc<Self>) -> Option<SecretText> {
@@ -97,14 +98,14 @@ impl Authorizer {
         token.filter(|_| !self.has_ended(&login))
     }
 
-    /// The server has refused a request that was sent with the token `used`. Returns another token, with which the request may be
-    /// sent once more.
+    /// Handles the refusal of a request that was sent with the token `used`. Returns another token, with which the
+    /// request may be sent once more.
     ///
     /// Cancel safe: a renewal that has begun is finished.
     ///
     /// # Errors
-    /// [`AuthError::LoginNeeded`]: someone has to [log in](Self::login), which asks for the scopes that are missing. Others say why
-    /// there is no token.
+    /// [`AuthError::LoginNeeded`] if a user has to [log in](Self::login), which requests the missing scopes. Other
+    /// errors give the reason why there is no token.
     pub async fn challenged(
         self: &Arc<Self>,
         challenge: &Challenge,
@@ -117,17 +118,17 @@ impl Authorizer {
         better
     }
 
-    /// Why the latest refusal could not be answered with a token, if it could not.
+    /// Returns the reason why the latest refusal could not be answered with a token, if so.
     pub fn problem(&self) -> Option<AuthError> {
         self.state().problem.clone()
     }
 
-    /// There was no token, or it is not good.
+    /// Returns another token, because there was none or it is invalid.
     async fn another(self: &Arc<Self>, used: Option<&SecretText>) -> Result<SecretText, AuthError> {
         self.load().await?;
         let login = self.state().login.clone();
         let kept = login.as_ref().and_then(|login| login.access_token.clone());
-        // Another program, or another request, has been faster.
+        // Another program, or another request, was faster.
         if let Some(token) = kept.filter(|token| Some(token) != used)
             && !login.as_ref().is_some_and(|login| self.has_ended(login))
         {
@@ -142,7 +143,7 @@ impl Authorizer {
         }
     }
 
-    /// The token is good, but does not carry far enough.
+    /// Handles a valid token with insufficient scopes.
     async fn lacking(
         self: &Arc<Self>,
         challenge: &Challenge,
@@ -178,10 +179,10 @@ impl Authorizer {
         Err(AuthError::LoginNeeded)
     }
 
-    /// Forgets the login, and has the server withdraw its token if it can. Returns whether there was one.
+    /// Deletes the login, and asks the server to revoke its token if it supports that. Returns `true` if there was one.
     ///
     /// # Errors
-    /// The store still has it.
+    /// Fails if the store still has the login.
     pub async fn logout(self: &Arc<Self>) -> Result<bool, AuthError> {
         let _alone = self.busy.lock().await;
         self.load().await?;
@@ -205,10 +206,10 @@ impl Authorizer {
         Ok(login.has_tokens())
     }
 
-    /// Reads the login from the store. That of another client than the configured one is not used.
+    /// Reads the login from the store. A login of another client than the configured one is not used.
     async fn load(&self) -> Result<(), AuthError> {
         if self.config.grant.is_automatic() {
-            // Its tokens are not kept: they can be had again at any time.
+            // Automatic tokens are not stored: new ones are available at any time.
             self.state().is_loaded = true;
             return Ok(());
         }
@@ -246,13 +247,13 @@ impl Authorizer {
         login.refresh_token = tokens.refresh_token.or(login.refresh_token.take());
     }
 
-    /// The server in messages: without what may be secret in its address.
+    /// Returns the server for messages: without possible secrets in its address.
     fn shown(&self) -> String {
         self.server.origin().ascii_serialization()
     }
 }
 
-/// All of the one, and what the other has beside it.
+/// Returns all scopes of the first list, and those that only the second one has.
 fn union(one: &[String], other: &[String]) -> Vec<String> {
     scopes(one.iter().chain(other).map(String::as_str))
 }

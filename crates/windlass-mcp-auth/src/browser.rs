@@ -1,19 +1,19 @@
-//! The port to a browser.
+//! Port to a browser.
 
 use async_trait::async_trait;
 use std::fmt;
 
-/// A page at which a user logs in.
+/// Page on which a user logs in.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoginPage {
-    /// The address of the MCP server that the login is for.
+    /// Address of the MCP server that the login is for.
     pub server: String,
-    /// The host of the page: show it to the user, it decides who is given the password.
+    /// Host of the page: show it to the user, because it decides who receives the password.
     pub host: String,
-    /// The address of the page. It belongs to one login alone.
+    /// Address of the page. Valid for one login only.
     pub address: String,
-    /// The address to which the browser returns. It is on this machine.
+    /// Address to which the browser returns. On this machine.
     pub redirect_uri: String,
 }
 
@@ -43,12 +43,12 @@ impl fmt::Debug for LoginPage {
 /// ```
 #[async_trait]
 pub trait Browser: fmt::Debug + Send + Sync {
-    /// Shows a page. Returns `None` as soon as it is shown: the browser returns to an address of this machine. A host that
-    /// takes what comes back itself returns the whole address to which the browser returned, such as one that the user
-    /// has copied. The future is dropped when the login has ended otherwise.
+    /// Shows a page. Returns `None` as soon as it is shown: the browser returns to an address of this machine. A host
+    /// that handles the return itself returns the complete address to which the browser returned, such as one that the
+    /// user has copied. The future is dropped when the login has ended otherwise.
     ///
     /// # Errors
-    /// The page cannot be shown: the reason, for people.
+    /// Returns the reason why the page cannot be shown, for people.
     async fn open(&self, page: &LoginPage) -> Result<Option<String>, String>;
 }
 

@@ -1,25 +1,25 @@
-//! What a server says when it refuses a request for want of rights.
+//! Challenge of a server that refuses a request for lack of rights.
 
-/// Longest header that is read.
+/// Maximum length of a header that is read, in bytes.
 const LONGEST: usize = 16 * 1024;
 
-/// A refusal for want of rights: the status 401 or 403, and what the header `WWW-Authenticate` says of it. Untrusted.
+/// Refusal for lack of rights: the status 401 or 403, and the header `WWW-Authenticate`. Untrusted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Challenge {
-    /// Where the server describes itself as a protected resource.
+    /// Address of the server's metadata as a protected resource.
     pub resource_metadata: Option<String>,
-    /// The scopes that the request needs, apart by spaces.
+    /// Scopes that the request needs, separated by spaces.
     pub scope: Option<String>,
-    /// The code of the error, such as `invalid_token` or `insufficient_scope`.
+    /// Error code, such as `invalid_token` or `insufficient_scope`.
     pub error: Option<String>,
-    /// Whether the token was accepted, but does not carry far enough (status 403).
+    /// `true` if the token was accepted, but has insufficient rights (status 403).
     pub lacks_rights: bool,
 }
 
 impl Challenge {
-    /// Reads the value of the header. What cannot be read is left out. Several challenges may stand in one value; the first
-    /// of the scheme `Bearer` counts.
+    /// Reads the value of the header. Malformed parts are left out. One value may hold several challenges; the first of
+    /// the scheme `Bearer` is used.
     #[must_use]
     pub fn read(status: u16, header: Option<&str>) -> Self {
         let mut challenge = Self { lacks_rights: status == 403, ..Self::default() };
@@ -31,20 +31,20 @@ impl Challenge {
                 "error" => &mut challenge.error,
                 _ => continue,
             };
-            // The first counts: a second one may come from another hand.
+            // The first one is used: a second one may come from another party.
             place.get_or_insert(value);
         }
         challenge
     }
 
-    /// Whether a token with more scopes would be accepted.
+    /// `true` if a token with more scopes would be accepted.
     #[must_use]
     pub fn wants_scopes(&self) -> bool {
         self.lacks_rights && (self.scope.is_some() || self.error.as_deref() == Some("insufficient_scope"))
     }
 }
 
-/// The parameters of the first challenge of the scheme `Bearer`.
+/// Returns the parameters of the first challenge of the scheme `Bearer`.
 fn bearer_parameters(header: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut is_bearer = false;
@@ -71,7 +71,7 @@ fn bearer_parameters(header: &str) -> Vec<(String, String)> {
     found
 }
 
-/// The parts between commas that do not stand in quotes.
+/// Returns the parts between commas outside quotes.
 fn items(header: &str) -> Vec<&str> {
     let (mut is_quoted, mut is_escaped) = (false, false);
     let is_separator = |letter: char| {

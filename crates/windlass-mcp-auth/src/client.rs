@@ -1,4 +1,4 @@
-//! Who asks for tokens, and how it proves that.
+//! Client of an authorisation server, and the proof of its identity.
 
 use crate::error::words;
 use crate::fetch::Fetch;
@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// How a client proves who it is.
+/// Method by which a client proves its identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Proof {
@@ -28,7 +28,7 @@ impl Proof {
         }
     }
 
-    /// The way that both sides know. A server that names none takes Basic, as RFC 8414 says.
+    /// Returns the method that both sides support. A server that names none supports Basic, according to RFC 8414.
     fn fitting(server: &ServerMetadata, has_secret: bool) -> Self {
         let listed = server.token_endpoint_auth_methods_supported.as_deref();
         let takes = |name: &str| listed.is_none_or(|listed| listed.iter().any(|one| one == name));
@@ -36,27 +36,27 @@ impl Proof {
             false => Self::None,
             true if takes("client_secret_basic") => Self::ClientSecretBasic,
             true if takes("client_secret_post") => Self::ClientSecretPost,
-            // It has not asked for the secret.
+            // The server has not asked for the secret.
             true if takes("none") => Self::None,
             true => Self::ClientSecretBasic,
         }
     }
 }
 
-/// A client of one authorisation server.
+/// Client of one authorisation server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Client {
     pub(crate) id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     secret: Option<SecretText>,
     proof: Proof,
-    /// The address to which the browser returns, for clients that were registered with one.
+    /// Address to which the browser returns, for clients that were registered with one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) redirect_uri: Option<String>,
 }
 
 impl Client {
-    /// The client of the configuration, if it has one.
+    /// Returns the client of the configuration, if it has one.
     pub(crate) fn configured(config: &OAuthConfig, server: &ServerMetadata) -> Option<Self> {
         let id = config.client_id.clone()?;
         let secret = config.client_secret.clone();
@@ -64,13 +64,13 @@ impl Client {
         Some(Self { id, secret, proof, redirect_uri: None })
     }
 
-    /// The client that a document describes, if the server takes such.
+    /// Returns the client that a metadata document describes, if the server supports such documents.
     pub(crate) fn described(config: &OAuthConfig, server: &ServerMetadata) -> Option<Self> {
         let id = config.client_metadata_url.clone().filter(|_| server.client_id_metadata_document_supported)?;
         Some(Self { id, secret: None, proof: Proof::None, redirect_uri: None })
     }
 
-    /// A client without an id, for grants that need none.
+    /// Creates a client without an id, for grants that need none.
     pub(crate) fn anonymous() -> Self {
         Self { id: String::new(), secret: None, proof: Proof::None, redirect_uri: None }
     }
@@ -78,7 +78,7 @@ impl Client {
     /// Registers a client (RFC 7591).
     ///
     /// # Errors
-    /// The server does not register clients, or refuses this one.
+    /// Fails if the server does not register clients, or refuses this one.
     pub(crate) async fn register(
         fetch: &Fetch,
         server: &ServerMetadata,
@@ -125,7 +125,7 @@ impl Client {
         Ok(Self { id: registered.client_id, secret, proof, redirect_uri: Some(redirect_uri.to_owned()) })
     }
 
-    /// Adds to a request what proves who asks. Returns the value of the header `Authorization`, if there is to be one.
+    /// Adds the proof of identity to a request. Returns the value of the header `Authorization`, if one is needed.
     pub(crate) fn prove(&self, fields: &mut Vec<(&'static str, String)>) -> Option<String> {
         let secret = self.secret.as_ref().map(SecretText::expose).unwrap_or_default();
         let escaped = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();

@@ -1,71 +1,72 @@
-//! What is configured of the login to a server.
+//! Configuration of the login to a server.
 
 use crate::SecretText;
 use crate::metadata::scopes;
 use serde_json::Value;
 use std::fmt;
 
-/// How tokens for a server are had. All of it may be left out: a client is registered then, and the user logs in with a browser.
+/// Configuration of the tokens for a server. Everything may be left out: a client is registered then, and the user logs
+/// in with a browser.
 #[derive(Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct OAuthConfig {
-    /// The id of a client that is registered already. Default: `None`, the authorisation server is asked to register one.
+    /// Id of a client that is registered already. Default: `None`, the authorisation server is asked to register one.
     pub client_id: Option<String>,
-    /// The secret of that client. Default: `None`, a public client.
+    /// Secret of that client. Default: `None`, a public client.
     pub client_secret: Option<SecretText>,
-    /// The address of a document that describes the client. It is the id of the client where the authorisation server takes
-    /// such documents and no `client_id` is given.
+    /// Address of a document that describes the client. Used as the id of the client if the authorisation server
+    /// supports such documents and no `client_id` is given.
     pub client_metadata_url: Option<String>,
-    /// The port of this machine to which the browser returns. Default: a free one. Clients that are registered already often
-    /// need a fixed one.
+    /// Port of this machine to which the browser returns. Default: a free one. Clients that are registered already
+    /// often need a fixed one.
     pub callback_port: Option<u16>,
-    /// Where the authorisation server describes itself, for servers that do not say.
+    /// Address of the authorisation server's metadata, for servers that do not name it.
     pub metadata_url: Option<String>,
-    /// The scopes to ask for, in place of those that the server names.
+    /// Scopes to request, in place of those that the server names.
     pub scopes: Vec<String>,
-    /// Tells apart several logins to one server. Default: empty.
+    /// Name that distinguishes several logins to one server. Default: empty.
     pub account: String,
-    /// Who logs in, and how. Default: the user, with a browser.
+    /// Grant by which tokens are requested. Default: the user, with a browser.
     pub grant: OAuthGrant,
 }
 
-/// Who logs in, and how.
+/// Grant by which tokens are requested.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum OAuthGrant {
-    /// The user, with a browser (`authorization_code`).
+    /// Login of the user, with a browser (`authorization_code`).
     #[default]
     Browser,
-    /// The program itself (`client_credentials`), with the client's secret or with this key.
+    /// Login of the program itself (`client_credentials`), with the client's secret or with this key.
     ClientCredentials {
-        /// A private key in PKCS #8 form, PEM: of P-256, P-384 or RSA. Needs the feature `private-key-jwt`.
+        /// Private key in PKCS #8 form, PEM: of P-256, P-384 or RSA. Needs the feature `private-key-jwt`.
         private_key: Option<SecretText>,
     },
-    /// The program, with a statement that its platform gave it (`urn:ietf:params:oauth:grant-type:jwt-bearer`).
+    /// Login of the program, with an assertion of its platform (`urn:ietf:params:oauth:grant-type:jwt-bearer`).
     JwtBearer {
-        /// The statement, a JSON web token.
+        /// Assertion, a JSON web token.
         assertion: SecretText,
     },
-    /// The user, by the login to an identity provider: its token is exchanged for one that the authorisation server takes.
+    /// Login of the user at an identity provider: its token is exchanged for one that the authorisation server accepts.
     IdentityProvider(IdentityProvider),
 }
 
-/// An identity provider that vouches for the user.
+/// Identity provider that vouches for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IdentityProvider {
-    /// Its token endpoint.
+    /// Token endpoint of the provider.
     pub token_endpoint: String,
-    /// The id of the client there.
+    /// Id of the client at the provider.
     pub client_id: String,
-    /// The secret of the client there.
+    /// Secret of the client at the provider.
     pub client_secret: Option<SecretText>,
-    /// The user's identity token.
+    /// Identity token of the user.
     pub id_token: SecretText,
 }
 
 impl IdentityProvider {
-    /// An identity provider with a public client.
+    /// Creates an identity provider with a public client.
     #[must_use]
     pub fn new(token_endpoint: impl Into<String>, client_id: impl Into<String>, id_token: SecretText) -> Self {
         Self { token_endpoint: token_endpoint.into(), client_id: client_id.into(), client_secret: None, id_token }
@@ -73,7 +74,7 @@ impl IdentityProvider {
 }
 
 impl OAuthGrant {
-    /// Whether tokens are had without anyone at a browser.
+    /// `true` if tokens are requested without a person at a browser.
     #[must_use]
     pub fn is_automatic(&self) -> bool {
         !matches!(self, Self::Browser)
@@ -81,13 +82,14 @@ impl OAuthGrant {
 }
 
 impl OAuthConfig {
-    /// Reads `{"clientId"?, "clientSecret"?, "clientMetadataUrl"?, "callbackPort"?, "authServerMetadataUrl"?, "scopes"?, "account"?,
-    /// "grant"?}`. `scopes` is a text with spaces or a list. `grant` is `authorization_code` (the default), `client_credentials`
-    /// with `privateKey`?, `jwt_bearer` with `assertion`, or `identity_provider` with `identityProvider`: `{"tokenEndpoint",
-    /// "clientId", "clientSecret"?, "idToken"}`. `expand` puts variables in place in each text. Unknown members are left alone.
+    /// Reads `{"clientId"?, "clientSecret"?, "clientMetadataUrl"?, "callbackPort"?, "authServerMetadataUrl"?,
+    /// "scopes"?, "account"?, "grant"?}`. `scopes` is a text with spaces or a list. `grant` is `authorization_code`
+    /// (the default), `client_credentials` with `privateKey`?, `jwt_bearer` with `assertion`, or `identity_provider`
+    /// with `identityProvider`: `{"tokenEndpoint", "clientId", "clientSecret"?, "idToken"}`. `expand` replaces
+    /// variables in each text. Unknown members are ignored.
     ///
     /// # Errors
-    /// A member has the wrong form, or `expand` fails: the reason, without values.
+    /// Returns the reason, without values, if a member has the wrong form or `expand` fails.
     pub fn from_json(value: &Value, expand: &dyn Fn(&str) -> Result<String, String>) -> Result<Self, String> {
         let read = Members { value, expand };
         if !value.is_object() {
@@ -118,7 +120,7 @@ impl OAuthConfig {
     }
 }
 
-/// The members of an object.
+/// Members of an object.
 struct Members<'a> {
     value: &'a Value,
     expand: &'a dyn Fn(&str) -> Result<String, String>,

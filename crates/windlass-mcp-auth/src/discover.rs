@@ -1,4 +1,4 @@
-//! Which authorisation server guards an MCP server.
+//! Discovery of the authorisation server of an MCP server.
 
 use crate::address::{
     covers, is_loopback, is_same_issuer, issuer_descriptions, resource_descriptions, usable, with_path,
@@ -9,20 +9,20 @@ use crate::metadata::{ResourceMetadata, ServerMetadata};
 use crate::{AuthError, Challenge};
 use url::Url;
 
-/// What is known before a login.
+/// Results of the discovery.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
-    /// The name of the MCP server in requests for tokens, if it describes itself.
+    /// Name of the MCP server in requests for tokens, if it has metadata.
     pub(crate) resource: Option<String>,
-    /// The scopes that it names.
+    /// Scopes that the server names.
     pub(crate) resource_scopes: Vec<String>,
     pub(crate) server: ServerMetadata,
 }
 
-/// Looks for the authorisation server of an MCP server. Of several, `preferred` is taken if it is among them.
+/// Finds the authorisation server of an MCP server. Of several, `preferred` is used if it is among them.
 ///
 /// # Errors
-/// A description is about something else, would send secrets to an unsafe address, or is not there.
+/// Fails if metadata is about another server, would send secrets to an unsafe address, or is missing.
 pub(crate) async fn discover(
     fetch: &Fetch,
     server: &Url,
@@ -64,7 +64,7 @@ fn issuer_of<'a>(described: Option<&'a ResourceMetadata>, preferred: Option<&str
     known.or_else(|| issuers.first()).map(String::as_str)
 }
 
-/// How an MCP server describes itself, if it does.
+/// Reads the metadata of an MCP server, if it has any.
 async fn describe(fetch: &Fetch, server: &Url, challenge: &Challenge) -> Result<Option<ResourceMetadata>, AuthError> {
     let is_local = is_loopback(server);
     let mut places = Vec::new();
@@ -75,7 +75,7 @@ async fn describe(fetch: &Fetch, server: &Url, challenge: &Challenge) -> Result<
     for place in places {
         let answer = fetch.get(&place).await?;
         let Some(found) = answer.json::<ResourceMetadata>().filter(|_| answer.is_success()) else { continue };
-        // Otherwise a token for another server could be had, and sent to this one.
+        // Otherwise a token for another server could be requested, and sent to this one.
         return if covers(&found.resource, server) {
             Ok(Some(found))
         } else {
@@ -85,12 +85,12 @@ async fn describe(fetch: &Fetch, server: &Url, challenge: &Challenge) -> Result<
     Ok(None)
 }
 
-/// How an issuer describes itself, if it does.
+/// Reads the metadata of an issuer, if it has any.
 async fn of_issuer(fetch: &Fetch, issuer: &str, is_local: bool) -> Result<Option<ServerMetadata>, AuthError> {
     let address = usable(issuer, "the authorisation server", is_local)?;
     for place in issuer_descriptions(&address) {
         let Some(found) = read_server(fetch, &place).await? else { continue };
-        // Otherwise one server could pass for another, and be sent its codes.
+        // Otherwise one server could impersonate another, and receive its codes.
         return if is_same_issuer(&found.issuer, issuer) {
             Ok(Some(found))
         } else {
@@ -101,7 +101,7 @@ async fn of_issuer(fetch: &Fetch, issuer: &str, is_local: bool) -> Result<Option
     Ok(None)
 }
 
-/// How an MCP server describes itself as its own authorisation server, if it does. Its name may have a path.
+/// Reads the metadata of an MCP server that is its own authorisation server, if it has any. Its name may have a path.
 async fn of_origin(fetch: &Fetch, origin: &str, is_local: bool) -> Result<Option<ServerMetadata>, AuthError> {
     let address = usable(origin, "the server", is_local)?;
     for place in issuer_descriptions(&address) {

@@ -1,45 +1,46 @@
-//! What can go wrong with a login.
+//! Errors of a login.
 
-/// Longest text of a server in an error, in characters.
+/// Maximum length of a server's text in an error, in characters.
 const LONGEST_WORDS: usize = 300;
 
-/// Why there is no token. The texts are for people. They hold no token, no code and no password; words of a server are bounded.
+/// Reason why there is no token. The texts are for people. They hold no token, no code and no password; words of a
+/// server are bounded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuthError {
-    /// Someone has to log in.
+    /// A user has to log in.
     #[error("a login is needed")]
     LoginNeeded,
-    /// The server has refused the token that it was just given, or all scopes that it asked for.
+    /// The server has refused the token that it was just given, or all requested scopes.
     #[error("the server refuses the token that it was given{0}")]
     StillRefused(String),
-    /// The server, or what it refers to, does not describe itself as the specification asks.
+    /// Metadata of the server, or of a server that it refers to, does not follow the specification.
     #[error("{0}")]
     Discovery(String),
-    /// What a server says is not about what was asked, or would send a secret to another place.
+    /// Metadata of a server is about another server, or would send a secret to another place.
     #[error("{0}")]
     Untrusted(String),
-    /// The authorisation server takes no client that is known here.
+    /// The authorisation server accepts no client that is available here.
     #[error("{0}")]
     Client(String),
-    /// The authorisation server gave no token.
+    /// The authorisation server issued no token.
     #[error("the authorisation server answered {code:?}{description}")]
     Refused {
-        /// The code of the error.
+        /// Error code.
         code: String,
-        /// Its words, bounded, with a leading colon, or empty.
+        /// Words of the server, bounded, with a leading colon, or empty.
         description: String,
     },
-    /// A request did not succeed.
+    /// A request failed.
     #[error("{0}")]
     Http(String),
     /// The login was not finished in time.
     #[error("the login was not finished within {seconds} s")]
     TimedOut {
-        /// How long was waited.
+        /// Waiting time, in seconds.
         seconds: u64,
     },
-    /// The address to which the browser returns could not be opened, or the browser could not.
+    /// The address to which the browser returns, or the browser itself, could not be opened.
     #[error("{0}")]
     Browser(String),
     /// The store of tokens failed.
@@ -50,7 +51,7 @@ pub enum AuthError {
     Configuration(String),
 }
 
-/// Words of a server, fit for one line.
+/// Returns a server's text on one line, bounded.
 pub(crate) fn words(text: &str) -> String {
     let shown = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
     shown.take(LONGEST_WORDS).collect()

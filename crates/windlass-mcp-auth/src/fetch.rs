@@ -1,4 +1,4 @@
-//! Requests to servers that are not trusted: bounded in size and time, and without redirects.
+//! Requests to untrusted servers: bounded in size and time, and without redirects.
 
 use crate::AuthError;
 use futures_util::StreamExt;
@@ -7,12 +7,12 @@ use tokio::time::timeout;
 use url::Url;
 use windlass_http::{HttpOptions, HttpRequest, HttpTransport, NetworkTransport};
 
-/// Largest answer. Descriptions and tokens are a few thousand bytes.
+/// Maximum size of an answer, in bytes. Metadata and tokens are a few thousand bytes.
 const LARGEST: usize = 256 * 1024;
-/// How long a request may take in all.
+/// Maximum total time of a request.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// An answer that was read to its end.
+/// Answer that was read to its end.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -29,7 +29,7 @@ impl Answer {
     }
 }
 
-/// Sends requests. Errors name the host alone: addresses may hold codes.
+/// Sends requests. Errors name only the host: addresses may hold codes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fetch {
     options: HttpOptions,

@@ -1,12 +1,14 @@
 //! Logins to MCP servers.
 //!
-//! An MCP server over HTTP may ask for a token (OAuth 2.1). An [`Authorizer`] has the tokens of one server: it reads how the
-//! server describes itself, finds the authorisation server, registers a client, has the user log in with a
-//! [`Browser`], keeps the tokens in a [`TokenStore`] and renews them. Machines without a browser use another [`OAuthGrant`].
+//! An MCP server over HTTP may require a token (OAuth 2.1). An [`Authorizer`] manages the tokens of one server: it
+//! reads the server's metadata, finds the authorisation server, registers a client, has the user log in with a
+//! [`Browser`], stores the tokens in a [`TokenStore`] and renews them. Machines without a browser use another
+//! [`OAuthGrant`].
 //!
-//! Servers are not trusted. A description must be about the server it was asked of, an authorisation server must be the one that
-//! it says it is, and answers of login pages must name it. Tokens, codes and passwords are sent over TLS or on this machine, to
-//! the server that they are for, and stand in no log and no error. Answers are bounded in size and time, redirects are not followed.
+//! Servers are not trusted. Metadata must be about the requested server, an authorisation server must have the name
+//! under which it was found, and answers of login pages must name it. Tokens, codes and passwords are sent over TLS or
+//! on this machine, to the server that they are for, and appear in no log and no error. Answers are bounded in size and
+//! time, redirects are not followed.
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -21,7 +23,7 @@
 //! ```
 //!
 //! # Features
-//! `private-key-jwt`: machines prove who they are with a signed statement. Brings ring.
+//! `private-key-jwt`: machines prove their identity with a signed assertion. Adds the dependency ring.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders and clocks"))]
 

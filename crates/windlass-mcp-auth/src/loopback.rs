@@ -1,4 +1,4 @@
-//! The address of this machine to which a browser returns.
+//! Address of this machine to which a browser returns.
 
 use crate::page::{Page, Verdict};
 use crate::{AuthError, SecretText};
@@ -9,16 +9,16 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-/// Longest head of a request.
+/// Maximum length of the head of a request, in bytes.
 const LONGEST_HEAD: usize = 16 * 1024;
-/// How long a request may take. Any program of this machine may open a connection and be silent.
+/// Maximum time of a request. Any program of this machine may open a connection and be silent.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long nothing is accepted when that has failed.
+/// Pause after a failed accept.
 const BETWEEN_TRIES: Duration = Duration::from_millis(50);
-/// Most requests at once.
+/// Maximum number of concurrent requests.
 const MOST_AT_ONCE: usize = 16;
 
-/// Waits for a browser on loopback addresses alone.
+/// Listener for a browser, on loopback addresses only.
 #[derive(Debug)]
 pub(crate) struct Loopback {
     listeners: Vec<TcpListener>,
@@ -29,7 +29,7 @@ impl Loopback {
     /// Opens a port; 0 is any free one.
     ///
     /// # Errors
-    /// The port is taken.
+    /// Fails if the port is taken.
     pub(crate) async fn open(port: u16) -> Result<Self, AuthError> {
         let bind = |address: SocketAddr| TcpListener::bind(address);
         let refused = |error: std::io::Error| {
@@ -37,17 +37,17 @@ impl Loopback {
         };
         let first = bind((Ipv4Addr::LOCALHOST, port).into()).await.map_err(refused)?;
         let port = first.local_addr().map_err(refused)?.port();
-        // Browsers may take `localhost` for either address.
+        // Browsers may resolve `localhost` to either address.
         let second = bind((Ipv6Addr::LOCALHOST, port).into()).await.ok();
         Ok(Self { listeners: [Some(first), second].into_iter().flatten().collect(), port })
     }
 
-    /// The address to which the browser is to return.
+    /// Returns the address to which the browser is to return.
     pub(crate) fn redirect_uri(&self) -> String {
         format!("http://localhost:{}/callback", self.port)
     }
 
-    /// Waits for the answer of a page. Cancel safe: dropping it closes the port.
+    /// Waits for the answer of a page. Cancel safe: dropping the future closes the port.
     pub(crate) async fn answer(self, page: &Page) -> Result<SecretText, AuthError> {
         let mut requests = JoinSet::new();
         loop {
@@ -60,7 +60,7 @@ impl Loopback {
                 stream = accept(&self.listeners), if requests.len() < MOST_AT_ONCE => {
                     match stream {
                         Ok(stream) => drop(requests.spawn(serve(stream, page.clone()))),
-                        // The system has no more files or memory for now.
+                        // The system has temporarily run out of files or memory.
                         Err(_) => sleep(BETWEEN_TRIES).await,
                     }
                 }
@@ -75,7 +75,7 @@ async fn accept(listeners: &[TcpListener]) -> std::io::Result<TcpStream> {
     accepted.map(|(stream, _)| stream)
 }
 
-/// Answers a request, and says what it means.
+/// Answers a request, and returns its meaning.
 async fn serve(mut stream: TcpStream, page: Page) -> Verdict {
     let exchange = async {
         let target = target(&mut stream).await?;
@@ -91,7 +91,7 @@ async fn serve(mut stream: TcpStream, page: Page) -> Verdict {
              cache-control: no-store\r\nreferrer-policy: no-referrer\r\nx-content-type-options: nosniff\r\n\
              connection: close\r\n\r\n{text}"
         );
-        // The code is here already: a browser that is gone does not undo the login.
+        // The code has arrived already: a disconnected browser does not undo the login.
         let _ = stream.write_all(answer.as_bytes()).await;
         let _ = stream.shutdown().await;
         Some(verdict)
@@ -99,7 +99,7 @@ async fn serve(mut stream: TcpStream, page: Page) -> Verdict {
     timeout(PATIENCE, exchange).await.ok().flatten().unwrap_or(Verdict::Unrelated)
 }
 
-/// The target of a `GET` request.
+/// Returns the target of a `GET` request.
 async fn target(stream: &mut TcpStream) -> Option<String> {
     let mut head = Vec::new();
     let mut chunk = [0; 4096];

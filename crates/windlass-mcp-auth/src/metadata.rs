@@ -1,11 +1,11 @@
-//! How servers describe themselves. All of it is untrusted.
+//! Metadata of servers. All of it is untrusted.
 
 use serde::Deserialize;
 
-/// Most scopes that are taken from a list.
+/// Maximum number of scopes that are taken from a list.
 const MOST_SCOPES: usize = 100;
 
-/// A protected resource (RFC 9728).
+/// Metadata of a protected resource (RFC 9728).
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct ResourceMetadata {
     pub(crate) resource: String,
@@ -15,7 +15,7 @@ pub(crate) struct ResourceMetadata {
     pub(crate) scopes_supported: Option<Vec<String>>,
 }
 
-/// An authorisation server (RFC 8414, OpenID Connect Discovery).
+/// Metadata of an authorisation server (RFC 8414, OpenID Connect Discovery).
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct ServerMetadata {
     pub(crate) issuer: String,
@@ -39,7 +39,7 @@ pub(crate) struct ServerMetadata {
 }
 
 impl ServerMetadata {
-    /// What servers of the revision 2025-03-26 have that do not describe themselves.
+    /// Returns the endpoints of servers of the revision 2025-03-26 without metadata.
     pub(crate) fn by_convention(origin: &str) -> Self {
         let origin = origin.trim_end_matches('/');
         Self {
@@ -56,7 +56,7 @@ impl ServerMetadata {
         }
     }
 
-    /// Whether codes are bound to the client that asked for them.
+    /// `true` if codes are bound to the client that requested them.
     pub(crate) fn binds_codes(&self) -> bool {
         self.code_challenge_methods_supported.iter().flatten().any(|method| method == "S256")
     }
@@ -66,7 +66,7 @@ impl ServerMetadata {
     }
 }
 
-/// The scopes of a text, each once, in their order. What no request can carry is left out.
+/// Returns the scopes of texts, each once, in their order. Invalid ones are left out.
 pub(crate) fn scopes<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut list: Vec<String> = Vec::new();
     for scope in texts.into_iter().flat_map(str::split_whitespace) {

@@ -1,4 +1,4 @@
-//! What the logins of a program share.
+//! Options that the logins of a program share.
 
 use crate::{MemoryTokenStore, TokenStore};
 use std::fmt;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use windlass_http::{HttpOptions, HttpTransport};
 use windlass_tool::{Clock, Ids, SystemClock, SystemIds};
 
-/// What the logins of a program share: where tokens are kept, and how the program names itself.
+/// Options that the logins of a program share: token store, clock, transport and name of the program.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct AuthOptions {
@@ -35,13 +35,13 @@ impl Default for AuthOptions {
 }
 
 impl AuthOptions {
-    /// The defaults.
+    /// Creates the default options.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets where tokens are kept. Default: in memory, they end with the process.
+    /// Sets the token store. Default: in memory, tokens end with the process.
     #[must_use]
     pub fn with_store(mut self, store: Arc<dyn TokenStore>) -> Self {
         self.store = store;
@@ -55,36 +55,38 @@ impl AuthOptions {
         self
     }
 
-    /// Sets what makes states and verifiers. They must not be guessable. Default: random bits of the operating system.
+    /// Sets the source of states and verifiers. They must not be guessable. Default: random bits of the operating
+    /// system.
     #[must_use]
     pub fn with_random(mut self, random: Arc<dyn Ids>) -> Self {
         self.random = random;
         self
     }
 
-    /// Sets what sends requests to authorisation servers. Default: the network, with the proxy and the trust store of the system.
+    /// Sets the transport of requests to authorisation servers. Default: the network, with the proxy and the trust
+    /// store of the system.
     #[must_use]
     pub fn with_transport(mut self, transport: Arc<dyn HttpTransport>) -> Self {
         self.http.transport = Some(transport);
         self
     }
 
-    /// Sets the name under which clients are registered. Users see it on the page where they log in. Default: `windlass`.
+    /// Sets the name under which clients are registered. Users see it on the login page. Default: `windlass`.
     #[must_use]
     pub fn with_client_name(mut self, name: impl Into<String>) -> Self {
         self.client_name = name.into();
         self
     }
 
-    /// Sets the address of a document that describes the client, for servers that take such in place of a registration.
-    /// Default: `None`.
+    /// Sets the address of a document that describes the client, for servers that accept such in place of a
+    /// registration. Default: `None`.
     #[must_use]
     pub fn with_client_metadata_url(mut self, address: impl Into<String>) -> Self {
         self.client_metadata_url = Some(address.into());
         self
     }
 
-    /// Sets how long a user may take to log in. Default: 5 minutes.
+    /// Sets the maximum time for a user to log in. Default: 5 minutes.
     #[must_use]
     pub fn with_login_timeout(mut self, limit: Duration) -> Self {
         self.login_timeout = limit;

@@ -1,4 +1,4 @@
-//! The page at which a user logs in, and what comes back from it.
+//! Page on which a user logs in, and its answer.
 
 use crate::error::words;
 use crate::metadata::ServerMetadata;
@@ -9,31 +9,31 @@ use sha2::{Digest as _, Sha256};
 use url::Url;
 use windlass_tool::Ids;
 
-/// A login that a browser takes part in, from its page to the code.
+/// Login with a browser, from its page to the code.
 #[derive(Debug, Clone)]
 pub(crate) struct Page {
-    /// The address of the page.
+    /// Address of the page.
     pub(crate) address: String,
     pub(crate) redirect_uri: String,
-    /// Proves to the token endpoint that the code was asked for here.
+    /// Verifier that proves to the token endpoint that the code was requested here.
     pub(crate) verifier: SecretText,
     state: SecretText,
     issuer: String,
     names_issuer: bool,
 }
 
-/// What a request to the redirect address means.
+/// Meaning of a request to the redirect address.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The login came to its end.
+    /// The login has ended.
     Done(Result<SecretText, AuthError>),
-    /// It is not about this login: anything on this machine can send one.
+    /// The request is not about this login: any program on this machine can send one.
     Unrelated,
 }
 
 impl Page {
     /// # Errors
-    /// The authorisation server has no page, or does not bind codes to those who ask for them.
+    /// Fails if the authorisation server has no page, or does not bind codes to the requesting client.
     pub(crate) fn new(
         server: &ServerMetadata,
         client_id: &str,
@@ -174,13 +174,13 @@ mod tests {
         );
         assert_eq!(judge(&plain, "&code=x&iss=https%3A%2F%2Fa.example"), code("x"));
         assert_eq!(judge(&named, "&code=x&iss=https%3A%2F%2Fa.example"), code("x"));
-        // Another issuer, one that is only alike, and none although the server always names itself.
+        // Another issuer, a similar one, and none although the server always names itself.
         assert!(fails(judge(&plain, "&code=x&iss=https%3A%2F%2Fevil.example")));
         assert!(fails(judge(&named, "&code=x&iss=https%3A%2F%2Fa.example%2F")));
         assert!(fails(judge(&named, "&code=x")));
         assert!(fails(judge(&plain, "&error=access_denied&error_description=no")));
         assert!(fails(judge(&plain, "&code=x&code=y")) && fails(judge(&plain, "")));
-        // What has not the state of this login does not end it.
+        // An answer without the state of this login does not end it.
         let state = plain.state.expose();
         for target in [
             "/callback?code=x".to_owned(),

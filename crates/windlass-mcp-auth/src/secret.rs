@@ -3,19 +3,19 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A token, a password or a key. Its debug form does not show it.
+/// Token, password or key. Its debug form does not show it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SecretText(String);
 
 impl SecretText {
-    /// Wraps a secret as it is.
+    /// Wraps a secret unchanged.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The secret itself. Keep it out of logs and errors.
+    /// Returns the secret itself. Keep it out of logs and errors.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0

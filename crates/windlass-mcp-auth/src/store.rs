@@ -1,4 +1,4 @@
-//! Where logins are kept.
+//! Stores of logins.
 
 mod file;
 mod memory;
@@ -13,26 +13,26 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a login belongs to: a server and an account of it.
+/// Key of a login: a server and an account.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct LoginKey {
-    /// The address of the server, in the form in which it is connected to.
+    /// Address of the server, in the form used to connect.
     pub server: String,
-    /// Tells apart several logins to one server; often empty.
+    /// Name that distinguishes several logins to one server; often empty.
     pub account: String,
 }
 
 impl LoginKey {
-    /// The key of a server and an account.
+    /// Creates the key of a server and an account.
     #[must_use]
     pub fn new(server: impl Into<String>, account: impl Into<String>) -> Self {
         Self { server: server.into(), account: account.into() }
     }
 }
 
-/// A login as it is kept: the client, its tokens, and the servers they are for. Serialized it holds the tokens, so keep that text
-/// where secrets are kept. Its debug form does not show them.
+/// Stored login: the client, its tokens, and the servers they are for. Its serialized form holds the tokens, so keep
+/// that text at a place for secrets. Its debug form does not show them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedLogin {
     pub(crate) issuer: String,
@@ -46,22 +46,22 @@ pub struct SavedLogin {
     pub(crate) access_token: Option<SecretText>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) refresh_token: Option<SecretText>,
-    /// When the access token ends, in milliseconds since the Unix epoch.
+    /// End of the access token, in milliseconds since the Unix epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) expires_at: Option<u64>,
-    /// When it is to be renewed.
+    /// Time of the next renewal, in milliseconds since the Unix epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) renew_at: Option<u64>,
-    /// The scopes that were asked for or given.
+    /// Scopes that were requested or granted.
     #[serde(default)]
     pub(crate) scopes: Vec<String>,
-    /// Scopes that a request needed and the tokens do not have: the next login asks for them too.
+    /// Scopes that a request needed and the tokens do not have: the next login requests them too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) wanted: Vec<String>,
 }
 
 impl SavedLogin {
-    /// The login of a client that has no tokens yet.
+    /// Creates the login of a client that has no tokens yet.
     pub(crate) fn without_tokens(found: Found, client: Client, scopes: Vec<String>) -> Self {
         Self {
             issuer: found.server.issuer,
@@ -78,26 +78,26 @@ impl SavedLogin {
         }
     }
 
-    /// The issuer of the tokens.
+    /// Returns the issuer of the tokens.
     #[must_use]
     pub fn issuer(&self) -> &str {
         &self.issuer
     }
 
-    /// Whether it holds a token.
+    /// `true` if the login holds a token.
     #[must_use]
     pub fn has_tokens(&self) -> bool {
         self.access_token.is_some() || self.refresh_token.is_some()
     }
 }
 
-/// A store that failed: the reason, for people, without secrets.
+/// Failure of a store: the reason, for people, without secrets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TokenStoreError(String);
 
 impl TokenStoreError {
-    /// With the reason.
+    /// Creates an error with the reason.
     #[must_use]
     pub fn new(reason: impl Into<String>) -> Self {
         Self(reason.into())
@@ -110,7 +110,7 @@ impl From<std::io::Error> for TokenStoreError {
     }
 }
 
-/// Keeps logins. Implement it to keep them in a keyring, a vault or a database of a host.
+/// Stores logins. Implement it to keep them in a keyring, a vault or a database of a host.
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -143,50 +143,50 @@ impl From<std::io::Error> for TokenStoreError {
 /// ```
 #[async_trait]
 pub trait TokenStore: fmt::Debug + Send + Sync + 'static {
-    /// The login of a key, if there is one.
+    /// Returns the login of a key, if there is one.
     ///
     /// # Errors
-    /// The store cannot be read. A login that is damaged counts as none.
+    /// Fails if the store cannot be read. A damaged login counts as none.
     async fn load(&self, key: &LoginKey) -> Result<Option<SavedLogin>, TokenStoreError>;
 
-    /// Keeps a login, in place of the one before. When it returns, the login must survive the end of the process: a token that
-    /// is lost after it was renewed cannot be renewed again.
+    /// Stores a login, in place of the one before. When the call returns, the login must survive the end of the
+    /// process: a token that is lost after it was renewed cannot be renewed again.
     ///
     /// # Errors
-    /// It is not kept. The login before is unchanged.
+    /// Fails if the login is not stored. The login before is unchanged.
     async fn save(&self, key: &LoginKey, login: &SavedLogin) -> Result<(), TokenStoreError>;
 
-    /// Removes a login. It is no error if there is none.
+    /// Removes a login. A missing one is no error.
     ///
     /// # Errors
-    /// It is still there.
+    /// Fails if the login is still there.
     async fn remove(&self, key: &LoginKey) -> Result<(), TokenStoreError>;
 
-    /// Keeps others from renewing the tokens of a key until the lock is dropped: many servers let a token be renewed once, and
-    /// withdraw all of them when it is tried again. A store that only one process uses needs none: within a process each
-    /// key is renewed once at a time anyway.
+    /// Keeps others from renewing the tokens of a key until the lock is dropped: many servers permit one renewal of a
+    /// token, and revoke all of them at a second one. A store that only one process uses needs no lock: within a
+    /// process each key is renewed by one task at a time anyway.
     ///
     /// # Errors
-    /// It is held for too long.
+    /// Fails if the lock is held for too long.
     async fn lock(&self, key: &LoginKey) -> Result<StoreLock, TokenStoreError>;
 }
 
-/// Held while tokens are renewed. Dropping it ends the lock.
+/// Lock that is held while tokens are renewed. Dropping it ends the lock.
 #[derive(Debug)]
 pub struct StoreLock(#[expect(dead_code, reason = "held until it is dropped")] Option<Box<dyn Held>>);
 
-/// Anything that ends a lock when it is dropped.
+/// Any value that ends a lock when it is dropped.
 trait Held: fmt::Debug + Send + Sync {}
 impl<T: fmt::Debug + Send + Sync> Held for T {}
 
 impl StoreLock {
-    /// No lock.
+    /// Returns no lock.
     #[must_use]
     pub fn none() -> Self {
         Self(None)
     }
 
-    /// A lock that ends when `guard` is dropped.
+    /// Creates a lock that ends when `guard` is dropped.
     #[must_use]
     pub fn of(guard: impl fmt::Debug + Send + Sync + 'static) -> Self {
         Self(Some(Box::new(guard)))

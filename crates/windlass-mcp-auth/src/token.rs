@@ -6,7 +6,7 @@ use crate::fetch::Fetch;
 use crate::{AuthError, SecretText};
 use serde::Deserialize;
 
-/// Fields whose values must not come back in a text.
+/// Fields whose values must not appear in a returned text.
 const SECRET_FIELDS: &[&str] = &[
     "code",
     "code_verifier",
@@ -18,7 +18,7 @@ const SECRET_FIELDS: &[&str] = &[
     "token",
 ];
 
-/// What an authorisation server gave.
+/// Token answer of an authorisation server.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Tokens {
     pub(crate) access_token: SecretText,
@@ -26,7 +26,7 @@ pub(crate) struct Tokens {
     token_type: Option<String>,
     #[serde(default)]
     pub(crate) refresh_token: Option<SecretText>,
-    /// In seconds. Some servers write it as a text.
+    /// Lifetime in seconds. Some servers write it as a string.
     #[serde(default)]
     expires_in: serde_json::Value,
     #[serde(default)]
@@ -34,7 +34,7 @@ pub(crate) struct Tokens {
 }
 
 impl Tokens {
-    /// How long the access token lasts, in seconds, if the server says so.
+    /// Returns the lifetime of the access token in seconds, if the server gives it.
     pub(crate) fn seconds(&self) -> Option<u64> {
         let text = self.expires_in.as_str().and_then(|text| text.parse().ok());
         self.expires_in.as_u64().or(text)
@@ -49,13 +49,13 @@ struct Refusal {
     error_description: Option<String>,
 }
 
-/// The fields of a request for tokens.
+/// Fields of a request for tokens.
 pub(crate) type Fields = Vec<(&'static str, String)>;
 
-/// Asks for tokens.
+/// Requests tokens.
 ///
 /// # Errors
-/// The server refuses, cannot be reached, or gives a token that is not of the type `Bearer`.
+/// Fails if the server refuses, cannot be reached, or issues a token that is not of the type `Bearer`.
 pub(crate) async fn request(
     fetch: &Fetch,
     endpoint: &str,
@@ -73,10 +73,10 @@ pub(crate) async fn request(
     }
 }
 
-/// Asks for a statement that another server takes (RFC 8693).
+/// Requests an assertion that another server accepts (RFC 8693).
 ///
 /// # Errors
-/// The server refuses or cannot be reached.
+/// Fails if the server refuses or cannot be reached.
 pub(crate) async fn exchange(
     fetch: &Fetch,
     endpoint: &str,
@@ -103,7 +103,7 @@ async fn post(fetch: &Fetch, endpoint: &str, client: &Client, mut fields: Fields
     Err(AuthError::Refused { code, description })
 }
 
-/// A server may repeat what it was sent.
+/// Masks sent secrets in a server's text, which may repeat them.
 fn without_secrets(text: String, fields: &Fields, authorization: Option<&str>) -> String {
     let password = authorization.and_then(|value| value.split_once(' ')).map(|(_, value)| value);
     let sent = fields.iter().filter(|(name, _)| SECRET_FIELDS.contains(name)).map(|(_, value)| value.as_str());

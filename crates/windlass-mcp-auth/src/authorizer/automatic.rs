@@ -10,7 +10,7 @@ use crate::{AuthError, IdentityProvider, OAuthConfig, OAuthGrant, SavedLogin, Se
 use std::sync::Arc;
 
 impl Authorizer {
-    /// A token in place of `used`, with these scopes beside those that there were.
+    /// Returns a token in place of `used`, with these scopes in addition to the previous ones.
     pub(super) async fn obtained(
         self: &Arc<Self>,
         used: Option<SecretText>,
@@ -38,7 +38,7 @@ impl Authorizer {
         let tokens = token::request(&self.fetch, &found.server.token_endpoint, &client, fields).await?;
         let mut login = SavedLogin::without_tokens(found, client, asked);
         self.take(&mut login, tokens);
-        // It can be had again at any time, so it is neither renewed nor kept.
+        // A new token is available at any time, so this one is neither renewed nor stored.
         login.refresh_token = None;
         let token = login.access_token.clone().ok_or(AuthError::LoginNeeded)?;
         self.state().login = Some(login);
@@ -56,7 +56,7 @@ impl Authorizer {
         }
     }
 
-    /// Who asks, and for what.
+    /// Returns the client and the fields of the token request.
     async fn request(&self, found: &Found) -> Result<(Client, Fields), AuthError> {
         let configured = Client::configured(&self.config, &found.server);
         let with_id = || {
@@ -87,7 +87,7 @@ impl Authorizer {
         }
     }
 
-    /// The statement of an identity provider that the authorisation server takes.
+    /// Returns the assertion of an identity provider that the authorisation server accepts.
     async fn vouched(&self, provider: &IdentityProvider, found: &Found) -> Result<SecretText, AuthError> {
         let is_local = crate::address::is_loopback(&self.server);
         let endpoint = crate::address::usable(&provider.token_endpoint, "the identity provider", is_local)?;

@@ -14,13 +14,15 @@ use tokio::time::timeout;
 use url::Url;
 
 impl Authorizer {
-    /// Has the user log in with a browser, and keeps the tokens. It asks for the scopes that the last refused request needed,
-    /// beside those that there were. Where the configuration says that the program logs in itself, that is done instead.
+    /// Has the user log in with a browser, and stores the tokens. Requests the scopes that the last refused request
+    /// needed, in addition to the previous ones. If the configuration has another grant, the program logs in itself
+    /// instead.
     ///
     /// Dropping the future ends the login and closes its port.
     ///
     /// # Errors
-    /// The login was not finished in time, the user or the server has refused it, or a server is not to be trusted.
+    /// Fails if the login was not finished in time, the user or the server has refused it, or a server is not
+    /// trustworthy.
     pub async fn login(self: &Arc<Self>, browser: &dyn Browser) -> Result<(), AuthError> {
         if self.config.grant.is_automatic() {
             return self.obtained(None, Vec::new()).await.map(drop);
@@ -31,7 +33,7 @@ impl Authorizer {
             self.state().login.clone()
         };
         let found = self.discovered(before.as_ref().map(|login| login.issuer.as_str())).await?;
-        // What one server knows is nothing to another.
+        // Data of one authorisation server is of no use to another.
         let before = before.filter(|login| login.issuer == found.server.issuer);
         let asked = self.scopes_to_ask(&found, before.as_ref());
         let port = self.config.callback_port;
@@ -51,7 +53,7 @@ impl Authorizer {
         self.redeem(found, client, asked, fields).await
     }
 
-    /// The code that the page gives, by the browser or by the host.
+    /// Returns the authorisation code from the page, through the browser or the host.
     async fn answer(&self, loopback: Loopback, page: &Page, browser: &dyn Browser) -> Result<SecretText, AuthError> {
         let host = Url::parse(&page.address).ok().and_then(|url| url.host_str().map(str::to_owned));
         let shown = LoginPage {
@@ -78,7 +80,7 @@ impl Authorizer {
         }
     }
 
-    /// The client of a login, and the port to which its browser returns.
+    /// Returns the client of a login, and the port to which its browser returns.
     async fn client(
         &self,
         found: &Found,
@@ -92,7 +94,7 @@ impl Authorizer {
         {
             return Ok((Loopback::open(port.unwrap_or(0)).await?, client));
         }
-        // A client that is registered already, as long as its port is free.
+        // Reuse a registered client, as long as its port is free.
         let known = before.map(|login| &login.client).filter(|client| client.redirect_uri.is_some());
         if let Some(client) = known
             && let Some(registered) = client.redirect_uri.as_deref().and_then(|uri| Url::parse(uri).ok()?.port())
@@ -107,8 +109,8 @@ impl Authorizer {
         Ok((loopback, client))
     }
 
-    /// The scopes to ask for: those of the configuration, of the refusal, or of the server's description; beside them those that
-    /// there were if the token did not carry far enough.
+    /// Returns the scopes to request: those of the configuration, of the refusal, or of the server's metadata; in
+    /// addition the previous ones if the token had insufficient scopes.
     fn scopes_to_ask(&self, found: &Found, before: Option<&SavedLogin>) -> Vec<String> {
         let challenge = self.state().challenge.clone();
         let named = match &challenge.scope {
@@ -127,7 +129,7 @@ impl Authorizer {
         asked
     }
 
-    /// Exchanges a code for tokens and keeps them.
+    /// Exchanges a code for tokens and stores them.
     pub(super) async fn redeem(
         self: &Arc<Self>,
         found: Found,

@@ -1,4 +1,4 @@
-//! Tokens that have ended.
+//! Renewal of tokens.
 
 use super::Authorizer;
 use crate::token::{self, Fields};
@@ -6,8 +6,8 @@ use crate::{AuthError, SavedLogin, SecretText};
 use std::sync::Arc;
 
 impl Authorizer {
-    /// A token in place of `used`. The work is finished when the future is dropped: a refresh token that the server has replaced
-    /// must not be lost.
+    /// Returns a token in place of `used`. The renewal is finished even if the future is dropped: a refresh token that
+    /// the server has replaced must not be lost.
     pub(super) async fn renewed(self: &Arc<Self>, used: Option<SecretText>) -> Result<SecretText, AuthError> {
         let own = Arc::clone(self);
         let work = tokio::spawn(async move { own.renew(used).await });
@@ -20,7 +20,7 @@ impl Authorizer {
         let _alone_on_this_machine = self.options.store.lock(&self.key).await.map_err(failed)?;
         self.load().await?;
         let Some(mut login) = self.state().login.clone() else { return Err(AuthError::LoginNeeded) };
-        // It was renewed while this waited.
+        // Another task renewed the token while this one waited.
         if let Some(token) = login.access_token.clone().filter(|token| Some(token) != used.as_ref()) {
             return Ok(token);
         }
@@ -40,7 +40,8 @@ impl Authorizer {
         self.keep(login).await.ok_or(AuthError::LoginNeeded)
     }
 
-    /// Keeps a login before its token is used, and returns the token. One that cannot be kept lasts as long as the process.
+    /// Stores a login before its token is used, and returns the token. A login that cannot be stored lasts as long as
+    /// the process.
     pub(super) async fn keep(&self, login: SavedLogin) -> Option<SecretText> {
         let saved = self.options.store.save(&self.key, &login).await;
         if let Err(error) = &saved {

@@ -9,19 +9,19 @@ use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 use windlass_tool::private_file;
 
-/// Largest file that is read.
+/// Maximum size of a file that is read, in bytes.
 const LARGEST: u64 = 1024 * 1024;
-/// How often a lock is tried again, 10 ms apart. A renewal takes at most 30 s.
+/// Maximum number of attempts to take a lock, 10 ms apart. A renewal takes at most 30 s.
 const MOST_TRIES: u32 = 4000;
 
-/// Keeps each login in a file of its own (rights 0600) in one folder (rights 0700), replaced in one step. A file beside it is the
+/// Store with a file (mode 0600) for each login in one folder (mode 0700), replaced atomically. A file beside it is the
 /// lock between processes.
 #[derive(Debug, Clone)]
 pub struct FileTokenStore {
     folder: PathBuf,
 }
 
-/// The content of a file.
+/// Content of a file.
 #[derive(Serialize, Deserialize)]
 struct Kept<L> {
     server: String,
@@ -30,13 +30,13 @@ struct Kept<L> {
 }
 
 impl FileTokenStore {
-    /// A store in a folder. It is created when the first login is kept.
+    /// Creates a store in a folder, which is created when the first login is saved.
     #[must_use]
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
-    /// The file of a key. Its name says nothing of the server.
+    /// Returns the file of a key. Its name reveals nothing about the server.
     fn file(&self, key: &LoginKey) -> PathBuf {
         let digest = Sha256::new().chain_update(&key.server).chain_update([0]).chain_update(&key.account).finalize();
         let digits: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
@@ -44,7 +44,7 @@ impl FileTokenStore {
     }
 }
 
-/// Runs work that waits for the disk.
+/// Runs work that blocks on the disk.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, TokenStoreError> + Send + 'static,
 ) -> Result<T, TokenStoreError> {
@@ -99,7 +99,7 @@ impl TokenStore for FileTokenStore {
     }
 }
 
-/// What is in a file, if it is there. Links are not followed.
+/// Reads the content of a file, if it exists. Links are not followed.
 fn read(path: &Path) -> Result<Option<Vec<u8>>, TokenStoreError> {
     match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

@@ -5,12 +5,12 @@ use async_trait::async_trait;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Keeps logins in memory.
+/// Store of logins in memory.
 #[derive(Debug, Default)]
 pub struct MemoryTokenStore(Mutex<HashMap<LoginKey, SavedLogin>>);
 
 impl MemoryTokenStore {
-    /// An empty store.
+    /// Creates an empty store.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

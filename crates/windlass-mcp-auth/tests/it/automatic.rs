@@ -19,7 +19,7 @@ async fn a_program_logs_in_with_its_own_secret() {
     assert_eq!(authorizer.token().await, None);
     assert_eq!(authorizer.challenged(&refused("Bearer"), None).await, Ok(secret("access-1")));
     assert_eq!(authorizer.token().await, Some(secret("access-1")));
-    // It is had again, not renewed.
+    // A new token is requested, not renewed.
     assert_eq!(authorizer.challenged(&refused("Bearer"), Some(&secret("access-1"))).await, Ok(secret("access-2")));
     let more = Challenge::read(403, Some("Bearer scope=write"));
     assert_eq!(authorizer.challenged(&more, Some(&secret("access-2"))).await, Ok(secret("access-3")));

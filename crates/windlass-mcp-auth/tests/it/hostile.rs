@@ -99,7 +99,7 @@ async fn a_token_endpoint_that_drips_is_given_up() {
     assert_eq!(error, AuthError::Http("login.example did not answer within 30 s".to_owned()));
 }
 
-/// A user who closes the window.
+/// User who closes the window.
 #[derive(Debug, Default)]
 struct Leaves(std::sync::Mutex<Option<u16>>);
 
@@ -130,7 +130,7 @@ async fn no_error_and_no_debug_form_shows_a_secret() {
     (config.client_id, config.client_secret) = (Some("c".to_owned()), Some(secret("the-password")));
     let authorizer = world.authorizer(config);
     authorizer.login(&AGREES).await.unwrap();
-    // It repeats all that it was sent.
+    // The server repeats everything that it was sent.
     world.on("https://login.example/token", |seen| {
         answer(
             400,

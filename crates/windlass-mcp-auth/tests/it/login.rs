@@ -34,7 +34,7 @@ async fn a_login_finds_the_server_registers_and_keeps_the_tokens() {
     assert_eq!(next.token().await, None);
 }
 
-/// Keeps the page, and agrees.
+/// Browser that keeps the page, and agrees.
 #[derive(Debug, Default)]
 struct Keeps(Mutex<Option<LoginPage>>);
 
@@ -60,7 +60,7 @@ async fn a_refusal_for_more_scopes_is_asked_for_beside_those_that_there_were() {
     let new = || Authorizer::new(SERVER, OAuthConfig::default(), world.options(store.clone(), &clock)).unwrap();
     let (authorizer, browser) = (new(), Keeps::default());
     authorizer.login(&browser).await.unwrap();
-    // That of the description, as no refusal named any.
+    // The scope of the metadata, because no refusal named any.
     assert_eq!(browser.scope(), "read");
     let more = Challenge::read(403, Some(r#"Bearer error="insufficient_scope", scope="write""#));
     let token = authorizer.token().await;
@@ -127,7 +127,7 @@ async fn servers_that_do_not_describe_themselves_are_their_own_authorisation_ser
     assert!(!world.seen(&format!("{own}/token"))[0].fields.contains_key("resource"));
 }
 
-/// Returns to this machine over the network, after what others on it have tried.
+/// Browser that returns to this machine over the network, after attempts of other programs on it.
 #[derive(Debug)]
 struct Returns;
 

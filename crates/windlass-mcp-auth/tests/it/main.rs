@@ -1,4 +1,4 @@
-//! Logins against a network in memory, with servers that do what they should, and others that do not.
+//! Logins against a network in memory, with correct servers and others.
 
 #![allow(
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! Tokens that end.
+//! Renewal of tokens.
 
 use crate::world::{AGREES, Held, ISSUER, SERVER, World, answer, refused, secret};
 use serde_json::json;
@@ -26,7 +26,7 @@ async fn a_token_is_renewed_before_it_ends_and_when_it_is_refused() {
     assert_eq!(authorizer.token().await, Some(secret("access-2")));
     let better = authorizer.challenged(&refused("Bearer"), Some(&secret("access-2"))).await;
     assert_eq!(better, Ok(secret("access-3")));
-    // A request that was sent with an older one need not renew it again.
+    // A request that was sent with an older token need not renew it again.
     let better = authorizer.challenged(&refused("Bearer"), Some(&secret("access-2"))).await;
     assert_eq!(better, Ok(secret("access-3")));
     assert_eq!(refreshes(&world), ["refresh-1", "refresh-2"]);
@@ -74,7 +74,7 @@ async fn a_refresh_token_that_was_withdrawn_needs_a_login_and_not_another_client
     assert_eq!(authorizer.token().await, Some(secret("again")));
 }
 
-/// Records what is kept, and may refuse.
+/// Store that records saved logins, and may refuse.
 #[derive(Debug, Default)]
 struct Recording {
     inner: MemoryTokenStore,
@@ -113,7 +113,7 @@ async fn a_new_refresh_token_is_kept_before_it_is_used_and_if_the_request_is_giv
     clock.pass(4000);
     {
         let mut given_up = Box::pin(authorizer.token());
-        // One look begins the renewal.
+        // One poll begins the renewal.
         let polled = std::future::poll_fn(|cx| std::task::Poll::Ready(given_up.as_mut().poll(cx).is_pending())).await;
         assert!(polled);
     }
@@ -122,11 +122,11 @@ async fn a_new_refresh_token_is_kept_before_it_is_used_and_if_the_request_is_giv
     }
     assert!(store.saved.lock().unwrap()[1].contains("refresh-2"));
     assert_eq!(authorizer.token().await, Some(secret("access-2")));
-    // A full disk ends neither the session nor the token that there is.
+    // A full disk ends neither the session nor the current token.
     store.refuses.store(true, std::sync::atomic::Ordering::SeqCst);
     let better = authorizer.challenged(&refused("Bearer"), Some(&secret("access-2"))).await;
     assert_eq!(better, Ok(secret("access-3")));
-    // What is on the disk is older than what the server knows.
+    // The stored login is older than the one that the server knows.
     let better = authorizer.challenged(&refused("Bearer"), Some(&secret("access-3"))).await;
     assert_eq!(better, Ok(secret("access-4")));
 }

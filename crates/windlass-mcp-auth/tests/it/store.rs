@@ -50,7 +50,7 @@ async fn damaged_files_count_as_none_and_links_are_not_followed() {
     let file = files(folder.path()).remove(0);
     let whole = std::fs::read(&file).unwrap();
     assert!(store.load(&key).await.unwrap().is_some_and(|login| login.has_tokens()));
-    // That of another server, under this name.
+    // Login of another server, under this name.
     let other = String::from_utf8(whole.clone()).unwrap().replace("mcp.example", "evil.example");
     for damaged in [&whole[..whole.len() / 2], b"", b"[1]", other.as_bytes()] {
         std::fs::write(&file, damaged).unwrap();

@@ -1,4 +1,4 @@
-//! A network in memory: an MCP server, an authorisation server, and a user at a browser.
+//! Network in memory: an MCP server, an authorisation server, and a user at a browser.
 
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use windlass_types::Timestamp;
 pub(crate) const SERVER: &str = "https://mcp.example/team/mcp";
 pub(crate) const ISSUER: &str = "https://login.example";
 
-/// A request as it arrived.
+/// Recorded request.
 #[derive(Debug, Clone)]
 pub(crate) struct Seen {
     pub(crate) url: String,
@@ -26,7 +26,7 @@ pub(crate) struct Seen {
 
 type Answer = Box<dyn Fn(&Seen) -> HttpResponse + Send + Sync>;
 
-/// What the servers of the network answer, by address; others answer 404.
+/// Network of servers with their answers, by address; others answer 404.
 pub(crate) struct World {
     answers: Mutex<BTreeMap<String, Answer>>,
     seen: Mutex<Vec<Seen>>,
@@ -52,7 +52,7 @@ pub(crate) fn metadata() -> Value {
 }
 
 impl World {
-    /// Servers that do what they should. Each token has a number, and each refresh token works once.
+    /// Creates a network of correct servers. Each token has a number, and each refresh token works once.
     pub(crate) fn new() -> Arc<Self> {
         let world = Arc::new(Self { answers: Mutex::default(), seen: Mutex::default(), issued: AtomicU64::new(0) });
         world.gives(
@@ -89,7 +89,7 @@ impl World {
         self.on(url, move |_| answer(200, &body));
     }
 
-    /// The requests to addresses that begin so.
+    /// Returns the requests to addresses with this prefix.
     pub(crate) fn seen(&self, url: &str) -> Vec<Seen> {
         self.all().iter().filter(|seen| seen.url.starts_with(url)).cloned().collect()
     }
@@ -130,7 +130,7 @@ impl HttpTransport for World {
     }
 }
 
-/// A clock that is moved by hand.
+/// Clock that is moved by hand.
 #[derive(Debug)]
 pub(crate) struct Held(AtomicU64);
 
@@ -150,7 +150,7 @@ impl Clock for Held {
     }
 }
 
-/// A user who agrees to all. The host takes what comes back, with these fields beside code and state.
+/// User who agrees to everything. The host handles the return, with these fields in addition to code and state.
 #[derive(Debug)]
 pub(crate) struct Agrees(pub(crate) &'static [(&'static str, &'static str)]);
 
@@ -166,7 +166,7 @@ impl Browser for Agrees {
     }
 }
 
-/// What a page was asked with.
+/// Returns a parameter of the page's address.
 pub(crate) fn asked(page: &LoginPage, name: &str) -> String {
     let address = url::Url::parse(&page.address).unwrap();
     address.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned()).unwrap_or_default()
