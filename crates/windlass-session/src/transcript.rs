@@ -182,7 +182,7 @@ impl Transcript {
         }
     }
 
-    /// Gives calls that need one an id of their own. Returns those with the ids that they were given with.
+    /// Assigns new ids to calls that need one. Returns the given and the new ids of these calls.
     fn name_calls(&mut self, content: &mut [ContentBlock]) -> Vec<(ToolUseId, ToolUseId)> {
         let mut changed = Vec::new();
         for block in content {

@@ -10,7 +10,7 @@ use windlass_types::{
     AssistantEntry, ContentBlock, Entry, EntryId, EntryKind, SessionId, StopReason, Timestamp, Usage, UserEntry,
 };
 
-/// A prompt and its answer.
+/// Returns a prompt and its answer.
 fn turn(number: u128, prompt: &str, answer: &str) -> Vec<Entry> {
     let (asked, answered) = (EntryId::from_bits(number << 64 | 1), EntryId::from_bits(number << 64 | 2));
     let time = |more: u64| Timestamp::from_millis(1_780_000_000_000 + number as u64 * 1_000 + more);
@@ -47,7 +47,7 @@ async fn main() -> Result<(), StoreError> {
     let header = LogHeader::new(project, env!("CARGO_PKG_VERSION"), "example");
     write(&store, &session, header.clone(), turn(1, "Find the parser.", "It is in parse.rs.")).await?;
 
-    // The call of the session's model that started it, and its parent agent, if it has one.
+    // Call of the parent's model that started the agent, and its parent agent, if any.
     let finder = AgentHeader::new("explore", "Find the parser", "toolu_1".into());
     let reader = AgentHeader::new("general-purpose", "Read a file", "toolu_2".into()).with_parent(Some("a1".into()));
     let first = turn(2, "Where is the parser?", "In parse.rs.");

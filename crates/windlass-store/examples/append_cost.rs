@@ -1,4 +1,4 @@
-//! What a durable append of about 1 KB costs over a plain write and data sync.
+//! Cost of a durable append of about 1 KB, relative to a plain write and data sync.
 //!
 //! `cargo run --release -p windlass-store --example append_cost [DIRECTORY]`
 #![allow(clippy::disallowed_methods, reason = "a program takes its environment and time from the system")]

@@ -1,9 +1,9 @@
-//! What searches and lists over many sessions cost.
+//! Cost of searches and lists over many sessions.
 //!
 //! `cargo run -p windlass-store --features index --profile dist --example search_cost -- [SESSIONS]`
 //!
-//! The sessions are generated: prompts, answers, calls of tools and their results, of a size that sessions of coding
-//! agents have. Printed are times in milliseconds, the middle one of several.
+//! The sessions are generated: prompts, answers, tool calls and their results, of a realistic size. The output is times
+//! in milliseconds, the median of several.
 
 #![allow(
     clippy::disallowed_methods,
@@ -21,10 +21,10 @@ use windlass_session::slug;
 use windlass_store::{JsonlStore, PageSource, SessionSearch};
 use windlass_types::SessionId;
 
-/// How often each thing is measured.
+/// Number of repetitions of each measurement.
 const TIMES: usize = 15;
 
-/// Words in the order of how often they come.
+/// Number of words, in the order of their frequency.
 const WORDS: usize = 20_000;
 
 struct Random(u64);
@@ -41,7 +41,7 @@ impl Random {
         (self.next() % limit as u64) as usize
     }
 
-    /// A word: a few come often, most come seldom.
+    /// Returns a word: a few are frequent, most are rare.
     fn word(&mut self) -> String {
         let part = (self.next() >> 11) as f64 / (1_u64 << 53) as f64;
         let number = (WORDS as f64).powf(part) as usize;
@@ -55,7 +55,7 @@ impl Random {
     }
 }
 
-/// A log of so many turns.
+/// Returns a log of random length.
 fn log(number: usize, cwd: &str, random: &mut Random) -> String {
     let turns = 1 + random.below(12);
     let mut out = String::new();
@@ -111,7 +111,7 @@ fn resident(name: &str) -> u64 {
     line.trim().trim_end_matches(" kB").parse().unwrap_or(0) / 1024
 }
 
-/// What this process has used of the CPU, in steps of 10 ms.
+/// Returns the CPU time of this process in milliseconds, in steps of 10 ms.
 fn cpu_ms() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);

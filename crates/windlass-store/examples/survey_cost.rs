@@ -1,6 +1,7 @@
-//! What a baseline and surveys cost in a tree of many files, beside a copy by `cp` and a parallel walk that only asks for the
-//! stamp of each file: `cargo run --profile dist -p windlass-store --example survey_cost -- 50000 [FOLDER] [BYTES]`. A folder that is
-//! named is kept for the next time. `BYTES` is the size of each file, for large ones; the copies are made in `TMPDIR`.
+//! Cost of a baseline and of surveys in a tree of many files, compared with a copy by `cp` and a parallel walk that
+//! only reads the stamp of each file: `cargo run --profile dist -p windlass-store --example survey_cost -- 50000
+//! [FOLDER] [BYTES]`. A named folder is kept for the next time. `BYTES` is the size of each file, for large ones; the
+//! copies are made in `TMPDIR`.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -33,7 +34,7 @@ fn make(root: &Path, files: usize, bytes: Option<usize>) {
     }
 }
 
-/// Time on the clock and of the processors, in milliseconds.
+/// Wall-clock time and processor time, in milliseconds.
 #[derive(Clone, Copy)]
 struct Cost(f64, f64);
 
@@ -43,7 +44,7 @@ impl std::fmt::Display for Cost {
     }
 }
 
-/// What all threads of this process have used, ended ones included, in ticks of 10 ms.
+/// Returns the processor time of all threads of this process in milliseconds, ended ones included, in ticks of 10 ms.
 fn processors() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let behind_the_name = stat.rsplit(')').next().unwrap_or_default();
@@ -57,7 +58,7 @@ async fn cost<T>(work: impl Future<Output = T>) -> (T, Cost) {
     (done, Cost(began.elapsed().as_secs_f64() * 1000.0, processors() - used))
 }
 
-/// The median on the clock, and the mean of the processors: their ticks are coarse.
+/// Returns the median wall-clock time, and the mean processor time: its ticks are coarse.
 fn middle(costs: &[Cost]) -> Cost {
     let mut clock: Vec<f64> = costs.iter().map(|cost| cost.0).collect();
     clock.sort_by(f64::total_cmp);
@@ -65,7 +66,8 @@ fn middle(costs: &[Cost]) -> Cost {
     Cost(clock.get(clock.len() / 2).copied().unwrap_or_default(), used / costs.len().max(1) as f64)
 }
 
-/// The least that any look can do: names of each folder, and the stamp of each file, by one path each, on all processors.
+/// Walks the tree with the minimum of work for any scan: names of each folder, and the stamp of each file, by one path
+/// each, on all processors.
 fn walk(root: &Path) -> u64 {
     let folders: Vec<PathBuf> =
         fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect();
@@ -92,7 +94,7 @@ fn sizes(folder: &Path) -> u64 {
     fs::read_dir(folder).unwrap().map(|entry| size(entry.unwrap())).sum()
 }
 
-/// How many bytes of the disk are taken, all written.
+/// Returns the occupied bytes of the disk, after all writes.
 fn taken(folder: &Path) -> i64 {
     rustix::fs::syncfs(fs::File::open(folder).unwrap()).unwrap();
     let disk = rustix::fs::statvfs(folder).unwrap();

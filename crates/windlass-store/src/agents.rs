@@ -1,4 +1,4 @@
-//! Where agents of a session are: `<session>/subagents/agent-<id>.jsonl` beside its log, each with an
+//! Logs of a session's agents: `<session>/subagents/agent-<id>.jsonl` beside its log, each with an
 //! `agent-<id>.meta.json`. Other programs put them in folders below `subagents` too.
 
 use crate::{locate, open};
@@ -8,18 +8,18 @@ use std::path::{Path, PathBuf};
 use windlass_session::{AgentSummary, SUMMARY_BYTES, SessionKey};
 use windlass_types::AgentId;
 
-/// How deep below `subagents` agents are looked for.
+/// Maximum depth below `subagents` at which agents are searched.
 const DEEPEST: usize = 4;
 
-/// How many names are looked at for agents of one session.
+/// Maximum number of names examined for agents of one session.
 const MOST_NAMES: usize = 65_536;
 
-/// Where a new agent of the session with this log is written.
+/// Returns the path of a new agent's log, beside the session with this log.
 pub(crate) fn log_path(session: &Path, agent: &AgentId) -> PathBuf {
     folder(session).join(file_name(agent))
 }
 
-/// The log of an agent, if it is there.
+/// Finds the log of an agent, if it exists.
 pub(crate) fn find(session: &Path, agent: &AgentId) -> io::Result<Option<PathBuf>> {
     let direct = log_path(session, agent);
     if locate::found(&direct)?.is_some_and(|kind| kind.is_file()) {
@@ -28,12 +28,12 @@ pub(crate) fn find(session: &Path, agent: &AgentId) -> io::Result<Option<PathBuf
     Ok(all(session).into_iter().find(|(id, _)| id == agent).map(|(_, path)| path))
 }
 
-/// What is kept beside a log of an agent.
+/// Returns the path of the metadata beside an agent's log.
 pub(crate) fn meta_path(log: &Path) -> PathBuf {
     log.with_extension("meta.json")
 }
 
-/// The logs of all agents of the session with this log. An entry that cannot be read does not hide the others.
+/// Returns the logs of all agents of the session with this log. An unreadable entry does not hide the others.
 pub(crate) fn all(session: &Path) -> Vec<(AgentId, PathBuf)> {
     let (found, failed) = walk(session);
     if let Some(error) = failed {
@@ -42,7 +42,7 @@ pub(crate) fn all(session: &Path) -> Vec<(AgentId, PathBuf)> {
     found
 }
 
-/// The same, and an error where there may be more.
+/// Returns the logs of all agents like [`all`], or an error if some may be missing.
 pub(crate) fn every(session: &Path) -> io::Result<Vec<(AgentId, PathBuf)>> {
     let (found, failed) = walk(session);
     failed.map_or(Ok(found), Err)
@@ -65,7 +65,7 @@ fn walk(session: &Path) -> (Vec<(AgentId, PathBuf)>, Option<io::Error>) {
             if seen > MOST_NAMES || found.len() >= AgentSummary::MOST {
                 return (found, Some(io::Error::other("there are too many files")));
             }
-            // Links to folders could lead in a circle.
+            // Links to folders could form a cycle.
             let kind = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?.is_dir())));
             match kind {
                 Ok((path, true)) if depth < DEEPEST => folders.push((path, depth + 1)),
@@ -81,7 +81,7 @@ fn walk(session: &Path) -> (Vec<(AgentId, PathBuf)>, Option<io::Error>) {
     (found, failed)
 }
 
-/// What lists show of an agent. `None` when its log is empty or gone.
+/// Returns the summary of an agent for lists. `None` when its log is empty or missing.
 pub(crate) fn summary(agent: AgentId, log: &Path) -> Option<AgentSummary> {
     let beginning = |path: &Path| -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
@@ -92,7 +92,7 @@ pub(crate) fn summary(agent: AgentId, log: &Path) -> Option<AgentSummary> {
     Some(AgentSummary::read(agent, &beginning(&meta_path(log)).unwrap_or_default(), &head))
 }
 
-/// Where the agents of the session with this log are.
+/// Returns the folder of the agents of the session with this log.
 pub(crate) fn folder(session: &Path) -> PathBuf {
     session.with_extension("").join("subagents")
 }

@@ -1,8 +1,8 @@
-//! Answers to questions, beside the log of their session: `<session>/answers/<question>.json`, and
-//! `<question>.taken` once the session has taken one. Those to questions of its agents are there, too.
+//! Answers to permission requests, beside the log of their session: `<session>/answers/<question>.json`, and
+//! `<question>.taken` once the session has taken one. Answers to requests of its agents are there, too.
 //!
-//! Each is made once under its name and never changed, so two processes cannot both answer, and not both take. What others
-//! than this user could have put there is not read.
+//! Each file is created once under its name and never changed, so that two processes can neither both answer nor both
+//! take. Files that users other than this one could have put there are not read.
 
 use crate::{disk, open};
 use std::fs::Metadata;
@@ -12,24 +12,24 @@ use windlass_session::{StoreError, StoreErrorKind, StoredAnswer};
 use windlass_tool::private_file::{AtomicFile, sync_dir};
 use windlass_types::QuestionId;
 
-/// Most bytes of an answer.
+/// Maximum number of bytes of an answer.
 const LONGEST: u64 = 64 * 1024;
 
-/// The answers of one session.
+/// Answers of one session.
 pub(crate) struct Answers {
-    /// What belongs to the session.
+    /// Data folder of the session.
     session: PathBuf,
     folder: PathBuf,
 }
 
 impl Answers {
-    /// Those of the session with this log.
+    /// Returns the answers of the session with this log.
     pub(crate) fn of(log: &Path) -> Self {
         let session = log.with_extension("");
         Self { folder: session.join("answers"), session }
     }
 
-    /// Keeps an answer, durable.
+    /// Stores an answer, durable.
     pub(crate) fn give(&self, answer: &StoredAnswer) -> Result<(), StoreError> {
         let path = self.path(&answer.question, "json")?;
         let text = serde_json::to_string(answer).map_err(|error| {
@@ -47,7 +47,7 @@ impl Answers {
         new_names.iter().try_for_each(|folder| sync_dir(folder).map_err(|error| disk::error(folder, "sync", &error)))
     }
 
-    /// The answer to a question, if there is one.
+    /// Returns the answer to a request, if there is one.
     pub(crate) fn find(&self, question: &QuestionId) -> Result<Option<StoredAnswer>, StoreError> {
         let path = self.path(question, "json")?;
         let failed = |error: &std::io::Error| disk::error(&path, "read", error);
@@ -68,14 +68,14 @@ impl Answers {
         Ok(Some(answer))
     }
 
-    /// Marks an answer as taken, durable. Returns whether this was the first time.
+    /// Marks an answer as taken, durable. Returns `true` the first time.
     pub(crate) fn take(&self, question: &QuestionId) -> Result<bool, StoreError> {
         let path = self.path(question, "taken")?;
         self.check_folder()?;
         self.place(&path, b"")
     }
 
-    /// Makes a file durable under a name, unless that is taken.
+    /// Creates a durable file under a name, unless the name is taken.
     fn place(&self, path: &Path, content: &[u8]) -> Result<bool, StoreError> {
         let written = || {
             let mut new = AtomicFile::create(path)?;
@@ -88,7 +88,7 @@ impl Answers {
         written().map_err(|error| disk::error(path, "write", &error))
     }
 
-    /// Refuses folders that lead elsewhere, or in which others can write.
+    /// Refuses links and folders that others can write.
     fn check_folder(&self) -> Result<(), StoreError> {
         for folder in [&self.session, &self.folder] {
             let metadata = folder.symlink_metadata().map_err(|error| disk::error(folder, "read", &error))?;
@@ -99,7 +99,7 @@ impl Answers {
         Ok(())
     }
 
-    /// The file of a question. Ids come from logs: only those that windlass makes are names of files.
+    /// Returns the file of a request. Ids come from logs: only those in windlass's own form are valid file names.
     fn path(&self, question: &QuestionId, extension: &str) -> Result<PathBuf, StoreError> {
         let id = question.as_str();
         let is_name =
@@ -111,13 +111,13 @@ impl Answers {
     }
 }
 
-/// Whether none of these rights is given.
+/// `true` if none of these rights is granted.
 #[cfg(unix)]
 fn is_private(metadata: &Metadata, to_others: u32) -> bool {
     std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & to_others == 0
 }
 
-/// Whether none of these rights is given. Other systems keep what is in a user's folder from others.
+/// Always `true`: other systems protect a user's folder from others.
 #[cfg(not(unix))]
 fn is_private(_: &Metadata, _: u32) -> bool {
     true

@@ -1,4 +1,4 @@
-//! The logs of a session, as files whose bytes are looked at.
+//! Audit of the log files of a session.
 
 use crate::store::blocking;
 use crate::{FoundSession, agents, disk, open};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use windlass_session::{HeadCheck, LogAudit, LogHead, NamedHead, SessionAudit, StoreError, audit_log};
 use windlass_types::AgentId;
 
-/// Reads a log file and says why each of its calls ran or did not. The file is not changed.
+/// Reads a log file and returns the audit of its calls. The file is not changed.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -18,7 +18,7 @@ pub fn audit_file(path: &Path) -> Result<LogAudit, StoreError> {
 }
 
 impl FoundSession {
-    /// What the log of the session and those of its agents say of their calls.
+    /// Returns the audit of the session's log and those of its agents.
     ///
     /// # Errors
     /// A log cannot be read.
@@ -31,7 +31,7 @@ impl FoundSession {
         Ok(SessionAudit::new(self.key.session.clone(), audits.await?))
     }
 
-    /// The heads of the log of the session and of those of its agents.
+    /// Returns the heads of the session's log and of those of its agents.
     ///
     /// # Errors
     /// A log cannot be read.
@@ -44,7 +44,7 @@ impl FoundSession {
         blocking(move || logs(&log)?.into_iter().map(head).collect()).await
     }
 
-    /// Whether a log of the session still begins as a head of it says.
+    /// Checks that a log of the session still begins with the part covered by a head.
     ///
     /// # Errors
     /// The log cannot be read.
@@ -61,7 +61,7 @@ impl FoundSession {
     }
 }
 
-/// The logs of the session with this log, its own first.
+/// Returns the logs of the session with this log, its own first.
 fn logs(log: &Path) -> Result<Vec<(Option<AgentId>, PathBuf)>, StoreError> {
     let mut agents = agents::every(log).map_err(|error| disk::error(log, "find the agents of", &error))?;
     agents.sort_unstable();

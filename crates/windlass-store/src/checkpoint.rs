@@ -1,4 +1,4 @@
-//! Checkpoints of files: kept by content, found by an index.
+//! Checkpoints of files: stored by content, found by an index.
 
 mod baseline;
 mod blocks;
@@ -26,18 +26,18 @@ use windlass_session::{Checkpoint, CheckpointError, Checkpoints, Rewind, RewindO
 use windlass_tool::{Clock, FileTree, Ids};
 use windlass_types::{EntryId, ToolUseId};
 
-/// How much is kept.
+/// Storage limits of checkpoints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckpointLimits {
-    /// The largest file that is kept, in bytes. Larger ones are recorded by name, and are not
-    /// put back. Default: 64 MiB.
+    /// Maximum size of a kept file, in bytes. Larger ones are recorded by name, and cannot be restored. Default: 64
+    /// MiB.
     pub file_bytes: u64,
-    /// All contents together, in bytes. The oldest make room for later ones; that
-    /// too is recorded. Default: 1 GiB.
+    /// Maximum total size of all contents, in bytes. The oldest are dropped for later ones, which is recorded as well.
+    /// Default: 1 GiB.
     pub total_bytes: u64,
-    /// The baseline of the workspace that is kept while a session is open, in bytes: beside the total, and of use to one
-    /// process only. Small files come first; what finds no room is named. Default: 1 GiB.
+    /// Maximum size of the workspace baseline that is kept while a session is open, in bytes: not part of the total,
+    /// and used by one process only. Small files come first; files that do not fit are named. Default: 1 GiB.
     pub baseline_bytes: u64,
 }
 
@@ -48,12 +48,12 @@ impl Default for CheckpointLimits {
 }
 
 impl CheckpointLimits {
-    /// Other limits; the baseline may be as large as the total.
+    /// Returns limits with these values; the baseline may be as large as the total.
     pub fn new(file_bytes: u64, total_bytes: u64) -> Self {
         Self { file_bytes, total_bytes, baseline_bytes: total_bytes }
     }
 
-    /// Sets how large the baseline may be, in bytes.
+    /// Sets the maximum size of the baseline, in bytes.
     #[must_use]
     pub fn with_baseline(mut self, bytes: u64) -> Self {
         self.baseline_bytes = bytes;
@@ -63,23 +63,22 @@ impl CheckpointLimits {
 
 /// Checkpoints of one session in a directory of their own, readable by its user only.
 ///
-/// `objects/` holds contents under their BLAKE3 hash, each once. `index.jsonl` records in
-/// checksummed, append-only lines which file had which content before which
-/// prompt. A content is durable before the line that needs it, and the line
-/// before [`keep`](Checkpoints::keep) returns. A torn last line is dropped when
-/// the index is read; behind other damage only later checkpoints are usable.
+/// `objects/` contains contents under their BLAKE3 hash, each once. `index.jsonl` records in checksummed, append-only
+/// lines the content of each file before each prompt. A content is durable before the line that needs it, and the line
+/// before [`keep`](Checkpoints::keep) returns. A torn last line is dropped when the index is read; after other damage
+/// only later checkpoints are usable.
 ///
-/// The first [`survey`](Checkpoints::survey) keeps the contents of the workspace, as far as they fit, in a file without a
-/// name, which goes with the process. What programs have changed is written without waiting for the disk: a crash of the
-/// process loses none of it, one of the machine may lose the last of it.
+/// The first [`survey`](Checkpoints::survey) keeps the contents of the workspace, as far as they fit, in an unnamed
+/// file, which is gone with the process. Changes by programs are written without waiting for the disk: a crash of the
+/// process loses none of them, a crash of the machine may lose the last.
 ///
-/// No file is read or made before the first use. From then on the index is
-/// locked: one process uses the checkpoints of a session at a time.
+/// No file is read or created before the first use. From then on the index is locked: one process uses the checkpoints
+/// of a session at a time.
 #[derive(Debug)]
 pub struct FileCheckpoints(Engine<Disk>);
 
 impl FileCheckpoints {
-    /// Checkpoints in a directory, of files that are reached through `tree`.
+    /// Returns checkpoints in a directory, of files that are accessed through `tree`.
     pub fn new(
         directory: impl Into<PathBuf>,
         tree: Arc<dyn FileTree>,
@@ -89,7 +88,7 @@ impl FileCheckpoints {
         Self::with_limits(directory, tree, clock, ids, CheckpointLimits::default())
     }
 
-    /// The same with other limits.
+    /// Returns checkpoints like [`new`](Self::new), with other limits.
     pub fn with_limits(
         directory: impl Into<PathBuf>,
         tree: Arc<dyn FileTree>,
@@ -101,40 +100,40 @@ impl FileCheckpoints {
         Self(Engine::new(Disk::new(directory.clone()), tree, clock, ids, limits)).leaving_out(directory)
     }
 
-    /// Leaves a directory out of baselines: the one in which sessions are stored. That of the checkpoints is left out anyway.
+    /// Excludes a directory from baselines: the one in which sessions are stored. The directory of the checkpoints is
+    /// always excluded.
     #[must_use]
     pub fn leaving_out(mut self, directory: impl Into<PathBuf>) -> Self {
         self.0.own.push(directory.into());
         self
     }
 
-    /// Does not copy files that may hold secrets, as far as programs change them: `is_secret` is asked with paths below the
-    /// workspace. They are named as left out. What tools with declared paths change of them, and what the session makes, is
-    /// kept all the same.
+    /// Excludes files that may contain secrets from copies of programs' changes: `is_secret` gets paths relative to the
+    /// workspace. Such files are named as left out. Changes by tools with declared paths, and files created by the
+    /// session, are kept all the same.
     #[must_use]
     pub fn leaving_secrets(mut self, is_secret: fn(&Path) -> bool) -> Self {
         self.0.secrets = is_secret;
         self
     }
 
-    /// The directory in which the checkpoints of a session are, given that of
-    /// what else belongs to the session.
+    /// Returns the directory of the checkpoints of a session, given the session's data folder.
     pub fn directory_in(session: &Path) -> PathBuf {
         session.join("file-history")
     }
 }
 
-/// Checkpoints of one session in memory: for tests, and for hosts that keep no files.
+/// Checkpoints of one session in memory: for tests, and for hosts without files.
 #[derive(Debug)]
 pub struct MemoryCheckpoints(Engine<Memory>);
 
 impl MemoryCheckpoints {
-    /// Checkpoints of files that are reached through `tree`.
+    /// Returns checkpoints of files that are accessed through `tree`.
     pub fn new(tree: Arc<dyn FileTree>, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
         Self::with_limits(tree, clock, ids, CheckpointLimits::default())
     }
 
-    /// The same with other limits.
+    /// Returns checkpoints like [`new`](Self::new), with other limits.
     pub fn with_limits(
         tree: Arc<dyn FileTree>,
         clock: Arc<dyn Clock>,

@@ -1,4 +1,4 @@
-//! What is done to files and directories.
+//! Operations on files and directories.
 
 use crate::lock::{LockError, LockedFolder, LockedName};
 use crate::open;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use windlass_session::{SessionKey, StoreError, StoreErrorKind};
 use windlass_tool::private_file::{self, AtomicFile, sync_dir};
 
-/// How often a step is tried again where another process removed or made a file meanwhile.
+/// Maximum number of retries of a step when another process removed or created a file meanwhile.
 const MOST_TRIES: u32 = 1_000;
 
-/// An error with the path, and what to do about it.
+/// Returns an error with the path and a remedy.
 pub(crate) fn error(path: &Path, verb: &str, error: &io::Error) -> StoreError {
     let path = path.display();
     match error.kind() {
@@ -37,8 +37,8 @@ pub(crate) fn error(path: &Path, verb: &str, error: &io::Error) -> StoreError {
     }
 }
 
-/// Creates a directory and those above it, for this user only. Returns the directories in which that made new
-/// names, which are not durable yet.
+/// Creates a directory and its parents, for this user only. Returns the directories that got new names, which are not
+/// durable yet.
 pub(crate) fn create_dirs(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
     if path.is_dir() {
         return Ok(Vec::new());
@@ -60,8 +60,8 @@ pub(crate) fn create_dirs(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
     }
 }
 
-/// Makes a new log in its folder, and the folder where that is missing. Returns the directories in which names may be
-/// new, and what the work gives. Another process may remove the folder before the log is in it: then all is done again.
+/// Creates a new log in its folder, and the folder if it is missing. Returns the directories in which names may be new,
+/// and the result of `work`. If another process removes the folder before the log is in it, all is repeated.
 pub(crate) fn in_folder<T>(
     path: &Path,
     key: &SessionKey,
@@ -69,8 +69,8 @@ pub(crate) fn in_folder<T>(
 ) -> Result<(Vec<PathBuf>, T), StoreError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut new_names = vec![folder.to_owned()];
-    // That of a session stands two below the home, that of an agent two below that of its session. Another process may
-    // have made them a moment ago and not synced them yet.
+    // A session's folder is two levels below the home, an agent's two below that of its session. Another process may
+    // have created them just now without a sync.
     let levels = folder.ancestors().skip(1).take(if key.agent.is_some() { 4 } else { 2 });
     new_names.extend(levels.map(Path::to_owned));
     let mut tries = 0;
@@ -92,7 +92,7 @@ pub(crate) fn in_folder<T>(
     }
 }
 
-/// Keeps the folder of agents' logs from being removed by a deletion of their session.
+/// Protects the folder of agents' logs from removal by a deletion of their session.
 fn kept(folder: &Path, key: &SessionKey) -> Result<Option<Option<LockedFolder>>, StoreError> {
     if key.agent.is_none() {
         return Ok(Some(None));
@@ -107,7 +107,7 @@ pub(crate) fn copy_whole(from: &Path, to: &Path) -> Result<(), StoreError> {
     place_whole(to, |copy| io::copy(&mut source, copy).map(drop))?.map_err(|e| error(to, "create", &e))
 }
 
-/// Makes a log of these lines that was not there, durable.
+/// Creates a new log with these lines, durable.
 pub(crate) fn create_whole(path: &Path, key: &SessionKey, lines: &[u8]) -> Result<(), StoreError> {
     let (new_names, ()) = in_folder(path, key, || {
         let _name = LockedName::take(path).map_err(|error| error.of_session(path, "create", key))?;
@@ -119,7 +119,7 @@ pub(crate) fn create_whole(path: &Path, key: &SessionKey, lines: &[u8]) -> Resul
     new_names.iter().try_for_each(|folder| sync_dir(folder).map_err(|e| error(folder, "sync", &e)))
 }
 
-/// Makes a small file of this text, durable but for its name. What is there is replaced as a whole.
+/// Creates a small file with this text, durable except for its name. An existing file is replaced as a whole.
 pub(crate) fn replace_whole(path: &Path, text: &str) -> Result<(), StoreError> {
     let replace = || {
         let mut new = AtomicFile::create(path)?;
@@ -129,8 +129,8 @@ pub(crate) fn replace_whole(path: &Path, text: &str) -> Result<(), StoreError> {
     replace().map_err(|e| error(path, "write", &e))
 }
 
-/// Appends a line of its own to a log, also while another process writes it, and returns where
-/// it ends. `None` when there is no log, or an empty one.
+/// Appends a separate line to a log, even while another process writes it, and returns the end of the line. `None` when
+/// there is no log, or an empty one.
 pub(crate) fn append_line(path: &Path, line: &str) -> Result<Option<u64>, StoreError> {
     loop {
         let mut file = match open::append(path, false) {
@@ -142,7 +142,7 @@ pub(crate) fn append_line(path: &Path, line: &str) -> Result<Option<u64>, StoreE
             return Ok(None);
         }
         let start = if is_torn(&mut file).map_err(failed)? { "\n" } else { "" };
-        // In one write, which other writers do not part.
+        // In one write, which other writers do not split.
         file.write_all(format!("{start}{line}\n").as_bytes()).map_err(failed)?;
         file.sync_data().map_err(failed)?;
         let end = file.stream_position().map_err(failed)?;
@@ -153,7 +153,7 @@ pub(crate) fn append_line(path: &Path, line: &str) -> Result<Option<u64>, StoreE
     }
 }
 
-/// Writes a file elsewhere and gives it its name. The inner error is that of the name.
+/// Writes a file under a temporary name and renames it. The inner error is that of the rename.
 fn place_whole(to: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<io::Result<()>, StoreError> {
     let failed = |e: io::Error| error(to, "write", &e);
     let mut new = AtomicFile::create(to).map_err(failed)?;
@@ -161,7 +161,7 @@ fn place_whole(to: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Re
     Ok(new.place_new())
 }
 
-/// Whether the last line of a log lacks its line break.
+/// `true` if the last line of a log lacks its line break.
 pub(crate) fn is_torn(file: &mut File) -> io::Result<bool> {
     if file.metadata()?.len() == 0 {
         return Ok(false);

@@ -1,4 +1,4 @@
-//! The branch of a directory, without running git.
+//! Git branch of a directory, without running git.
 
 #[cfg(test)]
 mod tests;
@@ -7,15 +7,14 @@ use crate::open;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// How many directories up a repository is looked for.
+/// Maximum number of parent directories in which a repository is searched.
 const FARTHEST: usize = 64;
-/// Most bytes that are read of a file of git's.
+/// Maximum number of bytes read of a git file.
 const LONGEST: u64 = 4096;
 
-/// The branch that is checked out in the repository around a directory, `HEAD`
-/// when none is (detached). `None` outside a repository or when git's files
-/// cannot be understood. Reads at most two small files; worktrees and
-/// submodules are followed.
+/// Returns the branch that is checked out in the repository around a directory, `HEAD` when there is none (detached).
+/// `None` outside a repository or when git's files cannot be parsed. Reads at most two small files; follows worktrees
+/// and submodules.
 pub fn git_branch(directory: &Path) -> Option<String> {
     let dot_git = directory.ancestors().take(FARTHEST).map(|dir| dir.join(".git")).find(|path| path.exists())?;
     let git_dir = if dot_git.is_dir() { dot_git } else { linked(&dot_git)? };
@@ -30,7 +29,7 @@ pub fn git_branch(directory: &Path) -> Option<String> {
     }
 }
 
-/// `true` if a directory is in a worktree of the repository at `root`, as both say.
+/// `true` if a directory is in a worktree of the repository at `root`, according to both.
 pub(crate) fn is_worktree_of(directory: &Path, root: &Path) -> bool {
     let said = || {
         let file = directory.ancestors().take(FARTHEST).map(|dir| dir.join(".git")).find(|path| path.exists())?;
@@ -42,7 +41,7 @@ pub(crate) fn is_worktree_of(directory: &Path, root: &Path) -> bool {
     said().unwrap_or(false)
 }
 
-/// Where a `.git` file points to.
+/// Returns the target of a `.git` file.
 fn linked(file: &Path) -> Option<PathBuf> {
     let text = read(file)?;
     let target = Path::new(text.strip_prefix("gitdir:")?.trim());

@@ -1,4 +1,4 @@
-//! Files that killed processes have left behind in a home.
+//! Files left in a home by killed processes.
 
 use crate::disk;
 use crate::lock::LockedName;
@@ -8,10 +8,10 @@ use std::path::Path;
 use windlass_session::StoreError;
 use windlass_tool::private_file;
 
-/// Most levels of folders: agents of a session stand five below the home.
+/// Maximum number of folder levels: agents of a session are five below the home.
 const MOST_LEVELS: u32 = 8;
 
-/// Removes new contents that never got their name, and locks of the names of logs that nobody has open. Returns the number of files.
+/// Removes temporary files that never got their final name, and unused locks of log names. Returns the number of files.
 pub(crate) fn remove(home: &Path) -> Result<usize, StoreError> {
     remove_below(home, MOST_LEVELS).map_err(|error| disk::error(home, "read", &error))
 }
@@ -26,7 +26,7 @@ fn remove_below(folder: &Path, levels: u32) -> io::Result<usize> {
         let entry = entry?;
         let (path, kind) = (entry.path(), entry.file_type()?);
         if kind.is_dir() && levels > 0 {
-            // A folder that cannot be read keeps nothing else from being removed.
+            // An unreadable folder does not prevent other removals.
             removed += remove_below(&path, levels - 1).unwrap_or_default();
         } else if kind.is_file() && is_name_lock(&path) && LockedName::take(&path.with_extension("jsonl")).is_ok() {
             removed += usize::from(!path.exists());
@@ -35,7 +35,7 @@ fn remove_below(folder: &Path, levels: u32) -> io::Result<usize> {
     Ok(removed)
 }
 
-/// `true` for the lock of the name of a log: an empty file with its name.
+/// `true` for the lock of a log's name: an empty file named after the log.
 fn is_name_lock(path: &Path) -> bool {
     let log = path.with_extension("jsonl");
     let is_log = crate::locate::session_id(&log).is_some() || crate::agents::agent_id(&log).is_some();

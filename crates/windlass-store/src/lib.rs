@@ -7,17 +7,15 @@
 //! `projects/<slug>/<session>/subagents/agent-<id>.jsonl`, and beside it a small
 //! `agent-<id>.meta.json` that describes the agent.
 //!
-//! Answers that other processes give to questions of a session are kept in
-//! `projects/<slug>/<session>/answers/`, readable by their user only.
+//! Answers of other processes to permission requests of a session are stored in `projects/<slug>/<session>/answers/`,
+//! readable by their user only.
 //!
-//! [`JsonlStore::search`] looks sessions up by what was said in them, page by page. With the feature `index` it asks an
-//! index beside the logs, which is made from them and never needed; else it reads the logs.
+//! [`JsonlStore::search`] finds sessions by their texts, page by page. With the feature `index` it uses an index beside
+//! the logs, which is derived from them and never required; otherwise it reads the logs.
 //!
-//! Answers that other processes give to questions of a session are kept in
-//! `projects/<slug>/<session>/answers/`, readable by their user only.
 //!
-//! [`FileCheckpoints`] keeps the files of one session as they were before its
-//! tools changed them, beside its log.
+//! [`FileCheckpoints`] keeps the earlier contents of the files of one session, from before changes by its tools, beside
+//! its log.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders, programs and clocks"))]
 
@@ -57,7 +55,7 @@ use std::io::BufReader;
 use std::path::Path;
 use windlass_session::{CheckReport, StoreError, check_log, export_messages};
 
-/// Reads a log file and reports what can be used of it. The file is not changed.
+/// Reads a log file and reports its usable content. The file is not changed.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -66,8 +64,8 @@ pub fn check_file(path: &Path) -> Result<CheckReport, StoreError> {
     check_log(BufReader::new(file)).map_err(|error| disk::error(path, "read", &error))
 }
 
-/// The messages that a request would carry if the session in this file was
-/// continued, as a JSON array. The file is not changed.
+/// Returns the messages that a request would contain if the session in this file was continued, as a JSON array. The
+/// file is not changed.
 ///
 /// # Errors
 /// The file cannot be read.

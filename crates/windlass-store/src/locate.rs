@@ -1,4 +1,4 @@
-//! Where sessions are.
+//! Paths of sessions.
 
 use crate::{agents, disk, git, open};
 use std::collections::{BTreeSet, HashMap};
@@ -12,7 +12,7 @@ use windlass_session::{
 };
 use windlass_types::SessionId;
 
-/// The roots of a store: one that is written, and others that are only read.
+/// Roots of a store: one that is written, and others that are read-only.
 #[derive(Debug, Clone)]
 pub(crate) struct Roots {
     pub(crate) home: PathBuf,
@@ -24,8 +24,7 @@ impl Roots {
         std::iter::once(&self.home).chain(&self.imports).map(|root| root.join("projects"))
     }
 
-    /// The folders of a project in one root: the exact one, and those whose
-    /// hash another program made.
+    /// Returns the folders of a project in one root: the exact one, and those with a hash of another program.
     pub(crate) fn folders(projects: &Path, project: &ProjectKey) -> io::Result<Vec<PathBuf>> {
         let exact = projects.join(project.as_str());
         let mut folders = Vec::new();
@@ -46,13 +45,13 @@ impl Roots {
         Ok(folders)
     }
 
-    /// Checks that the home can be read: otherwise a list without sessions could mean that they cannot be seen.
+    /// Checks that the home can be read: otherwise an empty list could mean that sessions are not visible.
     pub(crate) fn check_home(&self) -> Result<(), StoreError> {
         let home = self.home.join("projects");
         existing(fs::read_dir(&home)).map(drop).map_err(|error| disk::error(&home, "read", &error))
     }
 
-    /// Where a session is or would be written, as far as that can be found out.
+    /// Returns the path at which a session is or would be written, as far as that can be determined.
     pub(crate) fn log_path(&self, key: &SessionKey) -> PathBuf {
         self.place(key).unwrap_or_else(|_| {
             let session = self.new_path(key);
@@ -60,7 +59,7 @@ impl Roots {
         })
     }
 
-    /// Where a session is or would be written.
+    /// Returns the path at which a session is or would be written.
     pub(crate) fn place(&self, key: &SessionKey) -> Result<PathBuf, StoreError> {
         let projects = self.home.join("projects");
         let session = self.existing(&projects, &key.of_session())?.unwrap_or_else(|| self.new_path(key));
@@ -73,12 +72,12 @@ impl Roots {
         }
     }
 
-    /// Where a new session is written.
+    /// Returns the path of a new session.
     fn new_path(&self, key: &SessionKey) -> PathBuf {
         self.home.join("projects").join(key.project.as_str()).join(file_name(&key.session))
     }
 
-    /// Where a session is read from: the home, else the other roots.
+    /// Returns the path from which a session is read: in the home, else in the other roots.
     pub(crate) fn find(&self, key: &SessionKey) -> Result<Option<PathBuf>, StoreError> {
         for projects in self.projects() {
             if let Some(path) = self.existing(&projects, key)? {
@@ -88,7 +87,7 @@ impl Roots {
         Ok(None)
     }
 
-    /// The log of a session in one root. A session that cannot be looked at is an error, not a missing one.
+    /// Returns the log of a session in one root. An inaccessible session is an error, not a missing one.
     fn existing(&self, projects: &Path, key: &SessionKey) -> Result<Option<PathBuf>, StoreError> {
         let name = file_name(&key.session);
         let folders = Self::folders(projects, &key.project).map_err(|error| disk::error(projects, "read", &error))?;
@@ -105,7 +104,7 @@ impl Roots {
         Ok(None)
     }
 
-    /// The agents of a session in all roots, the first to begin first.
+    /// Returns the agents of a session in all roots, sorted by start time.
     pub(crate) fn agents(&self, key: &SessionKey) -> Result<Vec<AgentSummary>, StoreError> {
         let name = file_name(&key.session);
         let mut found = HashMap::new();
@@ -125,14 +124,14 @@ impl Roots {
         Ok(listed)
     }
 
-    /// A session, looked for in all projects of all roots, the home first.
+    /// Finds a session in all projects of all roots, the home first.
     pub(crate) fn find_anywhere(&self, session: &SessionId) -> Result<Option<FoundSession>, StoreError> {
         let Some((key, path, only_read)) = self.project_of(session)? else { return Ok(None) };
         let summary = Ends::default().summary(&path, session).map_err(|error| disk::error(&path, "read", &error))?;
         Ok(Some(FoundSession { key, path, only_read, summary }))
     }
 
-    /// The project that a session belongs to, its log, and whether that is only read.
+    /// Returns the project of a session, its log, and `true` if that is read-only.
     fn project_of(&self, session: &SessionId) -> Result<Option<(SessionKey, PathBuf, bool)>, StoreError> {
         let name = file_name(session);
         let mut failed = None;
@@ -147,7 +146,7 @@ impl Roots {
                         let key = SessionKey::new(ProjectKey::from_slug(folder), session.clone());
                         return Ok(Some((key, path, at > 0)));
                     }
-                    // A project that this user may not see hides no other.
+                    // A project that is not accessible to this user does not hide others.
                     Err(error) if error.kind() != ErrorKind::PermissionDenied => {
                         failed.get_or_insert_with(|| disk::error(&path, "read", &error));
                     }
@@ -158,7 +157,8 @@ impl Roots {
         failed.map_or(Ok(None), Err)
     }
 
-    /// The directories that the sessions of a project in the home name, and of directories below, as far as `most` logs say.
+    /// Returns the directories named by the sessions of a project in the home, and of its subdirectories, from at most
+    /// `most` logs.
     pub(crate) fn recorded_directories(&self, project: &ProjectKey, most: usize) -> io::Result<BTreeSet<PathBuf>> {
         let (below, mut ends) = (format!("{project}-"), Ends::default());
         let mut folders = Vec::new();
@@ -169,20 +169,20 @@ impl Roots {
                 folders.push(entry.path());
             }
         }
-        // The folder of the project itself first.
+        // The folder of the project itself comes first.
         folders.sort();
         let mut found = BTreeSet::new();
         let logs = folders.into_iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().filter_map(Result::ok);
         for path in logs.map(|entry| entry.path()).filter(|path| session_id(path).is_some()).take(most) {
             let Some(id) = session_id(&path) else { continue };
-            // A log that cannot be read names none.
+            // An unreadable log names none.
             let summary = ends.summary(&path, &id).ok().flatten();
             found.extend(summary.and_then(|summary| summary.cwd).map(PathBuf::from));
         }
         Ok(found)
     }
 
-    /// The sessions of a project in all roots, the last changed first.
+    /// Returns the sessions of a project in all roots, the last changed first.
     pub(crate) fn list(&self, project: &ProjectKey) -> Result<SessionList, StoreError> {
         let mut skipped = Vec::new();
         let mut newest: HashMap<SessionId, SessionSummary> = HashMap::new();
@@ -197,7 +197,7 @@ impl Roots {
                     let summary = match ends.summary(&path, &id) {
                         Ok(Some(summary)) => summary,
                         Ok(None) => continue,
-                        // A file that cannot be read hides no other.
+                        // An unreadable file does not hide others.
                         Err(error) => {
                             let is_gone = error.kind() == ErrorKind::NotFound;
                             skipped.extend((!is_gone).then(|| SkippedFile { path, reason: error.to_string() }));
@@ -220,37 +220,37 @@ impl Roots {
     }
 }
 
-/// A session that was looked for by its id, and where it is kept.
+/// A session that was found by its id, and its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FoundSession {
-    /// The session and its project.
+    /// Key of the session, with its project.
     pub key: SessionKey,
-    /// The file of its log.
+    /// Path of the log.
     pub path: PathBuf,
-    /// Whether it is in one of the homes that are only read.
+    /// `true` if the session is in one of the read-only homes.
     pub only_read: bool,
-    /// What lists show of it; `None` when its log says nothing about itself.
+    /// Summary for lists; `None` when the log has no facts.
     pub summary: Option<SessionSummary>,
 }
 
-/// The sessions of a project.
+/// Sessions of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionList {
-    /// The sessions, the last changed first.
+    /// Sessions, the last changed first.
     pub sessions: Vec<SessionSummary>,
-    /// What is named like a session and cannot be read, in no particular order.
+    /// Unreadable files with the name of a session, in no particular order.
     pub skipped: Vec<SkippedFile>,
 }
 
-/// A file that is named like a session and cannot be read.
+/// An unreadable file with the name of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SkippedFile {
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Why it is skipped.
+    /// Reason.
     pub reason: String,
 }
 
@@ -260,7 +260,7 @@ impl fmt::Display for SkippedFile {
     }
 }
 
-/// The two ends of a log, in buffers that serve one log after the other.
+/// Both ends of a log, in buffers that are reused for each log.
 #[derive(Default)]
 pub(crate) struct Ends {
     head: Vec<u8>,
@@ -274,7 +274,7 @@ impl Ends {
         self.summary_of(&mut file, &metadata, id)
     }
 
-    /// The summary of an open log. Where the file is read next is left anywhere.
+    /// Returns the summary of an open log. The read position of the file is undefined afterwards.
     pub(crate) fn summary_of(
         &mut self,
         file: &mut File,
@@ -301,13 +301,13 @@ impl Ends {
     }
 }
 
-/// When a file changed last, since the Unix epoch.
+/// Returns the time of the last change of a file, since the Unix epoch.
 pub(crate) fn modified(metadata: &fs::Metadata) -> io::Result<Duration> {
     Ok(metadata.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default())
 }
 
-/// `false` if a log names a directory that the key of its folder stands for by accident: neither that of the key, nor one below, nor a
-/// worktree of it.
+/// `false` if a log names a directory that shares the key of its folder by coincidence: neither that of the key, nor
+/// one below, nor a worktree of it.
 pub(crate) fn is_session_of(project: &ProjectKey, recorded: Option<&str>) -> bool {
     let recorded = recorded.map(Path::new);
     let (Some(own), Some(path)) = (project.directory(), recorded) else { return true };
@@ -315,7 +315,7 @@ pub(crate) fn is_session_of(project: &ProjectKey, recorded: Option<&str>) -> boo
     project.may_hold(recorded) || real() || git::is_worktree_of(path, own)
 }
 
-/// Checks that a key names a place inside the home.
+/// Checks that a key names a path inside the home.
 pub(crate) fn check(key: &SessionKey) -> Result<(), StoreError> {
     let mut parts = Path::new(key.project.as_str()).components();
     let is_folder = matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None));
@@ -337,7 +337,7 @@ pub(crate) fn session_id(path: &Path) -> Option<SessionId> {
     id.is_uuid().then_some(id)
 }
 
-/// Whether the log of a session stands at a path: an empty file is only a lock.
+/// `true` if there is a session log at the path: an empty file is only a lock.
 fn is_session(path: &Path) -> io::Result<bool> {
     if !found(path)?.is_some_and(|kind| kind.is_file()) {
         return Ok(false);
@@ -345,7 +345,8 @@ fn is_session(path: &Path) -> io::Result<bool> {
     Ok(existing(fs::metadata(path))?.is_some_and(|metadata| metadata.len() > 0))
 }
 
-/// What stands at a path, links followed. Only "not found" means that there is no file; other errors are errors.
+/// Returns the type of the file at a path, links followed. Only "not found" means that there is no file; other errors
+/// are errors.
 pub(crate) fn found(path: &Path) -> io::Result<Option<fs::FileType>> {
     match fs::metadata(path) {
         Ok(metadata) => Ok(Some(metadata.file_type())),

@@ -1,4 +1,4 @@
-//! Locks of files: one writer, and never of a file that was removed meanwhile.
+//! File locks: one writer, and never a lock of a file that was removed meanwhile.
 
 #[cfg(test)]
 mod tests;
@@ -12,26 +12,27 @@ use std::path::{Path, PathBuf};
 use windlass_session::{SessionKey, StoreError};
 use windlass_tool::private_file;
 
-/// How often a lock is tried again that this process holds: another thread may be about to give it back.
+/// Number of retries of a lock that this process holds: another thread may be about to release it.
 const TRIES_OF_OURS: u32 = 10;
 
-/// How often a lock is tried again that no living process is known to hold. A program that a process was just
-/// starting when it was killed holds its locks until it has begun.
+/// Number of retries of a lock that no living process is known to hold. A program that was being started by a killed
+/// process holds its locks until it has begun.
 const TRIES_OF_NO_ONE: u32 = 100;
 
-/// How often a file is opened again that was removed or replaced before it was locked.
+/// Number of times that a file is opened again after it was removed or replaced before the lock.
 const MOST_MOVES: u32 = 1_000;
 
-/// A file that is locked, and was at its path when it was. The lock ends with this value, so with the process.
+/// A file that is locked, and was at its path when it was locked. The lock ends with this value, so also with the
+/// process.
 #[derive(Debug)]
 pub(crate) struct Locked(File);
 
-/// Why a file is not locked.
+/// Reason why a file is not locked.
 #[derive(Debug)]
 pub(crate) enum LockError {
     /// The lock is held, by this holder.
     Held(Holder),
-    /// It cannot be opened or locked.
+    /// The file cannot be opened or locked.
     Io(io::Error),
 }
 
@@ -42,7 +43,7 @@ impl From<io::Error> for LockError {
 }
 
 impl LockError {
-    /// As the error of a session whose file could not be opened.
+    /// Returns the error of a session whose file could not be opened.
     pub(crate) fn of_session(self, path: &Path, verb: &str, key: &SessionKey) -> StoreError {
         match self {
             Self::Held(Holder::Ours(pid)) => StoreError::in_use_here(key, pid),
@@ -53,11 +54,11 @@ impl LockError {
 }
 
 impl Locked {
-    /// Opens the file at a path for appending and takes its lock.
+    /// Opens the file at a path for appending and locks it.
     pub(crate) fn open(path: &Path, create: bool) -> Result<Self, LockError> {
         for _ in 0..MOST_MOVES {
             let locked = Self::new(open::append(path, create)?)?;
-            // The last holder of the lock may have removed the file; what is written to it then is lost.
+            // The last holder of the lock may have removed the file; later writes to it would be lost.
             if open::is_at(&locked, path)? {
                 return Ok(locked);
             }
@@ -65,20 +66,20 @@ impl Locked {
         Err(io::Error::new(ErrorKind::ResourceBusy, "it is removed or replaced again and again").into())
     }
 
-    /// Takes the lock of an open file.
+    /// Locks an open file.
     pub(crate) fn new(file: File) -> Result<Self, LockError> {
         take(&file, File::try_lock, tries)?;
         Ok(Self(file))
     }
 }
 
-/// The log of a session, locked twice: the file itself, and its name.
+/// Log of a session, locked twice: the file itself, and its name.
 ///
-/// The lock of a file goes where the file goes. Another program that replaces the log puts a file there that is not locked:
-/// the lock of the name keeps a second process from opening that while the first one still runs.
+/// The lock of a file moves with the file. A program that replaces the log creates an unlocked file: the lock of the
+/// name keeps a second process from opening that while the first one still runs.
 #[derive(Debug)]
 pub(crate) struct LockedLog {
-    /// Dropped before the lock of the name.
+    /// File, dropped before the lock of the name.
     file: Locked,
     _name: LockedName,
 }
@@ -86,7 +87,7 @@ pub(crate) struct LockedLog {
 impl LockedLog {
     /// Opens the log at a path for appending and takes both locks.
     pub(crate) fn open(path: &Path, create: bool) -> Result<Self, LockError> {
-        // The name of a missing log is not locked, so that a look changes nothing.
+        // The name of a missing log is not locked, so that a check changes nothing.
         if !create {
             path.symlink_metadata()?;
         }
@@ -109,8 +110,8 @@ impl DerefMut for LockedLog {
     }
 }
 
-/// The lock of the name of a log: an empty file beside it, which is there while the log is open. A process that is killed
-/// leaves it behind, unlocked, and the next one that opens the log removes it again.
+/// Lock of the name of a log: an empty file beside it, which exists while the log is open. A killed process leaves it
+/// behind, unlocked, and the next one that opens the log removes it again.
 #[derive(Debug)]
 pub(crate) struct LockedName {
     file: Locked,
@@ -118,7 +119,7 @@ pub(crate) struct LockedName {
 }
 
 impl LockedName {
-    /// Takes the lock. The folder must be there.
+    /// Takes the lock. The folder must exist.
     pub(crate) fn take(log: &Path) -> Result<Self, LockError> {
         let path = log.with_extension("lock");
         Ok(Self { file: Locked::open(&path, true)?, path })
@@ -127,8 +128,8 @@ impl LockedName {
 
 impl Drop for LockedName {
     fn drop(&mut self) {
-        // While it is locked: who waits for it then finds that it is gone, and makes another one. Systems that keep the
-        // name of an open file keep this one.
+        // Removed while it is locked: a waiting process then finds that it is gone, and creates another one. On systems
+        // that keep the name of an open file, the file stays.
         if cfg!(unix) && open::is_at(&self.file, &self.path).unwrap_or(false) {
             let _ = std::fs::remove_file(&self.path);
         }
@@ -156,7 +157,7 @@ impl DerefMut for Locked {
     }
 }
 
-/// How often a lock is tried again that is held.
+/// Returns the number of retries of a lock that is held.
 fn tries(holder: Holder) -> u32 {
     match holder {
         Holder::Other(_) => 0,
@@ -165,7 +166,7 @@ fn tries(holder: Holder) -> u32 {
     }
 }
 
-/// Takes a lock. How often a held one is tried again depends on its holder.
+/// Takes a lock. The number of retries depends on its holder.
 fn take(
     file: &File,
     lock: impl Fn(&File) -> Result<(), TryLockError>,
@@ -183,18 +184,18 @@ fn take(
     }
 }
 
-/// A folder that is locked, so that no name comes into it or none goes.
+/// A locked folder, into which no name can be added or from which none can be removed.
 #[derive(Debug)]
 pub(crate) struct LockedFolder(#[cfg(unix)] File);
 
 #[cfg(unix)]
 impl LockedFolder {
-    /// Locks a folder against its removal, beside others that do so. `None` when it is gone.
+    /// Locks a folder against its removal, shared with others. `None` when it does not exist.
     pub(crate) fn kept(path: &Path) -> Result<Option<Self>, LockError> {
         Self::new(path, File::try_lock_shared)
     }
 
-    /// Locks a folder in order to remove it. `None` when it is gone.
+    /// Locks a folder in order to remove it. `None` when it does not exist.
     pub(crate) fn alone(path: &Path) -> Result<Option<Self>, LockError> {
         Self::new(path, File::try_lock)
     }
@@ -205,7 +206,7 @@ impl LockedFolder {
                 Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
                 opened => opened?,
             };
-            // Held for the time in which one file is made, or a few are removed.
+            // Held while one file is created, or a few are removed.
             take(&folder, &lock, |_| TRIES_OF_NO_ONE)?;
             let locked = Self(folder);
             if open::is_at(&locked.0, path)? {
@@ -223,7 +224,7 @@ impl Drop for LockedFolder {
     }
 }
 
-/// Folders cannot be opened for this on other systems.
+/// Folders cannot be opened for this purpose on other systems.
 #[cfg(not(unix))]
 impl LockedFolder {
     pub(crate) fn kept(path: &Path) -> Result<Option<Self>, LockError> {

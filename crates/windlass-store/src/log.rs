@@ -1,4 +1,4 @@
-//! The file of a log, and how lines get into it.
+//! File of a log, and writing of its lines.
 
 use crate::lock::{LockError, LockedLog};
 use crate::{LogObserver, agents, disk, open};
@@ -9,31 +9,31 @@ use std::sync::Arc;
 use windlass_session::{END_OF_TORN_LINE, SessionKey, StoreError};
 use windlass_tool::private_file::sync_dir;
 
-/// Most bytes of the end of a log that are kept to be compared.
+/// Maximum number of bytes of the end of a log that are kept for comparison.
 const TAIL: u64 = 128;
 
-/// The end of a log as this process left it. Other programs may put whole lines behind it; if something before it is
-/// different, the log is no longer the one that was opened.
+/// End of a log as this process left it. Other programs may append whole lines; if the part before it is different, the
+/// log is not the one that was opened any more.
 #[derive(Debug, Default)]
 pub(crate) struct LogEnd {
     position: u64,
-    /// The last bytes before the position.
+    /// Last bytes before the position.
     tail: Vec<u8>,
 }
 
 impl LogEnd {
-    /// The end of an open file, which is at this position.
+    /// Returns the end of an open file, which is at this position.
     pub(crate) fn of(file: &mut File, position: u64) -> io::Result<Self> {
         Ok(Self { position, tail: tail(file, position, TAIL)? })
     }
 
-    /// The end behind bytes that were just written.
+    /// Returns the end after bytes that were just written.
     fn behind(written: &[u8], position: u64) -> Self {
         let from = written.len().saturating_sub(usize::try_from(TAIL).unwrap_or(usize::MAX));
         Self { position, tail: written.get(from..).unwrap_or_default().to_vec() }
     }
 
-    /// The way in which the file has changed other than by growing, in words; `None` if it has not.
+    /// Describes how the file has changed other than by growing; `None` if it has not.
     fn change(&self, file: &mut File) -> io::Result<Option<&'static str>> {
         if file.metadata()?.len() < self.position {
             return Ok(Some("was cut short"));
@@ -43,7 +43,7 @@ impl LogEnd {
     }
 }
 
-/// At most `most` bytes before a position.
+/// Returns at most `most` bytes before a position.
 fn tail(file: &mut File, position: u64, most: u64) -> io::Result<Vec<u8>> {
     let from = position.saturating_sub(most);
     let mut tail = Vec::new();
@@ -52,24 +52,26 @@ fn tail(file: &mut File, position: u64, most: u64) -> io::Result<Vec<u8>> {
     Ok(tail)
 }
 
-/// The file of a session. That of a new one is made when it is opened, for its lock, and removed if it stays empty.
+/// File of a session. The file of a new session is created when it is opened, for its lock, and removed if it stays
+/// empty.
 #[derive(Debug)]
 pub(crate) struct Log {
     pub(crate) path: PathBuf,
-    /// Open and locked. That of an agent, and that of a session of another root, is absent until the first append makes it.
+    /// File, open and locked. For an agent, and for a session of another root, it is absent until the first append
+    /// creates it.
     pub(crate) file: Option<LockedLog>,
-    /// The end of the file, as far as it is known.
+    /// End of the file, as far as it is known.
     end: LogEnd,
-    /// The log in another root that this one continues.
+    /// Log in another root that this one continues.
     pub(crate) import: Option<PathBuf>,
-    /// What stands beside the log of an agent, until it is written.
+    /// Metadata beside the log of an agent, until it is written.
     meta: Option<String>,
-    /// Whether the end of the file was made clean.
+    /// `true` if a torn end of the file was terminated.
     is_clean: bool,
-    /// The directories whose new names are not durable yet.
+    /// Directories whose new names are not durable yet.
     new_names: Vec<PathBuf>,
     observer: Option<Arc<dyn LogObserver>>,
-    /// Whether the observer knows of it.
+    /// `true` if the observer was told of the log.
     is_announced: bool,
 }
 
@@ -80,7 +82,7 @@ impl Drop for Log {
 }
 
 impl Log {
-    /// A log at this path.
+    /// Returns a log at this path.
     pub(crate) fn new(path: PathBuf, file: Option<LockedLog>, import: Option<PathBuf>) -> Self {
         Self {
             path,
@@ -95,21 +97,21 @@ impl Log {
         }
     }
 
-    /// Sets the end that the file has now.
+    /// Sets the current end of the file.
     pub(crate) fn ending(mut self, end: LogEnd) -> Self {
         self.end = end;
         self
     }
 
-    /// Sets the description of the agent, which is written when its log comes into being.
+    /// Sets the metadata of the agent, which are written when its log is created.
     pub(crate) fn described(mut self, meta: Option<String>, len: u64) -> Self {
         self.meta = meta.filter(|_| len == 0);
         self
     }
 
-    /// Reports to an observer how far it is durable, beginning with what it holds now.
+    /// Sets an observer, which gets the durable length, beginning with the present content.
     pub(crate) fn observed(mut self, observer: Option<Arc<dyn LogObserver>>, len: u64) -> Self {
-        // A new one is no log before its first line.
+        // A new file is not a log before its first line.
         if let (Some(observer), Some(_), 1..) = (&observer, &self.file, len) {
             observer.opened(&self.path, len);
             self.is_announced = true;
@@ -118,7 +120,7 @@ impl Log {
         self
     }
 
-    /// Appends whole lines, and with `sync` makes durable all that was written.
+    /// Appends whole lines, and with `sync` makes everything written durable.
     pub(crate) fn write(&mut self, key: &SessionKey, bytes: &[u8], sync: bool) -> Result<(), StoreError> {
         if bytes.is_empty() && self.file.is_none() {
             return Ok(());
@@ -126,7 +128,7 @@ impl Log {
         if self.file.is_none() {
             self.create(key)?;
         }
-        // Under the lock, and before there is a line.
+        // Written under the lock, and before there is a line.
         if let Some(meta) = self.meta.take() {
             disk::replace_whole(&agents::meta_path(&self.path), &meta)?;
             let folder = self.path.parent().unwrap_or(Path::new("."));
@@ -140,7 +142,7 @@ impl Log {
         if sync { self.check(key) } else { Ok(()) }
     }
 
-    /// Fails if the file that was opened is no longer the one at the path, or no longer holds what it held.
+    /// Fails if the opened file is not the one at the path any more, or its content was changed.
     fn check(&mut self, key: &SessionKey) -> Result<(), StoreError> {
         let Some(file) = &mut self.file else { return Ok(()) };
         let failed = |error: io::Error| disk::error(&self.path, "read", &error);
@@ -183,17 +185,17 @@ impl Log {
         Ok(())
     }
 
-    /// Closes the file, and gives its lock back. A file that was made for its lock alone goes with it.
+    /// Closes the file, and releases its lock. A file that was created for its lock alone is removed.
     pub(crate) fn let_go(&mut self) {
         let Some(file) = self.file.take() else { return };
         let is_empty = file.metadata().is_ok_and(|metadata| metadata.len() == 0);
         if is_empty && open::is_at(&file, &self.path).unwrap_or(false) {
-            // What is left of a file that cannot be removed is no session: it is empty.
+            // A file that cannot be removed is not a session: it is empty.
             let _ = std::fs::remove_file(&self.path);
         }
     }
 
-    /// Makes the file, locked, or copies it from another root.
+    /// Creates the file, locked, or copies it from another root.
     pub(crate) fn create(&mut self, key: &SessionKey) -> Result<(), StoreError> {
         let (new_names, mut file) = disk::in_folder(&self.path, key, || self.make(key))?;
         self.new_names = new_names;
@@ -207,7 +209,7 @@ impl Log {
         Ok(())
     }
 
-    /// Makes the file in its folder, if another log continues in it as its copy, and locks it.
+    /// Creates the file in its folder, if necessary as a copy of the log that it continues, and locks it.
     fn make(&self, key: &SessionKey) -> Result<LockedLog, StoreError> {
         if let Some(import) = &self.import {
             let (meta, copy) = (agents::meta_path(import), agents::meta_path(&self.path));

@@ -1,11 +1,10 @@
-//! The port to observers of logs.
+//! Observer port of logs.
 
 use std::fmt;
 use std::path::Path;
 
-/// Is informed how far a log is durable, so that its lines can be sent elsewhere:
-/// the file itself is the queue. Called from the thread that writes; it must not
-/// block.
+/// Observer of the durable length of logs, so that their lines can be sent elsewhere: the file itself is the queue.
+/// Called from the thread that writes; it must not block.
 ///
 /// ```
 /// use std::path::{Path, PathBuf};
@@ -26,9 +25,9 @@ use std::path::Path;
 /// }
 /// ```
 pub trait LogObserver: fmt::Debug + Send + Sync + 'static {
-    /// A log is about to be written that held this many bytes.
+    /// Reports that a log with this many bytes is about to be written.
     fn opened(&self, path: &Path, len: u64);
 
-    /// The first `len` bytes of a log are durable: whole lines.
+    /// Reports that the first `len` bytes of a log are durable: whole lines.
     fn written(&self, path: &Path, len: u64);
 }

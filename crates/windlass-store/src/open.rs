@@ -1,11 +1,12 @@
-//! Opens files without waiting for another program: in the place of a file a pipe, a device or a link may stand.
+//! Opening of files without waiting for another program: there may be a pipe, a device or a link in the place of a
+//! file.
 
 use std::fmt;
 use std::fs::{File, FileType, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// What becomes of a link in the last place of a path.
+/// Treatment of a link as the last component of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Links {
     Followed,
@@ -17,12 +18,12 @@ pub(crate) fn read(path: &Path) -> io::Result<File> {
     open(OpenOptions::new().read(true), path, Links::Refused)
 }
 
-/// Opens a file for reading that the user or another program named or made: it may be a link.
+/// Opens a file for reading that the user or another program named or created: it may be a link.
 pub(crate) fn read_named(path: &Path) -> io::Result<File> {
     open(OpenOptions::new().read(true), path, Links::Followed)
 }
 
-/// Opens a file of the store for appending, readable by its user only if it is new.
+/// Opens a file of the store for appending; a new one is readable by its user only.
 pub(crate) fn append(path: &Path, create: bool) -> io::Result<File> {
     open(private().append(true).read(true).create(create), path, Links::Refused)
 }
@@ -36,7 +37,7 @@ pub(crate) fn directory(path: &Path) -> io::Result<File> {
     options.read(true).open(path)
 }
 
-/// Whether a file is the one that stands at this path.
+/// `true` if the file is the one at this path.
 #[cfg(unix)]
 pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -48,7 +49,7 @@ pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Whether a file is the one that stands at this path. Other systems do not let go of the name of an open file.
+/// `true` if the file is the one at this path. Other systems keep the name of an open file.
 #[cfg(not(unix))]
 pub(crate) fn is_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
@@ -63,7 +64,7 @@ fn private() -> OpenOptions {
 
 #[cfg(unix)]
 fn flags(flags: rustix::fs::OFlags) -> i32 {
-    // The flags of the system fit the type in which the system takes them.
+    // The flags of the system fit the type in which the system accepts them.
     i32::try_from(flags.bits()).unwrap_or_default()
 }
 
@@ -100,12 +101,12 @@ fn odd(found: FileType) -> io::Error {
     io::Error::new(ErrorKind::InvalidInput, NotRegular(name(found)))
 }
 
-/// Whether an error means that no regular file stands there.
+/// `true` if an error means that there is no regular file at the path.
 pub(crate) fn is_odd(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<NotRegular>())
 }
 
-/// The error for what is no regular file.
+/// Error for an entry that is not a regular file.
 #[derive(Debug)]
 struct NotRegular(&'static str);
 

@@ -1,22 +1,22 @@
-//! Who holds the lock of a file.
+//! Holders of file locks.
 
 use std::fmt;
 use std::fs::File;
 
-/// Most bytes that are read of the table of locks.
+/// Maximum number of bytes read from the table of locks.
 #[cfg(target_os = "linux")]
 const LONGEST: u64 = 1024 * 1024;
 
-/// Who holds the lock of a file.
+/// Holder of the lock of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holder {
     /// This process.
     Ours(u32),
-    /// Another process that lives.
+    /// Another process, which is running.
     Other(u32),
     /// A process that has ended, or no process.
     NoOne,
-    /// The system does not report it.
+    /// Unknown: the system does not report it.
     Unknown,
 }
 
@@ -31,7 +31,7 @@ impl fmt::Display for Holder {
     }
 }
 
-/// Who holds the lock of a file.
+/// Returns the holder of the lock of a file.
 pub(crate) fn holder(file: &File) -> Holder {
     match holder_pid(file) {
         Some(pid) if pid == std::process::id() => Holder::Ours(pid),
@@ -41,7 +41,7 @@ pub(crate) fn holder(file: &File) -> Holder {
     }
 }
 
-/// From the kernel's table of locks: `1: FLOCK ADVISORY WRITE <pid> <major>:<minor>:<inode> 0 EOF`.
+/// Reads the holder from the kernel's table of locks: `1: FLOCK ADVISORY WRITE <pid> <major>:<minor>:<inode> 0 EOF`.
 #[cfg(target_os = "linux")]
 fn holder_pid(file: &File) -> Option<u32> {
     use std::io::Read;
@@ -58,11 +58,11 @@ fn holder_pid(file: &File) -> Option<u32> {
     })
 }
 
-/// Whether a process runs: one that has ended and was not waited for holds no files.
+/// `true` if a process runs: one that has ended and was not waited for holds no files.
 #[cfg(target_os = "linux")]
 fn is_alive(pid: u32) -> bool {
     let Ok(stat) = std::fs::read(format!("/proc/{pid}/stat")) else { return false };
-    // The name before the state may hold any bytes, so the last parenthesis counts.
+    // The name before the state may contain any bytes, so the last parenthesis is used.
     let state = stat.iter().rposition(|byte| *byte == b')').and_then(|end| stat.get(end + 2));
     !matches!(state, Some(b'Z' | b'X') | None)
 }

@@ -1,4 +1,4 @@
-//! Removes sessions: all that belongs to one is held before any of it goes.
+//! Removal of sessions: all parts of a session are locked before any of them is removed.
 
 use crate::lock::{LockError, LockedFolder, LockedLog};
 use crate::{agents, disk};
@@ -7,37 +7,37 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use windlass_session::{SessionKey, StoreError};
 
-/// How often a folder is emptied again in which another process made a file meanwhile.
+/// Number of times that a folder is emptied again after another process created a file in it.
 const ROUNDS: u32 = 16;
 
-/// Removes the log at a path and what belongs to it: of a session its artifacts and the logs of its agents, of an
-/// agent its description.
+/// Removes the log at a path and its related files: for a session its artifacts and the logs of its agents, for an
+/// agent its metadata.
 pub(crate) fn remove(path: &Path, key: &SessionKey) -> Result<(), StoreError> {
     let failed = |path: &Path, error: &io::Error| disk::error(path, "delete", error);
     let beside = if key.agent.is_some() { agents::meta_path(path) } else { path.with_extension("") };
     if !is_there(path)? && !is_there(&beside)? {
         return Ok(());
     }
-    // To the end, so that what is being removed cannot be opened: where the log is gone, its name is taken for that
-    // time.
+    // Held to the end, so that a session cannot be opened during its removal: if the log is gone, its name is taken for
+    // that time.
     let _log = LockedLog::open(path, true).map_err(|error| error.of_session(path, "delete", key))?;
     if key.agent.is_some() {
         absent(fs::remove_file(&beside)).map_err(|error| failed(&beside, &error))?;
     } else {
         remove_folder(path, &beside, key)?;
     }
-    // Last, so that a session of which a part could not be removed can be deleted again.
+    // Last, so that a partly removed session can be deleted again.
     absent(fs::remove_file(path)).map_err(|error| failed(path, &error))
 }
 
-/// Removes what belongs to the session with this log, unless a log of an agent of it is open.
+/// Removes the data of the session with this log, unless a log of one of its agents is open.
 fn remove_folder(path: &Path, folder: &Path, key: &SessionKey) -> Result<(), StoreError> {
     let subagents = agents::folder(path);
     for _ in 0..ROUNDS {
         if !is_there(folder)? {
             return Ok(());
         }
-        // No agent comes into being until all is gone, not even the first one.
+        // No agent can be created until all is removed, not even the first one.
         disk::create_dirs(&subagents)?;
         let alone = LockedFolder::alone(&subagents).map_err(|error| error.of_session(&subagents, "delete", key))?;
         let Some(_alone) = alone else { continue };

@@ -1,4 +1,4 @@
-//! Rewinding a stored session: its files, its conversation, or both in one step.
+//! Rewind of a stored session: its files, its conversation, or both in one step.
 
 use crate::{FileCheckpoints, JsonlStore};
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use windlass_session::{
 };
 use windlass_types::EntryId;
 
-/// What of a session is rewound.
+/// Scope of a rewind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum RewindScope {
@@ -22,61 +22,61 @@ pub enum RewindScope {
     Both,
 }
 
-/// What becomes of files that others have changed since.
+/// Treatment of files that others have changed since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Conflicts {
-    /// Nothing is rewound.
+    /// The rewind is refused.
     #[default]
     Refuse,
-    /// They are left as they are; the rest is rewound.
+    /// These files are skipped; the rest is rewound.
     Leave,
-    /// They are rewound too. What they hold is kept.
+    /// These files are rewound too. Their present contents are kept.
     Overwrite,
 }
 
-/// How a session is rewound.
+/// Parameters of a session's rewind.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SessionRewind {
-    /// The prompt, or the mark of an earlier rewind, which is taken back then.
+    /// Prompt to rewind to, or the mark of an earlier rewind, which is undone then.
     pub to: EntryId,
-    /// What is rewound.
+    /// Scope of the rewind.
     pub scope: RewindScope,
-    /// What becomes of files that others have changed since.
+    /// Treatment of files that others have changed since.
     pub conflicts: Conflicts,
-    /// The directories in which files may be touched, without links.
+    /// Directories in which files may be changed, without links.
     pub directories: Vec<PathBuf>,
 }
 
 impl SessionRewind {
-    /// Rewinds files alone, in no directory, unless others have changed one of them.
+    /// Returns a rewind of files alone, in no directory, which is refused if others have changed a file.
     pub fn new(to: EntryId) -> Self {
         Self { to, scope: RewindScope::default(), conflicts: Conflicts::default(), directories: Vec::new() }
     }
 
-    /// Sets what is rewound.
+    /// Sets the scope of the rewind.
     #[must_use]
     pub fn scope(mut self, scope: RewindScope) -> Self {
         self.scope = scope;
         self
     }
 
-    /// Sets what becomes of files that others have changed since.
+    /// Sets the treatment of files that others have changed since.
     #[must_use]
     pub fn conflicts(mut self, conflicts: Conflicts) -> Self {
         self.conflicts = conflicts;
         self
     }
 
-    /// Sets the directories in which files may be touched.
+    /// Sets the directories in which files may be changed.
     #[must_use]
     pub fn within(mut self, directories: impl IntoIterator<Item = PathBuf>) -> Self {
         self.directories = directories.into_iter().collect();
         self
     }
 
-    /// The checkpoint of the files. `None` where an earlier rewind is taken back that changed none.
+    /// Returns the checkpoint of the files. `None` when undoing an earlier rewind that changed none.
     fn checkpoint(&self, conversation: Option<&RewindPoint>) -> Option<EntryId> {
         match conversation {
             Some(point) if point.is_undo => point.files.clone(),
@@ -91,30 +91,30 @@ impl SessionRewind {
     }
 }
 
-/// What was rewound, or would be. Requests to the network, programs that run, and files outside of the directories are never
-/// among it.
+/// Result of a rewind, or its preview. It never covers network requests, running programs, and files outside the
+/// directories.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct SessionRewound {
-    /// The files, if they were to be rewound.
+    /// Result for the files, if they are in the scope.
     pub files: Option<Rewind>,
-    /// The conversation, if it was to be rewound.
+    /// Result for the conversation, if it is in the scope.
     pub conversation: Option<RewindPoint>,
-    /// What takes it back when it is rewound to in the same scope.
+    /// Id to rewind to, in the same scope, to undo this rewind.
     pub undo: Option<EntryId>,
 }
 
-/// Why a session was not rewound.
+/// Reason why a session was not rewound.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionRewindError {
     /// The conversation has no such prompt, or the log cannot be read or written.
     #[error(transparent)]
     Conversation(#[from] ForkError),
-    /// There is no such checkpoint, or the files cannot be kept. No file was changed.
+    /// No such checkpoint exists, or the files cannot be kept. No file was changed.
     #[error(transparent)]
     Files(#[from] CheckpointError),
-    /// Others have changed files since, and the rewind is not to touch such files. Nothing was changed.
+    /// Others have changed files since, and the rewind must not change such files. Nothing was changed.
     #[error("{}", conflicting(.0))]
     Conflicts(Vec<PathBuf>),
 }
@@ -122,7 +122,7 @@ pub enum SessionRewindError {
 fn conflicting(files: &[PathBuf]) -> String {
     let mut text = "these files were changed outside of the session since, so nothing was rewound:".to_owned();
     for file in files.iter().take(20) {
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, " {}", file.display());
     }
     text.push_str(". Leave them as they are, or have them overwritten; what they hold is kept then");
@@ -130,10 +130,10 @@ fn conflicting(files: &[PathBuf]) -> String {
 }
 
 impl JsonlStore {
-    /// What [`rewind`](Self::rewind) would do. Nothing is changed.
+    /// Returns the changes that [`rewind`](Self::rewind) would make. Nothing is changed.
     ///
     /// # Errors
-    /// There is no such point, or it cannot be read.
+    /// No such point exists, or it cannot be read.
     pub async fn rewind_changes(
         &self,
         key: &SessionKey,
@@ -154,12 +154,12 @@ impl JsonlStore {
         Ok(would)
     }
 
-    /// Rewinds a session to the state before a prompt, in one step that can be taken back. The files are first, so that a
-    /// conversation never ends before what its files still show; a failure in between leaves the files rewound and the
-    /// conversation as it was, and the rewind can be repeated.
+    /// Rewinds a session to the state before a prompt, in one step that can be undone. The files come first, so that a
+    /// conversation never ends before the state of its files; a failure in between leaves the files rewound and the
+    /// conversation unchanged, and the rewind can be repeated.
     ///
     /// # Errors
-    /// There is no such point, others have changed files and these are not to be touched, or something cannot be written.
+    /// No such point exists, others have changed files and these must not be changed, or something cannot be written.
     pub async fn rewind(
         &self,
         key: &SessionKey,

@@ -1,4 +1,4 @@
-//! One open session: entries in, lines on disk.
+//! One open session: a queue of entries and the writer of its log.
 
 use crate::log::Log;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,18 +7,17 @@ use tokio::sync::oneshot;
 use windlass_session::{Durability, LogEncoder, Owner, SessionKey, StoreError};
 use windlass_types::Entry;
 
-/// About what an entry takes beside its long texts, in bytes.
+/// Approximate size of an entry beside its long texts, in bytes.
 const ENTRY: usize = 512;
 
-/// Most bytes of lines that are made before they are written, and one entry more.
+/// Maximum number of bytes of lines that are encoded before they are written; one entry may exceed it.
 const MOST_AT_ONCE: usize = 32 * 1024;
 
-/// Largest buffer that an idle session keeps, in bytes.
+/// Maximum size of the buffer kept by an idle session, in bytes.
 const MOST_KEPT: usize = 8 * 1024;
 
-/// An open session. At most one thread writes it at a time; what is appended
-/// meanwhile goes out together, in few writes and with at most one sync. That thread
-/// makes the lines too, so that an append does not wait for them.
+/// An open session. At most one thread writes it at a time; entries appended meanwhile are written together, in few
+/// writes and with at most one sync. That thread encodes the lines too, so that an append does not wait for them.
 #[derive(Debug)]
 pub(crate) struct OpenSession {
     pub(crate) key: SessionKey,
@@ -28,26 +27,26 @@ pub(crate) struct OpenSession {
 
 #[derive(Debug)]
 struct WriteState {
-    /// `None` while a thread writes.
+    /// Writer of the log; `None` while a thread writes.
     writer: Option<Box<Writer>>,
     seq: u64,
     pending: Vec<Entry>,
     waiters: Vec<Waiter>,
-    /// Whether a thread is writing, or about to.
+    /// `true` while a thread is writing, or about to.
     is_writing: bool,
-    /// Whether entries were written since the last sync.
+    /// `true` if entries were written since the last sync.
     is_unsynced: bool,
-    /// The first error. No entry is written after it.
+    /// First error. No entry is written after it.
     failed: Option<StoreError>,
     is_released: bool,
 }
 
-/// What a thread needs to write.
+/// Resources that a thread needs to write.
 #[derive(Debug)]
 struct Writer {
     log: Log,
     encoder: LogEncoder,
-    /// The lines of what is written now.
+    /// Lines of the present write.
     lines: Vec<u8>,
 }
 
@@ -73,11 +72,11 @@ impl OpenSession {
     }
 
     fn lock(&self) -> MutexGuard<'_, WriteState> {
-        // No panic comes between two changes that belong together.
+        // No panic can happen between two changes that belong together.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The position after everything appended.
+    /// Returns the position after everything appended.
     pub(crate) fn seq(&self) -> u64 {
         self.lock().seq
     }
@@ -130,7 +129,7 @@ impl OpenSession {
         finish(waiting).await
     }
 
-    /// Gives the lease back. What is pending is still written, then the file is closed.
+    /// Releases the lease. Pending entries are still written, then the file is closed.
     pub(crate) fn release(&self) {
         let mut state = self.lock();
         state.is_released = true;
@@ -152,7 +151,7 @@ impl OpenSession {
         Some(waiting)
     }
 
-    /// The task of writing what is pending, unless a thread is at it.
+    /// Returns the task of writing the pending entries, unless a thread is doing that.
     fn job(self: &Arc<Self>, state: &mut WriteState) -> Option<Job> {
         let is_writing = std::mem::replace(&mut state.is_writing, true);
         (!is_writing).then(|| Job(Some(Arc::clone(self))))
@@ -198,7 +197,7 @@ impl OpenSession {
     }
 }
 
-/// About how many bytes an entry takes, in memory or as a line.
+/// Returns the approximate size of an entry, in memory or as a line, in bytes.
 fn size(entry: &Entry) -> usize {
     ENTRY + entry.text_len()
 }
@@ -213,12 +212,11 @@ async fn finish(waiting: Option<oneshot::Receiver<Result<(), StoreError>>>) -> R
     })
 }
 
-/// The task of writing a session. A runtime that shuts down drops tasks it has
-/// not begun; this one then runs where it is dropped.
+/// Task of writing a session. A runtime that shuts down drops tasks it has not begun; this one then runs in its drop.
 struct Job(Option<Arc<OpenSession>>);
 
 impl Job {
-    /// Begins it on a thread of its own. Without one it is done here: no lock may be held.
+    /// Begins the task on a thread of its own. Without one it runs here: no lock may be held.
     fn start(self) {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
             let thread = std::thread::Builder::new().name("windlass-log".to_owned());
@@ -227,7 +225,7 @@ impl Job {
             }
             return;
         };
-        // A runtime that can start no thread panics, and keeps the task: it is left for whoever comes first.
+        // A runtime that can start no thread panics, and keeps the task: the first to take it runs it.
         let job = Arc::new(Mutex::new(Some(self)));
         let take = |job: &Mutex<Option<Self>>| job.lock().unwrap_or_else(PoisonError::into_inner).take();
         let later = Arc::clone(&job);
@@ -254,7 +252,7 @@ impl Drop for Job {
 }
 
 impl Writer {
-    /// Writes entries, and with `sync` makes durable all that was written.
+    /// Writes entries, and with `sync` makes everything written durable.
     fn write(&mut self, key: &SessionKey, entries: Vec<Entry>, sync: bool) -> Result<(), StoreError> {
         let written = self.write_lines(key, entries, sync);
         self.lines.clear();

@@ -1,4 +1,4 @@
-//! The store.
+//! JSONL session store.
 
 use crate::answers::Answers;
 use crate::checkpoint::collect::{self, CheckpointRetention, CollectedCheckpoints};
@@ -23,16 +23,15 @@ use windlass_session::{
 use windlass_tool::private_file::sync_dir;
 use windlass_types::{Entry, QuestionId, SessionId};
 
-/// Sessions as files: `projects/<slug>/<session>.jsonl` under a home, agents of them as
+/// Store of sessions in files: `projects/<slug>/<session>.jsonl` under a home, their agents in
 /// `projects/<slug>/<session>/subagents/agent-<id>.jsonl`. Cheap to clone.
 ///
-/// A file comes into being when a new session is opened, since it carries the lock, readable by its user only. While it
-/// is empty it is no session, and it is removed if nothing was appended.
-/// A durable append is one write and one data sync; appends that wait at the
-/// same time share them. Each synced batch ends in a checksum line.
+/// A file is created when a new session is opened, since it carries the lock, readable by its user only. While it is
+/// empty it is not a session, and it is removed if nothing was appended. A durable append is one write and one data
+/// sync; appends that wait at the same time share them. Each synced batch ends in a checksum line.
 ///
-/// After a failed write or sync a lease takes no more entries: every append
-/// returns the same error until the session is opened again.
+/// After a failed write or sync a lease accepts no more entries: every append returns the same error until the session
+/// is opened again.
 #[derive(Debug, Clone)]
 pub struct JsonlStore {
     inner: Arc<Inner>,
@@ -46,7 +45,7 @@ struct Inner {
     observer: Option<Arc<dyn LogObserver>>,
 }
 
-/// Gives the session back when it is dropped.
+/// Guard that releases the session when it is dropped.
 struct Guard {
     session: Arc<OpenSession>,
     store: Arc<Inner>,
@@ -59,8 +58,8 @@ impl Drop for Guard {
 }
 
 impl JsonlStore {
-    /// The directories that the sessions of a project in the home name, and sessions of directories below it, as far as the first
-    /// `most` logs say. Blocks for as long as the disk takes.
+    /// Returns the directories named by the sessions of a project in the home, and by sessions of its subdirectories,
+    /// from the first `most` logs. Blocks for as long as the disk takes.
     ///
     /// # Errors
     /// The home cannot be read.
@@ -68,19 +67,19 @@ impl JsonlStore {
         self.inner.roots.recorded_directories(project, most)
     }
 
-    /// A store in this home. No file is read or made yet.
+    /// Returns a store in this home. No file is read or created yet.
     pub fn new(home: impl Into<PathBuf>) -> Self {
         Self::with_imports(home, Vec::new())
     }
 
-    /// A store that also finds the sessions of other homes. Those are only
-    /// read: a session from there that is continued is copied first.
+    /// Returns a store that also finds the sessions of other homes. Those are read-only: a session from there that is
+    /// continued is copied first.
     pub fn with_imports(home: impl Into<PathBuf>, imports: Vec<PathBuf>) -> Self {
         let roots = Roots { home: home.into(), imports };
         Self { inner: Arc::new(Inner { roots, open: Mutex::default(), epoch: AtomicU64::new(0), observer: None }) }
     }
 
-    /// A store of the same homes that reports to an observer how far each log is durable.
+    /// Returns a store of the same homes that reports to an observer how far each log is durable.
     #[must_use]
     pub fn observed(&self, observer: Arc<dyn LogObserver>) -> Self {
         let roots = self.inner.roots.clone();
@@ -88,16 +87,16 @@ impl JsonlStore {
         Self { inner: Arc::new(Inner { roots, open, epoch, observer: Some(observer) }) }
     }
 
-    /// The file in which a session is or would be written.
+    /// Returns the file in which a session is or would be written.
     pub fn log_path(&self, key: &SessionKey) -> PathBuf {
         self.inner.roots.log_path(key)
     }
 
-    /// Drops the file checkpoints of sessions of this home that were not used for long, or that take up too much room.
-    /// Conversations stay. Those of a session that is in use stay, too.
+    /// Drops the file checkpoints of sessions of this home that were unused for long, or that occupy too much space.
+    /// Conversations stay. Checkpoints of a session in use stay, too.
     ///
     /// # Errors
-    /// The home cannot be read. What goes wrong with one session is named in the outcome.
+    /// The home cannot be read. The outcome names problems with single sessions.
     pub async fn collect_checkpoints(
         &self,
         retention: CheckpointRetention,
@@ -106,8 +105,8 @@ impl JsonlStore {
         blocking(move || collect::collect(&projects, retention)).await
     }
 
-    /// Removes the files that killed processes have left behind in this home: new contents that never got their name, such as
-    /// those of a fork, and the locks of logs that nobody has open. Returns the number of files.
+    /// Removes the files left in this home by killed processes: temporary files that never got their final name, such
+    /// as those of a fork, and unused locks of logs. Returns the number of files.
     ///
     /// # Errors
     /// The home cannot be read.
@@ -116,7 +115,7 @@ impl JsonlStore {
         blocking(move || left_behind::remove(&home)).await
     }
 
-    /// Finds a session by its id alone, in any project. `None` also for what is no id of a session.
+    /// Finds a session by its id alone, in any project. `None` also for an invalid session id.
     ///
     /// # Errors
     /// The homes cannot be read.
@@ -128,24 +127,24 @@ impl JsonlStore {
         blocking(move || roots.find_anywhere(&session)).await
     }
 
-    /// The sessions of a project, as [`SessionStore::list`] gives them, and what stands in the place of a
-    /// session's file and is none: a pipe, a device, a directory, a link.
+    /// Returns the sessions of a project, like [`SessionStore::list`], and the other entries with the name of a
+    /// session: a pipe, a device, a directory, a link.
     ///
     /// # Errors
-    /// The project's sessions cannot be reached.
+    /// The project's sessions cannot be accessed.
     pub async fn list_all(&self, project: &ProjectKey) -> Result<SessionList, StoreError> {
         let (roots, project) = (self.inner.roots.clone(), project.clone());
         blocking(move || roots.list(&project)).await
     }
 
-    /// The sessions of all projects in all homes, the last changed first: the beginning of a list that can be narrowed.
+    /// Returns the sessions of all projects in all homes, the last changed first: a list that can be narrowed.
     pub fn sessions_by_time(&self) -> SessionSearch {
         SessionSearch::new(self.inner.roots.clone(), None)
     }
 
-    /// The sessions in which all words of a text stand, the last changed first: the beginning of a search that can be
-    /// narrowed. A word stands there if another one begins with it. Prompts, texts of the model, titles and tags are
-    /// searched. A text without words finds none.
+    /// Returns the sessions that contain all words of a text, the last changed first: a search that can be narrowed. A
+    /// word also matches as the beginning of another one. Prompts, texts of the model, titles and tags are searched. A
+    /// text without words matches nothing.
     pub fn search(&self, text: &str) -> SessionSearch {
         SessionSearch::new(self.inner.roots.clone(), Some(SearchWords::of(text)))
     }
@@ -154,25 +153,25 @@ impl JsonlStore {
         self.inner.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The session if this store has it open, given back or not.
+    /// Returns the session if this store has it open, released or not.
     fn open_session(&self, key: &SessionKey) -> Option<Arc<OpenSession>> {
         self.sessions().get(key)?.upgrade()
     }
 
-    /// Makes sure that this process does not write the session.
+    /// Waits until this process does not write the session any more.
     async fn wait_for_release(&self, key: &SessionKey) -> Result<(), StoreError> {
         while let Some(session) = self.open_session(key) {
             if !session.is_released() {
                 return Err(StoreError::in_use(key, &session.owner));
             }
-            // Its error went to the caller that gave it back.
+            // The error was returned to the caller that released the session.
             let _ = session.flush(false).await;
             self.forget(&session);
         }
         Ok(())
     }
 
-    /// What of a session this store has open: itself and agents of it.
+    /// Returns the parts of a session that this store has open: itself and its agents.
     fn open_parts(&self, key: &SessionKey) -> Vec<SessionKey> {
         self.sessions().keys().filter(|other| key.covers(other)).cloned().collect()
     }
@@ -240,7 +239,7 @@ impl SessionStore for JsonlStore {
         let seq = match &open {
             Some(session) => {
                 let seq = session.seq();
-                // What was written before an error is worth reading.
+                // Entries written before an error are worth reading.
                 let _ = session.flush(false).await;
                 Some(seq)
             }
@@ -303,7 +302,7 @@ impl SessionStore for JsonlStore {
             encoder.checksum(&mut lines);
             disk::create_whole(&path, &key, &lines)?;
             if let Some(meta) = &meta {
-                // Without it the log would be there without its description.
+                // Otherwise the log would exist without its metadata.
                 let folder = path.parent().unwrap_or(Path::new("."));
                 let written = disk::replace_whole(&agents::meta_path(&path), meta)
                     .and_then(|()| sync_dir(folder).map_err(|error| disk::error(folder, "sync", &error)));
@@ -318,14 +317,14 @@ impl SessionStore for JsonlStore {
         .await
     }
 
-    /// Needs no lease: the line goes behind whatever is there, in one write.
+    /// Appends the annotation without a lease: the line goes to the end of the log, in one write.
     async fn annotate(&self, key: &SessionKey, _owner: &Owner, annotation: &Annotation) -> Result<(), StoreError> {
         locate::check(key)?;
         if key.agent.is_some() {
             return Err(StoreError::not_listed(key));
         }
         if let Some(session) = self.open_session(key) {
-            // Its error goes to the caller that appended.
+            // The error is returned to the caller that appended.
             let _ = session.flush(false).await;
         }
         let line = annotation.to_line(&key.session);
@@ -351,7 +350,7 @@ impl SessionStore for JsonlStore {
         locate::check(&key)?;
         for part in self.open_parts(&key) {
             if let Some(agent) = self.open_session(&part) {
-                // Its error goes to the caller that appended.
+                // The error is returned to the caller that appended.
                 let _ = agent.flush(false).await;
             }
         }
@@ -390,7 +389,7 @@ impl PendingAnswers for JsonlStore {
     }
 }
 
-/// Takes an existing log, or prepares for a new one. Returns the position.
+/// Opens an existing log, or prepares for a new one. Returns the position.
 fn open_log(roots: &Roots, key: &SessionKey) -> Result<(Log, u64), StoreError> {
     let path = roots.place(key)?;
     match LockedLog::open(&path, false) {
@@ -407,9 +406,9 @@ fn open_log(roots: &Roots, key: &SessionKey) -> Result<(Log, u64), StoreError> {
             let is_new = import.is_none() && key.agent.is_none();
             let mut log = Log::new(path, None, import);
             if is_new {
-                // Only a file that is there can be locked against a second opener.
+                // Only an existing file can be locked against a second opener.
                 match log.create(key) {
-                    // Another program opened it, wrote and closed it since the look before.
+                    // Another program opened it, wrote and closed it since the first check.
                     Err(error) if error.kind == StoreErrorKind::Conflict => return open_log(roots, key),
                     created => created?,
                 }
@@ -420,12 +419,12 @@ fn open_log(roots: &Roots, key: &SessionKey) -> Result<(Log, u64), StoreError> {
     }
 }
 
-/// What stands beside the log of an agent.
+/// Returns the metadata beside the log of an agent.
 fn meta(key: &SessionKey, header: &LogHeader) -> Option<String> {
     key.agent.as_ref().and(header.agent.as_ref()).map(|agent| agent.to_json())
 }
 
-/// Runs what blocks on a thread that may, when there is a runtime to give one.
+/// Runs blocking work on a suitable thread, if there is a runtime.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {

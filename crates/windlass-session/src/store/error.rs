@@ -92,7 +92,7 @@ impl StoreError {
         )
     }
 
-    /// For implementers of stores: there is such a session already.
+    /// For implementers of stores: the session exists already.
     pub fn exists(key: &SessionKey) -> Self {
         Self::new(StoreErrorKind::Exists, format!("there is already {}: choose another id, or resume it", Subject(key)))
     }

@@ -1,4 +1,4 @@
-//! What surveys know of the workspace: which content each file had when it was looked at last.
+//! Baseline of surveys: content of each workspace file at the last survey.
 
 use super::record::State;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -7,35 +7,35 @@ use std::sync::Arc;
 use windlass_session::LeftOut;
 use windlass_tool::{Surveyed, TreeSurvey};
 
-/// Most files that are named as left out; the others are counted.
+/// Maximum number of files that are named as left out; the others are counted.
 const MOST_NAMED: usize = 100;
 
-/// The workspace as it was at the last survey.
+/// State of the workspace at the last survey.
 #[derive(Debug, Default)]
 pub(crate) struct Baseline {
-    /// By the directory that was surveyed.
+    /// Trees by their surveyed directory.
     pub(crate) trees: BTreeMap<PathBuf, Tree>,
     files: HashMap<PathBuf, Known>,
     /// Files that tools have changed since the last survey, and recorded themselves.
     pub(crate) recorded: HashSet<PathBuf>,
-    /// Bytes of contents on the shelf, and how many of them belong to files as they are now.
+    /// Bytes of contents on the shelf, and the part of them that belongs to present files.
     stored: u64,
     live: u64,
 }
 
-/// What is known of a directory.
+/// Survey state of a directory.
 #[derive(Debug, Clone)]
 pub(crate) enum Tree {
     Surveyed(Arc<TreeSurvey>),
-    /// It cannot be surveyed. What programs change in it is not known.
+    /// Directory that cannot be surveyed. Changes by programs in it are unknown.
     GivenUp,
 }
 
-/// What is known of a file.
+/// Recorded state of a file.
 #[derive(Debug, Clone)]
 pub(crate) struct Known {
     pub(crate) state: State,
-    /// Where its content begins among the contents of the baseline.
+    /// Offset of the content in the contents of the baseline.
     pub(crate) at: Option<u64>,
 }
 
@@ -57,7 +57,7 @@ impl Baseline {
         self.files.get(path)
     }
 
-    /// Takes in what a file is now. `None` means that it is gone.
+    /// Sets the present state of a file. `None` means that it does not exist any more.
     pub(crate) fn set(&mut self, path: PathBuf, known: Option<Known>) {
         let new = known.as_ref().map_or(0, Known::bytes);
         let old = match known {
@@ -72,30 +72,30 @@ impl Baseline {
         self.stored = self.stored.saturating_add(bytes);
     }
 
-    /// How many bytes may still be put on the shelf.
+    /// Returns the number of bytes that may still be put on the shelf.
     pub(crate) fn room(&self, limit: u64) -> u64 {
         limit.saturating_sub(self.stored)
     }
 
-    /// Whether contents that no file has any more take up most of the room.
+    /// `true` if contents without a present file occupy most of the space.
     pub(crate) fn is_stale(&self, limit: u64) -> bool {
         self.stored > limit / 2 && self.live < self.stored / 2
     }
 
-    /// What is known of files, without their contents, when the first directory is looked over: of a first look that was
-    /// stopped, the contents are gone.
+    /// Resets the states of files, without contents, before the first survey: the contents of an interrupted first
+    /// survey are gone.
     pub(crate) fn begin(&mut self) {
         *self = Self { recorded: std::mem::take(&mut self.recorded), ..Self::default() };
     }
 
-    /// Forgets a directory and its files.
+    /// Removes a directory and its files.
     pub(crate) fn forget(&mut self, root: &Path) {
         self.trees.remove(root);
         self.files.retain(|path, _| !path.starts_with(root));
     }
 }
 
-/// Directories without those that lie in others of them.
+/// Returns the directories that are not inside others of the list.
 pub(crate) fn outermost(directories: &[PathBuf]) -> Vec<PathBuf> {
     let mut sorted: Vec<&PathBuf> = directories.iter().collect();
     sorted.sort();
@@ -108,16 +108,16 @@ pub(crate) fn outermost(directories: &[PathBuf]) -> Vec<PathBuf> {
     outer
 }
 
-/// Which files of a tree a baseline holds, and which it leaves out.
+/// Selection of the files of a tree for a baseline.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
-    /// Small files first, with their sizes.
+    /// Included files with their sizes, the smallest first.
     pub(crate) kept: Vec<(PathBuf, u64)>,
     pub(crate) left_out: Vec<LeftOut>,
 }
 
-/// Decides what a baseline holds: as many files as there is room for, the smallest first, and none of which `why_not` says
-/// why it is not to be read.
+/// Selects the files of a baseline: as many as fit, the smallest first, without those for which `why_not` returns a
+/// reason not to read them.
 pub(crate) fn plan(
     files: impl Iterator<Item = (PathBuf, Surveyed)>,
     why_not: impl Fn(&Path) -> Option<&'static str>,
@@ -130,7 +130,7 @@ pub(crate) fn plan(
             (Surveyed::File(_), Some(why)) => plan.left_out.push(LeftOut::new(path, why)),
             (Surveyed::File(stamp), None) if stamp.size <= largest => plan.kept.push((path, stamp.size)),
             (Surveyed::File(stamp), None) => plan.left_out.push(LeftOut::new(path, too_large(stamp.size, largest))),
-            // What they are is noticed when it changes.
+            // The kind of other entries is noticed when it changes.
             _ => {}
         }
     }
@@ -147,18 +147,18 @@ pub(crate) fn plan(
     plan
 }
 
-/// The reason for files that are not read.
+/// Reason for files that are not read.
 pub(crate) const SECRET: &str = "it may hold secrets, so it is not copied";
 
-/// The reason for files that did not fit into the baseline.
+/// Reason for files that did not fit into the baseline.
 pub(crate) const NO_ROOM: &str = "the baseline had no room for it";
 
-/// The reason for a file that is larger than what is kept.
+/// Returns the reason for a file above the size limit.
 pub(crate) fn too_large(size: u64, limit: u64) -> String {
     format!("it was too large to be kept ({size} bytes; the limit is {limit})")
 }
 
-/// The first of what is left out, and how many more there are.
+/// Returns the first of the files left out, and the number of the others.
 pub(crate) fn named(left_out: &[LeftOut], root: &Path) -> Vec<LeftOut> {
     let mut named: Vec<LeftOut> = left_out.iter().take(MOST_NAMED).cloned().collect();
     if let Some(more) = left_out.len().checked_sub(MOST_NAMED).filter(|more| *more > 0) {
@@ -167,7 +167,7 @@ pub(crate) fn named(left_out: &[LeftOut], root: &Path) -> Vec<LeftOut> {
     named
 }
 
-/// What is recorded in the place of the content of what is no regular file.
+/// Returns the state recorded for an entry that is not a regular file.
 pub(crate) fn no_file(what: Surveyed) -> Option<State> {
     let why = match what {
         Surveyed::Link(_) => "it was a link, which is not kept",

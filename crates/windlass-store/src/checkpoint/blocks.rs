@@ -1,14 +1,14 @@
-//! Files that share their blocks, on file systems that have that: a copy is made without writing, and takes no room until one of
-//! the files changes.
+//! Files with shared blocks, on file systems that support them: a copy is made without writing, and occupies no space
+//! until one of the files changes.
 
 use std::fs::File;
 use std::io;
 
-/// Where shared blocks may begin: a multiple of the block size of all file systems that are known here.
+/// Alignment of shared blocks: a multiple of the block size of all supported file systems.
 pub(super) const ALIGNMENT: u64 = 64 * 1024;
 
-/// Whether files on the file system of this one share blocks: btrfs, XFS, bcachefs and OCFS2. An XFS may have been made without
-/// that; there the system copies.
+/// `true` if files on the file system of this one share blocks: btrfs, XFS, bcachefs and OCFS2. An XFS may have been
+/// created without that; there the system copies.
 #[cfg(target_os = "linux")]
 pub(super) fn are_shared_on(file: &File) -> bool {
     const KINDS: [u64; 4] = [0x9123_683e, 0x5846_5342, 0xca45_1a4e, 0x7461_636f];
@@ -16,17 +16,17 @@ pub(super) fn are_shared_on(file: &File) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|system| KINDS.contains(&(system.f_type as u64 & 0xffff_ffff)))
 }
 
-/// Elsewhere there is no call for a part of a file.
+/// Always `false`: other systems have no call for a part of a file.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn are_shared_on(_: &File) -> bool {
     false
 }
 
-/// Makes so many first bytes of a file stand in another one, at a multiple of [`ALIGNMENT`] behind its end. The system shares the blocks if
-/// it can, and copies them otherwise.
+/// Copies the first `length` bytes of a file into another one, at the offset `at`: a multiple of [`ALIGNMENT`] after
+/// its end. The system shares the blocks if it can, and copies them otherwise.
 ///
 /// # Errors
-/// The file is shorter (`UnexpectedEof`), or the system does neither: what stands there then is not known.
+/// The file is shorter (`UnexpectedEof`), or the system does neither: the content at the offset is undefined then.
 #[cfg(target_os = "linux")]
 pub(super) fn share(from: &File, to: &File, at: u64, length: u64) -> io::Result<()> {
     let (mut read, mut written) = (0, at);

@@ -1,4 +1,4 @@
-//! Dropping the file checkpoints and kept outputs of sessions that were not used for long, or that take up too much room.
+//! Removal of file checkpoints and kept outputs of sessions that were unused for long, or that occupy too much space.
 
 use super::FileCheckpoints;
 use crate::disk;
@@ -11,18 +11,18 @@ use std::time::Duration;
 use windlass_session::StoreError;
 use windlass_types::{SessionId, Timestamp};
 
-/// The folder of a session with outputs that were too large for the model.
+/// Folder of a session with outputs that were too large for the model.
 const OUTPUTS: &str = "tool-results";
 
-/// Which file checkpoints and kept outputs of stored sessions are dropped. Default: none.
+/// Selection of file checkpoints and kept outputs of stored sessions to drop. Default: none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CheckpointRetention {
-    /// Those that were last used before this time.
+    /// Drops those last used before this time.
     pub used_before: Option<Timestamp>,
-    /// Those used longest ago, until all that are left take up at most so many bytes.
+    /// Drops those unused for the longest time, until the rest occupies at most this number of bytes.
     pub total_bytes: Option<u64>,
-    /// Whether they are only looked up, and none is dropped.
+    /// `true` to report only, without dropping any.
     pub dry_run: bool,
 }
 
@@ -34,14 +34,14 @@ impl CheckpointRetention {
         self
     }
 
-    /// Drops those used longest ago until all together take up at most so many bytes.
+    /// Drops those unused for the longest time until the rest occupies at most this number of bytes.
     #[must_use]
     pub fn total_bytes(mut self, bytes: u64) -> Self {
         self.total_bytes = Some(bytes);
         self
     }
 
-    /// Drops none, and only reports what would be.
+    /// Reports only, without dropping any.
     #[must_use]
     pub fn dry_run(mut self) -> Self {
         self.dry_run = true;
@@ -49,33 +49,33 @@ impl CheckpointRetention {
     }
 }
 
-/// What dropping checkpoints freed, or would free.
+/// Result of dropping checkpoints, or its preview.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CollectedCheckpoints {
-    /// The sessions whose checkpoints are dropped, the one used longest ago first.
+    /// Sessions whose checkpoints are dropped, the one unused for the longest time first.
     pub dropped: Vec<SessionCheckpoints>,
-    /// The sessions that are in use: theirs stay.
+    /// Sessions in use: their checkpoints stay.
     pub in_use: Vec<SessionId>,
-    /// What could not be dropped, and why.
+    /// Sessions whose checkpoints could not be dropped, with the reason.
     pub failed: Vec<(SessionId, String)>,
-    /// Bytes of the checkpoints that are left.
+    /// Bytes of the remaining checkpoints.
     pub left_bytes: u64,
 }
 
-/// The file checkpoints and kept outputs of one session.
+/// File checkpoints and kept outputs of one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionCheckpoints {
-    /// The session.
+    /// Id of the session.
     pub session: SessionId,
-    /// Their size in bytes.
+    /// Size in bytes.
     pub bytes: u64,
-    /// When they were used last.
+    /// Time of the last use.
     pub used: Timestamp,
 }
 
-/// Checkpoints that were found, and where.
+/// Checkpoints found on disk, with their paths.
 struct Found {
     of: SessionCheckpoints,
     directory: PathBuf,
@@ -112,7 +112,7 @@ pub(crate) fn collect(projects: &Path, retention: CheckpointRetention) -> Result
     Ok(done)
 }
 
-/// The folders in a folder. Links are not followed.
+/// Returns the folders in a folder. Links are not followed.
 fn folders(at: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let failed = |error: io::Error| disk::error(at, "read", &error);
     let Some(entries) = existing(fs::read_dir(at)).map_err(failed)? else { return Ok(Vec::new()) };
@@ -126,7 +126,7 @@ fn folders(at: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(folders)
 }
 
-/// The checkpoints and outputs of the session with this folder, if it has any.
+/// Returns the checkpoints and outputs of the session with this folder, if it has any.
 fn look(session: &Path) -> io::Result<Option<Found>> {
     let log = session.with_extension("jsonl");
     let Some(id) = session_id(&log) else { return Ok(None) };
@@ -151,14 +151,14 @@ fn timestamp(since: Duration) -> Timestamp {
     Timestamp::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// Drops the checkpoints of one session, unless it or they are in use.
+/// Drops the checkpoints of one session, unless the session or the checkpoints are in use.
 fn drop_one(found: &Found, dry_run: bool) -> Result<(), LockError> {
     let _session = existing_lock(LockedLog::open(&found.log, false))?;
     let _index = existing_lock(Locked::open(&found.directory.join("index.jsonl"), false))?;
     if dry_run {
         return Ok(());
     }
-    // The index goes last: what is left of a removal that was cut short is found again.
+    // The index is removed last: an interrupted removal is found again.
     for folder in [&found.outputs, &found.directory.join("objects"), &found.directory] {
         match fs::symlink_metadata(folder).and_then(|_| fs::remove_dir_all(folder)) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
@@ -168,7 +168,7 @@ fn drop_one(found: &Found, dry_run: bool) -> Result<(), LockError> {
     Ok(())
 }
 
-/// The lock of a file, if the file is there.
+/// Returns the lock of a file, if the file exists.
 fn existing_lock<T>(taken: Result<T, LockError>) -> Result<Option<T>, LockError> {
     match taken {
         Ok(lock) => Ok(Some(lock)),

@@ -15,10 +15,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use windlass_session::{CheckpointError, CheckpointErrorKind};
 use windlass_tool::private_file::{self, sync_dir};
 
-/// Longest line of the index: several times the longest path.
+/// Maximum length of an index line, in bytes: several times the longest path.
 const LONGEST_LINE: u64 = 64 * 1024;
 
-/// An index that is longer is written anew when it is opened, with at most so many files.
+/// Length in bytes above which an index is rewritten when it is opened, with at most [`MOST_FILES`] files.
 const LONG_INDEX: u64 = 16 * 1024 * 1024;
 const MOST_FILES: usize = 40_000;
 
@@ -26,19 +26,19 @@ const MOST_FILES: usize = 40_000;
 #[derive(Debug)]
 pub(crate) struct Disk {
     directory: PathBuf,
-    /// Open and locked from the first use on.
+    /// Index, open and locked from the first use on.
     index: Mutex<Option<Index>>,
     baseline: Mutex<Option<Pack>>,
-    /// How many contents have been put without a sync: each has a temporary name of its own.
+    /// Number of contents put without a sync: it makes their temporary names unique.
     unsynced: AtomicU64,
 }
 
 #[derive(Debug)]
 struct Index {
     file: Locked,
-    /// Where its last whole line ends.
+    /// End of the last whole line.
     length: u64,
-    /// The directories in which names are new and not durable yet.
+    /// Directories with new names that are not durable yet.
     new_names: Vec<PathBuf>,
 }
 
@@ -76,7 +76,7 @@ impl Disk {
         }
     }
 
-    /// Writes the index anew, shorter, and opens it in the place of the old one.
+    /// Writes a shorter index, and opens it in the place of the old one.
     fn shorten(&self, history: &History) -> io::Result<(Locked, u64, History)> {
         let mut lines = Vec::new();
         let mut shorter = History::default();
@@ -85,7 +85,7 @@ impl Disk {
             shorter.apply(record);
         }
         let temporary = self.directory.join("index.partial");
-        // Another process that opens the new one finds it locked.
+        // Another process that opens the new file finds it locked.
         let mut file = Locked::open(&temporary, true).map_err(|error| match error {
             LockError::Io(error) => error,
             LockError::Held(_) => ErrorKind::WouldBlock.into(),
@@ -98,14 +98,14 @@ impl Disk {
         Ok((file, lines.len() as u64, shorter))
     }
 
-    /// Removes contents that no line needs: left behind by a crash, or dropped.
+    /// Removes contents that no line needs: left by a crash, or dropped.
     fn sweep(&self, history: &History) {
         let Ok(entries) = fs::read_dir(self.objects()) else { return };
         for entry in entries.filter_map(Result::ok) {
             let name = entry.file_name();
             let hash = name.to_str().and_then(|name| blake3::Hash::from_hex(name).ok());
             if hash.is_none_or(|hash| !history.has_object(&hash)) {
-                // Left for the next time.
+                // A failed removal is left for the next time.
                 let _ = fs::remove_file(entry.path());
             }
         }
@@ -134,7 +134,7 @@ impl Shelf for Disk {
         if create && is_new {
             let objects = self.objects();
             new_names = create_dirs(&objects).map_err(|e| CheckpointError::new(kind_of(e.kind), e.message))?;
-            // Also those that another process may have made a moment ago and not synced yet.
+            // Includes those that another process may have created just now without a sync.
             for name in self.directory.ancestors().take(3).filter(|name| !name.as_os_str().is_empty()) {
                 if !new_names.iter().any(|known| known == name) {
                     new_names.push(name.to_owned());
@@ -144,7 +144,7 @@ impl Shelf for Disk {
         let Some(mut file) = self.open_index(create)? else { return Ok(None) };
         let unreadable = |error: io::Error| failed(&self.index_path(), "read", &error);
         let (mut history, mut length) = read(&file).map_err(unreadable)?;
-        // Cut off what a crash left of a line, so that the next one is not joined to it.
+        // Cuts off the rest of a torn line, so that the next one is not joined to it.
         if file.metadata().map_err(unreadable)?.len() > length {
             file.set_len(length).map_err(|error| failed(&self.index_path(), "write", &error))?;
         }
@@ -155,7 +155,7 @@ impl Shelf for Disk {
             }
         }
         if !is_new && !history.is_damaged() {
-            // Behind damage, a content that no readable line names may still be wanted.
+            // After damage, a content that no readable line names may still be needed.
             self.sweep(&history);
         }
         *self.lock() = Some(Index { file, length, new_names });
@@ -205,7 +205,7 @@ impl Shelf for Disk {
             return Err(AppendError { error, again: false });
         };
         if let Err(error) = file.write_all(lines) {
-            // The part of it that was written must not be joined to the next line.
+            // The written part must not be joined to the next line.
             let again = file.set_len(*length).is_ok();
             return Err(AppendError { error: failed(&path, "write", &error), again });
         }
@@ -214,7 +214,7 @@ impl Shelf for Disk {
             for name in std::mem::take(new_names) {
                 sync_dir(&name).map_err(|error| AppendError { error: failed(&name, "sync", &error), again: false })?;
             }
-            // What a failed sync has written is not known, and a second one would not report it.
+            // The extent written by a failed sync is unknown, and a second one would not report it.
             file.sync_data().map_err(|error| AppendError { error: failed(&path, "sync", &error), again: false })?;
         }
         Ok(())
@@ -225,7 +225,7 @@ impl Shelf for Disk {
 fn read(mut file: &File) -> io::Result<(History, u64)> {
     let mut history = History::default();
     let mut length = 0;
-    // Read lines after the last whole one may be torn: only what comes behind them shows that they are not.
+    // Lines read after the last whole one may be torn: only a later whole line proves that they are not.
     let (mut at, mut doubtful) = (0, false);
     file.seek(SeekFrom::Start(0))?;
     let mut reader = BufReader::new(file);

@@ -1,4 +1,4 @@
-//! The part of checkpoints that is the same on disk and in memory.
+//! Common part of checkpoints on disk and in memory.
 
 use super::CheckpointLimits;
 use super::baseline::Baseline;
@@ -12,7 +12,7 @@ use windlass_session::{Checkpoint, CheckpointError, CheckpointErrorKind};
 use windlass_tool::{Clock, FileTree, Ids, WholeFile, WorkspaceError, WorkspaceErrorKind};
 use windlass_types::{EntryId, ToolUseId};
 
-/// Files up to this size are read as they come, larger ones one at a time.
+/// Files up to this size in bytes are read concurrently, larger ones one at a time.
 const SMALL: u64 = 1024 * 1024;
 
 /// Checkpoints over a shelf.
@@ -23,21 +23,21 @@ pub(crate) struct Engine<S> {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     pub(crate) limits: CheckpointLimits,
-    /// Held shared while contents are added, and alone while contents are removed or files rewound.
+    /// Held shared while contents are added, and exclusively while contents are removed or files rewound.
     pub(crate) turn: RwLock<()>,
-    /// One large file is in memory at a time.
+    /// Lock for large files: one is in memory at a time.
     large: TurnMutex<()>,
-    /// What surveys know of the workspace. One survey is made at a time.
+    /// Baseline of the workspace. One survey runs at a time.
     pub(crate) baseline: TurnMutex<Baseline>,
     /// Directories that are never part of a baseline.
     pub(crate) own: Vec<PathBuf>,
-    /// Which files may hold secrets, by their paths below the workspace.
+    /// Predicate for files that may contain secrets, by their paths relative to the workspace.
     pub(crate) secrets: fn(&Path) -> bool,
-    /// Held shared by what is at work on a thread, also after its future is dropped.
+    /// Held shared by work on a thread, even after its future is dropped.
     at_work: Arc<RwLock<()>>,
 }
 
-/// What is read and written on threads that may block.
+/// Part of the engine used on threads that may block.
 #[derive(Debug)]
 pub(crate) struct Core<S> {
     pub(crate) shelf: S,
@@ -46,14 +46,14 @@ pub(crate) struct Core<S> {
     writer: Mutex<Writer>,
 }
 
-/// What is known, and what of it is still to be written.
+/// Known history, and its records that are still to be written.
 #[derive(Debug, Default)]
 struct Known {
     history: Option<History>,
     pending: Vec<u8>,
-    /// How many records there are in all.
+    /// Total number of records.
     recorded: u64,
-    /// The last of them that must be durable before a call runs.
+    /// Number of the last record that must be durable before a call runs.
     kept: u64,
 }
 
@@ -61,7 +61,7 @@ struct Known {
 struct Writer {
     written: u64,
     durable: u64,
-    /// The error after which no more is written.
+    /// Error after which nothing more is written.
     failed: Option<CheckpointError>,
 }
 
@@ -75,7 +75,7 @@ impl<S: Shelf> Core<S> {
         self.known().history.as_ref().map(look)
     }
 
-    /// How many records there are in all.
+    /// Returns the total number of records.
     pub(crate) fn recorded(&self) -> u64 {
         self.known().recorded
     }
@@ -85,7 +85,7 @@ impl<S: Shelf> Core<S> {
         self.known().history.as_mut().map(change)
     }
 
-    /// Takes a record in, to be written later. Returns its number.
+    /// Adds a record to be written later. Returns its number.
     pub(crate) fn record(&self, record: Record) -> u64 {
         let mut known = self.known();
         let Known { history, pending, recorded, kept } = &mut *known;
@@ -100,7 +100,7 @@ impl<S: Shelf> Core<S> {
         *recorded
     }
 
-    /// Reads the index, once. Returns whether there is one now.
+    /// Reads the index, once. Returns `true` if there is one now.
     fn load(&self, create: bool) -> Result<bool, CheckpointError> {
         let _reading = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         if self.known().history.is_some() {
@@ -171,17 +171,17 @@ impl<S: Shelf> Engine<S> {
         }
     }
 
-    /// Waits until nothing is at work on a thread.
+    /// Waits until no work is in progress on a thread.
     pub(crate) async fn settle(&self) {
         drop(self.at_work.write().await);
     }
 
-    /// Whether a path belongs to the store of sessions itself.
+    /// `true` if the path belongs to the session store itself.
     pub(crate) fn is_own(&self, path: &Path) -> bool {
         self.own.iter().any(|own| path.starts_with(own))
     }
 
-    /// Works on a thread that may block.
+    /// Runs work on a thread that may block.
     pub(crate) async fn off_thread<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Core<S>) -> Result<T, CheckpointError> + Send + 'static,
@@ -191,7 +191,7 @@ impl<S: Shelf> Engine<S> {
         let at_work = Arc::clone(&self.at_work).read_owned().await;
         let work = move || {
             let done = work(&core);
-            // In this order: who waits for the work finds the files of the store closed, if this was the last to use them.
+            // In this order: a waiter for the work finds the files of the store closed, if this was their last user.
             drop(core);
             drop(at_work);
             done
@@ -201,7 +201,7 @@ impl<S: Shelf> Engine<S> {
         })
     }
 
-    /// Makes sure that the index has been read. Returns whether there is one.
+    /// Makes sure that the index has been read. Returns `true` if there is one.
     pub(crate) async fn loaded(&self, create: bool) -> Result<bool, CheckpointError> {
         if self.core.look(|_| ()).is_some() {
             return Ok(true);
@@ -213,7 +213,7 @@ impl<S: Shelf> Engine<S> {
         self.off_thread(move |core| core.write(up_to, sync)).await
     }
 
-    /// Takes in the beginning of a checkpoint.
+    /// Records the beginning of a checkpoint.
     pub(crate) fn record_begin(&self, id: &EntryId, kind: Kind) -> u64 {
         self.core.record(Record::Begin { id: id.clone(), kind, at: self.clock.now() })
     }
@@ -252,18 +252,18 @@ impl<S: Shelf> Engine<S> {
                 _one_at_a_time = self.large.lock().await;
                 found = self.tree.read_whole(path, self.limits.file_bytes).await;
             }
-            // Until the record names it, its content is pinned.
+            // The content is pinned until the record names it.
             let (state, _pin) = self.place(path, found).await?;
             let (id, tool, path) = (prompt.clone(), Some(tool_use.clone()), path.clone());
             self.core.record(Record::Kept { id, tool, path, state });
         }
         self.recorded_by_tools(paths).await;
-        // Also what an earlier attempt could not write.
+        // Includes records that an earlier attempt could not write.
         let kept = self.core.known().kept;
         self.write(kept, true).await
     }
 
-    /// Notes that others have changed a file since a tool did, if they have.
+    /// Records that others have changed a file since a tool did, if they have.
     async fn notice_others(&self, path: &Path) {
         let found = self.tree.read_whole(path, self.limits.file_bytes).await;
         if let Some(now) = found.as_ref().ok().and_then(seen) {
@@ -271,14 +271,14 @@ impl<S: Shelf> Engine<S> {
         }
     }
 
-    /// Records that others have changed a file, if it is not what a tool has left of it.
+    /// Records that others have changed a file, if its state differs from the one a tool has left.
     pub(crate) fn record_others(&self, path: &Path, now: &State) {
         if self.core.look(|history| history.is_new_to_others(path, now)) == Some(true) {
             self.core.record(Record::Others { path: path.to_owned() });
         }
     }
 
-    /// Stores what was found at a path.
+    /// Stores the content found at a path.
     async fn place(
         &self,
         path: &Path,
@@ -310,8 +310,8 @@ impl<S: Shelf> Engine<S> {
         }
     }
 
-    /// Stores a content, if there is room: what the oldest checkpoints kept makes some. `None` when there is no room.
-    /// The pin must live until a record names the content.
+    /// Stores a content, if there is space, which may require dropping contents of the oldest checkpoints. `None` when
+    /// there is none. The pin must live until a record names the content.
     pub(crate) async fn store(
         &self,
         state: &State,
@@ -334,7 +334,8 @@ impl<S: Shelf> Engine<S> {
         }
     }
 
-    /// As [`Self::store`], for a caller that holds the turn alone. What `needed` and later checkpoints kept makes no room.
+    /// Stores a content like [`Self::store`], for a caller that holds the turn exclusively. Contents of `needed` and
+    /// later checkpoints are not dropped.
     pub(crate) async fn store_alone(
         &self,
         state: &State,
@@ -375,7 +376,7 @@ impl<S: Shelf> Engine<S> {
         .await
     }
 
-    /// Stores a content that is pinned, unless it is there.
+    /// Stores a pinned content, unless it is stored already.
     async fn put(&self, pin: &Pin<S>, content: Vec<u8>, sync: bool) -> Result<(), CheckpointError> {
         let Some(hash) = pin.hash.filter(|_| !pin.is_stored) else { return Ok(()) };
         self.off_thread(move |core| {
@@ -404,7 +405,7 @@ impl<S: Shelf> Engine<S> {
         Ok(self.core.look(History::list).unwrap_or_default())
     }
 
-    /// The states that files had at a checkpoint.
+    /// Returns the states of files at a checkpoint.
     pub(crate) async fn targets(&self, to: &EntryId) -> Result<Vec<(PathBuf, State)>, CheckpointError> {
         self.loaded(false).await?;
         match self.core.look(|history| history.targets(to)) {
@@ -418,13 +419,13 @@ impl<S: Shelf> Engine<S> {
     }
 }
 
-/// Keeps a content from being dropped, and its room from being given away, until a record names it.
+/// Guard that prevents a content from being dropped, and its space from being used, until a record names it.
 #[derive(Debug)]
 pub(crate) struct Pin<S: Shelf> {
     core: Arc<Core<S>>,
-    /// `None` where there is no content.
+    /// Hash of the content; `None` without a content.
     hash: Option<blake3::Hash>,
-    /// Whether the content was on the shelf when it was pinned.
+    /// `true` if the content was on the shelf when it was pinned.
     is_stored: bool,
 }
 
@@ -442,12 +443,12 @@ impl<S: Shelf> Drop for Pin<S> {
     }
 }
 
-/// The hash and size of a file.
+/// Returns the hash and size of a file.
 pub(crate) fn state_of(content: &[u8], mode: Option<u32>) -> State {
     State::File { hash: blake3::hash(content), size: content.len() as u64, mode: mode.map(|mode| mode & 0o777) }
 }
 
-/// The hash and size of what was read, unless it is too large.
+/// Returns the hash and size of the content that was read, unless it is too large.
 pub(crate) fn seen(found: &WholeFile) -> Option<State> {
     match found {
         WholeFile::Absent { missing_parents } => Some(State::Absent { parents: *missing_parents }),
@@ -456,7 +457,7 @@ pub(crate) fn seen(found: &WholeFile) -> Option<State> {
     }
 }
 
-/// What stands in the place of a regular file that is reached without links.
+/// Returns the reason why a path does not lead to a regular file without links.
 pub(crate) fn link_or_like(kind: WorkspaceErrorKind) -> Option<&'static str> {
     match kind {
         WorkspaceErrorKind::Changed | WorkspaceErrorKind::LinkCycle => Some("a link stands on the way"),

@@ -1,4 +1,4 @@
-//! What is known of the checkpoints of a session.
+//! History of the checkpoints of a session.
 
 use super::record::{Kind, Record, State};
 use std::collections::{BTreeMap, HashMap};
@@ -6,21 +6,21 @@ use std::path::{Path, PathBuf};
 use windlass_session::{Checkpoint, LeftOut};
 use windlass_types::{EntryId, Timestamp};
 
-/// The message for contents that had to make room.
+/// Message for contents that were dropped to free space.
 const DROPPED: &str = "its earlier content was dropped to make room for later ones";
 
-/// The checkpoints of a session, in order, and what they need. A fold over [`Record`]s.
+/// Checkpoints of a session, in order, and the contents they need. A fold over [`Record`]s.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     points: Vec<Point>,
     by_id: HashMap<EntryId, usize>,
-    /// What tools and rewinds have left of files since they were kept last.
+    /// States of files as tools and rewinds left them, since they were kept last.
     left: HashMap<PathBuf, Leaving>,
-    /// Files that others have changed between tools, and how many of the first checkpoints stand before the last such change.
+    /// Files that others have changed between tools, each with the number of checkpoints before the last such change.
     others: HashMap<PathBuf, usize>,
     objects: HashMap<blake3::Hash, Object>,
     bytes: u64,
-    /// Checkpoints before this one cannot be used: lines behind them are lost.
+    /// First usable checkpoint: lines after the earlier ones are lost.
     usable_from: usize,
     is_damaged: bool,
 }
@@ -35,24 +35,24 @@ struct Point {
     is_dropped: bool,
 }
 
-/// What a tool or a rewind has left of a file.
+/// State of a file as a tool or a rewind left it.
 #[derive(Debug)]
 struct Leaving {
     state: State,
-    /// The number of the checkpoint behind which that was.
+    /// Index of the checkpoint after which that was.
     at: usize,
 }
 
 #[derive(Debug)]
 struct Object {
     size: u64,
-    /// How many files of how many checkpoints had it, and for how many it is pinned.
+    /// Number of uses in checkpoints, and of pins.
     uses: usize,
-    /// Whether it is on the shelf.
+    /// `true` if the content is on the shelf.
     is_stored: bool,
 }
 
-/// Why a checkpoint cannot be rewound to.
+/// Reason why a checkpoint cannot be rewound to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unusable {
     Unknown,
@@ -65,12 +65,12 @@ impl History {
             Record::Begin { id, kind, at } => self.begin(id, kind, at),
             Record::Kept { id, path, state, .. } => {
                 if !self.by_id.contains_key(&id) {
-                    // Its beginning is lost.
+                    // The record of its beginning is lost.
                     self.begin(id, Kind::Prompt, Timestamp::from_millis(0));
                 }
                 self.keep(path, state);
             }
-            // With a state that cannot be compared, what is known of the file no longer holds.
+            // After a state that cannot be compared, the recorded state of the file is invalid.
             Record::Left { path, state: State::Unkept { .. } } => {
                 self.left.remove(&path);
             }
@@ -104,14 +104,15 @@ impl History {
         self.points.push(Point { id, kind, at, kept: BTreeMap::new(), left_out: Vec::new(), is_dropped: false });
     }
 
-    /// Takes a file in, into the last checkpoint: what is kept now is what was
-    /// there before everything later, whichever prompt is answered.
+    /// Adds a file to the last checkpoint: its present content was there before everything later, whichever prompt's
+    /// run is in progress.
     fn keep(&mut self, path: PathBuf, state: State) {
         let Some(last) = self.points.last() else { return };
         let left = self.left.remove(&path);
         let is_others = |left: &Leaving| !matches!(state, State::Unkept { .. }) && !left.state.is_same(&state);
         if let Some(left) = left.filter(is_others) {
-            // What others have made of it is kept with later checkpoints, and lost with those from which on tools changed it.
+            // Changes by others are kept with later checkpoints, and lost with those after which tools changed the
+            // file.
             self.others.insert(path.clone(), left.at + 1);
         }
         if last.kept.contains_key(&path) {
@@ -135,7 +136,7 @@ impl History {
         object
     }
 
-    /// Takes one use of a content back. Returns whether that was the last one.
+    /// Releases one use of a content. Returns `true` if that was the last one.
     fn release(&mut self, hash: &blake3::Hash) -> bool {
         let Some(object) = self.objects.get_mut(hash) else { return false };
         object.uses = object.uses.saturating_sub(1);
@@ -147,8 +148,8 @@ impl History {
         true
     }
 
-    /// Holds the room for a content that a record is going to name, if there is some: until it is unpinned, it is not
-    /// dropped. Returns whether it is on the shelf already.
+    /// Reserves space for a content that a record is going to name, if there is some: until it is unpinned, it is not
+    /// dropped. Returns `true` if it is on the shelf already, `None` without space.
     pub(crate) fn pin(&mut self, hash: blake3::Hash, size: u64, limit: u64) -> Option<bool> {
         if !self.has_object(&hash) && !self.fits(size, limit) {
             return None;
@@ -163,18 +164,18 @@ impl History {
         }
     }
 
-    /// Takes a pin back. A content that no record names by now no longer counts; the next sweep removes it.
+    /// Releases a pin. A content that no record names by now is not counted any more; the next sweep removes it.
     pub(crate) fn unpin(&mut self, hash: &blake3::Hash) {
         self.release(hash);
     }
 
-    /// Lines that could not be read stood here: what they recorded of earlier checkpoints is not known.
+    /// Records that unreadable lines were found here: their facts about earlier checkpoints are unknown.
     pub(crate) fn damaged(&mut self) {
         self.usable_from = self.points.len();
         self.is_damaged = true;
     }
 
-    /// Whether lines were lost.
+    /// `true` if lines were lost.
     pub(crate) fn is_damaged(&self) -> bool {
         self.is_damaged
     }
@@ -183,7 +184,7 @@ impl History {
         self.by_id.contains_key(id)
     }
 
-    /// Whether a file was kept since the last checkpoint began.
+    /// `true` if the file was kept since the last checkpoint began.
     pub(crate) fn is_kept(&self, path: &Path) -> bool {
         self.points.last().is_some_and(|point| point.kept.contains_key(path))
     }
@@ -192,29 +193,29 @@ impl History {
         self.objects.contains_key(hash)
     }
 
-    /// What tools and rewinds have left of a file, if that is known.
+    /// Returns the state of a file as tools and rewinds left it, if known.
     pub(crate) fn left(&self, path: &Path) -> Option<&State> {
         self.left.get(path).map(|left| &left.state)
     }
 
-    /// Whether others have changed a file between tools, since a checkpoint.
+    /// `true` if others have changed the file between tools, since a checkpoint.
     pub(crate) fn others_since(&self, to: &EntryId, path: &Path) -> bool {
         let at = self.by_id.get(to);
         at.zip(self.others.get(path)).is_some_and(|(at, before)| at < before)
     }
 
-    /// Whether others have changed a file that is this now, and that is not recorded yet.
+    /// `true` if others have changed the file to this state, and that is not recorded yet.
     pub(crate) fn is_new_to_others(&self, path: &Path, now: &State) -> bool {
         let is_recorded = |left: &Leaving| self.others.get(path).is_some_and(|before| *before > left.at);
         self.left.get(path).is_some_and(|left| !left.state.is_same(now) && !is_recorded(left))
     }
 
-    /// The files that tools and programs of the session have changed, as far as it is known what they left of them.
+    /// Returns the files that tools and programs of the session have changed, as far as their resulting state is known.
     pub(crate) fn tracked(&self) -> Vec<PathBuf> {
         self.left.keys().cloned().collect()
     }
 
-    /// Those of them that were kept since the last checkpoint began.
+    /// Returns the tracked files that were kept since the last checkpoint began.
     pub(crate) fn tracked_and_kept(&self) -> Vec<PathBuf> {
         self.left.keys().filter(|path| self.is_kept(path)).cloned().collect()
     }
@@ -228,7 +229,7 @@ impl History {
         usable.map(listed).collect()
     }
 
-    /// The states that files had at a checkpoint: all that were kept since.
+    /// Returns the states of files at a checkpoint: of all that were kept since.
     pub(crate) fn targets(&self, to: &EntryId) -> Result<BTreeMap<PathBuf, State>, Unusable> {
         let at = *self.by_id.get(to).ok_or(Unusable::Unknown)?;
         if at < self.usable_from {
@@ -241,15 +242,14 @@ impl History {
         Ok(targets)
     }
 
-    /// Whether so many bytes more are below a limit.
+    /// `true` if `size` more bytes are within the limit.
     pub(crate) fn fits(&self, size: u64, limit: u64) -> bool {
         self.bytes.saturating_add(size) <= limit
     }
 
-    /// Makes room for so many bytes below a limit, by dropping the contents of
-    /// the oldest checkpoints, but never of `needed` and later ones, nor of the
-    /// last one. Returns what must be written and what can be removed. If there would be no room
-    /// all the same, returns `None` and drops no content.
+    /// Frees space for `size` bytes below a limit, by dropping the contents of the oldest checkpoints, but never of
+    /// `needed` and later ones, nor of the last one. Returns the record to write and the contents to remove. If the
+    /// space would not suffice all the same, returns `None` and drops no content.
     pub(crate) fn make_room(&mut self, size: u64, limit: u64, needed: Option<&EntryId>) -> Option<Room> {
         let last = self.points.len().saturating_sub(1);
         let end = needed.and_then(|id| self.by_id.get(id)).map_or(last, |at| last.min(*at));
@@ -262,7 +262,7 @@ impl History {
         Some(room)
     }
 
-    /// How many of the first `end` checkpoints have to go until so many bytes are below a limit.
+    /// Returns the number of the first `end` checkpoints that must be dropped until `size` bytes are within the limit.
     fn enough(&self, size: u64, limit: u64, end: usize) -> Option<usize> {
         let mut bytes = self.bytes;
         let mut uses: HashMap<&blake3::Hash, usize> = HashMap::new();
@@ -287,7 +287,7 @@ impl History {
         (bytes.saturating_add(size) <= limit).then_some(self.points.len())
     }
 
-    /// Drops what a checkpoint kept. Returns the contents that no other one needs, nor a pin.
+    /// Drops the contents of a checkpoint. Returns those that neither another checkpoint nor a pin needs.
     fn drop_point(&mut self, at: usize) -> Vec<blake3::Hash> {
         let Some(point) = self.points.get_mut(at).filter(|point| !point.is_dropped) else { return Vec::new() };
         point.is_dropped = true;
@@ -301,8 +301,8 @@ impl History {
         dropped
     }
 
-    /// The same in as few records as possible, without the oldest checkpoints
-    /// where they keep more than `most` files in all.
+    /// Returns the history in as few records as possible, without the oldest checkpoints if these contain more than
+    /// `most` files in all.
     pub(crate) fn records(&self, most: usize) -> Vec<Record> {
         let mut files = 0;
         let recent = self.points.iter().skip(self.usable_from).rev();
@@ -344,12 +344,12 @@ impl History {
     }
 }
 
-/// What dropping contents asks for.
+/// Result of dropping contents.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Room {
-    /// The last checkpoint whose contents are dropped.
+    /// Last checkpoint whose contents are dropped.
     pub(crate) through: Option<EntryId>,
-    /// The contents that can be removed.
+    /// Contents that can be removed.
     pub(crate) removed: Vec<blake3::Hash>,
 }
 

@@ -1,16 +1,15 @@
-//! How many lines two contents differ in.
+//! Line counts of differences between two contents.
 
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-/// Most lines on each side that are compared one by one.
+/// Maximum number of lines on each side that are compared one by one.
 const MOST_LINES: usize = 5_000;
 
-/// Bytes that are looked at to distinguish text from other content.
+/// Number of bytes examined to distinguish text from other content.
 const LOOKED_AT: usize = 8 * 1024;
 
-/// Lines that come in and lines that go out when the first content becomes the
-/// second. Zero for content that is no text. Where very many lines differ, lines that
-/// stand in both may be counted as well.
+/// Returns the numbers of lines inserted and deleted when the first content becomes the second. Zero for content that
+/// is not text. If very many lines differ, common lines may be counted as well.
 pub(crate) fn count(from: &[u8], to: &[u8]) -> (u64, u64) {
     if [from, to].iter().any(|content| content.iter().take(LOOKED_AT).any(|byte| *byte == 0)) {
         return (0, 0);
@@ -34,11 +33,11 @@ pub(crate) fn count(from: &[u8], to: &[u8]) -> (u64, u64) {
     counted
 }
 
-/// What is left of two contents without the whole lines that both begin and end with.
+/// Returns two contents without the whole lines that both begin and end with.
 fn middles<'a>(a: &'a [u8], b: &'a [u8]) -> (&'a [u8], &'a [u8]) {
     let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let begin = match a.get(..same) {
-        // All of one of them: a line that continues in the other is not the same line.
+        // One content is a prefix of the other: a line that continues in the other is not the same line.
         Some(head) if same < a.len() || same < b.len() => {
             head.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1)
         }

@@ -1,4 +1,4 @@
-//! The contents of a baseline, one behind the other in a file without a name.
+//! Contents of a baseline, consecutive in an unnamed file.
 
 use super::blocks::{self, ALIGNMENT};
 use super::shelf::Content;
@@ -7,15 +7,15 @@ use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use windlass_tool::private_file;
 
-/// Contents one behind the other. They are of use to this process only, so the file goes when the process ends, however it
-/// ends.
+/// Consecutive contents in a file. They are used by this process only, so the file is removed when the process ends, in
+/// any way.
 #[derive(Debug)]
 pub(crate) struct Pack {
     file: fs::File,
     length: u64,
-    /// Where a system keeps the name of an open file.
+    /// Name of the file, on systems that keep the name of an open file.
     name: Option<PathBuf>,
-    /// Whether contents may share their blocks with the files that they were read from.
+    /// `true` if contents may share their blocks with the files that they were read from.
     shares: bool,
 }
 
@@ -32,9 +32,10 @@ impl Pack {
         Ok(Self { file, length: 0, name, shares })
     }
 
-    /// Adds contents. Returns where each begins.
+    /// Adds contents. Returns their offsets.
     ///
-    /// A file that has changed since it was read may be shared as it is now. Who asks for the content compares its hash.
+    /// A file that has changed since it was read may be shared in its present state. The reader of the content compares
+    /// its hash.
     pub(crate) fn add(&mut self, contents: &[Content]) -> io::Result<Vec<u64>> {
         let shared: Vec<Option<u64>> = contents.iter().map(|content| self.share(content)).collect();
         let (mut at, mut bytes) = (self.length, Vec::new());
@@ -52,7 +53,7 @@ impl Pack {
         Ok(places)
     }
 
-    /// Has a content share the blocks of its file, if that can be. Returns where it begins.
+    /// Shares the blocks of a content's file, if possible. Returns the offset.
     fn share(&mut self, content: &Content) -> Option<u64> {
         let file = content.file.as_deref().filter(|_| self.shares)?;
         let at = self.length.checked_next_multiple_of(ALIGNMENT)?;
@@ -62,14 +63,15 @@ impl Pack {
                 Some(at)
             }
             Err(error) => {
-                // One that has become shorter says nothing of the others. A file of another file system does: most are there, too.
+                // A file that has become shorter is an exception. A file on another file system is not: most others are
+                // there, too.
                 self.shares = error.kind() == ErrorKind::UnexpectedEof;
                 None
             }
         }
     }
 
-    /// The content that begins there.
+    /// Returns the content at an offset.
     pub(crate) fn content(&mut self, at: u64, size: u64) -> io::Result<Vec<u8>> {
         self.file.seek(SeekFrom::Start(at))?;
         let mut content = vec![0; usize::try_from(size).map_err(|_| ErrorKind::OutOfMemory)?];
@@ -81,7 +83,7 @@ impl Pack {
 impl Drop for Pack {
     fn drop(&mut self) {
         if let Some(name) = &self.name {
-            // What is left of it is removed when the next baseline begins.
+            // A remaining file is removed when the next baseline begins.
             let _ = fs::remove_file(name);
         }
     }
@@ -93,7 +95,7 @@ mod tests {
     use std::fs::File;
     use std::sync::Arc;
 
-    /// A content whose file holds these bytes.
+    /// Returns a content whose file contains these bytes.
     fn of_file(folder: &Path, name: &str, bytes: &[u8]) -> Content {
         let path = folder.join(name);
         fs::write(&path, bytes).unwrap();
@@ -111,7 +113,7 @@ mod tests {
     fn contents_that_share_blocks_stand_among_others() {
         let folder = tempfile::tempdir().unwrap();
         let mut pack = Pack::create(&folder.path().join("pack")).unwrap();
-        // Where no blocks are shared the system copies, and all stands in the same places.
+        // On file systems without shared blocks the system copies, and all contents have the same offsets.
         pack.shares = true;
         let large: Vec<u8> = (0..300_001_u32).map(|at| (at % 251) as u8).collect();
         let plain = |bytes: &[u8]| Content { bytes: bytes.to_vec(), file: None };
@@ -129,7 +131,7 @@ mod tests {
         all(&mut pack, &second, &later);
         assert!(pack.shares);
         assert!([places[1], places[3], later[0]].iter().all(|at| at % ALIGNMENT == 0), "{places:?} {later:?}");
-        // What changes in a file afterwards is not in the pack.
+        // Later changes to a file are not in the pack.
         fs::write(folder.path().join("a"), vec![0; large.len()]).unwrap();
         all(&mut pack, &first, &places);
     }
@@ -146,7 +148,7 @@ mod tests {
         let places = pack.add(&contents).unwrap();
         all(&mut pack, &contents, &places);
         assert!(pack.shares, "the next one may be");
-        // A folder is no file that the system copies from.
+        // A folder is not a file that the system copies from.
         let folder = Content { bytes: b"x".to_vec(), file: Some(Arc::new(File::open(folder.path()).unwrap())) };
         let contents = [folder];
         let places = pack.add(&contents).unwrap();

@@ -1,4 +1,4 @@
-//! The lines of the index.
+//! Lines of the index.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::path::{Path, PathBuf};
@@ -8,13 +8,13 @@ use windlass_types::{EntryId, Timestamp, ToolUseId};
 /// Length of the checksum that begins each line, in hexadecimal digits.
 const SUM: usize = 32;
 
-/// What a line records.
+/// Content of an index line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "lowercase")]
 pub(crate) enum Record {
-    /// A checkpoint begins.
+    /// Beginning of a checkpoint.
     Begin { id: EntryId, kind: Kind, at: Timestamp },
-    /// A file as it was, the first time since the checkpoint began.
+    /// Earlier state of a file, the first time since the checkpoint began.
     Kept {
         id: EntryId,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -23,29 +23,29 @@ pub(crate) enum Record {
         path: PathBuf,
         state: State,
     },
-    /// What a tool or a rewind has made of a file.
+    /// State of a file as a tool or a rewind left it.
     Left {
         #[serde(with = "path_text")]
         path: PathBuf,
         state: State,
     },
-    /// Others have changed a file since a tool did, behind the last checkpoint.
+    /// Change of a file by others since a tool's change, after the last checkpoint.
     Others {
         #[serde(with = "path_text")]
         path: PathBuf,
     },
-    /// What the baseline that was made behind this checkpoint does not hold.
+    /// Path missing from the baseline that was made after this checkpoint.
     LeftOut {
         id: EntryId,
         #[serde(with = "path_text")]
         path: PathBuf,
         why: String,
     },
-    /// The contents that this checkpoint and those before it alone needed are gone.
+    /// Removal of the contents that only this checkpoint and earlier ones needed.
     Dropped { through: EntryId },
 }
 
-/// The beginning of a checkpoint.
+/// Kind of a checkpoint's beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
@@ -62,11 +62,11 @@ impl From<Kind> for CheckpointKind {
     }
 }
 
-/// What a file was.
+/// State of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum State {
-    /// Not there, and so many directories above it were not there either.
+    /// Missing, with the number of missing directories above it.
     Absent { parents: u32 },
     /// A file with this content.
     File {
@@ -76,13 +76,12 @@ pub(crate) enum State {
         #[serde(skip_serializing_if = "Option::is_none")]
         mode: Option<u32>,
     },
-    /// A path that was not kept.
+    /// A path that was not kept, with the reason.
     Unkept { why: String },
 }
 
 impl State {
-    /// Whether a file in this state and one in the other are the same. What was
-    /// not kept is equal to no state.
+    /// `true` if both states are the same. An unkept state equals no state.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Absent { .. }, Self::Absent { .. }) => true,
@@ -95,9 +94,9 @@ impl State {
 }
 
 impl Record {
-    /// Adds the line of this record.
+    /// Appends the line of this record.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
-        // It has string keys only, and writing to memory does not fail.
+        // The record has string keys only, and writing to memory does not fail.
         let Ok(json) = serde_json::to_vec(self) else { return };
         out.extend(sum(&json));
         out.push(b' ');
@@ -133,7 +132,7 @@ mod hash_text {
     }
 }
 
-/// Paths are text where they are Unicode, else the digits of their bytes.
+/// Encoding of paths: text if they are Unicode, else the digits of their bytes.
 mod path_text {
     use super::*;
 

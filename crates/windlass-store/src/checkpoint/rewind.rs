@@ -1,4 +1,4 @@
-//! Giving files back the state that they had.
+//! Restoration of earlier states of files.
 
 use super::engine::{Engine, link_or_like, seen};
 use super::history::History;
@@ -11,20 +11,20 @@ use windlass_tool::{WholeFile, WorkspaceError, WorkspaceErrorKind};
 use windlass_types::EntryId;
 use windlass_types::path::has_parent;
 
-/// What is to be done to one file.
+/// A planned change of one file.
 struct Step {
     file: RewoundFile,
-    /// What it is now.
+    /// Present state.
     now: State,
-    /// What it shall be.
+    /// State to restore.
     then: State,
-    /// What it holds now; kept and then forgotten.
+    /// Present content; kept and then dropped from memory.
     content: Vec<u8>,
 }
 
-/// What is found out about one file.
+/// Result of comparing one file.
 enum Found {
-    /// It is as it was.
+    /// Unchanged.
     Same,
     Left(RewoundFile),
     Step(Step),
@@ -93,14 +93,14 @@ impl<S: Shelf> Engine<S> {
             files.push(step.file);
         }
         if let Err(error) = self.write(last, false).await {
-            // The files are as they shall be; only later changes to them may go unnoticed.
+            // The files are restored; only later changes to them may go unnoticed.
             tracing::warn!(%error, "what a rewind did could not be noted");
         }
         files.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(Rewind::new(files, Some(undo)))
     }
 
-    /// Keeps what files are now, as a checkpoint of its own.
+    /// Keeps the present states of files, as a checkpoint of its own.
     async fn keep_all(&self, steps: &[Step]) -> Result<EntryId, CheckpointError> {
         let undo = self.fresh_id();
         let mut last = self.record_begin(&undo, Kind::Rewind);
@@ -112,7 +112,7 @@ impl<S: Shelf> Engine<S> {
         Ok(undo)
     }
 
-    /// Compares a file with what it was.
+    /// Compares a file with its earlier state.
     async fn find_out(
         &self,
         to: &EntryId,
@@ -121,7 +121,7 @@ impl<S: Shelf> Engine<S> {
         options: &RewindOptions,
     ) -> Result<Found, CheckpointError> {
         use NotRestoredKind::{CannotKeep, Conflict, Link, NotKept, Outside};
-        // A path that climbs may begin in a directory and end outside of it.
+        // A path with `..` may begin in a directory and end outside of it.
         if has_parent(path) || !options.directories.iter().any(|directory| path.starts_with(directory)) {
             return Ok(left(path, Outside, "it is not in the workspace"));
         }
@@ -169,7 +169,7 @@ impl<S: Shelf> Engine<S> {
         }
     }
 
-    /// Counts the lines in which a content differs from what it shall be, if that can be read.
+    /// Counts the lines in which the present content differs from the one to restore, if that can be read.
     async fn compare(&self, now: Vec<u8>, then: State) -> Result<(Vec<u8>, Option<(u64, u64)>), CheckpointError> {
         self.off_thread(move |core| {
             let counted = content(&core.shelf, &then).map(|then| lines::count(&now, &then));
@@ -178,7 +178,7 @@ impl<S: Shelf> Engine<S> {
         .await
     }
 
-    /// Makes a file what it shall be, if it still is what was kept.
+    /// Restores a file, if its content still is the kept one.
     async fn carry_out(&self, step: &Step) -> Result<(), NotRestored> {
         let path: PathBuf = step.file.path.clone();
         let found = self.tree.read_whole(&path, self.limits.file_bytes).await.map_err(|error| refused(&error))?;
@@ -208,7 +208,7 @@ impl<S: Shelf> Engine<S> {
     }
 }
 
-/// The content of a file that was kept, if it is what it was. `None` is the content of no file.
+/// Returns the content of a kept file, if its hash matches. Empty for a missing file.
 fn content(shelf: &impl Shelf, state: &State) -> Option<Vec<u8>> {
     match state {
         State::Absent { .. } => Some(Vec::new()),

@@ -1,4 +1,4 @@
-//! Where contents and the index are.
+//! Storage port of contents and the index.
 
 use super::history::History;
 use std::fmt::Debug;
@@ -6,7 +6,7 @@ use std::fs::File;
 use std::sync::Arc;
 use windlass_session::CheckpointError;
 
-/// A content, and the open file that it was read from where its blocks may be shared.
+/// A content, and the open file that it was read from if its blocks may be shared.
 #[derive(Debug, Default)]
 pub(crate) struct Content {
     pub(crate) bytes: Vec<u8>,
@@ -19,37 +19,37 @@ impl Content {
     }
 }
 
-/// Where contents and the index are. All methods may block.
+/// Storage of contents and the index. All methods may block.
 pub(crate) trait Shelf: Debug + Send + Sync + 'static {
-    /// Reads the index. `None` if there is none and none is to be made.
+    /// Reads the index. `None` if there is none and `create` is `false`.
     fn open(&self, create: bool) -> Result<Option<History>, CheckpointError>;
 
     /// Stores a content, durably if `sync` is set.
     fn put(&self, hash: &blake3::Hash, content: &[u8], sync: bool) -> Result<(), CheckpointError>;
 
-    /// Reads a content, without comparing it with its hash.
+    /// Reads a content, without a comparison with its hash.
     fn get(&self, hash: &blake3::Hash) -> std::io::Result<Vec<u8>>;
 
-    /// Forgets contents. What cannot be removed is left.
+    /// Removes contents. Those that cannot be removed are left.
     fn remove(&self, hashes: &[blake3::Hash]);
 
-    /// Forgets all contents of the baseline, which are of use to this process only.
+    /// Removes all contents of the baseline, which are used by this process only.
     fn clear_baseline(&self) -> Result<(), CheckpointError>;
 
-    /// Adds contents to the baseline. Returns where each of them begins.
+    /// Adds contents to the baseline. Returns their offsets.
     fn add_to_baseline(&self, contents: &[Content]) -> Result<Vec<u64>, CheckpointError>;
 
-    /// Reads a content of the baseline, without comparing it with its hash.
+    /// Reads a content of the baseline, without a comparison with its hash.
     fn baseline_content(&self, at: u64, size: u64) -> std::io::Result<Vec<u8>>;
 
-    /// Appends lines to the index, all or none, and makes what is there durable.
+    /// Appends lines to the index, all or none, and makes them durable if `sync` is set.
     fn append(&self, lines: &[u8], sync: bool) -> Result<(), AppendError>;
 }
 
-/// Lines that are not in the index.
+/// Error of an append: the lines are not in the index.
 #[derive(Debug)]
 pub(crate) struct AppendError {
     pub(crate) error: CheckpointError,
-    /// Whether the same lines may be tried again.
+    /// `true` if the same lines may be tried again.
     pub(crate) again: bool,
 }

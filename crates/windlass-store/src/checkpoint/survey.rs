@@ -1,4 +1,4 @@
-//! Surveys: what has changed in the workspace, and who changed it.
+//! Surveys: changes in the workspace, and their authors.
 
 use super::baseline::{Baseline, Known, NO_ROOM, SECRET, Tree, named, no_file, outermost, plan, too_large};
 use super::engine::{Engine, seen};
@@ -9,39 +9,39 @@ use std::sync::Arc;
 use windlass_session::{ChangedBy, CheckpointError, LeftOut, Survey};
 use windlass_tool::{SurveyChange, Surveyed, TreeSurvey, WholeFile, WorkspaceError};
 
-/// Most entries of a directory tree that is surveyed.
+/// Maximum number of entries of a surveyed directory tree.
 const MOST_ENTRIES: usize = 1_000_000;
 
-/// Files are read in groups of at most so many files and bytes, so that memory stays flat.
+/// Maximum number of files and bytes that are read as a group, so that memory use stays constant.
 const GROUP_FILES: usize = 512;
 const GROUP_BYTES: u64 = 8 * 1024 * 1024;
 
-/// How often a baseline looks again for files that have changed while it was made.
+/// Maximum number of repeated scans for files that have changed while the baseline was made.
 const ROUNDS: usize = 3;
 
-/// The reason for a file that did not hold still.
+/// Reason for a file that kept changing.
 const RESTLESS: &str = "it changed while the baseline was made";
 
-/// A file as it is now.
+/// Present state of a file.
 struct Found {
     path: PathBuf,
     state: State,
     content: Content,
 }
 
-/// What a file was at the last survey.
+/// State of a file at the last survey.
 enum Was {
-    /// It was not looked at.
+    /// Not examined.
     Unseen,
     Absent,
     Known(Known),
 }
 
-/// A file that was found to differ, or may.
+/// A file that differs, or may.
 struct Change {
     was: Was,
     now: Found,
-    /// Whether the file system reports a change, or one could only not be ruled out.
+    /// `true` if the file system reports a change, `false` if one could only not be ruled out.
     is_certain: bool,
 }
 
@@ -80,7 +80,7 @@ impl<S: Shelf> Engine<S> {
         self.write(self.core.recorded(), false).await
     }
 
-    /// Notes that tools have recorded themselves what they did to these files.
+    /// Notes that tools have recorded their changes to these files themselves.
     pub(crate) async fn recorded_by_tools(&self, paths: &[PathBuf]) {
         let mut baseline = self.baseline.lock().await;
         if !baseline.trees.is_empty() {
@@ -88,7 +88,7 @@ impl<S: Shelf> Engine<S> {
         }
     }
 
-    /// Keeps a directory as it is.
+    /// Keeps the present state of a directory.
     async fn begin_baseline(
         &self,
         baseline: &mut Baseline,
@@ -128,7 +128,7 @@ impl<S: Shelf> Engine<S> {
         Ok(())
     }
 
-    /// Notes which files others have changed since tools did.
+    /// Records files that others have changed since tools did.
     fn notice_others_since_tools(&self, baseline: &Baseline, root: &Path) {
         let kept = self.core.look(|history| history.tracked_and_kept()).unwrap_or_default();
         for path in kept.iter().filter(|path| path.starts_with(root)) {
@@ -139,7 +139,7 @@ impl<S: Shelf> Engine<S> {
         }
     }
 
-    /// Takes in what has changed while a baseline was made. Returns whether no file has.
+    /// Applies changes that happened while a baseline was made. Returns `true` if no file has changed.
     async fn settle_baseline(
         &self,
         baseline: &mut Baseline,
@@ -162,7 +162,7 @@ impl<S: Shelf> Engine<S> {
         Ok(is_quiet)
     }
 
-    /// Finds what has changed in a directory.
+    /// Finds the changes in a directory.
     async fn look_again(
         &self,
         baseline: &mut Baseline,
@@ -173,7 +173,7 @@ impl<S: Shelf> Engine<S> {
         let known = Arc::clone(&before);
         let found = match survey.changed_by {
             ChangedBy::Others => self.tree.survey_reported(root, known, MOST_ENTRIES).await,
-            // Behind a call everything is looked at: what nobody reported must be found as well.
+            // After a call everything is examined: unreported changes must be found as well.
             _ => self.tree.survey(root, Some(known), MOST_ENTRIES).await,
         };
         let Some(now) = self.usable(baseline, root, found, survey) else { return Ok(()) };
@@ -184,7 +184,7 @@ impl<S: Shelf> Engine<S> {
         let unseen = self.read_unseen(baseline, &now, root).await?;
         self.record_changes(baseline, &before, unseen, survey).await?;
         if survey.changed_by == ChangedBy::Others {
-            // Also where they have made a file again what it was at the last survey.
+            // Includes files that others have restored to their state at the last survey.
             self.notice_others_since_tools(baseline, root);
         }
         baseline.trees.insert(root.to_owned(), Tree::Surveyed(now));
@@ -224,7 +224,7 @@ impl<S: Shelf> Engine<S> {
             }
             return Ok(());
         }
-        // Until the record names it, its content is pinned.
+        // The content is pinned until the record names it.
         let mut pin = None;
         if !is_kept {
             let (mut state, content) = self.earlier(before, change).await?;
@@ -242,7 +242,7 @@ impl<S: Shelf> Engine<S> {
         Ok(())
     }
 
-    /// What a file was before it changed, and its content.
+    /// Returns the state of a file before its change, and its content.
     async fn earlier(&self, before: &TreeSurvey, change: &Change) -> Result<(State, Option<Vec<u8>>), CheckpointError> {
         let Was::Known(was) = &change.was else {
             let above = change.now.path.ancestors().skip(1);
@@ -259,7 +259,7 @@ impl<S: Shelf> Engine<S> {
         })
     }
 
-    /// Looks over a whole directory. `None` if that cannot be done: the reason is recorded.
+    /// Scans a whole directory. `None` if that fails: the reason is recorded.
     async fn look_over(
         &self,
         baseline: &mut Baseline,
@@ -271,7 +271,8 @@ impl<S: Shelf> Engine<S> {
         self.usable(baseline, root, found, survey)
     }
 
-    /// What a look has found, if that is all. Else the directory is given up, and the reason is recorded.
+    /// Returns the result of a scan, if it is complete. Otherwise the directory is given up, and the reason is
+    /// recorded.
     fn usable(
         &self,
         baseline: &mut Baseline,
@@ -291,7 +292,8 @@ impl<S: Shelf> Engine<S> {
         None
     }
 
-    /// Whether a file is not read because it may hold secrets, and the session has not changed it by a tool that keeps it.
+    /// `true` if the file is not read because it may contain secrets, and the session has not changed it by a tool that
+    /// keeps it.
     fn is_secret(&self, path: &Path, root: &Path) -> bool {
         path.strip_prefix(root).is_ok_and(self.secrets)
             && self.core.look(|history| history.left(path).is_none()).unwrap_or(true)
@@ -304,7 +306,7 @@ impl<S: Shelf> Engine<S> {
         }
     }
 
-    /// What the files at which two surveys differ, or may differ, are now.
+    /// Returns the present states of the files at which two surveys differ, or may differ.
     async fn read_changes(
         &self,
         baseline: &Baseline,
@@ -322,7 +324,7 @@ impl<S: Shelf> Engine<S> {
                 None if before == Some(Surveyed::LeftOut) => Was::Unseen,
                 None => Was::Absent,
             };
-            // What the session makes is no secret of others.
+            // A file created by the session is no secret of others.
             let is_own = changed_by == ChangedBy::Session && matches!(was, Was::Absent);
             let state = match now {
                 None => Some(State::Absent { parents: 0 }),
@@ -345,7 +347,7 @@ impl<S: Shelf> Engine<S> {
         Ok(found.into_iter().map(change).collect())
     }
 
-    /// Files that the session has changed and that ignore files leave out: surveys do not see them.
+    /// Reads files that the session has changed and that ignore files exclude: surveys do not see them.
     async fn read_unseen(
         &self,
         baseline: &Baseline,
@@ -366,7 +368,7 @@ impl<S: Shelf> Engine<S> {
         Ok(found.into_iter().map(change).collect())
     }
 
-    /// Reads files: what they are, and their contents.
+    /// Reads the states and contents of files.
     async fn read(&self, paths: Vec<PathBuf>) -> Result<Vec<Found>, CheckpointError> {
         if paths.is_empty() {
             return Ok(Vec::new());
@@ -377,7 +379,7 @@ impl<S: Shelf> Engine<S> {
         self.off_thread(move |_| Ok(read())).await
     }
 
-    /// Takes in what files are now, with their contents as far as there is room.
+    /// Stores the present states of files, with their contents as far as there is space.
     async fn take_in(&self, baseline: &mut Baseline, found: Vec<Found>) -> Result<(), CheckpointError> {
         let (mut new, mut contents) = (Vec::new(), Vec::new());
         for Found { path, state, content } in found {
@@ -433,7 +435,7 @@ fn size_of(change: &SurveyChange) -> u64 {
     change.now.and_then(|what| what.stamp()).map_or(0, |stamp| stamp.size)
 }
 
-/// Files in groups that are small enough to be in memory at once.
+/// Splits files into groups that are small enough to be in memory at once.
 fn groups<T>(files: Vec<T>, size: impl Fn(&T) -> u64) -> Vec<Vec<T>> {
     let mut groups: Vec<Vec<T>> = Vec::new();
     let mut bytes = 0_u64;

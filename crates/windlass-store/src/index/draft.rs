@@ -1,4 +1,4 @@
-//! A page while it is made.
+//! A page under construction.
 
 use super::filter::Filter;
 use super::listed::{ListedSession, PageCursor, PageSource, SessionMatch, SessionPage};
@@ -8,20 +8,20 @@ use std::io;
 use std::path::Path;
 use windlass_session::{LogText, SearchWords, SessionDigest, SessionSummary};
 
-/// Most texts of a session that are shown as matches.
+/// Maximum number of texts of a session that are shown as matches.
 pub(super) const MATCHES: usize = 3;
 
-/// A page that is being made.
+/// A page under construction.
 #[derive(Debug)]
 pub(super) struct Draft<'a> {
     filter: &'a Filter,
     sessions: Vec<ListedSession>,
     skipped: Vec<SkippedFile>,
-    /// The last log that was looked at.
+    /// Last log that was processed.
     last: Option<&'a LogFile>,
 }
 
-/// What a log says to a search.
+/// Facts from a log for a search.
 #[derive(Debug)]
 pub(super) struct Said {
     pub(super) summary: SessionSummary,
@@ -34,12 +34,12 @@ impl<'a> Draft<'a> {
         Self { filter, sessions: Vec::new(), skipped, last: None }
     }
 
-    /// Whether the page takes no more sessions.
+    /// `true` if the page has reached its limit.
     pub(super) fn is_full(&self) -> bool {
         self.sessions.len() >= self.filter.limit
     }
 
-    /// Notes that a log was looked at, and takes its session if it fits.
+    /// Records that a log was processed, and adds its session if it matches.
     pub(super) fn take(&mut self, log: &'a LogFile, said: Option<Said>) {
         self.last = Some(log);
         if let Some(Said { summary, digest, matches }) = said {
@@ -55,13 +55,13 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Notes a log that cannot be read. One that is gone is none.
+    /// Records a log that cannot be read. A missing log is ignored.
     pub(super) fn skip(&mut self, log: &'a LogFile, error: &io::Error) {
         self.last = Some(log);
         self.skipped.extend(skipped(&log.path, error));
     }
 
-    /// The page. `more` says whether logs are left behind the last one that was looked at.
+    /// Returns the page. `more`: `true` if logs are left after the last processed one.
     pub(super) fn finish(self, source: PageSource, more: bool) -> SessionPage {
         let next = self.last.filter(|_| more);
         let next = next.map(|log| PageCursor { session: log.id.clone(), modified: Some(log.millis()) });
@@ -69,13 +69,13 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// What is reported of a log that cannot be read. One that is gone is none.
+/// Returns the report of a log that cannot be read. A missing log is ignored.
 pub(super) fn skipped(path: &Path, error: &io::Error) -> Option<SkippedFile> {
     let is_gone = error.kind() == io::ErrorKind::NotFound;
     (!is_gone).then(|| SkippedFile { path: path.to_owned(), reason: error.to_string() })
 }
 
-/// The part of a text that is shown for a search.
+/// Returns the part of a text that is shown for a search.
 pub(super) fn matched(words: &SearchWords, text: &LogText) -> SessionMatch {
     let snippet = words.snippet(&text.text);
     SessionMatch { kind: text.kind, at: text.at, snippet: snippet.text, marks: snippet.marks }

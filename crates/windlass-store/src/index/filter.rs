@@ -1,4 +1,4 @@
-//! What narrows a list.
+//! Filter of a list.
 
 use super::listed::PageCursor;
 use crate::locate::is_session_of;
@@ -6,14 +6,14 @@ use std::path::Path;
 use windlass_session::{ProjectKey, SearchWords, SessionSummary};
 use windlass_types::Timestamp;
 
-/// How many sessions a page holds unless it is said.
+/// Default number of sessions of a page.
 const PAGE: usize = 50;
 
-/// What narrows a list, and how much of it is wanted.
+/// Conditions of a list, and its range.
 #[derive(Debug, Clone)]
 pub(super) struct Filter {
     pub(super) words: Option<SearchWords>,
-    /// The project in whose folders to look.
+    /// Project whose folders are searched.
     pub(super) project: Option<ProjectKey>,
     pub(super) title: Option<String>,
     pub(super) tag: Option<String>,
@@ -41,29 +41,29 @@ impl Filter {
         }
     }
 
-    /// The project of a directory.
+    /// Returns the project of a directory.
     pub(super) fn project_of(given: &Path) -> ProjectKey {
         let resolved = std::fs::canonicalize(given);
         ProjectKey::of(resolved.as_deref().unwrap_or(given))
     }
 
-    /// `true` if a session is of the directory that is wanted, as its log says.
+    /// `true` if the log of the session names the wanted directory.
     pub(super) fn is_of_directory(&self, summary: &SessionSummary) -> bool {
         self.project.as_ref().is_none_or(|project| is_session_of(project, summary.cwd.as_deref()))
     }
 
-    /// Whether more is asked of sessions than the ends of the logs of one page say.
+    /// `true` if the ends of the logs of one page do not contain all requested facts.
     #[cfg(feature = "index")]
     pub(super) fn needs_facts(&self) -> bool {
         self.words.is_some() || self.digests || self.tag.is_some() || self.title.is_some()
     }
 
-    /// `true` if a session has the title and the tag that are wanted, and is of the directory.
+    /// `true` if a session has the wanted title, tag and directory.
     pub(super) fn fits(&self, summary: &SessionSummary) -> bool {
         self.has(summary.custom_title.as_deref(), summary.tag.as_deref()) && self.is_of_directory(summary)
     }
 
-    /// Whether these are the title and the tag that are wanted.
+    /// `true` if these are the wanted title and tag.
     pub(super) fn has(&self, title: Option<&str>, tag: Option<&str>) -> bool {
         let folded = |title: &str| title.trim().to_lowercase();
         let begins = |wanted: &str| title.is_some_and(|title| folded(title).starts_with(&folded(wanted)));

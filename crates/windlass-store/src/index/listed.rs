@@ -1,4 +1,4 @@
-//! Pages of lists, and what is on them.
+//! Pages of lists, and their contents.
 
 use crate::SkippedFile;
 use std::fmt;
@@ -12,28 +12,28 @@ use windlass_types::{SessionId, Timestamp};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SessionPage {
-    /// The sessions, the last changed first.
+    /// Sessions, the last changed first.
     pub sessions: Vec<ListedSession>,
-    /// Where the next page begins. `None`: this is the last one.
+    /// Start of the next page. `None`: this is the last one.
     pub next: Option<PageCursor>,
-    /// What was asked for the sessions.
+    /// Source of the page.
     pub source: PageSource,
-    /// What is named like a session and cannot be read, in no particular order.
+    /// Unreadable files with the name of a session, in no particular order.
     pub skipped: Vec<SkippedFile>,
 }
 
-/// What a page was made from.
+/// Source of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PageSource {
-    /// The index beside the logs, brought up to date first.
+    /// Index beside the logs, updated first.
     Index,
-    /// The logs alone: the index is not needed for this page, was not to be asked, or is not built into this program.
+    /// Logs alone: the index is not needed for this page, was excluded, or is not built into this program.
     Logs,
-    /// The logs, since the index cannot be used.
+    /// Logs, because the index cannot be used.
     #[non_exhaustive]
     LogsInsteadOfIndex {
-        /// Why not, for people.
+        /// Reason, for people.
         problem: String,
     },
 }
@@ -42,56 +42,58 @@ pub enum PageSource {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ListedSession {
-    /// Its id.
+    /// Id of the session.
     pub id: SessionId,
-    /// The project that it is stored for.
+    /// Project that the session is stored for.
     pub project: ProjectKey,
-    /// The file of its log.
+    /// Path of the log.
     pub log: PathBuf,
-    /// Whether it is in one of the homes that are only read.
+    /// `true` if the session is in one of the read-only homes.
     pub only_read: bool,
-    /// What lists show of it.
+    /// Summary for lists.
     pub summary: SessionSummary,
-    /// What its log adds up to, if that was [asked for](crate::SessionSearch::with_digests).
+    /// Digest of the log, if [requested](crate::SessionSearch::with_digests).
     pub digest: Option<SessionDigest>,
-    /// Where the words of a search stand, the texts with most of them first; at most three.
+    /// Matches of a search, the texts with most words first; at most three.
     pub matches: Vec<SessionMatch>,
 }
 
 impl ListedSession {
-    /// The directory that it works in. `None` when its log does not say, or names one that it is not stored for.
+    /// Returns the directory that the session works in. `None` when its log names none, or one that it is not stored
+    /// for.
     pub fn directory(&self) -> Option<&Path> {
         let said = self.summary.cwd.as_deref().map(Path::new);
         said.filter(|path| self.project.matches(ProjectKey::of(path).as_str()))
     }
 }
 
-/// A text in which words of a search stand.
+/// A text that contains words of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionMatch {
-    /// Whose text it is.
+    /// Source of the text.
     pub kind: LogTextKind,
-    /// When it was written.
+    /// Time of the text.
     pub at: Option<Timestamp>,
-    /// The part of it with most of the words, in one line of at most 160 characters. It is text of others: filter it
-    /// before it is shown on a terminal.
+    /// Part of the text with most of the words, in one line of at most 160 characters. Untrusted text: filter it before
+    /// showing it on a terminal.
     pub snippet: String,
-    /// Where the words stand in the snippet, in bytes.
+    /// Byte ranges of the words in the snippet.
     pub marks: Vec<Range<usize>>,
 }
 
-/// A place in a list: behind a session. Its text is the id of the session, with the time of its last change or without.
+/// A position in a list: after a session. Its text is the id of the session, optionally with the time of its last
+/// change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageCursor {
     pub(super) session: SessionId,
-    /// When it changed last, in milliseconds since the Unix epoch.
+    /// Time of the last change, in milliseconds since the Unix epoch.
     pub(super) modified: Option<u64>,
 }
 
 impl PageCursor {
-    /// The place behind a session that is listed. A session that changes meanwhile moves to the front, and the place
-    /// stays.
+    /// Returns the position after a listed session. A session that changes meanwhile moves to the front, and the
+    /// position stays.
     pub fn behind(session: &SessionSummary) -> Self {
         Self { session: session.session_id.clone(), modified: Some(session.last_modified) }
     }
@@ -104,7 +106,7 @@ impl fmt::Display for PageCursor {
     }
 }
 
-/// A text that is no place in a list.
+/// A text that is not a position in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PageCursorError {

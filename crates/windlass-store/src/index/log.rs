@@ -1,4 +1,4 @@
-//! Reads one log for a list or a search.
+//! Reading of one log for a list or a search.
 
 use crate::locate::Ends;
 use crate::open;
@@ -8,10 +8,10 @@ use std::path::Path;
 use windlass_session::{LogText, LogTextKind, SessionDigest, SessionSummary};
 use windlass_types::SessionId;
 
-/// Longest line that is read, in bytes. A longer one is passed over.
+/// Maximum length of a line, in bytes. A longer one is skipped.
 const LONGEST: u64 = 16 * 1024 * 1024;
 
-/// The log of a session, open for reading.
+/// Log of a session, open for reading.
 #[derive(Debug)]
 pub(super) struct LogReader {
     file: File,
@@ -25,7 +25,7 @@ impl LogReader {
         Ok(Self { file, metadata })
     }
 
-    /// As it was when the log was opened.
+    /// Returns the metadata from the time when the log was opened.
     #[cfg(feature = "index")]
     pub(super) fn metadata(&self) -> &Metadata {
         &self.metadata
@@ -35,8 +35,8 @@ impl LogReader {
         ends.summary_of(&mut self.file, &self.metadata, id)
     }
 
-    /// Adds the whole lines behind a place to a digest, gives their texts to `found`, and returns the place behind the
-    /// last one. What follows the last line break is not there yet: another process may be writing it.
+    /// Adds the whole lines after an offset to a digest, passes their texts to `found`, and returns the offset after
+    /// the last one. The part after the last line break is not read: another process may be writing it.
     pub(super) fn lines(
         &mut self,
         from: u64,
@@ -64,8 +64,8 @@ impl LogReader {
         }
     }
 
-    /// A digest of what stands at the beginning of a log and before a place: another log, or one that was written anew,
-    /// has another one.
+    /// Returns a digest of the beginning of a log and of the part before an offset, which identifies the log: another
+    /// log, or a rewritten one, has another digest.
     #[cfg(feature = "index")]
     pub(super) fn mark(&mut self, before: u64) -> io::Result<[u8; 32]> {
         const BYTES: u64 = 512;
@@ -80,7 +80,7 @@ impl LogReader {
     }
 }
 
-/// Passes over the rest of a line and returns its length with the line break; `None` where there is no line break.
+/// Skips the rest of a line and returns its length with the line break; `None` without a line break.
 fn skip_line(reader: &mut impl BufRead) -> io::Result<Option<u64>> {
     let mut skipped = 0;
     loop {
@@ -98,7 +98,7 @@ fn skip_line(reader: &mut impl BufRead) -> io::Result<Option<u64>> {
     }
 }
 
-/// What a session is found by beside what was said in it.
+/// Returns the text by which a session is found beside its messages.
 pub(super) fn title_text(summary: &SessionSummary) -> Option<LogText> {
     let said: Vec<&str> = summary.custom_title.iter().chain(&summary.tag).map(String::as_str).collect();
     (!said.is_empty()).then(|| LogText::new(LogTextKind::Title, said.join("\n")))

@@ -1,4 +1,4 @@
-//! Makes a page: by the index, or of the logs alone.
+//! Creation of a page: from the index, or from the logs alone.
 
 use super::draft::{Draft, MATCHES, Said, matched};
 use super::filter::Filter;
@@ -11,7 +11,7 @@ use crate::locate::{Ends, Roots};
 use std::io;
 use windlass_session::{LogText, SUMMARY_BYTES, SearchWords, SessionDigest, StoreError};
 
-/// How much of the logs is read for one page, in bytes. A page that would need more ends early.
+/// Maximum number of log bytes read for one page. A page that would need more ends early.
 const MOST_READ: u64 = 256 * 1024 * 1024;
 
 pub(super) fn page(roots: &Roots, filter: &Filter) -> Result<SessionPage, StoreError> {
@@ -20,9 +20,9 @@ pub(super) fn page(roots: &Roots, filter: &Filter) -> Result<SessionPage, StoreE
     }
     #[cfg(feature = "index")]
     if filter.needs_facts() && !filter.from_logs {
-        // The index is of all projects, so all folders are looked at.
+        // The index covers all projects, so all folders are scanned.
         let walked = walk(roots, None)?;
-        // Nothing is made in a home that has no sessions.
+        // Nothing is created in a home without sessions.
         if walked.logs.is_empty() && !sqlite::is_there(roots) {
             return of_logs(filter, walked, PageSource::Logs);
         }
@@ -42,7 +42,7 @@ fn of_logs(filter: &Filter, walked: Walked, source: PageSource) -> Result<Sessio
     let mut logs = wanted(filter, &logs)?.into_iter().peekable();
     while !draft.is_full() && read < MOST_READ {
         let Some(log) = logs.next() else { break };
-        // Of others the ends are read.
+        // For other filters the ends are read.
         read += if reads_whole { log.size } else { log.size.min(2 * SUMMARY_BYTES as u64) };
         match said(filter, log, &mut ends) {
             Ok(said) => draft.take(log, said),
@@ -52,7 +52,7 @@ fn of_logs(filter: &Filter, walked: Walked, source: PageSource) -> Result<Sessio
     Ok(draft.finish(source, logs.peek().is_some()))
 }
 
-/// What a log says to a search; `None` if it does not fit.
+/// Returns the facts from a log for a search; `None` if it does not match.
 fn said(filter: &Filter, log: &LogFile, ends: &mut Ends) -> io::Result<Option<Said>> {
     let mut reader = LogReader::open(&log.path)?;
     let Some(summary) = reader.summary(ends, &log.id)? else { return Ok(None) };
@@ -71,13 +71,13 @@ fn said(filter: &Filter, log: &LogFile, ends: &mut Ends) -> io::Result<Option<Sa
     Ok(found.matches().map(|matches| Said { summary, digest: Some(digest), matches }))
 }
 
-/// What of the words of a search was found in the texts of one session.
+/// Matches of a search in the texts of one session.
 #[derive(Debug)]
 struct Found<'a> {
     words: &'a SearchWords,
-    /// The words that were found in any text.
+    /// Bits of the words found in any text.
     bits: u32,
-    /// The texts with most words, and how many each has.
+    /// Texts with most words, each with their number.
     best: Vec<(u32, LogText)>,
 }
 
@@ -86,7 +86,7 @@ impl<'a> Found<'a> {
         Self { words, bits: 0, best: Vec::new() }
     }
 
-    /// Looks for the words in the next text.
+    /// Searches the words in the next text.
     fn look(&mut self, text: &LogText) {
         let bits = self.words.found_in(&text.text);
         let count = bits.count_ones();
@@ -98,7 +98,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// The matches; `None` if a word was not found.
+    /// Returns the matches; `None` if a word was not found.
     fn matches(self) -> Option<Vec<SessionMatch>> {
         if self.bits != self.words.all() {
             return None;

@@ -1,10 +1,11 @@
-//! The index: SQLite beside the logs.
+//! Session index: SQLite beside the logs.
 //!
-//! It holds nothing that the logs do not say. Each use brings it up to date first, from the lines that logs have got since.
-//! One that is damaged or of another version is made anew; one that cannot be used is left, and the logs are read.
+//! All of its content is derived from the logs. Each use updates it first, from the lines that were added to logs
+//! since. A damaged index, or one of another version, is rebuilt; if it cannot be used, it is left alone and the logs
+//! are read.
 //!
-//! Who uses it holds a shared lock beside it, and who replaces it an exclusive one: a connection that is open while the
-//! file is replaced would write into the journal of the new one.
+//! A user of the index holds a shared lock beside it, a replacement an exclusive one: a connection that is open while
+//! the file is replaced would write into the journal of the new one.
 
 mod query;
 mod refresh;
@@ -25,27 +26,27 @@ use trouble::Trouble;
 use windlass_session::StoreError;
 use windlass_tool::private_file;
 
-/// The folder of the index in the home.
+/// Folder of the index in the home.
 const FOLDER: &str = "windlass-index";
 
-/// The file of the index, and what SQLite keeps beside it.
+/// File of the index, and SQLite's files beside it.
 const FILE: &str = "sessions.sqlite3";
 const BESIDE: [&str; 3] = ["sessions.sqlite3-wal", "sessions.sqlite3-shm", "sessions.sqlite3-journal"];
 
-/// How often a lock is tried again: for 2 seconds.
+/// Number of attempts to lock: for 2 seconds.
 const TRIES: u32 = 200;
 
-/// The folder of the index of a home.
+/// Returns the folder of the index of a home.
 fn folder(roots: &Roots) -> PathBuf {
     fs::canonicalize(&roots.home).unwrap_or_else(|_| roots.home.clone()).join(FOLDER)
 }
 
-/// Whether there is an index.
+/// `true` if there is an index.
 pub(super) fn is_there(roots: &Roots) -> bool {
     folder(roots).join(FILE).is_file()
 }
 
-/// Removes what the index keeps of a log that was deleted. If that is not possible now, the next use does it.
+/// Removes a deleted log from the index. If that fails now, the next use does it.
 pub(super) fn forget(roots: &Roots, log: &Path) {
     let forget = || -> Result<(), Trouble> {
         let folder = folder(roots);
@@ -59,7 +60,7 @@ pub(super) fn forget(roots: &Roots, log: &Path) {
     }
 }
 
-/// A page by the index, or why that cannot be used. The inner error is that of the search.
+/// Returns a page from the index, or the reason why that cannot be used. The inner error is that of the search.
 pub(super) fn page(roots: &Roots, filter: &Filter, walked: &Walked) -> Result<Result<SessionPage, StoreError>, String> {
     let folder = folder(roots);
     disk::create_dirs(&folder).map_err(|error| error.to_string())?;
@@ -101,7 +102,7 @@ fn page_of(
     Ok(Ok(draft.finish(PageSource::Index, more)))
 }
 
-/// Takes the lock beside the index.
+/// Acquires the lock beside the index.
 fn lock(folder: &Path, take: impl Fn(&File) -> Result<(), TryLockError>) -> Result<File, Trouble> {
     let path = folder.join("lock");
     let file = open::append(&path, true).map_err(|error| Trouble::io(&path, &error))?;
@@ -112,7 +113,7 @@ fn lock(folder: &Path, take: impl Fn(&File) -> Result<(), TryLockError>) -> Resu
     }
 }
 
-/// Removes an index that cannot be read, so that the next use makes a new one.
+/// Removes an unreadable index, so that the next use creates a new one.
 fn replace(folder: &Path) -> Result<(), Trouble> {
     let _alone = lock(folder, File::try_lock)?;
     for name in BESIDE.into_iter().chain([FILE]) {
@@ -126,7 +127,7 @@ fn replace(folder: &Path) -> Result<(), Trouble> {
 }
 
 fn connect(path: &Path) -> Result<Connection, Trouble> {
-    // SQLite would make it readable by others, and what it keeps beside the file has the file's mode.
+    // SQLite would make it readable by others, and its files beside it have the file's mode.
     drop(open::append(path, true).map_err(|error| Trouble::io(path, &error))?);
     let mut connection = Connection::open_with_flags(path, schema::FLAGS)?;
     schema::prepare(&mut connection)?;

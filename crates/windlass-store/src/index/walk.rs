@@ -1,4 +1,4 @@
-//! Which logs there are, without reading them.
+//! Enumeration of logs, without reading them.
 
 use super::filter::Filter;
 use super::listed::PageCursor;
@@ -11,37 +11,37 @@ use std::path::{Path, PathBuf};
 use windlass_session::{ProjectKey, StoreError, StoreErrorKind};
 use windlass_types::SessionId;
 
-/// The log of a session as its folder shows it.
+/// A log of a session as listed in its folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LogFile {
     pub(super) id: SessionId,
-    /// The name of its folder.
+    /// Name of the folder.
     pub(super) project: ProjectKey,
     pub(super) path: PathBuf,
-    /// The path as a text. Texts are compared and hashed faster.
+    /// Path as text, which is faster to compare and hash.
     pub(super) place: String,
     pub(super) only_read: bool,
-    /// In bytes.
+    /// Size in bytes.
     pub(super) size: u64,
-    /// When it changed last, in nanoseconds since the Unix epoch.
+    /// Time of the last change, in nanoseconds since the Unix epoch.
     pub(super) modified: u64,
 }
 
 impl LogFile {
-    /// When it changed last, in milliseconds since the Unix epoch.
+    /// Returns the time of the last change, in milliseconds since the Unix epoch.
     pub(super) fn millis(&self) -> u64 {
         self.modified / 1_000_000
     }
 }
 
-/// What stands in the folders of sessions.
+/// Entries of the folders of sessions.
 #[derive(Debug, Default)]
 pub(super) struct Walked {
     pub(super) logs: Vec<LogFile>,
     pub(super) skipped: Vec<SkippedFile>,
 }
 
-/// All logs of a project, or of all.
+/// Returns all logs of a project, or of all projects.
 pub(super) fn walk(roots: &Roots, project: Option<&ProjectKey>) -> Result<Walked, StoreError> {
     roots.check_home()?;
     let mut walked = Walked::default();
@@ -67,7 +67,7 @@ impl Walked {
         let entries = match fs::read_dir(folder) {
             Ok(entries) => entries,
             Err(error) => {
-                // Files may stand beside the folders of projects.
+                // Files may exist beside the folders of projects.
                 if folder.is_dir() {
                     self.skipped.push(SkippedFile { path: folder.to_owned(), reason: error.to_string() });
                 }
@@ -80,7 +80,7 @@ impl Walked {
             let Some(id) = session_id(&path) else { continue };
             let Ok(metadata) = entry.metadata() else { continue };
             if !metadata.is_file() {
-                // Opening says what it is instead.
+                // An attempt to open it gives the reason.
                 let reason = open::read(&path).err().map(|error| error.to_string());
                 self.skipped.extend(reason.map(|reason| SkippedFile { path, reason }));
                 continue;
@@ -96,7 +96,7 @@ impl Walked {
     }
 }
 
-/// The logs that a search looks at, in its order: each session once, the last changed first.
+/// Returns the logs for a search, in its order: each session once, the last changed first.
 pub(super) fn wanted<'a>(filter: &Filter, logs: &'a [LogFile]) -> Result<Vec<&'a LogFile>, StoreError> {
     let is_of_project =
         |log: &&LogFile| filter.project.as_ref().is_none_or(|project| project.matches(log.project.as_str()));
@@ -115,7 +115,7 @@ pub(super) fn wanted<'a>(filter: &Filter, logs: &'a [LogFile]) -> Result<Vec<&'a
     Ok(wanted)
 }
 
-/// The time and the id behind which a page begins.
+/// Returns the time and the id after which a page begins.
 fn place<'a>(cursor: &'a PageCursor, logs: &[&LogFile]) -> Result<(u64, &'a SessionId), StoreError> {
     let known = || logs.iter().find(|log| log.id == cursor.session).map(|log| log.millis());
     let modified = cursor.modified.or_else(known).ok_or_else(|| {

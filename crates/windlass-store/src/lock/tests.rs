@@ -9,7 +9,7 @@ use std::time::Duration;
 /// Names the file that [`holder`] locks.
 const FILE: &str = "WINDLASS_LOCK_TEST";
 
-/// A program that has the file, as one has it that is just being started.
+/// Starts a program that has the file, like one that is just being started.
 fn program(held: &Locked) -> Child {
     Command::new("sleep").arg("600").stdin(Stdio::from(held.try_clone().unwrap())).spawn().unwrap()
 }
@@ -46,7 +46,7 @@ fn a_lock_that_is_held_is_refused_and_its_holder_named() {
     }
 }
 
-/// Runs in a process of its own: locks the file, reports that, and starts a program that has it.
+/// Runs in a process of its own: locks the file, reports that, and starts a program that has the file.
 #[test]
 #[ignore = "a part of other tests"]
 fn holder_of_the_lock() {
@@ -57,7 +57,7 @@ fn holder_of_the_lock() {
     let _ = child.wait();
 }
 
-/// A process that holds the lock, and the program that has the file too.
+/// Starts a process that holds the lock, and a program that has the file too.
 fn other_process(path: &Path) -> (Child, u32) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["lock::tests::holder_of_the_lock", "--exact", "--ignored", "--nocapture"])
@@ -102,10 +102,10 @@ fn a_killed_process_leaves_a_lock_no_longer_than_what_it_was_starting() {
     if cfg!(target_os = "linux") {
         assert_eq!(holder(&file), Holder::NoOne);
     }
-    // That is waited for.
+    // The wait covers that time.
     assert_eq!(private_file::LOCK_PAUSE * tries(holder(&file)), Duration::from_secs(1));
     kill(program);
-    // It ends after its signal, not at once.
+    // A killed process ends after its signal, not at once.
     let locked = (0..).find_map(|_| Locked::open(&path, false).ok());
     assert!(locked.is_some());
 }

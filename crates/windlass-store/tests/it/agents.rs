@@ -1,4 +1,4 @@
-//! The files of agents below the main one.
+//! Files of agents below the main one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -81,7 +81,7 @@ async fn what_an_agent_is_stays_as_it_was_when_it_began() {
     more.iter_mut().for_each(|entry| (entry.id, entry.parent) = (EntryId::from_bits(99), Some(EntryId::from_bits(30))));
     write(&store, &agent(&session), other.clone(), more).await;
     assert_eq!(fs::read(meta(&log)).unwrap(), before);
-    // What a kill left before there was a line is no description of anything.
+    // Metadata left by a kill before the first line describe nothing.
     store.delete(&agent(&session)).await.unwrap();
     assert_eq!(fs::read_dir(log.parent().unwrap()).unwrap().count(), 0);
     fs::write(&log, "").unwrap();
@@ -115,7 +115,7 @@ async fn damage_and_foreign_files_hide_no_agent() {
     for name in ["agent-.jsonl", "agent-a.b.jsonl", "other.jsonl", "agent-x.txt"] {
         fs::write(folder.join(name), "{}\n").unwrap();
     }
-    // Other programs keep some in folders of their own.
+    // Other programs keep agents in folders of their own.
     let nested = folder.join("workflows/run-1");
     fs::create_dir_all(&nested).unwrap();
     fs::copy(&log, nested.join("agent-n1.jsonl")).unwrap();

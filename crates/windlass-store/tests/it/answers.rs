@@ -1,4 +1,4 @@
-//! Answers beside a log: who could have put them there.
+//! Answers beside a log: protection against those of other users.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

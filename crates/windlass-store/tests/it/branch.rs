@@ -1,4 +1,4 @@
-//! Copies, notes and observers on real files.
+//! Copies, annotations and observers on real files.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -136,7 +136,7 @@ async fn a_note_on_a_session_of_another_home_stays_in_ours() {
     assert_eq!(summary.custom_title.as_deref(), Some("T"));
 }
 
-/// What was reported to an observer: how far each file is durable.
+/// Reports to an observer: durable length of each file.
 #[derive(Debug, Default)]
 struct Seen(Mutex<Vec<(&'static str, PathBuf, u64)>>);
 

@@ -19,7 +19,7 @@ fn prompt(number: u128) -> Entry {
     Entry::new(id, parent, Timestamp::from_millis(0), EntryKind::User(UserEntry::new(content)))
 }
 
-/// A change of a log, and the words for it.
+/// A change of a log, and its description.
 type Tamper = (&'static str, fn(&Path));
 
 const TAMPERS: [Tamper; 8] = [
@@ -116,7 +116,7 @@ async fn lines_of_others_are_no_change() {
     assert_eq!(names, [folder.file_name().unwrap()], "the lock of the name is gone");
 }
 
-/// Not a test: a process that appends for each line of its input, and says how that went.
+/// Not a test: a process that appends for each line of its input, and reports the result.
 #[tokio::test]
 #[ignore = "run by the test below"]
 async fn appender() {
@@ -185,14 +185,14 @@ async fn a_second_process_does_not_open_a_session_whose_log_was_replaced() {
             let refused = store.delete(&session).await.unwrap_err();
             assert_eq!(refused.kind, StoreErrorKind::InUse, "{refused}");
         }
-        // The first one learns of it before it goes on.
+        // The first process notices it before it continues.
         assert_eq!(first.append(), "failed Changed");
         first.0.kill().unwrap();
         first.0.wait().unwrap();
-        // The file that a killed process left behind locks nothing.
+        // The file left by a killed process locks nothing.
         assert!(store.log_path(&session).with_extension("lock").exists());
         let opened = store.open(&session, &owner, header()).await;
-        // A link in the place of a log is refused for itself.
+        // A link in the place of a log is refused as such.
         if store.log_path(&session).is_symlink() {
             assert_eq!(opened.unwrap_err().kind, StoreErrorKind::Io);
         } else {
@@ -212,7 +212,7 @@ async fn what_killed_processes_left_behind_in_a_home_is_removed_and_nothing_else
     assert_eq!(store.remove_left_behind().await.unwrap(), 0, "it lives");
     killed.0.kill().unwrap();
     killed.0.wait().unwrap();
-    // A fork or another new content that was cut, and files of others.
+    // The temporary file of an interrupted fork, and files of others.
     let fork = log.with_file_name(format!(".windlass-{:032x}.tmp", 1));
     let others = [log.with_file_name("mine.lock"), log.with_file_name(".windlass-mine.tmp"), log.with_extension("txt")];
     [&fork].into_iter().chain(&others).for_each(|path| std::fs::write(path, "").unwrap());

@@ -1,4 +1,4 @@
-//! The JSONL store keeps the contract of a session store.
+//! Conformance of the JSONL store with the contract of a session store.
 
 use std::fs;
 use windlass_store::JsonlStore;
@@ -42,7 +42,7 @@ async fn opening_leaves_no_file_behind() {
     assert!(jsonl.log_path(&key).exists(), "the lock is on a file");
     jsonl.close(lease).await.unwrap();
     assert!(!jsonl.log_path(&key).exists());
-    // What a kill leaves is no session, and can be opened and created.
+    // A file left by a kill is not a session, and can be opened and created.
     fs::write(jsonl.log_path(&key), "").unwrap();
     assert!(jsonl.find(&key.session).await.unwrap().is_none());
     let lease = jsonl.open(&key, &Owner::new(1, "x"), store::header()).await.unwrap();

@@ -1,4 +1,4 @@
-//! What is on disk, and what happens when the disk does not play along.
+//! Files on disk, and failures of the disk.
 
 use std::fs;
 use std::path::Path;
@@ -224,7 +224,7 @@ async fn a_copy_that_fails_hides_nothing() {
     let key = key("import", 2);
     store_all(&JsonlStore::new(other.path()), &key, vec![prompt(0, None)]).await;
     let store = JsonlStore::with_imports(home.path(), vec![other.path().to_owned()]);
-    // The folder takes no file from any account.
+    // The folder accepts no file from any account.
     let folder = store.log_path(&key).parent().unwrap().to_owned();
     fs::create_dir_all(folder.parent().unwrap()).unwrap();
     std::os::unix::fs::symlink("/sys/kernel", &folder).unwrap();

@@ -1,4 +1,4 @@
-//! A writer that is killed loses nothing that it acknowledged.
+//! A killed writer loses nothing that it acknowledged.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -11,13 +11,13 @@ use windlass_types::{ContentBlock, Entry, EntryId, EntryKind, Timestamp, UserEnt
 const HOME: &str = "WINDLASS_KILL_TEST_HOME";
 const AGENT: &str = "WINDLASS_KILL_TEST_AGENT";
 
-/// The log of a session, or of an agent of it.
+/// Returns the log of a session, or of an agent of it.
 fn log(agent: Option<&str>) -> SessionKey {
     let session = key("kill", 1);
     agent.map_or_else(|| session.clone(), |agent| session.of_agent(agent.into()))
 }
 
-/// Not a test: the process that is killed. It says which entries are durable.
+/// Not a test: the process that is killed. It reports which entries are durable.
 #[tokio::test]
 #[ignore = "run by the test below"]
 async fn writer() {

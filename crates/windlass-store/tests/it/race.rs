@@ -8,7 +8,7 @@ use windlass_store::JsonlStore;
 use windlass_testkit::store::{header, key};
 use windlass_types::{ContentBlock, Entry, EntryId, EntryKind, Timestamp, UserEntry};
 
-/// How often the session is opened and appended to with success.
+/// Number of times that the session is opened and appended to with success.
 const ROUNDS: u32 = 60;
 
 fn prompt(number: u32) -> Entry {
@@ -17,8 +17,8 @@ fn prompt(number: u32) -> Entry {
     Entry::new(id, None, Timestamp::from_millis(0), EntryKind::User(UserEntry::new(content)))
 }
 
-/// Opens and appends in turn, and counts what was acknowledged, and what of it is not in the
-/// file at the session's path although the lease is still held.
+/// Opens and appends in turn. Returns the number of acknowledged entries, and those that are not in the file at the
+/// session's path although the lease is still held.
 async fn write(store: &JsonlStore, key: &SessionKey) -> (u32, Vec<u32>) {
     let (mut acknowledged, mut lost) = (0, Vec::new());
     let mut number = 0;

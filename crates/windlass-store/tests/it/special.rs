@@ -1,4 +1,4 @@
-//! Files that are no logs at all.
+//! Files that are not logs at all.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -22,7 +22,7 @@ fn fifo(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
-/// Everything that can stand in the place of a file, by name.
+/// Creates every kind of entry that can be in the place of a file, and returns the paths.
 fn odd_files(folder: &Path, name: impl Fn(u32) -> String) -> Vec<PathBuf> {
     let path = |number| folder.join(name(number));
     fifo(&path(1));

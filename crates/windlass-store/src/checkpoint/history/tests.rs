@@ -38,7 +38,7 @@ fn the_first_state_since_a_checkpoint_counts() {
         begin(3),
         kept(3, "/a", file("a3")),
         kept(3, "/b", absent.clone()),
-        // A late record of an earlier prompt is about what is there now.
+        // A late record of an earlier prompt is about the present state.
         kept(1, "/c", file("c3")),
     ]);
     let later = [("/b".to_owned(), absent), ("/c".to_owned(), file("c3"))];
@@ -64,14 +64,14 @@ fn room_is_made_by_dropping_the_oldest_contents_that_no_other_checkpoint_needs()
     assert_eq!(full.make_room(2, 20, None), Some(Room::default()));
     let room = full.make_room(3, 20, None).unwrap();
     assert_eq!((room.through, room.removed), (Some(id(1)), vec![blake3::hash(b"1234")]));
-    // The same when it is read from its records.
+    // The same history when it is read from its records.
     let mut dropped = history(records.clone());
     dropped.apply(Record::Dropped { through: id(1) });
     assert_eq!(targets(&full, 1), targets(&dropped, 1));
     let [(_, State::Unkept { why }), ..] = &targets(&full, 1)[..] else { panic!() };
     assert!(why.contains("dropped"));
     assert_eq!(targets(&full, 2), targets(&history(records.clone()), 2));
-    // What a rewind needs stays, and so does what the last checkpoint kept.
+    // Contents needed by a rewind stay, and so do those of the last checkpoint.
     assert_eq!(history(records.clone()).make_room(10, 20, Some(&id(2))), None);
     assert_eq!(history(records).make_room(21, 20, None), None);
 }
@@ -107,13 +107,13 @@ fn what_is_pinned_counts_and_is_not_dropped() {
     assert_eq!(full.pin(other, 6, 9), None, "there is no room for both");
     assert_eq!(full.make_room(6, 9, None), None, "there is no way to make some");
     assert!(targets(&full, 1).contains(&("/a".to_owned(), file("1234"))), "so no content is dropped");
-    // Dropped for something that does fit, it still is there for the record that names it.
+    // Dropped to make space for another content, it still exists for the record that names it.
     full.apply(Record::Dropped { through: id(1) });
     assert!(full.has_object(&hash));
     full.apply(kept(2, "/b", file("1234")));
     full.unpin(&hash);
     assert!(full.has_object(&hash) && !full.fits(6, 9));
-    // What is put and not yet recorded takes room as well, and gives it back.
+    // A content that is put and not yet recorded occupies space as well, and frees it again.
     assert_eq!(full.pin(other, 6, 10), Some(false));
     assert!(!full.fits(1, 10));
     full.stored(&other);

@@ -1,4 +1,4 @@
-//! Asks the index.
+//! Queries of the index.
 
 use super::schema::TEXT_BITS;
 use super::trouble::Trouble;
@@ -11,14 +11,14 @@ use std::collections::{BTreeMap, HashSet};
 use windlass_session::{LogText, SearchWords, SessionSummary};
 use windlass_types::Timestamp;
 
-/// A search that is being carried out.
+/// A search in progress.
 #[derive(Debug)]
 pub(super) struct Query<'a> {
     connection: &'a Connection,
     filter: &'a Filter,
-    /// The sessions that have all words, the title and the tag that are looked for; `None`: all have.
+    /// Sessions that have all words, the title and the tag; `None`: no condition.
     having: Option<HashSet<i64>>,
-    /// The texts in which each word stands, in order.
+    /// Texts that contain each word, in order.
     texts: Vec<Vec<i64>>,
 }
 
@@ -39,19 +39,19 @@ impl<'a> Query<'a> {
         Ok(Self { connection, filter, having, texts })
     }
 
-    /// Whether a session can be part of the list, as far as that is known without reading its row.
+    /// `true` if a session may match, as far as that is known without reading its row.
     pub(super) fn may_fit(&self, session: i64) -> bool {
         self.having.as_ref().is_none_or(|having| having.contains(&session))
     }
 
-    /// What is known of a session; `None` if it does not fit.
+    /// Returns the indexed facts of a session; `None` if it does not match.
     pub(super) fn said(&self, session: i64, place: &str) -> Result<Option<Said>, Trouble> {
         if !self.may_fit(session) {
             return Ok(None);
         }
         let row: Option<(Option<String>, String)> = self
             .connection
-            // Another process may have given the number to another log meanwhile.
+            // Another process may have assigned the number to another log meanwhile.
             .prepare_cached("SELECT summary, digest FROM sessions WHERE number = ?1 AND path = ?2")?
             .query_row((session, place), |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
@@ -68,7 +68,7 @@ impl<'a> Query<'a> {
         Ok(Some(Said { summary, digest, matches: matches.unwrap_or_default() }))
     }
 
-    /// The texts of a session with most words of the search.
+    /// Returns the texts of a session with most words of the search.
     fn matches(&self, session: i64, words: &SearchWords) -> Result<Vec<SessionMatch>, Trouble> {
         let (first, behind) = (session << TEXT_BITS, (session + 1) << TEXT_BITS);
         let mut texts: BTreeMap<i64, u32> = BTreeMap::new();
@@ -93,15 +93,14 @@ impl<'a> Query<'a> {
     }
 }
 
-/// The texts in which a word stands, in order. FTS5 puts them together anew for each question about the beginning of a
-/// word, so it is asked once.
+/// Returns the texts that contain a word, in order. FTS5 collects them anew for each prefix query, so it is asked once.
 fn texts_with(connection: &Connection, word: &str) -> Result<Vec<i64>, Trouble> {
     let mut statement = connection.prepare_cached("SELECT rowid FROM words WHERE words MATCH ?1 ORDER BY rowid")?;
     let texts = statement.query_map([term(word)], |row| row.get(0))?;
     Ok(texts.collect::<Result<_, _>>()?)
 }
 
-/// The sessions with the title and the tag that are wanted.
+/// Returns the sessions with the wanted title and tag.
 fn noted(connection: &Connection, filter: &Filter) -> Result<HashSet<i64>, Trouble> {
     let mut statement =
         connection.prepare("SELECT number, title, tag FROM sessions WHERE title IS NOT NULL OR tag IS NOT NULL")?;
@@ -116,7 +115,7 @@ fn noted(connection: &Connection, filter: &Filter) -> Result<HashSet<i64>, Troub
     Ok(sessions)
 }
 
-/// A word as a term that other words begin with. It consists of letters and digits.
+/// Returns a word as a prefix term. It consists of letters and digits.
 fn term(word: &str) -> String {
     format!("\"{word}\" *")
 }

@@ -1,4 +1,4 @@
-//! Brings the index up to date with the logs.
+//! Updates of the index from the logs.
 
 use super::schema::{TEXT_BITS, text_id};
 use super::trouble::Trouble;
@@ -13,24 +13,24 @@ use std::io;
 use std::path::{Path, PathBuf};
 use windlass_session::{LogText, SessionDigest, SessionSummary, words};
 
-/// How much one transaction takes in: other processes wait for it.
+/// Maximum size of one transaction, in logs and bytes: other processes wait for it.
 const BATCH_LOGS: usize = 64;
 const BATCH_BYTES: u64 = 16 * 1024 * 1024;
 
-/// How far logs are in the index, by their places.
+/// Index states of logs, by their paths.
 pub(super) type States = HashMap<String, State>;
 
-/// How far a log is in the index.
+/// Index state of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct State {
-    /// The number of the session.
+    /// Number of the session.
     pub(super) number: i64,
     size: u64,
     modified: u64,
 }
 
-/// Takes in what logs have got since, and forgets those below the roots that are gone. Returns what is known then, and
-/// the logs that cannot be read.
+/// Indexes the lines that were added to logs since, and removes missing logs below the roots. Returns the states after
+/// that, and the logs that cannot be read.
 pub(super) fn refresh(
     connection: &mut Connection,
     roots: &[PathBuf],
@@ -56,7 +56,7 @@ pub(super) fn refresh(
     Ok((known, unread))
 }
 
-/// Takes in logs, some in each transaction, and returns those that cannot be read.
+/// Indexes logs, several in each transaction, and returns those that cannot be read.
 fn take_in_all(
     connection: &mut Connection,
     stale: &[&LogFile],
@@ -94,7 +94,7 @@ fn states(connection: &Connection) -> Result<States, Trouble> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Removes what is kept of the session with this log.
+/// Removes the session with this log from the index.
 pub(super) fn forget_log(connection: &mut Connection, log: &Path) -> Result<(), Trouble> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let path = log.to_string_lossy();
@@ -106,7 +106,7 @@ pub(super) fn forget_log(connection: &mut Connection, log: &Path) -> Result<(), 
     Ok(transaction.commit()?)
 }
 
-/// Removes what is kept of a session.
+/// Removes a session from the index.
 fn forget(transaction: &Transaction<'_>, number: i64) -> Result<(), Trouble> {
     let (first, last) = (number << TEXT_BITS, (number << TEXT_BITS) | ((1 << TEXT_BITS) - 1));
     transaction.prepare_cached("DELETE FROM words WHERE rowid BETWEEN ?1 AND ?2")?.execute([first, last])?;
@@ -115,7 +115,7 @@ fn forget(transaction: &Transaction<'_>, number: i64) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// How far a log was read.
+/// Reading progress of a log.
 #[derive(Debug, Default)]
 struct Progress {
     read: u64,
@@ -123,7 +123,7 @@ struct Progress {
     digest: SessionDigest,
 }
 
-/// Takes in a log as far as it is not yet. The inner error is that of the log, of which nothing is kept then.
+/// Indexes the new lines of a log. The inner error is that of the log, of which nothing is kept then.
 fn take_in(transaction: &Transaction<'_>, log: &LogFile, ends: &mut Ends) -> Result<io::Result<i64>, Trouble> {
     let mut reader = match LogReader::open(&log.path) {
         Ok(reader) => reader,
@@ -173,13 +173,14 @@ fn take_in(transaction: &Transaction<'_>, log: &LogFile, ends: &mut Ends) -> Res
     Ok(Ok(number))
 }
 
-/// The number of a session, and how far its log was read: from the beginning, if it is new or was written anew.
+/// Returns the number of a session, and the reading progress of its log: at the beginning, if it is new or was
+/// rewritten.
 fn begin(
     transaction: &Transaction<'_>,
     path: &str,
     reader: &mut LogReader,
 ) -> Result<io::Result<(i64, Progress)>, Trouble> {
-    // Another process may have taken it in meanwhile.
+    // Another process may have indexed it meanwhile.
     let known: Option<(i64, u64, [u8; 32], i64, String)> = transaction
         .prepare_cached("SELECT number, read, mark, texts, digest FROM sessions WHERE path = ?1")?
         .query_row([path], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))
@@ -197,7 +198,7 @@ fn begin(
     Ok(Ok((transaction.query_row(last, [], |row| row.get(0))?, Progress::default())))
 }
 
-/// Keeps the title and the tag of a session as its first text.
+/// Stores the title and the tag of a session as its first text.
 fn title(transaction: &Transaction<'_>, number: i64, summary: Option<&SessionSummary>) -> Result<(), Trouble> {
     let id = text_id(number, 0);
     transaction.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([id])?;
@@ -208,7 +209,7 @@ fn title(transaction: &Transaction<'_>, number: i64, summary: Option<&SessionSum
     }
 }
 
-/// Keeps a text and its words. One that has no number is one too many.
+/// Stores a text and its words. A text without a number exceeds the limit.
 fn put(transaction: &Transaction<'_>, id: Option<i64>, text: &LogText) -> Result<(), Trouble> {
     let Some(id) = id else { return Ok(()) };
     let found: Vec<String> = words(&text.text).collect();

@@ -1,24 +1,24 @@
-//! The tables of the index.
+//! Tables of the index.
 
 use super::trouble::Trouble;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use std::time::Duration;
 
-/// How the file is opened. It is there already, and no link.
+/// Flags for opening the file, which exists and is not a link.
 pub(super) const FLAGS: OpenFlags =
     OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX).union(OpenFlags::SQLITE_OPEN_NOFOLLOW);
 
-/// How long another process is waited for that writes.
+/// Maximum wait for another process that writes.
 const BUSY: Duration = Duration::from_secs(2);
 
-/// Changes with the tables, with what is kept in them, and with how words are made.
+/// Version of the tables, their contents, and the splitting of words.
 const VERSION: i32 = 1;
 
-/// The tables, each under its name. A text has the number of its session in the upper bits of its own
-/// ([`text_id`]), so that the words of one session are a range. The words are those of `windlass_session::words`,
-/// separated by blanks: no tokenizer of SQLite has a say. Beginnings of two and four characters are kept with their texts,
-/// which serve those of one and three as well: short ones have many words.
+/// Tables by name. A text has the number of its session in the upper bits of its own ([`text_id`]), so that the words
+/// of one session are a range. The words are those of `windlass_session::words`, separated by blanks: no tokenizer of
+/// SQLite is involved. Prefixes of two and four characters are indexed, which serve those of one and three as well:
+/// short ones have many words.
 const TABLES: [(&str, &str); 3] = [
     (
         "sessions",
@@ -34,25 +34,25 @@ const TABLES: [(&str, &str); 3] = [
     ),
 ];
 
-/// How many bits of the number of a text are its place in its session.
+/// Number of bits of a text's number that are its index in its session.
 pub(super) const TEXT_BITS: u32 = 20;
 
-/// The number of a text: 0 is the title of its session. `None` if the session has too many.
+/// Returns the number of a text: 0 is the title of its session. `None` if the session has too many.
 pub(super) fn text_id(session: i64, text: i64) -> Option<i64> {
     let fits = (0..1 << TEXT_BITS).contains(&text) && (0..1 << 40).contains(&session);
     fits.then_some(session << TEXT_BITS | text)
 }
 
-/// Makes the tables, or checks that they are there.
+/// Creates the tables, or checks that they exist.
 pub(super) fn prepare(connection: &mut Connection) -> Result<(), Trouble> {
     connection.busy_timeout(BUSY)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.pragma_update(None, "cell_size_check", true)?;
-    // What was deleted is overwritten.
+    // Deleted data is overwritten.
     connection.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
     connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
-    // A loss of power may cost the last refresh, which is made again.
+    // A power failure may cost the last refresh, which is repeated.
     connection.pragma_update(None, "synchronous", "normal")?;
     if version(connection)? == 0 {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;

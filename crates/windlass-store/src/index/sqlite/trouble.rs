@@ -1,16 +1,16 @@
-//! Why the index cannot be used.
+//! Errors of the index.
 
 use rusqlite::{Error, ErrorCode};
 use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// Why the index cannot be used.
+/// Reason why the index cannot be used.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    /// It is not what this version writes: it is made anew.
+    /// The index is not in the format of this version: it is rebuilt.
     Damaged(String),
-    /// It is in use, or the disk does not allow it: it is left as it is.
+    /// The index is in use, or the disk does not allow it: it is left alone.
     Unusable(String),
 }
 
@@ -47,7 +47,7 @@ impl From<Error> for Trouble {
             )
         );
         let problem = error.to_string();
-        // What is left are rows and tables of another kind than this version writes.
+        // All other errors are rows and tables that this version does not write.
         if is_of_the_system { Self::Unusable(problem) } else { Self::Damaged(problem) }
     }
 }

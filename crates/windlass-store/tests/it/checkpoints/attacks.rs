@@ -1,11 +1,11 @@
-//! Attacks by means of a rewind: files of others, and files that are not where they were.
+//! Attacks by means of a rewind: files of others, and moved files.
 
 use super::*;
 use std::fs;
 use std::os::unix::fs::symlink;
 use windlass_session::NotRestoredKind;
 
-/// A file that only tools have changed is no conflict, however large it is.
+/// A file that only tools have changed is not a conflict, however large it is.
 #[tokio::test]
 async fn a_large_file_that_only_tools_changed_is_rewound() {
     let world = World::new();
@@ -19,14 +19,14 @@ async fn a_large_file_that_only_tools_changed_is_rewound() {
     assert_eq!(done.changed().count(), 1, "{:?}", done.files);
     assert!(!done.files[0].conflict);
     assert_eq!(fs::read(&path).unwrap()[0], b'a');
-    // A change that another program made meanwhile is one.
+    // A change that another program made meanwhile is a conflict.
     fs::write(&path, vec![b'c'; 3 << 20]).unwrap();
     let done = checkpoints.rewind(&done.undo.unwrap(), &options).await.unwrap();
     assert_eq!((done.changed().count(), done.files[0].conflict), (0, true), "{:?}", done.files);
     assert_eq!(fs::read(&path).unwrap()[0], b'c');
 }
 
-/// Whatever takes the place of a directory on the way, nothing outside is made, changed or removed.
+/// Whatever takes the place of a directory on the path, nothing outside is created, changed or removed.
 #[tokio::test]
 async fn a_directory_that_became_a_link_leads_nowhere() {
     for made in [false, true] {
@@ -56,7 +56,7 @@ async fn a_directory_that_became_a_link_leads_nowhere() {
     }
 }
 
-/// A path that begins in the workspace and climbs out of it is outside, also when the index holds it.
+/// A path that begins in the workspace and leaves it with `..` is outside, even if the index contains it.
 #[tokio::test]
 async fn a_path_that_climbs_out_is_not_rewound() {
     let world = World::new();

@@ -20,7 +20,7 @@ fn directory(world: &World, store: &JsonlStore, session: &str) -> PathBuf {
     FileCheckpoints::directory_in(&store.log_path(&key(world, session)).with_extension(""))
 }
 
-/// Three sessions, each of which keeps a file of 1,000 bytes, and that were used one after the other.
+/// Creates three sessions, each of which keeps a file of 1,000 bytes, used one after the other.
 async fn three() -> (World, JsonlStore) {
     let world = World::new();
     let store = JsonlStore::new(world.home.path());

@@ -2,7 +2,7 @@ use super::*;
 use std::fs;
 use windlass_session::{CheckpointErrorKind, NotRestoredKind};
 
-/// Three prompts that change a file, in an index that is closed.
+/// Writes three prompts that change a file, into an index that is closed.
 async fn three(world: &World) -> Vec<u8> {
     let checkpoints = at(&world.directory());
     fs::write(world.path("file"), "0").unwrap();
@@ -23,10 +23,10 @@ async fn an_index_that_was_cut_anywhere_loses_only_its_end() {
         let checkpoints = at(&world.directory());
         let lines = whole[..cut].iter().filter(|byte| **byte == b'\n').count();
         let listed = checkpoints.list().await.unwrap();
-        // A checkpoint begins, a file is kept, a change is noted.
+        // A checkpoint begins, a file is kept, a change is recorded.
         assert_eq!(listed.len(), lines.div_ceil(3), "{cut}");
         assert_eq!(listed.iter().map(|one| one.files).sum::<usize>(), (lines + 1) / 3, "{cut}");
-        // What comes next is whole again.
+        // Later records are intact again.
         checkpoints.begin(&prompt(9)).await.unwrap();
         drop(checkpoints);
         assert!(at(&world.directory()).list().await.unwrap().iter().any(|one| one.id == prompt(9)), "{cut}");
@@ -49,7 +49,7 @@ async fn behind_damage_only_later_checkpoints_are_used() {
         let checkpoints = at(&world.directory());
         for number in 1..=3 {
             match checkpoints.changes(&prompt(number), &world.options()).await {
-                // Each state that is reported is true.
+                // Each reported state is true.
                 Ok(rewind) if !rewind.files.is_empty() => {
                     checkpoints.rewind(&prompt(number), &world.options()).await.unwrap();
                     assert_eq!(

@@ -1,4 +1,4 @@
-//! A process that is killed anywhere, and disks that are full.
+//! A process that is killed at any time, and disks that are full.
 
 use super::*;
 use std::io::{BufRead, BufReader};
@@ -9,7 +9,7 @@ use windlass_session::CheckpointErrorKind;
 
 const WORLD: &str = "WINDLASS_CHECKPOINT_TEST";
 
-/// Not a test: the process that is killed. It says what it has changed.
+/// Not a test: the process that is killed. It reports its changes.
 #[tokio::test]
 #[ignore = "run by the test below"]
 async fn changer() {
@@ -23,7 +23,7 @@ async fn changer() {
             let path = world.join(format!("work/{}", (number + file) % 5));
             let id = ToolUseId::from("call");
             checkpoints.keep(&prompt(number), &id, std::slice::from_ref(&path)).await.unwrap();
-            // Whole, as the tools write.
+            // Written as a whole, like the tools do.
             let (tree, _, _) = ports();
             tree.put_whole(&path, format!("{number} {file}").as_bytes(), Some(0o644)).await.unwrap();
             checkpoints.changed(&id, &[path]).await.unwrap();
@@ -90,7 +90,7 @@ async fn after_a_kill_at_any_time_every_prompt_gives_back_its_files() {
     }
 }
 
-/// Limits how large a file of this process may become: writing fails then as on a full disk.
+/// Limits the file size of this process: writing fails then as on a full disk.
 #[tokio::test]
 #[ignore = "run by the test below"]
 async fn on_a_full_disk() {
@@ -110,7 +110,7 @@ async fn on_a_full_disk() {
     };
     assert_eq!(error.kind, CheckpointErrorKind::Full, "{error}");
     let kept = checkpoints.list().await.unwrap().len();
-    // Room again: what could not be written is written now.
+    // With free space, the failed writes succeed now.
     fs::remove_file(world.join("work/ballast")).unwrap();
     keep(number).await.unwrap();
     drop(checkpoints);

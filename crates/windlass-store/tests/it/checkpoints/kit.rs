@@ -89,7 +89,7 @@ impl Checkpoints for Flawed {
         match self.flaw {
             Flaw::KeepsNothing => self.inner.begin(id).await,
             Flaw::KeepsTheLast => {
-                // Each call hides what the one before kept.
+                // Each call hides the files kept by the one before.
                 let number = self.again.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                 if paths.iter().any(|path| path.ends_with("checkpoints-2/file")) && number % 2 == 1 {
                     for path in paths {

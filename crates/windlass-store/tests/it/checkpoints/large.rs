@@ -1,11 +1,11 @@
-//! Large trees, in which the look before a command relies on what the system reports, and large files.
+//! Large trees, in which the survey before a command relies on reports of the system, and large files.
 
 use super::*;
 use std::fs;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use windlass_session::{ChangedBy, NotRestoredKind, Survey};
 
-/// A tree that is large enough to be watched.
+/// Returns a tree that is large enough to be watched.
 fn large() -> World {
     let world = World::new();
     for at in 0..6_000 {
@@ -34,7 +34,7 @@ async fn in_a_large_tree_changes_of_people_and_of_commands_are_told_apart() {
         look(&checkpoints, &world, ChangedBy::Others).await;
         fs::write(world.path(&own), "of the command").unwrap();
         fs::rename(world.path(&format!("{}", round + 20)), world.path(&format!("renamed{round}"))).unwrap();
-        // A change that nobody reports: through a name outside of the tree.
+        // An unreported change: through a name outside the tree.
         let outside = world.home.path().join(format!("outside{round}"));
         fs::hard_link(world.path(&format!("{}/{}", round + 30, round + 30)), &outside).unwrap();
         fs::write(&outside, "through another name").unwrap();
@@ -75,7 +75,7 @@ async fn a_file_of_one_gigabyte_that_nothing_tracks_is_neither_read_nor_touched(
     let done = checkpoints.rewind(&prompt(1), &world.options()).await.unwrap();
     assert_eq!(done.changed().map(|file| file.path.clone()).collect::<Vec<_>>(), [world.path("small")]);
     assert_eq!((stamp(), fs::read_to_string(world.path("small")).unwrap()), (before, "1".to_owned()));
-    // One that a command removes is named, and is not made again.
+    // A large file removed by a command is named, and is not restored.
     look(&checkpoints, &world, ChangedBy::Others).await;
     fs::remove_file(&path).unwrap();
     look(&checkpoints, &world, ChangedBy::Session).await;
@@ -95,7 +95,7 @@ async fn large_files_come_back_whose_blocks_the_baseline_may_share() {
     let checkpoints = at(&world.directory());
     checkpoints.begin(&prompt(1)).await.unwrap();
     look(&checkpoints, &world, ChangedBy::Others).await;
-    // In place, cut, replaced, removed; one stays.
+    // Changed in place, cut, replaced, removed; one stays.
     let open = |path| fs::OpenOptions::new().write(true).open(path).unwrap();
     open(&paths[0]).write_all_at(b"changed", 300_000).unwrap();
     open(&paths[1]).set_len(10).unwrap();

@@ -56,7 +56,7 @@ async fn the_oldest_contents_make_room_and_that_is_reported() {
     let preview = checkpoints.changes(&prompt(4), &world.options()).await.unwrap();
     let problem = preview.files[0].problem.clone().unwrap();
     assert!(problem.kind == NotRestoredKind::NotKept && problem.reason.contains("make room"), "{problem:?}");
-    // What the rewind needs stays, also when there is no room to keep more.
+    // Contents needed by the rewind stay, even without space to keep more.
     let done = checkpoints.rewind(&prompt(5), &world.options()).await.unwrap();
     assert_eq!(done.files[0].problem.clone().unwrap().kind, NotRestoredKind::CannotKeep);
     let done = checkpoints.rewind(&prompt(6), &world.options()).await.unwrap();
@@ -85,7 +85,7 @@ async fn a_rewind_drops_nothing_that_taking_it_back_needs() {
         fs::write(path, [content; 100]).unwrap();
     }
     change(&checkpoints, 1, &file, b"short").await;
-    // What the first of two files holds now is kept already, by the oldest checkpoint alone.
+    // The present content of the first of two files is kept already, by the oldest checkpoint alone.
     change(&checkpoints, 2, &first, &[b'x'; 100]).await;
     change(&checkpoints, 2, &second, &[b'y'; 100]).await;
     let done = checkpoints.rewind(&prompt(2), &world.options()).await.unwrap();
@@ -108,7 +108,7 @@ async fn what_cannot_make_room_drops_nothing() {
     change(&checkpoints, 1, &file, b"short").await;
     change(&checkpoints, 2, &first, &[b'a'; 100]).await;
     change(&checkpoints, 2, &second, &[b'b'; 100]).await;
-    // There is no room for what a rewind must keep first: dropping the oldest would not be enough.
+    // There is no space for the contents that a rewind must keep first: dropping the oldest would not suffice.
     let done = checkpoints.rewind(&prompt(2), &world.options()).await.unwrap();
     assert_eq!(done.changed().count(), 0, "{done:?}");
     let oldest = checkpoints.changes(&prompt(1), &world.options()).await.unwrap();

@@ -1,4 +1,4 @@
-//! File checkpoints: the kit, random histories, crashes, damage, and files that are out of the ordinary.
+//! File checkpoints: the conformance kit, random histories, crashes, damage, and unusual files.
 
 mod attacks;
 mod collecting;
@@ -23,7 +23,7 @@ use windlass_tool::{Clock, FileTree, Ids};
 use windlass_tools::LocalWorkspace;
 use windlass_types::{EntryId, ToolUseId};
 
-/// Ids as they are in programs: a session that continues in another process gets no id twice.
+/// Ids as in programs: a session that continues in another process gets no id twice.
 #[derive(Debug)]
 struct RandomIds;
 

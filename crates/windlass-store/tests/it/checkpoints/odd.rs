@@ -98,14 +98,14 @@ async fn links_swapped_in_at_any_moment_lead_nowhere() {
         std::thread::spawn(move || {
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
                 if fs::rename(&way, &aside).is_err() {
-                    // A rewind takes a directory away that it made and that is empty again.
+                    // A rewind removes a directory that it created and that is empty again.
                     let _ = fs::create_dir(&way);
                     continue;
                 }
                 if symlink(&secret, &way).is_ok() {
                     fs::remove_file(&way).unwrap();
                 }
-                // A rewind may have made the directory anew, to put the file back.
+                // A rewind may have created the directory anew, to restore the file.
                 while fs::rename(&aside, &way).is_err() {
                     let _ = fs::remove_dir_all(&way);
                 }

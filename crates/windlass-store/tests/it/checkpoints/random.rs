@@ -3,14 +3,14 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fs;
 
-/// What happens to the files of a session.
+/// Event in the files of a session.
 #[derive(Debug, Clone)]
 enum Step {
     Prompt,
     /// A tool gives a file a content, or removes it.
     Tool(u8, Option<Vec<u8>>),
     Mode(u8, bool),
-    /// To one of the points seen so far, a prompt or a rewind.
+    /// Rewind to one of the points seen so far, a prompt or a rewind.
     Rewind(u8),
     /// Another process continues the session.
     Reopen,
@@ -51,7 +51,7 @@ fn tree(root: &Path) -> Tree {
     found
 }
 
-/// Some of them in directories that are made for them.
+/// Returns the path of a file; some are in directories that are created for them.
 fn name(file: u8) -> &'static str {
     ["a", "b", "dir/c", "dir/d", "deep/er/e", "dir/more/f"][usize::from(file)]
 }
@@ -113,13 +113,13 @@ async fn play(steps: Vec<Step>) {
             }
         }
     }
-    // In the end, back to the very first: directories that were made for files are gone too.
+    // In the end, back to the very first: directories that were created for files are gone too.
     let (first, expected) = points.swap_remove(0);
     checkpoints.rewind(&first, &world.options()).await.unwrap();
     assert_eq!(files(tree(&world.root())), files(expected));
 }
 
-/// Without the directories: an empty one that a tool left behind when it removed a file may stay.
+/// Removes the directories: an empty one left by a tool that removed a file may stay.
 fn files(mut tree: Tree) -> Tree {
     tree.retain(|_, file| file.is_some());
     tree

@@ -1,11 +1,11 @@
-//! Tools, commands and people change files in any order: what the session did is taken back, what people did is not.
+//! Tools, commands and people change files in any order: changes of the session are reverted, those of people are not.
 
 use super::*;
 use proptest::prelude::*;
 use std::fs;
 use windlass_session::{ChangedBy, Survey};
 
-/// One change: a file, and whether it is removed.
+/// A change: the file, and `true` if it is removed.
 type Edit = (u8, bool);
 
 #[derive(Debug, Clone)]
@@ -14,7 +14,7 @@ enum Step {
     Tool(Edit),
     Command(Vec<Edit>),
     People(Edit),
-    /// To one of the checkpoints so far.
+    /// Rewind to one of the checkpoints so far.
     Rewind(u8),
 }
 
@@ -35,14 +35,14 @@ enum Who {
     People,
 }
 
-/// A change: the file, who made it, and what the file held before and after.
+/// A change: the file, its author, and the contents before and after.
 type Changed = (u8, Who, Option<String>, Option<String>);
 
 struct Play {
     world: World,
     checkpoints: FileCheckpoints,
     events: Vec<Changed>,
-    /// With the number of events before them.
+    /// Checkpoints, each with the number of events before it.
     points: Vec<(EntryId, usize)>,
     prompts: u128,
     number: usize,
@@ -65,7 +65,7 @@ impl Play {
         if removed {
             fs::remove_file(path).unwrap();
         } else {
-            // All have the same length, so that only their times tell them apart.
+            // All have the same length, so that only their times differ.
             self.number += 1;
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, format!("{:05}", self.number)).unwrap();
@@ -86,7 +86,7 @@ impl Play {
     async fn step(&mut self, step: Step) {
         match step {
             Step::Prompt => self.prompt().await,
-            // It would be kept all the same.
+            // Removing a missing file changes nothing.
             Step::Tool((file, true)) if self.now(file).is_none() => {}
             Step::Tool(edit) => {
                 let (id, path) = (ToolUseId::from("call"), [self.path(edit.0)]);
@@ -100,7 +100,7 @@ impl Play {
                 for edit in edits {
                     self.edit(Who::Session, edit);
                 }
-                // What a command makes and removes again leaves no trace.
+                // A file created and removed again by a command leaves no trace.
                 self.events.truncate(known);
                 self.session_changed(before);
                 self.look(ChangedBy::Session).await;
@@ -113,8 +113,9 @@ impl Play {
         }
     }
 
-    /// What a file may be after a rewind: as it was before the session changed it first, unless people have changed it
-    /// since the session did. Then it is left as it is; where nothing is left of what they did, it may be either.
+    /// Returns the possible states of a file after a rewind: its state before the session's first change, unless people
+    /// have changed it since the session did. Then it is left as it is; if no trace of their change is left, either is
+    /// possible.
     fn expected(&self, file: u8, since: usize) -> Vec<Option<String>> {
         let now = self.now(file);
         let changes: Vec<&Changed> = self.events[since..].iter().filter(|event| event.0 == file).collect();
@@ -151,7 +152,7 @@ impl Play {
         self.session_changed(before);
     }
 
-    /// Notes what the session has changed since all files were so.
+    /// Records the session's changes since the states `before`.
     fn session_changed(&mut self, before: Vec<Option<String>>) {
         for (file, (was, now)) in (0..).zip(before.into_iter().zip(self.all())) {
             if was != now {

@@ -1,4 +1,4 @@
-//! Files that may hold secrets are not copied, and are named.
+//! Files that may contain secrets are not copied, and are named.
 
 use super::*;
 use std::fs;
@@ -16,7 +16,7 @@ async fn look(checkpoints: &dyn Checkpoints, world: &World, by: ChangedBy) {
     checkpoints.survey(&Survey::new(prompt(1), [world.root()], by)).await.unwrap();
 }
 
-/// All contents that are kept.
+/// Returns all contents that are kept.
 fn kept(world: &World) -> Vec<Vec<u8>> {
     let objects = fs::read_dir(world.directory().join("objects")).unwrap();
     objects.map(|object| fs::read(object.unwrap().path()).unwrap()).collect()

@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::task::{Context, Waker};
 use windlass_session::{ChangedBy, Survey};
 
-/// Polls a baseline so often, each time when its last step on a thread has ended, and drops it.
+/// Polls a baseline `steps` times, each time when its last step on a thread has ended, and drops it.
 async fn stop_after(checkpoints: &FileCheckpoints, survey: &Survey, steps: usize) {
     let mut looking = pin!(checkpoints.survey(survey));
     for _ in 0..steps {
@@ -58,7 +58,7 @@ async fn what_a_dropped_future_left_at_work_can_be_waited_for() {
         }
         checkpoints.settle().await;
         drop(checkpoints);
-        // Nothing of it holds the lock.
+        // No part of it holds the lock.
         at(&world.directory()).begin(&prompt(2)).await.unwrap();
     }
 }

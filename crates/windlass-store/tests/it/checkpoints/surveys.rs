@@ -1,4 +1,4 @@
-//! What programs change: found by surveys, told apart from what people change, and taken back.
+//! Changes by programs: found by surveys, distinguished from changes by people, and reverted.
 
 use super::*;
 use std::fs;
@@ -15,7 +15,7 @@ async fn look(checkpoints: &dyn Checkpoints, world: &World, number: u128, by: Ch
     checkpoints.survey(&Survey::new(prompt(number), [world.root()], by)).await.unwrap();
 }
 
-/// Runs a command that changes files in the way of a session.
+/// Runs a command that changes files as a session does.
 async fn command(checkpoints: &dyn Checkpoints, world: &World, number: u128, change: impl FnOnce()) {
     look(checkpoints, world, number, ChangedBy::Others).await;
     change();
@@ -26,7 +26,7 @@ async fn rewind(checkpoints: &dyn Checkpoints, world: &World, number: u128) -> R
     checkpoints.rewind(&prompt(number), &world.options().leaving_conflicts()).await.unwrap()
 }
 
-/// The names of the files that were left as they are, and why.
+/// Returns the names of the files that were not restored, with the reasons.
 fn left(done: &Rewind, world: &World) -> Vec<(String, NotRestoredKind)> {
     let name = |path: &Path| path.strip_prefix(world.root()).unwrap().display().to_string();
     done.left().map(|file| (name(&file.path), file.problem.as_ref().unwrap().kind)).collect()
@@ -101,7 +101,7 @@ async fn what_people_change_between_commands_stays() {
     })
     .await;
     write("after", "u");
-    // Another prompt is another checkpoint: what people did before it is lost only behind it.
+    // Another prompt is another checkpoint: earlier changes by people are lost only by a rewind to a later one.
     checkpoints.begin(&prompt(2)).await.unwrap();
     write("twice", "u");
     command(&checkpoints, &world, 2, || write("twice", "2")).await;
@@ -110,7 +110,7 @@ async fn what_people_change_between_commands_stays() {
     assert_eq!(left(&done, &world), [conflict("after"), conflict("between"), conflict("twice")]);
     let now = |name: &str| fs::read_to_string(world.path(name)).unwrap();
     assert_eq!([now("mine"), now("new"), now("first"), now("between")], ["u", "u", "u", "2"]);
-    // To the second prompt, what was there then comes back.
+    // A rewind to the second prompt restores the files of that time.
     assert_eq!(left(&rewind(&checkpoints, &world, 2).await, &world), []);
     assert_eq!(now("twice"), "u");
 }
@@ -177,7 +177,7 @@ async fn what_git_ignores_is_left_out_unless_a_tool_has_changed_it() {
         for name in ["a.tmp", "b.tmp", "out/c", ".git/HEAD", "out/new"] {
             fs::write(world.path(name), "2").unwrap();
         }
-        // What is ignored no longer was there all the same.
+        // A file that is not ignored any more existed before all the same.
         fs::write(world.path(".gitignore"), "").unwrap();
     })
     .await;
@@ -290,7 +290,7 @@ async fn files_that_change_while_the_baseline_is_made_do_no_harm() {
     assert_eq!(fs::read_to_string(world.path("3/3")).unwrap(), "3");
 }
 
-/// Contents are found again when a baseline is made anew because old ones take up its room.
+/// Contents are found again when a baseline is rebuilt because old ones occupy its space.
 #[tokio::test]
 async fn a_baseline_that_is_full_of_old_contents_is_made_anew() {
     let world = World::new();
@@ -311,7 +311,7 @@ async fn a_large_file_that_nobody_keeps_is_untouched_by_a_rewind() {
     use std::os::unix::fs::{FileExt, MetadataExt};
     let world = World::new();
     fs::write(world.path("a"), "1").unwrap();
-    // A gigabyte, of which a disk keeps only what was written.
+    // A gigabyte, of which a disk stores only the written part.
     let large = fs::File::create(world.path("large")).unwrap();
     large.set_len(1 << 30).unwrap();
     large.write_all_at(b"mine", (1 << 30) - 4).unwrap();

@@ -1,4 +1,4 @@
-//! Runs the worker, with one of its system calls failing.
+//! Runs of the worker, with one of its system calls failing.
 
 use crate::faults::work::{READY, World};
 use std::io::{Read, Write};
@@ -9,18 +9,18 @@ use windlass_testkit::strace::attach;
 #[derive(Debug)]
 pub(crate) struct Injection<'a> {
     pub(crate) call: &'a str,
-    /// Which of them, from one.
+    /// Number of the failing call, from one.
     pub(crate) number: u32,
     pub(crate) error: &'a str,
 }
 
-/// How a run ended.
+/// Result of a run.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) success: bool,
-    /// Whether there was such a call.
+    /// `true` if the call occurred.
     pub(crate) injected: bool,
-    /// The lines that the worker printed.
+    /// Lines printed by the worker.
     pub(crate) report: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn run(world: &World, injection: Option<&Injection<'_>>) -> Ended {
     ended
 }
 
-/// Runs the worker and returns its calls of these kinds, with the paths of what they are about.
+/// Runs the worker and returns its calls of these kinds, with the paths of their arguments.
 pub(crate) fn trace(world: &World, calls: &str) -> String {
     let mut command = world.worker(Command::new(std::env::current_exe().unwrap()));
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
@@ -61,7 +61,7 @@ pub(crate) fn trace(world: &World, calls: &str) -> String {
     std::fs::read_to_string(&log).unwrap()
 }
 
-/// Waits until a worker waits itself: what the test harness around it writes first is not meant to fail.
+/// Waits until a worker waits itself: the first output of the test harness around it is not meant to fail.
 fn until_ready(child: &mut Child) {
     let stdout = child.stdout.as_mut().unwrap();
     let mut greeting = Vec::new();
@@ -72,7 +72,7 @@ fn until_ready(child: &mut Child) {
     }
 }
 
-/// Waits for a worker.
+/// Waits for the end of a worker.
 pub(crate) fn wait(mut child: Child) -> Ended {
     let mut report = String::new();
     child.stdout.take().unwrap().read_to_string(&mut report).unwrap();

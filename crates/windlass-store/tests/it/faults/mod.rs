@@ -1,8 +1,8 @@
-//! Every system call of the store fails once, in every way it can: no entry that was acknowledged is lost, failures
-//! are reported and last, and afterwards every session can be read and continued.
+//! Every system call of the store fails once, in every way it can: no acknowledged entry is lost, failures are reported
+//! and permanent, and afterwards every session can be read and continued.
 //!
-//! The calls are made to fail with strace; where that is not there or may not trace, the tests say so and test
-//! nothing. Short writes come from a limit on the size of files, which needs a shell only.
+//! The calls are made to fail with strace; if that is missing or may not trace, the tests report so and test nothing.
+//! Short writes come from a limit on the size of files, which needs a shell only.
 //!
 //! `cargo test -p windlass-store --test it -- --ignored --nocapture faults::every_error` makes each call fail with each
 //! error; the test that always runs takes the errors in turn.
@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 use windlass_testkit::strace::can_attach;
 use work::World;
 
-/// The calls of the store that can fail, and how.
+/// Calls of the store that can fail, with their errors.
 const FAULTS: &[(&str, &[&str])] = &[
     ("openat", &["EMFILE", "ENOSPC", "EIO", "EINTR"]),
     ("write", &["ENOSPC", "EIO", "EDQUOT", "EINTR"]),
@@ -38,10 +38,10 @@ const FAULTS: &[(&str, &[&str])] = &[
     ("copy_file_range", &["ENOSPC", "EIO", "EXDEV"]),
 ];
 
-/// More calls of one kind than there are.
+/// Upper bound for the number of calls of one kind.
 const MOST_CALLS: u32 = 400;
 
-/// What became of a number of runs.
+/// Results of a number of runs.
 #[derive(Debug, Default)]
 struct Figures {
     runs: u32,
@@ -59,7 +59,7 @@ impl Figures {
     }
 }
 
-/// Makes each call fail, with the errors that `choose` picks. Ends with the first call that is not there.
+/// Makes each call fail, with the errors that `choose` picks. Ends with the first call that does not occur.
 fn every_call(call: &str, choose: impl Fn(u32) -> Vec<&'static str>, figures: &mut Figures) {
     for number in 1..MOST_CALLS {
         let mut is_there = false;
@@ -113,7 +113,7 @@ fn every_error_at_every_call_loses_nothing_that_was_acknowledged() {
     }
 }
 
-/// What is acknowledged would survive the loss of the machine only if each new name on the way to it does.
+/// Acknowledged data would survive the loss of the machine only if each new name on the path to it does.
 #[test]
 fn a_name_is_durable_before_what_it_leads_to_is_acknowledged() {
     if !can_attach() {
@@ -144,7 +144,7 @@ fn a_name_is_durable_before_what_it_leads_to_is_acknowledged() {
     assert!(first.lines().any(|line| line.contains("sync(") && line.contains("-kit-faults>)")), "{first}");
 }
 
-/// A write that meets the limit writes what still fits, and the next one fails.
+/// A write that reaches the limit writes the part that still fits, and the next one fails.
 #[test]
 fn a_write_that_is_cut_short_loses_nothing_that_was_acknowledged() {
     let mut figures = Figures::default();

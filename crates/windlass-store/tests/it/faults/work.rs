@@ -1,4 +1,4 @@
-//! What the worker does with a store, and what must be true of the store afterwards.
+//! Steps of the worker with a store, and the required state of the store afterwards.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,24 +17,24 @@ use windlass_tool::Ids;
 use windlass_tools::LocalWorkspace;
 use windlass_types::{ContentBlock, Entry, EntryId, EntryKind, Timestamp, UserEntry};
 
-/// What the worker writes before it waits to be let go.
+/// Line that the worker writes before it waits for its start.
 pub(crate) const READY: &str = "ready\n";
 const HOME: &str = "WINDLASS_FAULTS_HOME";
 
-/// How many entries are appended to each log.
+/// Number of entries appended to each log.
 const ENTRIES: u32 = 4;
 
-/// How many things the worker does, each of which may fail: four entries and two more in the session, the same in an
+/// Number of steps of the worker, each of which may fail: four entries and two more in the session, the same in an
 /// agent of it and in a session of another home, a copy, a title, two files kept, a rewind, and a deletion.
 pub(crate) const STEPS: usize = 4 + 2 + 4 + 4 + 6;
 
-/// So many blocks of a kibibyte are enough for each file.
+/// File size limit in blocks of a kibibyte: enough for each file.
 pub(crate) const MOST_BLOCKS: u32 = 5;
 
-/// Where a worker works.
+/// Folder of a worker.
 pub(crate) struct World {
     folder: PathBuf,
-    /// Removes it at the end; a worker does not.
+    /// Removes the folder at the end; a worker does not.
     _made: Option<tempfile::TempDir>,
 }
 
@@ -89,7 +89,7 @@ impl Ids for CountedIds {
 }
 
 fn blocking<T>(work: impl Future<Output = T>) -> T {
-    // One thread for all that blocks: calls are counted by thread.
+    // One thread for all blocking work: calls are counted by thread.
     let mut builder = tokio::runtime::Builder::new_current_thread();
     builder.max_blocking_threads(1).thread_keep_alive(std::time::Duration::from_secs(3_600));
     builder.build().unwrap().block_on(work)
@@ -114,7 +114,7 @@ impl World {
         world
     }
 
-    /// Forgets the home, as if no session had been there.
+    /// Removes the home, as if no session had been there.
     pub(crate) fn without_home(self) -> Self {
         fs::remove_dir_all(self.folder.join("deep")).unwrap();
         self
@@ -146,14 +146,14 @@ impl World {
         FileCheckpoints::new(self.home().join("checkpoints"), Arc::new(LocalWorkspace::new()), clock, ids)
     }
 
-    /// Makes a command one that runs the worker here.
+    /// Configures a command to run the worker here.
     pub(crate) fn worker(&self, mut command: Command) -> Command {
         command.args(["faults::work::worker", "--exact", "--ignored", "--nocapture"]);
         command.env(HOME, &self.folder).stdout(Stdio::piped()).stderr(Stdio::null());
         command
     }
 
-    /// Checks that what the worker acknowledged is there, and that every session can be continued.
+    /// Checks that everything acknowledged by the worker exists, and that every session can be continued.
     pub(crate) fn check(&self, report: &[String], what: &str) {
         let did: BTreeSet<&str> = report.iter().filter_map(|line| line.strip_prefix("did ")).collect();
         let unclear = report.iter().find(|line| line.starts_with("unclear "));
@@ -206,7 +206,7 @@ impl World {
         assert!(check_file(&store.log_path(key)).unwrap().valid, "{what}");
     }
 
-    /// Files that were acknowledged as kept come back.
+    /// Checks that files that were acknowledged as kept are restored.
     async fn check_files(&self, did: &BTreeSet<&str>, what: &str) {
         let checkpoints = self.checkpoints();
         let options = RewindOptions::within(vec![self.files().canonicalize().unwrap()]);
@@ -224,7 +224,7 @@ fn numbers(entries: &[Entry]) -> Vec<u32> {
     entries.iter().filter_map(number).collect()
 }
 
-/// Writes a line to the test that started this; it does not matter whether that reads it.
+/// Writes a line to the test that started this process; the test need not read it.
 fn say(line: &str) {
     let mut out = std::io::stdout();
     let _ = out.write_all(format!("\n{line}\n").as_bytes()).and_then(|()| out.flush());
@@ -243,7 +243,7 @@ fn report<T>(step: &str, done: Result<T, impl std::fmt::Display>) -> Option<T> {
     }
 }
 
-/// Not a test: the process whose calls fail. It says what it has done.
+/// Not a test: the process whose calls fail. It reports its steps.
 #[test]
 #[ignore = "run by the tests"]
 fn worker() {
@@ -271,7 +271,7 @@ fn worker() {
         change_files(&world).await;
         report("delete", store.delete(&old()).await);
     });
-    // Before the harness says something, which could fail.
+    // Before the harness writes something, which could fail.
     std::process::exit(0);
 }
 
@@ -289,7 +289,7 @@ async fn change_files(world: &World) {
     report("rewind", checkpoints.rewind(&prompt(2), &RewindOptions::within(vec![root])).await);
 }
 
-/// Appends entries one by one and says which are durable. After the first error every append must give the same one.
+/// Appends entries one by one and reports which are durable. After the first error every append must give the same one.
 async fn append(store: &JsonlStore, name: &str, key: &SessionKey, count: u32, salt: u128) {
     let header = header().with_agent(AgentHeader::new("explore", "Look", "toolu_1".into()));
     let lease = match store.open(key, &owner(), header).await {
@@ -318,7 +318,7 @@ async fn append(store: &JsonlStore, name: &str, key: &SessionKey, count: u32, sa
     }
 }
 
-/// What failed stays failed.
+/// Checks that an error is permanent.
 async fn ends_with(store: &JsonlStore, lease: Lease, seq: u64, entry: Entry, error: &StoreError) {
     for durability in [Durability::Buffered, Durability::Durable] {
         let again = store.append(&lease, seq, vec![entry.clone()], durability).await;

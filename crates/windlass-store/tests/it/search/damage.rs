@@ -1,4 +1,4 @@
-//! Whatever happens to the index, what the logs say is found.
+//! Everything in the logs is found, whatever the state of the index.
 
 use super::{Place, ids, numbers};
 use std::fs;
@@ -25,7 +25,7 @@ async fn search(place: &Place, text: &str) -> SessionPage {
     page
 }
 
-/// A generator of numbers that look random.
+/// Returns a generator of numbers that look random.
 fn scrambled(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     move || {
@@ -118,7 +118,7 @@ async fn an_index_that_cannot_be_used_is_left_and_the_logs_are_read() {
     assert!(problem(&search(&place, "meanwhile").await).contains("locked"));
     drop(other);
     assert_eq!(search(&place, "meanwhile").await.source, PageSource::Index);
-    // One that is damaged is not replaced while another process has it open.
+    // A damaged index is not replaced while another process has it open.
     fs::write(&index, "nonsense".repeat(1000)).unwrap();
     let lock = fs::File::open(folder.join("lock")).unwrap();
     lock.lock_shared().unwrap();
@@ -176,7 +176,7 @@ async fn a_process_that_is_killed_leaves_an_index_that_can_be_used() {
         if round % 3 == 0 {
             lines.by_ref().find(|line| line.as_ref().unwrap().contains("done")).unwrap().unwrap();
         } else {
-            // At another moment of the work in each round: after so many bytes of the journal.
+            // At another moment of the work in each round: after a number of bytes of the journal.
             let journal = index.with_file_name("sessions.sqlite3-wal");
             let length = || fs::metadata(&journal).map_or(0, |metadata| metadata.len());
             let from = length();

@@ -1,10 +1,10 @@
-//! A full disk, and calls of the system that fail while the index is made: what the logs say is found all the same.
+//! A full disk, and failing system calls while the index is created: everything in the logs is found all the same.
 
 use super::{Place, ids, numbers};
 use windlass_store::{JsonlStore, PageSource};
 use windlass_testkit::strace::{self, Inside, Subject};
 
-/// The calls that SQLite makes and reading a log does not, and how they fail.
+/// Calls made by SQLite and not by reading a log, with their errors.
 const FAULTS: [(&str, &str); 7] = [
     ("pwrite64", "ENOSPC"),
     ("pwrite64", "EIO"),
@@ -55,7 +55,7 @@ async fn a_search_on_a_disk_that_fails_finds_what_the_logs_say() {
             };
             assert!(report.starts_with("30 sessions"), "{what}: {report}");
             of_logs += u32::from(report.contains("logs"));
-            // Without the fault the index is made, or used as it was left.
+            // Without the fault the index is created, or used as it was left.
             let page = JsonlStore::new(&home).search("common").page().await.unwrap();
             assert_eq!((page.source, page.sessions.len()), (PageSource::Index, 30), "{what}");
         }

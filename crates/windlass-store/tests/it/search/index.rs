@@ -1,4 +1,4 @@
-//! The index follows the logs.
+//! Updates of the index from the logs.
 
 use super::{Place, answer, ids, key, numbers, prompt, touch};
 use std::fs::{self, OpenOptions};
@@ -70,7 +70,7 @@ async fn only_what_is_new_is_read() {
     let place = Place::new();
     let path = place.session("/a", 1, "alpha words", 1);
     found(&place, "alpha").await;
-    // Damage in the middle of what was read, which the time does not show: it is not looked at again.
+    // Damage in the middle of the indexed part, which the time does not show: it is not read again.
     let filler = prompt("/a", &"x".repeat(4_000));
     place.append("/a", 1, filler.as_bytes(), 2);
     place.append("/a", 1, prompt("/a", "tail").as_bytes(), 2);

@@ -1,4 +1,4 @@
-//! Lists and searches, of the logs alone and by the index.
+//! Lists and searches, from the logs alone and from the index.
 
 #[cfg(feature = "index")]
 mod damage;
@@ -27,14 +27,14 @@ pub(crate) fn key(project: &str, number: u32) -> SessionKey {
     SessionKey::new(ProjectKey::from_slug(slug(project)), SessionId::from_bits(u128::from(number) + 1))
 }
 
-/// The line of a prompt.
+/// Returns the line of a prompt.
 pub(crate) fn prompt(cwd: &str, text: &str) -> String {
     let message = serde_json::json!({"role": "user", "content": text});
-    // In the order in which logs have it.
+    // In the field order of logs.
     format!("{{\"type\":\"user\",\"message\":{message},\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":{cwd:?}}}\n")
 }
 
-/// The line of a text of the model.
+/// Returns the line of a text of the model.
 pub(crate) fn answer(id: &str, text: &str) -> String {
     let line = serde_json::json!({
         "type": "assistant", "timestamp": "2026-01-01T00:00:01.000Z",
@@ -55,7 +55,7 @@ impl Place {
         self.home.path().join("projects").join(key.project.as_str()).join(format!("{}.jsonl", key.session))
     }
 
-    /// Writes to the end of a log, which then changed so many seconds after 1970.
+    /// Writes to the end of a log, and sets its time of change to `seconds` after 1970.
     pub(crate) fn append(&self, project: &str, number: u32, text: &[u8], seconds: u64) -> PathBuf {
         let path = self.log(project, number);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -79,7 +79,7 @@ pub(crate) fn touch(file: &File, seconds: u64) {
     file.set_modified(UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
 }
 
-/// The numbers of the sessions of a page.
+/// Returns the numbers of the sessions of a page.
 pub(crate) fn numbers(page: &SessionPage) -> Vec<u128> {
     page.sessions
         .iter()
@@ -87,7 +87,7 @@ pub(crate) fn numbers(page: &SessionPage) -> Vec<u128> {
         .collect()
 }
 
-/// A page of the logs, and with the feature the same one by the index.
+/// Returns a page from the logs, and checks that the index gives the same one if the feature is enabled.
 async fn same(search: SessionSearch) -> SessionPage {
     let of_logs = search.clone().from_logs().page().await.unwrap();
     let mut by_default = search.page().await.unwrap();
@@ -117,7 +117,7 @@ async fn sessions_are_found_by_what_was_said_and_by_their_titles_and_tags() {
     assert_eq!(kinds.iter().filter(|kind| **kind == LogTextKind::Title).count(), 1);
     assert_eq!(numbers(&same(search("dates mend")).await), ids(&[1]));
     assert_eq!(numbers(&same(search("number2")).await), ids(&[2]));
-    // Words of one session may stand in several texts of it.
+    // Words of one session may be in several texts of it.
     assert_eq!(numbers(&same(search("parser number1")).await), ids(&[1]));
     assert_eq!(numbers(&same(search("urgent")).await), ids(&[2]));
     assert_eq!(numbers(&same(search("parser").in_directory("/b")).await), ids(&[3]));
@@ -181,7 +181,7 @@ async fn hostile_texts_are_found_like_others() {
         place.session("/a", number as u32, text, number as u64);
     }
     place.session("/a", 4, &format!("needle {}", "long ".repeat(2 << 20)), 4);
-    // Lines that are none, and one that no one has ended yet.
+    // Invalid lines, and an unterminated one.
     place.append(
         "/a",
         4,

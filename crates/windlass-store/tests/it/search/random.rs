@@ -1,4 +1,4 @@
-//! After any operations the index says what a new one says, and what the logs say.
+//! After any operations the index agrees with a new one, and with the logs.
 
 use super::{Place, answer, key, prompt};
 use proptest::prelude::*;
