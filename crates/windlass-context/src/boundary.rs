@@ -1,10 +1,11 @@
-//! Words of others between two lines that they cannot know.
+//! Frames for foreign texts: two lines with a mark that their authors cannot know.
 
 use crate::imitation::foreign_text;
 use crate::reminder::reminder;
 use windlass_types::{ContentBlock, ToolResultContent};
 
-/// A mark of 16 hexadecimal digits that does not stand in these texts, from random bits: who wrote the texts cannot have guessed it.
+/// Returns a mark of 16 hexadecimal digits, from random bits, that does not occur in these texts: their authors cannot
+/// have guessed it.
 ///
 /// ```
 /// use windlass_context::boundary_mark;
@@ -14,7 +15,7 @@ use windlass_types::{ContentBlock, ToolResultContent};
 /// ```
 #[must_use]
 pub fn boundary_mark<'a>(bits: u128, texts: impl IntoIterator<Item = &'a str>) -> String {
-    // Also a mark that is spread over texts which follow each other.
+    // Also excludes a mark that is spread over consecutive texts.
     let texts: String = texts.into_iter().collect::<String>().to_ascii_lowercase();
     let (low, high) = (bits & u128::from(u64::MAX), bits >> 64);
     let mut bits = u64::try_from(low ^ high).unwrap_or_default();
@@ -23,13 +24,13 @@ pub fn boundary_mark<'a>(bits: u128, texts: impl IntoIterator<Item = &'a str>) -
         if !texts.contains(&mark) {
             return mark;
         }
-        // An odd step reaches every number, and a text has fewer of them than there are.
+        // An odd step reaches every number, and a text contains fewer of them than exist.
         bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
     }
 }
 
-/// A result that others have written, between two lines with a mark that is new for each call. `bits` are random; what is made of them
-/// is kept with the conversation, so that it is the same in every request.
+/// Returns a result written by others, between two lines with a mark that is new for each call. `bits` are random; the
+/// framed text is kept with the conversation, so that it is the same in every request.
 #[must_use]
 pub fn bounded_content(content: ToolResultContent, bits: u128) -> ToolResultContent {
     let mark = match &content {
@@ -50,7 +51,8 @@ pub fn bounded_content(content: ToolResultContent, bits: u128) -> ToolResultCont
     }
 }
 
-/// A result with words of its tool behind it. Imitations in the result must be [marked](crate::foreign_content) already.
+/// Returns a result with a note of its tool after it. Imitations in the result must be [marked](crate::foreign_content)
+/// already.
 #[must_use]
 pub fn noted_content(content: ToolResultContent, note: &str) -> ToolResultContent {
     let note = reminder(&format!("Note of the tool: {note}"));
@@ -63,8 +65,8 @@ pub fn noted_content(content: ToolResultContent, note: &str) -> ToolResultConten
     }
 }
 
-/// What the program of a hook adds for the model, between two lines with a mark that is new for each text: it cannot pass for words of
-/// the runtime, of the user or of another hook. `bits` are random.
+/// Returns a hook program's text for the model, between two lines with a mark that is new for each text: it cannot pass
+/// for words of the runtime, of the user or of another hook. `bits` are random.
 #[must_use]
 pub fn bounded_hook_context(hook: &str, text: &str, bits: u128) -> String {
     let (mark, text) = (boundary_mark(bits, [hook, text]), foreign_text(text));
@@ -74,8 +76,8 @@ pub fn bounded_hook_context(hook: &str, text: &str, bits: u128) -> String {
     )
 }
 
-/// The standard input of a command beside its prompt, between two lines with a mark that is new for each run. Imitations of the
-/// runtime's words in it are marked. `bits` are random.
+/// Returns the standard input of a command beside its prompt, between two lines with a mark that is new for each run.
+/// Imitations of the runtime's words in it are marked. `bits` are random.
 #[must_use]
 pub fn bounded_input(text: &str, bits: u128) -> String {
     let (mark, text) = (boundary_mark(bits, [text]), foreign_text(text));
@@ -133,7 +135,7 @@ mod tests {
 
     #[test]
     fn no_content_holds_its_own_mark() {
-        // The first marks that these bits lead to, in both cases, and one that is spread over two blocks.
+        // The first marks generated from these bits, in both cases, and one that is spread over two blocks.
         let mut marks = vec![boundary_mark(5, [])];
         for _ in 0..20 {
             let before = marks.join(" ").to_ascii_uppercase();

@@ -1,19 +1,20 @@
-//! What a model reads of a file that has changed since it read it.
+//! Text for the model about a file that has changed since it read it.
 
 use crate::imitation::foreign_text;
 use crate::reminder;
 use windlass_types::text::visible_path;
 
-/// What stands at the end of a change that is not shown as a whole.
+/// End of a change that is not shown as a whole.
 pub const REST_LEFT_OUT: &str = "[The rest is left out: it is too long.]";
-/// Most lines and most characters of a change that are shown.
+/// Maximum numbers of lines and of characters of a change that are shown.
 const MOST_LINES: usize = 40;
 const MOST_CHARACTERS: usize = 4_000;
-/// Most characters of a path as it is shown.
+/// Maximum number of characters of a path as shown.
 const LONGEST_PATH: usize = 400;
 
-/// The text for the model about a file that has changed since it read or wrote it: the lines that are there now instead, at
-/// most 40 with 4,000 characters. `after` is `None` if the file is gone. What looks like a text of the runtime is marked.
+/// Returns the text for the model about a file that has changed since it read or wrote it: the lines that are there now
+/// instead, at most 40 with 4,000 characters. `after` is `None` if the file is gone. Imitations of the runtime's texts
+/// are marked.
 ///
 /// ```
 /// # mod windlass { pub mod crates { pub use windlass_context as context; } }
@@ -54,7 +55,8 @@ pub fn changed_file(path: &str, before: &str, after: Option<&str>) -> String {
     reminder(&format!("{head}:\n<attached>\n{}{rest}\n</attached>", foreign_text(cut.unwrap_or(&text))))
 }
 
-/// The text for the model about more files that have changed since it read or wrote them, by their names alone.
+/// Returns the text for the model about further files that have changed since it read or wrote them, by their names
+/// alone.
 #[must_use]
 pub fn more_changed_files(paths: &[String]) -> String {
     let names: Vec<String> = paths.iter().map(|path| foreign_text(&visible_path(path))).collect();
@@ -103,7 +105,7 @@ mod tests {
         #[test]
         fn any_change_is_shown(before in "([abc]\n){0,6}[abc]?", after in "([abc]\n){0,6}[abc]?") {
             let text = changed_file("/w/a", &before, Some(&after));
-            // The lines that are named are those of the text that is there now.
+            // The named lines are those of the present text.
             for line in text.lines().filter_map(|line| line.split_once('\t')) {
                 let number: usize = line.0.parse().unwrap();
                 prop_assert_eq!(after.lines().nth(number - 1), Some(line.1));

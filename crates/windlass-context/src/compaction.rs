@@ -1,18 +1,18 @@
-//! Compaction: what the model is asked for, and what its summary becomes.
+//! Compaction: the prompt for a summary, and the text made from it.
 
 use std::fmt::Write;
 use windlass_types::{ContentBlock, JsonText, Message, Role, SharedMessage, TaskInfo};
 
-/// Most characters of its text about background work.
+/// Maximum number of characters of a background task's description.
 const MAX_DESCRIPTION: usize = 200;
 
-/// Stands for the beginning of a conversation that is too long even to be summarised.
+/// Replacement for the beginning of a conversation that is too long even to be summarised.
 pub(crate) const LEFT_OUT: &str = "[The beginning of this conversation is left out: it is too long.]";
 
-/// Stands before a summary.
+/// Heading of a summary.
 pub(crate) const SUMMARY_HEAD: &str = "The conversation so far was replaced by this summary of it.";
 
-/// What asks the model for a summary. `focus` is what the user wants it to care for.
+/// Returns the prompt for a summary. `focus`: the user's wish for its content.
 pub fn compaction_prompt(focus: Option<&str>) -> String {
     let mut text = "This conversation is about to be replaced by a summary that you write now. You will continue from \
                     the summary alone: what is not in it is lost. Do not call any tool, and do not continue the work.\n\n\
@@ -36,37 +36,37 @@ pub fn compaction_prompt(focus: Option<&str>) -> String {
     text
 }
 
-/// The summary in an answer: what stands between the tags, else all of it.
+/// Returns the summary in an answer: the text between the tags, else all of it.
 pub fn summary_of(answer: &str) -> Option<&str> {
     let inner = answer.split_once("<summary>").map_or(answer, |(_, rest)| rest);
     let inner = inner.rsplit_once("</summary>").map_or(inner, |(summary, _)| summary);
     Some(inner.trim()).filter(|summary| !summary.is_empty())
 }
 
-/// What is known beside the conversation and must survive it, as data.
+/// Facts beside the conversation that must survive a compaction, as data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionFacts<'a> {
-    /// The current directory.
+    /// Current directory.
     pub cwd: &'a str,
-    /// The todo list, as JSON.
+    /// Todo list, as JSON.
     pub todos: Option<&'a JsonText>,
-    /// What else is known as data, as the ledger writes it: a line end, then headings and lines. Empty for none.
+    /// Text of the ledger: a line end, then headings and lines. Empty for none.
     pub ledger: &'a str,
-    /// The work that runs in the background.
+    /// Background tasks that are running.
     pub tasks: &'a [TaskInfo],
-    /// Whether a run is in progress, whose prompt follows word for word.
+    /// `true` if a run is in progress, whose prompt follows word for word.
     pub continues: bool,
 }
 
 impl<'a> SessionFacts<'a> {
-    /// Only the current directory is known.
+    /// Returns facts with only the current directory.
     pub const fn new(cwd: &'a str) -> Self {
         Self { cwd, todos: None, ledger: "", tasks: &[], continues: false }
     }
 }
 
-/// What the model reads instead of the conversation.
+/// Returns the text that the model reads instead of the conversation.
 pub fn summary_text(summary: &str, facts: &SessionFacts<'_>) -> String {
     let mut text = format!("{SUMMARY_HEAD}\n\n{summary}");
     // Writing to a string cannot fail.
@@ -97,7 +97,7 @@ pub fn summary_text(summary: &str, facts: &SessionFacts<'_>) -> String {
     text
 }
 
-/// The messages with a text of the user at the end.
+/// Returns the messages with a text of the user at the end.
 pub fn with_last_word(mut messages: Vec<SharedMessage>, text: &str) -> Vec<SharedMessage> {
     let word = ContentBlock::text(text);
     match messages.pop() {
@@ -113,17 +113,16 @@ pub fn with_last_word(mut messages: Vec<SharedMessage>, text: &str) -> Vec<Share
     messages
 }
 
-/// How many messages to leave out so that about half of what is left after
-/// `skip` of them remains; `None` if no less can be sent. What remains begins
-/// with a message of the model, so calls and their results stay together.
+/// Returns the number of messages to leave out so that about half of those after `skip` remain; `None` if no less can
+/// be sent. The rest begins with a message of the model, so calls and their results stay together.
 pub fn older_half(messages: &[SharedMessage], skip: usize) -> Option<usize> {
     let middle = (skip + messages.len().saturating_sub(skip) / 2).max(skip + 1);
     let mut later = messages.iter().enumerate().skip(middle);
     later.find(|(_, message)| message.role == Role::Assistant).map(|(at, _)| at)
 }
 
-/// The messages from the first one of the model at or after an index, with a note before them that the earlier ones
-/// are left out.
+/// Returns the messages from the first one of the model at or after an index, with a note before them that the earlier
+/// ones are left out.
 pub fn from_message(messages: &[SharedMessage], at: usize) -> Vec<SharedMessage> {
     // Another model may have been shown fewer messages than those that were counted.
     let kept = messages.iter().skip(at).skip_while(|message| message.role != Role::Assistant).cloned();

@@ -1,5 +1,5 @@
-//! Tools whose definitions are withheld from requests until the model has searched for them: which they are, what the model
-//! reads of them, and how a search finds them.
+//! Tools whose definitions are withheld from requests until the model has searched for them: their selection, the text
+//! for the model, and the search.
 
 use crate::imitation::foreign_text;
 use crate::{Relevance, estimate_text, reminder};
@@ -8,37 +8,37 @@ use std::sync::Arc;
 use windlass_types::text::clean_line;
 use windlass_types::{JsonText, ToolLoading, ToolSpec, mcp_name};
 
-/// The tool with which a model searches for tools that are withheld.
+/// Name of the tool with which a model searches for withheld tools.
 pub const TOOL_SEARCH: &str = "ToolSearch";
 
-/// How many tools a search by words loads unless it says so itself, and at most.
+/// Default and maximum number of tools that a search by words loads.
 const DEFAULT_RESULTS: usize = 5;
 const MOST_RESULTS: usize = 20;
-/// Most names that one search by name loads.
+/// Maximum number of names that one search by name loads.
 const MOST_NAMED: usize = 50;
-/// Most characters that the list of withheld tools has, that it has while it names each tool in a line of its own, and of one
-/// description. The list of fifty servers stays within 2,000 tokens, however many tools they have.
+/// Maximum characters of the list of withheld tools; of the list while it names each tool in a line of its own; and of
+/// one description. The list of fifty servers stays within 2,000 tokens, however many tools they have.
 const MOST_OF_LIST: usize = 5_000;
 const MOST_WITH_DESCRIPTIONS: usize = 4_500;
 const MOST_OF_LINE: usize = 120;
-/// Most characters of a search that are repeated in its answer.
+/// Maximum number of characters of a search that are repeated in its answer.
 const LONGEST_QUERY: usize = 200;
-/// How much more a word counts in the name of a tool than in its description.
+/// Weight of a word in the name of a tool, relative to its description.
 const NAME_WEIGHT: f64 = 3.0;
 
-/// From which size on definitions of tools are withheld.
+/// Size limits beyond which definitions of tools are withheld.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolBudget {
-    /// Whether any are withheld. Default: yes.
+    /// `true` if definitions may be withheld. Default: `true`.
     pub enabled: bool,
-    /// How much of the model's context window those that may be withheld can take up together before they are, in percent.
-    /// Default: 10.
+    /// Share of the model's context window, in percent, that these definitions may use together before they are
+    /// withheld. Default: 10.
     pub percent: u8,
-    /// The same in tokens, estimated. It counts before the percentage.
+    /// Limit in estimated tokens. Takes precedence over the percentage.
     pub tokens: Option<u64>,
-    /// How many tokens, estimated, the definitions of servers that are started at their first call ([`ToolLoading::OnDemand`]) can
-    /// take up together before those are withheld, whatever there is room for. Default: 1,500.
+    /// Limit in estimated tokens for the definitions of servers that are started at their first call
+    /// ([`ToolLoading::OnDemand`]), independent of the window. Default: 1,500.
     pub on_demand_tokens: u64,
 }
 
@@ -48,21 +48,21 @@ impl Default for ToolBudget {
     }
 }
 
-/// Which of the definitions that may be withheld are.
+/// Selection of the definitions that are withheld.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Withholding {
     /// None of them.
     #[default]
     Nothing,
-    /// Those of servers that are started at their first call.
+    /// Definitions of servers that are started at their first call.
     OnDemand,
     /// All of them.
     All,
 }
 
 impl Withholding {
-    /// Whether the definition of a tool is withheld.
+    /// `true` if the definition of a tool is withheld.
     #[must_use]
     pub fn includes(self, spec: &ToolSpec) -> bool {
         match self {
@@ -74,8 +74,9 @@ impl Withholding {
 }
 
 impl ToolBudget {
-    /// Which definitions are too large together for a window of so many tokens. Without the tool to search with nothing is
-    /// withheld. Where the window is not known (0) and no tokens are given, all definitions together are never too large.
+    /// Selects the definitions that are too large together for a window of this many tokens. Without the search tool
+    /// nothing is withheld. If the window is unknown (0) and no tokens are set, all definitions together are never too
+    /// large.
     #[must_use]
     pub fn withholding(&self, specs: &[Arc<ToolSpec>], window: u64) -> Withholding {
         if !self.enabled || !specs.iter().any(|spec| spec.name == TOOL_SEARCH) {
@@ -93,22 +94,22 @@ impl ToolBudget {
     }
 }
 
-/// Tokens of the definition of a tool, estimated high.
+/// Returns the tokens of a tool's definition, estimated high.
 #[must_use]
 pub fn estimate_tool(spec: &ToolSpec) -> u64 {
     [spec.name.as_str(), &spec.description, spec.input_schema.as_str()].map(estimate_text).into_iter().sum()
 }
 
-/// What the model reads of tools that are withheld: the name of each with the first line of its description. Where that would
-/// be too long, first descriptions are left out, then the names of a server stand in one line, and of each server there are
-/// as many as there is room for.
+/// Returns the text for the model about withheld tools: the name of each with the first line of its description. If
+/// that is too long, first descriptions are left out, then the names of a server share one line, with as many of each
+/// server as fit.
 #[must_use]
 pub fn withheld_tools(specs: &[&ToolSpec]) -> String {
     let mut groups: BTreeMap<&str, Vec<&ToolSpec>> = BTreeMap::new();
     for spec in specs {
         groups.entry(server_of(&spec.name)).or_default().push(spec);
     }
-    // Beside a name stand a dash and a line end, and with a description four characters more.
+    // A name takes a dash and a line end, and with a description four characters more.
     let names: usize = specs.iter().map(|spec| spec.name.chars().count() + 7).sum();
     let room =
         MOST_WITH_DESCRIPTIONS.saturating_sub(names).checked_div(specs.len()).unwrap_or_default().min(MOST_OF_LINE);
@@ -127,7 +128,7 @@ pub fn withheld_tools(specs: &[&ToolSpec]) -> String {
     reminder(&text)
 }
 
-/// A line for each server. Those that need less than their share of the room leave the rest to the others.
+/// Returns a line for each server. Servers that need less than their share leave the rest to the others.
 fn by_server(groups: &BTreeMap<&str, Vec<&ToolSpec>>) -> Vec<String> {
     let whole = |server: &str, tools: &[&ToolSpec]| line_of_server(server, tools, usize::MAX).unwrap_or_default();
     let mut sized: Vec<(usize, &str, &Vec<&ToolSpec>)> =
@@ -148,7 +149,8 @@ fn by_server(groups: &BTreeMap<&str, Vec<&ToolSpec>>) -> Vec<String> {
     lines.into_values().chain(more).collect()
 }
 
-/// The tools of a server in a line of at most so many characters, its end included. `None` if not even their number fits.
+/// Returns the tools of a server in a line of at most `room` characters, its end included. `None` if not even their
+/// number fits.
 fn line_of_server(server: &str, tools: &[&ToolSpec], room: usize) -> Option<String> {
     let prefix = if server.is_empty() { String::new() } else { format!("{}{server}__", mcp_name::PREFIX) };
     let own = |spec: &&ToolSpec| spec.name.strip_prefix(&prefix).unwrap_or(&spec.name).to_owned();
@@ -175,7 +177,7 @@ fn line_of_server(server: &str, tools: &[&ToolSpec], room: usize) -> Option<Stri
 fn line_of(spec: &ToolSpec, room: usize) -> String {
     let first = spec.description.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let first = clean_line(first);
-    // A few characters say nothing.
+    // A few characters are not informative.
     if room < 16 || first.trim().is_empty() {
         return format!("- {}", spec.name);
     }
@@ -184,12 +186,12 @@ fn line_of(spec: &ToolSpec, room: usize) -> String {
     format!("- {}: {shown}{cut}", spec.name)
 }
 
-/// The server of a tool by its name; empty for a tool of no server.
+/// Returns the server of a tool from its name; empty for a tool of no server.
 fn server_of(name: &str) -> &str {
     name.strip_prefix(mcp_name::PREFIX).and_then(|rest| rest.split_once("__")).map_or("", |(server, _)| server)
 }
 
-/// What the model reads when it calls a tool that is withheld.
+/// Returns the text for the model when it calls a withheld tool.
 #[must_use]
 pub fn withheld_call(name: &str) -> String {
     format!(
@@ -198,20 +200,21 @@ pub fn withheld_call(name: &str) -> String {
     )
 }
 
-/// What a search for tools has found.
+/// Result of a search for tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FoundTools {
-    /// The names of the tools, best first. They can be called from the next message of the model on.
+    /// Names of the tools, best first. They can be called from the next message of the model on.
     pub names: Vec<String>,
-    /// What the model reads.
+    /// Text for the model.
     pub text: String,
-    /// Whether nothing was found.
+    /// `true` if nothing was found.
     pub is_error: bool,
 }
 
-/// Searches tools as the input of the tool `ToolSearch` says: `query` is `select:` with names, or words; `max_results` is how
-/// many tools words may load, 5 unless it is given and 20 at most. `tools` are all that may be found, loaded or not.
+/// Searches tools by the input of the tool `ToolSearch`: `query` is `select:` with names, or words; `max_results` is
+/// the maximum number of tools that words may load. Default: 5, at most 20. `tools` are all that may be found, loaded
+/// or not.
 #[must_use]
 pub fn search_tools(input: &JsonText, tools: &[Arc<ToolSpec>]) -> FoundTools {
     let fields: BTreeMap<String, JsonText> = input.to().unwrap_or_default();

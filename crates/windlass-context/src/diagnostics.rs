@@ -1,24 +1,24 @@
-//! What compilers and linters of a host say of files, and what of it an edit has brought.
+//! Diagnostics of a host's compilers and linters, and those introduced by an edit.
 
 use crate::foreign_text;
 use std::fmt::Write;
 use std::path::PathBuf;
 use windlass_types::text::{clean_line, visible_path};
 
-/// Most diagnostics that the model reads of one edit.
+/// Maximum number of diagnostics of one edit for the model.
 const MOST: usize = 30;
-/// Most characters of a message.
+/// Maximum number of characters of a message.
 const LONGEST: usize = 400;
 
-/// How bad it is.
+/// Severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Severity {
-    /// It does not work.
+    /// An error.
     Error,
-    /// It may be wrong.
+    /// A possible error.
     Warning,
-    /// It could be better.
+    /// A possible improvement.
     Hint,
 }
 
@@ -32,50 +32,50 @@ impl Severity {
     }
 }
 
-/// Something that a compiler, linter or language server says of a place in a file.
+/// Diagnostic of a compiler, linter or language server for a place in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Diagnostic {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// The line, from one.
+    /// Line number, from one.
     pub line: u32,
-    /// How bad it is.
+    /// Severity of the diagnostic.
     pub severity: Severity,
-    /// What it says.
+    /// Message of the diagnostic.
     pub message: String,
-    /// Who says it, such as `rustc`. Default: `None`.
+    /// Source of the diagnostic, such as `rustc`. Default: `None`.
     pub source: Option<String>,
 }
 
 impl Diagnostic {
-    /// An error at a line of a file, counted from one.
+    /// Returns an error at a line of a file, counted from one.
     pub fn error(path: impl Into<PathBuf>, line: u32, message: impl Into<String>) -> Self {
         Self { path: path.into(), line, severity: Severity::Error, message: message.into(), source: None }
     }
 
-    /// Sets how bad it is.
+    /// Sets the severity.
     #[must_use]
     pub fn with_severity(mut self, severity: Severity) -> Self {
         self.severity = severity;
         self
     }
 
-    /// Sets who says it.
+    /// Sets the source.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<String>) -> Self {
         self.source = Some(source.into());
         self
     }
 
-    /// Whether both say the same of the same file. Lines move with every edit, so they do not count.
+    /// `true` if both have the same message for the same file. Lines move with every edit, so they are ignored.
     fn is_same(&self, other: &Self) -> bool {
         let parts = |all: &Self| (all.path.clone(), all.severity, all.message.clone(), all.source.clone());
         parts(self) == parts(other)
     }
 }
 
-/// What was not said before. Of what is said several times as many are left out as there were before.
+/// Returns the new diagnostics. Of repeated ones, as many are left out as there were before.
 pub fn introduced(before: &[Diagnostic], after: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let mut known: Vec<&Diagnostic> = before.iter().collect();
     let is_new = |diagnostic: &Diagnostic| match known.iter().position(|known| known.is_same(diagnostic)) {
@@ -89,7 +89,8 @@ pub fn introduced(before: &[Diagnostic], after: Vec<Diagnostic>) -> Vec<Diagnost
     after.into_iter().filter(|diagnostic| is_new(diagnostic)).collect()
 }
 
-/// What the model reads of diagnostics that an edit has brought: the worst first, each in a line. `None` without any.
+/// Returns the text for the model about diagnostics introduced by an edit: the worst first, each in a line. `None`
+/// without any.
 pub fn introduced_text(mut diagnostics: Vec<Diagnostic>) -> Option<String> {
     if diagnostics.is_empty() {
         return None;
@@ -101,7 +102,7 @@ pub fn introduced_text(mut diagnostics: Vec<Diagnostic>) -> Option<String> {
         let message: String = clean_line(message).chars().take(LONGEST).collect();
         let source = source.as_ref().map(|source| format!(" [{}]", clean_line(source))).unwrap_or_default();
         let path = visible_path(path);
-        // A text cannot fail to take more.
+        // Writing to a string cannot fail.
         let _ = write!(text, "\n{path}:{line}: {}{source}: {message}", severity.word());
     }
     if diagnostics.len() > MOST {

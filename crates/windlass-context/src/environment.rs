@@ -1,52 +1,52 @@
-//! What the model reads about where it works.
+//! Text for the model about its environment.
 //!
-//! It is a text in the conversation, not a part of the system prompt: the system prompt stays the same for all
-//! directories and days, and a text once sent is never edited. What changes later is a text of its own.
+//! The environment is a text in the conversation, not a part of the system prompt: the system prompt stays the same for
+//! all directories and days, and a sent text is never edited. Later changes are texts of their own.
 
 use crate::reminder;
 use std::path::{Path, PathBuf};
 use windlass_types::{EnvironmentContext, Timestamp};
 
-/// Most lines of a repository's status.
+/// Maximum number of lines of a repository's status.
 const STATUS_LINES: usize = 20;
-/// Most characters of one line of it, and of the branch.
+/// Maximum number of characters of a status line, and of the branch.
 const LINE_CHARS: usize = 200;
 const PLAN_MODE_ON: &str = "Plan mode is on: read and plan, change nothing. Calls that are not read-only are refused \
                             until the user has approved a plan.";
 const PLAN_MODE_OFF: &str = "Plan mode is off: changes are possible again, as far as permissions go.";
 
-/// What is known of the environment when a session opens. The current directory, the date and the permission mode
-/// come from the session itself.
+/// Environment at the opening of a session. The current directory, the date and the permission mode come from the
+/// session itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Environment {
-    /// More directories of the workspace; absolute.
+    /// Further directories of the workspace; absolute.
     pub additional_directories: Vec<PathBuf>,
-    /// The operating system, as [`std::env::consts::OS`] names it.
+    /// Operating system, as named by [`std::env::consts::OS`].
     pub platform: String,
-    /// The git repository around the working directory, if it was looked at.
+    /// Git repository around the working directory, if it was examined.
     pub repository: Option<RepositoryStatus>,
-    /// The date in UTC, as `YYYY-MM-DD`, for as long as the session is open. `None`, the default: that of the clock.
+    /// Date in UTC, as `YYYY-MM-DD`, while the session is open. `None`, the default: the date of the clock.
     pub date: Option<String>,
 }
 
-/// A git repository when a session opened.
+/// State of a git repository at the opening of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct RepositoryStatus {
-    /// The branch; `None` with a detached head.
+    /// Branch; `None` with a detached head.
     pub branch: Option<String>,
-    /// The lines of `git status --short`, if it was run.
+    /// Lines of `git status --short`, if it was run.
     pub changes: Option<Vec<String>>,
 }
 
 impl RepositoryStatus {
-    /// A repository on a branch.
+    /// Returns a repository on a branch.
     pub fn new(branch: Option<String>) -> Self {
         Self { branch, changes: None }
     }
 
-    /// With what `git status --short` printed.
+    /// Adds the output of `git status --short`.
     #[must_use]
     pub fn with_changes(mut self, printed: &str) -> Self {
         self.changes = Some(printed.lines().map(str::to_owned).collect());
@@ -55,12 +55,12 @@ impl RepositoryStatus {
 }
 
 impl Environment {
-    /// An environment of which only the platform is known.
+    /// Returns an environment with only the platform.
     pub fn new(platform: impl Into<String>) -> Self {
         Self { platform: platform.into(), ..Self::default() }
     }
 
-    /// The facts at this moment.
+    /// Returns the facts at this moment.
     pub fn now(&self, directory: &Path, now: Timestamp, plan_mode: bool) -> EnvironmentContext {
         let mut context = EnvironmentContext::default();
         context.directory = directory.display().to_string();
@@ -73,7 +73,7 @@ impl Environment {
         context
     }
 
-    /// The text for a model that has read no such text.
+    /// Returns the text for a model that has read no such text.
     pub fn introduction(&self, now: &EnvironmentContext) -> String {
         let mut lines = vec![format!("Working directory: {}", now.directory)];
         lines.extend(now.additional_directories.iter().map(|path| format!("Also part of the workspace: {path}")));
@@ -94,7 +94,7 @@ impl Environment {
     }
 }
 
-/// The text for a model that knows an earlier environment. `None` if nothing changed.
+/// Returns the text for a model that knows an earlier environment. `None` if nothing changed.
 pub fn environment_changes(known: &EnvironmentContext, now: &EnvironmentContext) -> Option<String> {
     let mut lines = Vec::new();
     if known.directory != now.directory {
@@ -135,7 +135,7 @@ fn status_lines(changes: &[String]) -> Vec<String> {
     lines
 }
 
-/// Names in a repository are not the user's words: they stay on their line, and short.
+/// Returns a name from a repository on one line, and shortened: it is not the user's text.
 fn one_line(text: &str) -> String {
     text.chars().filter(|character| !character.is_control()).take(LINE_CHARS).collect()
 }

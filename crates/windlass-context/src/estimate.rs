@@ -1,4 +1,4 @@
-//! Token estimates: what a conversation takes up, and what a provider may bill before it has counted.
+//! Token estimates: size of a conversation, and usage that a provider may bill before it has counted.
 
 mod billed;
 
@@ -6,33 +6,32 @@ pub use billed::{StreamedTokens, estimate_request};
 
 use windlass_types::{ContentBlock, DocumentSource, ImageSource, Message, ToolResult, ToolResultContent};
 
-/// Bytes of UTF-8 text in a token, on the low side: code and JSON run at three
-/// to four, so this estimates high.
+/// Bytes of UTF-8 text in a token, a low value: code and JSON have three to four, so this estimates high.
 const BYTES_PER_TOKEN: u64 = 3;
 
-/// What an image costs at most on current models: width × height / 750, with a
-/// longest side of 1,568 pixels (Anthropic, "Vision").
+/// Maximum tokens of an image on current models: width × height / 750, with a longest side of 1,568 pixels (Anthropic,
+/// "Vision").
 const IMAGE_TOKENS: u64 = 1_600;
 
-/// Frame around a message or block: role, type, separators.
+/// Tokens of the frame around a message or block: role, type, separators.
 const FRAME_TOKENS: u64 = 4;
 
-/// Tokens of a text, estimated high.
+/// Returns the tokens of a text, estimated high.
 pub fn estimate_text(text: &str) -> u64 {
     (text.len() as u64).div_ceil(BYTES_PER_TOKEN)
 }
 
-/// Tokens of a message, estimated high.
+/// Returns the tokens of a message, estimated high.
 pub fn estimate_message(message: &Message) -> u64 {
     FRAME_TOKENS + estimate_blocks(&message.content)
 }
 
-/// Tokens of content, estimated high.
+/// Returns the tokens of content, estimated high.
 pub fn estimate_blocks(blocks: &[ContentBlock]) -> u64 {
     blocks.iter().map(|block| measure_block(block, estimate_text)).sum()
 }
 
-/// Tokens of a result of a tool, estimated high.
+/// Returns the tokens of a tool result, estimated high.
 pub fn estimate_result(result: &ToolResult) -> u64 {
     FRAME_TOKENS + measure_result(result, estimate_text)
 }
@@ -44,7 +43,7 @@ fn measure_result(result: &ToolResult, written: fn(&str) -> u64) -> u64 {
     }
 }
 
-/// Tokens of a block, by a measure of its written text. What is encoded is measured by its bytes.
+/// Returns the tokens of a block, by a measure of its written text. Encoded data is measured by its bytes.
 fn measure_block(block: &ContentBlock, written: fn(&str) -> u64) -> u64 {
     FRAME_TOKENS
         + match block {
@@ -55,7 +54,7 @@ fn measure_block(block: &ContentBlock, written: fn(&str) -> u64) -> u64 {
             ContentBlock::Image { .. } => IMAGE_TOKENS,
             ContentBlock::Document { source, .. } => match source {
                 DocumentSource::Text { data, .. } => written(data),
-                // A page of PDF is text and image; its bytes bound both from above.
+                // A page of PDF is text and image; its bytes are an upper bound of both.
                 DocumentSource::Base64 { data, .. } => estimate_text(data),
                 _ => IMAGE_TOKENS,
             },

@@ -1,44 +1,44 @@
-//! The instructions that people write into files for a model: `CLAUDE.md`, `AGENTS.md` and their like.
+//! Instructions that people write into files for a model: `CLAUDE.md`, `AGENTS.md` and the like.
 
 use crate::imitation::foreign_text;
 use crate::reminder;
 use windlass_types::text::clean_line;
 
-/// How the text of each begins.
+/// Beginning of each instruction text.
 pub(crate) const BEGINNING: &str = "Instructions from ";
-/// How the list of skills begins.
+/// Beginning of the list of skills.
 pub(crate) const SKILLS: &str = "Skills for the tool ";
-/// How the index of a memory begins.
+/// Beginning of the index of a memory.
 pub(crate) const MEMORY: &str = "Memory of earlier sessions, in ";
-/// How the index of the project begins.
+/// Beginning of the index of the project.
 pub(crate) const INDEX: &str = "Index of the project";
-/// Most skills of the list, most characters of it, and so many of a description in any case.
+/// Maximum numbers of skills in the list and of its characters, and guaranteed characters of a description.
 const MOST_SKILLS: usize = 256;
 const MOST_OF_SKILLS: usize = 8_000;
 const LEAST_OF_ONE: usize = 60;
-/// Most characters of a path as it is shown.
+/// Maximum number of characters of a path as shown.
 const LONGEST_PATH: usize = 400;
 
-/// Who wrote instructions.
+/// Author of instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum InstructionSource {
-    /// The administrator of this machine.
+    /// Administrator of this machine.
     Managed,
-    /// The user, for all projects.
+    /// User, for all projects.
     User,
-    /// A project, for all who work on it.
+    /// Project, for all who work on it.
     Project,
-    /// The user, for one project.
+    /// User, for one project.
     Local,
-    /// The program that uses the library.
+    /// Program that uses the library.
     Host,
-    /// What agents noted in earlier sessions.
+    /// Agents, in notes of earlier sessions.
     Memory,
 }
 
 impl InstructionSource {
-    /// Its name in lists: `managed`, `user`, `project`, `local`, `host`, `memory`.
+    /// Returns the name of the source in lists: `managed`, `user`, `project`, `local`, `host`, `memory`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -51,7 +51,7 @@ impl InstructionSource {
         }
     }
 
-    /// How the model reads of it.
+    /// Returns the description of the source for the model.
     fn described(self) -> &'static str {
         match self {
             Self::Managed => "set by the administrator of this machine",
@@ -64,25 +64,25 @@ impl InstructionSource {
     }
 }
 
-/// The instructions of one file, as the model reads them.
+/// Instructions of one file, as the model reads them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileInstructions {
-    /// Who wrote them.
+    /// Author of the instructions.
     pub source: InstructionSource,
-    /// The file, as the model is shown it.
+    /// Path of the file, as shown to the model.
     pub path: String,
-    /// The text of the runtime that quotes them. The same instructions give the same text.
+    /// Text of the runtime that quotes the instructions. The same instructions give the same text.
     pub text: String,
-    /// How many characters were left out of them before. Default: 0.
+    /// Number of characters that were left out of the instructions before. Default: 0.
     pub left_out: usize,
-    /// Why something was left out, for people. Default: `None`.
+    /// Reason why something was left out, for people. Default: `None`.
     pub reason: Option<String>,
 }
 
 impl FileInstructions {
-    /// The instructions in a file, or those of the host under a name. `None` if they are blank. What looks like a text of
-    /// the runtime is marked in them.
+    /// Returns the instructions in a file, or those of the host under a name. `None` if they are blank. Imitations of
+    /// the runtime's texts in them are marked.
     ///
     /// ```
     /// # mod windlass { pub mod session { pub use windlass_context::*; } }
@@ -110,8 +110,8 @@ impl FileInstructions {
 }
 
 impl FileInstructions {
-    /// The list of the skills that the model may use with a tool: the name of each, and what it is for. `None` for none.
-    /// With many skills the descriptions are shortened, to 8,000 characters together.
+    /// Returns the list of the skills that the model may use with a tool: the name and the purpose of each. `None` for
+    /// none. With many skills the descriptions are shortened, to 8,000 characters together.
     #[must_use]
     pub fn skills<'a>(tool: &str, skills: impl IntoIterator<Item = (&'a str, String)>) -> Option<Self> {
         let skills: Vec<(&str, String)> = skills.into_iter().collect();
@@ -141,8 +141,8 @@ impl FileInstructions {
         })
     }
 
-    /// The index of what agents noted in earlier sessions, in this directory, and which tool reads a note in full. `None` if
-    /// it is blank.
+    /// Returns the index of agents' notes from earlier sessions in this directory, with the tool that reads a note in
+    /// full. `None` if it is blank.
     ///
     /// ```
     /// # mod windlass { pub mod session { pub use windlass_context::*; } }
@@ -168,8 +168,8 @@ impl FileInstructions {
         Some(Self { source, path: directory.to_owned(), text: reminder(&text), left_out: 0, reason: None })
     }
 
-    /// What is in the project: languages, packages, commands. `None` if the content is blank. A conversation holds one of
-    /// them: what has changed since stays in the tool.
+    /// Returns the index of the project: languages, packages, commands. `None` if the content is blank. A conversation
+    /// contains one of them: the tool has later changes.
     #[must_use]
     pub fn index(content: &str) -> Option<Self> {
         let content = content.trim();
@@ -188,19 +188,20 @@ impl FileInstructions {
         })
     }
 
-    /// Whether a text of a conversation is these instructions: the same text, or any index of the project for an index.
+    /// `true` if a text of a conversation is these instructions: the same text, or any index of the project for an
+    /// index.
     #[must_use]
     pub fn is_in(&self, text: &str) -> bool {
         self.text == text || (begins(&self.text, INDEX) && begins(text, INDEX))
     }
 }
 
-/// A path as it stands between quotes.
+/// Returns a path for use between quotes.
 pub(crate) fn shown_path(path: &str) -> String {
     clean_line(path).chars().filter(|c| !matches!(c, '"' | '<' | '>')).take(LONGEST_PATH).collect()
 }
 
-/// Whether a text is one of the runtime that begins with these words.
+/// `true` if a text is one of the runtime that begins with these words.
 pub(crate) fn begins(text: &str, with: &str) -> bool {
     text.strip_prefix("<system-reminder>\n").is_some_and(|rest| rest.starts_with(with))
 }

@@ -1,26 +1,26 @@
-//! Results of the last message that are larger than the space which the model's context window has left for them.
+//! Results of the last message that exceed the free space of the model's context window.
 
 use crate::imitation::foreign_text;
 use crate::trim::kept_whole;
 use crate::{estimate_blocks, estimate_text};
 use windlass_types::{ContentBlock, SharedMessage, ToolResult, ToolResultContent, TrimRecord, TrimmedResult};
 
-/// Bytes of a text in a token, as [`estimate_text`] counts them.
+/// Bytes of a text in a token, as in [`estimate_text`].
 const BYTES_PER_TOKEN: u64 = 3;
 /// Tokens of the frame of a result.
 const FRAME: u64 = 8;
-/// The least tokens that a result keeps.
+/// Minimum number of tokens that a result keeps.
 const LEAST_RESULT: u64 = 200;
 
-/// Tokens of all results of tools in the last message, estimated high.
+/// Returns the tokens of all tool results in the last message, estimated high.
 #[must_use]
 pub fn tokens_of_last_results(messages: &[SharedMessage]) -> u64 {
     last_results(messages).map(|(_, tokens)| tokens).sum()
 }
 
-/// The results of the last message with their middles left out, so that all of them together have at most `room` tokens; `None` if
-/// they have that already, or if nothing becomes shorter. The largest ones are cut, all to the same size. `context`: the size of the
-/// conversation in tokens.
+/// Returns the results of the last message with their middles left out, so that all of them together have at most
+/// `room` tokens; `None` if they have that already, or if nothing becomes shorter. The largest ones are cut, all to the
+/// same size. `context`: size of the conversation in tokens.
 #[must_use]
 pub fn results_to_fit(messages: &[SharedMessage], room: u64, context: u64) -> Option<TrimRecord> {
     let most = most_of_each(last_results(messages).map(|(_, tokens)| tokens).collect(), room)?.max(LEAST_RESULT);
@@ -44,7 +44,7 @@ fn last_results(messages: &[SharedMessage]) -> impl Iterator<Item = (&ToolResult
     })
 }
 
-/// The size to which the largest are cut so that all together have at most `room`; `None` if they have.
+/// Returns the size to which the largest are cut so that all together have at most `room`; `None` if they have.
 fn most_of_each(mut sizes: Vec<u64>, room: u64) -> Option<u64> {
     if sizes.iter().sum::<u64>() <= room {
         return None;
@@ -61,14 +61,14 @@ fn most_of_each(mut sizes: Vec<u64>, room: u64) -> Option<u64> {
     None
 }
 
-/// At most so many bytes from the start of a text, on a character boundary.
+/// Returns at most `most` bytes from the start of a text, on a character boundary.
 #[must_use]
 pub fn beginning(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
     text.get(..end).unwrap_or_default()
 }
 
-/// At most so many bytes up to the end of a text, on a character boundary.
+/// Returns at most `most` bytes up to the end of a text, on a character boundary.
 #[must_use]
 pub fn ending(text: &str, most: usize) -> &str {
     let start = text.len().saturating_sub(most);
@@ -76,7 +76,7 @@ pub fn ending(text: &str, most: usize) -> &str {
     text.get(start..).unwrap_or_default()
 }
 
-/// The beginning and the end of a result's text with a note between, all in so many tokens.
+/// Returns the beginning and the end of a result's text with a note between, all in at most `most` tokens.
 fn ends(result: &ToolResult, most: u64) -> String {
     let text = result.content.text();
     let whole = match kept_whole(&text) {

@@ -1,8 +1,8 @@
-//! Conversations for a model that takes no images.
+//! Conversations for a model that accepts no images.
 
 use windlass_types::{ContentBlock, Message, SharedMessage, ToolResult, ToolResultContent};
 
-/// Stands for an image that is left out.
+/// Replacement for an image.
 const LEFT_OUT: &str = "(an image was left out: this model does not see images)";
 
 /// `true` if a message has an image.
@@ -11,7 +11,7 @@ pub fn has_images(message: &Message) -> bool {
     has_image(&message.content)
 }
 
-/// The messages with a note for each image. Messages without images stay as they are.
+/// Returns the messages with a note for each image. Messages without images stay unchanged.
 #[must_use]
 pub fn without_images(messages: Vec<SharedMessage>) -> Vec<SharedMessage> {
     let imageless = |message: SharedMessage| {

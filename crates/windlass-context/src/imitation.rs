@@ -1,9 +1,9 @@
-//! Foreign words that look like those of the runtime.
+//! Marking of foreign texts that imitate those of the runtime.
 //!
-//! The runtime speaks to the model in texts of its own: tags such as `<system-reminder>`, and notes such as
-//! "[Request interrupted by user]". The output of servers and programs reaches the model, too, and could carry the same
-//! words. There they are marked: `<untrusted:system-reminder>`. The mark is the only change: without it the text is
-//! what it was.
+//! The runtime speaks to the model in texts of its own: tags such as `<system-reminder>`, and notes such as "[Request
+//! interrupted by user]". The output of servers and programs reaches the model, too, and could contain the same words.
+//! There they are marked: `<untrusted:system-reminder>`. The mark is the only change: without it the text is the
+//! original.
 
 use crate::compaction::{LEFT_OUT, SUMMARY_HEAD};
 use crate::reminder::{PLAIN_END, PLAIN_HEAD, runtime_text};
@@ -12,10 +12,10 @@ use unicode_normalization::char::{decompose_compatible, is_combining_mark};
 use windlass_types::text::hidden;
 use windlass_types::{ContentBlock, ToolResultContent};
 
-/// What an imitation is marked with.
+/// Mark of an imitation.
 const MARK: &str = "untrusted:";
 
-/// The tags that the runtime frames its texts with.
+/// Tags with which the runtime frames its texts.
 const TAGS: [&str; 8] = [
     "system-reminder",
     "task-notification",
@@ -27,7 +27,7 @@ const TAGS: [&str; 8] = [
     "project-index",
 ];
 
-/// How the notes begin that the runtime writes without a tag.
+/// Beginnings of the notes that the runtime writes without a tag.
 const NOTES: [&str; 17] = [
     PLAIN_HEAD,
     PLAIN_END,
@@ -48,10 +48,10 @@ const NOTES: [&str; 17] = [
     LEFT_OUT,
 ];
 
-/// How many letters of a note make it known.
+/// Number of letters by which a note is recognized.
 const LETTERS: usize = 30;
 
-/// The words that are looked for, as they are compared.
+/// Words to search for, in the form in which they are compared.
 struct Wanted {
     tags: Vec<String>,
     notes: Vec<String>,
@@ -69,13 +69,13 @@ impl Wanted {
 /// All texts of the runtime.
 static ALL: LazyLock<Wanted> = LazyLock::new(|| Wanted::new(&TAGS, &NOTES));
 
-/// A foreign text in which every imitation of a text of the runtime is marked.
+/// Returns a foreign text in which every imitation of a text of the runtime is marked.
 #[must_use]
 pub fn foreign_text(text: &str) -> String {
     marked(text, &places(text, &[0]))
 }
 
-/// The same for a whole result. A tag that is split over blocks is one all the same.
+/// Marks imitations in a whole result. Includes tags that are split over blocks.
 #[must_use]
 pub fn foreign_content(content: ToolResultContent) -> ToolResultContent {
     let mut blocks = match content {
@@ -101,19 +101,19 @@ pub fn foreign_content(content: ToolResultContent) -> ToolResultContent {
     ToolResultContent::Blocks(blocks)
 }
 
-/// Marks one tag of the runtime wherever it stands, so that a text cannot leave its frame.
+/// Marks one tag of the runtime at every occurrence, so that a text cannot leave its frame.
 pub(crate) fn without_tag(text: &str, tag: &str) -> String {
     let wanted = [skeleton(tag, usize::MAX)];
     let places: Vec<usize> = openings(text).filter_map(|at| name_at(text, at, &wanted)).collect();
     marked(text, &places)
 }
 
-/// Marks the sentences of a plain frame wherever they stand, so that a text cannot leave it.
+/// Marks the sentences of a plain frame at every occurrence, so that a text cannot leave it.
 pub(crate) fn without_notes(text: &str) -> String {
     marked(text, &places_of(text, &[0], &Wanted::new(&[], &[PLAIN_HEAD, PLAIN_END])))
 }
 
-/// Whether what stands behind an opening bracket is the name of one of these tags, in whatever spelling.
+/// `true` if the text after an opening bracket is the name of one of these tags, in any spelling.
 pub(crate) fn is_tag(behind: &str, tags: &[&str]) -> bool {
     let wanted: Vec<String> = tags.iter().map(|tag| skeleton(tag, usize::MAX)).collect();
     name_at(behind, 0, &wanted).is_some()
@@ -133,15 +133,15 @@ fn marked(text: &str, places: &[usize]) -> String {
     marked
 }
 
-/// Where the names of imitated tags and the words of imitated notes begin, in order. `starts` are the places where
-/// blocks begin.
+/// Returns the positions of the names of imitated tags and the words of imitated notes, in order. `starts` are the
+/// positions of the blocks.
 fn places(text: &str, starts: &[usize]) -> Vec<usize> {
     places_of(text, starts, &ALL)
 }
 
 fn places_of(text: &str, starts: &[usize], wanted: &Wanted) -> Vec<usize> {
     let mut places: Vec<usize> = openings(text).filter_map(|at| name_at(text, at, &wanted.tags)).collect();
-    // One in brackets may stand anywhere.
+    // A note in brackets may occur anywhere.
     let begins = |byte| matches!(byte, b'\n' | b'\r' | 0xb | 0xc | b'[');
     let ends = characters(text, begins).filter(|(_, c)| ends_a_line(*c) || matches!(c, '[' | '［'));
     let lines = starts.iter().copied().chain(ends.map(|(at, c)| at + c.len_utf8()));
@@ -151,7 +151,7 @@ fn places_of(text: &str, starts: &[usize], wanted: &Wanted) -> Vec<usize> {
     places
 }
 
-/// The characters of a text, and where they begin: those of ASCII that are looked for, and all others.
+/// Returns the characters of a text with their positions: the selected ones of ASCII, and all others.
 fn characters(text: &str, of_ascii: impl Fn(u8) -> bool) -> impl Iterator<Item = (usize, char)> {
     let begins = move |byte: u8| if byte.is_ascii() { of_ascii(byte) } else { byte >= 0xc0 };
     let found = text.bytes().enumerate().filter(move |(_, byte)| begins(*byte));
@@ -162,9 +162,9 @@ fn ends_a_line(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Where something like an opening bracket ends.
+/// Returns the end positions of characters that look like an opening bracket.
 fn openings(text: &str) -> impl Iterator<Item = usize> {
-    // What an entity or an escape begins with counts, too.
+    // Includes the first characters of entities and escapes.
     characters(text, |byte| matches!(byte, b'<' | b'&' | b'\\' | b'%')).filter_map(|(at, _)| {
         let (c, len) = spelled(text.get(at..)?)?;
         is_bracket(c).then_some(at + len)
@@ -194,7 +194,7 @@ fn is_bracket(c: char) -> bool {
     )
 }
 
-/// Where the name of a tag begins behind an opening bracket, if it is one of these.
+/// Returns the position of the name of a tag after an opening bracket, if it is one of these.
 fn name_at(text: &str, at: usize, names: &[String]) -> Option<usize> {
     let mut rest = text.get(at..)?;
     let mut begins = None;
@@ -219,13 +219,13 @@ fn name_at(text: &str, at: usize, names: &[String]) -> Option<usize> {
     None
 }
 
-/// Where the words of a note begin at the start of a line, if they are those of one.
+/// Returns the position of the words of a note at the start of a line, if they are those of one.
 fn note_at(text: &str, at: usize, notes: &[String]) -> Option<usize> {
     let mut begins = None;
     let mut known = String::new();
     for (offset, c) in text.get(at..)?.char_indices() {
         let letters = folded(c);
-        // Behind these another note may begin, which is looked for there.
+        // Another note may begin after these, which is searched there.
         if c == '<' || (begins.is_none() && (ends_a_line(c) || matches!(c, '[' | '［'))) {
             return None;
         }
@@ -243,7 +243,7 @@ fn note_at(text: &str, at: usize, notes: &[String]) -> Option<usize> {
     None
 }
 
-/// A character that may stand within a tag without making another one of it.
+/// `true` for a character that may occur within a tag without changing it.
 fn is_filler(c: char) -> bool {
     c.is_whitespace()
         || hidden(c).is_some()
@@ -255,12 +255,13 @@ fn is_filler(c: char) -> bool {
         )
 }
 
-/// The letters and digits of a text, as they are compared.
+/// Returns the letters and digits of a text, in the form in which they are compared.
 fn skeleton(text: &str, most: usize) -> String {
     text.chars().flat_map(|c| folded(c).0).flatten().take(most).collect()
 }
 
-/// Letters and digits that a character is compared as; none for all other characters. A ligature or a Roman numeral is several.
+/// Letters and digits that a character is compared as; none for all other characters. A ligature or a Roman numeral has
+/// several.
 #[derive(Debug, Clone, Copy, Default)]
 struct Letters([Option<char>; 4]);
 
@@ -270,7 +271,8 @@ impl Letters {
     }
 }
 
-/// A character as it is compared: small, without accents and styles, and a letter that looks like a Latin one as that one.
+/// Returns a character in the form in which it is compared: small, without accents and styles, and a lookalike of a
+/// Latin letter as that letter.
 fn folded(c: char) -> Letters {
     let mut letters = Letters::default();
     if c.is_ascii() {
@@ -289,7 +291,7 @@ fn folded(c: char) -> Letters {
     letters
 }
 
-/// The Latin letter that a letter looks like, small; any other letter, small.
+/// Returns the Latin letter that a letter looks like, small; any other letter, small.
 fn latin(c: char) -> char {
     let small = || c.to_lowercase().next().unwrap_or(c);
     if c.is_ascii() {
@@ -299,7 +301,7 @@ fn latin(c: char) -> char {
     like(c).or_else(|| like(small())).unwrap_or_else(small)
 }
 
-/// Letters of other scripts by the Latin letter of the runtime's tags and notes that they look like.
+/// Letters of other scripts, by the Latin letter of the runtime's tags and notes that they look like.
 const LOOKALIKES: &[(char, &str)] = &[
     ('a', "аαɑᴀᎪꭺꓮⲁⲀ"),
     ('b', "ВвΒЬьᏏᏼꓐ"),
@@ -326,8 +328,8 @@ const LOOKALIKES: &[(char, &str)] = &[
     ('y', "уγүʏҮꓬⲩⲨ"),
 ];
 
-/// The character that a text begins with, and how many bytes it takes up. Entities of markup and escapes of JSON and
-/// URLs are the characters that they stand for.
+/// Returns the character that a text begins with, and its length in bytes. Entities of markup and escapes of JSON and
+/// URLs are decoded.
 fn spelled(text: &str) -> Option<(char, usize)> {
     let first = text.chars().next()?;
     let plain = Some((first, first.len_utf8()));
@@ -356,7 +358,7 @@ fn entity(text: &str) -> Option<(char, usize)> {
     Some((c, len + usize::from(text.get(len..).is_some_and(|rest| rest.starts_with(';')))))
 }
 
-/// The character of a number at the start of a text, and how many digits it has.
+/// Returns the character of a number at the start of a text, and the number of its digits.
 fn digits(text: &str, radix: u32, count: std::ops::RangeInclusive<usize>) -> Option<(char, usize)> {
     let found = text.chars().take(*count.end()).take_while(|c| c.is_digit(radix)).count();
     let number = text.get(..found).filter(|_| count.contains(&found))?;

@@ -1,5 +1,5 @@
-//! What the model reads of tool servers: the instructions for their tools, and which of them are missing. And which
-//! instructions, theirs and those of files, a conversation holds.
+//! Texts for the model about tool servers: the instructions for their tools, and missing servers. Also tracks the
+//! instructions of servers and files that a conversation contains.
 
 use crate::files::{self, FileInstructions};
 use crate::imitation::foreign_text;
@@ -8,35 +8,35 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use windlass_types::{ContentBlock, Entry, EntryKind, ToolSpec};
 
-/// Most characters of the instructions of one server, and of all together.
+/// Maximum characters of the instructions of one server, and of all together.
 const MOST_OF_ONE: usize = 2_000;
 const MOST_OF_ALL: usize = 10_000;
-/// Most characters of a server's name.
+/// Maximum number of characters of a server's name.
 const LONGEST_NAME: usize = 100;
 
-/// Most texts of servers that one conversation holds: a server with another text at each start must not fill it.
+/// Maximum number of server texts in one conversation: a server with another text at each start must not fill it.
 const MOST_TEXTS: usize = 64;
-/// Most texts of files that one conversation holds.
+/// Maximum number of file texts in one conversation.
 const MOST_FILES: usize = 1_024;
 
-/// How each text on a server begins.
+/// Beginning of each text about a server.
 const BEGINNING: &str = "The MCP server \"";
 
-/// The instructions of a server, or that it is missing, as the model reads it.
+/// Instructions of a server, or the notice that it is missing, as the model reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerInstructions {
-    /// How the names of the server's tools begin. Without one of them its instructions are of no use, and with one of
-    /// them it is not missing.
+    /// Prefix of the names of the server's tools. Without such a tool its instructions are useless, and with one it is
+    /// not missing.
     pub prefix: String,
-    /// Whether the text says that the server is missing.
+    /// `true` if the text is about a missing server.
     pub is_missing: bool,
-    /// The text of the runtime that quotes them. The same instructions give the same text.
+    /// Text of the runtime that quotes the instructions. The same instructions give the same text.
     pub text: String,
 }
 
-/// That servers which were to be connected are missing: the name of each, and how the names of its tools begin. Control
-/// characters are taken out of a name, and of a long one the beginning is kept.
+/// Returns notices about missing servers: the name of each, and the prefix of its tools' names. Control characters are
+/// removed from a name, and a long one is cut to its beginning.
 #[must_use]
 pub fn missing_servers<'a>(servers: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<ServerInstructions> {
     let text = |name: &str| {
@@ -54,9 +54,9 @@ pub fn missing_servers<'a>(servers: impl IntoIterator<Item = (&'a str, &'a str)>
     servers.into_iter().map(missing).collect()
 }
 
-/// The instructions of servers: the name of each, how the names of its tools begin, and its text. Those of one
-/// server have at most 2,000 characters and all together 10,000; control characters are taken out, and what looks like a text of
-/// the runtime is marked. A server without a text is left out.
+/// Returns the instructions of servers: the name of each, the prefix of its tools' names, and its text. Those of one
+/// server have at most 2,000 characters and all together 10,000; control characters are removed, and imitations of the
+/// runtime's texts are marked. A server without a text is left out.
 #[must_use]
 pub fn server_instructions<'a>(
     servers: impl IntoIterator<Item = (&'a str, &'a str, &'a str)>,
@@ -87,7 +87,7 @@ pub fn server_instructions<'a>(
     all
 }
 
-/// The instructions that the conversation holds: a fold over the log, so that a resumed session repeats none.
+/// Instructions in the conversation: a fold over the log, so that a resumed session repeats none.
 #[derive(Debug, Default)]
 pub struct KnownInstructions {
     servers: HashSet<String>,
@@ -95,7 +95,7 @@ pub struct KnownInstructions {
 }
 
 impl KnownInstructions {
-    /// Notes an entry of the log.
+    /// Applies an entry of the log.
     pub fn apply(&mut self, entry: &Entry) {
         match &entry.kind {
             EntryKind::User(user) if user.is_meta => {
@@ -108,13 +108,13 @@ impl KnownInstructions {
                     }
                 }
             }
-            // The summary takes their place, and need not hold them.
+            // The summary takes their place, and need not contain them.
             EntryKind::Compacted(_) => *self = Self::default(),
             _ => {}
         }
     }
 
-    /// The texts that the conversation does not hold yet, of servers of which a tool is offered or that are missing.
+    /// Returns the texts that the conversation lacks, of servers with an offered tool or of missing servers.
     #[must_use]
     pub fn missing(&self, offered: &[ServerInstructions], tools: &[Arc<ToolSpec>]) -> Vec<ContentBlock> {
         let room = MOST_TEXTS.saturating_sub(self.servers.len());
@@ -124,18 +124,18 @@ impl KnownInstructions {
         missing.map(|of| ContentBlock::text(of.text.as_str())).collect()
     }
 
-    /// The notes on files that were left out of which the conversation does not say so yet.
+    /// Returns the notes on files left out that the conversation lacks.
     pub fn new_cuts<'a>(&'a self, files: &'a [FileInstructions]) -> impl Iterator<Item = &'a FileInstructions> {
         files.iter().filter(|file| file.reason.is_some() && !self.has_file(file))
     }
 
-    /// Whether the conversation holds the text of a file, or any index of the project for an index.
+    /// `true` if the conversation contains the text of a file, or any index of the project for an index.
     pub(crate) fn has_file(&self, file: &FileInstructions) -> bool {
         let is_index = |text: &str| files::begins(text, files::INDEX);
         self.files.contains(&file.text) || (is_index(&file.text) && self.files.iter().any(|text| is_index(text)))
     }
 
-    /// The texts of files that the conversation does not hold yet.
+    /// Returns the texts of files that the conversation lacks.
     #[must_use]
     pub fn missing_files(&self, files: &[FileInstructions]) -> Vec<ContentBlock> {
         let room = MOST_FILES.saturating_sub(self.files.len());
@@ -144,12 +144,13 @@ impl KnownInstructions {
     }
 }
 
-/// The name of a server, which stands between quotes.
+/// Returns the name of a server for use between quotes.
 fn plain_name(name: &str) -> String {
     plain(name).chars().filter(|c| !matches!(c, '"' | '<' | '>' | '\n')).take(LONGEST_NAME).collect()
 }
 
-/// A text without control characters other than line ends and tabs, and without what changes how it is shown.
+/// Returns a text without control characters other than line ends and tabs, and without characters that change its
+/// display.
 fn plain(text: &str) -> String {
     let hides = |c: char| {
         matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'

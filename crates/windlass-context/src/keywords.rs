@@ -1,12 +1,12 @@
-//! Words of a prompt that ask for more thought: `think` < `think hard` < `think harder` < `ultrathink`.
+//! Words of a prompt that ask for more thinking: `think` < `think hard` < `think harder` < `ultrathink`.
 
 use windlass_types::{Effort, ModelInfo, Thinking};
 
-/// How much thought the words of a prompt ask for, the least first.
+/// Thinking level that the words of a prompt ask for, the lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ThinkingLevel {
-    /// `think`, where it is an order: at the beginning of a sentence, or behind a word such as `please`.
+    /// `think` as an order: at the beginning of a sentence, or after a word such as `please`.
     Think,
     /// `think hard`.
     ThinkHard,
@@ -17,11 +17,11 @@ pub enum ThinkingLevel {
 }
 
 impl ThinkingLevel {
-    /// The strongest level that a text of the user asks for.
+    /// Returns the highest level that a text of the user asks for.
     ///
-    /// Whole words count, in any case. What the user only shows does not: code in backticks and fences, lines that are
-    /// quoted by `>` or indented by a tab or four blanks, and what stands between a tag and its end. Nor does what is
-    /// negated (`do not think hard`), or `think` in a statement (`I think`).
+    /// Whole words are matched, in any case. Quoted content is ignored: code in backticks and fences, lines that begin
+    /// with `>` or are indented by a tab or four blanks, and text between a tag and its end. Negated words (`do not
+    /// think hard`) and `think` in a statement (`I think`) are ignored, too.
     pub fn in_text(text: &str) -> Option<Self> {
         let text = own_words(text);
         let words = words(&text);
@@ -44,15 +44,15 @@ impl ThinkingLevel {
     }
 }
 
-/// Words behind which `think` is an order.
+/// Words after which `think` is an order.
 const ORDERS: [&str; 11] =
     ["please", "and", "then", "now", "first", "but", "just", "also", "so", "carefully", "should"];
 const NEGATIONS: [&str; 6] = ["not", "don't", "don\u{2019}t", "never", "without", "cannot"];
 
 struct Word {
-    /// In lower case.
+    /// Word in lower case.
     text: String,
-    /// Whether a sentence or a line begins with it.
+    /// `true` if a sentence or a line begins with the word.
     begins: bool,
 }
 
@@ -60,7 +60,7 @@ fn words(text: &str) -> Vec<Word> {
     let mut words = Vec::new();
     let (mut word, mut begins) = (String::new(), true);
     for c in text.chars().chain(['\n']) {
-        // What joins letters to one name, as in `rethink.rs` or `think_hard`, is part of the word.
+        // Characters that join letters to one name, as in `rethink.rs` or `think_hard`, are part of the word.
         if c.is_alphanumeric() || matches!(c, '\'' | '\u{2019}' | '_' | '-' | '/') {
             word.extend(c.to_lowercase());
             continue;
@@ -74,7 +74,7 @@ fn words(text: &str) -> Vec<Word> {
     words
 }
 
-/// A text without what the user only shows in it.
+/// Returns a text without quoted content.
 fn own_words(text: &str) -> String {
     let mut own = String::new();
     let mut fence: Option<&str> = None;
@@ -99,7 +99,7 @@ fn own_words(text: &str) -> String {
             tag = (!line.contains(&format!("</{name}>"))).then(|| name.to_owned());
             continue;
         }
-        // Every second part stands in backticks; a single one closes nothing.
+        // Every second part is in backticks; a single one closes nothing.
         let parts: Vec<&str> = line.split('`').collect();
         let closed = parts.len() - usize::from(parts.len().is_multiple_of(2));
         for (at, part) in parts.iter().enumerate() {
@@ -110,7 +110,7 @@ fn own_words(text: &str) -> String {
     own
 }
 
-/// The name of the tag that a line begins with.
+/// Returns the name of the tag that a line begins with.
 fn opened(line: &str) -> Option<&str> {
     let (name, _) = line.strip_prefix('<')?.split_once(|c: char| c == '>' || c.is_whitespace())?;
     let is_name = name.chars().next().is_some_and(char::is_alphabetic)
@@ -118,13 +118,13 @@ fn opened(line: &str) -> Option<&str> {
     is_name.then_some(name)
 }
 
-/// What the words mean for a model: a budget for models that take one, else an effort.
+/// Settings for the words: a budget for models that accept one, else an effort.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ThinkingKeywords {
-    /// Most tokens of thought by level, the least first.
+    /// Maximum thinking tokens by level, the lowest first.
     pub budgets: [u32; 4],
-    /// The effort by level, the least first. A model without it is asked for the strongest that is weaker.
+    /// Effort by level, the lowest first. For a model without it, the strongest weaker one is requested.
     pub efforts: [Effort; 4],
 }
 
@@ -139,10 +139,10 @@ impl Default for ThinkingKeywords {
 }
 
 impl ThinkingKeywords {
-    /// How a model reasons at a level, and with which effort. Never less than without the words.
+    /// Returns the reasoning settings of a model at a level, with the effort. Never less than without the words.
     ///
-    /// A model that only takes a budget gets one. One that decides itself how much it thinks keeps doing so, with more
-    /// effort if it takes one. A model that takes none of both stays as it is, and so does one whose reasoning the host has
+    /// A model that only accepts a budget gets one. A model that decides its thinking itself keeps doing so, with more
+    /// effort if it accepts one. A model that accepts neither is unchanged, and so is one whose reasoning the host has
     /// switched off.
     pub fn settings(
         &self,

@@ -1,4 +1,4 @@
-//! The ledger of a session: what is known as data of its work, folded from its log, so that no summary can lose it.
+//! Ledger of a session: structured data of its work, folded from its log, so that no summary can lose it.
 
 use crate::imitation::foreign_text;
 use std::collections::{BTreeMap, VecDeque};
@@ -13,24 +13,25 @@ mod files;
 use files::Files;
 pub use files::LedgerFile;
 
-/// Most prompts, results, failures, refusals and skills that are kept, the latest ones; the first prompt is always kept.
+/// Maximum numbers of prompts, results, failures, refusals and skills that are kept, the latest ones; the first prompt
+/// is always kept.
 const MOST_PROMPTS: usize = 8;
 const MOST_RESULTS: usize = 10;
 const MOST_FAILURES: usize = 10;
 const MOST_VERDICTS: usize = 12;
 const MOST_SKILLS: usize = 16;
-/// Calls that wait for their results: more are forgotten.
+/// Maximum number of calls that wait for their results.
 const MOST_OPEN: usize = 1_000;
-/// Most characters of a prompt, and of any other line.
+/// Maximum characters of a prompt, and of any other line.
 const LONGEST_PROMPT: usize = 600;
 const LONGEST_LINE: usize = 200;
-/// Tools that run commands, whose last line is worth more than their first.
+/// Tools that run commands, whose last line is more informative than their first.
 const COMMANDS: [&str; 1] = ["Bash"];
-/// Tools that follow a skill.
+/// Tool that loads a skill.
 const SKILL: &str = "Skill";
 
-/// What is known as data of the work of a session: a fold over its log, which a compaction does not empty. Bounded, however long
-/// the session is.
+/// Structured data of the work of a session: a fold over its log, which a compaction does not empty. Bounded, however
+/// long the session is.
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
     first_prompt: Option<String>,
@@ -44,7 +45,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Notes an entry of the log.
+    /// Applies an entry of the log.
     pub fn apply(&mut self, entry: &Entry) {
         match &entry.kind {
             EntryKind::User(user) if !user.is_meta && !user.is_summary => {
@@ -78,7 +79,7 @@ impl Ledger {
         }
     }
 
-    /// What users and rules have decided is worth keeping; what was free anyway is not.
+    /// Records decisions of users and rules; calls that needed no approval are ignored.
     fn judged(&mut self, id: &ToolUseId, decision: &Decision) {
         let Some(call) = self.open.get(id) else { return };
         let verdict = match (decision.behavior, decision.reason) {
@@ -94,7 +95,7 @@ impl Ledger {
 
     fn answered(&mut self, entry: &ToolResultEntry) {
         let Some(call) = self.open.remove(&entry.result.tool_use_id) else { return };
-        // Most results are not read here, and their texts are long.
+        // Most results are not used here, and their texts are long.
         let text = || entry.result.content.text();
         if entry.result.is_error {
             let text = text();
@@ -114,12 +115,13 @@ impl Ledger {
         }
     }
 
-    /// The files that calls have read or changed, latest first.
+    /// Returns the files that calls have read or changed, latest first.
     pub fn files(&self) -> impl Iterator<Item = &LedgerFile> {
         self.files.iter()
     }
 
-    /// The ledger for the model, in at most about so many characters. The prompts come first, then what was changed.
+    /// Returns the ledger for the model, in at most about `most` characters. The prompts come first, then the changed
+    /// files.
     #[must_use]
     pub fn text(&self, most: usize) -> String {
         let prompts = self.first_prompt.iter().chain(&self.prompts).map(|prompt| clean_line(prompt));
@@ -157,14 +159,14 @@ impl Ledger {
         text
     }
 
-    /// The texts of the files that were read or changed last, as the conversation had them last, latest first: in at most so many
-    /// characters together, of those files that fit as a whole.
+    /// Returns the texts of the files that were read or changed last, as the conversation had them last, latest first:
+    /// in at most `most` characters together, of those files that fit as a whole.
     pub fn restored(&self, most: usize) -> Vec<String> {
         self.files.restored(most)
     }
 }
 
-/// A call in one line: its tool, and what it is about.
+/// Returns a call in one line: its tool, and its subject.
 fn subject(call: &ToolUse) -> String {
     let about =
         field(call, &["command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description"]);
@@ -175,7 +177,7 @@ fn subject(call: &ToolUse) -> String {
     }
 }
 
-/// The first of these fields of a call's input that is a text.
+/// Returns the first of these fields of a call's input that is a text.
 fn field(call: &ToolUse, names: &[&str]) -> Option<String> {
     let fields: BTreeMap<String, JsonText> = call.input.to().ok()?;
     names.iter().find_map(|name| fields.get(*name)?.to::<String>().ok())

@@ -1,4 +1,5 @@
-//! read, and the texts that the runtime itself writes. Pure.
+//! Context of models: prompts, environment, instructions, reminders, summaries and the texts that the runtime itself
+//! writes, with token estimates and masks of secrets. Pure.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod boundary;

@@ -1,8 +1,8 @@
-//! Secrets in texts that leave the process: errors, notes, logs, what other programs print.
+//! Masking of secrets in texts that leave the process: errors, notices, logs, output of other programs.
 //!
-//! Two things are looked for: values that the process knows (keys of providers, variables whose names say that they hold a
-//! secret), and texts of the [forms](forms) that keys of well-known vendors have. A text is read once, from left to right, in
-//! time that grows with its length, and it makes no difference in which pieces it comes.
+//! Two kinds of secrets are found: values that the process knows (keys of providers, variables with the name of a
+//! secret), and texts in the [forms](forms) of keys of well-known vendors. A text is read once, from left to right, in
+//! time proportional to its length, and its splitting into pieces makes no difference.
 
 mod forms;
 mod run;
@@ -18,13 +18,13 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// What stands in the place of a secret.
+/// Replacement for a secret.
 const MASKED: &str = "[redacted]";
 
-/// Shorter values are no secrets, and masking them would garble texts. In bytes.
+/// Minimum length of a masked value, in bytes: masking shorter ones would garble texts.
 const LEAST_VALUE: usize = 6;
 
-/// Longer values are masked in pieces of this length, in bytes.
+/// Length in bytes of the pieces in which longer values are masked.
 const LONGEST_VALUE: usize = 4096;
 
 /// Words in the name of a variable whose value is a secret.
@@ -42,10 +42,10 @@ const SECRET_NAMES: [&str; 11] = [
     "AUTHORIZATION",
 ];
 
-/// Masks secrets in texts: those of known forms, and the values that it was given. Cheap to clone. `Debug` shows no value.
+/// Masks of secrets in texts: those of known forms, and given values. Cheap to clone. `Debug` shows no value.
 ///
-/// A secret that was cut, encoded in another way than as JSON or in a URL, or that looks like any other word and was not
-/// given, is not found.
+/// A secret is not found if it was cut, encoded in another way than as JSON or in a URL, or if it looks like an
+/// ordinary word and was not given.
 ///
 /// ```
 /// use windlass_context::Masks;
@@ -56,26 +56,26 @@ const SECRET_NAMES: [&str; 11] = [
 /// ```
 #[derive(Clone, Default)]
 pub struct Masks {
-    /// Longest first.
+    /// Values, longest first.
     values: Arc<Vec<String>>,
 }
 
 impl Masks {
-    /// Masks what has a known form.
+    /// Returns masks of known forms.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Masks this value too, also as it stands in JSON and in URLs. Of a value with white space, such as `Bearer x`, each
-    /// word. Words of fewer than 6 bytes are not masked.
+    /// Adds this value, also as encoded in JSON and in URLs. For a value with white space, such as `Bearer x`, each
+    /// word is added. Words of fewer than 6 bytes are not masked.
     #[must_use]
     pub fn with_value(mut self, value: &str) -> Self {
         self.add(value);
         self
     }
 
-    /// Adds a value, as [`with_value`](Self::with_value) does.
+    /// Adds a value like [`with_value`](Self::with_value).
     pub fn add(&mut self, value: &str) {
         let values = Arc::make_mut(&mut self.values);
         for word in value.split_whitespace() {
@@ -88,7 +88,7 @@ impl Masks {
         values.dedup();
     }
 
-    /// Masks the values of those variables whose names say that they hold a secret: `GITHUB_TOKEN`, `DB_PASSWORD`.
+    /// Adds the values of variables with the name of a secret: `GITHUB_TOKEN`, `DB_PASSWORD`.
     #[must_use]
     pub fn with_environment<N: AsRef<str>, V: AsRef<str>>(
         mut self,
@@ -102,7 +102,7 @@ impl Masks {
         self
     }
 
-    /// The text with each secret replaced by `[redacted]`.
+    /// Returns the text with each secret replaced by `[redacted]`.
     #[must_use]
     pub fn mask<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut stream = self.stream();
@@ -111,7 +111,8 @@ impl Masks {
         if masked == text { Cow::Borrowed(text) } else { Cow::Owned(masked) }
     }
 
-    /// Masks a text that comes in pieces. What could be the beginning of a secret is held back: at most the last word.
+    /// Returns masks for a text that arrives in pieces. The possible beginning of a secret is held back: at most the
+    /// last word.
     #[must_use]
     pub fn stream(&self) -> MaskStream {
         MaskStream::new(self.clone())
@@ -124,7 +125,7 @@ impl fmt::Debug for Masks {
     }
 }
 
-/// What of a text has the form of a secret; `None` if nothing does.
+/// Returns the kind of secret whose form occurs in a text; `None` if there is none.
 #[must_use]
 pub fn secret_in(text: &str) -> Option<SecretKind> {
     let (masks, mut scan) = (Masks::new(), Scan::default());
@@ -139,7 +140,7 @@ fn is_secret_variable(name: &str, value: &str) -> bool {
     names_one && !is_plain && !matches!(upper.as_str(), "PWD" | "OLDPWD") && value.len() >= 8
 }
 
-/// The end of the longest beginning of a text that has at most so many bytes.
+/// Returns the end of the longest beginning of a text that has at most `most` bytes.
 fn boundary(text: &str, most: usize) -> usize {
     (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }

@@ -1,17 +1,19 @@
-//! Images and documents that no provider takes.
+//! Images and documents that no provider accepts.
 //!
-//! One of them in the conversation would be refused again with every later request, so it must not enter it.
+//! One of them in the conversation would be refused again with every later request, so it must not enter the
+//! conversation.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use windlass_types::{ContentBlock, DocumentSource, IMAGE_TYPES, ImageSource, media_type_of};
 
-/// Most base64 characters of one image: the limit of the Messages API
-/// (<https://docs.claude.com/en/docs/build-with-claude/vision>). Some providers of the same models take half.
+/// Maximum number of base64 characters of one image: the limit of the Messages API
+/// (<https://docs.claude.com/en/docs/build-with-claude/vision>). Some providers of the same models accept half.
 const MOST_IMAGE: usize = 10 * 1024 * 1024;
 const PDF: &str = "application/pdf";
 
-/// Why one of the blocks cannot be sent, as a message for its sender; `None` if all can, as far as their bytes show.
+/// Returns the reason why one of the blocks cannot be sent, as a message for its sender; `None` if all can, as far as
+/// their bytes show.
 #[must_use]
 pub fn unusable_media(blocks: &[ContentBlock]) -> Option<String> {
     blocks.iter().find_map(|block| match block {

@@ -1,4 +1,4 @@
-//! Images and documents of old results that notes stand for, before a request becomes too large to be sent.
+//! Replacement of images and documents of old results by notes, before a request becomes too large to be sent.
 
 use crate::imitation::foreign_text;
 use crate::{estimate_blocks, estimate_text};
@@ -7,10 +7,11 @@ use windlass_types::{
     TrimmedResult,
 };
 
-/// Most characters of a result's own text that its note keeps.
+/// Maximum number of characters of a result's own text that its note keeps.
 const KEPT_TEXT: usize = 4_000;
 
-/// Half of what the images and documents of a conversation weigh, for one that a service has refused as too large.
+/// Returns half the weight of the images and documents of a conversation, for one that a service has refused as too
+/// large.
 #[must_use]
 pub fn half_of_media(messages: &[SharedMessage], limits: MediaLimits) -> MediaLimits {
     let all = messages.iter().map(|message| weight(&message.content)).fold(Weight::default(), Weight::and);
@@ -20,9 +21,9 @@ pub fn half_of_media(messages: &[SharedMessage], limits: MediaLimits) -> MediaLi
 /// The results of tools whose images and documents should go, the oldest first; `None` if all are within the limits, or none
 /// can go.
 ///
-/// Once some go, more do, down to three quarters of the limits: the provider reads the conversation anew behind the first of
-/// them, and that should not happen with each image. A single one that is too large goes whatever the rest weighs: it was made
-/// for another model. What the user has sent stays.
+/// Once some are dropped, more are, down to three quarters of the limits: the provider reads the conversation anew
+/// after the first of them, and that should not happen with each image. A single one that is too large is dropped
+/// whatever the rest weighs: it was made for another model. Content from the user stays.
 #[must_use]
 pub fn media_to_drop(messages: &[SharedMessage], limits: MediaLimits, context: u64) -> Option<TrimRecord> {
     let mut left = messages.iter().map(|message| weight(&message.content)).fold(Weight::default(), Weight::and);
@@ -42,12 +43,12 @@ pub fn media_to_drop(messages: &[SharedMessage], limits: MediaLimits, context: u
     (!dropped.is_empty()).then(|| TrimRecord::new(dropped, context, freed))
 }
 
-/// The images and documents of a conversation, counted as it grows. It never counts too little.
+/// Tally of the images and documents of a conversation, updated as it grows. It never counts too little.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MediaTally(Weight);
 
 impl MediaTally {
-    /// Counts all messages.
+    /// Returns the tally of all messages.
     #[must_use]
     pub fn of<'a>(messages: impl Iterator<Item = &'a SharedMessage>) -> Self {
         let mut tally = Self::default();
@@ -55,7 +56,7 @@ impl MediaTally {
         tally
     }
 
-    /// Counts more blocks.
+    /// Counts further blocks.
     pub fn add(&mut self, blocks: &[ContentBlock]) {
         self.0 = self.0.and(weight(blocks));
     }
@@ -67,7 +68,7 @@ impl MediaTally {
         }
     }
 
-    /// `true` if [`media_to_drop`] may find something that should go.
+    /// `true` if [`media_to_drop`] may find something to drop.
     #[must_use]
     pub fn may_exceed(&self, limits: MediaLimits) -> bool {
         !(self.0.fits(limits) && self.0.each_fits(limits))
@@ -81,7 +82,7 @@ fn three_quarters(limits: MediaLimits) -> MediaLimits {
     aim
 }
 
-/// What images and documents weigh.
+/// Weight of images and documents: sizes in bytes, and counts.
 #[derive(Debug, Clone, Copy, Default)]
 struct Weight {
     bytes: usize,
@@ -127,7 +128,7 @@ impl Weight {
         self.largest_image <= limits.image_bytes && self.largest_document <= limits.document_bytes
     }
 
-    /// Whether what is above a limit becomes less without some of it.
+    /// `true` if dropping `part` reduces an excess over the limits.
     fn is_eased_by(self, part: Self, limits: MediaLimits) -> bool {
         let all = self.bytes > limits.bytes || self.count > limits.count;
         all && part.count > 0 || self.documents > limits.documents && part.documents > 0
@@ -148,7 +149,7 @@ fn weight(blocks: &[ContentBlock]) -> Weight {
     each.fold(Weight::default(), Weight::and)
 }
 
-/// What the model reads instead of a result with images: its text, and that they are gone.
+/// Returns the text for the model instead of a result with images: its text, and a note that they are gone.
 fn note(result: &ToolResult, count: usize) -> String {
     let text = result.content.text();
     let kept: String = text.chars().take(KEPT_TEXT).collect();

@@ -1,24 +1,24 @@
-//! What a prompt mentions: `@src/main.rs`, and what the model reads of it.
+//! Mentions of a prompt: `@src/main.rs`, and the texts for the model about them.
 
 use crate::imitation::foreign_text;
 use crate::reminder;
 use windlass_types::text::clean_line;
 
-/// Most mentions of one prompt that are looked at.
+/// Maximum number of resolved mentions of one prompt.
 const MOST: usize = 32;
-/// Longest name of a mention, in bytes.
+/// Maximum length of a mention's name, in bytes.
 const LONGEST: usize = 1_024;
-/// Most characters of a name as it is shown.
+/// Maximum number of characters of a name as shown.
 const LONGEST_SHOWN: usize = 200;
 
-/// A name behind an at sign in a prompt: perhaps a file, a resource of a server, or an agent. Whether it is one is known
-/// where it is looked up; a name that stands for nothing is a word of the prompt like any other.
+/// A name after an at sign in a prompt: perhaps a file, a resource of a server, or an agent. The lookup decides; a name
+/// without a match is an ordinary word of the prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Mention {
-    /// What stands behind the at sign, without quotes and backslashes.
+    /// Text after the at sign, without quotes and backslashes.
     pub name: String,
-    /// The same as a file with lines, if it ends like that: `src/a.rs:10-20`, `src/a.rs#L10`.
+    /// Name as a file with lines, if it ends like that: `src/a.rs:10-20`, `src/a.rs#L10`.
     pub lines: Option<MentionedLines>,
 }
 
@@ -26,33 +26,33 @@ pub struct Mention {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MentionedLines {
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// The first line, counted from 1.
+    /// First line, counted from 1.
     pub first: u64,
-    /// The last line; not before the first one.
+    /// Last line; not before the first one.
     pub last: u64,
 }
 
 impl Mention {
-    /// The name as a resource of a server: `server:uri`.
+    /// Returns the name as a resource of a server: `server:uri`.
     #[must_use]
     pub fn resource(&self) -> Option<(&str, &str)> {
         self.name.split_once(':').filter(|(server, uri)| !server.is_empty() && !uri.is_empty())
     }
 
-    /// The name as an agent: `agent-NAME`.
+    /// Returns the name as an agent: `agent-NAME`.
     #[must_use]
     pub fn agent(&self) -> Option<&str> {
         self.name.strip_prefix("agent-").filter(|agent| !agent.is_empty())
     }
 }
 
-/// What a prompt mentions, in its order, each name once, and at most 32.
+/// Returns the mentions of a prompt, in order, each name once, and at most 32.
 ///
-/// The at sign must begin a word. The name ends at a blank, and marks at its end (`@a.rs, @b.rs.`) do not belong to it; a
-/// blank in it is written `\ `, or the name stands in double quotes, with lines behind them: `@"my file.txt":3-5`. What
-/// stands in a fenced block of code is no mention.
+/// The at sign must begin a word. The name ends at a blank, and punctuation at its end (`@a.rs, @b.rs.`) is not part of
+/// it. A blank in the name is written `\ `, or the name is in double quotes, with lines after them: `@"my
+/// file.txt":3-5`. Text in a fenced block of code contains no mentions.
 ///
 /// ```
 /// # mod windlass { pub mod session { pub use windlass_context::*; } }
@@ -88,7 +88,7 @@ pub fn mentions(prompt: &str) -> Vec<Mention> {
     found
 }
 
-/// The marks that begin or end a block of code.
+/// Returns the marks that begin or end a block of code.
 fn fence_of(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
@@ -115,7 +115,7 @@ fn of_line(line: &str) -> Vec<Mention> {
     found
 }
 
-/// A name that ends at a blank, and how long it is.
+/// Parses a name that ends at a blank. Returns it with its length.
 fn plain(text: &str) -> (Option<Mention>, usize) {
     let mut name = String::new();
     let mut chars = text.char_indices().peekable();
@@ -143,7 +143,7 @@ fn plain(text: &str) -> (Option<Mention>, usize) {
     (mention(kept, kept), end)
 }
 
-/// A name in quotes, of which the first has been taken, and how long it is with both.
+/// Parses a name in quotes, of which the first has been consumed. Returns it with its length including both.
 fn quoted(text: &str) -> (Option<Mention>, usize) {
     let Some((name, behind)) = text.split_once('"') else { return (None, 1) };
     let word = behind.find(char::is_whitespace).and_then(|end| behind.get(..end)).unwrap_or(behind);
@@ -164,14 +164,14 @@ fn mention(whole: &str, name: &str) -> Option<Mention> {
     if name.is_empty() || whole.len() > LONGEST || name.starts_with('@') || !name.contains(is_name) {
         return None;
     }
-    // A name is never shown as one that it is not.
+    // A name is never shown as another one.
     if whole.chars().any(char::is_control) {
         return None;
     }
     Some(Mention { name: whole.to_owned(), lines: lines_of(whole) })
 }
 
-/// A name that ends in lines: `:10`, `:10-20`, `:10:5` with a column, `#L10`, `#L10-20`, `#L10-L20`.
+/// Parses a name that ends in lines: `:10`, `:10-20`, `:10:5` with a column, `#L10`, `#L10-20`, `#L10-L20`.
 fn lines_of(name: &str) -> Option<MentionedLines> {
     let of_hash = name.rsplit_once("#L").and_then(|(path, lines)| {
         let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
@@ -196,9 +196,9 @@ fn number(digits: &str) -> Option<u64> {
     digits.parse().ok().filter(|number| is_number && *number > 0)
 }
 
-/// The text for the model of what a prompt mentions. `what` ends the sentence "The prompt mentions @NAME: …" and says what is
-/// quoted, such as `lines 10 to 20 of "/w/src/a.rs", as Read shows them`. What looks like a text of the runtime is marked in
-/// the content. Without a content the sentence stands alone.
+/// Returns the text for the model about a mention of a prompt. `what` ends the sentence "The prompt mentions @NAME: …"
+/// and describes the quoted content, such as `lines 10 to 20 of "/w/src/a.rs", as Read shows them`. Imitations of the
+/// runtime's texts are marked in the content. Without content the text is the sentence alone.
 #[must_use]
 pub fn mentioned(name: &str, what: &str, content: Option<&str>) -> String {
     let name = shown(name);
@@ -210,7 +210,7 @@ pub fn mentioned(name: &str, what: &str, content: Option<&str>) -> String {
     })
 }
 
-/// A name on one line, without what could end a frame.
+/// Returns a name on one line, without characters that could end a frame.
 fn shown(name: &str) -> String {
     clean_line(name).chars().filter(|c| !matches!(c, '"' | '<' | '>')).take(LONGEST_SHOWN).collect()
 }

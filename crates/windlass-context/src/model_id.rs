@@ -1,7 +1,7 @@
-//! The ids under which models are known.
+//! Ids of models.
 
-/// Whether two ids name one model: of one of them providers may know a dated
-/// form, or call the latest of them so; a variant such as `[1m]` is the same model.
+/// `true` if two ids name one model: a provider may use a dated form, or the suffix `-latest`; a variant such as `[1m]`
+/// is the same model.
 pub fn is_same_model(a: &str, b: &str) -> bool {
     fn undated(id: &str) -> &str {
         let id = id.strip_suffix(']').and_then(|id| id.rsplit_once('[')).map_or(id, |(id, _)| id);

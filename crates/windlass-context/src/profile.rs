@@ -1,4 +1,4 @@
-//! What a family of models was trained on, as data.
+//! Profiles of model families, as data: the tools and texts that they were trained on.
 
 use crate::{ReminderStyle, ThinkingKeywords};
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ use std::borrow::Cow;
 pub enum ModelFamily {
     /// Claude.
     Claude,
-    /// The models of OpenAI.
+    /// Models of OpenAI.
     Gpt,
     /// Gemini.
     Gemini,
@@ -17,12 +17,13 @@ pub enum ModelFamily {
     Qwen,
     /// DeepSeek.
     DeepSeek,
-    /// Any other, and models whose id says nothing.
+    /// Any other model, and models with an uninformative id.
     Other,
 }
 
 impl ModelFamily {
-    /// The family that the id of a model names, whatever provider or region stands before it. Pure: only the id counts.
+    /// Returns the family named by the id of a model, whatever provider or region precedes it. Pure: depends on the id
+    /// alone.
     pub fn of(model: &str) -> Self {
         let id = model.to_ascii_lowercase();
         // A model that was distilled into another one has the names of both, and works like the one it runs on.
@@ -46,22 +47,22 @@ impl ModelFamily {
     }
 }
 
-/// How a model changes files.
+/// Tools with which a model changes files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum EditTools {
-    /// By `Edit` and `MultiEdit`, which replace exact text.
+    /// `Edit` and `MultiEdit`, which replace exact text.
     #[default]
     Replace,
-    /// By `apply_patch`, which takes a patch.
+    /// `apply_patch`, which applies a patch.
     Patch,
 }
 
 impl EditTools {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Self; 2] = [Self::Replace, Self::Patch];
 
-    /// The names of the tools.
+    /// Returns the names of the tools.
     pub const fn names(self) -> &'static [&'static str] {
         match self {
             Self::Replace => &["Edit", "MultiEdit"],
@@ -70,8 +71,8 @@ impl EditTools {
     }
 }
 
-/// What a session does otherwise for one family of models than for another: which tools for edits it offers, what it says
-/// of its tools and in its system prompt, and what words for more thought mean.
+/// Settings of a session that depend on the family of models: edit tools, descriptions of tools, end of the system
+/// prompt, and the meaning of thinking keywords.
 ///
 /// ```
 /// use windlass_context::{EditTools, HarnessProfile};
@@ -84,16 +85,16 @@ impl EditTools {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct HarnessProfile {
-    /// How the model changes files.
+    /// Tools with which the model changes files.
     pub edit_tools: EditTools,
-    /// What is said of tools in place of their own descriptions, by name. Names that no tool has mean nothing.
+    /// Descriptions of tools in place of their own, by tool name. Unknown names have no effect.
     pub descriptions: Vec<(Cow<'static, str>, Cow<'static, str>)>,
-    /// What the system prompt says at its end; empty for nothing. Not added to a system prompt of the host alone.
+    /// Text at the end of the system prompt; empty for none. Not added to a system prompt of the host alone.
     pub hint: Cow<'static, str>,
-    /// How texts of the runtime, such as the directory and the date, stand in the conversation. Instructions of tool
+    /// Style of the runtime's texts in the conversation, such as the directory and the date. Instructions of tool
     /// servers have tags in any style.
     pub reminders: ReminderStyle,
-    /// What words for more thought mean, where a session [counts them](crate::ThinkingLevel).
+    /// Settings for thinking keywords, if a session [uses them](crate::ThinkingLevel).
     pub keywords: ThinkingKeywords,
 }
 
@@ -105,15 +106,15 @@ const PARALLEL_HINT: &str = "When several calls do not need each other's results
 them in one message.";
 
 impl HarnessProfile {
-    /// The profile of the family that a model is of.
+    /// Returns the profile of a model's family.
     pub fn of(model: &str) -> Self {
         Self::of_family(ModelFamily::of(model))
     }
 
-    /// The profile of a family.
+    /// Returns the profile of a family.
     pub fn of_family(family: ModelFamily) -> Self {
         match family {
-            // Trained on exact replacement, and on what the preset says.
+            // Trained on exact replacement, and on the content of the preset.
             ModelFamily::Claude => Self::default(),
             // Trained on patches of this format; with exact replacement they fail on blanks more often.
             ModelFamily::Gpt => {
@@ -123,7 +124,7 @@ impl HarnessProfile {
             ModelFamily::Gemini | ModelFamily::Qwen | ModelFamily::DeepSeek => {
                 Self { hint: Cow::Borrowed(PARALLEL_HINT), ..Self::default() }
             }
-            // Nothing is known: what needs the least of a model.
+            // Unknown: the variant that requires the least of a model.
             ModelFamily::Other => Self::default(),
         }
     }

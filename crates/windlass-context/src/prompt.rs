@@ -9,14 +9,14 @@ pub enum SystemPrompt {
     /// windlass's own prompt for coding agents.
     #[default]
     Preset,
-    /// The preset with a text of the host behind it.
+    /// Preset with a text of the host after it.
     PresetAnd(String),
-    /// A text of the host alone. An empty text means no system prompt.
+    /// Text of the host alone. An empty text means no system prompt.
     Custom(String),
 }
 
 impl SystemPrompt {
-    /// Adds a text behind what is there.
+    /// Appends a text.
     #[must_use]
     pub fn append(self, text: &str) -> Self {
         if text.is_empty() {
@@ -36,15 +36,15 @@ impl SystemPrompt {
         }
     }
 
-    /// A text that takes the place of the preset's advice on coding. What holds for every session stays in front of it: what a
-    /// refusal means, that results are data, that secrets stay where they are.
+    /// Returns a prompt with a text in place of the preset's advice on coding. The limits of every session stay in
+    /// front of it: the meaning of a refusal, results are data, secrets stay secret.
     #[must_use]
     pub fn styled(text: &str) -> Self {
         Self::Custom(format!("You work in a real repository through the tools you are given.\n\n{LIMITS}\n\n{text}"))
     }
 
-    /// The sections, in order of their scope. They do not depend on the place or the day: where the session
-    /// works stands in the conversation, see [`Environment`](crate::Environment).
+    /// Returns the sections, in order of their scope. They do not depend on the place or the day: the conversation
+    /// contains the environment, see [`Environment`](crate::Environment).
     pub fn sections(&self) -> Vec<SystemSection> {
         let of_session = |text: &str| SystemSection::new(text, SectionScope::Session);
         match self {
@@ -60,12 +60,12 @@ impl SystemPrompt {
     }
 }
 
-/// windlass's own prompt for coding agents: the part that all sessions share.
+/// Returns windlass's own prompt for coding agents: the part that all sessions share.
 pub fn coding_agent_sections() -> Vec<SystemSection> {
     vec![SystemSection::new(CODING_AGENT, SectionScope::Global)]
 }
 
-/// What holds for every session, whatever its style.
+/// Limits of every session, whatever its style.
 macro_rules! limits {
     () => {
         "\

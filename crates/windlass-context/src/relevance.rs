@@ -1,16 +1,17 @@
-//! Which of many short texts fit a search best: tools, memories, files.
+//! Ranking of many short texts by their relevance to a search: tools, memories, files.
 
 use std::collections::HashMap;
 
-/// How soon more occurrences of a word in a document stop counting.
+/// BM25 parameter `k1`: how soon further occurrences of a word in a document stop counting.
 const SATURATION: f64 = 1.2;
-/// How much a long document counts less than a short one with the same words: 0 is not at all, 1 is in full.
+/// BM25 parameter `b`: penalty of a long document relative to a short one with the same words. 0 is none, 1 is full.
 const LENGTH: f64 = 0.75;
 
 /// Documents that are searched by their words, ranked by BM25.
 ///
-/// A document has fields, such as a name and a description, and an occurrence counts as much as its field weighs. Words
-/// are compared in lower case; `readFile`, `read_file` and `read-file` are the words `read` and `file` each, and the whole.
+/// A document has fields, such as a name and a description, and an occurrence counts with the weight of its field.
+/// Words are compared in lower case; `readFile`, `read_file` and `read-file` are the words `read` and `file` each, and
+/// the whole.
 ///
 /// Ranking: S. Robertson, H. Zaragoza, *The Probabilistic Relevance Framework: BM25 and Beyond* (2009), with the weights
 /// of fields from its section 3.6.
@@ -28,24 +29,24 @@ const LENGTH: f64 = 0.75;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Relevance {
-    /// For each word the documents that have it, in order, with the weight of its occurrences.
+    /// Documents that contain each word, in order, with the weight of its occurrences.
     words: HashMap<String, Vec<(usize, f64)>>,
-    /// How long each document is, in weighted words.
+    /// Length of each document, in weighted words.
     lengths: Vec<f64>,
 }
 
-/// A document that a search has found.
+/// A document found by a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Hit {
-    /// Its place in the order in which documents were added, from 0.
+    /// Index of the document in the order of addition, from 0.
     pub document: usize,
-    /// How well it fits: above 0, larger is better, without a unit. Only hits of one search can be compared.
+    /// Relevance: above 0, larger is better, without a unit. Only hits of one search can be compared.
     pub score: f64,
 }
 
 impl Relevance {
-    /// Adds a document: its fields with their weights, which are above 0. Fields of another weight do not count.
+    /// Adds a document: its fields with their weights, which are above 0. Fields with another weight are ignored.
     pub fn add<'a>(&mut self, fields: impl IntoIterator<Item = (f64, &'a str)>) {
         let document = self.lengths.len();
         let mut counts: HashMap<String, f64> = HashMap::new();
@@ -60,19 +61,20 @@ impl Relevance {
         }
     }
 
-    /// How many documents there are.
+    /// Returns the number of documents.
     #[must_use]
     pub fn len(&self) -> usize {
         self.lengths.len()
     }
 
-    /// Whether there is no document.
+    /// `true` if there is no document.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lengths.is_empty()
     }
 
-    /// At most `limit` documents that have a word of `query`, the best first; of equal ones that which was added first.
+    /// Returns at most `limit` documents that contain a word of `query`, the best first; of equal ones the one added
+    /// first.
     #[must_use]
     pub fn search(&self, query: &str, limit: usize) -> Vec<Hit> {
         let count = self.lengths.len() as f64;
@@ -98,7 +100,7 @@ impl Relevance {
     }
 }
 
-/// The words of a text in lower case. A name that has several parts is each of them, and the whole.
+/// Returns the words of a text in lower case. A name with several parts gives each of them, and the whole.
 fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').flat_map(|name| {
         let parts = parts(name);
@@ -107,8 +109,8 @@ fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-/// The parts of a name: at `_` and `-`, before a capital behind a small letter or digit, and before the last capital of a row
-/// that a small letter follows (`HTTPServer`).
+/// Splits a name into parts: at `_` and `-`, before a capital after a small letter or digit, and before the last
+/// capital of a row that a small letter follows (`HTTPServer`).
 fn parts(name: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut before: Option<char> = None;

@@ -1,52 +1,52 @@
-//! When a model is reminded of its todo list, and of what is left of its budget.
+//! Reminders of the todo list, and of the remaining budget.
 
 use crate::reminder::PLAIN_HEAD;
 use std::collections::BTreeMap;
 use windlass_types::text::clean_line;
 use windlass_types::{ContentBlock, Entry, EntryKind, JsonText};
 
-/// How the text about the todo list begins.
+/// Beginning of the text about the todo list.
 const TODOS: &str = "The todo list was not touched for ";
-/// How the text about the budget begins, up to the percentage.
+/// Beginning of the text about the budget, up to the percentage.
 const BUDGET: &str = "Of the money for this session at most ";
-/// How many percent of the money are left when that is said.
+/// Percentages of the remaining budget at which a reminder is due.
 const LEVELS: [u8; 3] = [25, 10, 5];
-/// How many turns are left when that is said, and the shortest run in which it is.
+/// Number of remaining turns at which a reminder is due, and minimum turns of a run for it.
 const LAST_TURNS: u32 = 2;
 const SHORTEST_RUN: u32 = 5;
-/// Most characters of a task as it is shown.
+/// Maximum number of characters of a task as shown.
 const LONGEST_TASK: usize = 200;
 
-/// Of what a model is reminded. Default: of nothing.
+/// Reminders for a model. Default: none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ReminderSettings {
-    /// After how many of its messages a model is reminded of a list with open tasks that it has not touched. `None`: never.
+    /// Number of its messages after which a model is reminded of an untouched list with open tasks. `None`: never.
     pub todos_after: Option<u32>,
-    /// Whether it reads that the money of the session, or the turns of the run, will soon be used up.
+    /// `true` if the model is told that the budget of the session, or the turns of the run, will soon be used up.
     pub budget: bool,
 }
 
 impl ReminderSettings {
-    /// Of all: of the todo list after ten messages, and of the budget.
+    /// Returns all reminders: of the todo list after ten messages, and of the budget.
     #[must_use]
     pub fn all() -> Self {
         Self { todos_after: Some(10), budget: true }
     }
 }
 
-/// What is left of the limits of a session.
+/// Remainders of the limits of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct LimitsLeft {
-    /// How much of the money is left, in percent. `None`: it is not limited.
+    /// Remaining budget, in percent. `None`: not limited.
     pub money_percent: Option<u8>,
-    /// How many turns the run may have, and how many of them are left. `None`: they are not limited.
+    /// Maximum and remaining number of turns of the run. `None`: not limited.
     pub turns: Option<(u32, u32)>,
 }
 
 impl LimitsLeft {
-    /// Of so much money so much is spent, in whatever unit; of so many turns so many are used.
+    /// Returns the remainders. `money`: limit and spending, in any unit. `turns`: limit and used turns.
     #[must_use]
     pub fn new(money: Option<(u64, u64)>, turns: Option<(u32, u32)>) -> Self {
         let percent = |(all, spent): (u64, u64)| {
@@ -57,20 +57,19 @@ impl LimitsLeft {
     }
 }
 
-/// What the conversation holds of reminders, and what they are about: a fold over the log, so that a resumed session
-/// repeats none.
+/// Reminders in the conversation, and their subjects: a fold over the log, so that a resumed session repeats none.
 #[derive(Debug, Default)]
 pub struct KnownReminders {
     todos: Option<Todos>,
-    /// The messages of the model since the list was written.
+    /// Number of messages of the model since the list was written.
     messages: u32,
-    /// Whether the conversation says that this list was not touched.
+    /// `true` if the conversation contains the reminder about this list.
     said_todos: bool,
-    /// The lowest percentage that the conversation names.
+    /// Lowest percentage named in the conversation.
     said_budget: Option<u8>,
 }
 
-/// A todo list, as far as reminders have it.
+/// A todo list, as far as reminders need it.
 #[derive(Debug)]
 struct Todos {
     done: usize,
@@ -80,7 +79,7 @@ struct Todos {
 }
 
 impl Todos {
-    /// `None` if there is no open task, or if it is no such list.
+    /// Reads a list. `None` if there is no open task, or if it has another form.
     fn read(list: &JsonText) -> Option<Self> {
         let tasks: Vec<BTreeMap<String, JsonText>> = list.to().ok()?;
         let field = |task: &BTreeMap<String, JsonText>, name: &str| task.get(name)?.to::<String>().ok();
@@ -116,7 +115,7 @@ impl Todos {
 }
 
 impl KnownReminders {
-    /// Notes an entry of the log.
+    /// Applies an entry of the log.
     pub fn apply(&mut self, entry: &Entry) {
         match &entry.kind {
             EntryKind::Assistant(_) => self.messages = self.messages.saturating_add(1),
@@ -145,8 +144,8 @@ impl KnownReminders {
         };
     }
 
-    /// What the model is to be reminded of before its next message, each in words. Each is said once: about a list until it
-    /// is written again, about money once below 25, 10 and 5 percent, and about turns once in a run.
+    /// Returns the reminders that are due before the next message, as texts. Each is given once: about a list until it
+    /// is written again, about the budget once below 25, 10 and 5 percent, and about turns once in a run.
     #[must_use]
     pub fn due(&self, settings: ReminderSettings, left: LimitsLeft) -> Vec<String> {
         let todos = settings.todos_after.filter(|after| self.messages >= *after && !self.said_todos);
@@ -248,7 +247,7 @@ mod tests {
         }
         let at: Vec<u64> = levels.iter().map(|(spent, _)| *spent).collect();
         assert_eq!(at, [75, 90, 95], "{levels:?}");
-        // Who starts low reads the lowest alone.
+        // A conversation that starts low gets the lowest level alone.
         assert!(KnownReminders::default().due(settings, money(100, 97))[0].contains("at most 5 percent"));
         assert_eq!(KnownReminders::default().due(settings, money(0, 0)).len(), 1);
         for (all, used, said) in [(10, 7, 0), (10, 8, 1), (10, 9, 0), (4, 2, 0), (u32::MAX, 0, 0)] {

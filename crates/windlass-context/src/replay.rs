@@ -1,5 +1,5 @@
-//! What of earlier messages a model is sent back: signatures, encrypted reasoning and ids of a vendor go to the model
-//! that made them alone.
+//! Selection of the replay data of earlier messages: signatures, encrypted reasoning and ids of a vendor are sent back
+//! only to the model that created them.
 
 use crate::model_id::is_same_model;
 use std::sync::Arc;
@@ -8,18 +8,18 @@ use windlass_types::{Api, ContentBlock, Message, Origin, Role, SharedMessage};
 /// Stands for a message of which another model can read nothing.
 const NO_CONTENT: &str = "(no content)";
 
-/// The messages as one model can read them.
+/// Returns the messages as one model can read them.
 ///
-/// Messages of another origin, and the first `dropped` messages whatever their origin, lose their reasoning and what is
-/// sent back beside texts and calls; the reasoning never becomes text. The result depends on the messages and the
-/// model alone, so that one request stays the beginning of the next.
+/// Messages of another origin, and the first `dropped` messages of any origin, lose their reasoning and the replay data
+/// of texts and calls; the reasoning never becomes text. The result depends on the messages and the model alone, so
+/// that one request stays the beginning of the next.
 pub fn readable_messages<'a>(
     messages: impl Iterator<Item = &'a SharedMessage>,
     api: &Api,
     model: &str,
     dropped: usize,
 ) -> Vec<SharedMessage> {
-    // Messages of one model share their origin: it is looked at once, for each request has all of them.
+    // Messages of one model share their origin: it is compared once, for each request has all of them.
     let mut last: Option<(&Arc<Origin>, bool)> = None;
     let mut is_readable = |origin: &'a Arc<Origin>| match last {
         Some((known, is_readable)) if Arc::ptr_eq(known, origin) => is_readable,
@@ -30,7 +30,7 @@ pub fn readable_messages<'a>(
         Some(origin) if at >= dropped && is_readable(origin) => message.clone(),
         None if at >= dropped => message.clone(),
         origin => {
-            // They may hold a part of what was refused.
+            // Unknown blocks may contain a part of the refused data.
             let keeps_unknown = at >= dropped && origin.as_ref().is_none_or(|origin| is_same_service(origin, api));
             without_private(message.clone(), keeps_unknown)
         }
@@ -38,26 +38,26 @@ pub fn readable_messages<'a>(
     messages.enumerate().map(readable).collect()
 }
 
-/// Whether a model can read what only the origin of a message can.
+/// `true` if a model can read data that only the origin of a message can.
 fn is_readable(origin: &Origin, api: &Api, model: &str) -> bool {
     is_same_service(origin, api) && is_same_model(bare(&origin.model, api), bare(model, api))
 }
 
-/// Whether a message comes from the service that is called, of whatever model. A cloud that speaks the dialect of a vendor
-/// is another service: it does not run the vendor's tools.
+/// `true` if a message comes from the called service, of whatever model. A cloud that uses the dialect of a vendor is
+/// another service: it does not run the vendor's tools.
 fn is_same_service(origin: &Origin, api: &Api) -> bool {
     let is_same_provider = origin.api.provider().is_empty() || origin.api.provider() == api.provider();
     is_same_provider && origin.api.dialect() == api.dialect()
 }
 
-/// The name of a model without that of its provider, which a router puts in front.
+/// Returns the name of a model without that of its provider, which a router puts in front.
 fn bare<'a>(model: &'a str, api: &Api) -> &'a str {
     model.strip_prefix(api.provider()).and_then(|rest| rest.strip_prefix('/')).unwrap_or(model)
 }
 
-/// The message without what only its origin can read.
+/// Returns the message without data that only its origin can read.
 fn without_private(message: SharedMessage, keeps_unknown: bool) -> SharedMessage {
-    // Blocks that are not known here belong to the service, such as those of tools that it runs.
+    // Unknown blocks belong to the service, such as those of tools that it runs.
     let stays =
         |block: &ContentBlock| !block.is_thinking() && (keeps_unknown || !matches!(block, ContentBlock::Unknown(_)));
     if message.content.iter().all(|block| stays(block) && block.replay().is_none()) {

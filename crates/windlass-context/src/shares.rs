@@ -1,23 +1,23 @@
-//! How much of the model's context window the texts of files may take up, and what is left out of them beyond that.
+//! Shares of the model's context window for the texts of files, and the notes for texts beyond them.
 
 use crate::files::{self, FileInstructions, InstructionSource};
 use crate::instructions::KnownInstructions;
 use crate::{estimate_text, reminder};
 use std::collections::BTreeSet;
 
-/// How much of the model's context window each kind of text may take up that is in the context always, in percent of the
-/// window. What goes beyond is left out as a whole and named to the model, which can read it when it needs it.
+/// Maximum share of the model's context window for each kind of permanent text, in percent of the window. A text beyond
+/// it is left out as a whole and named to the model, which can read it on demand.
 ///
-/// Tools have a [budget of their own](crate::ToolBudget), texts of tool servers a fixed size, and the conversation has what
-/// remains, until it is compacted.
+/// Tools have a [budget of their own](crate::ToolBudget), texts of tool servers a fixed size, and the conversation has
+/// the rest, until it is compacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContextShares {
-    /// Instructions of files and of the program. Default: 15.
+    /// Share of instructions of files and of the program. Default: 15.
     pub instructions: u8,
-    /// The list of skills. Default: 5.
+    /// Share of the list of skills. Default: 5.
     pub skills: u8,
-    /// The index of the memory. Default: 5.
+    /// Share of the index of the memory. Default: 5.
     pub memory: u8,
 }
 
@@ -27,13 +27,13 @@ impl Default for ContextShares {
     }
 }
 
-/// What a text of a file is.
+/// Kind of a file's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Section {
     Instructions,
     Skills,
     Memory,
-    /// The index of the project: small by itself, so it has no share.
+    /// Index of the project: small by itself, so it has no share.
     Index,
 }
 
@@ -64,12 +64,12 @@ impl ContextShares {
         }
     }
 
-    /// The texts, in their order, with a note in the place of each that goes beyond the share of its kind in a window of so many
-    /// tokens; 0 means that the window is not known, and nothing is left out.
+    /// Returns the texts, in their order, with a note in the place of each that exceeds the share of its kind in a
+    /// window of `window` tokens; 0 means that the window is unknown, and nothing is left out.
     ///
-    /// What the conversation holds already stays. Then the sources come in this order: the administrator, the program, the user
-    /// for this project, the user, the project, the memory; within one source what comes first. A smaller text behind one that
-    /// does not fit may still fit.
+    /// Texts that the conversation contains already stay. Then the sources come in this order: the administrator, the
+    /// program, the user for this project, the user, the project, the memory; within one source in the given order. A
+    /// smaller text after one that does not fit may still fit.
     #[must_use]
     pub fn within(&self, texts: &[FileInstructions], known: &KnownInstructions, window: u64) -> Vec<FileInstructions> {
         let mut left_out = BTreeSet::new();
@@ -94,11 +94,11 @@ impl ContextShares {
         texts.iter().enumerate().map(shown).collect()
     }
 
-    /// What stands in the place of a text that is left out.
+    /// Returns the note in the place of a text that is left out.
     fn note(&self, text: &FileInstructions) -> FileInstructions {
         let section = Section::of(text);
         let (path, characters) = (files::shown_path(&text.path), text.text.chars().count());
-        // Each begins as the text does that it stands for, so that the conversation is known to hold it.
+        // Each begins like the replaced text, so that the conversation is known to contain it.
         let note = match section {
             Section::Skills => format!("{}that uses them: the list is left out, to save space.", files::SKILLS),
             Section::Memory => format!("{}\"{path}\": the index is left out, to save space.", files::MEMORY),
@@ -116,7 +116,7 @@ impl ContextShares {
     }
 }
 
-/// Whose texts count first.
+/// Returns the priority of a source, the lowest first.
 fn rank(source: InstructionSource) -> u8 {
     match source {
         InstructionSource::Managed => 0,

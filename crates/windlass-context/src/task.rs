@@ -1,19 +1,18 @@
-//! What the model reads of background work.
+//! Notifications for the model about background tasks.
 
 use crate::imitation::is_tag;
 use windlass_types::TaskEnded;
 
-/// Most characters of a summary.
+/// Maximum number of characters of a summary.
 const MAX_SUMMARY: usize = 500;
 
-/// Most characters of what an agent reports.
+/// Maximum number of characters of an agent's report.
 const MAX_REPORT: usize = 30_000;
-/// Tags that a report cannot hold: the model trusts what they mark.
+/// Tags that a report must not contain: the model trusts their content.
 const TAGS: [&str; 3] = ["result", "task-notification", "system-reminder"];
 
-/// The text that background work has ended: what, how, and where its output is. The
-/// output itself is not part of it, but what an agent reports is. Neither summary nor report can look like
-/// anything else.
+/// Returns the notification that a background task has ended: its ids, its status, and the path of its output. The
+/// output itself is not part of it, but an agent's report is. Neither summary nor report can look like anything else.
 pub fn task_notification(ended: &TaskEnded) -> String {
     let mut text = String::from("<task-notification>\n");
     let mut line = |name: &str, value: &str| {
@@ -34,7 +33,7 @@ pub fn task_notification(ended: &TaskEnded) -> String {
     text
 }
 
-/// A report, whole but for its length and for tags of the runtime.
+/// Returns a report, shortened if too long, with tags of the runtime escaped.
 fn quoted(report: &str) -> String {
     let end = report.char_indices().nth(MAX_REPORT).map_or(report.len(), |(at, _)| at);
     let (mut rest, cut) = report.split_at_checked(end).unwrap_or((report, ""));

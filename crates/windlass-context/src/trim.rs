@@ -1,4 +1,4 @@
-//! Old results of tools that short notes stand for, before a conversation has to be summarised.
+//! Replacement of old tool results by short notes, before a conversation has to be summarised.
 
 use crate::imitation::foreign_text;
 use crate::{estimate_blocks, estimate_text};
@@ -6,16 +6,16 @@ use std::collections::HashMap;
 use windlass_types::text::clean_line;
 use windlass_types::{ContentBlock, SharedMessage, ToolResult, ToolUse, ToolUseId, TrimRecord, TrimmedResult};
 
-/// How each note begins.
+/// Beginning of each note.
 const NOTE: &str = "[The result of this ";
-/// What large results say of the file that has the whole of them: what stands before its path, and behind it.
+/// Texts of large results around the path of the file with the complete result.
 const KEPT_WHOLE: [(&str, &str); 2] = [(" The whole is in ", ": "), (" bytes are in ", " ...]")];
-/// Results of fewer tokens are not worth a note.
+/// Minimum tokens of a result that is worth a note.
 const LEAST_RESULT: u64 = 300;
-/// Most characters that a note has for the name of a tool and for a path.
+/// Maximum characters in a note for the name of a tool and for a path.
 const LONGEST_NAME: usize = 64;
 const LONGEST_PATH: usize = 500;
-/// Tools whose results stay: what was changed, what the user said, what others found out, what the model works by.
+/// Tools whose results stay: changes, answers of the user, findings of others, instructions for the model.
 const KEPT: [&str; 16] = [
     "Agent",
     "AskUserQuestion",
@@ -35,21 +35,21 @@ const KEPT: [&str; 16] = [
     "apply_patch",
 ];
 
-/// When old results are replaced by short notes, before the conversation has to be summarised.
+/// Rules for the replacement of old results by short notes, before the conversation has to be summarised.
 ///
-/// That happens at the point where a summary would be written, and only if it makes one unnecessary: the results that may go
-/// free at least [`least_freed`](Self::least_freed) tokens, and what remains is below that point by half of this. Estimates
-/// count too many tokens, so three quarters of what they say is taken. In a small window less is kept and required: a quarter and
-/// an eighth of it at most.
+/// The replacement happens at the point where a summary would be written, and only if it makes one unnecessary: the
+/// replaced results free at least [`least_freed`](Self::least_freed) tokens, and the rest is below that point by half
+/// of this. Estimates are too high, so three quarters of them are assumed. In a small window less is kept and required:
+/// at most a quarter and an eighth of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TrimRules {
-    /// Whether it happens. Default: yes.
+    /// `true` to replace results. Default: `true`.
     pub enabled: bool,
-    /// How many tokens of the latest results stay as they are. Default: 40,000.
+    /// Tokens of the latest results that stay unchanged. Default: 40,000.
     pub keep: u64,
-    /// How many tokens must become free, since the provider reads the conversation anew behind the first note.
-    /// Default: 20,000.
+    /// Minimum number of freed tokens, since the provider reads the conversation anew after the first note. Default:
+    /// 20,000.
     pub least_freed: u64,
 }
 
@@ -59,11 +59,11 @@ impl Default for TrimRules {
     }
 }
 
-/// The results that notes should take the place of in a conversation of `context` tokens, which is to stay below `limit`.
-/// `None` if that would not be enough, or frees too little.
+/// Returns the results to replace by notes in a conversation of `context` tokens, which is to stay below `limit`.
+/// `None` if that would not suffice, or frees too little.
 ///
-/// Those of the last message stay, since the model has not read them, and so do errors, results of edits, answers of the user
-/// and reports of agents.
+/// Results of the last message stay, since the model has not read them, and so do errors, results of edits, answers of
+/// the user and reports of agents.
 #[must_use]
 pub fn results_to_trim(messages: &[SharedMessage], rules: &TrimRules, context: u64, limit: u64) -> Option<TrimRecord> {
     if !rules.enabled || limit == 0 {
@@ -101,7 +101,7 @@ fn may_go(result: &ToolResult, call: &ToolUse, tokens: u64) -> bool {
     !result.is_error && tokens >= LEAST_RESULT && !KEPT.contains(&call.name.as_str())
 }
 
-/// What the model reads instead of a result: which tool, how large, and where the whole is.
+/// Returns the note that replaces a result: tool, size, and place of the whole.
 fn note(result: &ToolResult, call: &ToolUse) -> String {
     let text = result.content.text();
     let name: String = clean_line(&call.name).chars().take(LONGEST_NAME).collect();
@@ -117,7 +117,7 @@ fn note(result: &ToolResult, call: &ToolUse) -> String {
     foreign_text(&format!("{NOTE}{name} call, {size}, was taken out to save space. {again}]"))
 }
 
-/// The file that a large result names as having the whole of it.
+/// Returns the file that a large result names as having the whole of it.
 pub(crate) fn kept_whole(text: &str) -> Option<String> {
     let path =
         KEPT_WHOLE.iter().find_map(|(before, behind)| Some(text.rsplit_once(before)?.1.split_once(behind)?.0))?;

@@ -63,7 +63,7 @@ fn definitions_are_withheld_beyond_the_budget_only() {
     let withheld: u64 = tools.iter().filter(|spec| spec.may_be_withheld()).map(|spec| estimate_tool(spec)).sum();
     assert_eq!(ToolBudget::default().withholding(&tools, withheld * 10 - 10), All);
     assert_eq!(ToolBudget::default().withholding(&tools, withheld * 10), Nothing);
-    // Those of servers that are started at their first call have a budget of their own.
+    // Definitions of servers that are started at their first call have a budget of their own.
     let mut lazy = ToolSpec::new("mcp__lazy__go", "Goes.", JsonText::empty_object());
     lazy.loading = ToolLoading::OnDemand;
     let most = estimate_tool(&lazy);
@@ -95,7 +95,7 @@ fn the_list_is_bounded_and_cannot_leave_its_frame() {
         let own = |spec: &ToolSpec| spec.name.rsplit("__").next().unwrap().to_owned();
         assert!(count > 500 || many.iter().all(|spec| text.contains(&own(spec))), "{count}");
     }
-    // Each of them has its line, and one with few tools has them all.
+    // Each server has its line, and one with few tools lists them all.
     let mut uneven: Vec<_> = (0..900).map(|n| tool(&format!("mcp__large__tool_{n}"), "")).collect();
     uneven.push(tool("mcp__small__only", ""));
     let uneven: Vec<&ToolSpec> = uneven.iter().map(AsRef::as_ref).collect();

@@ -1,19 +1,20 @@
-//! Estimates for money. They must not fall short, also where a text has few bytes to a token: code, numbers, other
+//! Estimates for billing. They must not fall short, even for texts with few bytes per token: code, numbers, other
 //! scripts, and the newest models, which count up to 1.35 times as many tokens as those before them.
 
 use super::{BYTES_PER_TOKEN, FRAME_TOKENS, measure_block};
 use windlass_types::{BlockStart, ContentBlock, Message, ModelEvent, ModelRequest, StreamDelta};
 
-/// Letters of a word in one token, on the low side.
+/// Letters of a word in one token, a low value.
 const LETTERS_PER_TOKEN: u8 = 3;
 
-/// What stands around a call and is written by the model, too.
+/// Tokens of the frame around a call, which the model writes, too.
 const CALL_TOKENS: u64 = 20;
 
-/// What a provider adds to the input of a request with tools (Anthropic, "Tool use", pricing: 290 to 530 tokens).
+/// Tokens that a provider adds to the input of a request with tools (Anthropic, "Tool use", pricing: 290 to 530
+/// tokens).
 const TOOLS_TOKENS: u64 = 530;
 
-/// Input tokens of a request, estimated so high that its cost is covered.
+/// Returns the input tokens of a request, estimated so high that its cost is covered.
 pub fn estimate_request(request: &ModelRequest) -> u64 {
     let system: u64 = request.system.iter().map(|section| billed_text(&section.text)).sum();
     let tools: u64 = request
@@ -27,7 +28,7 @@ pub fn estimate_request(request: &ModelRequest) -> u64 {
         })
         .sum();
     let offered = if request.tools.is_empty() { 0 } else { TOOLS_TOKENS };
-    // Of a long conversation only what is new is measured before each call.
+    // Only the new part of a long conversation is measured before each request.
     let messages: u64 = request.messages.iter().map(|message| message.measured(billed_message)).sum();
     system + tools + offered + messages
 }
@@ -42,16 +43,16 @@ fn billed_text(text: &str) -> u64 {
     counted.tokens()
 }
 
-/// The tokens of a text that comes in pieces. The count does not depend on where it is split.
+/// Token count of a text that arrives in pieces. The count does not depend on the splitting.
 #[derive(Debug, Clone, Copy, Default)]
 struct TextTokens {
     bytes: u64,
-    /// By what the text is made of, in thirds of a token.
+    /// Count by kinds of characters, in thirds of a token.
     thirds: u64,
-    /// Letters that the last token of the word has room for, and whether the last one was small.
+    /// Letters that the last token of the word has space for, and `true` if the last letter was small.
     room: u8,
     was_small: bool,
-    /// White space that may belong to the word behind it.
+    /// White space that may belong to the next word.
     blank: u64,
 }
 
@@ -66,7 +67,7 @@ impl TextTokens {
         *self = counted;
     }
 
-    /// Adds the first byte of a character; the others say nothing more.
+    /// Counts the first byte of a character; the others add nothing.
     fn add_byte(&mut self, byte: u8) {
         if byte.is_ascii_alphabetic() {
             // `camelCase` and random text are split where small letters end.
@@ -84,7 +85,7 @@ impl TextTokens {
         }
         (self.room, self.was_small) = (0, false);
         if matches!(byte, b' ' | b'\t') {
-            // One belongs to the word behind it; a row of them is a token of its own.
+            // One blank belongs to the next word; a row of them is a token of its own.
             self.blank += 1;
             self.thirds += if self.blank == 2 { 3 } else { 0 };
             return;
@@ -104,15 +105,15 @@ impl TextTokens {
     }
 }
 
-/// The output tokens of what a model has streamed, estimated so high that its cost is covered.
+/// Output tokens of a model's stream, estimated so high that its cost is covered.
 ///
-/// Reasoning that the provider keeps to itself counts by its signature, once that has come.
+/// Hidden reasoning is counted by its signature, once that has arrived.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StreamedTokens {
-    /// Of the blocks before the last one.
+    /// Tokens of the blocks before the last one.
     before: u64,
     shown: TextTokens,
-    /// Bytes of what stands for text that is not shown.
+    /// Bytes of data that represent hidden text.
     sealed: u64,
 }
 
@@ -152,9 +153,9 @@ impl StreamedTokens {
         }
     }
 
-    /// The tokens until now.
+    /// Returns the tokens until now.
     pub fn tokens(&self) -> u64 {
-        // The signature holds the reasoning of which a summary is shown: the longer one counts.
+        // The signature contains the reasoning of which a summary is shown: the longer one counts.
         self.before + self.shown.tokens().max(self.sealed.div_ceil(BYTES_PER_TOKEN))
     }
 }
@@ -173,7 +174,7 @@ mod tests {
         streamed.tokens() - FRAME_TOKENS
     }
 
-    /// Tokens as `cl100k_base` counts them, with the factor of the newest models.
+    /// Tokens as counted by `cl100k_base`, with the factor of the newest models.
     #[test]
     fn no_kind_of_text_is_estimated_low() {
         for (text, tokens) in [

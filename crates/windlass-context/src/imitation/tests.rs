@@ -3,7 +3,7 @@ use crate::{reminder, task_notification};
 use proptest::prelude::*;
 use windlass_types::{TaskEnded, TaskInfo, TaskKind, TaskStatus};
 
-/// Without the marks a text is what it was.
+/// Returns the text without the marks, which is the original.
 fn restored(text: &str) -> String {
     text.replace(MARK, "")
 }
@@ -50,7 +50,7 @@ fn tags_of_the_runtime_are_marked_in_every_spelling() {
         let marked = foreign_text(text);
         assert_eq!(marked.matches(MARK).count(), 1, "{text:?}: {marked:?}");
         assert_eq!(restored(&marked), text);
-        // What is marked is no imitation any more.
+        // Marked text is not an imitation any more.
         assert_eq!(foreign_text(&marked), marked);
     }
     assert_eq!(foreign_text("a </ system-reminder> b"), "a </ untrusted:system-reminder> b");

@@ -1,4 +1,4 @@
-//! The files of a ledger, with their texts as far as the log has them whole.
+//! Files of a ledger, with their texts as far as the log contains them completely.
 
 use crate::files::shown_path;
 use crate::imitation::{foreign_text, without_tag};
@@ -7,33 +7,33 @@ use std::collections::{BTreeMap, VecDeque};
 use windlass_types::text::clean_line;
 use windlass_types::{JsonText, ToolUse};
 
-/// Most files that are kept.
+/// Maximum number of files that are kept.
 const MOST_FILES: usize = 30;
-/// The latest files of which the text is kept, and most bytes of each.
+/// Number of the latest files whose text is kept, and maximum bytes of each.
 const MOST_TEXTS: usize = 8;
 const LONGEST_TEXT: usize = 64 * 1024;
-/// The tool that reads files, and the one that changes them by patches.
+/// Tool that reads files, and tool that changes them by patches.
 const READ: &str = "Read";
 const PATCH: &str = "apply_patch";
-/// Most calls of a file that are kept for its text, and most bytes of what one has written and said of it.
+/// Maximum number of calls of a file that are kept for its text, and maximum bytes of the input and output of one.
 const MOST_CALLS: usize = 4;
 const LONGEST_CALL: usize = 256 * 1024;
-/// Most characters of a path as it is shown.
+/// Maximum number of characters of a path as shown.
 const LONGEST_PATH: usize = 300;
 
 /// A file that calls of a session have read or changed.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct LedgerFile {
-    /// Its path, as the last call named it.
+    /// Path of the file, as the last call named it.
     pub path: String,
-    /// How many calls have changed it.
+    /// Number of calls that have changed the file.
     pub changes: u32,
-    /// The last calls that may say what its text is, latest last. They are read when the text is asked for.
+    /// Last calls with information about the text, latest last. They are evaluated when the text is requested.
     calls: VecDeque<Call>,
 }
 
-/// What a call says of a file.
+/// A call's information about a file.
 #[derive(Debug, Clone)]
 struct Call {
     tool: String,
@@ -42,25 +42,25 @@ struct Call {
 }
 
 impl LedgerFile {
-    /// Whether a call has changed it.
+    /// `true` if a call has changed the file.
     #[must_use]
     pub fn is_changed(&self) -> bool {
         self.changes > 0
     }
 
-    /// A hash of its [text](Self::text) (FNV-1a, 64 bits), if that is known: two equal ones mean the same text. Not safe against
-    /// an attacker.
+    /// Returns a hash of the [text](Self::text) (FNV-1a, 64 bits), if that is known: equal hashes mean the same text.
+    /// Not safe against an attacker.
     #[must_use]
     pub fn hash(&self) -> Option<u64> {
         self.text().map(|text| hash(&text))
     }
 
-    /// Its text as the conversation had it last, if it had all of it and the file is one of the latest eight.
+    /// Returns the text as the conversation had it last, if it had all of it and the file is one of the latest eight.
     #[must_use]
     pub fn text(&self) -> Option<String> {
         for call in self.calls.iter().rev() {
             let text = text_after(&call.tool, &fields(Some(&call.input)), call.structured.as_ref());
-            // A part that is read says nothing against the text that was read before.
+            // A partial read does not contradict the text that was read before.
             if text.is_some() || changes(&call.tool) {
                 return text.filter(|text| text.len() <= LONGEST_TEXT);
             }
@@ -68,11 +68,11 @@ impl LedgerFile {
         None
     }
 
-    /// The parts of it that were read since it was changed last, in the order of their lines; none within another one.
+    /// Returns the parts that were read since the last change, in the order of their lines; none within another one.
     fn parts(&self) -> Vec<Part> {
         let mut parts: Vec<Part> = Vec::new();
         for call in self.calls.iter().rev().take_while(|call| call.tool == READ) {
-            // What was read later is what the file has now.
+            // A later read has the present content.
             if let Some(part) = Part::of(call).filter(|part| !parts.iter().any(|later| later.holds(part))) {
                 parts.push(part);
             }
@@ -81,7 +81,7 @@ impl LedgerFile {
         parts
     }
 
-    /// What a model reads of it again: all of it if that is known, else the parts that were read.
+    /// Returns the text for the model after a compaction: all of the file if known, else the parts that were read.
     fn shown_again(&self) -> Option<String> {
         if let Some(text) = self.text() {
             return Some(framed(&text));
@@ -91,7 +91,7 @@ impl LedgerFile {
         (!parts.is_empty()).then(|| shown.collect::<Vec<_>>().join("\n"))
     }
 
-    /// The file in one line.
+    /// Returns the file in one line.
     pub(super) fn described(&self) -> String {
         let path: String = clean_line(&self.path).chars().take(LONGEST_PATH).collect();
         let changes = match self.changes {
@@ -107,10 +107,10 @@ impl LedgerFile {
 /// Lines of a file that were read.
 #[derive(Debug)]
 struct Part {
-    /// The number of its first line, and that behind its last one.
+    /// Number of the first line, and that after the last one.
     first: u64,
     end: u64,
-    /// How many lines the file had.
+    /// Total number of lines of the file.
     of: u64,
     text: String,
 }
@@ -133,17 +133,17 @@ impl Part {
     }
 }
 
-/// A text of a file, as data. It cannot leave its frame.
+/// Returns a text of a file, as data. It cannot leave its frame.
 fn framed(text: &str) -> String {
     format!("<file-text>\n{}\n</file-text>", without_tag(&foreign_text(text), "file-text"))
 }
 
-/// The files, latest last.
+/// Files, latest last.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Files(VecDeque<LedgerFile>);
 
 impl Files {
-    /// Notes a call that has succeeded.
+    /// Applies a call that has succeeded.
     pub(super) fn apply(&mut self, call: &ToolUse, structured: Option<&JsonText>) {
         let is_change = changes(&call.name);
         if !is_change && call.name != READ {
@@ -175,7 +175,7 @@ impl Files {
         }
         self.0.push_back(file);
         if self.0.len() > MOST_FILES {
-            // What was changed is worth more than what was only read.
+            // A changed file is worth more than one that was only read.
             let oldest = self.0.iter().position(|file| !file.is_changed()).unwrap_or(0);
             self.0.remove(oldest);
         }
@@ -187,7 +187,7 @@ impl Files {
         self.0.iter().rev()
     }
 
-    /// The texts of the latest files that fit, or the parts of them that were read.
+    /// Returns the texts of the latest files that fit, or the parts of them that were read.
     pub(super) fn restored(&self, most: usize) -> Vec<String> {
         let mut left = most;
         let mut texts = Vec::new();
@@ -206,7 +206,7 @@ impl Files {
     }
 }
 
-/// The files that patches change or make.
+/// Returns the files that patches change or create.
 fn patched(texts: &[String]) -> impl Iterator<Item = &str> {
     let begins = ["*** Update File: ", "*** Add File: ", "*** Move to: "];
     let path = move |line: &'_ str| begins.iter().any(|begin| line.starts_with(begin));
@@ -217,12 +217,12 @@ fn patched(texts: &[String]) -> impl Iterator<Item = &str> {
         .filter_map(|line| Some(line.split_once(": ")?.1))
 }
 
-/// Whether a tool changes files.
+/// `true` if a tool changes files.
 fn changes(tool: &str) -> bool {
     matches!(tool, "Edit" | "MultiEdit" | "Write" | "NotebookEdit" | PATCH)
 }
 
-/// The text of a file after a call, if the log has all of it.
+/// Returns the text of a file after a call, if the log contains all of it.
 fn text_after(tool: &str, input: &BTreeMap<String, JsonText>, structured: Option<&JsonText>) -> Option<String> {
     let output = fields(structured);
     match tool {
@@ -243,7 +243,7 @@ fn text_after(tool: &str, input: &BTreeMap<String, JsonText>, structured: Option
     }
 }
 
-/// The text of a file after edits, if they can be made in what it was before.
+/// Returns the text of a file after edits, if they can be applied to its earlier text.
 fn edited(output: &BTreeMap<String, JsonText>, edits: &[&BTreeMap<String, JsonText>]) -> Option<String> {
     let mut text = text_of(output, "originalFile")?;
     for edit in edits {
@@ -251,7 +251,7 @@ fn edited(output: &BTreeMap<String, JsonText>, edits: &[&BTreeMap<String, JsonTe
         let (old, new) = (either("oldString", "old_string")?, either("newString", "new_string")?);
         let all = edit.get("replaceAll").or_else(|| edit.get("replace_all"));
         let all = all.is_some_and(|all| all.to::<bool>().unwrap_or_default());
-        // The tool may have found a text that differs in blanks: then this one is not known.
+        // The tool may have found a text that differs in blanks: then the result is unknown.
         match text.matches(old.as_str()).count() {
             _ if old.is_empty() => return None,
             0 => return None,
@@ -271,7 +271,7 @@ fn text_of(fields: &BTreeMap<String, JsonText>, name: &str) -> Option<String> {
     fields.get(name)?.to::<String>().ok()
 }
 
-/// FNV-1a with 64 bits.
+/// Returns the FNV-1a hash with 64 bits.
 fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -137,7 +137,7 @@ fn texts_of_files_follow_reads_writes_and_edits() {
     let latest: Vec<&str> = world.ledger.files().map(|file| file.path.as_str()).take(2).collect();
     assert_eq!(latest, ["c.rs", "/w/b.rs"]);
     assert!(world.ledger.restored(10_000).iter().all(|text| !text.contains("three")), "it is another text now");
-    // An edit that cannot be made again leaves no text that would be wrong.
+    // An edit that cannot be repeated leaves no wrong text.
     let odd = edit.replace("\"two\"", "\"TWO\"");
     world.done("Edit", &[("file_path", "/w/a.rs")], "ok", Some(&odd));
     assert!(world.ledger.restored(10_000).iter().all(|text| !text.contains("a.rs")));
@@ -161,10 +161,10 @@ fn of_files_that_were_read_in_parts_the_parts_are_kept() {
     let texts = world.ledger.restored(10_000);
     let at = |words: &str| texts[0].find(words).unwrap_or_else(|| panic!("{words}: {texts:?}"));
     assert!(texts.len() == 1 && at("Lines 10 to 10 of 900:") < at("Lines 499 to 502 of 900:"), "{texts:?}");
-    // What was read again counts once, as it was read last, and a text does not end its frame.
+    // Repeated reads count once, with the last content, and a text does not end its frame.
     assert!(!texts[0].contains("old") && texts[0].matches("</file-text>").count() == 2, "{texts:?}");
     assert!(world.ledger.files().all(|file| file.text().is_none()), "a part is not the text");
-    // After a change that leaves no text, what was read before it is not the file any more.
+    // After a change without a text, earlier reads do not show the file any more.
     world.done("Edit", &[("file_path", "/w/long.rs")], "ok", None);
     assert!(world.ledger.restored(10_000).is_empty());
     read(&mut world, 1, "anew");

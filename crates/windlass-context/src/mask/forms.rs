@@ -1,9 +1,9 @@
-//! The forms of secrets that are known by how they look.
+//! Known forms of secrets.
 
 use super::boundary;
 use std::fmt;
 
-/// What a text that looks like a secret is.
+/// Kind of a text that looks like a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum SecretKind {
@@ -13,9 +13,9 @@ pub enum SecretKind {
     AccessKey,
     /// An address with a password, such as `postgres://user:password@host`.
     Password,
-    /// The value of a name that means a secret: `token = "…"`.
+    /// The value after the name of a secret: `token = "…"`.
     Labelled,
-    /// A value that the process knows.
+    /// A value known to the process.
     Known,
 }
 
@@ -31,8 +31,8 @@ impl fmt::Display for SecretKind {
     }
 }
 
-/// How keys of well-known vendors begin, how many characters follow at least, and whose they are. The vendors publish these
-/// beginnings so that scanners find keys: see their pages on secret scanning and on the formats of tokens.
+/// Prefixes of keys of well-known vendors, with the minimum number of further characters. The vendors publish these
+/// prefixes so that scanners find keys: see their pages on secret scanning and on token formats.
 const KEYS: [(&str, usize); 34] = [
     // Anthropic.
     ("sk-ant-", 16),
@@ -81,7 +81,7 @@ const KEYS: [(&str, usize); 34] = [
     ("tvly-", 16),
 ];
 
-/// Words in front of a value that is a secret. Names may end with them: `ANTHROPIC_API_KEY`.
+/// Labels of a secret value. Names may end with them: `ANTHROPIC_API_KEY`.
 const LABELS: [&str; 14] = [
     "password",
     "passwd",
@@ -99,21 +99,21 @@ const LABELS: [&str; 14] = [
     "authorization",
 ];
 
-/// Least characters of a value behind such a word.
+/// Minimum number of characters of a value after a label.
 const LEAST_LABELLED: usize = 8;
 
-/// So many bytes say whether a text is a key or a password, however long it is: looking at more of each word that could be one
-/// would take time that does not grow with the length alone.
+/// Number of bytes that decide whether a text is a key or a password, however long it is: examining more of each
+/// candidate would take more than linear time.
 pub(super) const LOOKED_AT: usize = 256;
 
-/// Most characters of a name that are looked at.
+/// Maximum number of examined characters of a name.
 pub(super) const LONGEST_NAME: usize = 64;
 
 pub(super) fn is_key_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '+')
 }
 
-/// How long the key is with which a text begins, in bytes.
+/// Returns the length of the key at the beginning of a text, in bytes.
 pub(super) fn key_at(text: &str) -> Option<usize> {
     KEYS.iter().find_map(|(beginning, least)| {
         let rest = text.strip_prefix(beginning)?;
@@ -125,18 +125,18 @@ pub(super) fn key_at(text: &str) -> Option<usize> {
     })
 }
 
-/// Whether a name means that its value is a secret.
+/// `true` if a name is the label of a secret.
 pub(super) fn is_label(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     LABELS.iter().any(|label| name.ends_with(label))
 }
 
-/// Whether a value behind such a name may be a secret.
+/// `true` if a value after a label may be a secret.
 pub(super) fn is_value(value: &str) -> bool {
     value.chars().count() >= LEAST_LABELLED && value.contains(|c: char| c.is_ascii_digit()) && !is_placeholder(value)
 }
 
-/// Whether a value stands for another one: `$TOKEN`, `<token>`, `***`.
+/// `true` if a value is a placeholder: `$TOKEN`, `<token>`, `***`.
 pub(super) fn is_placeholder(value: &str) -> bool {
     value.is_empty()
         || value.starts_with(['$', '<', '{', '%', '*', '['])

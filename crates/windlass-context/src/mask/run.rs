@@ -1,4 +1,4 @@
-//! The secrets in one run: a word between white space.
+//! Secrets in one run: a word between white space.
 
 use super::forms::{LONGEST_NAME, LOOKED_AT, SecretKind, is_key_char, is_label, is_placeholder, is_value, key_at};
 use super::{Masks, boundary};
@@ -7,28 +7,28 @@ use std::ops::Range;
 /// A secret in a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
-    /// Where what makes it a secret begins: its label.
+    /// Start of the evidence for the secret: its label.
     pub(super) context: usize,
     pub(super) place: Range<usize>,
     pub(super) kind: SecretKind,
 }
 
-/// What of the runs before counts for the next one.
+/// State from earlier runs that affects the next one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Before {
     #[default]
     None,
-    /// A name that means a secret. A value follows behind `=` or `:`.
+    /// After the label of a secret. A value follows behind `=` or `:`.
     Label,
-    /// A value follows.
+    /// Before a value.
     Sign,
-    /// `-----BEGIN`: a private key may begin.
+    /// After `-----BEGIN`: a private key may begin.
     Pem,
-    /// The inside of a private key.
+    /// Inside a private key.
     PrivateKey,
 }
 
-/// What is known between runs.
+/// State between runs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scan {
     before: Before,
@@ -39,8 +39,8 @@ const PEM_BEGIN: &str = "-----BEGIN";
 const PEM_END: &str = "-----END";
 
 impl Scan {
-    /// The secrets of a run, in order and without overlaps. `previous`: the character before it, if it is the rest of a longer
-    /// one.
+    /// Returns the secrets of a run, in order and without overlaps. `previous`: the character before it, if it is the
+    /// rest of a longer one.
     pub(super) fn run(&mut self, masks: &Masks, run: &str, previous: Option<char>) -> Vec<Found> {
         let mut found = Vec::new();
         match self.private_key(run, &mut found) {
@@ -56,7 +56,7 @@ impl Scan {
         merged(found)
     }
 
-    /// Private keys: what counts for the next run if this one belongs to one, in whole or in part.
+    /// Finds private keys. Returns the state for the next run if this one belongs to a key, in whole or in part.
     fn private_key(&self, run: &str, found: &mut Vec<Found>) -> Option<Before> {
         let begin = match self.before {
             Before::PrivateKey => Some(0),
@@ -77,7 +77,7 @@ impl Scan {
         Some(if end.is_some() { Before::None } else { Before::PrivateKey })
     }
 
-    /// Values of names that mean a secret, in this run or across runs.
+    /// Finds values of labels, in this run or across runs.
     fn labelled(&mut self, run: &str, found: &mut Vec<Found>) {
         let before = std::mem::take(&mut self.before);
         let unquoted = run.trim_start_matches(QUOTES);
@@ -101,11 +101,11 @@ impl Scan {
         }
     }
 
-    /// A value, which may only follow in the next run.
+    /// Records a value, which may only follow in the next run.
     fn value(&mut self, run: &str, context: usize, value: &str, found: &mut Vec<Found>) {
         let value = value.trim_start_matches(['=', ':']).trim_start_matches(QUOTES);
         let at = run.len().saturating_sub(value.len());
-        // Longer ones are no passwords, and would take long to look at again and again.
+        // Longer texts are not passwords, and would take long to examine repeatedly.
         let value = value.get(..boundary(value, LOOKED_AT)).unwrap_or_default();
         let end = value.find(['"', '\'', '`', '&', '\\']).unwrap_or(value.len());
         let word = value.get(..end).unwrap_or_default();
@@ -123,7 +123,7 @@ impl Found {
     }
 }
 
-/// The name that stands in front of a sign, and where it begins.
+/// Returns the name before a sign, and its position.
 fn name_before(run: &str, sign: usize) -> (usize, &str) {
     let left = run.get(..sign).unwrap_or_default().trim_end_matches(QUOTES);
     let name = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
@@ -132,7 +132,7 @@ fn name_before(run: &str, sign: usize) -> (usize, &str) {
     (at, left.get(at..).unwrap_or_default())
 }
 
-/// Keys of vendors: where a word begins.
+/// Finds keys of vendors, at the beginnings of words.
 fn keys(run: &str, previous: Option<char>, found: &mut Vec<Found>) {
     let mut before = previous;
     let mut skip = 0;
@@ -146,13 +146,13 @@ fn keys(run: &str, previous: Option<char>, found: &mut Vec<Found>) {
             found.push(Found::new(at..at + length, SecretKind::AccessKey));
             skip = at + length;
         } else if is_key_char(c) {
-            // A word that is no key holds none before its end or a sign between words.
+            // A word that is not a key contains none before its end or a separator.
             skip = at + c.len_utf8();
         }
     }
 }
 
-/// Passwords of addresses: `://user:password@`.
+/// Finds passwords of addresses: `://user:password@`.
 fn passwords(run: &str, found: &mut Vec<Found>) {
     let mut from = 0;
     while let Some(at) = run.get(from..).and_then(|rest| rest.find("://")) {

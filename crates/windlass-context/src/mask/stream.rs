@@ -1,15 +1,15 @@
-//! Texts that come in pieces.
+//! Masking of texts that arrive in pieces.
 
 use super::run::{Found, Scan};
 use super::{LONGEST_VALUE, MASKED, Masks, boundary};
 
-/// Most bytes of one word that are held back.
+/// Maximum number of bytes of one word that are held back.
 const WINDOW: usize = 64 * 1024;
 
-/// So many bytes at the end of a window are looked at again with what follows.
+/// Number of bytes at the end of a window that are examined again with the next part.
 const OVERLAP: usize = 2 * LONGEST_VALUE;
 
-/// Masks a text that comes in pieces: [`Masks::stream`]. In which pieces makes no difference.
+/// Masks for a text that arrives in pieces: [`Masks::stream`]. The splitting makes no difference.
 #[derive(Debug, Clone)]
 pub struct MaskStream {
     masks: Masks,
@@ -18,7 +18,7 @@ pub struct MaskStream {
     held: String,
     /// The character before it, if its beginning has left.
     previous: Option<char>,
-    /// Whether the rest of the word belongs to a secret that was replaced.
+    /// `true` if the rest of the word belongs to a replaced secret.
     swallows: bool,
 }
 
@@ -27,7 +27,7 @@ impl MaskStream {
         Self { masks, scan: Scan::default(), held: String::new(), previous: None, swallows: false }
     }
 
-    /// What can be passed on, after this piece.
+    /// Returns the text that can be passed on after this piece.
     #[must_use]
     pub fn push(&mut self, piece: &str) -> String {
         let mut out = String::with_capacity(piece.len());
@@ -45,7 +45,7 @@ impl MaskStream {
         out
     }
 
-    /// What was held back, at the end of the text.
+    /// Returns the text that was held back, at the end.
     #[must_use]
     pub fn finish(&mut self) -> String {
         let mut out = String::new();
@@ -54,7 +54,7 @@ impl MaskStream {
         out
     }
 
-    /// The word has ended.
+    /// Processes the end of a word.
     fn end(&mut self, out: &mut String) {
         let word = std::mem::take(&mut self.held);
         if !std::mem::take(&mut self.swallows) && !word.is_empty() {
@@ -64,8 +64,8 @@ impl MaskStream {
         self.previous = None;
     }
 
-    /// Passes on the beginning of a word that is longer than the window. The window is always as long, so that the pieces in
-    /// which the word came make no difference.
+    /// Passes on the beginning of a word that is longer than the window. The window always has the same length, so that
+    /// the splitting of the word makes no difference.
     fn cut(&mut self, out: &mut String) {
         let end = boundary(&self.held, WINDOW);
         let rest = self.held.split_off(end);
@@ -79,7 +79,7 @@ impl MaskStream {
             at = around.context;
         }
         if at == 0 {
-            // One secret, or what looks so, is as long as the window.
+            // One secret, or a lookalike, is as long as the window.
             out.push_str(MASKED);
             self.swallows = true;
             return;
@@ -87,7 +87,7 @@ impl MaskStream {
         let (passed, kept) = window.split_at_checked(at).unwrap_or((&window, ""));
         let inside: Vec<Found> = found.into_iter().filter(|found| found.place.end <= at).collect();
         write(passed, &inside, out);
-        // What labels say of the next word is said when the word ends.
+        // Labels for the next word are processed when the word ends.
         self.scan = Scan::default();
         self.previous = passed.chars().next_back();
         self.held.insert_str(0, kept);

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// A key that no scanner of this repository takes for a real one.
+/// Returns a key that no scanner of this repository takes for a real one.
 fn key() -> String {
     format!("sk-{}-api03-abcdefghij0123456789", "ant")
 }
@@ -130,7 +130,7 @@ fn the_time_grows_with_the_length() {
     for unit in ["sk-ant-", "://a:", "token=", "-----BEGIN ", "value-000-00", "=", "ü", "sk-ant-aaaaaaaaaaaaaaaaaaaaa/"]
     {
         let text = unit.repeat(100_000 / unit.len());
-        // Far above what is needed, far below what a second factor of the length would take.
+        // Far above the need, far below a quadratic growth.
         assert!(masks.mask(&text).len() <= text.len() * 11);
     }
 }

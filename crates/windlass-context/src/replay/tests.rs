@@ -10,7 +10,7 @@ fn origin(provider: &str, dialect: &str, model: &str) -> Option<Arc<Origin>> {
     Some(Arc::new(Origin::new(Api::new(provider, dialect), model, "whatever-answered")))
 }
 
-/// Reasoning, a text with an id, a block of the vendor and a signed call.
+/// Returns a message with reasoning, a text with an id, a block of the vendor and a signed call.
 fn answer(origin: Option<Arc<Origin>>) -> SharedMessage {
     let mut text = ContentBlock::text("hi");
     text.set_replay(Some(json(r#"{"id":"msg_1"}"#)));

@@ -9,7 +9,7 @@ fn result(result: ToolResult) -> SharedMessage {
     Message::user(vec![ContentBlock::ToolResult(result)]).into()
 }
 
-/// A conversation in which each call has a result of so many tokens, and the context that they make.
+/// Returns a conversation in which each call has a result of this many tokens, and the size of its context.
 fn conversation(calls: &[(&str, u64)]) -> (Vec<SharedMessage>, u64) {
     let mut messages = vec![Message::user_text("go").into()];
     for (at, (tool, tokens)) in calls.iter().enumerate() {
@@ -28,7 +28,7 @@ fn trimmed(messages: &[SharedMessage], context: u64, limit: u64) -> Vec<String> 
 #[test]
 fn old_results_go_and_recent_ones_stay() {
     let (messages, context) = conversation(&[("Read", 30_000), ("Bash", 30_000), ("Read", 30_000), ("Grep", 30_000)]);
-    // 120,000 tokens: the last one was not read, and of the others 40,000 tokens stay.
+    // 120,000 tokens: the last result was not read, and of the others 40,000 tokens stay.
     assert_eq!(trimmed(&messages, context, 167_000), ["0"]);
     assert_eq!(trimmed(&messages, context, 110_000), ["0", "1"], "of a small window a quarter stays");
     assert!(trimmed(&messages, context, 75_000).is_empty(), "what remains would still be too long");
