@@ -1,4 +1,4 @@
-//! What is kept between sessions: private files with a version and a checksum. A file that is damaged is as good as none.
+//! Cache between sessions: private files with a version and a checksum. A damaged file is treated as missing.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -7,25 +7,25 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use windlass_tool::private_file::{AtomicFile, create_dir};
 
-/// How the first line of each file begins. Another content needs another number.
+/// First words of each file. A change of the format needs another number.
 const VERSION: &str = "windlass-index 1 ";
-/// Largest file that is read, in bytes.
+/// Maximum size of a file that is read, in bytes.
 const LARGEST: u64 = 128 * 1024 * 1024;
-/// Most files of the directory. The oldest are removed.
+/// Maximum number of files in the directory. The oldest are removed.
 const MOST_FILES: usize = 192;
 
-/// One of the files.
+/// One of the cached files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     /// The overview alone, for the first request.
     Overview,
-    /// The tree and what manifests say.
+    /// The tree and the content of manifests.
     Tree,
     /// The symbols of sources.
     Symbols,
 }
 
-/// The files of one project.
+/// Cached files of one project.
 #[derive(Debug, Clone)]
 pub(crate) struct Cache {
     directory: PathBuf,
@@ -47,7 +47,7 @@ impl Cache {
         self.directory.join(format!("{}.{ending}", self.key))
     }
 
-    /// What was kept, if it is whole and of this version.
+    /// Cached content, if it is complete and of this version.
     pub(crate) fn read<T: DeserializeOwned>(&self, part: Part) -> Option<T> {
         let path = self.path(part);
         if !fs::metadata(&path).ok()?.is_file() {
@@ -62,7 +62,7 @@ impl Cache {
         (blake3::hash(body).to_hex().as_bytes() == sum).then(|| serde_json::from_slice(body).ok())?
     }
 
-    /// Keeps it. A reader sees the old content or the new one.
+    /// Stores the content. A reader sees the old content or the new one.
     pub(crate) fn write<T: Serialize>(&self, part: Part, content: &T) -> io::Result<()> {
         let body = serde_json::to_vec(content)?;
         create_dir(&self.directory)?;
@@ -73,7 +73,7 @@ impl Cache {
         file.replace()
     }
 
-    /// Removes the oldest files where there are too many.
+    /// Removes the oldest files if there are too many.
     fn make_room(&self) {
         let Ok(entries) = fs::read_dir(&self.directory) else { return };
         let mut files: Vec<_> = entries

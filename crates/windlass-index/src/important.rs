@@ -1,6 +1,6 @@
-//! Files that people look at first, files that programs start with, and frameworks: by names alone.
+//! Important files, entry points and frameworks, recognised by names alone.
 
-/// Whether a path below the root is a file that tells of the whole: what to read, how it is built, checked and released.
+/// `true` if a path below the root is a file about the whole project: documentation, build, checks and releases.
 pub(crate) fn is_important(path: &str) -> bool {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let stem = name.split('.').next().unwrap_or_default().to_ascii_uppercase();
@@ -39,7 +39,7 @@ pub(crate) fn is_important(path: &str) -> bool {
     }
 }
 
-/// Whether programs of a language usually start with a file of this path.
+/// `true` if programs of a language usually start with a file of this path.
 pub(crate) fn is_entry_point(path: &str) -> bool {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let parent = folder.rsplit('/').next().unwrap_or_default();
@@ -54,7 +54,7 @@ pub(crate) fn is_entry_point(path: &str) -> bool {
     }
 }
 
-/// Names of packages, in order, with the framework that they are or belong to.
+/// Names of packages, in order, with their frameworks.
 const FRAMEWORKS: &[(&str, &str)] = &[
     ("@angular/core", "Angular"),
     ("@nestjs/core", "NestJS"),
@@ -102,7 +102,7 @@ const FRAMEWORKS: &[(&str, &str)] = &[
     ("vue", "Vue"),
 ];
 
-/// The framework that a package of this name is.
+/// Framework of a package of this name.
 pub(crate) fn framework_of(package: &str) -> Option<&'static str> {
     let at = FRAMEWORKS.binary_search_by(|(known, _)| (*known).cmp(package)).ok()?;
     FRAMEWORKS.get(at).map(|(_, framework)| *framework)

@@ -18,15 +18,15 @@ use windlass_context::{FileInstructions, is_secret};
 use windlass_tool::{Cancel, Clock, EntryKind, SystemClock};
 use windlass_tools::search::TreeReader;
 
-/// How long a thread waits for another one before it looks again.
+/// Interval between two checks while a thread waits for another one.
 const WAIT: Duration = Duration::from_millis(2);
-/// Names of the root that are looked at for a first request without a cache.
+/// Maximum number of names of the root that are read for a first request without a cache.
 const NAMES: usize = 2_000;
-/// Manifests of the root that are read for it, and how much of each, in bytes.
+/// Maximum number of manifests of the root that are read for it, and of bytes of each.
 const FIRST_MANIFESTS: usize = 12;
 const FIRST_BYTES: u64 = 64 * 1024;
 
-/// What an index is made with.
+/// Configuration of an index.
 #[derive(Clone)]
 #[must_use]
 pub struct IndexConfig {
@@ -37,25 +37,27 @@ pub struct IndexConfig {
 }
 
 impl IndexConfig {
-    /// An index of all files below `root`, an absolute path without links. Without a cache, and with the clock of this machine.
+    /// An index of all files below `root`, an absolute path without links. Default: without a cache, and with the clock
+    /// of this machine.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), cache: None, may_read: Arc::new(|_| true), clock: Arc::new(SystemClock::default()) }
     }
 
-    /// Keeps what was found in private files of a directory, which is made when it is needed. Indexes of many projects
-    /// can share it; the oldest are removed.
+    /// Caches results in private files of a directory, which is created on demand. Indexes of many projects can share
+    /// it; the oldest files are removed.
     pub fn cached_in(mut self, directory: impl Into<PathBuf>) -> Self {
         self.cache = Some(directory.into());
         self
     }
 
-    /// Folders for which this is false are not entered, and files are neither opened nor named in results. Default: all may be read.
+    /// Judges which paths may be read. Folders for which it is false are not entered, and files are neither opened nor
+    /// named in results. Default: all may be read.
     pub fn may_read(mut self, judge: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Self {
         self.may_read = Arc::new(judge);
         self
     }
 
-    /// The clock. What has changed in the last two seconds before a look is looked at again the next time.
+    /// Sets the clock. Changes within the last two seconds before a refresh are checked again the next time.
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
         self
@@ -81,7 +83,7 @@ impl Drop for ProjectIndex {
     }
 }
 
-/// What the background shares with the index.
+/// State shared by the background thread and the index.
 #[derive(Debug)]
 struct Work {
     config: IndexConfig,
@@ -89,16 +91,16 @@ struct Work {
     state: Mutex<Option<State>>,
 }
 
-/// What was found.
+/// Results of the index.
 #[derive(Debug, Default)]
 struct State {
     kept: Kept,
     symbols: Option<Symbols>,
-    /// `None` once the tree or the symbols have changed.
+    /// Word search; `None` once the tree or the symbols have changed.
     searchable: Option<Searchable>,
 }
 
-/// What of it is kept in the cache.
+/// Cached part of the results.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Kept {
     tree: Tree,
@@ -113,20 +115,20 @@ impl Kept {
 }
 
 impl ProjectIndex {
-    /// The index. Nothing is read yet.
+    /// Creates the index. Nothing is read yet.
     pub fn new(config: IndexConfig) -> Self {
         let cache = config.cache.as_deref().map(|directory| Cache::new(directory, &config.root));
         Self { work: Arc::new(Work { config, cache, state: Mutex::new(None) }), ended: Cancel::new() }
     }
 
-    /// The folder that it is of.
+    /// Root folder of the index.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.work.config.root
     }
 
-    /// What the model reads behind the first prompt: from the cache, and without one from the manifests of the root alone. Takes a
-    /// millisecond or less, whatever the size of the project. Blocks for as long as the disk takes.
+    /// Overview for the model after the first prompt: from the cache, and without one from the manifests of the root
+    /// alone. Takes a millisecond or less, whatever the size of the project. Blocks for as long as the disk takes.
     #[must_use]
     pub fn for_model(&self) -> Option<FileInstructions> {
         let work = &self.work;
@@ -134,7 +136,7 @@ impl ProjectIndex {
         work.readable(kept.unwrap_or_else(|| work.of_root())).for_model()
     }
 
-    /// Brings the index and its cache up to date on a thread of its own. Only the first call does.
+    /// Updates the index and its cache on a thread of its own. Only the first call has an effect.
     pub fn refresh_in_background(&self) {
         let (work, ended) = (Arc::clone(&self.work), self.ended.clone());
         let refresh = move || {
@@ -149,7 +151,7 @@ impl ProjectIndex {
         }
     }
 
-    /// What is in the project now. `stop` is asked often. Blocks for as long as the disk takes.
+    /// Present overview of the project. `stop` is polled often. Blocks for as long as the disk takes.
     ///
     /// # Errors
     /// `stop` was true, or this is dropped.
@@ -160,8 +162,8 @@ impl ProjectIndex {
         Ok(self.work.readable(kept.overview()))
     }
 
-    /// At most `limit` files whose paths or symbols fit a search best, as they are now. `stop` is asked often. Blocks for as long
-    /// as the disk takes.
+    /// At most `limit` files whose paths or symbols match a search best, in their present state. `stop` is polled
+    /// often. Blocks for as long as the disk takes.
     ///
     /// # Errors
     /// `stop` was true, or this is dropped.
@@ -179,8 +181,8 @@ impl ProjectIndex {
 }
 
 impl Work {
-    /// What was found, once no other thread works on it. A disk may keep the other one for long, so `stop` is asked
-    /// meanwhile.
+    /// Locks the results once no other thread works on them. A slow disk may delay the other thread, so `stop` is
+    /// polled meanwhile.
     fn lock(&self, stop: &dyn Fn() -> bool) -> Result<MutexGuard<'_, Option<State>>, Interrupted> {
         loop {
             match self.state.try_lock() {
@@ -201,7 +203,7 @@ impl Work {
         overview.readable(|path| self.may_read(path))
     }
 
-    /// Has `work` done by a walk.
+    /// Runs `work` with a walk.
     fn walk<T>(&self, stop: &(dyn Fn() -> bool + Sync), work: impl FnOnce(&Walk<'_>) -> T) -> T {
         let root = self.config.root.as_path();
         let allowed = |path: &Path| (self.config.may_read)(path);
@@ -211,8 +213,8 @@ impl Work {
         work(&Walk { reader: &reader, root, allowed: &allowed, bounds: Bounds::default(), now, stop })
     }
 
-    /// Brings the tree and the manifests up to date, and the cache where they have changed. After an interruption all is looked at
-    /// again.
+    /// Updates the tree and the manifests, and the cache if they have changed. After an interruption everything is
+    /// checked again.
     fn refresh<'a>(
         &self,
         state: &'a mut Option<State>,
@@ -234,7 +236,7 @@ impl Work {
         Ok(state.insert(State { kept, symbols: before.symbols, searchable }))
     }
 
-    /// Brings the symbols up to date, and their cache where they have changed.
+    /// Updates the symbols, and their cache if they have changed.
     fn refresh_symbols(&self, state: &mut State, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), Interrupted> {
         let kept = || self.cache.as_ref().and_then(|cache| cache.read::<Symbols>(Part::Symbols));
         let before = state.symbols.take().or_else(kept).unwrap_or_default();
@@ -253,7 +255,7 @@ impl Work {
         }
     }
 
-    /// What the root alone says.
+    /// Overview from the root alone.
     fn of_root(&self) -> Overview {
         self.walk(&|| false, |walk| {
             let entries = walk.reader.entries(walk.root, NAMES).unwrap_or_default();
@@ -270,7 +272,7 @@ impl Work {
             let known: Vec<Known> = kinds.take(FIRST_MANIFESTS).filter_map(read).collect();
             let tree = Tree { folders: vec![Folder::of_names(names)], is_complete: false };
             let overview = Overview::of(&tree, &known.iter().collect::<Vec<_>>());
-            // A count of the root's files does not describe the project.
+            // The number of the root's files does not describe the project.
             Overview { files: 0, languages: Vec::new(), ..overview }
         })
     }

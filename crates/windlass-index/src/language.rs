@@ -1,6 +1,6 @@
-//! Which language a file is written in, by its name.
+//! Languages of files, by name.
 
-/// Endings of file names, in small letters and in order, with the language.
+/// File extensions, in lower case and in order, with their languages.
 const ENDINGS: &[(&str, &str)] = &[
     ("adb", "Ada"),
     ("ads", "Ada"),
@@ -97,7 +97,7 @@ const ENDINGS: &[(&str, &str)] = &[
     ("zsh", "Shell"),
 ];
 
-/// The language of a file of this name. `None` for data and texts.
+/// Language of a file of this name. `None` for data and texts.
 pub(crate) fn language_of(name: &str) -> Option<&'static str> {
     let ending = name.rsplit_once('.')?.1;
     let mut small = [0_u8; 8];

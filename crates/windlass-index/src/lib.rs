@@ -1,9 +1,9 @@
-//! What is in a project: languages, packages and how they use each other, commands, entry points, important files. And a search over
-//! paths and symbols.
+//! Index of a project: languages, packages and their dependencies, commands, entry points and important files, with a
+//! search over paths and symbols.
 //!
-//! [`ProjectIndex`] reads names of files and the beginnings of manifests and sources. It runs no program, follows no link, opens no
-//! file in which people keep secrets, and leaves out what ignore files leave out. What it has found is kept in a cache, and
-//! brought up to date by looking only at what has changed.
+//! [`ProjectIndex`] reads names of files and the beginnings of manifests and sources. It runs no program, follows no
+//! link, opens no file in which people keep secrets, and leaves out ignored files. Results are cached, and updated by
+//! reading only changed files.
 //!
 //! ```
 //! use windlass_index::{IndexConfig, ProjectIndex};
@@ -56,5 +56,5 @@ pub use tool::{ProjectSearch, ProjectSearchInput};
 #[expect(clippy::exhaustive_structs, reason = "there is no more to say")]
 pub struct Interrupted;
 
-/// Whether a path may be read.
+/// Returns `true` if a path may be read.
 pub(crate) type MayRead = std::sync::Arc<dyn Fn(&std::path::Path) -> bool + Send + Sync>;

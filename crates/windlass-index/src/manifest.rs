@@ -1,4 +1,4 @@
-//! What manifests say of packages: pure, from the path and the beginning of the file.
+//! Contents of package manifests: pure, from the path and the beginning of the file.
 
 mod cargo;
 mod go;
@@ -11,7 +11,7 @@ mod toml;
 
 use serde::{Deserialize, Serialize};
 
-/// Which program a manifest is for.
+/// Program that a manifest is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -42,7 +42,7 @@ pub enum ManifestKind {
     Just,
 }
 
-/// What a command of a project is for.
+/// Purpose of a project's command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -51,7 +51,7 @@ pub enum Purpose {
     Test,
     /// Builds.
     Build,
-    /// Looks for mistakes, of types or of style.
+    /// Checks types or style.
     Lint,
     /// Formats sources.
     Format,
@@ -59,22 +59,22 @@ pub enum Purpose {
     Run,
 }
 
-/// What one manifest says.
+/// Content of one manifest.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
-    /// The name of its package.
+    /// Name of the package.
     pub(crate) name: Option<String>,
     pub(crate) dependencies: Vec<Dependency>,
     pub(crate) commands: Vec<Stated>,
-    /// Files that programs start with, from the folder of the manifest.
+    /// Entry points, relative to the folder of the manifest.
     pub(crate) entry_points: Vec<String>,
 }
 
-/// A package that is used.
+/// A dependency.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Dependency {
     pub(crate) name: String,
-    /// Where it is, from the folder of the manifest, if it is of this repository.
+    /// Path of the dependency relative to the folder of the manifest, if it is in this repository.
     pub(crate) folder: Option<String>,
 }
 
@@ -83,17 +83,17 @@ pub(crate) struct Dependency {
 pub(crate) struct Stated {
     pub(crate) purpose: Purpose,
     pub(crate) command: String,
-    /// Whether the manifest says so; else it is usual for such a manifest.
+    /// `true` if the manifest states the command; else it is usual for such a manifest.
     pub(crate) is_stated: bool,
 }
 
-/// Most dependencies, commands and entry points of one manifest.
+/// Maximum number of dependencies, commands and entry points of one manifest.
 const MOST: usize = 400;
-/// Longest name, path or command, in bytes.
+/// Maximum length of a name, path or command, in bytes.
 const LONGEST: usize = 200;
 
 impl ManifestKind {
-    /// The kind of a file of this name.
+    /// Kind of a file of this name.
     pub(crate) fn of(name: &str) -> Option<Self> {
         Some(match name {
             "Cargo.toml" => Self::Cargo,
@@ -114,7 +114,7 @@ impl ManifestKind {
         })
     }
 
-    /// Its name in lists.
+    /// Name of the kind in lists.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -135,7 +135,7 @@ impl ManifestKind {
 }
 
 impl Purpose {
-    /// Its name in lists.
+    /// Name of the purpose in lists.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -147,14 +147,14 @@ impl Purpose {
         }
     }
 
-    /// What a script or target of this name is for.
+    /// Purpose of a script or target of this name.
     fn of(name: &str) -> Option<Self> {
         let first = name.split([':', '-', '_']).next().unwrap_or_default();
         Some(match first {
             "test" | "tests" => Self::Test,
             "lint" | "typecheck" | "clippy" | "vet" => Self::Lint,
             "fmt" | "format" => Self::Format,
-            // `build:docs` and `start-db` are not how the whole is built and started.
+            // `build:docs` and `start-db` do not build or start the whole project.
             _ if name != first => return None,
             "check" => Self::Lint,
             "build" | "compile" => Self::Build,
@@ -164,7 +164,7 @@ impl Purpose {
     }
 }
 
-/// What the beginning of a manifest says. Text that is no such manifest says little or nothing.
+/// Reads the beginning of a manifest. Text that is no such manifest has little or no content.
 pub(crate) fn read(kind: ManifestKind, file: &str, head: &str) -> Manifest {
     let head = head.strip_prefix('\u{feff}').unwrap_or(head);
     let mut read = match kind {
@@ -213,12 +213,13 @@ impl Manifest {
     }
 }
 
-/// Whether a script or target of which the name has this character is shown as a command. A shell gives other characters a meaning.
+/// `true` if a script or target with this character in its name is shown as a command. Other characters have a meaning
+/// in shells.
 fn is_plain(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, ':' | '-' | '_' | '.')
 }
 
-/// What stands between two texts, each time.
+/// Each text between two others.
 fn between<'a>(text: &'a str, open: &'a str, close: &'a str) -> impl Iterator<Item = &'a str> {
     text.split(open).skip(1).filter_map(move |rest| rest.split_once(close).map(|(inside, _)| inside.trim()))
 }

@@ -1,4 +1,4 @@
-//! Reads the manifests of a tree, again where they have changed.
+//! Reads the manifests of a tree, and rereads changed ones.
 
 use crate::Interrupted;
 use crate::manifest::{ManifestKind, read};
@@ -9,20 +9,20 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use windlass_context::is_secret;
 
-/// Most manifests, those nearest to the root.
+/// Maximum number of manifests, those nearest to the root.
 const MOST: usize = 400;
-/// How much of one is read, and of all together, in bytes.
+/// Maximum number of bytes read of one manifest, and of all together.
 const LONGEST: u64 = 256 * 1024;
 const ALL_TOGETHER: u64 = 8 * 1024 * 1024;
 
-/// A manifest, and when it was so.
+/// A manifest with its stamp.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Read {
     pub(crate) known: Known,
     stamp: Option<Stamp>,
 }
 
-/// The manifests of a tree, those nearest to the root first. Those that are as before are not read again.
+/// Manifests of a tree, those nearest to the root first. Unchanged ones are not read again.
 pub(crate) fn refreshed(walk: &Walk<'_>, tree: &Tree, before: Vec<Read>) -> Result<(Vec<Read>, bool), Interrupted> {
     let mut before: HashMap<String, Read> = before.into_iter().map(|read| (read.known.path.clone(), read)).collect();
     let named = tree.files().filter_map(|(folder, name)| Some((folder.path_of(name), ManifestKind::of(name)?)));

@@ -1,4 +1,4 @@
-//! What is in a project, as tables: made of the table of the tree and of what manifests say. Pure.
+//! Overview of a project in tables, made from the tree and its manifests. Pure.
 
 use crate::important::{framework_of, is_entry_point, is_important};
 use crate::language::language_of;
@@ -8,47 +8,47 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use windlass_types::path::normalized;
 
-/// Most rows of one table.
+/// Maximum number of rows of one table.
 const MOST: usize = 500;
-/// Most rows of the tables of files.
+/// Maximum number of rows of the tables of files.
 const MOST_FILES: usize = 60;
 
-/// What is in a project. All paths are below its root, parts between slashes, and all tables have the most important rows
-/// first.
+/// Overview of a project. All paths are below its root, with parts between slashes, and all tables have the most
+/// important rows first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Overview {
-    /// How many files there are that ignore files do not leave out.
+    /// Number of files that are not ignored.
     pub files: usize,
-    /// How many folders these are in.
+    /// Number of folders with these files.
     pub folders: usize,
-    /// Whether all of the project was looked at. A project of more than 200,000 files is not.
+    /// `true` if the whole project was read. A project of more than 200,000 files is not.
     pub is_complete: bool,
     /// Languages, those of most files first.
     pub languages: Vec<LanguageShare>,
     /// Packages, those nearest to the root first.
     pub packages: Vec<Package>,
-    /// How the project is tested, built, checked, formatted and started.
+    /// Commands that test, build, check, format and start the project.
     pub commands: Vec<ProjectCommand>,
-    /// Frameworks that packages use, with the manifest that says so.
+    /// Frameworks that packages use, with their manifests.
     pub frameworks: Vec<Framework>,
-    /// Files that programs start with.
+    /// Entry points of programs.
     pub entry_points: Vec<String>,
-    /// Files that tell of the whole: readme, continuous integration, configuration.
+    /// Files about the whole project: readme, continuous integration, configuration.
     pub important: Vec<String>,
-    /// Folders that ignore files leave out, or that hold what programs have made.
+    /// Folders that are ignored, or that hold generated files.
     pub ignored: Vec<String>,
 }
 
-/// How much of a project is written in a language.
+/// Share of a language in a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LanguageShare {
-    /// Its name.
+    /// Name of the language.
     pub language: String,
-    /// How many files.
+    /// Number of files.
     pub files: usize,
-    /// Its part of all files that are in a language, in per cent, rounded down.
+    /// Share of all files with a language, in per cent, rounded down.
     pub percent: u8,
 }
 
@@ -56,13 +56,13 @@ pub struct LanguageShare {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Package {
-    /// Its name.
+    /// Name of the package.
     pub name: String,
-    /// What its manifest is for.
+    /// Kind of its manifest.
     pub kind: ManifestKind,
-    /// Its manifest.
+    /// Path of its manifest.
     pub manifest: String,
-    /// The manifests of packages of the same repository that it uses.
+    /// Manifests of the packages of the same repository that it uses.
     pub uses: Vec<String>,
 }
 
@@ -70,13 +70,13 @@ pub struct Package {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ProjectCommand {
-    /// What it is for.
+    /// Purpose of the command.
     pub purpose: Purpose,
-    /// The command, to be run in the folder of the manifest.
+    /// Command line, to be run in the folder of the manifest.
     pub command: String,
-    /// The manifest that it comes from.
+    /// Manifest of the command.
     pub manifest: String,
-    /// Whether the manifest states it. Otherwise it is usual for such manifests, as `cargo test` is.
+    /// `true` if the manifest states the command. Otherwise it is usual for such manifests, like `cargo test`.
     pub is_stated: bool,
 }
 
@@ -84,9 +84,9 @@ pub struct ProjectCommand {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Framework {
-    /// Its name.
+    /// Name of the framework.
     pub name: String,
-    /// The first manifest that names it.
+    /// First manifest that names it.
     pub manifest: String,
 }
 
@@ -99,7 +99,7 @@ pub(crate) struct Known {
 }
 
 impl Overview {
-    /// The tables of a tree.
+    /// Makes the tables of a tree.
     pub(crate) fn of(tree: &Tree, manifests: &[&Known]) -> Self {
         let mut overview = Self {
             files: tree.count(),
@@ -123,7 +123,7 @@ impl Overview {
                 overview.important.push(path);
             }
         }
-        // What programs read is less than what people wrote for people.
+        // Files for programs come after files for people.
         overview
             .important
             .sort_by_key(|path| (!path.to_ascii_uppercase().starts_with("README"), path.starts_with('.')));
@@ -132,8 +132,8 @@ impl Overview {
         overview
     }
 
-    /// The same without what comes from files, or names files, for which the function is false. It is given paths below the
-    /// root.
+    /// Removes entries from files, or with names of files, for which the function is false. It is called with paths
+    /// below the root.
     #[must_use]
     pub fn readable(mut self, may_read: impl Fn(&str) -> bool) -> Self {
         self.packages.retain(|package| may_read(&package.manifest));
@@ -170,7 +170,7 @@ fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// A path that a manifest names, below the root. `None` if it leads out.
+/// Path below the root for a path in a manifest. `None` if it leads out.
 fn below(manifest: &str, named: &str) -> Option<String> {
     let path = normalized(&std::path::Path::new("/r").join(folder_of(manifest)).join(named));
     let path = path.strip_prefix("/r").ok()?;
@@ -205,8 +205,8 @@ fn packages(manifests: &[&Known]) -> Vec<Package> {
     named.iter().filter_map(package).collect()
 }
 
-/// Commands: stated ones of the root, then usual ones of the root, then stated ones of the folders below. What is usual for a
-/// package below the root is so for the whole.
+/// Commands: stated ones of the root, then usual ones of the root, then stated ones of the folders below. The usual
+/// command of a package below the root is also that of the whole.
 fn commands(manifests: &[&Known]) -> Vec<ProjectCommand> {
     let all = manifests.iter().flat_map(|known| {
         known.manifest.commands.iter().map(|said| ProjectCommand {

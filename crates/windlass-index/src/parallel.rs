@@ -1,16 +1,16 @@
-//! The same work on many things, on a few threads.
+//! Parallel processing of many items on a few threads.
 
 use crate::Interrupted;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Fewer are not worth a thread.
+/// Number of items below which a thread is not worth it.
 const FEW: usize = 16;
-/// How many a thread takes at a time.
+/// Number of items that a thread takes at a time.
 const AT_A_TIME: usize = 16;
 const MOST_THREADS: usize = 4;
 
-/// The results of `work` in the order of the items. `stop` is asked every few items.
+/// Returns the results of `work` in the order of the items. `stop` is polled every few items.
 pub(crate) fn for_each<T: Sync, R: Send>(
     items: &[T],
     stop: &(dyn Fn() -> bool + Sync),
@@ -31,11 +31,11 @@ pub(crate) fn for_each<T: Sync, R: Send>(
     if items.len() < FEW {
         run();
     } else {
-        // Asking for the processors reads files of the system.
+        // Querying the number of processors reads files of the system.
         let threads = std::thread::available_parallelism().map_or(2, usize::from).min(MOST_THREADS);
         std::thread::scope(|scope| {
             for _ in 1..threads {
-                // Without another thread this one does it all.
+                // Without another thread this one does all the work.
                 let _spawned = std::thread::Builder::new().spawn_scoped(scope, run);
             }
             run();

@@ -1,48 +1,48 @@
-//! The search over paths and symbols.
+//! Search over paths and symbols.
 
 use crate::symbols::{Symbol, Symbols};
 use crate::tree::Tree;
 use serde::Serialize;
 use windlass_context::{Relevance, is_secret};
 
-/// What a word weighs in the name of a file, in the folders above it, and in a symbol.
+/// Weights of a word in the name of a file, in the folders above it, and in a symbol.
 const NAME: f64 = 3.0;
 const FOLDERS: f64 = 1.0;
 const SYMBOL: f64 = 1.5;
-/// Most files that are searched, those nearest to the root.
+/// Maximum number of searched files, those nearest to the root.
 const MOST_FILES: usize = 100_000;
-/// Most symbols of one file that a result names.
+/// Maximum number of symbols of one file in a result.
 const MOST_SYMBOLS: usize = 3;
 
-/// A file that fits a search.
+/// A file that matches a search.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct FileHit {
-    /// Its path below the root, parts between slashes.
+    /// Path below the root, with parts between slashes.
     pub path: String,
-    /// How well it fits: above 0, larger is better, without a unit.
+    /// Score of the match: above 0, larger is better, without a unit.
     pub score: f64,
-    /// Those of its symbols that fit best, at most three. Empty if its path alone fits.
+    /// Best matching symbols, at most three. Empty if the path alone matches.
     pub symbols: Vec<Symbol>,
 }
 
-/// What a search has found.
+/// Result of a search.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Found {
-    /// The files that fit best, the best first.
+    /// Best matching files, the best first.
     pub hits: Vec<FileHit>,
-    /// How many files were searched.
+    /// Number of searched files.
     pub searched: usize,
-    /// Whether all files of the project were searched.
+    /// `true` if all files of the project were searched.
     pub is_complete: bool,
 }
 
-/// The words of all files.
+/// Words of all files.
 #[derive(Debug)]
 pub(crate) struct Searchable {
     words: Relevance,
-    /// The place of each document in the tree: folder and file.
+    /// Position of each document in the tree: folder and file.
     places: Vec<(u32, u32)>,
 }
 
@@ -63,7 +63,7 @@ impl Searchable {
         Self { words, places }
     }
 
-    /// The best files of which `may_read` is true.
+    /// Best files for which `may_read` is true.
     pub(crate) fn search(
         &self,
         tree: &Tree,
@@ -83,7 +83,7 @@ impl Searchable {
     }
 }
 
-/// The symbols that fit best, in the order of their lines.
+/// Best matching symbols, in the order of their lines.
 fn best(symbols: &[Symbol], query: &str) -> Vec<Symbol> {
     let mut words = Relevance::default();
     for symbol in symbols {

@@ -1,4 +1,4 @@
-//! The names that sources define.
+//! Names that sources define.
 
 mod scan;
 
@@ -11,43 +11,44 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use windlass_context::is_secret;
 
-/// Most sources that are read, those nearest to the root.
+/// Maximum number of sources that are read, those nearest to the root.
 const MOST_SOURCES: usize = 20_000;
-/// How much of one is read, in bytes.
+/// Maximum number of bytes read of one source.
 const LONGEST: u64 = 128 * 1024;
-/// Most symbols of all sources together.
+/// Maximum number of symbols of all sources together.
 const MOST_SYMBOLS: usize = 250_000;
 
 /// A name that a source defines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Symbol {
-    /// Its line, from 1.
+    /// Line of the definition, from 1.
     pub line: u32,
-    /// The name: of a function, a type, a module or the like.
+    /// Name of a function, a type, a module or the like.
     pub name: String,
 }
 
-/// The symbols of a source, and when they were so.
+/// Symbols of a source with its stamp.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Source {
     stamp: Option<Stamp>,
     symbols: Vec<Symbol>,
 }
 
-/// The symbols of all sources, by their paths below the root.
+/// Symbols of all sources, by their paths below the root.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Symbols {
     sources: HashMap<String, Source>,
 }
 
 impl Symbols {
-    /// Those of a file.
+    /// Symbols of a file.
     pub(crate) fn of(&self, path: &str) -> &[Symbol] {
         self.sources.get(path).map(|source| source.symbols.as_slice()).unwrap_or_default()
     }
 
-    /// The symbols of the sources of a tree now, and whether they differ. Sources that are as before are not read again.
+    /// Updates the symbols of the sources of a tree. Returns `true` if they have changed. Unchanged sources are not
+    /// read again.
     pub(crate) fn refreshed(mut self, walk: &Walk<'_>, tree: &Tree) -> Result<(Self, bool), Interrupted> {
         let sources = tree.files().filter_map(|(folder, name)| Some((folder.path_of(name), Style::of(name)?)));
         let sources: Vec<(String, Style)> = sources.take(MOST_SOURCES).collect();
@@ -74,7 +75,7 @@ impl Symbols {
     }
 }
 
-/// The symbols of a source. `None` if they are as before.
+/// Symbols of a source. `None` if they are unchanged.
 fn read(walk: &Walk<'_>, path: &str, style: Style, before: Option<&Source>) -> Option<Source> {
     let full = walk.root.join(path);
     let stamp = std::fs::symlink_metadata(&full).ok().and_then(|found| Stamp::of(&found, walk.now));
@@ -82,7 +83,7 @@ fn read(walk: &Walk<'_>, path: &str, style: Style, before: Option<&Source>) -> O
         return None;
     }
     let head = walk.reader.head(&full, LONGEST).ok().filter(|_| !is_secret(&full)).unwrap_or_default();
-    // Bytes that are no text begin early in a file that is none.
+    // Binary bytes occur early in a file that is not text.
     let is_text = !head.iter().take(8_192).any(|byte| *byte == 0);
     let symbols = if is_text { scan(style, &String::from_utf8_lossy(&head)) } else { Vec::new() };
     Some(Source { stamp, symbols })

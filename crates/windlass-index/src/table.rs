@@ -1,14 +1,14 @@
-//! An overview and the hits of a search as lines, for models and for people. Control characters are taken out of names.
+//! An overview and the hits of a search as lines, for models and for people. Control characters are removed from names.
 
 use crate::overview::Overview;
 use crate::search::Found;
 use std::fmt;
 use windlass_types::text::{clean_line, visible_path};
 
-/// Rows of each table that are shown.
+/// Maximum number of shown rows of each table.
 const ROWS: usize = 40;
 
-/// All tables, at most 40 rows of each.
+/// Shows all tables, at most 40 rows of each.
 impl fmt::Display for Overview {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let more = if self.is_complete { "" } else { "at least " };
@@ -51,7 +51,7 @@ fn table(f: &mut fmt::Formatter<'_>, name: &str, rows: impl Iterator<Item = Stri
     }
 }
 
-/// A line for each symbol that fits, `path:line name`, and for each file of which the path alone fits.
+/// Shows a line for each matching symbol, `path:line name`, and for each file of which only the path matches.
 impl fmt::Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";

@@ -1,16 +1,16 @@
-//! The overview as a model reads it, within a budget.
+//! Overview for a model, within a budget.
 
 use crate::overview::Overview;
 use std::fmt::Write as _;
 use windlass_context::{FileInstructions, estimate_text};
 use windlass_types::text::clean_line;
 
-/// Most tokens of the text, its frame included.
+/// Maximum number of tokens of the text, with its frame.
 const MOST_TOKENS: u64 = 300;
 
 impl Overview {
-    /// What the model reads of it behind the first prompt: at most 300 tokens, estimated high. What looks like a text of the
-    /// runtime is marked. `None` for a project of which there is nothing to say but a count.
+    /// Text for the model after the first prompt: at most 300 tokens, estimated high. Text that looks like runtime text
+    /// is marked. `None` for a project with nothing to report but a count.
     #[must_use]
     pub fn for_model(&self) -> Option<FileInstructions> {
         let mut lines = self.lines();
@@ -31,7 +31,7 @@ impl Overview {
         }
     }
 
-    /// The lines, each within its own share.
+    /// Lines, each within its own share.
     fn lines(&self) -> Vec<String> {
         let percent = |share: &crate::LanguageShare| format!("{} {} %", share.language, share.percent.max(1));
         let purposes = self.commands.iter().filter(|command| !command.manifest.contains('/') || command.is_stated);
@@ -59,7 +59,7 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A line with as many items as fit into so many bytes, and how many more there are. `None` if none fits.
+/// A line with as many items as fit into `room` bytes, and the number of the others. `None` if none fits.
 fn line(name: &str, room: usize, items: impl Iterator<Item = String>) -> Option<String> {
     let mut text = format!("{name}: ");
     let (mut is_first, mut more) = (true, 0_usize);

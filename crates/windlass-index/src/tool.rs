@@ -1,4 +1,4 @@
-//! The tool that asks the index.
+//! Tool that queries the index.
 
 use crate::index::ProjectIndex;
 use crate::search::Found;
@@ -12,15 +12,15 @@ use windlass_tool::{Annotations, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::Access;
 use windlass_types::text::clean_line;
 
-/// How many files a result names at most, and without a wish.
+/// Maximum and default number of files in a result.
 const MOST: u32 = 50;
 const USUAL: u32 = 15;
-/// Longest search, in characters.
+/// Maximum length of a search, in characters.
 const LONGEST: usize = 500;
-/// How long a call may take.
+/// Time limit of a call.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 
-/// What the tool takes.
+/// Input of [`ProjectSearch`].
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -32,7 +32,7 @@ pub struct ProjectSearchInput {
     pub limit: Option<u32>,
 }
 
-/// Tells what is in the project, and finds files by what they are about.
+/// Describes the project, and finds files by subject.
 #[derive(Debug, Clone)]
 pub struct ProjectSearch {
     index: Arc<ProjectIndex>,
@@ -122,12 +122,12 @@ impl Drop for SetOnDrop {
     }
 }
 
-/// The words of a search, if there are any.
+/// Words of a search, if there are any.
 fn asked(input: &ProjectSearchInput) -> Option<String> {
     input.query.as_deref().map(clean_line).map(|query| query.trim().to_owned()).filter(|query| !query.is_empty())
 }
 
-/// The files that were found, as the model reads them.
+/// Found files, as text for the model.
 fn files(query: &str, found: &Found) -> String {
     let mut text = found.to_string();
     if found.hits.is_empty() {

@@ -1,16 +1,16 @@
-//! The table of a tree: which files each folder has.
+//! Table of a tree: the files of each folder.
 
 use serde::{Deserialize, Serialize};
 use std::fs::Metadata;
 use windlass_types::Timestamp;
 
-/// How long before a look a folder must have been changed last, in milliseconds: a later change can have the same time.
+/// Minimum age of a folder's last change for a stable stamp, in milliseconds: a later change can have the same time.
 const SETTLED: u64 = 2_000;
 
-/// What says whether a folder or file is as it was: times, size and place on its disk.
+/// Stamp that detects changes of a folder or file: times, size and place on its disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stamp {
-    /// Nanoseconds since 1970 of the last change of content, and of anything.
+    /// Time of the last change of content, and of anything, in nanoseconds since 1970.
     modified: i64,
     changed: i64,
     size: u64,
@@ -19,7 +19,7 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    /// The stamp at `now`. `None` if it has changed so lately that a further change could not be seen.
+    /// Stamp at `now`. `None` after a change so recent that a further change might go unnoticed.
     #[cfg(unix)]
     pub(crate) fn of(found: &Metadata, now: Timestamp) -> Option<Self> {
         use std::os::unix::fs::MetadataExt as _;
@@ -29,7 +29,7 @@ impl Stamp {
         stamp.settled(now)
     }
 
-    /// The stamp at `now`. `None` if it has changed so lately that a further change could not be seen.
+    /// Stamp at `now`. `None` after a change so recent that a further change might go unnoticed.
     #[cfg(not(unix))]
     pub(crate) fn of(found: &Metadata, now: Timestamp) -> Option<Self> {
         let since = found.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
@@ -46,42 +46,42 @@ impl Stamp {
 /// A folder of the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Folder {
-    /// Its path below the root, parts between slashes; empty for the root.
+    /// Path below the root, with parts between slashes; empty for the root.
     pub(crate) path: String,
-    /// As it was when it was listed. `None`: it is listed again.
+    /// Stamp at its listing. `None`: it is listed again.
     pub(crate) stamp: Option<Stamp>,
-    /// The digest of the ignore rules that held.
+    /// Digest of the ignore rules in effect.
     pub(crate) rules: u64,
-    /// Whether ignore files may be in it.
+    /// `true` if it may contain ignore files.
     pub(crate) has_ignores: bool,
-    /// The names of its files that are not left out, in order.
+    /// Names of its files that are not left out, in order.
     pub(crate) files: Vec<String>,
-    /// The names of its folders that are not left out, in order.
+    /// Names of its folders that are not left out, in order.
     pub(crate) folders: Vec<String>,
-    /// The names of its folders that are left out, in order.
+    /// Names of its folders that are left out, in order.
     pub(crate) left_out: Vec<String>,
-    /// Whether it has more entries than were listed.
+    /// `true` if it has more entries than were listed.
     pub(crate) is_cut: bool,
 }
 
 impl Folder {
-    /// The root with these files, of which no more is known.
+    /// The root with these files, and nothing else known.
     pub(crate) fn of_names(files: Vec<String>) -> Self {
         let (path, folders, left_out) = (String::new(), Vec::new(), Vec::new());
         Self { path, stamp: None, rules: 0, has_ignores: true, files, folders, left_out, is_cut: false }
     }
 
-    /// The path of an entry below the root.
+    /// Path of an entry below the root.
     pub(crate) fn path_of(&self, name: &str) -> String {
         if self.path.is_empty() { name.to_owned() } else { format!("{}/{name}", self.path) }
     }
 }
 
-/// The table: folders level by level, those of a level in the order of their paths.
+/// Table of a tree: folders level by level, those of a level in the order of their paths.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Tree {
     pub(crate) folders: Vec<Folder>,
-    /// Whether all of the tree is in it.
+    /// `true` if the table has the whole tree.
     pub(crate) is_complete: bool,
 }
 

@@ -1,7 +1,7 @@
-//! Brings the table of a tree up to date.
+//! Updates the table of a tree.
 //!
-//! Level by level, so that what is near the root comes first when a limit is reached. A folder whose stamp and rules
-//! are those of the last look is not listed again; its folders are looked at all the same.
+//! The walk goes level by level, so that entries near the root come first when a limit is reached. A folder with
+//! unchanged stamp and rules is not listed again; its folders are checked all the same.
 
 use crate::Interrupted;
 use crate::parallel::for_each;
@@ -12,14 +12,14 @@ use windlass_tool::EntryKind;
 use windlass_tools::search::{IgnoreRules, TreeReader};
 use windlass_types::Timestamp;
 
-/// How much of a tree is looked at.
+/// Limits of a walk.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
     pub(crate) files: usize,
     pub(crate) folders: usize,
-    /// Entries of one folder.
+    /// Maximum number of entries of one folder.
     pub(crate) entries: usize,
-    /// Levels below the root.
+    /// Maximum number of levels below the root.
     pub(crate) depth: usize,
 }
 
@@ -29,7 +29,7 @@ impl Default for Bounds {
     }
 }
 
-/// Folders that hold what others have written or what programs have made, whether or not an ignore file says so.
+/// Folders that hold foreign or generated files, even without an ignore file.
 const MADE: [&str; 11] = [
     "node_modules",
     "bower_components",
@@ -43,10 +43,10 @@ const MADE: [&str; 11] = [
     ".next",
     ".nuxt",
 ];
-/// The file that says so of any other folder (Cache Directory Tagging Specification).
+/// File that marks any other such folder (Cache Directory Tagging Specification).
 const CACHE_TAG: &str = "CACHEDIR.TAG";
 
-/// What a walk is made with.
+/// Configuration of a walk.
 pub(crate) struct Walk<'a> {
     pub(crate) reader: &'a TreeReader<'a>,
     pub(crate) root: &'a Path,
@@ -56,32 +56,32 @@ pub(crate) struct Walk<'a> {
     pub(crate) stop: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// A folder that is to be looked at.
+/// A folder to be checked.
 struct Pending {
     below: String,
     path: PathBuf,
     above: IgnoreRules,
 }
 
-/// What a look has found.
+/// Result of checking a folder.
 enum Look {
-    /// It is as it was.
+    /// The folder is unchanged.
     Same(IgnoreRules),
     Listed(Folder, IgnoreRules),
     Gone,
 }
 
-/// The tree as far as it is known anew.
+/// The new tree so far.
 struct Growing {
     tree: Tree,
-    /// Folders of the last look that were not met yet.
+    /// Folders of the earlier tree that were not met yet.
     known: HashMap<String, Folder>,
     files: usize,
     differs: bool,
 }
 
 impl Growing {
-    /// Takes a folder in, if there is one.
+    /// Takes in a folder, if it exists.
     fn take(&mut self, pending: &Pending, look: Look) -> Option<(&Folder, IgnoreRules)> {
         let before = self.known.remove(&pending.below);
         let (folder, rules) = match look {
@@ -103,7 +103,7 @@ impl Growing {
 }
 
 impl Walk<'_> {
-    /// The tree as it is now, and whether it differs from the one before.
+    /// Returns the present tree, and `true` if it differs from the earlier one.
     pub(crate) fn run(&self, before: Option<Tree>) -> Result<(Tree, bool), Interrupted> {
         let before = before.unwrap_or_default();
         let (was_complete, count_before) = (before.is_complete, before.folders.len());
@@ -135,7 +135,7 @@ impl Walk<'_> {
         Ok((tree, differs))
     }
 
-    /// The folders of a folder that may be entered.
+    /// Folders of a folder that may be entered.
     fn below(&self, folder: &Folder, path: &Path, rules: &IgnoreRules) -> Vec<Pending> {
         let pending =
             |name: &String| Pending { below: folder.path_of(name), path: path.join(name), above: rules.clone() };
@@ -163,7 +163,7 @@ impl Walk<'_> {
 
     fn list(&self, pending: &Pending, stamp: Option<Stamp>) -> Look {
         let most = self.bounds.entries;
-        // One that cannot be read has no entries, and is looked at again.
+        // An unreadable folder has no entries, and is checked again.
         let (entries, stamp) = match self.reader.entries(&pending.path, most.saturating_add(1)) {
             Ok(entries) => (entries, stamp),
             Err(_) => (Vec::new(), None),
@@ -171,7 +171,7 @@ impl Walk<'_> {
         let is_cut = entries.len() > most;
         let (mut files, mut folders) = (Vec::new(), Vec::new());
         for entry in entries.into_iter().take(most) {
-            // Names that are no text cannot be named to a tool either.
+            // Names that are not text cannot be given to a tool either.
             let Ok(name) = entry.name.into_string() else { continue };
             match entry.kind {
                 EntryKind::File => files.push(name),
@@ -179,7 +179,7 @@ impl Walk<'_> {
                 _ => {}
             }
         }
-        // What version control keeps there is not among the entries, so only the root is asked for it.
+        // The entries lack version control's own data, so `.git` is looked up separately.
         let has_ignores = pending.below.is_empty()
             || files.iter().any(|name| matches!(name.as_str(), ".gitignore" | ".ignore"))
             || self.has_git(&pending.path);
@@ -205,7 +205,7 @@ impl Walk<'_> {
         !rules.is_empty() && rules.leave_out(&pending.path.join(name), is_folder)
     }
 
-    /// Whether a repository begins here, which has rules of its own.
+    /// `true` if a repository with its own rules begins here.
     fn has_git(&self, folder: &Path) -> bool {
         std::fs::symlink_metadata(folder.join(".git")).is_ok()
     }

@@ -22,8 +22,8 @@ pub(super) fn read(head: &str) -> Manifest {
     read
 }
 
-/// A key of one of the tables of dependencies: `a = "1"`, `a.workspace = true`, `a = { path = "../a" }`, or `path` of
-/// `[dependencies.a]`. Those of the whole workspace are no package's own.
+/// Reads a key of a dependency table: `a = "1"`, `a.workspace = true`, `a = { path = "../a" }`, or `path` of
+/// `[dependencies.a]`. Tables of the whole workspace belong to no package.
 fn of_dependencies(read: &mut Manifest, table: &str, key: &str, value: &str) {
     const TABLES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
     let is_table = |name: &str| !name.starts_with("workspace.") && TABLES.iter().any(|known| name.ends_with(known));

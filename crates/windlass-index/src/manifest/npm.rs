@@ -1,4 +1,4 @@
-//! `package.json`, and `composer.json`, which is like it.
+//! `package.json`, and the similar `composer.json`.
 
 use super::{Manifest, Purpose, is_plain};
 use serde::Deserialize;
@@ -52,7 +52,7 @@ pub(super) fn read_composer(head: &str) -> Manifest {
     read
 }
 
-/// Scripts are run by their names.
+/// Adds scripts, which are run by their names.
 fn add_scripts(read: &mut Manifest, runner: &str, scripts: &Map<String, Value>) {
     for name in scripts.keys() {
         if let Some(purpose) = Purpose::of(name).filter(|_| name.chars().all(is_plain)) {

@@ -1,4 +1,4 @@
-//! Manifests of Python.
+//! Python manifests.
 
 use super::{Manifest, Purpose, toml};
 

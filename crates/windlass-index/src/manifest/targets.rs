@@ -1,8 +1,8 @@
-//! Programs that run targets by name: make and just. And the Gemfile of Ruby.
+//! Programs that run targets by name: make and just. And Ruby's Gemfile.
 
 use super::{Manifest, Purpose, is_plain};
 
-/// The targets of a Makefile or justfile that have a name as other projects have.
+/// Reads the targets of a Makefile or justfile with the usual names.
 pub(super) fn read(program: &str, head: &str) -> Manifest {
     let mut read = Manifest::default();
     for line in head.lines().filter(|line| !line.starts_with([' ', '\t', '#', '.'])) {
@@ -10,7 +10,7 @@ pub(super) fn read(program: &str, head: &str) -> Manifest {
         if rest.starts_with('=') || names.contains(['=', '"', '$', '%', '(']) {
             continue;
         }
-        // A recipe of just may have parameters behind its name; a rule of make may have several targets.
+        // A recipe of just may have parameters after its name; a rule of make may have several targets.
         let most = if program == "make" { 8 } else { 1 };
         for name in names.split_whitespace().take(most) {
             let name = name.trim_start_matches('@');

@@ -144,7 +144,7 @@ const KINDS: [(ManifestKind, &str); 12] = [
 ];
 
 proptest! {
-    /// Whatever stands there, what is read of it is short and of one line.
+    /// The result is short and of one line for any input.
     #[test]
     fn any_text_is_read_within_bounds(text in "([a-z.\\[\\]{}()=:\"'<>,#/ \t\n]|name|project|dependencies|gem |é|\\PC){0,300}") {
         for (kind, file) in KINDS {

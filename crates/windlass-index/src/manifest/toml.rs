@@ -1,15 +1,15 @@
-//! As much of TOML as manifests need: tables, keys and their values as they are written. What is not understood is passed over.
+//! The subset of TOML that manifests need: tables, keys and their literal values. Anything else is skipped.
 
 /// A key of a table.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Entry<'a> {
     /// The table, with blanks and quotes taken out: `package`, `target.cfg(unix).dependencies`.
     pub(super) table: String,
-    /// Which table of an array of tables this is; 0 for others.
+    /// Number of the table in an array of tables; 0 for others.
     pub(super) number: usize,
-    /// The key, dotted as it is written.
+    /// Key, dotted as written.
     pub(super) key: String,
-    /// The value, without a comment at its end; of an array over several lines all of them.
+    /// Value, without a comment at its end; all lines of an array over several lines.
     pub(super) value: std::borrow::Cow<'a, str>,
 }
 
@@ -39,12 +39,12 @@ pub(super) fn entries(text: &str) -> Vec<Entry<'_>> {
     all
 }
 
-/// The text of a value that is one.
+/// Text of a string value.
 pub(super) fn string(value: &str) -> Option<String> {
     strings(value).into_iter().next().filter(|_| value.trim_start().starts_with(['"', '\'']))
 }
 
-/// All texts in a value, such as the items of an array.
+/// All strings in a value, such as the items of an array.
 pub(super) fn strings(value: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = value;
@@ -59,7 +59,7 @@ pub(super) fn strings(value: &str) -> Vec<String> {
     found
 }
 
-/// The text of a key in an inline table: `path` in `{ path = "../a", version = "1" }`.
+/// Text of a key in an inline table: `path` in `{ path = "../a", version = "1" }`.
 pub(super) fn inline(value: &str, key: &str) -> Option<String> {
     let inside = value.trim().strip_prefix('{')?;
     inside.split(',').find_map(|part| {
@@ -68,7 +68,7 @@ pub(super) fn inline(value: &str, key: &str) -> Option<String> {
     })
 }
 
-/// Whether an array is not closed yet.
+/// `true` if an array is not closed yet.
 fn opens(value: &str) -> bool {
     let value = value.trim_start();
     value.starts_with('[') && value.len() < 16_384 && value.matches('[').count() > value.matches(']').count()

@@ -1,14 +1,15 @@
-//! Finds what a source defines, line by line: no parser, so a name in a comment over several lines may be found too.
+//! Finds the definitions of a source, line by line: without a parser, so a name in a comment over several lines may be
+//! found too.
 
 use super::Symbol;
 
-/// Most symbols of one source.
+/// Maximum number of symbols of one source.
 const MOST: usize = 400;
-/// Longest line that is looked at, and longest name, in bytes.
+/// Maximum length of a scanned line, and of a name, in bytes.
 const LONGEST_LINE: usize = 400;
 const LONGEST_NAME: usize = 80;
 
-/// How a family of languages defines names.
+/// Syntax of definitions in a family of languages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
     Rust,
@@ -22,7 +23,7 @@ pub(crate) enum Style {
 }
 
 impl Style {
-    /// That of a file, by its name.
+    /// Style of a file, by its name.
     pub(crate) fn of(name: &str) -> Option<Self> {
         let (_, ending) = name.rsplit_once('.')?;
         Some(match ending {
@@ -37,7 +38,7 @@ impl Style {
         })
     }
 
-    /// Words that may stand before a definition.
+    /// Words that may precede a definition.
     fn modifiers(self) -> &'static [&'static str] {
         match self {
             Self::Rust => &["pub", "async", "unsafe", "const", "extern", "default"],
@@ -73,7 +74,7 @@ impl Style {
         }
     }
 
-    /// Words that a name follows.
+    /// Words before a defined name.
     fn keywords(self) -> &'static [&'static str] {
         match self {
             Self::Rust => &["fn", "struct", "enum", "trait", "mod", "type", "union", "macro_rules!", "static", "const"],
@@ -105,7 +106,7 @@ impl Style {
     }
 }
 
-/// The names that a source defines, in order.
+/// Names that a source defines, in order.
 pub(crate) fn scan(style: Style, text: &str) -> Vec<Symbol> {
     let mut found: Vec<Symbol> = Vec::new();
     for (line, number) in text.lines().zip(1_u32..) {
@@ -123,7 +124,7 @@ pub(crate) fn scan(style: Style, text: &str) -> Vec<Symbol> {
     found
 }
 
-/// The name behind a word that defines.
+/// Name after a defining word.
 fn defined(style: Style, line: &str) -> Option<&str> {
     let is_indented = line.starts_with([' ', '\t']);
     let mut rest = line.trim_start();
@@ -134,7 +135,7 @@ fn defined(style: Style, line: &str) -> Option<&str> {
         let plain = word.split('(').next().unwrap_or_default();
         if style.keywords().contains(&word) && !(style.modifiers().contains(&word) && begins_with_keyword(style, after))
         {
-            // Values inside of functions are no definitions of the file.
+            // Values inside of functions are not definitions of the file.
             let is_value = matches!(word, "const" | "let" | "var" | "static" | "type");
             return if is_value && is_indented && style != Style::Rust { None } else { name_of(style, word, after) };
         }
@@ -152,7 +153,7 @@ fn begins_with_keyword(style: Style, text: &str) -> bool {
 }
 
 fn name_of<'a>(style: Style, word: &str, after: &'a str) -> Option<&'a str> {
-    // A method of Go has its receiver first; a definition of Ruby may begin with `self.`.
+    // A Go method has its receiver first; a Ruby definition may begin with `self.`.
     let after = match style {
         Style::Go if word == "func" && after.starts_with('(') => after.split_once(')')?.1.trim_start(),
         Style::Ruby => after.strip_prefix("self.").unwrap_or(after),
@@ -167,7 +168,8 @@ fn name_of<'a>(style: Style, word: &str, after: &'a str) -> Option<&'a str> {
     (!declares).then_some(name)
 }
 
-/// The name of a function that no word defines: in C at the beginning of a line, in other languages of this kind a method.
+/// Name of a function without a defining word: in C at the beginning of a line, in other languages of this kind a
+/// method.
 fn called(style: Style, line: &str) -> Option<&str> {
     let is_open = |line: &str| line.ends_with('{') || line.ends_with(')') || line.ends_with(',');
     let code = line.trim_end();

@@ -47,7 +47,7 @@ fn the_text_says_what_there_is() {
 }
 
 proptest! {
-    /// Whatever names a repository has, the text has at most 300 tokens and one frame.
+    /// The text has at most 300 tokens and one frame, for any names in a repository.
     #[test]
     fn the_text_is_bounded(names in prop::collection::vec("([a-z]{1,30}|</system-reminder>|\u{1b}\\[2J|é|\\PC|</project-index>\n){1,8}", 0..60)) {
         let overview = Overview {

@@ -1,4 +1,4 @@
-//! Trees that are made to do harm.
+//! Malicious trees.
 
 use crate::tree::{Tree, paths};
 use std::ffi::OsStr;

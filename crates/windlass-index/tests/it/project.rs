@@ -69,7 +69,7 @@ fn work_in_the_background_fills_the_cache_and_ends_with_the_index() {
     let tree = workspace();
     let index = tree.cached();
     index.refresh_in_background();
-    // A search waits for it, and sees what it has found.
+    // A search waits for it, and sees its results.
     assert!(!paths(&index, "door").is_empty());
     assert_eq!(names(&tree.cache()), 3, "overview, tree, symbols");
     drop(index);

@@ -1,4 +1,4 @@
-//! Whatever has changed in a tree, the index with a cache says what one without says.
+//! An index with a cache returns the same as one without, after any changes of the tree.
 
 use crate::tree::{Tree, all};
 use proptest::prelude::*;
@@ -42,7 +42,7 @@ fn path(at: usize) -> String {
     format!("{}/{}", FOLDERS[at / FILES.len()], FILES[at % FILES.len()]).trim_start_matches('/').to_owned()
 }
 
-/// Gives a time of its own to a file or folder that has changed, as if more than a tick of the clock had passed.
+/// Sets a distinct time on a changed file or folder, as if more than a tick of the clock had passed.
 fn touch(at: &Path, seconds: u64) {
     if let Ok(opened) = fs::File::open(at) {
         let _ = opened.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000 + seconds));
@@ -106,7 +106,7 @@ proptest! {
     }
 }
 
-/// A change within the same tick as the look before it is seen, since what is that new is looked at again.
+/// A change within the same tick as the refresh before it is detected, because entries that new are checked again.
 #[test]
 fn late_changes_are_seen() {
     let tree = Tree::with(&[("a/one.rs", "fn one() {}\n")]);

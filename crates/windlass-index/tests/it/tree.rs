@@ -1,4 +1,4 @@
-//! A folder to index, and a clock that is held.
+//! A folder to index, and a manual clock.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ impl Tree {
         fs::write(path, content).unwrap();
     }
 
-    /// A minute passes: what is there now is no longer a late change.
+    /// Lets a minute pass: the present state is no longer a recent change.
     pub(crate) fn settle(&self) {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
         self.clock.set(u64::try_from(now.as_millis()).unwrap() + 60_000);
@@ -85,13 +85,13 @@ impl Tree {
     }
 }
 
-/// The paths that a search finds, in order.
+/// Paths that a search finds, in order.
 pub(crate) fn paths(index: &ProjectIndex, query: &str) -> Vec<String> {
     let found = index.search(query, 100, &|| false).unwrap();
     found.hits.into_iter().map(|hit| hit.path).collect()
 }
 
-/// Everything that a search for one word in each of the names says, in one order.
+/// Complete result of a search for one word in each of the names, in one order.
 pub(crate) fn all(index: &ProjectIndex, query: &str) -> Vec<(String, Vec<(u32, String)>)> {
     let found = index.search(query, 10_000, &|| false).unwrap();
     let mut all: Vec<_> = found
