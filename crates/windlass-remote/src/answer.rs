@@ -1,23 +1,23 @@
-//! Answers of a far shell: bytes, and the line that ends them.
+//! Answers of a remote shell: bytes, and the line that ends them.
 
 use crate::connection::position;
 
-/// What a shell has answered.
+/// Answer of a shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Answer {
-    /// Zero, or why not: see `far/files.sh`.
+    /// Zero, or the reason of a failure: see `far/files.sh`.
     pub(crate) code: i32,
     pub(crate) body: Vec<u8>,
 }
 
 impl Answer {
-    /// The parts of the body, each of which ends with a NUL, but for the last.
+    /// Parts of the body, each terminated by a NUL, except the last.
     pub(crate) fn parts(&self) -> Vec<&[u8]> {
         self.body.split(|byte| *byte == 0).collect()
     }
 }
 
-/// Looks for the end of an answer: a line with a mark that no one else knows, and a code.
+/// Detector of an answer's end: a line with a secret mark, and a code.
 #[derive(Debug)]
 pub(crate) struct Ending {
     mark: Vec<u8>,
@@ -29,7 +29,7 @@ impl Ending {
         Self { mark: format!("{mark} ").into_bytes(), looked: 0 }
     }
 
-    /// The answer, if all of it is there; the bytes are taken then.
+    /// Takes the answer from the bytes, if it is complete.
     pub(crate) fn find(&mut self, bytes: &mut Vec<u8>) -> Option<Answer> {
         let from = self.looked.saturating_sub(self.mark.len());
         let Some(at) = position(bytes.get(from..)?, &self.mark).map(|at| at.saturating_add(from)) else {

@@ -1,4 +1,4 @@
-//! Shells on the other side that answer one request after the other.
+//! Remote shells that answer one request after the other.
 
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,25 +14,25 @@ use windlass_tool::{EditOrder, EndSignal, Ids};
 use crate::answer::{Answer, Ending};
 use crate::{ConnectionLost, Transport};
 
-/// The scripts of the other side.
+/// Scripts for the remote side.
 const FILES: &str = include_str!("far/files.sh");
 
-/// Shells that wait for the next request. More may be at work at a time.
+/// Maximum number of idle shells. More may be at work at a time.
 const IDLE: usize = 8;
-/// Most bytes of an answer.
+/// Maximum number of bytes of an answer.
 const LARGEST: usize = 32 * 1024 * 1024;
-/// How much of what the program that connects says of errors is kept.
+/// Number of kept bytes of the connecting program's error output.
 const WORDS: usize = 4 * 1024;
-/// How long a program that connects may take to end when it is no longer needed.
+/// Time for a connecting program to end when it is no longer needed.
 const FAREWELL: Duration = Duration::from_secs(10);
 const READ: usize = 64 * 1024;
 
-/// What all shells of one place share.
+/// State shared by all shells of one place.
 #[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) transport: Transport,
     pub(crate) ids: Arc<dyn Ids>,
-    /// The order of changes of files there by all who share the connection.
+    /// Order of file changes by all users of the connection.
     pub(crate) order: EditOrder,
     idle: Mutex<Vec<Shell>>,
 }
@@ -42,14 +42,15 @@ impl Link {
         Self { transport, ids, order: EditOrder::default(), idle: Mutex::default() }
     }
 
-    /// Asks for something that changes nothing.
+    /// Sends a read-only request.
     pub(crate) async fn look(&self, request: &[u8]) -> Result<Answer, ConnectionLost> {
         let (shell, answer) = self.look_and_hold(request).await?;
         self.give_back(shell);
         Ok(answer)
     }
 
-    /// The same, with the shell that has answered. One that waited and was lost meanwhile is replaced once.
+    /// Sends a read-only request. Also returns the shell that has answered. An idle one that was lost meanwhile is
+    /// replaced once.
     pub(crate) async fn look_and_hold(&self, request: &[u8]) -> Result<(Shell, Answer), ConnectionLost> {
         if let Some(mut shell) = self.take()
             && let Ok(answer) = shell.ask(request, None).await
@@ -61,18 +62,18 @@ impl Link {
         Ok((shell, answer))
     }
 
-    /// Asks for a change, once.
+    /// Sends a change request, once.
     pub(crate) async fn change(&self, request: &[u8], content: Option<&[u8]>) -> Result<Answer, ConnectionLost> {
         let mut shell = self.shell().await?;
         let answer = shell.ask(request, content).await?;
-        // A shell that was to take content and refused has ended.
+        // A shell that refused expected content has ended.
         if content.is_none() || answer.code == 0 {
             self.give_back(shell);
         }
         Ok(answer)
     }
 
-    /// A shell that was there a moment ago.
+    /// A shell that was alive a moment ago.
     async fn shell(&self) -> Result<Shell, ConnectionLost> {
         if let Some(mut shell) = self.take()
             && shell.ask(b":", None).await.is_ok()
@@ -82,7 +83,7 @@ impl Link {
         self.begin().await
     }
 
-    /// Lets the next request have a shell. It must not be in the middle of an answer.
+    /// Returns a shell for the next request. It must not be in the middle of an answer.
     pub(crate) fn give_back(&self, shell: Shell) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() < IDLE {
@@ -104,7 +105,7 @@ impl Link {
         };
         let limit = self.transport.connect_time();
         let mut shell = Shell { input, output, mark, connected, limit, place: self.transport.place() };
-        // The first answer comes by itself.
+        // The first answer comes unrequested.
         let answer = shell.ask_raw(script.as_bytes(), None).await?;
         shell.connected.is_up = true;
         match answer.code {
@@ -118,12 +119,12 @@ impl Link {
     }
 }
 
-/// The program that connects. Dropped, it ends by itself as its input does, or is ended a while later; one that is not up
-/// yet is ended at once.
+/// The connecting program. When dropped, it ends by itself with its input, or is ended a while later; one that is not
+/// up yet is ended at once.
 #[derive(Debug)]
 pub(crate) struct Connected {
     child: Option<Child>,
-    /// Whether there may be something on the other side that is to learn of the end.
+    /// `true` if the remote side may have to learn of the end.
     is_up: bool,
     pub(crate) input: Option<ChildStdin>,
     pub(crate) output: Option<ChildStdout>,
@@ -140,7 +141,7 @@ impl Connected {
         Ok(Self { child: Some(child), is_up: true, input, output, errors })
     }
 
-    /// How it ended, if it does now.
+    /// Exit of the program, if it ends within the time limit.
     pub(crate) async fn ended(&mut self) -> Option<ExitStatus> {
         let child = self.child.as_mut()?;
         timeout(FAREWELL, child.wait()).await.ok()?.ok()
@@ -149,11 +150,12 @@ impl Connected {
 
 impl Drop for Connected {
     fn drop(&mut self) {
-        // Its input ends first: what runs on the other side ends by that.
+        // The input ends first, which ends the remote side.
         drop(self.input.take());
         let Some(mut child) = self.child.take() else { return };
         if !self.is_up {
-            // It may be waiting for a network, and not look at its input. What it has begun there finds no script to run.
+            // The program may be waiting for a network, without reading its input. Its remote side finds no script to
+            // run.
             child.group().signal(EndSignal::Kill);
         }
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
@@ -166,7 +168,7 @@ impl Drop for Connected {
     }
 }
 
-/// One shell on the other side.
+/// One remote shell.
 #[derive(Debug)]
 pub(crate) struct Shell {
     // In this order: the input ends before the program is waited for.
@@ -179,8 +181,8 @@ pub(crate) struct Shell {
 }
 
 impl Shell {
-    /// Sends a request of one line, and what is to follow it, and waits for the answer. Dropped half-way, or failed, the shell
-    /// is not to be used again.
+    /// Sends a request of one line, and the content after it, and waits for the answer. After a drop half-way, or a
+    /// failure, the shell must not be used again.
     pub(crate) async fn ask(&mut self, request: &[u8], content: Option<&[u8]>) -> Result<Answer, ConnectionLost> {
         let mut line = request.to_vec();
         line.push(b'\n');
@@ -188,14 +190,14 @@ impl Shell {
     }
 
     async fn ask_raw(&mut self, request: &[u8], content: Option<&[u8]>) -> Result<Answer, ConnectionLost> {
-        // A part of the content at a time, each within the limit: a large file may take long, silence may not.
+        // One part of the content at a time, each within the limit: a large file may take long, silence may not.
         let mut unsent = self.send(request).await.err();
         for part in content.unwrap_or_default().chunks(READ) {
             if unsent.is_none() {
                 unsent = self.send(part).await.err();
             }
         }
-        // A shell that refuses content ends without reading it, and its answer is there all the same.
+        // A shell that refuses content ends without reading it, but still answers.
         match self.answer().await {
             Ok(answer) => Ok(answer),
             Err(why) => {
@@ -232,7 +234,7 @@ impl Shell {
         }
     }
 
-    /// What the program that connects has said, for an error.
+    /// Error output of the connecting program, for an error.
     async fn last_words(&mut self) -> String {
         match self.connected.errors.take() {
             Some(errors) => shown(&words(errors).await),
@@ -241,7 +243,7 @@ impl Shell {
     }
 }
 
-/// The last words of an error stream that is about to end.
+/// Last bytes of an error stream that is about to end.
 async fn words(mut errors: impl AsyncRead + Unpin) -> Vec<u8> {
     let mut said = Vec::new();
     let mut part = [0; 1024];
@@ -253,7 +255,7 @@ async fn words(mut errors: impl AsyncRead + Unpin) -> Vec<u8> {
     said
 }
 
-/// Words of a program in parentheses, on one line.
+/// Output of a program in parentheses, on one line.
 pub(crate) fn shown(said: &[u8]) -> String {
     let text = String::from_utf8_lossy(said);
     let clean: Vec<&str> =
@@ -264,7 +266,7 @@ pub(crate) fn shown(said: &[u8]) -> String {
     }
 }
 
-/// Where a word stands in bytes.
+/// Position of a word in bytes.
 pub(crate) fn position(bytes: &[u8], word: &[u8]) -> Option<usize> {
     memmem::find(bytes, word)
 }

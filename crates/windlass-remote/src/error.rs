@@ -1,50 +1,50 @@
-//! What goes wrong between here and there.
+//! Errors of remote connections.
 
 use std::path::Path;
 
 use windlass_tool::{WorkspaceError, WorkspaceErrorKind as Kind};
 
-/// The connection was lost while something was asked for: whether it was done is not known.
+/// The connection was lost during a request: it is unknown if the request was carried out.
 ///
-/// Stands as the source of the errors of both ports that come from it.
+/// Source of the errors of both ports that it causes.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("the connection to {place} was lost: {why}")]
 #[non_exhaustive]
 pub struct ConnectionLost {
-    /// Where: as [`Transport::place`](crate::Transport::place) names it.
+    /// Remote place, as named by [`Transport::place`](crate::Transport::place).
     pub place: String,
-    /// What was seen, with the last words of the program that connects.
+    /// Observed failure, with the last output of the connecting program.
     pub why: String,
 }
 
-/// There is no connection, or the other side cannot be worked with.
+/// The connection failed, or the remote side is unusable.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// The name of the container or host, or the program, cannot be used.
+    /// The name of the container or host, or the program, is unusable.
     #[error("{0}")]
     Unusable(String),
     /// The connection did not come up, or was lost at once.
     #[error(transparent)]
     Lost(#[from] ConnectionLost),
-    /// Something that is needed is missing there.
+    /// A requirement is missing on the remote side.
     #[error("{place} cannot be worked with: {missing}")]
     Missing {
-        /// Where.
+        /// Remote place.
         place: String,
-        /// What is missing, in a sentence.
+        /// Missing requirement, in a sentence.
         missing: String,
     },
 }
 
-/// The error of a request for a path, when the connection is gone.
+/// Error of a request for a path, when the connection is gone.
 pub(crate) fn lost(lost: ConnectionLost, path: &Path, changes: bool) -> WorkspaceError {
     let unknown = if changes { "; whether it was changed is not known: look before you try again" } else { "" };
     let message = format!("{} could not be reached: {lost}{unknown}", path.display());
     WorkspaceError::new(Kind::ConnectionLost, message).with_source(lost)
 }
 
-/// What a code of the far scripts means for a path.
+/// Error for a code of the remote scripts about a path.
 pub(crate) fn refused(code: i32, path: &Path, said: &[u8]) -> WorkspaceError {
     let shown = path.display();
     let (kind, message) = match code {
@@ -72,7 +72,7 @@ pub(crate) fn refused(code: i32, path: &Path, said: &[u8]) -> WorkspaceError {
     WorkspaceError::new(kind, message)
 }
 
-/// A path that this side may not ask for.
+/// Error for a path that this side must not request.
 pub(crate) fn not_permitted(path: &Path) -> WorkspaceError {
     let message = format!("{} is outside of what this call may touch", path.display());
     WorkspaceError::new(Kind::NotPermitted, message)

@@ -12,18 +12,18 @@ use crate::error::{lost, refused};
 use crate::quote::call;
 use crate::workspace::parted;
 
-/// Most bytes that one read returns.
+/// Maximum number of bytes that one read returns.
 const MAX_READ: usize = 1024 * 1024;
-/// Files up to this size come as a whole when they are opened.
+/// Maximum size in bytes of files that are transferred as a whole when they are opened.
 const WHOLE: u64 = 256 * 1024;
 
-/// What was opened.
+/// An opened file.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) file: RemoteFile,
     /// Permissions, without the kind of the file.
     pub(crate) mode: u32,
-    /// How many names the file has.
+    /// Number of the file's names.
     pub(crate) names: u64,
 }
 
@@ -32,7 +32,7 @@ pub(crate) async fn open(link: &Arc<Link>, place: &Path, path: &Path) -> Result<
     Ok(Box::new(open_at(link, place, path).await?.file))
 }
 
-/// The same with all that is known of it.
+/// Opens the file, with all known facts about it.
 pub(crate) async fn open_at(link: &Arc<Link>, place: &Path, path: &Path) -> Result<Opened, WorkspaceError> {
     let (folder, name) = parted(place, path)?;
     // The file and its first bytes in one request.
@@ -86,12 +86,12 @@ pub(crate) struct RemoteFile {
     info: FileInfo,
     first: Vec<u8>,
     taken: usize,
-    /// A read has failed or was dropped: what follows is not known.
+    /// `true` after a failed or dropped read: the position is unknown.
     broken: bool,
 }
 
 impl RemoteFile {
-    /// Lets go of the file, so that others can use the shell. Dropped instead, a file ends its shell.
+    /// Releases the file, so that others can use the shell. Dropping a file instead ends its shell.
     async fn close(&mut self) -> Result<(), WorkspaceError> {
         let Some(mut shell) = self.shell.take() else { return Ok(()) };
         shell.ask(b"exec 9<&-", None).await.map_err(|error| lost(error, &self.path, false))?;
@@ -120,7 +120,7 @@ impl OpenFile for RemoteFile {
         if self.broken {
             return Err(lost(self.link.lost("an earlier read broke off"), &self.path, false));
         }
-        // What is dropped in the middle of an answer is not used again.
+        // A shell dropped in the middle of an answer is not used again.
         let Some(mut shell) = self.shell.take() else { return Ok(Vec::new()) };
         self.broken = true;
         let asked = shell.ask(format!("more {limit}").as_bytes(), None).await;

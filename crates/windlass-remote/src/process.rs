@@ -1,4 +1,4 @@
-//! The programs of the other side.
+//! Programs of the remote side.
 
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -21,22 +21,22 @@ use crate::quote::quote;
 use crate::said::{End, Said};
 use crate::workspace::os_string;
 
-/// The script of the other side.
+/// Script for the remote side.
 const RUN: &str = include_str!("far/run.sh");
-/// How long a tree that is ended may take to be gone there, before the connection counts as lost.
+/// Time for a stopped tree to be gone, before the connection is treated as lost.
 const STOPPING: Duration = Duration::from_secs(20);
-/// How long the output may stay open when the end was said.
+/// Time that the output may stay open after the end was reported.
 const CLOSING: Duration = Duration::from_secs(10);
 const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 const READ: usize = 64 * 1024;
 
-/// The programs of a container or another machine. Made by [`Remote::process`](crate::Remote::process).
+/// Programs of a container or another machine. Made by [`Remote::process`](crate::Remote::process).
 ///
-/// Each has a connection of its own. It and all it starts are ended when it ends by itself, is cancelled or out of time, when
-/// the host is gone, and when the connection is lost; everything it starts carries the variable
-/// [`LocalProcess::MARK`](windlass_tools::LocalProcess::MARK). What has cleared its environment and left its session is not found.
-/// The time limit begins when it has started there. The file with full output is on this machine. A sandbox of this machine
-/// does not apply.
+/// Each has a connection of its own. A program and all its descendants are ended when it ends by itself, is cancelled
+/// or out of time, when the host is gone, and when the connection is lost. All of them carry the variable
+/// [`LocalProcess::MARK`](windlass_tools::LocalProcess::MARK); processes that have cleared their environment and left
+/// their session are not found. The time limit starts with the remote program. The file with full output is on this
+/// machine. A sandbox of this machine does not apply.
 #[derive(Debug)]
 pub struct RemoteProcess {
     link: Arc<Link>,
@@ -44,23 +44,23 @@ pub struct RemoteProcess {
 }
 
 impl RemoteProcess {
-    /// How many programs run at a time by default; those in the background do not count.
+    /// Default maximum number of concurrent programs; those in the background are not included.
     pub const DEFAULT_CONCURRENCY: usize = 8;
 
     pub(crate) fn new(link: Arc<Link>) -> Self {
         Self { link, places: Semaphore::new(Self::DEFAULT_CONCURRENCY) }
     }
 
-    /// A place among the programs that run at a time, for those that need one.
+    /// Reserves a slot among the concurrent programs, for a program that needs one.
     async fn place(&self, command: &ProcessCommand) -> Option<SemaphorePermit<'_>> {
         if command.background {
             return None;
         }
-        // It is never closed.
+        // The semaphore is never closed.
         self.places.acquire().await.ok()
     }
 
-    /// The script with what this program needs.
+    /// Script with the parameters of this program.
     fn script(&self, mark: &str, command: &ProcessCommand) -> Result<Vec<u8>, ProcessError> {
         let search = command.env.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
         let search = search.unwrap_or_else(|| "/usr/bin:/bin".into());
@@ -71,7 +71,7 @@ impl RemoteProcess {
             script.push(b' ');
             script.extend(word(&assignment(name, value)?)?);
         }
-        // What stands for the program is found there.
+        // The remote side looks the program up.
         script.extend_from_slice(b" \"$NL@$NL\"");
         for argument in &command.args {
             script.push(b' ');
@@ -98,7 +98,7 @@ impl RemoteProcess {
         ProcessError::new(format!("{what}: {lost}")).with_source(lost)
     }
 
-    /// Starts the program that connects, with what it is to send.
+    /// Starts the connecting program, with the bytes to send.
     fn start(&self, command: &ProcessCommand) -> Result<Running, ProcessError> {
         let mark = format!("{:032x}", self.link.ids.bits());
         let mut payload = self.script(&mark, command)?;
@@ -129,20 +129,20 @@ async fn feed(mut input: ChildStdin, payload: Vec<u8>) -> Infallible {
 
 type Feed = Pin<Box<dyn Future<Output = Infallible> + Send>>;
 
-/// A program that runs there.
+/// A running remote program.
 struct Running {
-    // First: when this is dropped, the tree there ends.
+    // First: dropping this ends the remote tree.
     input: Feed,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
     said: Said,
     connected: Connected,
-    /// Why this side has ended it.
+    /// Reason why this side has ended it.
     end: Option<ProcessExit>,
 }
 
 impl Running {
-    /// Ends the tree there; its output is still to be read.
+    /// Ends the remote tree; its output is still to be read.
     fn stop(&mut self, why: ProcessExit) {
         if self.end.is_none() {
             self.end = Some(why);
@@ -150,7 +150,7 @@ impl Running {
         }
     }
 
-    /// Reads until both streams have ended. Says whether they did.
+    /// Reads until both streams have ended. Returns `true` if they did.
     #[expect(clippy::disallowed_methods, reason = "measures how long a real program waits and runs")]
     async fn attend(
         &mut self,
@@ -208,7 +208,7 @@ impl Running {
     }
 }
 
-/// The next bytes of a stream; none at its end, or where it fails.
+/// Next bytes of a stream; none at its end, or on failure.
 async fn some(stream: Option<&mut (impl tokio::io::AsyncRead + Unpin)>, buffer: &mut [u8]) -> usize {
     match stream {
         Some(stream) => stream.read(buffer).await.unwrap_or_default(),
@@ -271,7 +271,7 @@ impl Process for RemoteProcess {
 }
 
 impl RemoteProcess {
-    /// Why a program did not begin.
+    /// Error for a program that did not begin.
     async fn not_started(
         &self,
         said: &Said,
@@ -297,7 +297,7 @@ impl RemoteProcess {
     }
 }
 
-/// A code as a shell gives it: above 128 for a signal.
+/// Exit from a code of a shell: above 128 for a signal.
 fn exit(code: i32) -> ProcessExit {
     match code {
         129..=192 => ProcessExit::Signal(code.saturating_sub(128)),

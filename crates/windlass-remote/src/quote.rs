@@ -1,10 +1,10 @@
 //! Words of a shell.
 
-/// A word that every POSIX shell reads back as exactly these bytes, whatever they are. A shell knows no NUL: a word with one is
-/// cut by whoever reads it, so callers refuse it before.
+/// Quotes a word so that every POSIX shell reads back exactly these bytes. A shell cannot represent NUL: the reader
+/// cuts a word with one, so callers refuse it before.
 ///
-/// The answer has no line end, so a request is one line: a line end in the word stands as `"$NL"`, a variable that the far
-/// scripts set.
+/// The result has no line end, so a request is one line: a line end in the word becomes `"$NL"`, a variable that the
+/// remote scripts set.
 ///
 /// ```
 /// assert_eq!(windlass_remote::quote(b"it's $HOME"), br"'it'\''s $HOME'");
@@ -23,7 +23,7 @@ pub fn quote(word: &[u8]) -> Vec<u8> {
     quoted
 }
 
-/// A function of the far shell with its words, as one line.
+/// Call of a remote shell function with its words, as one line.
 pub(crate) fn call<'a>(function: &str, words: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
     let mut line = function.as_bytes().to_vec();
     for word in words {
@@ -33,7 +33,7 @@ pub(crate) fn call<'a>(function: &str, words: impl IntoIterator<Item = &'a [u8]>
     line
 }
 
-/// The same in a shell of its own, which leaves nothing behind in the one that answers.
+/// Call in a subshell, which leaves nothing behind in the answering shell.
 pub(crate) fn apart<'a>(function: &str, words: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
     let mut line = b"( ".to_vec();
     line.extend(call(function, words));

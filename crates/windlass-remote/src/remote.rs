@@ -1,4 +1,4 @@
-//! A place that was connected to.
+//! A connected remote place.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::connection::{Link, shown};
 use crate::workspace::os_string;
 use crate::{ConnectError, RemoteProcess, RemoteWorkspace, Transport};
 
-/// A container or machine that an agent can work on: its files, its programs, and what programs find there.
+/// A container or machine that an agent can work on: its files, its programs, and their environment.
 ///
 /// ```no_run
 /// use windlass_remote::{Remote, Transport};
@@ -29,18 +29,19 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// Connects, and looks whether all that is needed is there. Cancel safe.
+    /// Connects, and checks the requirements. Cancel safe.
     ///
     /// # Errors
-    /// There is no connection, or something is missing on the other side, which the error names.
+    /// The connection failed, or a requirement is missing on the remote side, which the error names.
     pub async fn connect(transport: Transport) -> Result<Self, ConnectError> {
         Self::connect_with(transport, Arc::new(SystemIds::default())).await
     }
 
-    /// The same with other random bits. They must not be known on the other side: answers end with words made of them.
+    /// Connects with another source of random bits. The remote side must not know them, because answers end with words
+    /// made of them.
     ///
     /// # Errors
-    /// As [`connect`](Self::connect).
+    /// The same as [`connect`](Self::connect).
     pub async fn connect_with(transport: Transport, ids: Arc<dyn Ids>) -> Result<Self, ConnectError> {
         transport.check()?;
         let link = Arc::new(Link::new(transport, ids));
@@ -60,49 +61,49 @@ impl Remote {
         Ok(Self { link, environment, start })
     }
 
-    /// The files there.
+    /// Remote files.
     pub fn workspace(&self) -> Arc<RemoteWorkspace> {
         Arc::new(RemoteWorkspace::new(Arc::clone(&self.link)))
     }
 
-    /// The programs there, with a limit of their own on how many run at a time.
+    /// Remote programs, with a separate limit of concurrent ones.
     pub fn process(&self) -> Arc<RemoteProcess> {
         Arc::new(RemoteProcess::new(Arc::clone(&self.link)))
     }
 
-    /// Variables of programs there: `HOME`, `PATH`, the UTF-8 locale that was found as `LC_CTYPE` (`C` without one), and those of
-    /// `USER`, `LOGNAME`, `SHELL`, `LANG`, `TMPDIR` and `TZ` that are set.
+    /// Variables of remote programs: `HOME`, `PATH`, the detected UTF-8 locale as `LC_CTYPE` (`C` without one), and
+    /// those of `USER`, `LOGNAME`, `SHELL`, `LANG`, `TMPDIR` and `TZ` that are set.
     pub fn environment(&self) -> &[(OsString, OsString)] {
         &self.environment
     }
 
-    /// The home directory of the account there.
+    /// Home directory of the remote account.
     pub fn home(&self) -> Option<&Path> {
         let (_, home) = self.environment.iter().find(|(name, _)| name == "HOME")?;
         Some(Path::new(home)).filter(|home| home.is_absolute())
     }
 
-    /// The directory in which programs begin there, with links resolved: that of the container's image, or the home of the
-    /// account. `None` if the other side does not say.
+    /// Start directory of remote programs, with links resolved: that of the container's image, or the home of the
+    /// account. `None` if the remote side does not report it.
     pub fn start(&self) -> Option<&Path> {
         self.start.as_deref()
     }
 
-    /// A name that tells this place from others, such as `docker:web` or `ssh:build.example.org`. That of any other
-    /// [program](Transport::program) is the program with its words.
+    /// Name that distinguishes this place from others, such as `docker:web` or `ssh:build.example.org`. For any other
+    /// [program](Transport::program), the program with its words.
     pub fn name(&self) -> String {
         self.link.transport.full_name()
     }
 
-    /// Where this is, in words for people.
+    /// Name of the place for people.
     pub fn place(&self) -> String {
         self.link.transport.place()
     }
 
-    /// A directory there with all links resolved.
+    /// Resolves a remote directory with all links.
     ///
     /// # Errors
-    /// There is no such directory, or no connection.
+    /// The directory does not exist, or the connection failed.
     pub async fn directory(&self, path: impl Into<PathBuf>) -> Result<PathBuf, windlass_tool::WorkspaceError> {
         use windlass_tool::{EntryKind, Workspace as _, WorkspaceError, WorkspaceErrorKind};
         let path = path.into();

@@ -1,8 +1,8 @@
-//! What the far script says among the errors of a program: behind a mark that the program does not know.
+//! Reports of the remote script among the errors of a program: after a mark that the program does not know.
 
 use crate::connection::position;
 
-/// Parts an error stream: noise of the program that connects, what the program there writes, and what the script says.
+/// Splits an error stream: noise of the connecting program, output of the remote program, and reports of the script.
 #[derive(Debug)]
 pub(crate) struct Said {
     mark: Vec<u8>,
@@ -12,25 +12,25 @@ pub(crate) struct Said {
 
 #[derive(Debug, PartialEq, Eq)]
 enum State {
-    /// Nothing was said yet: all is noise.
+    /// No report yet: all is noise.
     Before,
     /// The program runs.
     Begun,
-    /// All that follows is the end.
+    /// The rest of the stream is the end report.
     Over,
 }
 
-/// How a program there ended.
+/// End of a remote program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct End {
     pub(crate) code: i32,
-    /// How many processes it left, which were stopped.
+    /// Number of processes that it left, which were stopped.
     pub(crate) stopped: usize,
-    /// What it reported of where it ended.
+    /// Reported final directory.
     pub(crate) rest: Vec<u8>,
 }
 
-/// Noise that is kept for an error.
+/// Maximum number of bytes of noise kept for an error.
 const NOISE: usize = 4 * 1024;
 
 impl Said {
@@ -38,7 +38,7 @@ impl Said {
         Self { mark: format!("{mark} ").into_bytes(), held: Vec::new(), state: State::Before }
     }
 
-    /// Takes the next bytes, and gives those that the program has written.
+    /// Takes the next bytes, and returns those of the program's output.
     pub(crate) fn take(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.held.extend_from_slice(bytes);
         if self.state == State::Before {
@@ -70,12 +70,12 @@ impl Said {
         self.held.drain(..passed).collect()
     }
 
-    /// Whether the program runs, or has.
+    /// `true` if the program runs, or has.
     pub(crate) fn has_begun(&self) -> bool {
         self.state != State::Before
     }
 
-    /// Why it did not begin, as the script says it; else the noise.
+    /// Reason why the program did not begin, as reported by the script; else the noise.
     pub(crate) fn why_not(&self) -> Result<&str, &[u8]> {
         let said = position(&self.held, &self.mark).and_then(|at| {
             let rest = self.held.get(at.checked_add(self.mark.len())?..)?;
@@ -84,7 +84,7 @@ impl Said {
         said.ok_or(&self.held)
     }
 
-    /// What is left when the stream has ended: the last bytes of a program whose end was not said, and the end.
+    /// Rest of an ended stream: the last bytes of a program without an end report, and the end report.
     pub(crate) fn finish(self) -> (Vec<u8>, Option<End>) {
         match self.state {
             State::Over => (Vec::new(), self.end()),
@@ -102,7 +102,7 @@ impl Said {
         Some(End { code, stopped, rest: rest.get(1..)?.to_vec() })
     }
 
-    /// Where the bytes behind a word go on.
+    /// Position after a word.
     fn word(&self, word: &[u8]) -> Option<usize> {
         let whole = [self.mark.as_slice(), word].concat();
         Some(position(&self.held, &whole)?.saturating_add(whole.len()))
@@ -122,7 +122,7 @@ mod tests {
             written.extend(said.take(&whole[cut..]));
             let (rest, end) = said.finish();
             written.extend(rest);
-            // The mark with a blank behind it is known to no one: without one it is not meant.
+            // Nobody knows the mark with a blank after it: without one it is not meant.
             assert_eq!(String::from_utf8(written).unwrap(), "err m4r m4rk\nor\n", "{cut}");
             assert_eq!(end, Some(End { code: 3, stopped: 1, rest: b"/some/where\n".to_vec() }), "{cut}");
         }

@@ -1,4 +1,4 @@
-//! Programs that run commands elsewhere.
+//! Programs that run remote commands.
 
 use std::ffi::{OsStr, OsString};
 use std::process::Stdio;
@@ -10,11 +10,11 @@ use windlass_process::Child;
 use crate::ConnectError;
 use crate::quote::quote;
 
-/// A program on this machine that runs a command somewhere else, with its streams.
+/// A program on this machine that runs a command elsewhere, with its streams.
 ///
-/// It is started with the environment of this process, of which nothing goes to the other side by itself. What it is to run
-/// there is always the same short line; scripts, paths, commands and their environment follow on its input. So they are in no
-/// list of processes, and no login shell reads them.
+/// The program is started with the environment of this process, none of which reaches the remote side by itself. The
+/// remote command is always the same short line; scripts, paths, commands and their environment follow on its input. So
+/// they appear in no list of processes, and no login shell reads them.
 #[derive(Debug, Clone)]
 pub struct Transport {
     program: OsString,
@@ -25,16 +25,16 @@ pub struct Transport {
 
 #[derive(Debug, Clone)]
 enum Target {
-    /// Arguments go on as they are: `docker exec -i CONTAINER`.
+    /// Arguments are passed unchanged: `docker exec -i CONTAINER`.
     Container(String),
-    /// Arguments are joined for the login shell there: `ssh HOST`.
+    /// Arguments are joined for the remote login shell: `ssh HOST`.
     Host(String),
-    /// Arguments go on as they are, behind those of the program.
+    /// Arguments are passed unchanged, after those of the program.
     Plain,
 }
 
 impl Transport {
-    /// How long a connection may take by default.
+    /// Default time limit of a connection.
     pub const CONNECT_TIME: Duration = Duration::from_secs(30);
 
     /// A running container, by its name or id: `docker exec -i CONTAINER …`.
@@ -42,8 +42,8 @@ impl Transport {
         Self::of("docker", Target::Container(container.into()))
     }
 
-    /// Another machine, by the name that `ssh` knows it by: `HOST`, `USER@HOST`, or an alias of its configuration. Nothing is
-    /// asked for: keys must be there, and the host must be known. Dead connections are noticed after 45 seconds.
+    /// Another machine, by its name for `ssh`: `HOST`, `USER@HOST`, or an alias of its configuration. There are no
+    /// prompts: keys must exist, and the host must be known. Dead connections are noticed after 45 seconds.
     pub fn ssh(host: impl Into<String>) -> Self {
         let mut ssh = Self::of("ssh", Target::Host(host.into()));
         for option in ["BatchMode=yes", "ServerAliveInterval=15", "ServerAliveCountMax=3"] {
@@ -52,8 +52,8 @@ impl Transport {
         ssh
     }
 
-    /// Any program that runs the words behind its own arguments as a command, exactly as they are, and passes streams on:
-    /// `podman exec -i CONTAINER`, `nsenter …`, `sudo -u someone`.
+    /// Any program that runs the words after its own arguments as a command, exactly as they are, and passes streams
+    /// on: `podman exec -i CONTAINER`, `nsenter …`, `sudo -u someone`.
     pub fn program<A: Into<OsString>>(program: impl Into<OsString>, args: impl IntoIterator<Item = A>) -> Self {
         let mut plain = Self::of(program, Target::Plain);
         plain.options.extend(args.into_iter().map(Into::into));
@@ -64,7 +64,7 @@ impl Transport {
         Self { program: program.into(), options: Vec::new(), target, connect_time: Self::CONNECT_TIME }
     }
 
-    /// Another program than the usual one, such as `/opt/bin/ssh`, or `podman` in the place of `docker`.
+    /// Replaces the usual program, for example by `/opt/bin/ssh`, or `podman` instead of `docker`.
     #[must_use]
     pub fn with_program(mut self, program: impl Into<OsString>) -> Self {
         self.program = program.into();
@@ -78,14 +78,14 @@ impl Transport {
         self
     }
 
-    /// Sets how long a connection, and after that each answer for a file, may take.
+    /// Sets the time limit of a connection, and after that of each answer for a file.
     #[must_use]
     pub fn with_connect_time(mut self, time: Duration) -> Self {
         self.connect_time = time;
         self
     }
 
-    /// Where commands run, in words for people: `the container web`, `build.example.org`.
+    /// Name of the place for people: `the container web`, `build.example.org`.
     pub fn place(&self) -> String {
         match &self.target {
             Target::Container(name) => format!("the container {name}"),
@@ -94,7 +94,7 @@ impl Transport {
         }
     }
 
-    /// What tells the place from others.
+    /// Name that distinguishes the place from others.
     pub(crate) fn full_name(&self) -> String {
         match &self.target {
             Target::Container(name) => format!("docker:{name}"),
@@ -110,7 +110,7 @@ impl Transport {
         self.connect_time
     }
 
-    /// A name that the program would take for an option, or that no container and host has, is not handed to it.
+    /// Refuses a name that the program would take for an option, or that no container and host has.
     pub(crate) fn check(&self) -> Result<(), ConnectError> {
         let (Target::Container(name) | Target::Host(name)) = &self.target else { return Ok(()) };
         let is_plain = |c: char| c.is_alphanumeric() || "._-@:[]%".contains(c);
@@ -120,12 +120,13 @@ impl Transport {
         }
     }
 
-    /// Starts a shell there that runs the next bytes of its input as a script.
+    /// Starts a remote shell that runs the next `script` bytes of its input as a script.
     pub(crate) fn spawn(&self, script: usize) -> std::io::Result<Child> {
         let mut command = Command::new(&self.program);
         command.args(self.words(script));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // The end of its input ends it and what runs there; killed before it has passed that on, it might leave a program there.
+        // The end of its input ends it and its remote program; killed before it has passed that on, it might leave a
+        // program there.
         Child::spawn(command).map(Child::outliving)
     }
 
@@ -142,12 +143,12 @@ impl Transport {
             Target::Host(name) => {
                 words.push("-T".into());
                 words.extend(self.options.iter().cloned());
-                // Of two values the first counts.
+                // The first of two values is used.
                 let seconds = self.connect_time.as_secs().max(1);
                 words.extend(["-o".into(), format!("ConnectTimeout={seconds}").into()]);
                 words.extend(["--", name].map(OsString::from));
-                // One word: `ssh` would join several with blanks. There is no line end, quote or backslash in it, so shells of
-                // every kind read it alike.
+                // One word: `ssh` would join several with blanks. The line has no line end, quote or backslash, so
+                // shells of every kind read it alike.
                 let mut line = b"exec /bin/sh -c ".to_vec();
                 line.extend(quote(read.as_bytes()));
                 words.push(String::from_utf8_lossy(&line).into_owned().into());

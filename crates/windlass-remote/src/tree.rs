@@ -1,4 +1,4 @@
-//! Whole files of the other side, for checkpoints that keep them and put them back.
+//! Whole remote files, for checkpoints that store and restore them.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::open_file::open_at;
 use crate::quote::apart;
 use crate::workspace::{Put, bytes, parted};
 
-/// What commands change there is not known: trees are not surveyed.
+/// Trees are not surveyed, because the changes of remote commands are unknown.
 #[async_trait]
 impl FileTree for RemoteWorkspace {
     async fn read_whole(&self, path: &Path, limit: u64) -> Result<WholeFile, WorkspaceError> {
@@ -32,7 +32,7 @@ impl FileTree for RemoteWorkspace {
                 return Ok(WholeFile::File(whole));
             }
             content.extend(part);
-            // It may grow meanwhile.
+            // The file may grow meanwhile.
             let size = content.len() as u64;
             if size > limit {
                 return Ok(WholeFile::TooLarge { size });

@@ -1,4 +1,4 @@
-//! The files of the other side.
+//! Files of the remote side.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -17,14 +17,14 @@ use crate::error::{lost, not_permitted, refused};
 use crate::open_file;
 use crate::quote::apart;
 
-/// Codes of `move` for the new name are greater by this.
+/// Offset of the codes of `move` for the new name.
 const NEW_NAME: i32 = 40;
 
-/// The files of a container or another machine, as the account there may use them. Made by
+/// Files of a container or another machine, with the rights of its account. Made by
 /// [`Remote::workspace`](crate::Remote::workspace).
 ///
-/// What a permit covers is reached without following a link, as with local files; see the [crate](crate) for what is
-/// guaranteed. A large file that is open keeps a connection for itself.
+/// Permitted paths are reached without following a link, as with local files; see the [crate](crate) for the
+/// guarantees. A large open file occupies a connection.
 #[derive(Debug, Clone)]
 pub struct RemoteWorkspace {
     pub(crate) link: Arc<Link>,
@@ -35,13 +35,13 @@ impl RemoteWorkspace {
         Self { link }
     }
 
-    /// Asks for something that changes nothing.
+    /// Sends a read-only request.
     pub(crate) async fn look(&self, request: &[u8], path: &Path) -> Result<Answer, WorkspaceError> {
         let answer = self.link.look(request).await.map_err(|error| lost(error, path, false))?;
         if answer.code == 0 { Ok(answer) } else { Err(refused(answer.code, path, &answer.body)) }
     }
 
-    /// Asks for a change.
+    /// Sends a change request.
     pub(crate) async fn change(
         &self,
         request: &[u8],
@@ -52,12 +52,12 @@ impl RemoteWorkspace {
         if answer.code == 0 { Ok(()) } else { Err(refused(answer.code, path, &answer.body)) }
     }
 
-    /// The place that a permit lets a call read or list for `path`, free of links when judged.
+    /// Permitted place for reading or listing `path`, free of links when judged.
     async fn place(&self, judged: &JudgedPath, permit: &Permit, path: &Path) -> Result<PathBuf, WorkspaceError> {
         let place = if judged.requested == path {
             judged.resolved.clone()
         } else {
-            // Below a judged tree: links inside it may be used as long as they stay inside.
+            // Below a judged tree, links inside it may be used as long as they stay inside.
             let place = self.resolve(path).await?.path;
             if !place.starts_with(&judged.resolved) {
                 return Err(not_permitted(path));
@@ -67,14 +67,14 @@ impl RemoteWorkspace {
         if permit.allows(&place) { Ok(place) } else { Err(not_permitted(path)) }
     }
 
-    /// Removes a file. `digest`: that of the content that it must have, or nothing.
+    /// Removes a file. `digest`: that of the required content, or empty.
     async fn discard(&self, permit: &Permit, path: &Path, digest: &str) -> Result<(), WorkspaceError> {
         let place = permit.writable(path).ok_or_else(|| not_permitted(path))?.resolved.clone();
         let (folder, name) = parted(&place, path)?;
         self.change(&apart("discard", [folder, name, digest.as_bytes()]), None, path).await
     }
 
-    /// Writes a file at a place, which has no link in it.
+    /// Writes a file at a place without links.
     pub(crate) async fn put(
         &self,
         place: &Path,
@@ -101,14 +101,14 @@ impl RemoteWorkspace {
     }
 }
 
-/// How a file is written.
+/// Options of a write.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Put<'a> {
     pub(crate) make: bool,
     pub(crate) only_new: bool,
-    /// In octal digits; empty for that of the old file, or the usual one.
+    /// Mode in octal digits; empty for that of the old file, or the usual one.
     pub(crate) mode: &'a str,
-    /// The content that is replaced; `None` for any.
+    /// Content that is replaced; `None` for any.
     pub(crate) expected: Option<&'a [u8]>,
 }
 
@@ -124,7 +124,7 @@ impl Workspace for RemoteWorkspace {
         if !real.starts_with(b"/") {
             return Err(refused(20, path, b"the answer names no path"));
         }
-        // What the path had become after the last link is the path itself.
+        // The path after the last link is the path itself.
         parts.pop();
         let via = parts.into_iter().map(|hop| PathBuf::from(os_string(hop))).collect();
         Ok(ResolvedPath::new(os_string(real), entry_kind(kind.first().copied())).with_via(via))
@@ -195,7 +195,7 @@ impl Workspace for RemoteWorkspace {
         let judged = permit.listable(path).ok_or_else(|| not_permitted(path))?;
         let place = self.place(judged, permit, path).await?;
         let filter = permit.filter();
-        // With a filter it is not known how many names there must be for so many to be left.
+        // With a filter, the number of names needed for the limit is unknown.
         let most = if filter.is_some() { usize::MAX } else { limit };
         let entries = self.entries(&place, most).await.map_err(|error| renamed(error, &place, path))?;
         let names = entries.into_iter().map(|entry| entry.name);
@@ -227,7 +227,7 @@ fn renamed(error: WorkspaceError, place: &Path, path: &Path) -> WorkspaceError {
     WorkspaceError::new(error.kind, message).with_source(error)
 }
 
-/// A content as the other side compares it: what `sha256sum` prints.
+/// Digest of a content in the format of `sha256sum`, with which the remote side compares.
 fn digest(content: &[u8]) -> String {
     Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -242,7 +242,7 @@ fn entry_kind(letter: Option<u8>) -> EntryKind {
     }
 }
 
-/// The folder and the name of a place where a file may stand, as the other side knows them.
+/// Folder and name of a file's place, in remote bytes.
 pub(crate) fn parted<'a>(place: &'a Path, path: &Path) -> Result<(&'a [u8], &'a [u8]), WorkspaceError> {
     match (place.parent(), place.file_name()) {
         (Some(folder), Some(name)) => Ok((bytes(folder)?, bytes(Path::new(name))?)),
@@ -250,7 +250,7 @@ pub(crate) fn parted<'a>(place: &'a Path, path: &Path) -> Result<(&'a [u8], &'a 
     }
 }
 
-/// A path as the other side knows it.
+/// Path in remote bytes.
 pub(crate) fn bytes(path: &Path) -> Result<&[u8], WorkspaceError> {
     let bytes = path.as_os_str().as_encoded_bytes();
     if bytes.contains(&0) {
@@ -260,14 +260,14 @@ pub(crate) fn bytes(path: &Path) -> Result<&[u8], WorkspaceError> {
     Ok(bytes)
 }
 
-/// A name of the other side.
+/// Name from remote bytes.
 #[cfg(unix)]
 pub(crate) fn os_string(bytes: &[u8]) -> OsString {
     use std::os::unix::ffi::OsStrExt as _;
     OsStr::from_bytes(bytes).to_owned()
 }
 
-/// A name of the other side. One that is not UTF-8 cannot be said here, and is not found again.
+/// Name from remote bytes. One that is not UTF-8 cannot be represented here, and is not found again.
 #[cfg(not(unix))]
 pub(crate) fn os_string(bytes: &[u8]) -> OsString {
     OsStr::new(String::from_utf8_lossy(bytes).as_ref()).to_owned()

@@ -1,11 +1,11 @@
-//! The same over what is really there, by hand:
+//! The same over real connections, by hand:
 //!
 //! ```sh
 //! WINDLASS_REMOTE='ssh -T -o BatchMode=yes -p 2222 root@127.0.0.1 --' cargo test -p windlass-remote --test it by_hand -- --ignored --nocapture
 //! ```
 //!
-//! The words come before those of the command; a transport that joins them for a login shell is named by `ssh` as the first one.
-//! The other side must see the files of this machine under the same paths.
+//! The words precede those of the command; a transport that joins them for a login shell has `ssh` as its first word.
+//! The remote side must see the files of this machine under the same paths.
 
 use std::time::Instant;
 

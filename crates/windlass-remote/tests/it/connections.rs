@@ -1,4 +1,4 @@
-//! Connections that do not come up, and those that end.
+//! Connections that fail, and those that end.
 
 use std::path::Path;
 
@@ -29,13 +29,13 @@ async fn a_place_without_programs_cannot_be_worked_with() {
     assert!(matches!(error, ConnectError::Missing { .. } | ConnectError::Lost(_)), "{error:?}");
 }
 
-/// A transport whose shells leave their numbers in a file.
+/// A transport whose shells write their process numbers to a file.
 fn known(numbers: &Path) -> Transport {
     let words = ["-c", "echo $$ >>\"$0\"; exec \"$@\"", numbers.to_str().unwrap()];
     Transport::program("/bin/sh", words).with_connect_time(std::time::Duration::from_secs(120))
 }
 
-/// Ends all shells that were begun so far, as a network that breaks does, and waits until they are gone.
+/// Ends all shells begun so far, like a broken network, and waits until they are gone.
 fn break_all(numbers: &Path) {
     let text = std::fs::read_to_string(numbers).unwrap();
     for number in text.lines() {

@@ -73,7 +73,7 @@ async fn a_large_file_is_read_in_parts_of_the_file_that_was_opened() {
         let mut file = far.workspace().open(&writing(&path), &path).await.unwrap();
         assert_eq!(file.info().size, 3_000_000);
         let mut read = file.read(1000).await.unwrap();
-        // Another file under the same name is not what was opened.
+        // Another file under the same name is not the opened one.
         std::fs::remove_file(&path).unwrap();
         std::fs::write(&path, "other").unwrap();
         loop {
@@ -114,7 +114,7 @@ async fn whole_files_are_kept_and_put_back() {
     }
 }
 
-/// Two connections stand for two processes: each counts the same file up, by what it has read.
+/// Two connections simulate two processes: each increments the same file by its last read.
 #[tokio::test(flavor = "multi_thread")]
 async fn connections_that_change_one_file_lose_no_change() {
     let folder = tempfile::tempdir().unwrap();

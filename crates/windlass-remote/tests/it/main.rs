@@ -1,5 +1,5 @@
-//! The ports over transports that are not there: programs of the tests that run the far shell on this machine, as `ssh` and
-//! `docker exec` would elsewhere.
+//! The ports over simulated transports: programs of the tests that run the remote shell on this machine, like `ssh` and
+//! `docker exec` elsewhere.
 #![cfg(target_os = "linux")]
 #![allow(
     clippy::disallowed_methods,

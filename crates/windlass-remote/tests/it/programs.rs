@@ -96,7 +96,7 @@ async fn a_connection_that_breaks_is_an_error_that_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let pid = folder.path().join("pid");
     for far in remotes().await {
-        // The program ends the shell that was to report its end: what a broken connection looks like.
+        // The program ends the shell that was to report its end, which looks like a broken connection.
         let script =
             format!("kill -KILL $(sed 's/.*) . //; s/ .*//' /proc/$$/stat); echo $$ >{}; exit 0", pid.display());
         let error = far.process().run(shell(&script), &Cancel::new()).await.unwrap_err();
