@@ -1,4 +1,4 @@
-//! Makes the keeper of programs, a program of its own that the crate contains ([`keeper/keeper.rs`](keeper/keeper.rs)).
+//! Builds the keeper of programs, a separate program that the crate contains ([`keeper/keeper.rs`](keeper/keeper.rs)).
 
 #![allow(clippy::disallowed_methods, reason = "cargo tells a build script by variables")]
 

@@ -1,13 +1,13 @@
-//! Keeper of one program: the process above it, to which all orphans of the program come, whatever marks they drop.
+//! Keeper of one program: its parent process, which adopts all orphans of the program, whatever marks they drop.
 //!
-//! A subreaper is a process, and a host must not become one. So each program of windlass is started by a keeper of its own, which
-//! the build script makes for x86-64 and ARM64 without any library. It reports the program's start and end to the host over the
-//! descriptor 3, ends with the last process below it, and ends all of them when the host is gone.
+//! A subreaper is a process, and a host must not become one. So each program of windlass is started by a keeper of its
+//! own, which the build script makes for x86-64 and ARM64 without any library. The keeper reports the program's start
+//! and end to the host over the descriptor 3, ends with the last process below it, and ends all of them when the host
+//! is gone.
 //!
-//! Words: `keeper-` with a letter for each wish, `T` for a program whose input is to be its terminal, `R` for one that only reads; the
-//! path; the words of the program.
-//! Messages, two numbers of 32 bits: 0 and the number of the process, or the error and 0; later 1 and its wait status. A byte from the
-//! host lets the program outlive it.
+//! Arguments: `keeper-` with a letter for each option, `T` for a program whose input is to be its terminal, `R` for a
+//! read-only program; the path; the arguments of the program. Messages, two numbers of 32 bits: 0 and the number of the
+//! process, or the error and 0; later 1 and its wait status. A byte from the host lets the program outlive it.
 #![no_std]
 #![no_main]
 
@@ -19,7 +19,7 @@ global_asm!(".globl _start", "_start:", "mov rdi, rsp", "and rsp, -16", "call {m
 #[cfg(target_arch = "aarch64")]
 global_asm!(".globl _start", "_start:", "mov x0, sp", "bl {main}", "brk #1", main = sym main);
 
-/// Numbers of the system's calls.
+/// Numbers of the system calls.
 #[cfg(target_arch = "x86_64")]
 mod number {
     pub const READ: usize = 0;
@@ -77,13 +77,13 @@ const SIGCONT: usize = 18;
 const WNOHANG: usize = 1;
 const INTR: isize = -4;
 const CHILD: isize = -10;
-/// Time between the request to end and the end, in nanoseconds.
+/// Time between the request to end and the kill, in nanoseconds.
 const GRACE: i64 = 300_000_000;
 const CURRENT_DIRECTORY: usize = -100_isize as usize;
-/// Most memory of a program that only reads, in bytes: its own, not that of files that it has mapped.
+/// Maximum memory of a read-only program, in bytes: its own, not that of mapped files.
 const MOST_MEMORY: u64 = 4 << 30;
 
-/// One call of the system.
+/// Makes a system call.
 #[cfg(target_arch = "x86_64")]
 fn call(number: usize, words: [usize; 5]) -> isize {
     let [a, b, c, d, e] = words;
@@ -152,7 +152,7 @@ extern "C" fn main(stack: *const usize) -> ! {
     let mask = ptr::from_ref(&children) as usize;
     let signals = call(number::SIGNALFD4, [usize::MAX, mask, 8, CLOEXEC | NONBLOCK, 0]);
     let piped = call(number::PIPE2, [ptr::from_mut(&mut pipe) as usize, CLOEXEC, 0, 0, 0]);
-    // Without a word of the keeper the host starts the program itself.
+    // Without a message of the keeper the host starts the program itself.
     if signals < 0 || piped < 0 {
         exit(127);
     }
@@ -178,12 +178,12 @@ extern "C" fn main(stack: *const usize) -> ! {
     }
     close(pipe[0] as usize);
     report(0, program as i32);
-    // Whoever reads the output of the program waits for its end.
+    // Readers of the program's output wait for its end.
     (0..3).for_each(close);
     keep(program, signals as usize)
 }
 
-/// Reports that there is no program. `error`: below zero.
+/// Reports that the program was not started. `error`: below zero.
 fn refuse(error: isize) -> ! {
     report((-error) as i32, 0);
     exit(127)
@@ -209,8 +209,8 @@ fn become_program(words: *const usize, variables: *const usize, errors: usize) -
         }
         name = name.wrapping_add(1);
     }
-    // A program of root would read the variables and the memory of the host, which may hold keys. For others this fails, and they
-    // have no such right.
+    // A program of root could read the variables and the memory of the host, which may hold keys. For others this
+    // fails, and they have no such right.
     call(number::PRCTL, [DROP_FROM_BOUNDING_SET, SYS_PTRACE, 0, 0, 0]);
     set_signals_blocked(0);
     let error = call(number::EXECVE, [path, words.wrapping_add(2) as usize, variables as usize, 0, 0]) as i32;
@@ -218,7 +218,7 @@ fn become_program(words: *const usize, variables: *const usize, errors: usize) -
     exit(127)
 }
 
-/// Bounds the memory of a program that only reads, and has the system kill it before others where memory runs out.
+/// Limits the memory of a read-only program, and has the system kill it first when memory runs out.
 fn bound_memory() {
     const RLIMIT_DATA: usize = 2;
     const WRITE_ONLY: usize = 1;
@@ -229,7 +229,8 @@ fn bound_memory() {
     call(number::WRITE, [file as usize, c"1000".as_ptr() as usize, 4, 0, 0]);
 }
 
-/// Overwrites texts that the program has now: a keeper must not pass for it by a mark or a name, nor show its secrets.
+/// Overwrites texts that now belong to the program: a keeper must not pass for it by a mark or a name, nor show its
+/// secrets.
 fn forget(mut texts: *const usize) {
     // SAFETY: as in `main`: a list of texts that ends with a null pointer, and texts that end with a null byte. The kernel has
     // made both for this process alone, which may write there.
@@ -258,8 +259,8 @@ struct Time {
     nanoseconds: i64,
 }
 
-/// Waits for a child, and for the host if that is wanted, or for so many nanoseconds. Returns whether the host is gone or has said
-/// something.
+/// Waits for a child, and for the host if `host`, or for `nanoseconds`. Returns `true` if the host is gone or has sent
+/// a byte.
 fn wait(signals: usize, host: bool, nanoseconds: Option<i64>) -> bool {
     const IN: i16 = 1;
     let mut polls = [
@@ -274,11 +275,11 @@ fn wait(signals: usize, host: bool, nanoseconds: Option<i64>) -> bool {
     polls[1].got != 0
 }
 
-/// Nanoseconds until the system is asked again for the ends of children, after it has refused to tell them.
+/// Nanoseconds until the system is asked again for the ends of children, after it has refused to report them.
 const RETRY: i64 = 10_000_000;
 
-/// Takes the ends of all children that have ended. Ends with the last one. `program` is zero once it has ended: its number may be that
-/// of another process then. Returns whether the system refused to tell.
+/// Takes the ends of all children that have ended. Ends with the last one. `program` is set to zero once it has ended,
+/// because its number may belong to another process then. Returns `true` if the system refused to report.
 fn reap(program: &mut isize) -> bool {
     loop {
         let mut status = 0_i32;
@@ -299,7 +300,7 @@ fn reap(program: &mut isize) -> bool {
 fn keep(mut program: isize, signals: usize) -> ! {
     let mut host = true;
     loop {
-        // The signal of an end that was not told is gone, so nothing but time wakes the keeper.
+        // The signal of an unreported end is gone, so nothing but time wakes the keeper.
         let again = reap(&mut program).then_some(RETRY);
         if wait(signals, host, again) {
             let mut word = 0_u8;
@@ -309,7 +310,7 @@ fn keep(mut program: isize, signals: usize) -> ! {
             host = false;
         }
     }
-    // The children of the program are those of the keeper once it has ended.
+    // The children of the program belong to the keeper once it has ended.
     signal_children(program, SIGTERM);
     signal_children(program, SIGCONT);
     let mut left = GRACE;
@@ -326,7 +327,8 @@ fn keep(mut program: isize, signals: usize) -> ! {
     }
 }
 
-/// Signals each child and the group that it leads. Without a list of them, which few kernels lack, the group of the program.
+/// Signals each child and the group that it leads. Without a list of children, which few kernels lack, signals the
+/// group of the program.
 fn signal_children(program: isize, signal: usize) {
     let mut path = *b"/proc/self/task/0000000000\0children\0";
     let mut number = call(number::GETPID, [0; 5]) as usize;
@@ -375,7 +377,7 @@ fn signal_children(program: isize, signal: usize) {
     close(list as usize);
 }
 
-/// Functions of C that the compiler and the core library name.
+/// C functions that the compiler and the core library reference.
 mod named {
     #[unsafe(no_mangle)]
     extern "C" fn memset(memory: *mut u8, byte: i32, count: usize) -> *mut u8 {
@@ -395,7 +397,7 @@ mod named {
         memory
     }
 
-    /// Named by unwinding code of the core library that is never reached: a panic ends the process.
+    /// Referenced by unwinding code of the core library that is never reached: a panic ends the process.
     #[unsafe(no_mangle)]
     extern "C" fn rust_eh_personality() {}
 }

@@ -1,4 +1,4 @@
-//! What a child is started with.
+//! Command of a child.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,16 +7,16 @@ use std::process::Stdio;
 use tokio::process::Command;
 use windlass_tool::ConfinedStart;
 
-/// An open file that a stream of a child can be.
+/// An open file for a stream of a child.
 #[cfg(unix)]
 pub type StreamFile = std::os::fd::OwnedFd;
-/// An open file that a stream of a child can be.
+/// An open file for a stream of a child.
 #[cfg(windows)]
 pub type StreamFile = std::os::windows::io::OwnedHandle;
 
-/// A program with its words, variables, directory and streams, for [`Child::start`](crate::Child::start).
+/// A program with its arguments, variables, directory and streams, for [`Child::start`](crate::Child::start).
 ///
-/// The child gets the variables that stand here and no others. Its streams are empty unless they are set.
+/// The child gets these variables and no others. Its streams are empty unless they are set.
 #[derive(Debug)]
 pub struct ChildCommand {
     pub(crate) program: PathBuf,
@@ -34,21 +34,21 @@ pub struct ChildCommand {
     pub(crate) only_reads: bool,
 }
 
-/// Where a stream of a child leads.
+/// Target of a child's stream.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub enum ChildStream {
-    /// No input, or output that is thrown away.
+    /// No input, or output that is discarded.
     #[default]
     Null,
     /// A pipe, whose other end is taken from the child.
     Pipe,
-    /// An open file. Of a pipe it is the end that the child is to have.
+    /// An open file. Of a pipe, pass the child's end.
     File(StreamFile),
 }
 
 impl ChildCommand {
-    /// A program that is to work in a directory. Give both as absolute paths.
+    /// A program with its working directory. Give both as absolute paths.
     pub fn new(program: impl Into<PathBuf>, cwd: impl Into<PathBuf>) -> Self {
         let (stdin, stdout, stderr) = Default::default();
         let (args, env) = Default::default();
@@ -67,14 +67,14 @@ impl ChildCommand {
         }
     }
 
-    /// Sets the words behind the program's name. Default: none.
+    /// Sets the arguments of the program. Default: none.
     #[must_use]
     pub fn args(mut self, args: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         self.args = args.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Adds variables, names with values. One that stands here already gets the later value. Default: none.
+    /// Adds variables as names with values. A later value replaces an earlier one. Default: none.
     #[must_use]
     pub fn envs(mut self, env: impl IntoIterator<Item = (impl Into<OsString>, impl Into<OsString>)>) -> Self {
         for (name, value) in env {
@@ -87,21 +87,21 @@ impl ChildCommand {
         self
     }
 
-    /// Sets where its input comes from. Default: it is empty.
+    /// Sets the input. Default: empty.
     #[must_use]
     pub fn stdin(mut self, stream: ChildStream) -> Self {
         self.stdin = stream;
         self
     }
 
-    /// Sets where its output goes. Default: it is thrown away.
+    /// Sets the target of the output. Default: discarded.
     #[must_use]
     pub fn stdout(mut self, stream: ChildStream) -> Self {
         self.stdout = stream;
         self
     }
 
-    /// Gives it a terminal, which is its input and both outputs.
+    /// Gives the child a terminal, as its input and both outputs.
     ///
     /// # Errors
     /// No file numbers are free.
@@ -113,23 +113,23 @@ impl ChildCommand {
         Ok(self)
     }
 
-    /// Gives it a quicker way to the same end, for a program that confines itself and becomes another one: a thread that confines
-    /// itself and starts that. It is taken on Linux alone, and where it fails the program itself is started. Default: none.
+    /// Sets a quicker start for a program that confines itself and becomes another one: a thread that confines itself
+    /// and starts the latter. Used on Linux alone; if it fails, the program itself is started. Default: none.
     #[must_use]
     pub fn confined_start(mut self, start: Option<ConfinedStart>) -> Self {
         self.confined = start;
         self
     }
 
-    /// Bounds the memory of a program that only reads, and of each program that it starts, to 4 GiB of its own, and has the system end
-    /// it before others where memory runs out. Only where it has a [keeper](crate::Child::keeper). Default: no.
+    /// Limits the memory of a read-only program, and of each program that it starts, to 4 GiB of its own, and has the
+    /// system end it first when memory runs out. Only with a [keeper](crate::Child::keeper). Default: `false`.
     #[must_use]
     pub fn only_reads(mut self, on: bool) -> Self {
         self.only_reads = on;
         self
     }
 
-    /// Sets where its standard error goes. Default: it is thrown away.
+    /// Sets the target of the standard error. Default: discarded.
     #[must_use]
     pub fn stderr(mut self, stream: ChildStream) -> Self {
         self.stderr = stream;

@@ -1,10 +1,11 @@
-//! Which file a program name means.
+//! Lookup of programs by name.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// Finds a program by its name in the absolute directories of `PATH` of an environment, the last one if it has several, so that
-/// no file of the working directory can pass for a program. Only files that may be run count. A name with a separator is none.
+/// Finds a program by its name in the absolute directories of `PATH` of an environment (the last `PATH` if it has
+/// several), so that no file of the working directory can pass for a program. Only executable files match. A name with
+/// a separator matches nothing.
 ///
 /// ```
 /// # #[cfg(unix)]

@@ -1,11 +1,11 @@
-//! Job objects of Windows as data: what a job holds its members to, and in which order a program gets into one.
+//! Windows job objects as data: the limits of a job for its members, and the steps that start a program in one.
 //!
-//! Nothing here calls the system. A [`JobPlan`] says what is wanted, in the values of the system's interface; a [`JobStart`] names one
-//! step after the other, takes in what came of each, and says at the end whether the program runs. What carries the steps out decides
-//! nothing.
+//! Nothing here calls the system. A [`JobPlan`] holds the requested limits, in the values of the system's interface. A
+//! [`JobStart`] names one step after the other, takes the outcome of each, and reports at the end if the program runs.
+//! The executor of the steps decides nothing.
 //!
-//! A program is created suspended and resumed only as a member of its job: what it starts is a member too, and none of it has
-//! run if something fails before.
+//! A program is created suspended and resumed only as a member of its job: processes that it starts are members too,
+//! and none has run if something fails before.
 
 use std::num::NonZeroU32;
 
@@ -15,24 +15,25 @@ const LIMIT_ACTIVE_PROCESS: u32 = 0x0000_0008;
 const LIMIT_JOB_MEMORY: u32 = 0x0000_0200;
 /// `JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION`: no dialog keeps a program that has crashed.
 const LIMIT_DIE_ON_UNHANDLED_EXCEPTION: u32 = 0x0000_0400;
-/// `JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE`: the system ends all members with the last handle, also when the host is killed.
+/// `JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE`: the system ends all members with the last handle, also when the host is
+/// killed.
 const LIMIT_KILL_ON_JOB_CLOSE: u32 = 0x0000_2000;
-/// `JOB_OBJECT_UILIMIT_…`: handles of other programs, reading and writing the clipboard, settings of the system and of the display, the table of
-/// names, desktops, and the end of the session.
+/// `JOB_OBJECT_UILIMIT_…`: handles of other programs, reading and writing the clipboard, settings of the system and of
+/// the display, the table of names, desktops, and the end of the session.
 const UI_LIMITS: u32 = 0x0000_00ff;
 /// `CREATE_SUSPENDED`
 const CREATE_SUSPENDED: u32 = 0x0000_0004;
 /// `CREATE_UNICODE_ENVIRONMENT`
 const CREATE_UNICODE_ENVIRONMENT: u32 = 0x0000_0400;
-/// `CREATE_NO_WINDOW`: a program for consoles opens none.
+/// `CREATE_NO_WINDOW`: a console program opens no window.
 const CREATE_NO_WINDOW: u32 = 0x0800_0000;
-/// `ERROR_ACCESS_DENIED`: so the system answers when a process cannot become a member of a second job.
+/// `ERROR_ACCESS_DENIED`: the system's error when a process cannot become a member of a second job.
 const ACCESS_DENIED: u32 = 5;
 
-/// What the job of a program holds it and all it starts to.
+/// Limits of a program's job, for it and all processes that it starts.
 ///
-/// Members end with the last handle of the job, and none can leave it: neither of the two limits that would let them
-/// (`JOB_OBJECT_LIMIT_BREAKAWAY_OK`, `JOB_OBJECT_LIMIT_SILENT_BREAKAWAY_OK`) can be had.
+/// Members end with the last handle of the job, and none can leave it: neither of the two limits that would permit that
+/// (`JOB_OBJECT_LIMIT_BREAKAWAY_OK`, `JOB_OBJECT_LIMIT_SILENT_BREAKAWAY_OK`) is available.
 ///
 /// ```
 /// use std::num::NonZeroU32;
@@ -52,29 +53,30 @@ pub struct JobPlan {
 }
 
 impl JobPlan {
-    /// Sets how many processes may be members at a time; more are not started. Default: no limit.
+    /// Sets the maximum number of members at a time; more are not started. Default: no limit.
     #[must_use]
     pub fn with_most_processes(mut self, most: Option<NonZeroU32>) -> Self {
         self.most_processes = most;
         self
     }
 
-    /// Sets how many bytes of memory all members may have committed together. Default: no limit.
+    /// Sets the maximum number of bytes of memory that all members may have committed together. Default: no limit.
     #[must_use]
     pub fn with_most_memory(mut self, most: Option<u64>) -> Self {
         self.most_memory = most;
         self
     }
 
-    /// Whether members are kept from the clipboard, the desktops and the windows of others. Where this process itself is in a job, the
-    /// system takes no job with such limits; the program then starts without them, and [`JobStart::has_ui_limits`] says so. Default: no.
+    /// Keeps members from the clipboard, the desktops and the windows of others. If this process itself is in a job,
+    /// the system accepts no job with such limits; the program then starts without them, and
+    /// [`JobStart::has_ui_limits`] reports that. Default: `false`.
     #[must_use]
     pub fn with_ui_limits(mut self, on: bool) -> Self {
         self.has_ui_limits = on;
         self
     }
 
-    /// The limits as `LimitFlags` of `JOBOBJECT_BASIC_LIMIT_INFORMATION`.
+    /// Limits as `LimitFlags` of `JOBOBJECT_BASIC_LIMIT_INFORMATION`.
     pub fn limit_flags(self) -> u32 {
         let mut flags = LIMIT_KILL_ON_JOB_CLOSE | LIMIT_DIE_ON_UNHANDLED_EXCEPTION;
         if self.most_processes.is_some() {
@@ -91,13 +93,14 @@ impl JobPlan {
         if self.has_ui_limits { UI_LIMITS } else { 0 }
     }
 
-    /// `dwCreationFlags` of `CreateProcessW`. It never asks to leave the job of this process (`CREATE_BREAKAWAY_FROM_JOB`).
+    /// `dwCreationFlags` of `CreateProcessW`. They never include `CREATE_BREAKAWAY_FROM_JOB`, which asks to leave the
+    /// job of this process.
     pub fn creation_flags(self) -> u32 {
         CREATE_SUSPENDED | CREATE_UNICODE_ENVIRONMENT | CREATE_NO_WINDOW
     }
 }
 
-/// One call of the system.
+/// One system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JobStep {
@@ -107,9 +110,9 @@ pub enum JobStep {
     SetLimits {
         /// `LimitFlags`
         flags: u32,
-        /// `ActiveProcessLimit`; counts where its flag is set.
+        /// `ActiveProcessLimit`; used if its flag is set.
         most_processes: u32,
-        /// `JobMemoryLimit`; counts where its flag is set.
+        /// `JobMemoryLimit`; used if its flag is set.
         most_memory: u64,
     },
     /// `SetInformationJobObject` with `JobObjectBasicUIRestrictions`.
@@ -130,52 +133,52 @@ pub enum JobStep {
     EndProcess,
     /// `CloseHandle` of the job, which ends its members.
     CloseJob,
-    /// Nothing is left to do: the program runs, in its job.
+    /// Done: the program runs, in its job.
     Started,
-    /// Nothing is left to do and nothing is left behind. [`JobStart::failure`] says what failed.
+    /// Done, with nothing left behind. [`JobStart::failure`] names the failed step.
     Failed,
 }
 
-/// What failed.
+/// A failed step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JobFailure {
     /// The step.
     pub step: JobStep,
-    /// What `GetLastError` said.
+    /// Result of `GetLastError`.
     pub code: u32,
 }
 
-/// The start of one program in a job of its own, step after step.
+/// Start of one program in a job of its own, step by step.
 ///
-/// Do what [`step`](Self::step) says and call [`done`](Self::done) or [`failed`](Self::failed), until it is
-/// [`Started`](JobStep::Started) or [`Failed`](JobStep::Failed). Where the start is given up half-way, closing the job is enough once the
-/// process was assigned; before, [`abandon`](Self::abandon) says what is left to do.
+/// Carry out [`step`](Self::step) and call [`done`](Self::done) or [`failed`](Self::failed), until it is
+/// [`Started`](JobStep::Started) or [`Failed`](JobStep::Failed). To give up half-way, closing the job is enough once
+/// the process was assigned; before, call [`abandon`](Self::abandon) and carry out the remaining steps.
 #[derive(Debug, Clone)]
 pub struct JobStart {
     plan: JobPlan,
     step: JobStep,
-    /// Whether there is a process that is suspended and in no job.
+    /// `true` while there is a suspended process in no job.
     has_process: bool,
-    /// Whether there is a job.
+    /// `true` while there is a job.
     has_job: bool,
-    /// Whether this is the second job: one without limits on windows.
+    /// `true` for the second job: one without limits on windows.
     is_second: bool,
     failure: Option<JobFailure>,
 }
 
 impl JobStart {
-    /// The start of a program as the plan has it.
+    /// Starts a program according to a plan.
     pub fn new(plan: JobPlan) -> Self {
         Self { plan, step: JobStep::CreateJob, has_process: false, has_job: false, is_second: false, failure: None }
     }
 
-    /// What is to be done now.
+    /// Present step.
     pub fn step(&self) -> JobStep {
         self.step
     }
 
-    /// The step has been done.
+    /// Marks the step as done.
     pub fn done(&mut self) {
         self.step = match self.step {
             JobStep::CreateJob => {
@@ -210,7 +213,7 @@ impl JobStart {
         };
     }
 
-    /// The step has failed, with what `GetLastError` said.
+    /// Marks the step as failed, with the result of `GetLastError`.
     pub fn failed(&mut self, code: u32) {
         let refused = self.step == JobStep::Assign && code == ACCESS_DENIED;
         if refused && self.has_ui_limits() {
@@ -220,7 +223,8 @@ impl JobStart {
             return;
         }
         self.step = match self.step {
-            // What cannot be ended or closed is left to the system, which does both at the end of this process.
+            // A process or job that cannot be ended or closed is left to the system, which does both at the end of this
+            // process.
             JobStep::EndProcess | JobStep::CloseJob => {
                 self.done();
                 return;
@@ -233,7 +237,7 @@ impl JobStart {
         };
     }
 
-    /// Gives the start up: what is left to do follows. Of a program that was started the job is closed, which ends it.
+    /// Gives up the start: the remaining steps follow. For a started program the job is closed, which ends it.
     pub fn abandon(&mut self) {
         let step = self.step;
         if !matches!(step, JobStep::EndProcess | JobStep::Failed) {
@@ -242,17 +246,18 @@ impl JobStart {
         }
     }
 
-    /// Whether members are kept from the windows of others. To be asked at the end: a job inside of another cannot have that.
+    /// `true` if members are kept from the windows of others. Ask at the end, because a nested job cannot have that
+    /// limit.
     pub fn has_ui_limits(&self) -> bool {
         self.plan.has_ui_limits && !self.is_second
     }
 
-    /// What failed, with which the start ends or ended.
+    /// Failed step with which the start ends or ended.
     pub fn failure(&self) -> Option<JobFailure> {
         self.failure
     }
 
-    /// The step behind the limits: a process that waits for its second job is there already.
+    /// Step after the limits: a process that waits for its second job exists already.
     fn process_or_assign(&self) -> JobStep {
         if self.has_process { JobStep::Assign } else { JobStep::CreateProcess { flags: self.plan.creation_flags() } }
     }

@@ -1,4 +1,4 @@
-//! Keepers: the processes above programs, to which all orphans of them come.
+//! Keepers: the parent processes of programs, which adopt all of their orphans.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -13,46 +13,46 @@ use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use tokio::io::AsyncWriteExt as _;
 
-/// The keeper as the build script has made it.
+/// Keeper built by the build script.
 #[cfg(has_keeper)]
 const KEEPER: Option<&[u8]> = Some(include_bytes!(concat!(env!("OUT_DIR"), "/keeper")));
 #[cfg(not(has_keeper))]
 const KEEPER: Option<&[u8]> = None;
 
-/// Lowest number of the keeper's file: those below are streams of children.
+/// Lowest number of the keeper's file: lower ones are streams of children.
 const LOWEST: RawFd = 10;
 
-/// The number under which a keeper finds its socket.
+/// Number under which a keeper finds its socket.
 pub(crate) const SOCKET: RawFd = 3;
 
-/// The path of the keeper for a child of this process. `None` where there is none: for other systems and processors, and where programs
-/// cannot be run from memory.
+/// Path of the keeper for a child of this process. `None` if there is none: for other systems and processors, and if
+/// programs cannot be run from memory.
 pub(crate) fn path() -> Option<String> {
     static FILE: OnceLock<Option<OwnedFd>> = OnceLock::new();
     let file = FILE.get_or_init(|| KEEPER.and_then(|keeper| file(keeper).ok())).as_ref()?;
     Some(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
-/// A file in memory that no one changes any more.
+/// A file in memory that nothing changes any more.
 fn file(keeper: &[u8]) -> io::Result<OwnedFd> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-    // Kernels before 6.3 do not know that a file may be run, and let all be.
+    // Kernels before 6.3 do not know the flag, and let all files be run.
     let made = memfd_create(c"windlass-keeper", flags | MemfdFlags::EXEC);
     let mut written = File::from(made.or_else(|_| memfd_create(c"windlass-keeper", flags))?);
     written.write_all(keeper)?;
     fcntl_add_seals(&written, SealFlags::WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
-    // A file that is open for writing is not run.
+    // A file that is open for writing cannot be run.
     let path = format!("/proc/self/fd/{}", written.as_raw_fd());
     let read = open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
     Ok(rustix::io::fcntl_dupfd_cloexec(read, LOWEST)?)
 }
 
-/// A keeper that has started, with the program below it.
+/// A started keeper, with the program below it.
 #[derive(Debug)]
 pub(crate) struct Keeper {
     pid: Pid,
     host: Host,
-    /// A message of which some is read.
+    /// Partly read message.
     message: ([u8; 8], usize),
 }
 
@@ -62,7 +62,7 @@ enum Host {
     Closed,
 }
 
-/// The outcome of a start.
+/// Outcome of a start.
 pub(crate) enum Kept {
     Program(Pid, Keeper),
     /// The system did not start the program.
@@ -84,7 +84,7 @@ impl Keeper {
                 Kept::Program(program, Self { pid, host: Host::Open(host), message: ([0; 8], 0) })
             }
             (_, host) => {
-                // Without its host it ends all at once.
+                // Without its host the keeper ends all at once.
                 drop(host);
                 reap(pid, WaitIdOptions::EXITED);
                 let is_refused = read.is_ok() && error > 0;
@@ -93,7 +93,7 @@ impl Keeper {
         }
     }
 
-    /// Waits until the program has ended: itself alone. Cancel safe.
+    /// Waits until the program has ended: the program alone. Cancel safe.
     pub(crate) async fn ended(&mut self) -> io::Result<ExitStatus> {
         let Host::Open(host) = &self.host else { return Err(io::ErrorKind::NotConnected.into()) };
         let (message, got) = &mut self.message;
@@ -104,7 +104,7 @@ impl Keeper {
             };
             host.readable().await?;
             match host.try_read(rest) {
-                // The keeper was killed, and the rest of the program has the marks alone.
+                // The keeper was killed, and only the marks identify the rest of the program.
                 Ok(0) => return Ok(ExitStatus::from_raw(libc::SIGKILL)),
                 Ok(count) => *got += count,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -117,15 +117,15 @@ impl Keeper {
         self.pid
     }
 
-    /// Ends all processes below it, and waits until none is left. Cancel safe.
+    /// Ends all processes below the keeper, and waits until none is left. Cancel safe.
     pub(crate) async fn end_all(&mut self) {
         if let Host::Open(host) = &mut self.host {
-            // The keeper reads that as the end of this process.
+            // The keeper treats that as the end of this process.
             let _ = host.shutdown().await;
         }
         let _ = self.ended().await;
         let Host::Open(host) = &self.host else { return };
-        // The keeper says nothing more, and goes last.
+        // The keeper sends nothing more, and ends last.
         while host.readable().await.is_ok() {
             match host.try_read(&mut [0]) {
                 Ok(1..) => {}
@@ -146,7 +146,7 @@ impl Keeper {
 
 impl Drop for Keeper {
     fn drop(&mut self) {
-        // The keeper now ends what is left below it, and then itself.
+        // The keeper now ends the processes below it, and then itself.
         self.host = Host::Closed;
         if !reap(self.pid, WaitIdOptions::EXITED | WaitIdOptions::NOHANG) {
             crate::spawn::reap_later(self.pid);
@@ -154,7 +154,7 @@ impl Drop for Keeper {
     }
 }
 
-/// Waits for a child of this process. Returns whether it is no more.
+/// Waits for a child of this process. Returns `true` if it is gone.
 fn reap(pid: Pid, options: WaitIdOptions) -> bool {
     loop {
         match waitid(WaitId::Pid(pid), options) {

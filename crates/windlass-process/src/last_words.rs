@@ -1,4 +1,4 @@
-//! What a program said last.
+//! Last output and exit of a program.
 
 use std::collections::VecDeque;
 use std::io;
@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
-/// Kept of what a program wrote last on its standard error.
+/// Number of kept bytes of the last output on standard error.
 const TAIL: usize = 4096;
 
-/// How a program ended and what it wrote last on its standard error, for error texts. A clone hears of the same program.
+/// Exit of a program and its last output on standard error, for error texts. Clones refer to the same program.
 #[derive(Debug, Clone, Default)]
 pub struct LastWords(Arc<Mutex<Words>>);
 
@@ -21,14 +21,15 @@ struct Words {
 }
 
 impl LastWords {
-    /// The last 4 KiB of its standard error, without blanks around them; what is no UTF-8 is replaced. It may hold secrets that the
-    /// program was given.
+    /// Last 4 KiB of the standard error, without blanks around them; invalid UTF-8 is replaced. They may hold secrets
+    /// that the program was given.
     pub fn stderr(&self) -> String {
         let bytes: Vec<u8> = self.words().stderr.iter().copied().collect();
         String::from_utf8_lossy(&bytes).trim().to_owned()
     }
 
-    /// How it ended, such as `it ended with exit status: 1`. `None` while it runs, and when it was ended from here.
+    /// Exit in words, such as `it ended with exit status: 1`. `None` while the program runs, and when it was ended from
+    /// here.
     pub fn exit(&self) -> Option<String> {
         self.words().exit.clone()
     }

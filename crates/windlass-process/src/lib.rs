@@ -1,13 +1,13 @@
-//! Programs of this machine that end with all they have started.
+//! Programs of this machine that end with all their descendants.
 //!
-//! A [`Child`] leads a session and a process group of its own, so that it has no terminal, or one of its own, and can be signalled with what it
-//! has started; on Windows it is in a job object. A [`Program`] is a child that runs beside calls, such as a language server:
-//! it is asked to end, then killed, and what it said last is kept.
+//! A [`Child`] leads a session and a process group of its own, so that it has no terminal, or one of its own, and can
+//! be signalled with its descendants; on Windows it is in a job object. A [`Program`] is a child that outlives calls,
+//! such as a language server: it is asked to end, then killed, and its last output is kept.
 //!
-//! A process can leave its group. What finds those that do, and ends all of them when this process is killed, is a
-//! [`ProgramWatch`](windlass_tool::ProgramWatch); `LocalProcess` of `windlass-tools` is one.
+//! A process can leave its group. A [`ProgramWatch`](windlass_tool::ProgramWatch) finds such processes, and ends all of
+//! them when this process is killed; `LocalProcess` of `windlass-tools` is one.
 //!
-//! A child gets the variables that its command names. Which of them may pass is for the caller to decide.
+//! A child gets the variables of its command. The caller decides which of them may pass.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders and programs"))]
 

@@ -1,4 +1,4 @@
-//! A program that runs beside calls, with all it has started.
+//! A program that outlives calls, with all its descendants.
 
 use std::any::Any;
 use std::io;
@@ -13,22 +13,23 @@ use windlass_tool::{EndSignal, ProcessCommand, ProgramWatch, WatchedProgram};
 
 use crate::{Child, ChildCommand, ChildStream, LastWords};
 
-/// How long a program may take to end after its input was closed.
+/// Time for a program to end after its input was closed.
 const FAREWELL: Duration = Duration::from_millis(500);
-/// Between the request to end and the kill.
+/// Time between the request to end and the kill.
 const GRACE: Duration = Duration::from_millis(500);
-/// After the kill, until the rest is left to the drop.
+/// Time after the kill until the rest is left to the drop.
 const GIVE_UP: Duration = Duration::from_millis(1500);
-/// Between two looks at what is left.
+/// Interval between two checks of the remaining processes.
 const LOOK: Duration = Duration::from_millis(10);
-/// How long the last words are waited for once no process is left.
+/// Time limit for the last output once no process is left.
 const LINGER: Duration = Duration::from_millis(500);
 
-/// A running program with its tree, such as a server that is spoken to over its standard streams.
+/// A running program with its tree, such as a server with messages over its standard streams.
 ///
-/// When it is stopped or dropped, it may end by itself for half a second, since its input is closed by then; it is asked to end,
-/// and after another half second killed with its group and all that its watch finds. What it leaves behind when it ends by itself
-/// is killed as well. A drop does not wait for that, and when the runtime is gone, all is killed at once.
+/// When it is stopped or dropped, its input is closed by then, and it may end by itself for half a second. Then it is
+/// asked to end, and after another half second killed with its group and all processes that its watch finds. Processes
+/// that it leaves behind when it ends by itself are killed as well. A drop does not wait for that, and when the runtime
+/// is gone, all are killed at once.
 #[derive(Debug)]
 pub struct Program {
     stop: Mutex<Option<oneshot::Sender<()>>>,
@@ -37,14 +38,14 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts a program with exactly the variables of its command and one by which the watch finds it. Of the command, program,
-    /// arguments, directory and variables count. `until_end` is kept until the tree has ended.
+    /// Starts a program with exactly the variables of its command and one by which the watch finds it. Of the command,
+    /// only program, arguments, directory and variables are used. `until_end` is kept until the tree has ended.
     ///
-    /// Without a watch, what has left the group is not found, and a killed host leaves the program behind. Needs a tokio runtime
-    /// with time and I/O.
+    /// Without a watch, processes that have left the group are not found, and a killed host leaves the program behind.
+    /// Needs a tokio runtime with time and I/O.
     ///
     /// # Errors
-    /// It cannot be started: no such program or directory, or no free process or file numbers.
+    /// The program cannot be started: no such program or directory, or no free process or file numbers.
     pub fn start(
         program: ProcessCommand,
         watch: Option<&dyn ProgramWatch>,
@@ -74,7 +75,7 @@ impl Program {
         tokio::spawn(async move {
             let _drain = AbortOnDrop(drain.abort_handle());
             attend(tree, stopped, &said).await;
-            // The rest of the pipe may explain why it ended.
+            // The rest of the pipe may explain the end.
             let _ = timeout(LINGER, drain).await;
             drop(until_end);
             end.send_replace(true);
@@ -82,21 +83,21 @@ impl Program {
         Ok((Self { stop: Mutex::new(Some(stop)), ended, words }, stdin, stdout))
     }
 
-    /// Its last words.
+    /// Last output and exit of the program.
     pub fn words(&self) -> &LastWords {
         &self.words
     }
 
-    /// Has it end, and does not wait for that. Its input should be closed by then.
+    /// Requests the end, without waiting for it. The input should be closed by then.
     pub fn stop(&self) {
         // Dropping the sender is the signal.
         self.stop.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    /// Waits until no process of it is left. That takes 3 seconds at most from the moment when it is stopped or ends by itself:
-    /// a process that cannot be killed is not waited for. Cancel safe.
+    /// Waits until no process of the program is left. That takes at most 3 seconds from the moment when it is stopped
+    /// or ends by itself: a process that cannot be killed is not waited for. Cancel safe.
     pub async fn ended(&self) {
-        // It fails only when the task is gone, and the tree with it.
+        // Fails only when the task is gone, and the tree with it.
         let _ = self.ended.clone().wait_for(|ended| *ended).await;
     }
 }
@@ -110,7 +111,7 @@ impl Drop for AbortOnDrop {
     }
 }
 
-/// A child and all it has started. Killed when dropped.
+/// A child and all its descendants. Killed on drop.
 struct Tree {
     child: Child,
     watched: Option<Arc<dyn WatchedProgram>>,
@@ -119,25 +120,25 @@ struct Tree {
 
 impl Tree {
     fn kill_group(&mut self) {
-        // Not twice: once no process is left, its number may mean another tree.
+        // Not twice: once no process is left, its number may belong to another tree.
         if !std::mem::replace(&mut self.is_killed, true) {
             self.child.group().signal(EndSignal::Kill);
         }
     }
 
-    /// Signals all that is known to belong to it; how many there were.
+    /// Signals all known processes of the tree. Returns their number.
     async fn signal(&self, signal: EndSignal) -> usize {
         let Some(watched) = self.watched.clone() else { return 0 };
         tokio::task::spawn_blocking(move || watched.signal(signal)).await.unwrap_or_default()
     }
 
-    /// Asks all of it to end.
+    /// Asks all processes to end.
     async fn ask(&self) {
         self.child.group().signal(EndSignal::Ask);
         self.signal(EndSignal::Ask).await;
     }
 
-    /// Kills all of it, and waits a bounded time until it is gone.
+    /// Kills all processes, and waits a bounded time until they are gone.
     async fn kill(&mut self) {
         let gone = async {
             self.kill_group();
@@ -152,7 +153,7 @@ impl Tree {
             }
         };
         if timeout(GIVE_UP, gone).await.is_ok() {
-            // There is no process left to kill when it is dropped.
+            // No process is left to kill on drop.
             self.watched = None;
         }
     }
@@ -171,11 +172,11 @@ impl Drop for Tree {
     }
 }
 
-/// Waits for the end of a program, or brings it about.
+/// Waits for the end of a program, or causes it.
 async fn attend(mut tree: Tree, stopped: oneshot::Receiver<()>, words: &LastWords) {
     let exited = tokio::select! {
         status = tree.child.wait() => Some(status),
-        // Its input was closed by the writer; a well-behaved server ends by itself.
+        // The writer has closed the input; a well-behaved server ends by itself.
         _ = stopped => timeout(FAREWELL, tree.child.wait()).await.ok(),
     };
     if let Some(status) = exited {
@@ -184,6 +185,6 @@ async fn attend(mut tree: Tree, stopped: oneshot::Receiver<()>, words: &LastWord
         tree.ask().await;
         let _ = timeout(GRACE, tree.child.wait()).await;
     }
-    // Also what it leaves behind.
+    // Including the processes that it leaves behind.
     tree.kill().await;
 }

@@ -1,7 +1,8 @@
 //! Starts programs without a copy of this process.
 //!
-//! The standard library can have a child lead a session only by code that runs in a copy of the whole process (`fork`), which
-//! takes longer the more memory the process has. `posix_spawn` of the C library borrows the memory instead, and knows sessions.
+//! With the standard library, a child can only lead a session by code that runs in a copy of the whole process
+//! (`fork`), which takes longer the more memory the process has. `posix_spawn` of the C library borrows the memory
+//! instead, and supports sessions.
 
 use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_int, c_short};
 use std::fs::OpenOptions;
@@ -32,23 +33,23 @@ use crate::{Terminal, find};
 pub(crate) struct Spawned {
     pid: Pid,
     ended: End,
-    /// The process above it, where there is one.
+    /// Keeper above the child, if there is one.
     keeper: Option<Keeper>,
     pub(crate) stdin: Option<ChildStdin>,
     pub(crate) stdout: Option<ChildStdout>,
     pub(crate) stderr: Option<ChildStderr>,
 }
 
-/// Where the end of a child is learned.
+/// Source of a child's exit.
 #[derive(Debug)]
 enum End {
     Running(AsyncFd<OwnedFd>),
-    /// The keeper tells.
+    /// The keeper reports it.
     Kept,
     Ended(ExitStatus),
 }
 
-/// Gives the command back when this system cannot start it so, and it has to be started in another way.
+/// Result of a start. `Unable` returns the command when this system cannot start it this way.
 pub(crate) enum Start {
     Started(Spawned),
     Unable(ChildCommand),
@@ -56,7 +57,7 @@ pub(crate) enum Start {
 
 impl Spawned {
     pub(crate) fn start(command: ChildCommand) -> io::Result<Start> {
-        // Asked of this process first: a child that was started and cannot be watched would be lost.
+        // Checked with this process first: a child that was started and cannot be watched would be lost.
         let knows_processes = pidfd_open(getpid(), PidfdFlags::empty()).is_ok();
         // A name without a directory is looked up in the child's own variables, which the C library does not do.
         let found = match command.program.to_str().filter(|name| !name.contains('/')) {
@@ -93,19 +94,19 @@ impl Spawned {
         Ok(Start::Started(spawned))
     }
 
-    /// Its number, until it was waited for.
+    /// Process number of the child, until it was waited for.
     pub(crate) fn id(&self) -> Option<Pid> {
         (!matches!(self.ended, End::Ended(_))).then_some(self.pid)
     }
 
-    /// Ends all that is below its keeper.
+    /// Ends all processes below its keeper.
     pub(crate) async fn end_all(&mut self) {
         if let Some(keeper) = &mut self.keeper {
             keeper.end_all().await;
         }
     }
 
-    /// The process above it, where there is one.
+    /// Keeper above the child, if there is one.
     pub(crate) fn keeper(&self) -> Option<&Keeper> {
         self.keeper.as_ref()
     }
@@ -141,15 +142,16 @@ impl Drop for Spawned {
     }
 }
 
-/// Waits for a child beside all else. Its entry in the table of processes stays until it is waited for, and the runtime may be gone
-/// before it ends. Until then its number is its own, so that no descriptor has to be held for it.
+/// Waits for a child on a separate thread. Its entry in the table of processes stays until it is waited for, and the
+/// runtime may be gone before it ends. Until then its number stays reserved, so that no descriptor has to be held for
+/// it.
 pub(crate) fn reap_later(pid: Pid) {
     let wait =
         move || while waitid(WaitId::Pid(pid), WaitIdOptions::EXITED).is_err_and(|error| error == Errno::INTR) {};
     let _ = std::thread::Builder::new().name("windlass-reap".to_owned()).stack_size(64 * 1024).spawn(wait);
 }
 
-/// How a process ended, if it has.
+/// Exit of a process, if it has ended.
 fn ended(process: &OwnedFd) -> io::Result<Option<ExitStatus>> {
     loop {
         match waitid(WaitId::PidFd(process.as_fd()), WaitIdOptions::EXITED | WaitIdOptions::NOHANG) {
@@ -160,14 +162,14 @@ fn ended(process: &OwnedFd) -> io::Result<Option<ExitStatus>> {
     }
 }
 
-/// As `wait` would have written it.
+/// Status as `wait` would have written it.
 fn exit_status(status: &WaitIdStatus) -> ExitStatus {
     let code = status.exit_status().map(|code| code << 8);
     let signal = || status.terminating_signal().map(|signal| signal | if status.dumped() { 0x80 } else { 0 });
     ExitStatus::from_raw(code.or_else(signal).unwrap_or_default())
 }
 
-/// A process that was just started. If it cannot be watched, it is ended at once.
+/// Watches a process that was just started. If that is impossible, the process is ended at once.
 #[expect(unsafe_code, reason = "tokio wants the word that a descriptor stays open")]
 fn watched(pid: Pid) -> io::Result<End> {
     // SAFETY: an `OwnedFd` is open until it is dropped and always gives the same number. It is reached by `get_ref` alone, and
@@ -180,7 +182,7 @@ fn watched(pid: Pid) -> io::Result<End> {
     })
 }
 
-/// The child's end of a stream, where it is made for it.
+/// The child's end of a stream, if it is created here.
 enum Wanted {
     Made(OwnedFd),
     Given,
@@ -207,7 +209,7 @@ impl Wanted {
         Ok(Self::Made(null.into()))
     }
 
-    /// A copy above the numbers of the streams: else one stream could take the place of another before that is copied.
+    /// Copies the file above the numbers of the streams: else one stream could replace another before that is copied.
     fn file(&self, stream: &ChildStream) -> io::Result<OwnedFd> {
         let file = match (self, stream) {
             (Self::Made(file), _) | (Self::Given, ChildStream::File(file)) => file,
@@ -217,9 +219,9 @@ impl Wanted {
     }
 }
 
-/// A command as the C library reads it.
+/// A command in the form of the C library.
 struct Words {
-    /// The path of the file that is run.
+    /// Path of the executable file.
     program: CString,
     cwd: CString,
     args: Vec<CString>,
@@ -246,7 +248,7 @@ impl Words {
         })
     }
 
-    /// The words of a keeper that starts the same.
+    /// Command of a keeper that starts the same program.
     fn kept(&self, keeper: String, on_terminal: bool) -> io::Result<Self> {
         let name = match (on_terminal, self.only_reads) {
             (false, false) => c"keeper-",
@@ -260,10 +262,10 @@ impl Words {
     }
 }
 
-/// The number of a program that was started, and its keeper.
+/// Number of a started program, and its keeper.
 type Launched = (Pid, Option<Keeper>);
 
-/// Starts a program below a keeper of its own, or without one where none works. `None` where the C library cannot start it.
+/// Starts a program below a keeper of its own, or without one if none works. `None` if the C library cannot start it.
 fn launch(words: &Words, streams: [RawFd; 3], terminal: Option<&CStr>) -> io::Result<Option<Launched>> {
     match kept(words, streams, terminal.is_some()) {
         Ok(Kept::Program(program, keeper)) => Ok(Some((program, Some(keeper)))),
@@ -275,17 +277,18 @@ fn launch(words: &Words, streams: [RawFd; 3], terminal: Option<&CStr>) -> io::Re
 fn kept(words: &Words, streams: [RawFd; 3], on_terminal: bool) -> io::Result<Kept> {
     let Some(path) = keeper::path() else { return Ok(Kept::Unable) };
     let (host, end) = UnixStream::pair()?;
-    // Above the number that it gets, as the streams are above theirs.
+    // Above its final number, like the streams above theirs.
     let end = rustix::io::fcntl_dupfd_cloexec(end, keeper::SOCKET + 1)?;
     let started = spawn(&words.kept(path, on_terminal)?, streams, None, Some(end.as_raw_fd()))?;
     drop(end);
     Ok(started.map_or(Kept::Unable, |pid| Keeper::of(pid, host)))
 }
 
-/// Enough for what confines a thread and starts a program.
+/// Enough for code that confines a thread and starts a program.
 const STACK: usize = 256 * 1024;
 
-/// Starts a program by a thread that confines itself. `None`: it did not start, and the program that confines itself can say why.
+/// Starts a program by a thread that confines itself. `None`: it did not start, and the program that confines itself
+/// can report the reason.
 fn confined(
     start: &ConfinedStart,
     command: &ChildCommand,
@@ -315,8 +318,8 @@ fn pointers(words: &[CString]) -> Vec<*mut c_char> {
 
 type AddDirectory = unsafe extern "C" fn(*mut libc::posix_spawn_file_actions_t, *const c_char) -> c_int;
 
-/// The function that has a child change its directory. `None` in a C library from before 2.29, which lacks it: a program that
-/// named it would not start there.
+/// Function that has a child change its directory. `None` in a C library from before 2.29, which lacks it: a program
+/// that referenced it would not start there.
 #[cfg(target_env = "gnu")]
 #[expect(unsafe_code, reason = "looks a function up by its name")]
 fn add_directory() -> Option<AddDirectory> {
@@ -333,8 +336,8 @@ fn add_directory() -> Option<AddDirectory> {
     Some(libc::posix_spawn_file_actions_addchdir_np)
 }
 
-/// Starts a program as leader of a session, with these three streams, or with a terminal as all three, and a socket if it is a keeper.
-/// `None` where the C library cannot.
+/// Starts a program as leader of a session, with these three streams, or with a terminal as all three, and a socket if
+/// it is a keeper. `None` if the C library cannot.
 #[expect(unsafe_code, reason = "no other crate starts a program in a session and a directory by posix_spawn")]
 fn spawn(
     words: &Words,
@@ -361,7 +364,7 @@ fn spawn(
         }
         libc::sigemptyset(mask.as_mut_ptr());
         libc::sigemptyset(defaults.as_mut_ptr());
-        // This process ignores it, as the standard library has it; programs must not inherit that.
+        // This process ignores SIGPIPE, as set by the standard library; programs must not inherit that.
         libc::sigaddset(defaults.as_mut_ptr(), libc::SIGPIPE);
         let (actions, attributes) = (actions.as_mut_ptr(), attributes.as_mut_ptr());
         let socket = socket.map(|socket| (keeper::SOCKET, socket));
@@ -391,7 +394,7 @@ fn spawn(
     Pid::from_raw(pid).map(Some).ok_or_else(|| io::Error::other("the child has no process number"))
 }
 
-/// The functions return the number of the error.
+/// Converts the returned error number of the functions.
 fn check(number: c_int) -> io::Result<()> {
     match number {
         0 => Ok(()),

@@ -1,4 +1,4 @@
-//! Terminals of their own for children.
+//! Pseudo-terminals for children.
 
 use std::ffi::CString;
 use std::io;
@@ -12,13 +12,13 @@ use windlass_tool::TerminalSize;
 
 /// A pseudo-terminal: a child has one end as its terminal, this process reads and writes the other.
 ///
-/// What is written to it is not shown again, and lines end with a line feed alone, unless the program changes that. The output
-/// ends, with the error `EIO`, when the last process has closed the child's end.
+/// Written input is not echoed, and lines end with a line feed alone, unless the program changes that. The output ends,
+/// with the error `EIO`, when the last process has closed the child's end.
 #[derive(Debug)]
 pub struct Terminal {
-    /// The end of this process.
+    /// End of this process.
     host: OwnedFd,
-    /// The end of the child. Open here until the child has it, since the output would end before it begins.
+    /// End of the child. Kept open here until the child has it, because the output would end before it begins.
     child: OwnedFd,
     name: CString,
 }
@@ -44,7 +44,7 @@ impl Terminal {
         Ok(Self { host, child, name })
     }
 
-    /// The end of this process, for reading and writing.
+    /// End of this process, for reading and writing.
     ///
     /// # Errors
     /// No file numbers are free.
@@ -52,12 +52,12 @@ impl Terminal {
         self.host.try_clone()
     }
 
-    /// The end of the child.
+    /// End of the child.
     pub(crate) fn child_end(&self) -> io::Result<OwnedFd> {
         self.child.try_clone()
     }
 
-    /// The path of the child's end. A leader of a session that opens it has it as its terminal.
+    /// Path of the child's end. A leader of a session that opens it gets it as its terminal.
     #[cfg(target_os = "linux")]
     pub(crate) fn name(&self) -> &std::ffi::CStr {
         &self.name

@@ -11,7 +11,7 @@ use crate::command::ChildCommand;
 #[cfg(target_os = "linux")]
 use crate::spawn::{Spawned, Start};
 
-/// A child, by the way in which it was started.
+/// A child, by the way it was started.
 #[derive(Debug)]
 pub(crate) enum Child {
     Forked(tokio::process::Child),
@@ -26,7 +26,7 @@ impl Child {
 
     fn fork(mut command: Command, has_terminal: bool) -> io::Result<Self> {
         lead_a_session(&mut command, has_terminal);
-        // The command holds copies of what the child writes to. They close with it, else no pipe would ever end.
+        // The command holds copies of the child's output ends. They close with it, else no pipe would ever end.
         command.spawn().map(Self::Forked)
     }
 
@@ -38,7 +38,7 @@ impl Child {
         }
     }
 
-    /// Its end of a terminal stays open here until it has it.
+    /// Forks. The child's end of a terminal stays open here until the child has it.
     fn forked(mut command: ChildCommand) -> io::Result<Self> {
         let terminal = command.terminal.take();
         Self::fork(command.into(), terminal.is_some())
@@ -49,7 +49,7 @@ impl Child {
         Self::forked(command)
     }
 
-    /// Its number, until it was waited for.
+    /// Process number of the child, until it was waited for.
     pub(crate) fn id(&self) -> Option<u32> {
         match self {
             Self::Forked(child) => child.id(),
@@ -58,7 +58,7 @@ impl Child {
         }
     }
 
-    /// The number of the process above it, to which its orphans come, where there is one.
+    /// Number of the keeper above the child, which adopts its orphans, if there is one.
     pub(crate) fn keeper(&self) -> Option<u32> {
         match self {
             Self::Forked(_) => None,
@@ -126,8 +126,9 @@ impl Child {
     }
 }
 
-/// Has the child become the leader of a new session, and so of a new group, before it runs its program, and take its input for
-/// its terminal if that is one. The standard library can only set the group: the child would keep the terminal of this process.
+/// Makes the child the leader of a new session, and so of a new group, before it runs its program, and its input its
+/// terminal if that is one. The standard library can only set the group: the child would keep the terminal of this
+/// process.
 #[expect(unsafe_code, reason = "std has no other way to code that runs in the child; see the comment at the block")]
 fn lead_a_session(command: &mut Command, has_terminal: bool) {
     let lead = move || -> io::Result<()> {
@@ -157,7 +158,7 @@ impl Group {
             EndSignal::Kill => &[Signal::KILL],
         };
         for signal in signals {
-            // It fails when no process is left, and for those of other users.
+            // Fails when no process is left, and for those of other users.
             let _ = kill_process_group(self.0, *signal);
         }
     }

@@ -1,7 +1,9 @@
-//! Children on Windows: a job object holds all that a child starts, and the system ends it with its last handle.
+//! Children on Windows: a job object holds all processes that a child starts, and the system ends them with its last
+//! handle.
 //!
-//! `process-wrap` makes the calls. It sets no limit but that one, so of a [`JobPlan`](crate::job::JobPlan) it can carry out neither those on
-//! processes, memory and windows, nor what follows when the system takes no second job: the start fails then.
+//! `process-wrap` makes the calls. It sets no limit but that one, so it cannot carry out the limits of a
+//! [`JobPlan`](crate::job::JobPlan) on processes, memory and windows. Nor can it retry when the system accepts no
+//! second job: the start fails then.
 
 use std::future::poll_fn;
 use std::io;
@@ -28,7 +30,7 @@ impl Child {
         Self::spawn(command.into())
     }
 
-    /// Its number, until it was waited for.
+    /// Process number of the child, until it was waited for.
     pub(crate) fn id(&self) -> Option<u32> {
         self.0.job().id()
     }
@@ -70,12 +72,12 @@ impl Group {
 
     pub(crate) fn signal(&self, signal: EndSignal) {
         if signal == EndSignal::Kill {
-            // It fails when no process is left.
+            // Fails when no process is left.
             let _ = self.job().start_kill();
         }
     }
 
-    /// Processes have no parents to wait for them.
+    /// `false`: processes have no parents to wait for them.
     pub(crate) fn reap(&self) -> bool {
         false
     }

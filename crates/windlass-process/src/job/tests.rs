@@ -1,12 +1,12 @@
 use super::*;
 
-/// What the system would have after some steps, and how it answers.
+/// Simulated state of the system after some steps, and its answers.
 #[derive(Debug, Default)]
 struct Fake {
     jobs: usize,
     flags: u32,
     ui: u32,
-    /// Whether there is a process, in a job, and whether it runs.
+    /// State of the process: `true` if in a job, `true` if it runs.
     process: Option<(bool, bool)>,
     steps: Vec<JobStep>,
     has_run: bool,
@@ -49,7 +49,7 @@ impl Fake {
     }
 }
 
-/// Starts a program; `fails` says of the n-th step whether it fails, and with which code.
+/// Starts a program; `fails` returns the error code of the n-th step, if it fails.
 fn run(plan: JobPlan, fails: impl Fn(usize, JobStep) -> Option<u32>) -> (JobStart, Fake) {
     let (mut start, mut fake) = (JobStart::new(plan), Fake::default());
     for number in 0..40 {
@@ -130,13 +130,13 @@ fn a_failure_at_any_step_leaves_nothing_that_has_run() {
 #[test]
 fn inside_of_another_job_limits_on_windows_are_given_up_and_nothing_else() {
     let nested = |_: usize, step| (step == JobStep::Assign).then_some(ACCESS_DENIED);
-    // The system takes the second job, which has no such limits.
+    // The system accepts the second job, which has no such limits.
     let (start, fake) = run(full(), |number, step| nested(number, step).filter(|_| number == 4));
     assert_eq!((start.step(), start.has_ui_limits(), fake.ui), (JobStep::Started, false, 0));
     assert_eq!(fake.flags, full().limit_flags());
     let processes = fake.steps.iter().filter(|step| matches!(step, JobStep::CreateProcess { .. })).count();
     assert_eq!(processes, 1, "the process waits");
-    // A system that nests no jobs at all refuses that one, too.
+    // A system that nests no jobs at all refuses the second one, too.
     for plan in [full(), JobPlan::default()] {
         let (start, fake) = run(plan, nested);
         assert_eq!(start.failure(), Some(JobFailure { step: JobStep::Assign, code: ACCESS_DENIED }));

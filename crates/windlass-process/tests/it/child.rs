@@ -13,7 +13,7 @@ use windlass_tool::{ConfinedStart, EndSignal};
 
 use crate::LONG;
 
-/// A shell with pipes, and the lines that it writes: started in both ways.
+/// A shell with pipes, and its output lines: started in both ways.
 fn shells(script: &str) -> [(Child, Lines<BufReader<ChildStdout>>); 2] {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", script]).env_clear().env("PATH", "/usr/bin:/bin");
@@ -24,13 +24,13 @@ fn shells(script: &str) -> [(Child, Lines<BufReader<ChildStdout>>); 2] {
     })
 }
 
-/// The same as a command.
+/// A shell as a command.
 fn shell(script: &str) -> ChildCommand {
     let command = ChildCommand::new("/bin/sh", "/").args(["-c", script]).envs([("PATH", "/usr/bin:/bin")]);
     command.stdin(ChildStream::Pipe).stdout(ChildStream::Pipe)
 }
 
-/// All that a command writes, and its exit code.
+/// All output of a command, and its exit code.
 async fn output(command: ChildCommand) -> (String, Option<i32>) {
     let mut child = Child::start(command.stdout(ChildStream::Pipe)).unwrap();
     let (mut stdout, mut text) = (child.take_stdout().unwrap(), String::new());
@@ -84,7 +84,7 @@ async fn waiting_is_for_the_child_alone_and_its_group_ends_what_it_left() {
         let again = timeout(LONG, child.wait()).await.expect("it stays so").unwrap();
         assert_eq!(again, status);
         child.group().signal(EndSignal::Kill);
-        // What held the pipe is gone.
+        // The holder of the pipe is gone.
         assert_eq!(timeout(LONG, lines.next_line()).await.expect("the end").unwrap(), None);
     }
 }
@@ -155,7 +155,7 @@ async fn a_name_is_looked_up_in_the_variables_of_the_child_and_a_script_may_name
     }
 }
 
-/// This process ignores SIGPIPE, as all that are built with the standard library do.
+/// This process ignores SIGPIPE, like all that are built with the standard library.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn no_signal_is_blocked_in_a_child_a_broken_pipe_ends_it_and_no_file_is_left_open() {
@@ -165,16 +165,17 @@ async fn no_signal_is_blocked_in_a_child_a_broken_pipe_ends_it_and_no_file_is_le
         u64::from_str_radix(line.trim(), 16).unwrap()
     };
     assert_eq!(set("SigBlk:"), 0);
-    // Whoever has started the tests may ignore others.
+    // The starter of the tests may ignore others.
     assert_eq!(set("SigIgn:") & 1 << (rustix::process::Signal::PIPE.as_raw() - 1), 0);
-    // Its streams, the folder that it lists, and what whoever has started the tests leaves open in all programs.
+    // The child's streams, the folder that it lists, and files that the starter of the tests leaves open in all
+    // programs.
     let mut command = Command::new("/bin/ls");
     command.arg("/proc/self/fd").stdin(Stdio::null()).stderr(Stdio::null());
     let inherited = String::from_utf8(command.output().await.unwrap().stdout).unwrap();
     assert_eq!(output(ChildCommand::new("/bin/ls", "/").args(["/proc/self/fd"])).await.0, inherited);
 }
 
-/// What a thread gives up, its children lack, and no other thread.
+/// Children of a thread lack the privileges that it gives up; those of other threads keep them.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_thread_that_confines_itself_starts_the_program() {
@@ -186,13 +187,13 @@ async fn a_thread_that_confines_itself_starts_the_program() {
     let (text, code) = output(other().confined_start(Some(start))).await;
     assert_eq!((privileges(&text).as_str(), code), ("NoNewPrivs:\t1", Some(0)));
     assert_eq!(own, privileges(&fs::read_to_string("/proc/thread-self/status").unwrap()));
-    // In a session of its own as any child.
+    // In a session of its own like any child.
     let start = ConfinedStart::new("/bin/sh", vec!["-c".into(), "read line".into()], Arc::new(|| Ok(())));
     let child = Child::start(other().stdin(ChildStream::Pipe).confined_start(Some(start))).unwrap();
     assert_eq!(crate::stat(child.id()).unwrap()[2], child.id().to_string());
 }
 
-/// The program of the command confines itself, so it is what may take the place.
+/// The program of the command confines itself, so it may replace the thread.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn where_a_thread_starts_no_program_that_of_the_command_is_started() {

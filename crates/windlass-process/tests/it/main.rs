@@ -15,10 +15,10 @@ mod program;
 
 use std::time::Duration;
 
-/// Longer than any of it takes on a machine that is busy.
+/// Longer than any of this takes on a busy machine.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
-/// The fields of a process behind its name, if it lives, other than as a zombie.
+/// Fields of a process after its name, if it lives, other than as a zombie.
 #[cfg(target_os = "linux")]
 pub(crate) fn stat(process: u32) -> Option<Vec<String>> {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;

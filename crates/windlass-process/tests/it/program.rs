@@ -1,4 +1,4 @@
-//! Programs that run beside calls.
+//! Programs that outlive calls.
 
 use std::sync::Arc;
 
@@ -123,7 +123,7 @@ async fn it_gets_its_own_variables_alone() {
     ended(&program).await;
 }
 
-/// Neither its group, its session, its variables, a parent nor a stream names it.
+/// Neither its group, its session, its variables, a parent nor a stream identifies the orphan.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn an_orphan_that_has_dropped_everything_ends_with_it() {
@@ -136,11 +136,11 @@ async fn an_orphan_that_has_dropped_everything_ends_with_it() {
     }
 }
 
-/// The first process of a container has to wait for orphans: nobody else does.
+/// The first process of a container has to wait for orphans, because no other process does.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn orphans_of_its_group_are_waited_for() {
-    // It holds for the whole process of the tests, and changes nothing for the others.
+    // The flag applies to the whole process of the tests, and changes nothing for the others.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid())).unwrap();
     let (program, stdin, mut lines) = start("sleep 1000 & echo $!; read line");
     let left = line(&mut lines).await;
