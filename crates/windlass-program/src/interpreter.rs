@@ -1,4 +1,4 @@
-//! One program in its interpreter: it runs until it wants calls made, and goes on with their answers.
+//! Interpreter of one program: it runs until it requests calls, and continues with their answers.
 
 use crate::meter::{Meter, beginning};
 use crate::values::{empty_list, to_json, to_lua};
@@ -7,10 +7,10 @@ use mlua::{Lua, LuaString, MultiValue, StdLib, Table, Thread, Value, VmState};
 use std::sync::Arc;
 use windlass_types::{JsonText, ToolOutcome};
 
-/// The world of a program.
+/// Global environment of a program.
 const PRELUDE: &str = include_str!("prelude.luau");
 
-/// Most bytes of a text that is read as JSON.
+/// Maximum number of bytes of a text that is read as JSON.
 const MOST_JSON: usize = 4 * 1024 * 1024;
 
 /// One program in its interpreter.
@@ -20,18 +20,18 @@ pub(crate) struct Interpreter {
     meter: Arc<Meter>,
 }
 
-/// What a program does next.
+/// Next step of a program.
 #[derive(Debug)]
 pub(crate) enum Step {
-    /// It waits for these calls. The error is why one cannot be made.
+    /// The program waits for these calls. The error is the reason why one cannot be made.
     Calls(Vec<Result<(String, JsonText), String>>),
-    /// It has ended with this value, as text; empty if it has returned none.
+    /// The program has ended with this value, as text; empty if it has returned none.
     Done(String),
-    /// It has failed.
+    /// The program has failed.
     Failed(String),
 }
 
-/// The answer to a call.
+/// Answer to a call.
 #[derive(Debug)]
 pub(crate) struct Answer {
     ok: bool,
@@ -40,7 +40,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// The end of a call, of whose text at most so many bytes count.
+    /// Answer from the outcome of a call, with at most `most` bytes of its text.
     pub(crate) fn of(outcome: &ToolOutcome, most: usize) -> Self {
         let whole = outcome.content.text();
         let (mut text, is_cut) = beginning(whole.as_bytes(), most);
@@ -52,14 +52,14 @@ impl Answer {
         Self { ok: !outcome.is_error, text, data }
     }
 
-    /// A call that was not made.
+    /// Answer for a call that was not made.
     pub(crate) fn failed(why: impl Into<String>) -> Self {
         Self { ok: false, text: why.into(), data: None }
     }
 }
 
 impl Interpreter {
-    /// A program that has not begun. The error is why it cannot.
+    /// A program that has not begun. The error is the reason why it cannot.
     pub(crate) fn new(program: &str, meter: &Arc<Meter>) -> Result<Self, String> {
         Self::build(program, meter).map_err(|error| problem(&error))
     }
@@ -76,7 +76,7 @@ impl Interpreter {
         Ok(Self { lua, thread, meter: Arc::clone(meter) })
     }
 
-    /// Runs the program until it wants calls made, or ends. Takes as long as the program computes.
+    /// Runs the program until it requests calls, or ends. Takes as long as the program computes.
     pub(crate) fn resume(&self, answers: Option<&[Answer]>) -> Step {
         self.meter.begin();
         let step = self.advance(answers);
@@ -123,7 +123,7 @@ impl Interpreter {
     }
 }
 
-/// What the world of a program is made with.
+/// Native functions for the environment of a program.
 fn natives(lua: &Lua, meter: &Arc<Meter>) -> mlua::Result<MultiValue> {
     let (stopped, printed) = (Arc::clone(meter), Arc::clone(meter));
     let over = lua.create_function(move |_, ()| Ok(stopped.is_over()))?;
@@ -148,7 +148,7 @@ fn natives(lua: &Lua, meter: &Arc<Meter>) -> mlua::Result<MultiValue> {
     Ok(functions.chain([Value::NULL, empty_list()]).collect())
 }
 
-/// The call that an item of a list means: a name and an input.
+/// Call described by an item of a list: a name and an input.
 fn wanted(call: &Value) -> Result<(String, JsonText), String> {
     let Value::Table(call) = call else {
         return Err("A call is a list of a name and an input: {\"Read\", {file_path = \"...\"}}.".to_owned());
@@ -163,7 +163,7 @@ fn wanted(call: &Value) -> Result<(String, JsonText), String> {
     Ok((name.to_string_lossy(), input))
 }
 
-/// What a program has returned, as text.
+/// Returned value of a program, as text.
 fn returned(value: &Value, most: usize) -> Step {
     let whole = match value {
         Value::Nil => return Step::Done(String::new()),
@@ -180,7 +180,7 @@ fn returned(value: &Value, most: usize) -> Step {
     Step::Done(text)
 }
 
-/// An error of a program, in words for the model.
+/// Error of a program, in words for the model.
 fn problem(error: &mlua::Error) -> String {
     let text = match error {
         mlua::Error::CallbackError { cause, .. } => return problem(cause),

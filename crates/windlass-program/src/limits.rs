@@ -1,23 +1,23 @@
-//! How much a program may use.
+//! Resource limits of a program.
 
 use std::time::Duration;
 
-/// How much a program may use.
+/// Resource limits of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProgramLimits {
-    /// Rounds of loops, and calls of functions. Default: 20,000,000.
+    /// Maximum number of loop iterations and function calls. Default: 20,000,000.
     pub steps: u64,
-    /// Bytes of all its values at a time. Default: 32 MiB.
+    /// Maximum number of bytes of all its values at a time. Default: 32 MiB.
     pub memory: usize,
-    /// How long it may compute. The time in which it waits for its calls does not count. Default: 10 s.
+    /// Maximum computing time, without the time that it waits for its calls. Default: 10 s.
     pub computing: Duration,
-    /// Calls of tools. Default: 200.
+    /// Maximum number of tool calls. Default: 200.
     pub calls: usize,
-    /// Bytes that it may print, and bytes of what it returns. What goes beyond is left out, and the model reads so.
-    /// Default: 50,000.
+    /// Maximum number of printed bytes, and of bytes of the returned value. The rest is left out, and the model reads a
+    /// note. Default: 50,000.
     pub output: usize,
-    /// Bytes that it takes of the text of a result; the rest is left out. Default: 1 MiB.
+    /// Maximum number of bytes of a result's text; the rest is left out. Default: 1 MiB.
     pub result: usize,
 }
 

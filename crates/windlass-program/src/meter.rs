@@ -1,4 +1,4 @@
-//! What a program has used, and why it is stopped.
+//! Resource usage of a program, and the reason why it is stopped.
 
 use crate::ProgramLimits;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,15 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use windlass_tool::ToolCx;
 use windlass_types::Timestamp;
 
-/// How many steps lie between two looks at the clock.
+/// Number of steps between two checks of the clock.
 const BETWEEN_LOOKS: u64 = 64;
 
-/// What a program has used, and why it is stopped.
+/// Resource usage of a program, and the reason why it is stopped.
 #[derive(Debug)]
 pub(crate) struct Meter {
     pub(crate) limits: ProgramLimits,
     steps: AtomicU64,
-    /// Since when it computes, and how long it did before, in milliseconds.
+    /// Start of the present computation, and the computing time before, in milliseconds.
     computing: Mutex<(Timestamp, u64)>,
     why: Mutex<Option<String>>,
     cancelled: AtomicBool,
@@ -22,7 +22,7 @@ pub(crate) struct Meter {
     cx: ToolCx,
 }
 
-/// What a program has printed.
+/// Printed text of a program.
 #[derive(Debug, Default)]
 struct Printed {
     text: String,
@@ -44,17 +44,17 @@ impl Meter {
         })
     }
 
-    /// Nobody waits for the program any more.
+    /// Marks the program as abandoned by its caller.
     pub(crate) fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Why the program is stopped, if it is.
+    /// Reason why the program is stopped, if it is.
     pub(crate) fn over(&self) -> Option<String> {
         self.why.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether the program is stopped.
+    /// `true` if the program is stopped.
     pub(crate) fn is_over(&self) -> bool {
         self.why.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
@@ -67,18 +67,18 @@ impl Meter {
         self.steps.load(Ordering::Relaxed)
     }
 
-    /// It begins to compute, or goes on.
+    /// Marks the begin or continuation of computing.
     pub(crate) fn begin(&self) {
         self.computing.lock().unwrap_or_else(PoisonError::into_inner).0 = self.cx.clock().now();
     }
 
-    /// It waits for its calls.
+    /// Marks the begin of waiting for calls.
     pub(crate) fn pause(&self) {
         let mut computing = self.computing.lock().unwrap_or_else(PoisonError::into_inner);
         computing.1 += milliseconds(self.cx.clock().now(), computing.0);
     }
 
-    /// Takes a step. The error is why there is none.
+    /// Takes a step. The error is the reason why there is none.
     pub(crate) fn step(&self) -> Result<(), String> {
         if let Some(why) = self.over() {
             return Err(why);
@@ -101,7 +101,7 @@ impl Meter {
         }
     }
 
-    /// It prints a line.
+    /// Prints a line.
     pub(crate) fn print(&self, line: &[u8]) {
         let mut printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
         let room = self.limits.output.saturating_sub(printed.text.len());
@@ -111,7 +111,7 @@ impl Meter {
         printed.is_cut |= is_cut;
     }
 
-    /// What it has printed.
+    /// Printed text.
     pub(crate) fn printed(&self) -> String {
         let printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
         let mut text = printed.text.trim_end_matches('\n').to_owned();
@@ -122,7 +122,7 @@ impl Meter {
     }
 }
 
-/// The beginning of a text, of at most so many bytes, and whether something is left out.
+/// Beginning of a text, of at most `most` bytes; `true` if it is cut.
 pub(crate) fn beginning(bytes: &[u8], most: usize) -> (String, bool) {
     let mut kept = String::from_utf8_lossy(bytes.get(..most).unwrap_or(bytes)).into_owned();
     while kept.len() > most && kept.pop().is_some() {}

@@ -1,4 +1,4 @@
-//! Program: small programs of the model that call other tools.
+//! The tool `Program`: small programs of the model that call other tools.
 
 use crate::ProgramLimits;
 use crate::interpreter::{Answer, Interpreter, Step};
@@ -13,15 +13,15 @@ use tokio::task::spawn_blocking;
 use windlass_tool::{Annotations, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::{Access, JsonText};
 
-/// Most bytes of a program.
+/// Maximum number of bytes of a program.
 const LONGEST: usize = 64 * 1024;
-/// Most programs of a session that run at a time; others wait.
+/// Maximum number of concurrent programs of a session; others wait.
 const MOST_AT_ONCE: usize = 4;
 
-/// Runs small programs that call other tools; only what they give enters the conversation.
+/// Runs small programs that call other tools; only their output enters the conversation.
 ///
-/// The programs are written in Luau, a dialect of Lua, and know no files, no clock and no chance: the same answers of tools lead
-/// to the same result. Each call that they make passes the gate of the session like any other.
+/// The programs are written in Luau, a dialect of Lua, without files, clock or random numbers: the same answers of
+/// tools lead to the same result. Each of their calls passes the gate of the session like any other.
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct Program {
@@ -29,13 +29,13 @@ pub struct Program {
 }
 
 impl Program {
-    /// The tool, with these limits for each program.
+    /// Creates the tool, with these limits for each program.
     pub fn new(limits: ProgramLimits) -> Self {
         Self { limits }
     }
 }
 
-/// What the tool takes.
+/// Input of [`Program`].
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ProgramInput {
@@ -46,7 +46,7 @@ pub struct ProgramInput {
     pub description: Option<String>,
 }
 
-/// How many programs of a session may begin.
+/// Slots for the programs of a session.
 #[derive(Debug)]
 struct Places(Semaphore);
 
@@ -56,7 +56,7 @@ impl Default for Places {
     }
 }
 
-/// Stops the program when nobody waits for it any more.
+/// Stops the program when its caller no longer waits.
 struct Watch(Arc<Meter>);
 
 impl Drop for Watch {
@@ -97,7 +97,7 @@ Every call is checked and asked about as if you had made it. Each program begins
     }
 
     fn annotations(&self) -> Annotations {
-        // What it gives may hold the words of any tool that it calls.
+        // The output may contain text of any tool that it calls.
         Annotations::default().with_foreign_output().with_bounded_output(true).with_max_result_bytes(110_000)
     }
 
@@ -122,13 +122,13 @@ Every call is checked and asked about as if you had made it. Each program begins
     }
 }
 
-/// How a program has ended: with a text, or with a problem.
+/// End of a program: with a text, or with a problem.
 struct Ended {
     with: Result<String, String>,
     calls: usize,
 }
 
-/// Runs a program to its end, and makes the calls that it wants.
+/// Runs a program to its end, and makes the calls that it requests.
 async fn run(program: String, meter: &Arc<Meter>, cx: &ToolCx) -> Result<Ended, ToolError> {
     let (mut calls, most) = (0, meter.limits.calls);
     let made = Arc::clone(meter);
@@ -153,14 +153,14 @@ async fn run(program: String, meter: &Arc<Meter>, cx: &ToolCx) -> Result<Ended, 
     }
 }
 
-/// Makes calls side by side, and waits for all.
+/// Makes calls concurrently, and waits for all.
 async fn made_calls(
     wanted: Vec<Result<(String, JsonText), String>>,
     most: usize,
     cx: &ToolCx,
 ) -> Result<Vec<Answer>, ToolError> {
     let port = cx.calls()?;
-    // They begin here, all of them; below they are waited for.
+    // All calls begin here; below they are waited for.
     let begun: Vec<_> = wanted.into_iter().map(|call| call.map(|(tool, input)| port.call(tool, input))).collect();
     let mut answers = Vec::with_capacity(begun.len());
     for call in begun {
@@ -172,12 +172,12 @@ async fn made_calls(
     Ok(answers)
 }
 
-/// Computes beside the tasks of the session.
+/// Computes on a blocking thread.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ToolError> {
     Ok(spawn_blocking(work).await?)
 }
 
-/// What the model reads.
+/// Output for the model.
 fn output(ended: Ended, meter: &Meter) -> Result<ToolOutput, ToolError> {
     let Ended { with, calls } = ended;
     let printed = meter.printed();

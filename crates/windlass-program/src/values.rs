@@ -4,22 +4,22 @@ use mlua::{LightUserData, Lua, Table, Value};
 use serde_json::{Map, Number};
 use std::ptr::without_provenance_mut;
 
-/// How deep values may nest that leave a program.
+/// Maximum nesting of values that leave a program.
 const DEEPEST: usize = 64;
-/// Most values in one that leaves a program.
+/// Maximum number of values in one that leaves a program.
 const MOST_VALUES: usize = 200_000;
-/// Most bytes of texts in a value that leaves a program.
+/// Maximum number of bytes of texts in a value that leaves a program.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
 
-/// A list without items: a table without entries is an object.
+/// Marker of a list without items, because a table without entries is an object.
 pub(crate) fn empty_list() -> Value {
     Value::LightUserData(LightUserData(without_provenance_mut(1)))
 }
 
-/// A value of a program as JSON.
+/// Converts a value of a program to JSON.
 ///
 /// # Errors
-/// It is no data, or too large, in words for the program.
+/// The value is no data, or too large, in words for the program.
 pub(crate) fn to_json(value: &Value) -> Result<serde_json::Value, String> {
     Writer { values: 0, bytes: 0 }.value(value, 0)
 }
@@ -89,7 +89,7 @@ impl Writer {
     }
 }
 
-/// Whole numbers are written without a fraction.
+/// Number without a fraction if it is whole.
 fn number_of(number: f64) -> Result<serde_json::Value, String> {
     const LARGEST: f64 = 9_007_199_254_740_992.0;
     if number.fract() == 0.0 && number.abs() <= LARGEST {
@@ -98,10 +98,10 @@ fn number_of(number: f64) -> Result<serde_json::Value, String> {
     Number::from_f64(number).map(serde_json::Value::Number).ok_or_else(|| "a number is not finite".to_owned())
 }
 
-/// JSON as a value of a program. What is null in an object is left out, as `nil` is.
+/// Converts JSON to a value of a program. Null members of an object are left out, like `nil`.
 ///
 /// # Errors
-/// It does not fit into the memory of the program.
+/// The value does not fit into the memory of the program.
 pub(crate) fn to_lua(lua: &Lua, value: &serde_json::Value) -> mlua::Result<Value> {
     Ok(match value {
         serde_json::Value::Null => Value::NULL,

@@ -1,4 +1,4 @@
-//! Programs that mean harm: none of them may hang, fill the memory, or end the process.
+//! Malicious programs: none of them may hang, fill the memory, or end the process.
 
 use crate::{cx, fails, gives, tools, within};
 use std::time::Duration;
@@ -13,7 +13,7 @@ fn tight() -> ProgramLimits {
     limits
 }
 
-/// How a program fails within small limits.
+/// Error of a program within small limits.
 async fn ends(program: &str) -> String {
     let output = within(tight(), program, &cx(tools())).await.unwrap();
     assert!(output.is_error, "{program}: {}", output.content.text());
@@ -62,7 +62,7 @@ async fn memory_is_bounded() {
         let text = ends(program).await;
         assert!(text.contains("memory") || text.contains("too"), "{program}: {text}");
     }
-    // Running out of memory can be caught; then the steps end it.
+    // A program can catch running out of memory; then the step limit ends it.
     let text = ends("local t = {} while true do pcall(function() t[#t + 1] = ('x'):rep(1e6) .. #t end) end").await;
     assert!(text.contains("steps"), "{text}");
 }
@@ -126,7 +126,7 @@ async fn deep_sources_and_values_do_no_harm() {
         format!("return a {}", "and a ".repeat(10_000)),
         format!("if a then {} end", "elseif a then ".repeat(4_000)),
     ] {
-        // It is refused or runs; the process goes on.
+        // The program is refused or runs; the process continues.
         let output = within(tight(), &program, &cx(tools())).await.unwrap();
         assert!(output.content.text().len() < 6_000);
     }

@@ -1,4 +1,4 @@
-//! What a program can say, and what it gets for it.
+//! Language of programs, and their results.
 
 use crate::{answering, cx, fails, gives, run, tools, within};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Programs of a model, as a friend and as an enemy writes them.
+//! Programs of a model, friendly and malicious.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,10 +16,10 @@ use windlass_testkit::ToolBench;
 use windlass_tool::{BoxFuture, Calls, ToolCx, ToolError, ToolOutput};
 use windlass_types::{JsonText, ToolOutcome};
 
-/// What answers calls: a function of the tool's name and its input.
+/// Answers to calls: a function of the tool's name and its input.
 type Answers = dyn Fn(&str, &Value) -> ToolOutcome + Send + Sync;
 
-/// Answers calls at once, and notes them.
+/// Answers calls at once, and records them.
 pub(crate) struct Tools {
     pub(crate) made: Mutex<Vec<(String, Value)>>,
     answers: Box<Answers>,
@@ -44,7 +44,7 @@ pub(crate) fn answering(answers: impl Fn(&str, &Value) -> ToolOutcome + Send + S
     Arc::new(Tools { made: Mutex::default(), answers: Box::new(answers) })
 }
 
-/// `echo` gives its input back as text and data, `big` a long text; `no` fails.
+/// Tools: `echo` returns its input as text and data, `big` a long text; `no` fails.
 pub(crate) fn tools() -> Arc<Tools> {
     answering(|tool, input| match tool {
         "echo" => {
@@ -71,20 +71,20 @@ pub(crate) async fn within(limits: ProgramLimits, program: &str, cx: &ToolCx) ->
     windlass_tool::Tool::call(&Program::new(limits), input, cx).await
 }
 
-/// What a program gives, and whether it failed.
+/// Output of a program; `true` if it failed.
 pub(crate) async fn run(program: &str) -> (String, bool) {
     let output = within(ProgramLimits::default(), program, &cx(tools())).await.unwrap();
     (output.content.text(), output.is_error)
 }
 
-/// What a program gives that does not fail.
+/// Output of a program that does not fail.
 pub(crate) async fn gives(program: &str) -> String {
     let (text, failed) = run(program).await;
     assert!(!failed, "{text}");
     text
 }
 
-/// How a program fails.
+/// Error of a program that fails.
 pub(crate) async fn fails(program: &str) -> String {
     let (text, failed) = run(program).await;
     assert!(failed, "{text}");

@@ -1,4 +1,4 @@
-//! Programs that are stopped, or that nobody waits for any more.
+//! Programs that are stopped or abandoned.
 
 use crate::{cx, tools, within};
 use std::sync::{Arc, Mutex};
@@ -8,14 +8,14 @@ use windlass_program::ProgramLimits;
 use windlass_tool::{BoxFuture, Calls, ToolErrorKind};
 use windlass_types::{JsonText, ToolOutcome};
 
-/// No limit that a test could wait for.
+/// Limits beyond the duration of any test.
 fn endless() -> ProgramLimits {
     let mut limits = ProgramLimits::default();
     (limits.steps, limits.computing) = (u64::MAX, Duration::from_secs(3_600));
     limits
 }
 
-/// Never answers, and says when it was asked.
+/// Never answers, and notifies about requests.
 #[derive(Debug, Default)]
 struct Silent {
     asked: Notify,
