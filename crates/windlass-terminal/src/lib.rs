@@ -12,6 +12,7 @@
 //! | [`markdown`], [`diff`], [`cell`] | finished parts of a conversation as rows |
 //! | [`presenter`] | updates of a conversation in, finished cells and live state out |
 //! | [`live`], [`surface`] | composition of the live area, and all of the output in one place |
+//! | [`prompt_area`], [`status_line`] | rows of the prompt, dialogs and pickers, and the row below them |
 //! | [`transcript`], [`pager`] | the cells that were written, and a pager for the alternate screen |
 //! | [`keys`] | keys, the actions that they stand for, and a keymap that settings change |
 //! | [`input`] | bytes of a terminal as keys and pastes; the prompt as one machine |
@@ -35,9 +36,11 @@ pub mod markdown;
 pub mod pager;
 pub mod picker;
 pub mod presenter;
+pub mod prompt_area;
 #[cfg(unix)]
 pub mod raw;
 pub mod screen;
+pub mod status_line;
 pub mod surface;
 pub mod text;
 pub mod theme;

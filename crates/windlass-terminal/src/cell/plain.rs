@@ -1,8 +1,8 @@
 //! Cells as labelled lines.
 
-use super::{CallOutcome, Cell, NoticeLevel, TodoPhase};
+use super::{CallOutcome, Cell, NoticeLevel, RunSummary, TaskNote, TodoItem, TodoPhase, ToolCall};
 use crate::layout::duration;
-use crate::text::safe_lines;
+use crate::text::{safe_line, safe_lines};
 
 /// Most lines of a result.
 const RESULT_LINES: usize = 40;
@@ -15,42 +15,8 @@ pub(super) fn lines(cell: &Cell) -> Vec<String> {
             if part.is_first { labelled("Assistant", &lines) } else { lines }
         }
         Cell::Thinking(text) => labelled("Thinking", &safe_lines(text)),
-        Cell::Tool(call) => {
-            let mut lines = labelled("Tool", &safe_lines(&call.title));
-            let label = match &call.outcome {
-                CallOutcome::Done => "Result",
-                CallOutcome::Failed => "Error",
-                CallOutcome::Denied(reason) => {
-                    lines.extend(labelled("Denied", &safe_lines(reason)));
-                    return lines;
-                }
-            };
-            if label == "Result" && call.is_quiet() {
-                lines.extend(labelled(label, &[call.details(true).join(", ")]));
-                return lines;
-            }
-            let output = call.diff.as_ref().map_or_else(|| call.output.safe_lines(), |diff| safe_lines(diff));
-            let mut shown: Vec<String> = output.iter().take(RESULT_LINES).cloned().collect();
-            if output.len() > RESULT_LINES {
-                shown.push(format!("({} more lines)", output.len() - RESULT_LINES));
-            }
-            if shown.is_empty() {
-                shown.push("no output".to_owned());
-            }
-            lines.extend(labelled(label, &shown));
-            lines
-        }
-        Cell::Todos(items) => {
-            let item = |item: &super::TodoItem| {
-                let phase = match item.phase {
-                    TodoPhase::Completed => "done",
-                    TodoPhase::InProgress => "in progress",
-                    TodoPhase::Pending | TodoPhase::Other => "to do",
-                };
-                format!("{phase}: {}", crate::text::safe_line(&item.text))
-            };
-            labelled("Tasks", &items.iter().map(item).collect::<Vec<_>>())
-        }
+        Cell::Tool(call) => tool_lines(call),
+        Cell::Todos(items) => labelled("Tasks", &items.iter().map(todo_line).collect::<Vec<_>>()),
         Cell::Notice(notice) => {
             let label = match notice.level {
                 NoticeLevel::Info => "Notice",
@@ -59,23 +25,61 @@ pub(super) fn lines(cell: &Cell) -> Vec<String> {
             };
             labelled(label, &safe_lines(&notice.text))
         }
-        Cell::Local(output) => labelled(&crate::text::safe_line(&output.command), &output.text.safe_lines()),
-        Cell::Run(summary) => {
-            let details = summary.details().join(", ");
-            if summary.is_success {
-                labelled("Done", &[details])
-            } else {
-                labelled("Stopped", &[safe_lines(&summary.message).join(" "), details])
-            }
-        }
-        Cell::Task(note) => {
-            let mut text = crate::text::safe_line(&note.text()).into_owned();
-            if note.duration_ms > 0 {
-                text = format!("{text} ({})", duration(note.duration_ms));
-            }
-            labelled("Task", &[text])
-        }
+        Cell::Local(output) => labelled(&safe_line(&output.command), &output.text.safe_lines()),
+        Cell::Run(summary) => run_lines(summary),
+        Cell::Task(note) => task_lines(note),
     }
+}
+
+fn tool_lines(call: &ToolCall) -> Vec<String> {
+    let mut lines = labelled("Tool", &safe_lines(&call.title));
+    let label = match &call.outcome {
+        CallOutcome::Denied(reason) => {
+            lines.extend(labelled("Denied", &safe_lines(reason)));
+            return lines;
+        }
+        CallOutcome::Done if call.is_quiet() => {
+            lines.extend(labelled("Result", &[call.details(true).join(", ")]));
+            return lines;
+        }
+        CallOutcome::Done => "Result",
+        CallOutcome::Failed => "Error",
+    };
+    let output = call.diff.as_ref().map_or_else(|| call.output.safe_lines(), |diff| safe_lines(diff));
+    let mut shown: Vec<String> = output.iter().take(RESULT_LINES).cloned().collect();
+    if output.len() > RESULT_LINES {
+        shown.push(format!("({} more lines)", output.len() - RESULT_LINES));
+    }
+    if shown.is_empty() {
+        shown.push("no output".to_owned());
+    }
+    lines.extend(labelled(label, &shown));
+    lines
+}
+
+fn todo_line(item: &TodoItem) -> String {
+    let phase = match item.phase {
+        TodoPhase::Completed => "done",
+        TodoPhase::InProgress => "in progress",
+        TodoPhase::Pending | TodoPhase::Other => "to do",
+    };
+    format!("{phase}: {}", safe_line(&item.text))
+}
+
+fn run_lines(summary: &RunSummary) -> Vec<String> {
+    let details = summary.details().join(", ");
+    if summary.is_success {
+        return labelled("Done", &[details]);
+    }
+    labelled("Stopped", &[safe_lines(&summary.message).join(" "), details])
+}
+
+fn task_lines(note: &TaskNote) -> Vec<String> {
+    let mut text = safe_line(&note.text()).into_owned();
+    if note.duration_ms > 0 {
+        text = format!("{text} ({})", duration(note.duration_ms));
+    }
+    labelled("Task", &[text])
 }
 
 /// The lines with a label before the first.

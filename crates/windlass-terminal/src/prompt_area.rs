@@ -1,0 +1,169 @@
+//! Rows of the input: the prompt with its menu, dialogs, pickers, and the list of keys, in the styles of the theme.
+
+use crate::dialog::{DialogRowKind, DialogView};
+use crate::input::InputMode;
+use crate::keys::Keymap;
+use crate::layout::Layout;
+use crate::live::InputArea;
+use crate::picker::Picker;
+use crate::screen::{Caret, Size};
+use crate::text::{Line, Span, safe_line, truncate, width};
+use crate::theme::Role;
+
+/// Columns of the mark before the prompt.
+const MARK: usize = 2;
+/// Most rows of the menu of completions.
+const MENU_ROWS: usize = 6;
+/// Widest column of names in the menu and in the list of keys.
+const NAME_COLUMNS: usize = 30;
+
+/// Columns of the editor on a terminal of this size, for [`InputMode::set_columns`].
+#[must_use]
+pub fn prompt_columns(size: Size) -> usize {
+    size.live_columns().saturating_sub(MARK).max(1)
+}
+
+/// The prompt with the menu of completions or the search in the history, and a row below it. `hint` is shown in place of `status`.
+#[must_use]
+pub fn prompt_area(
+    mode: &InputMode,
+    hint: Option<&str>,
+    status: Option<Line>,
+    layout: &Layout<'_>,
+    size: Size,
+) -> InputArea {
+    let status = hint.map(|hint| one_row(layout, hint, Role::Warning)).or(status);
+    if mode.search().is_some() {
+        return search_area(mode, status, layout);
+    }
+    // Half of the live area stays for what runs.
+    let most = (size.live_rows() / 2).max(1);
+    let view = mode.composer().view(prompt_columns(size), most);
+    let role = if mode.is_shell_command() { Role::Warning } else { Role::Accent };
+    let mut rows = Vec::new();
+    for (at, row) in view.rows.iter().enumerate() {
+        let glyph = match at {
+            0 if view.has_more_above => layout.glyphs.ellipsis,
+            0 => layout.glyphs.prompt,
+            _ if view.has_more_below && at + 1 == view.rows.len() => layout.glyphs.ellipsis,
+            _ => " ",
+        };
+        let mut line = layout.line(format!("{:<MARK$}", truncate(glyph, 1)), role);
+        line.extend(marked(&row.text, &row.placeholders, layout));
+        rows.push(line);
+    }
+    let caret = Caret { row: view.caret_row, column: view.caret_column + MARK };
+    if let (Some(arguments), Some(last)) = (mode.argument_hint(), rows.last_mut()) {
+        let room = layout.columns.saturating_sub(last.width());
+        last.push(layout.span(truncate(&safe_line(arguments), room), Role::Faint));
+    }
+    rows.extend(menu_rows(mode, layout, most));
+    InputArea { rows, caret: Some(caret), status }
+}
+
+/// A dialog in place of the prompt.
+#[must_use]
+pub fn dialog_area(view: &DialogView, layout: &Layout<'_>) -> InputArea {
+    let row = |row: &crate::dialog::DialogRow| layout.line(truncate(&row.text, layout.columns), dialog_role(row.kind));
+    let caret = view.caret.map(|(row, column)| Caret { row, column });
+    InputArea { rows: view.rows.iter().map(row).collect(), caret, status: None }
+}
+
+/// A list with a search in place of the prompt. The page of the picker should have as many rows as there is room for.
+#[must_use]
+pub fn picker_area<T: Clone>(title: &str, picker: &Picker<T>, layout: &Layout<'_>) -> InputArea {
+    let (shown, all) = picker.counts();
+    let mut rows =
+        vec![one_row(layout, &layout.details([title.to_owned(), format!("{shown} of {all}")]), Role::Heading)];
+    let query = safe_line(picker.query());
+    let mut search = layout.line(format!("{:<MARK$}", layout.glyphs.prompt), Role::Accent);
+    search.push(layout.span(truncate(&query, layout.columns.saturating_sub(MARK)), Role::Text));
+    let caret = Caret { row: 1, column: search.width() };
+    rows.push(search);
+    for row in picker.rows() {
+        rows.push(entry(row.title, row.detail, layout.columns, row.is_selected, layout));
+    }
+    InputArea { rows, caret: Some(caret), status: None }
+}
+
+/// The list of keys, one row for each action.
+#[must_use]
+pub fn keys_rows(keymap: &Keymap, layout: &Layout<'_>) -> Vec<Line> {
+    let help = keymap.help();
+    help.iter().map(|(keys, description)| entry(keys, description, NAME_COLUMNS, false, layout)).collect()
+}
+
+fn search_area(mode: &InputMode, status: Option<Line>, layout: &Layout<'_>) -> InputArea {
+    let Some(search) = mode.search() else { return InputArea::default() };
+    let label = format!("Search {}: ", search.scope().name());
+    let query = safe_line(search.query());
+    let room = layout.columns.saturating_sub(width(&label) + 1);
+    let mut line = layout.line(truncate(&label, layout.columns), Role::Accent);
+    line.push(layout.span(truncate(&query, room), Role::Text));
+    let caret = Caret { row: 0, column: line.width() };
+    let found = search.found(mode.history()).map(|found| found.prompt.label().to_owned());
+    let row = match found {
+        Some(text) => one_row(layout, &format!("  {}", safe_line(&text)), Role::Text),
+        None if query.is_empty() => Line::new(),
+        None => one_row(layout, "  No earlier prompt has this text.", Role::Faint),
+    };
+    InputArea { rows: vec![line, row], caret: Some(caret), status }
+}
+
+/// The text with its placeholders marked.
+fn marked(text: &str, placeholders: &[std::ops::Range<usize>], layout: &Layout<'_>) -> Line {
+    let mut line = Line::new();
+    let mut from = 0;
+    for range in placeholders {
+        line.push(Span::plain(text.get(from..range.start).unwrap_or_default()));
+        line.push(layout.span(text.get(range.clone()).unwrap_or_default(), Role::Link));
+        from = range.end;
+    }
+    line.push(Span::plain(text.get(from..).unwrap_or_default()));
+    line
+}
+
+fn menu_rows(mode: &InputMode, layout: &Layout<'_>, most: usize) -> Vec<Line> {
+    let rows = mode.menu().map(|menu| menu.rows(MENU_ROWS.min(most))).unwrap_or_default();
+    let widest = rows.iter().map(|row| width(&row.name)).max().unwrap_or(0).min(NAME_COLUMNS);
+    rows.iter().map(|row| entry(&row.name, &row.detail, widest, row.is_selected, layout)).collect()
+}
+
+/// A row of a list: a name in a column, and details behind it.
+fn entry(name: &str, detail: &str, columns: usize, is_selected: bool, layout: &Layout<'_>) -> Line {
+    let room = layout.columns.saturating_sub(MARK);
+    let name = safe_line(name);
+    let name = truncate(&name, room);
+    let blanks = columns.min(room).saturating_sub(width(&name));
+    let role = if is_selected { Role::Selection } else { Role::Text };
+    let mark = if is_selected { layout.glyphs.active } else { " " };
+    let mut line = layout.line(format!("{mark} "), Role::Accent);
+    line.push(layout.span(&name, role));
+    let detail = safe_line(detail);
+    let left = room.saturating_sub(width(&name) + blanks + 2);
+    if !detail.is_empty() && left > 0 {
+        line.push(Span::plain(" ".repeat(blanks + 2)));
+        line.push(layout.span(truncate(&detail, left), Role::Faint));
+    }
+    line
+}
+
+fn dialog_role(kind: DialogRowKind) -> Role {
+    match kind {
+        DialogRowKind::Title => Role::Heading,
+        DialogRowKind::Note | DialogRowKind::Hint | DialogRowKind::Disabled | DialogRowKind::Hunk => Role::Faint,
+        DialogRowKind::Field => Role::Accent,
+        DialogRowKind::Added => Role::Added,
+        DialogRowKind::Removed => Role::Removed,
+        DialogRowKind::Selected => Role::Selection,
+        _ => Role::Text,
+    }
+}
+
+fn one_row(layout: &Layout<'_>, text: &str, role: Role) -> Line {
+    let text = safe_line(text);
+    layout.line(truncate(&text, layout.columns), role)
+}
+
+#[cfg(test)]
+mod tests;

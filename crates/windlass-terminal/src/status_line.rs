@@ -1,0 +1,111 @@
+//! The row below the prompt, and the facts that users' scripts for it read.
+
+use crate::layout::Layout;
+use crate::presenter::SessionStatus;
+use crate::text::{Line, safe_line, truncate};
+use crate::theme::Role;
+use serde_json::{Value, json};
+use windlass_types::{NanoUsd, PermissionMode};
+
+/// The row below the prompt: model, permission mode, share of the context window, cost, title.
+#[must_use]
+pub fn status_line(status: &SessionStatus, layout: &Layout<'_>) -> Line {
+    let mut details = Vec::new();
+    details.extend(status.model.clone());
+    details.extend(status.permission_mode.filter(|mode| *mode != PermissionMode::Default).map(mode_name));
+    details.extend(context_share(status).map(|share| format!("{share}% context")));
+    if status.cost != NanoUsd::ZERO {
+        details.push(format!("${:.2}", status.cost.usd()));
+    }
+    details.extend(status.title.clone());
+    let text = layout.details(details);
+    let text = safe_line(&text);
+    layout.line(truncate(&text, layout.columns), Role::Faint)
+}
+
+/// Facts for a script that writes the row, as one JSON object. The names of the fields are those that scripts for other agents
+/// of the command line read, so that they work unchanged.
+#[must_use]
+pub fn status_json(status: &SessionStatus, version: &str) -> Value {
+    let model = status.model.as_deref().unwrap_or_default();
+    let cwd = status.cwd.as_deref().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
+    let used = context_share(status);
+    json!({
+        "hook_event_name": "Status",
+        "session_id": status.session_id,
+        "session_name": status.title,
+        "transcript_path": status.transcript.as_deref().map(|path| path.to_string_lossy().into_owned()),
+        "cwd": cwd,
+        "model": { "id": model, "display_name": model },
+        "workspace": { "current_dir": cwd, "project_dir": cwd },
+        "version": version,
+        "permission_mode": status.permission_mode.map(PermissionMode::as_str),
+        "cost": { "total_cost_usd": status.cost.usd() },
+        "context_window": {
+            "total_input_tokens": status.context_tokens,
+            "context_window_size": status.context_window,
+            "used_percentage": used,
+            "remaining_percentage": used.map(|used| 100_u64.saturating_sub(used)),
+        },
+        "exceeds_200k_tokens": status.context_tokens > 200_000,
+    })
+}
+
+/// Share of the context window that is used, in percent; `None` while the window is not known.
+fn context_share(status: &SessionStatus) -> Option<u64> {
+    status.context_tokens.saturating_mul(100).checked_div(status.context_window)
+}
+
+fn mode_name(mode: PermissionMode) -> String {
+    let name = match mode {
+        PermissionMode::AcceptEdits => "edits accepted",
+        PermissionMode::Plan => "plan mode",
+        PermissionMode::DontAsk => "no questions",
+        PermissionMode::Auto => "auto mode",
+        PermissionMode::BypassPermissions => "permissions bypassed",
+        _ => mode.as_str(),
+    };
+    name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::Glyphs;
+    use crate::theme::Theme;
+
+    fn status() -> SessionStatus {
+        SessionStatus {
+            session_id: "s1".to_owned(),
+            model: Some("model-x".to_owned()),
+            permission_mode: Some(PermissionMode::Plan),
+            cwd: Some("/w".into()),
+            cost: NanoUsd::from_usd(0.256),
+            context_tokens: 24_000,
+            context_window: 200_000,
+            title: Some("Fix\u{1b}[2J\nit".to_owned()),
+            ..SessionStatus::default()
+        }
+    }
+
+    #[test]
+    fn the_row_has_what_matters_and_fits() {
+        let theme = Theme::default();
+        let layout = |columns| Layout { columns, theme: &theme, glyphs: Glyphs::UNICODE };
+        let line = status_line(&status(), &layout(80));
+        assert_eq!(line.text(), "model-x · plan mode · 12% context · $0.26 · Fix it");
+        assert_eq!(status_line(&status(), &layout(20)).text(), "model-x · plan mode…");
+        assert!(status_line(&SessionStatus::default(), &layout(80)).is_empty());
+    }
+
+    #[test]
+    fn scripts_find_their_fields() {
+        let json = status_json(&status(), "1.0.0");
+        assert_eq!(json["model"]["display_name"], "model-x");
+        assert_eq!(json["workspace"]["current_dir"], "/w");
+        assert_eq!(json["cost"]["total_cost_usd"], 0.256);
+        assert_eq!(json["context_window"]["used_percentage"], 12);
+        assert_eq!(json["exceeds_200k_tokens"], false);
+        assert_eq!(status_json(&SessionStatus::default(), "1.0.0")["context_window"]["used_percentage"], Value::Null);
+    }
+}
