@@ -1,10 +1,9 @@
-//! Recording of model calls, and their replay without a network.
+//! Recording of model requests, and their replay without a network.
 //!
-//! [`Recorder`] wraps any provider and writes what is asked and answered to a
-//! *cassette*; [`Replayer`] is a provider that answers from it, the same items
-//! in the same order, as long as it is asked the same. Facts that requests depend on
-//! are recorded and given again: the date, the git status, ids, descriptions of models.
-//! [`Scrub`] names what must not get into the file, and what differs from machine to machine.
+//! [`Recorder`] wraps any provider and writes requests and answers to a *cassette*; [`Replayer`] is a provider that
+//! answers from it, with the same items in the same order, as long as the requests are the same. Facts that requests
+//! depend on are recorded and replayed: the date, the git status, ids, descriptions of models. [`Scrub`] names the
+//! values that must not get into the file, and those that differ from machine to machine.
 
 mod asked;
 mod facts;
@@ -17,7 +16,7 @@ pub use record::Recorder;
 pub use replay::{CassetteError, Replayer};
 pub use scrub::Scrub;
 
-/// The version that is written. Version 1, which holds no facts, is read as well.
+/// Version of written cassettes. Version 1, which contains no facts, can be read as well.
 const VERSION: u64 = 2;
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
-//! What is known of models: names, limits, abilities, prices.
+//! Catalogue of models: names, limits, abilities, prices.
 //!
-//! The tables hold public facts of the vendor's documentation as of November
+//! The tables contain public facts of the vendor's documentation as of November 2026. Values configured by a user take
+//! precedence ([`Catalogue::with_override`]).
 //! 2026. What a user configures wins over them ([`Catalogue::with_override`]).
 
 mod table;
@@ -12,62 +13,62 @@ use table::FAMILIES;
 use windlass_types::near::nearest;
 use windlass_types::{Api, ModelInfo};
 
-/// Betas of the Messages API that are known to make sense for an agent.
+/// Betas of the Messages API that are useful for an agent.
 pub mod beta {
-    /// A context window of one million tokens, where it is not the usual one.
+    /// Context window of one million tokens, if that is not the usual one.
     pub const CONTEXT_1M: &str = "context-1m-2025-08-07";
     /// Reasoning between tool calls, for models with thinking budgets.
     pub const INTERLEAVED_THINKING: &str = "interleaved-thinking-2025-05-14";
     /// Clearing of old tool results and thinking by the provider.
     pub const CONTEXT_MANAGEMENT: &str = "context-management-2025-06-27";
-    /// Control of how much a model does for an answer.
+    /// Control of the effort for an answer.
     pub const EFFORT: &str = "effort-2025-11-24";
     /// Tools that are defined in the middle of a conversation.
     pub const INLINE_TOOLS: &str = "inline-tools-2026-09-15";
-    /// Control of what happens to reasoning whose conversation has changed since, and a report of it.
+    /// Control of reasoning whose conversation has changed since, and a report of it.
     pub const THINKING_BINDING: &str = "thinking-binding-controls-2026-08-01";
-    /// Tools that are searched for and loaded when they are needed.
+    /// Tools that are searched and loaded on demand.
     pub const ADVANCED_TOOL_USE: &str = "advanced-tool-use-2025-11-20";
 }
 
 const LONG_CONTEXT: &str = "[1m]";
 const MILLION: u64 = 1_000_000;
-/// Bytes and count of images and documents for models with a window of a million tokens. The vendor takes 600 of them instead of
-/// 100, and requests of 32 MB (<https://platform.claude.com/docs/en/build-with-claude/vision>, read 2026-11-28); the rest is left
-/// for text, and for clouds that take 30 MB.
+/// Maximum bytes and count of images and documents for models with a window of a million tokens. The vendor accepts 600
+/// of them instead of 100, and requests of 32 MB (<https://platform.claude.com/docs/en/build-with-claude/vision>, read
+/// 2026-11-28); the rest is reserved for text, and for clouds that accept 30 MB.
 const LARGE_MEDIA: (usize, usize) = (24 * 1024 * 1024, 540);
 
-/// The known models and their aliases.
+/// Known models and their aliases.
 #[derive(Debug, Clone, Default)]
 pub struct Catalogue {
     overrides: ModelOverrides,
 }
 
 impl Catalogue {
-    /// The built-in tables.
+    /// Returns the built-in tables.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Lets an alias stand for a model; wins over the built-in `opus`, `sonnet`, `haiku`, `fable` and `default`.
+    /// Adds an alias of a model; takes precedence over the built-in `opus`, `sonnet`, `haiku`, `fable` and `default`.
     #[must_use]
     pub fn with_alias(mut self, alias: impl Into<String>, model: impl Into<String>) -> Self {
         self.overrides.add_alias(alias, model);
         self
     }
 
-    /// Overrides values of all models whose id begins with a prefix. The longest
-    /// prefix given wins, and of equal ones the last, for each value on its own.
+    /// Overrides values of all models whose id begins with a prefix. For each value, the longest prefix wins, and of
+    /// equal ones the last.
     #[must_use]
     pub fn with_override(mut self, prefix: impl Into<String>, values: ModelOverride) -> Self {
         self.overrides.add(prefix, values);
         self
     }
 
-    /// The model that a user means: an alias becomes its model, an id stays.
+    /// Resolves the name given by a user: an alias becomes its model, an id stays.
     ///
-    /// The suffix `[1m]` stays on models that need a beta for a window of one
-    /// million tokens and is dropped from those that have it anyway.
+    /// The suffix `[1m]` stays on models that need a beta for a window of one million tokens and is dropped from those
+    /// that have it anyway.
     ///
     /// ```
     /// # mod windlass { pub use windlass_model as provider; }
@@ -95,8 +96,7 @@ impl Catalogue {
         self.overrides.alias(name).or(built_in.map(|row| row.id))
     }
 
-    /// The aliases that a user may have meant by a name that is neither an alias nor the id of a known family, the
-    /// nearest first.
+    /// Returns aliases similar to a name that is neither an alias nor the id of a known family, the nearest first.
     pub fn similar(&self, name: &str) -> Vec<String> {
         let base = split_suffix(name.trim()).0;
         if self.alias(base).is_some() || family(base).is_some() {
@@ -107,7 +107,7 @@ impl Catalogue {
         nearest(base, all).into_iter().map(str::to_owned).collect()
     }
 
-    /// What is known of a resolved model. An unknown one gets careful limits and no price.
+    /// Returns the description of a resolved model. An unknown one gets conservative limits and no price.
     pub fn info(&self, model: &str) -> ModelInfo {
         let (base, long) = split_suffix(model);
         let mut info = match family(base) {
@@ -125,17 +125,17 @@ impl Catalogue {
         info
     }
 
-    /// What the user says of models here.
+    /// Returns the user's overrides.
     pub fn overrides(&self) -> &ModelOverrides {
         &self.overrides
     }
 
-    /// Whether the user says here what a model costs.
+    /// `true` if the user's overrides set the price of the model.
     pub fn is_priced(&self, model: &str) -> bool {
         self.overrides.of(split_suffix(model).0, "").any(ModelOverride::has_price)
     }
 
-    /// The models of the built-in tables, with what the user says of them. `api`: the provider that has them, and its dialect.
+    /// Returns the models of the built-in tables, with the user's overrides. `api`: their provider, and its dialect.
     pub fn known_models(&self, api: &Api) -> Vec<KnownModel> {
         let known = FAMILIES.iter().map(|row| {
             let mut info = self.info(row.id);
@@ -147,7 +147,7 @@ impl Catalogue {
         known.map(|known| self.with_own(known)).collect()
     }
 
-    /// A model of a table with what the user says of it here.
+    /// Applies the user's overrides to a model of a table.
     pub fn with_own(&self, mut known: KnownModel) -> KnownModel {
         for values in self.overrides.of(&known.id, "") {
             values.apply(&mut known.info);
@@ -165,13 +165,13 @@ impl Catalogue {
         known
     }
 
-    /// Whether a model binds its reasoning to all that stands before it, so that a changed beginning makes it invalid.
+    /// `true` if a model binds its reasoning to all preceding content, so that a changed beginning invalidates it.
     pub fn binds_thinking(&self, model: &str) -> bool {
         let bare = bare_id(split_suffix(model).0);
         table::BINDING.iter().any(|id| bare.strip_prefix(id).is_some_and(is_release))
     }
 
-    /// The betas that a resolved model needs for what its [`ModelInfo`] promises.
+    /// Returns the betas that a resolved model needs for the abilities in its [`ModelInfo`].
     pub fn betas(&self, model: &str) -> Vec<&'static str> {
         let (base, long) = split_suffix(model);
         let known = family(base);
@@ -185,7 +185,7 @@ impl Catalogue {
         betas
     }
 
-    /// The id that goes to the provider: the resolved model without its suffix.
+    /// Returns the id for the provider: the resolved model without its suffix.
     pub fn wire_id(model: &str) -> &str {
         split_suffix(model).0
     }
@@ -202,16 +202,15 @@ fn has_million(row: &ModelRow) -> bool {
     row.context_window.is_some_and(|window| window >= MILLION)
 }
 
-/// The family with the longest id that the model's begins with. What follows
-/// may be a date or `latest`, but not another version: an unknown version must
-/// not be billed as a known one.
+/// Returns the family with the longest id that is a prefix of the model's. The rest may be a date or `latest`, but not
+/// another version: an unknown version must not be billed as a known one.
 fn family(model: &str) -> Option<&'static ModelRow> {
     let bare = bare_id(model);
     let fits = |row: &&ModelRow| bare.strip_prefix(row.id).is_some_and(is_release);
     FAMILIES.iter().filter(fits).max_by_key(|row| row.id.len())
 }
 
-/// The vendor's id inside those of other clouds: `us.anthropic.claude-…`, `anthropic/claude-…`.
+/// Returns the vendor's id inside those of other clouds: `us.anthropic.claude-…`, `anthropic/claude-…`.
 fn bare_id(model: &str) -> &str {
     match model.rfind("claude-") {
         Some(at) => match model.split_at_checked(at) {
@@ -242,10 +241,10 @@ fn unknown(model: &str) -> ModelInfo {
     }
 }
 
-/// Window and output limit of a model of the vendor that is not in the table: the vendor's models since the fourth generation have at
-/// least the last ones.
+/// Returns window and output limit of a model of the vendor that is not in the table: the vendor's models since the
+/// fourth generation have at least the last ones.
 fn limits_of_unlisted(id: &str) -> (u64, u32) {
-    /// By how ids begin. Anthropic, "Models overview" and "Model deprecations".
+    /// Limits by prefix of the id. Anthropic, "Models overview" and "Model deprecations".
     const OLD: &[(&str, (u64, u32))] = &[
         ("claude-3-7-", (200_000, 64_000)),
         ("claude-3-5-", (200_000, 8_192)),

@@ -1,23 +1,23 @@
-//! Facts of the surroundings that requests depend on.
+//! Session facts that requests depend on.
 
-/// A fact of a session's surroundings that gets into its requests and differs from run to run.
+/// A fact of a session's surroundings that is part of its requests and differs from run to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SessionFact {
-    /// The date in UTC, as `YYYY-MM-DD`.
+    /// Date in UTC, as `YYYY-MM-DD`.
     Date,
-    /// The operating system, as [`std::env::consts::OS`] names it.
+    /// Operating system, as named by [`std::env::consts::OS`].
     Platform,
-    /// The git repository around the working directory, as JSON: its branch, and the lines of its status.
+    /// Git repository around the working directory, as JSON: its branch, and the lines of its status.
     Repository,
-    /// The seed of the ids that the model reads, such as names of kept results: 32 hexadecimal digits. A recording has one.
+    /// Seed of the ids that the model reads, such as names of kept results: 32 hexadecimal digits. A recording has one.
     Ids,
-    /// The folder in which the session keeps large results. A recording holds a mark in its place.
+    /// Folder in which the session keeps large results. A recording contains a mark in its place.
     Results,
 }
 
 impl SessionFact {
-    /// The name of the fact, as a recording writes it.
+    /// Returns the name of the fact in a recording.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Date => "date",

@@ -1,73 +1,73 @@
-//! How models are described that a provider knows by itself: as rows of its table, and as what users look up.
+//! Descriptions of models in a provider's table, and for users.
 
 use crate::{LongPrompt, ModelInfo, Price};
 use windlass_types::Effort;
 
-/// Where the figures of a model are from.
+/// Source of the figures of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ModelSource {
-    /// The page that has them.
+    /// Page with the figures.
     pub url: &'static str,
-    /// The day on which they were read from it: `2026-11-23`.
+    /// Day on which they were read: `2026-11-23`.
     pub read: &'static str,
 }
 
 impl ModelSource {
-    /// A page, and the day on which it was read.
+    /// Returns a page, and the day on which it was read.
     pub const fn new(url: &'static str, read: &'static str) -> Self {
         Self { url, read }
     }
 }
 
-/// A model that a provider knows by itself.
+/// A model that a provider knows without its server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KnownModel {
-    /// Its id, as the provider takes it.
+    /// Id of the model, as the provider accepts it.
     pub id: String,
-    /// Names that stand for it.
+    /// Aliases of the model.
     pub aliases: Vec<String>,
-    /// Input and output together, in tokens, where that is published or the user says it.
+    /// Input and output together, in tokens, if published or set by the user.
     pub context_window: Option<u64>,
-    /// The most tokens that it can write, where that is published or the user says it.
+    /// Maximum number of output tokens, if published or set by the user.
     pub max_output_tokens: Option<u32>,
-    /// What requests are made with. Limits that are not published have careful values here.
+    /// Description used for requests. Unpublished limits have conservative values here.
     pub info: ModelInfo,
-    /// Where the figures are from. `None`: the user gave them.
+    /// Source of the figures. `None`: the user set them.
     pub source: Option<ModelSource>,
-    /// What the user gave instead, by the names that settings have for it: `contextWindow`, `inputPrice`.
+    /// Values set by the user, by their names in settings: `contextWindow`, `inputPrice`.
     pub overridden: Vec<&'static str>,
 }
 
 impl KnownModel {
-    /// A model with these figures that no page has.
+    /// Returns a model with these figures and no source.
     pub fn new(id: impl Into<String>, info: ModelInfo) -> Self {
         let (aliases, overridden) = (Vec::new(), Vec::new());
         Self { id: id.into(), aliases, context_window: None, max_output_tokens: None, info, source: None, overridden }
     }
 }
 
-/// What a model can do, as tables say it. What is not said it cannot do.
+/// Abilities of a model in a table. Unlisted abilities are absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Abilities {
-    /// Whether it can reason with a token budget.
+    /// `true` if the model can reason with a token budget.
     pub thinking_budget: bool,
-    /// Whether it can decide itself how much to reason.
+    /// `true` if the model can decide itself how much to reason.
     pub adaptive_thinking: bool,
-    /// The efforts that it can be asked for.
+    /// Supported effort levels.
     pub efforts: &'static [Effort],
-    /// Whether it sees images.
+    /// `true` if the model sees images.
     pub vision: bool,
-    /// Whether it reads PDF documents.
+    /// `true` if the model reads PDF documents.
     pub documents: bool,
-    /// Whether prompts can be cached.
+    /// `true` if prompts can be cached.
     pub prompt_cache: bool,
 }
 
 impl Abilities {
-    /// None at all.
+    /// No abilities.
     pub const NONE: Self = Self {
         thinking_budget: false,
         adaptive_thinking: false,
@@ -77,26 +77,26 @@ impl Abilities {
         prompt_cache: false,
     };
 
-    /// Images and PDF documents, and a prompt cache.
+    /// Returns images and PDF documents, and a prompt cache.
     pub const fn media() -> Self {
         Self { vision: true, documents: true, prompt_cache: true, ..Self::NONE }
     }
 
-    /// Reasoning of which the model decides itself how much, with these efforts.
+    /// Adds adaptive reasoning, whose amount the model decides itself, with these efforts.
     #[must_use]
     pub const fn adaptive(mut self, efforts: &'static [Effort]) -> Self {
         (self.adaptive_thinking, self.efforts) = (true, efforts);
         self
     }
 
-    /// These efforts, of a model that otherwise does not decide how much to reason.
+    /// Adds these efforts, for a model without adaptive reasoning.
     #[must_use]
     pub const fn with_efforts(mut self, efforts: &'static [Effort]) -> Self {
         self.efforts = efforts;
         self
     }
 
-    /// Reasoning with a budget.
+    /// Adds reasoning with a budget.
     #[must_use]
     pub const fn budget(mut self) -> Self {
         self.thinking_budget = true;
@@ -104,7 +104,7 @@ impl Abilities {
     }
 }
 
-/// A row of the table that a provider has of its models. It is made in constants, and figures without a source are left out.
+/// A row of a provider's table of models. It is built in constants, and figures without a source are left out.
 ///
 /// ```
 /// # mod windlass { pub mod provider { pub use windlass_model::*; } }
@@ -120,34 +120,34 @@ impl Abilities {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModelRow {
-    /// Its id, without the date of a release.
+    /// Id of the model, without the date of a release.
     pub id: &'static str,
-    /// Names that stand for it.
+    /// Aliases of the model.
     pub aliases: &'static [&'static str],
     /// Input and output together, in tokens.
     pub context_window: Option<u64>,
-    /// The most tokens that it can write.
+    /// Maximum number of output tokens.
     pub max_output_tokens: Option<u32>,
-    /// Output tokens to ask for when the user sets no limit.
+    /// Output tokens to request when the user sets no limit.
     pub default_output_tokens: Option<u32>,
-    /// What it can do.
+    /// Abilities of the model.
     pub abilities: Abilities,
-    /// What it costs.
+    /// Price of the model.
     pub price: Option<Price>,
-    /// What calls with a long prompt cost instead.
+    /// Prices of requests with a long prompt.
     pub long_prompts: &'static [LongPrompt],
-    /// Where this is from.
+    /// Source of the figures.
     pub source: ModelSource,
 }
 
-/// What is assumed of a window that no source names, and of an output limit.
+/// Assumed context window and output limit without a source, in tokens.
 const CAREFUL: (u64, u32) = (128_000, 8_192);
 
-/// The most output that is assumed where a source names the window and no limit of the output.
+/// Assumed maximum output in tokens if a source names the window and no limit of the output.
 const CAREFUL_OUTPUT: u32 = 32_768;
 
 impl ModelRow {
-    /// A model of which only the name is known.
+    /// Returns a model with only its name.
     pub const fn new(id: &'static str, source: ModelSource) -> Self {
         Self {
             id,
@@ -176,48 +176,48 @@ impl ModelRow {
         self
     }
 
-    /// Sets the output tokens to ask for when the user sets no limit.
+    /// Sets the output tokens to request when the user sets no limit.
     #[must_use]
     pub const fn default_output(mut self, tokens: u32) -> Self {
         self.default_output_tokens = Some(tokens);
         self
     }
 
-    /// Sets what it can do.
+    /// Sets the abilities.
     #[must_use]
     pub const fn abilities(mut self, abilities: Abilities) -> Self {
         self.abilities = abilities;
         self
     }
 
-    /// Sets what it costs.
+    /// Sets the price.
     #[must_use]
     pub const fn price(mut self, price: Price) -> Self {
         self.price = Some(price);
         self
     }
 
-    /// Sets what calls with a long prompt cost instead.
+    /// Sets the prices of requests with a long prompt.
     #[must_use]
     pub const fn long_prompts(mut self, tiers: &'static [LongPrompt]) -> Self {
         self.long_prompts = tiers;
         self
     }
 
-    /// Sets the names that stand for it.
+    /// Sets the aliases.
     #[must_use]
     pub const fn aliases(mut self, aliases: &'static [&'static str]) -> Self {
         self.aliases = aliases;
         self
     }
 
-    /// Whether a name is its id, with the date of a release behind it or not. Another version is another model: it must not be
-    /// billed as a known one.
+    /// `true` if a name is the id of the model, with or without the date of a release. Another version is another
+    /// model: it must not be billed as a known one.
     pub fn is(&self, name: &str) -> bool {
         name.strip_prefix(self.id).is_some_and(is_release)
     }
 
-    /// What requests are made with. What no source names has a careful value.
+    /// Returns the description for requests. Values without a source are conservative.
     pub fn info(&self) -> ModelInfo {
         let window = self.context_window.unwrap_or(CAREFUL.0);
         let assumed = if self.context_window.is_some() { CAREFUL_OUTPUT } else { CAREFUL.1 };
@@ -236,7 +236,7 @@ impl ModelRow {
         info
     }
 
-    /// What users look up. `info`: what requests are really made with, where a provider changes that.
+    /// Returns the description for users. `info`: actual description for requests, if a provider changes it.
     pub fn known(&self, info: ModelInfo) -> KnownModel {
         let mut known = KnownModel::new(self.id, info);
         known.aliases = self.aliases.iter().map(|alias| (*alias).to_owned()).collect();
@@ -246,7 +246,7 @@ impl ModelRow {
     }
 }
 
-/// What may stand behind an id: the date of a release, or `latest`.
+/// `true` if the rest of an id is empty, or the date of a release, or `latest`.
 fn is_release(rest: &str) -> bool {
     let Some(release) = rest.strip_prefix(['-', '@']) else { return rest.is_empty() };
     let digits = release.bytes().filter(u8::is_ascii_digit).count();

@@ -1,13 +1,13 @@
-//! The model provider port: how the agent loop reaches a model.
+//! Model provider port: connection of the agent loop to a model.
 //!
 //! A [`ModelProvider`] turns one [`ModelRequest`](windlass_types::ModelRequest) into one stream of
-//! [`ModelItem`](windlass_types::ModelItem)s and no more: retries, fallback and tool execution belong to the
-//! loop. The `Catalogue` describes what a model can do and what it costs.
+//! [`ModelItem`](windlass_types::ModelItem)s and no more: retries, fallback and tool execution belong to the loop. The
+//! `Catalogue` describes the abilities and the price of a model.
 //!
-//! A [`Router`] holds several providers, and finds the one of a model by its name.
+//! A [`Router`] combines several providers, and finds the one of a model by its name.
 //!
-//! For tests without a network: a `ScriptedModel` answers from a script, a
-//! `Recorder` writes a live run to a cassette, and a `Replayer` plays it again.
+//! For tests without a network: a `ScriptedModel` answers from a script, a `Recorder` writes a live run to a cassette,
+//! and a `Replayer` plays it again.
 //!
 //! # Features
 //! All are on by default. `default-features = false` leaves the port; the author of a provider may want `frames`.

@@ -1,4 +1,4 @@
-//! A provider with what the user says of its models.
+//! Provider with the user's overrides of its models.
 
 use crate::{KnownModel, ModelError, ModelInfo, ModelOverrides, ModelProvider, ModelStream, SessionFact};
 use async_trait::async_trait;
@@ -6,8 +6,8 @@ use std::sync::Arc;
 use windlass_types::ModelRequest;
 use windlass_types::near::nearest;
 
-/// A provider with what the user says of its models: limits, prices, names that stand for them. It works for any provider, also
-/// for a [`Router`](crate::Router).
+/// Provider with the user's overrides of its models: limits, prices, aliases. It works for any provider, also for a
+/// [`Router`](crate::Router).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -27,12 +27,12 @@ pub struct Overridden {
 }
 
 impl Overridden {
-    /// A provider with what the user says of its models.
+    /// Returns a provider with the user's overrides of its models.
     pub fn new(provider: Arc<dyn ModelProvider>, overrides: ModelOverrides) -> Self {
         Self { provider, overrides }
     }
 
-    /// The name that the provider knows, for one that may be an alias of the user. The suffix `[1m]` stays.
+    /// Returns the name that the provider knows, for one that may be an alias of the user. The suffix `[1m]` stays.
     fn meant(&self, name: &str) -> String {
         let name = name.trim();
         let (base, suffix) = name.find('[').and_then(|at| name.split_at_checked(at)).unwrap_or((name, ""));
@@ -48,7 +48,7 @@ impl Overridden {
         self.overrides.apply(model, &provider, info);
     }
 
-    /// Whether the user says what a model costs.
+    /// `true` if the user sets the price of a model.
     fn is_priced(&self, model: &str) -> bool {
         let info = self.provider.model_info(model);
         self.overrides.of(model, info.api.provider()).any(crate::ModelOverride::has_price)
@@ -101,7 +101,7 @@ impl ModelProvider for Overridden {
         info
     }
 
-    /// The models of the provider, and those that only the user describes.
+    /// Returns the models of the provider, and those that only the user describes.
     fn known_models(&self) -> Vec<KnownModel> {
         let mut models: Vec<KnownModel> =
             self.provider.known_models().into_iter().map(|known| self.described(known)).collect();
@@ -126,7 +126,7 @@ impl ModelProvider for Overridden {
     }
 
     fn answering_model(&self, asked: &str, answered: &str) -> Option<String> {
-        // A price that the user gave is that of the name, whatever stands behind it.
+        // A price set by the user applies to the name, whatever model answers.
         if self.is_priced(asked) { None } else { self.provider.answering_model(asked, answered) }
     }
 
@@ -155,7 +155,7 @@ impl ModelProvider for Overridden {
     }
 }
 
-/// Whether an id is that of a listed model, with its provider in front or not.
+/// `true` if an id is that of a listed model, with or without its provider in front.
 fn is_same(known: &KnownModel, id: &str) -> bool {
     known.id == id
         || known.id.strip_prefix(known.info.api.provider()).and_then(|rest| rest.strip_prefix('/')) == Some(id)

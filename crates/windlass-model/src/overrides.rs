@@ -1,9 +1,9 @@
-//! What users say of models: limits, prices, names that stand for them.
+//! User's overrides of models: limits, prices, aliases.
 
 use crate::{ModelInfo, Price};
 use windlass_types::NanoUsd;
 
-/// A user's description of a model. What is `None` stays as the provider has it.
+/// A user's description of a model. A field that is `None` keeps the provider's value.
 ///
 /// ```
 /// # mod windlass { pub mod provider { pub use windlass_model::*; } }
@@ -17,20 +17,20 @@ use windlass_types::NanoUsd;
 pub struct ModelOverride {
     /// Input and output together, in tokens.
     pub context_window: Option<u64>,
-    /// The most tokens that it can write.
+    /// Maximum number of output tokens.
     pub max_output_tokens: Option<u32>,
-    /// Output tokens to ask for.
+    /// Output tokens to request.
     pub default_output_tokens: Option<u32>,
-    /// Most images and documents of one request.
+    /// Maximum number of images and documents of one request.
     pub max_images: Option<u32>,
-    /// What it costs; for long prompts too.
+    /// Price of the model; for long prompts too.
     pub price: Option<Price>,
-    /// Parts of the price, where the whole is not given.
+    /// Parts of the price, if the whole is not set.
     pub rates: Rates,
 }
 
-/// Parts of a price, each for one token. With one of them the price holds for long prompts too. A model without a known
-/// price needs those of input and output; what concerns the cache then costs as much as other input unless it is given.
+/// Parts of a price, each for one token. With one of them the price applies to long prompts too. A model without a
+/// known price needs those of input and output; the cache rates then equal the input rate unless they are set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Rates {
@@ -46,13 +46,13 @@ pub struct Rates {
     pub cache_write_1h: Option<NanoUsd>,
 }
 
-/// Writes the setters of prices.
+/// Generates the setters of prices.
 macro_rules! prices {
     ($($(#[$doc:meta])* $name:ident => $field:ident;)*) => {
         $($(#[$doc])*
         #[must_use]
         pub fn $name(mut self, usd_per_million: f64) -> Self {
-            // The shortest decimal of the number is what was written in the program.
+            // The shortest decimal of the number is the one written in the program.
             self.rates.$field = NanoUsd::per_token(&usd_per_million.to_string()).or(self.rates.$field);
             self
         })*
@@ -60,7 +60,7 @@ macro_rules! prices {
 }
 
 impl ModelOverride {
-    /// An override without any value.
+    /// Returns an override without any value.
     pub fn new() -> Self {
         Self::default()
     }
@@ -72,21 +72,22 @@ impl ModelOverride {
         self
     }
 
-    /// Sets the most tokens that it can write.
+    /// Sets the maximum number of output tokens.
     #[must_use]
     pub fn max_output_tokens(mut self, tokens: u32) -> Self {
         self.max_output_tokens = Some(tokens);
         self
     }
 
-    /// Sets the output tokens to ask for when no limit is set.
+    /// Sets the output tokens to request when no limit is set.
     #[must_use]
     pub fn default_output_tokens(mut self, tokens: u32) -> Self {
         self.default_output_tokens = Some(tokens);
         self
     }
 
-    /// Sets the most images and documents of one request. Those of the oldest results go before it has more.
+    /// Sets the maximum number of images and documents of one request. Those of the oldest results are dropped before
+    /// it has more.
     #[must_use]
     pub fn max_images(mut self, count: u32) -> Self {
         self.max_images = Some(count);
@@ -101,27 +102,29 @@ impl ModelOverride {
     }
 
     prices! {
-        /// Sets the price of plain input, in dollars for a million tokens. An amount that is negative or no number is ignored.
-        input_price => input;
-        /// Sets the price of output, in dollars for a million tokens. An amount that is negative or no number is ignored.
-        output_price => output;
-        /// Sets the price of input read from the cache, in dollars for a million tokens. An amount that is negative or no number
+        /// Sets the price of plain input, in US dollars per million tokens. An amount that is negative or not a number
         /// is ignored.
+        input_price => input;
+        /// Sets the price of output, in US dollars per million tokens. An amount that is negative or not a number is
+        /// ignored.
+        output_price => output;
+        /// Sets the price of input read from the cache, in US dollars per million tokens. An amount that is negative or
+        /// not a number is ignored.
         cache_read_price => cache_read;
-        /// Sets the price of input written to the cache for five minutes, in dollars for a million tokens. An amount that is
-        /// negative or no number is ignored.
+        /// Sets the price of input written to the cache for five minutes, in US dollars per million tokens. An amount
+        /// that is negative or not a number is ignored.
         cache_write_price => cache_write;
-        /// Sets the price of input written to the cache for one hour, in dollars for a million tokens. An amount that is negative
-        /// or no number is ignored.
+        /// Sets the price of input written to the cache for one hour, in US dollars per million tokens. An amount that
+        /// is negative or not a number is ignored.
         cache_write_1h_price => cache_write_1h;
     }
 
-    /// Whether it says what the model costs.
+    /// `true` if the override sets a price.
     pub fn has_price(&self) -> bool {
         self.price.is_some() || self.rates != Rates::default()
     }
 
-    /// Writes what is given over what is known.
+    /// Applies the set values to a description.
     pub fn apply(&self, info: &mut ModelInfo) {
         info.context_window = self.context_window.unwrap_or(info.context_window);
         info.max_output_tokens = self.max_output_tokens.unwrap_or(info.max_output_tokens);
@@ -136,7 +139,7 @@ impl ModelOverride {
         }
     }
 
-    /// The price that it gives, with what it leaves out from the one that is known.
+    /// Returns the price of the override, completed from the known one.
     fn priced(&self, known: Option<Price>) -> Option<Price> {
         if !self.has_price() {
             return None;
@@ -152,7 +155,7 @@ impl ModelOverride {
         Some(price)
     }
 
-    /// What is given, by the names that settings have for it.
+    /// Returns the set values, by their names in settings.
     pub fn names(&self) -> Vec<&'static str> {
         let whole = self.price.is_some();
         let given = [
@@ -170,42 +173,42 @@ impl ModelOverride {
     }
 }
 
-/// What a user says of models, by their names or the beginnings of them.
+/// User's overrides of models, by their names or prefixes of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ModelOverrides {
     aliases: Vec<(String, String)>,
     models: Vec<(String, ModelOverride)>,
 }
 
-/// Aliases that stand for aliases are followed so far.
+/// Maximum number of resolved aliases of aliases.
 const MOST_STEPS: usize = 8;
 
 impl ModelOverrides {
-    /// Overrides of no model.
+    /// Returns overrides of no model.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether no model is overridden and no name stands for another.
+    /// `true` if no model is overridden and there are no aliases.
     pub fn is_empty(&self) -> bool {
         self.aliases.is_empty() && self.models.is_empty()
     }
 
-    /// Lets a name stand for a model. Case does not count.
+    /// Adds an alias of a model. Case is ignored.
     pub fn add_alias(&mut self, alias: impl Into<String>, model: impl Into<String>) {
         self.aliases.push((alias.into(), model.into()));
     }
 
-    /// Overrides values of all models whose name begins with a prefix. The longest prefix wins, and of equal ones the last, for
-    /// each value on its own. A prefix with the provider in it (`openai/my-`) means models of that provider, one without it
-    /// those of any.
+    /// Overrides values of all models whose name begins with a prefix. For each value, the longest prefix wins, and of
+    /// equal ones the last. A prefix with the provider in it (`openai/my-`) applies to models of that provider, one
+    /// without it to those of any.
     pub fn add(&mut self, prefix: impl Into<String>, values: ModelOverride) {
         self.models.push((prefix.into(), values));
         // Stable: applied in this order, the most specific and latest comes last.
         self.models.sort_by_key(|(prefix, _)| prefix.len());
     }
 
-    /// Adds those of another, which win over these where prefixes are equally long.
+    /// Adds the overrides of another set, which win over these if prefixes are equally long.
     pub fn extend(&mut self, other: Self) {
         self.aliases.extend(other.aliases);
         for (prefix, values) in other.models {
@@ -213,7 +216,7 @@ impl ModelOverrides {
         }
     }
 
-    /// The model that a name stands for. `None`: it is no alias.
+    /// Resolves an alias to its model. `None`: the name is not an alias.
     pub fn alias(&self, name: &str) -> Option<&str> {
         let mut found = None;
         let mut name = name;
@@ -226,22 +229,22 @@ impl ModelOverrides {
         found
     }
 
-    /// The names that stand for models, and the models.
+    /// Returns the aliases, with their models.
     pub fn aliases(&self) -> impl Iterator<Item = (&str, &str)> {
         self.aliases.iter().map(|(alias, model)| (alias.as_str(), model.as_str()))
     }
 
-    /// The prefixes, and what is said of the models.
+    /// Returns the prefixes, with the overrides of their models.
     pub fn models(&self) -> impl Iterator<Item = (&str, &ModelOverride)> {
         self.models.iter().map(|(prefix, values)| (prefix.as_str(), values))
     }
 
-    /// What is said of a model of a provider, the most specific last. `provider` may be empty.
+    /// Returns the overrides of a model of a provider, the most specific last. `provider` may be empty.
     pub fn of<'a>(&'a self, model: &'a str, provider: &'a str) -> impl Iterator<Item = &'a ModelOverride> {
         self.models.iter().filter(move |(prefix, _)| is_meant(prefix, model, provider)).map(|(_, values)| values)
     }
 
-    /// Writes what is said of a model of a provider over what is known.
+    /// Applies the overrides of a model of a provider to its description.
     pub fn apply(&self, model: &str, provider: &str, info: &mut ModelInfo) {
         for values in self.of(model, provider) {
             values.apply(info);
@@ -249,8 +252,8 @@ impl ModelOverrides {
     }
 }
 
-/// Whether a prefix means a model: by its name as it is, with its provider in front, or, if the prefix names no provider,
-/// without.
+/// `true` if a prefix matches a model: by its name as it is, with its provider in front, or, if the prefix names no
+/// provider, without.
 pub(crate) fn is_meant(prefix: &str, model: &str, provider: &str) -> bool {
     if model.starts_with(prefix) {
         return true;

@@ -1,4 +1,4 @@
-//! The port.
+//! Model provider port.
 
 use crate::{KnownModel, ModelError, ModelInfo, SessionFact};
 use async_trait::async_trait;
@@ -8,14 +8,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 use windlass_types::{ModelItem, ModelRequest};
 
-/// The stream of one model call.
+/// Stream of one model request.
 ///
 /// Ends after [`ModelEvent::MessageStop`](windlass_types::ModelEvent::MessageStop), or with one `Err`, or without
-/// either when the connection was cut; only the first is a complete message.
-/// Dropping it cancels the call and closes its connection.
+/// either when the connection was cut; only the first is a complete message. Dropping it cancels the request and closes
+/// its connection.
 pub type ModelStream = Pin<Box<dyn Stream<Item = Result<ModelItem, ModelError>> + Send>>;
 
-/// A provider of models, behind one endpoint and one set of credentials.
+/// A provider of models, with one endpoint and one set of credentials.
 ///
 /// # What an implementation must do
 /// - Map its own stream to the events of the Messages API one to one, in order,
@@ -23,10 +23,10 @@ pub type ModelStream = Pin<Box<dyn Stream<Item = Result<ModelItem, ModelError>> 
 ///   JSON text that the model wrote.
 /// - Yield `MessageStop` only for a message that is complete. A connection that
 ///   ends early is [`ModelErrorKind::Cut`](windlass_types::ModelErrorKind::Cut).
-/// - Give each item a frame of the Messages API where the request wants frames, and none otherwise: the service's own,
-///   or what `framed` makes of the event.
+/// - Give each item a frame of the Messages API if the request wants frames, and none otherwise: the service's own, or
+///   the result of `framed` for the event.
 /// - Report usage cumulatively, once per token.
-/// - Report a subscription's allowance first, or with the error that refuses the call.
+/// - Report a subscription's rate limit first, or with the error that refuses the request.
 /// - Not retry: the loop decides, by the error's kind and wait hint.
 /// - Keep memory bounded and keys out of every error and `Debug` text.
 ///
@@ -85,66 +85,66 @@ pub type ModelStream = Pin<Box<dyn Stream<Item = Result<ModelItem, ModelError>> 
 )]
 #[async_trait]
 pub trait ModelProvider: Debug + Send + Sync + 'static {
-    /// A short name for logs and errors, such as `anthropic`.
+    /// Returns a short name for logs and errors, such as `anthropic`.
     fn name(&self) -> &str;
 
-    /// Turns what a user wrote (`sonnet`, `opus[1m]`, an id) into a model id of this provider.
+    /// Resolves the name given by a user (`sonnet`, `opus[1m]`, an id) to a model id of this provider.
     fn resolve_model(&self, name: &str) -> String;
 
-    /// Names that a user may have meant by one that this provider does not know, the nearest first: `sonnet` for `sonet`.
-    /// Empty for a name that it knows. Default: empty, for a provider that cannot tell.
+    /// Returns names similar to one that this provider does not know, the nearest first: `sonnet` for `sonet`. Empty
+    /// for a known name. Default: empty, for a provider that does not know its names.
     fn similar_models(&self, name: &str) -> Vec<String> {
         let _ = name;
         Vec::new()
     }
 
-    /// What is known of a model: limits, abilities, price. Unknown models get
-    /// careful defaults and no price.
+    /// Returns the description of a model: limits, abilities, price. Unknown models get conservative defaults and no
+    /// price.
     fn model_info(&self, model: &str) -> ModelInfo;
 
-    /// The models that this provider knows by itself, with the figures that [`model_info`](Self::model_info) gives for them.
-    /// It needs neither key nor network. Default: none, for a provider whose models only its server knows; others should
-    /// list them, so that users can look them up.
+    /// Returns the models that this provider knows without its server, with the figures of
+    /// [`model_info`](Self::model_info). Needs neither key nor network. Default: none, for a provider whose models only
+    /// its server knows; others should list them, so that users can look them up.
     fn known_models(&self) -> Vec<KnownModel> {
         Vec::new()
     }
 
-    /// The model by which a call is booked that another model answered than was asked, as its message says: a server may fall
-    /// back, and a router choose. `None`: the one that was asked. Default: the one that answered, if it has a known price that
-    /// is another.
+    /// Returns the model for which a request is booked when another model than the requested one answered, as its
+    /// message reports: a server may fall back, and a router choose. `None`: the requested one. Default: the answering
+    /// one, if it has a known price that differs.
     fn answering_model(&self, asked: &str, answered: &str) -> Option<String> {
         is_priced_otherwise(&self.model_info(asked), &self.model_info(answered)).then(|| answered.to_owned())
     }
 
-    /// Whether calls of a model can be made at all: the provider is set up, and its key is there. A session asks before
-    /// it begins. Default: yes, for a provider that is refused at its making otherwise.
+    /// Checks that requests to a model can be sent at all: the provider is set up, and its key is present. A session
+    /// asks before it begins. Default: `Ok`, for a provider that is otherwise refused at its creation.
     ///
     /// # Errors
-    /// The error that each call would end in.
+    /// The error that each request would end in.
     fn ready(&self, model: &str) -> Result<(), ModelError> {
         let _ = model;
         Ok(())
     }
 
-    /// Asks the server what only it knows of a model, so that [`model_info`](Self::model_info) has it: the context window of a model
-    /// that a server of the user has loaded. A session waits for it when it opens, so it ends soon, whatever the server does. Default:
-    /// nothing, for a provider whose tables have all.
+    /// Asks the server for facts about a model that only it knows, so that [`model_info`](Self::model_info) has them:
+    /// the context window of a model that a server of the user has loaded. A session waits for it when it opens, so it
+    /// must end soon, whatever the server does. Default: nothing, for a provider whose tables have all.
     ///
     /// Cancel safe.
     async fn prepare(&self, model: &str) {
         let _ = model;
     }
 
-    /// A line that a session with this model shows once, when it opens: for example, the host of a gateway that takes names of other
-    /// vendors. Default: none.
+    /// Returns a line that a session with this model shows once, when it opens: for example, the host of a gateway that
+    /// accepts names of other vendors. Default: none.
     fn opening_notice(&self, model: &str) -> Option<String> {
         let _ = model;
         None
     }
 
-    /// The value of a fact that the requests of a session shall hold, in the place of the current one: a recording writes the current
-    /// value, a replay gives the recorded one. It holds as long as the session is open. Default: none, and a session follows
-    /// its surroundings.
+    /// Returns the value of a fact for the requests of a session, in place of the current one: a recording writes the
+    /// current value, a replay returns the recorded one. It applies as long as the session is open. Default: none, and
+    /// a session follows its surroundings.
     fn recorded_fact(&self, fact: SessionFact, current: &str) -> Option<String> {
         let _ = (fact, current);
         None
@@ -152,7 +152,7 @@ pub trait ModelProvider: Debug + Send + Sync + 'static {
 
     /// Sends a request and returns its stream, once the provider has begun to answer.
     ///
-    /// Cancel safe: dropping the future abandons the call.
+    /// Cancel safe: dropping the future abandons the request.
     ///
     /// # Errors
     /// The provider refused the request or could not be reached.
@@ -217,7 +217,7 @@ impl<P: ModelProvider + ?Sized> ModelProvider for Arc<P> {
     }
 }
 
-/// Whether the model that answered has a known price that is not that of the model that was asked.
+/// `true` if the answering model has a known price that differs from that of the requested model.
 pub fn is_priced_otherwise(asked: &ModelInfo, answered: &ModelInfo) -> bool {
     answered.price.is_some() && (asked.price, &asked.long_prompts) != (answered.price, &answered.long_prompts)
 }

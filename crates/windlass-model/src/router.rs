@@ -1,4 +1,4 @@
-//! Several providers behind one: the name of a model says whose it is.
+//! Router: several providers behind one, selected by the name of a model.
 
 use crate::{KnownModel, ModelError, ModelInfo, ModelProvider, ModelStream, SessionFact};
 use async_trait::async_trait;
@@ -9,10 +9,10 @@ use windlass_types::near::nearest;
 use windlass_types::{Api, ModelErrorKind, ModelRequest};
 
 /// Several providers behind one. `openai/gpt-5.5` is the model `gpt-5.5` of the provider with the prefix `openai`; a
-/// name without such a prefix goes to the first provider, unless [`bare_names`](Self::bare_names) says otherwise.
+/// name without such a prefix goes to the first provider, unless [`bare_names`](Self::bare_names) decides otherwise.
 ///
 /// Ids of models keep their prefix, so that logs, costs and switches in the middle of a session name the provider. A
-/// provider that is added with [`lazy`](Self::lazy) is set up when a model of it is first named: what is not used
+/// provider that is added with [`lazy`](Self::lazy) is set up when one of its models is first named: an unused one
 /// costs nothing and needs no key.
 ///
 /// ```
@@ -29,18 +29,19 @@ pub struct Router {
     bare_names: Option<Arc<JudgeBareName>>,
 }
 
-/// Judges a name without the prefix of a provider.
+/// Function that classifies a name without the prefix of a provider.
 type JudgeBareName = dyn Fn(&str) -> BareName + Send + Sync;
 
-/// The place of a model name that has no prefix of a provider.
+/// Class of a model name without the prefix of a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "programs make one for each name")]
 pub enum BareName {
     /// A model of the first provider.
     Own,
-    /// Any name: the user has set an address of a gateway, which gets the name to the letter. A session says the host once.
+    /// Any name: the user has set the address of a gateway, which gets the name unchanged. A session names the host
+    /// once.
     Gateway {
-        /// The address, without credentials.
+        /// Address, without credentials.
         address: String,
     },
     /// A model that the first provider is not known to have.
@@ -61,10 +62,10 @@ enum Source {
     Missing(Arc<str>),
 }
 
-/// Sets a provider up.
+/// Function that sets a provider up.
 type Setup = dyn Fn() -> Result<Arc<dyn ModelProvider>, ModelError> + Send + Sync;
 
-/// Lists models of a provider that is not set up.
+/// Function that lists models of a provider that is not set up.
 type Known = dyn Fn() -> Vec<KnownModel> + Send + Sync;
 
 struct Lazy {
@@ -74,7 +75,7 @@ struct Lazy {
 }
 
 impl Lazy {
-    /// The provider. A set-up that failed is tried again the next time: a key may have come meanwhile.
+    /// Returns the provider. A failed set-up is tried again the next time: a key may have been added meanwhile.
     fn get(&self) -> Result<Arc<dyn ModelProvider>, ModelError> {
         if let Some(provider) = self.provider.get() {
             return Ok(Arc::clone(provider));
@@ -99,14 +100,14 @@ impl Route {
         matches!(self.source, Source::Missing(_))
     }
 
-    /// `true` if the provider lists a model of this name by itself.
+    /// `true` if the provider lists a model of this name without its server.
     fn knows(&self, name: &str) -> bool {
         let is_same =
             |known: &str| known.strip_prefix(&*self.prefix).and_then(|known| known.strip_prefix('/')) == Some(name);
         self.known_models().iter().any(|model| is_same(&model.id) || model.aliases.iter().any(|alias| is_same(alias)))
     }
 
-    /// The models of the provider, with its prefix. One that is not set up need not be.
+    /// Returns the models of the provider, with its prefix. The provider need not be set up.
     fn known_models(&self) -> Vec<KnownModel> {
         let mut models = match &self.source {
             Source::Ready(provider) => provider.known_models(),
@@ -134,24 +135,24 @@ impl fmt::Debug for Router {
 }
 
 impl Router {
-    /// A router whose first provider, under this prefix, also has the names without one.
+    /// Returns a router whose first provider, under this prefix, also gets the names without one.
     pub fn new(prefix: impl Into<Arc<str>>, provider: impl ModelProvider) -> Self {
         Self::empty().with(prefix, provider)
     }
 
-    /// A router without providers. The first one that is added also has the names without a prefix.
+    /// Returns a router without providers. The first one that is added also gets the names without a prefix.
     pub fn empty() -> Self {
         Self { routes: Arc::from([]), bare_names: None }
     }
 
-    /// Adds a provider. One of the same prefix is replaced, in its place.
+    /// Adds a provider. One with the same prefix is replaced, in its place.
     #[must_use]
     pub fn with(self, prefix: impl Into<Arc<str>>, provider: impl ModelProvider) -> Self {
         self.add(prefix.into(), Source::Ready(Arc::new(provider)))
     }
 
-    /// Adds a provider that is set up when a model of it is first named. The error of a set-up that fails is that of
-    /// each call, and of [`ready`](ModelProvider::ready).
+    /// Adds a provider that is set up when one of its models is first named. The error of a failed set-up is that of
+    /// each request, and of [`ready`](ModelProvider::ready).
     #[must_use]
     pub fn lazy(
         self,
@@ -162,8 +163,8 @@ impl Router {
         self.add(prefix.into(), Source::Lazy(Arc::new(lazy)))
     }
 
-    /// [`lazy`](Self::lazy) with what lists the models that the provider knows while it is not set up, so that they are
-    /// [listed](ModelProvider::known_models) without its key.
+    /// Adds a [`lazy`](Self::lazy) provider with a function that lists its models while it is not set up, so that they
+    /// are [listed](ModelProvider::known_models) without its key.
     #[must_use]
     pub fn lazy_with_models(
         self,
@@ -175,16 +176,17 @@ impl Router {
         self.add(prefix.into(), Source::Lazy(Arc::new(lazy)))
     }
 
-    /// Reserves the prefix of a provider that this program lacks: names with it end in an error with this reason, instead of going to
-    /// another provider.
+    /// Reserves the prefix of a provider that this program lacks: names with it end in an error with this reason,
+    /// instead of going to another provider.
     #[must_use]
     pub fn missing(self, prefix: impl Into<Arc<str>>, reason: impl Into<Arc<str>>) -> Self {
         self.add(prefix.into(), Source::Missing(reason.into()))
     }
 
-    /// Judges names without the prefix of a provider before they go to the first provider. A [foreign](BareName::Foreign) name goes to
-    /// the provider that lists a model of that name, if there is one; otherwise calls of it end in an error that says which
-    /// prefixes there are. Default: all names are those of the first provider.
+    /// Sets the classification of names without the prefix of a provider, before they go to the first provider. A
+    /// [foreign](BareName::Foreign) name goes to the provider that lists a model of that name, if there is one;
+    /// otherwise its requests end in an error that lists the prefixes. Default: all names are those of the first
+    /// provider.
     ///
     /// ```
     /// use windlass_model::{BareName, ModelProvider, Router, Script, ScriptedModel};
@@ -213,12 +215,12 @@ impl Router {
         Self { routes: routes.into(), bare_names: self.bare_names }
     }
 
-    /// The prefixes of the providers that are here, the one of the first provider first.
+    /// Returns the prefixes of the available providers, that of the first provider first.
     pub fn prefixes(&self) -> impl Iterator<Item = &str> {
         self.routes.iter().filter(|route| !route.is_missing()).map(|route| &*route.prefix)
     }
 
-    /// The route of a name, with the prefix that the model's id has.
+    /// Returns the route of a name, with the prefix of the model's id.
     fn route<'a>(&'a self, name: &'a str) -> Result<Routed<'a>, ModelError> {
         let name = name.trim();
         let named = name.split_once('/').and_then(|(prefix, model)| {
@@ -242,7 +244,7 @@ impl Router {
         self.bare_names.as_ref().map_or(BareName::Own, |judge| judge(name))
     }
 
-    /// The error of a name that no provider here is known to have.
+    /// Returns the error of a name that no available provider is known to have.
     fn unknown(&self, name: &str) -> ModelError {
         let prefixes = self.prefixes().collect::<Vec<_>>().join(", ");
         let text = match (&*self.with_near_prefix(name), name.split_once('/')) {
@@ -260,13 +262,13 @@ impl Router {
         ModelError::new(ModelErrorKind::Configuration, text).unbilled()
     }
 
-    /// The provider of a name, and the name as both know it.
+    /// Returns the provider of a name, and the name as both know it.
     fn provider<'a>(&'a self, name: &'a str) -> Result<(Arc<dyn ModelProvider>, Routed<'a>), ModelError> {
         let routed = self.route(name)?;
         Ok((routed.route.get()?, routed))
     }
 
-    /// The names that are meant by one with a misspelt prefix. Empty for any other name.
+    /// Returns corrections of a name with a misspelt prefix. Empty for any other name.
     fn with_near_prefix(&self, name: &str) -> Vec<String> {
         let Some((before, after)) = name.trim().split_once('/') else { return Vec::new() };
         if self.routes.iter().any(|route| &*route.prefix == before) {
@@ -275,7 +277,7 @@ impl Router {
         nearest(before, self.prefixes()).into_iter().map(|near| format!("{near}/{after}")).collect()
     }
 
-    /// The provider of a request, and the request as it knows it.
+    /// Returns the provider of a request, and the request as it knows it.
     fn routed(&self, request: Arc<ModelRequest>) -> Result<(Arc<dyn ModelProvider>, Arc<ModelRequest>), ModelError> {
         let (provider, Routed { model, .. }) = self.provider(&request.model)?;
         if model == request.model {
@@ -288,12 +290,12 @@ impl Router {
     }
 }
 
-/// The route of a model.
+/// Route of a model.
 struct Routed<'a> {
     route: &'a Route,
-    /// The prefix of the model's id, with its slash; empty for names of the first provider.
+    /// Prefix of the model's id, with its slash; empty for names of the first provider.
     prefix: Cow<'a, str>,
-    /// The name by which the provider knows the model.
+    /// Name by which the provider knows the model.
     model: &'a str,
 }
 
@@ -333,12 +335,12 @@ impl ModelProvider for Router {
                 }
                 info
             }
-            // Calls fail with the error of the set-up; until then limits are careful.
+            // Requests fail with the error of the set-up; until then limits are conservative.
             Err(_) => ModelInfo::new(128_000, 8_192),
         }
     }
 
-    /// The models of all providers, each with the prefix of its own.
+    /// Returns the models of all providers, each with the prefix of its own.
     fn known_models(&self) -> Vec<KnownModel> {
         self.routes.iter().flat_map(Route::known_models).collect()
     }

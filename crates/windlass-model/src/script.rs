@@ -18,16 +18,16 @@ use std::time::Duration;
 use stream::{Pacing, ScriptedStream};
 use windlass_types::{ContentBlock, ModelErrorKind, ModelRequest, Role};
 
-/// What a [`ScriptedModel`] answers, turn by turn.
+/// Answers of a [`ScriptedModel`], turn by turn.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Script {
-    /// The answers, one for each request, in order.
+    /// Answers, one for each request, in order.
     pub turns: Vec<ScriptedTurn>,
 }
 
 impl Script {
-    /// A script without turns.
+    /// Returns a script without turns.
     pub fn new() -> Self {
         Self::default()
     }
@@ -38,7 +38,7 @@ impl Script {
         self.then(write(ScriptedTurn::new()))
     }
 
-    /// Adds a turn that is there already.
+    /// Adds an existing turn.
     #[must_use]
     pub fn then(mut self, turn: ScriptedTurn) -> Self {
         self.turns.push(turn);
@@ -54,9 +54,9 @@ impl Script {
 
 /// A [`ModelProvider`] that answers from a [`Script`] or from a function.
 ///
-/// It streams like a real one: blocks come in pieces ([`ScriptedModel::with_delta_chars`]),
-/// usage is counted, errors and cuts come where the script wants them. Clones
-/// share the script and what was recorded. It needs no runtime.
+/// The stream resembles a real one: blocks come in pieces ([`ScriptedModel::with_delta_chars`]), usage is counted,
+/// errors and cuts come at the scripted positions. Clones share the script and the recorded requests. It needs no
+/// runtime.
 ///
 /// ```
 /// # use windlass_model as windlass;
@@ -106,13 +106,12 @@ impl fmt::Debug for ScriptedModel {
 }
 
 impl ScriptedModel {
-    /// A model that answers with the turns of a script, in order.
+    /// Returns a model that answers with the turns of a script, in order.
     pub fn new(script: Script) -> Self {
         Self::with_source(Source::Script(script.turns))
     }
 
-    /// A model that answers with what a function returns for a request and its
-    /// number, counted from zero.
+    /// Returns a model that answers with the result of a function for a request and its number, counted from zero.
     ///
     /// ```
     /// # use windlass_model as windlass;
@@ -141,15 +140,15 @@ impl ScriptedModel {
         }
     }
 
-    /// Gives it another name than `script`.
+    /// Sets another name than `script`.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<Arc<str>>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// Sets the description of every model it plays. Default: a window of
-    /// 200,000 tokens, an output of 32,000, images and documents are read, and there is no price.
+    /// Sets the description of every model it plays. Default: a window of 200,000 tokens, an output of 32,000, images
+    /// and documents, and no price.
     #[must_use]
     pub fn with_info(mut self, info: ModelInfo) -> Self {
         self.info = info;
@@ -164,8 +163,8 @@ impl ScriptedModel {
         self
     }
 
-    /// Waits between deltas, through a sleep of the caller's runtime, as in
-    /// `with_pacing(Duration::from_millis(20), tokio::time::sleep)`.
+    /// Waits between deltas, through a sleep of the caller's runtime, as in `with_pacing(Duration::from_millis(20),
+    /// tokio::time::sleep)`.
     #[must_use]
     pub fn with_pacing<F, S>(mut self, pause: Duration, sleep: S) -> Self
     where
@@ -176,24 +175,24 @@ impl ScriptedModel {
         self
     }
 
-    /// Keeps no requests, so that a long run needs no memory for them.
+    /// Records no requests, so that a long run needs no memory for them.
     #[must_use]
     pub fn without_recording(mut self) -> Self {
         self.record = false;
         self
     }
 
-    /// Every request so far, in the order they came.
+    /// Returns every request so far, in the order of arrival.
     pub fn requests(&self) -> Vec<Arc<ModelRequest>> {
         self.state().requests.clone()
     }
 
-    /// How many requests there were.
+    /// Returns the number of requests.
     pub fn asked(&self) -> usize {
         self.state().asked
     }
 
-    /// How many turns of the script were not asked for; `None` for a function.
+    /// Returns the number of turns that were not requested; `None` for a function.
     pub fn remaining(&self) -> Option<usize> {
         match &self.shared.source {
             Source::Script(turns) => Some(turns.len().saturating_sub(self.asked())),
@@ -246,13 +245,13 @@ impl ModelProvider for ScriptedModel {
         Ok(Box::pin(ScriptedStream::new(answer, request.raw_frames, self.pacing.clone())))
     }
 
-    /// An estimate of a token for four bytes.
+    /// Estimates a token for four bytes.
     async fn count_tokens(&self, request: Arc<ModelRequest>) -> Result<u64, ModelError> {
         Ok(estimate(&request))
     }
 }
 
-/// A token for four bytes of what is sent.
+/// Estimates a token for four bytes of the request.
 fn estimate(request: &ModelRequest) -> u64 {
     let system = request.system.iter().map(|section| section.text.len());
     let tools =
@@ -274,7 +273,7 @@ fn run_out(turns: usize, number: usize, request: &ModelRequest) -> ModelError {
     ModelError::new(ModelErrorKind::Replay, text)
 }
 
-/// A message in a few words, for errors.
+/// Describes a message in a few words, for errors.
 pub(crate) fn describe(role: Role, content: &[ContentBlock]) -> String {
     let who = match role {
         Role::Assistant => "the model",
@@ -292,7 +291,7 @@ pub(crate) fn describe(role: Role, content: &[ContentBlock]) -> String {
     format!("{what} from {who}")
 }
 
-/// The beginning of a text, quoted.
+/// Returns the beginning of a text, quoted.
 pub(crate) fn excerpt(text: &str) -> String {
     const CHARS: usize = 80;
     match text.char_indices().nth(CHARS) {

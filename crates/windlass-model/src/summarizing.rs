@@ -1,4 +1,4 @@
-//! Summaries that a function of the program writes.
+//! Summaries written by a function of the program.
 
 use crate::{KnownModel, ModelError, ModelInfo, ModelProvider, ModelStream, SessionFact};
 use async_trait::async_trait;
@@ -15,28 +15,28 @@ use windlass_types::{
     StreamDelta, Usage,
 };
 
-/// A window that no conversation exceeds which a model has taken.
+/// Context window that no conversation accepted by a model exceeds, in tokens.
 const WINDOW: u64 = 1 << 40;
-/// Most tokens of a summary, as the loop counts them.
+/// Maximum number of tokens of a summary, as counted by the loop.
 const MOST_TOKENS: u32 = 64_000;
 
-/// What a summary is to be written of.
+/// Content to summarise.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SummaryRequest {
-    /// The conversation, oldest message first. The last message ends with [`wanted`](Self::wanted).
+    /// Conversation, oldest message first. The last message ends with [`wanted`](Self::wanted).
     pub messages: Vec<SharedMessage>,
-    /// What a model would be asked for, with what the user wants the summary to care for.
+    /// Instructions for a model, including the user's focus.
     pub wanted: String,
 }
 
-/// Why there is no summary.
+/// Reason why there is no summary.
 pub type SummaryError = Box<dyn StdError + Send + Sync>;
 
 type Written = Pin<Box<dyn Future<Output = Result<String, SummaryError>> + Send>>;
 type Write = dyn Fn(SummaryRequest) -> Written + Send + Sync;
 
-/// A provider with a model more, [`MODEL`](Self::MODEL), whose answers a function of the program writes.
+/// Provider with an additional model, [`MODEL`](Self::MODEL), whose answers a function of the program writes.
 #[derive(Clone)]
 pub struct Summarizing {
     provider: Arc<dyn ModelProvider>,
@@ -48,7 +48,7 @@ pub struct Summarizing {
 pub struct Summarizer(Arc<Write>);
 
 impl Summarizer {
-    /// A function that writes summaries of conversations.
+    /// Wraps a function that writes summaries of conversations.
     pub fn new<F, Fut>(write: F) -> Self
     where
         F: Fn(SummaryRequest) -> Fut + Send + Sync + 'static,
@@ -71,10 +71,10 @@ impl fmt::Debug for Summarizing {
 }
 
 impl Summarizing {
-    /// The model that the function is. It costs nothing.
+    /// Name of the model that calls the function. It costs nothing.
     pub const MODEL: &'static str = "windlass:summarizer";
 
-    /// A provider that also has the function.
+    /// Returns a provider that also has the function.
     pub fn new(provider: Arc<dyn ModelProvider>, write: Summarizer) -> Self {
         Self { provider, write }
     }
@@ -99,7 +99,7 @@ impl Summarizing {
     }
 }
 
-/// A message that is known whole.
+/// A complete message as a stream.
 struct Events(VecDeque<ModelItem>);
 
 impl Stream for Events {

@@ -1,8 +1,8 @@
 //! Model events as the JSON of the Messages API stream, one to one.
 //!
-//! What the API does not have is added, so that every event survives the way there
-//! and back: the types `unknown`, `unknown_delta`, `replay_delta`, `reasoning_dropped`, `web_searched` and `rate_limit`, and a member
-//! `whole` where a block that is usually streamed came at once.
+//! Events that the API lacks are added, so that every event survives the round trip: the types `unknown`,
+//! `unknown_delta`, `replay_delta`, `reasoning_dropped`, `web_searched` and `rate_limit`, and a member `whole` for a
+//! block that is usually streamed but came at once.
 
 mod delta;
 #[cfg(any(feature = "cassette", test))]
@@ -17,11 +17,11 @@ use windlass_types::{
     WebPage,
 };
 
-/// An item of a model's stream, with the frame of the Messages API for its event if frames are wanted
+/// Returns an item of a model's stream, with the frame of the Messages API for its event if frames are wanted
 /// ([`ModelRequest::raw_frames`](windlass_types::ModelRequest::raw_frames)).
 ///
-/// For providers whose service has frames of another form: hosts read those of the Messages API. A report of
-/// an allowance has no frame.
+/// For providers whose service has frames of another form: hosts read those of the Messages API. A report of a rate
+/// limit has no frame.
 ///
 /// ```
 /// # mod windlass { pub mod provider { pub use {windlass_model::framed, windlass_types::ModelEvent}; } }
@@ -190,7 +190,7 @@ impl From<&Usage> for WireUsage {
     }
 }
 
-/// The event as the data of one frame of the stream.
+/// Returns the event as the data of one frame of the stream.
 pub(crate) fn event_json(event: &ModelEvent) -> JsonText {
     // Nearly all events are deltas of a few letters.
     if let ModelEvent::BlockDelta { index, delta } = event

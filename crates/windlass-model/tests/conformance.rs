@@ -1,4 +1,4 @@
-//! The models of this crate keep the promises of the port.
+//! Conformance of the models of this crate with the port.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +23,7 @@ fn request(text: &str) -> ModelRequest {
     ModelRequest::new("m", vec![Message::user_text(text).into()], 100)
 }
 
-/// Answers by what it is asked, so that every situation is one request away.
+/// Returns a model that answers by the text of the request, so that every situation is one request away.
 fn model() -> ScriptedModel {
     ScriptedModel::from_fn(|request, _| {
         let asked = request.messages.last().map(|message| message.text()).unwrap_or_default();

@@ -4,7 +4,7 @@ use super::Scrub;
 use serde::{Deserialize, Serialize};
 use windlass_types::{Effort, JsonText, ModelRequest, Role, Thinking};
 
-/// The part of a request that a replay must repeat. Volatile values and secrets are out.
+/// Part of a request that a replay must repeat, without volatile values and secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Asked {
     pub(super) model: String,
@@ -28,7 +28,7 @@ pub(super) struct AskedMessage {
     content: Vec<JsonText>,
 }
 
-/// What a replay need not repeat.
+/// Settings of a request that a replay need not repeat.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Settings {
@@ -82,12 +82,12 @@ impl Asked {
         }
     }
 
-    /// How many messages are the same in both, from the beginning.
+    /// Returns the number of common messages at the beginning.
     pub(super) fn shared_messages(&self, other: &Self) -> usize {
         self.messages.iter().zip(&other.messages).take_while(|(own, other)| own == other).count()
     }
 
-    /// The first difference, in words; `None` when there is none.
+    /// Describes the first difference; `None` when there is none.
     pub(super) fn difference(&self, got: &Self) -> Option<String> {
         if self.model != got.model {
             return Some(format!("the model: {}", apart(&self.model, &got.model)));
@@ -148,7 +148,7 @@ fn list_difference(place: &str, expected: &[String], got: &[String]) -> Option<S
     }
 }
 
-/// Both texts from shortly before the first character that differs.
+/// Describes both texts from shortly before the first character that differs.
 fn apart(expected: &str, got: &str) -> String {
     let at = expected.chars().zip(got.chars()).take_while(|(own, other)| own == other).count();
     format!("expected {}, but got {}", around(expected, at), around(got, at))
@@ -164,7 +164,7 @@ fn around(text: &str, at: usize) -> String {
     format!("{before}{shown:?}{after}")
 }
 
-/// JSON text after a change of its strings, on one line.
+/// Returns JSON text after a change of its strings, on one line.
 fn clean_json(text: &str, clean: impl Fn(&str) -> String) -> JsonText {
     // Line breaks inside JSON can only be white space between its parts.
     let text = clean(text).replace(['\n', '\r'], " ");

@@ -1,4 +1,4 @@
-//! The lines of a cassette.
+//! Lines of a cassette.
 
 use super::asked::{Asked, AskedMessage, AskedTool, Settings};
 use crate::{ModelError, wire};
@@ -119,7 +119,7 @@ impl ErrorLine {
 }
 
 impl RequestLine {
-    /// The line of a request that follows another in the file.
+    /// Returns the line of a request that follows another in the file.
     pub(super) fn new(asked: &Asked, settings: Settings, before: Option<&Asked>) -> Self {
         let same_messages = before.map_or(0, |before| before.shared_messages(asked));
         Self {
@@ -132,7 +132,7 @@ impl RequestLine {
         }
     }
 
-    /// The request, or what is wrong with its line.
+    /// Reads the request, or describes the error in its line.
     pub(super) fn read(self, before: Option<&Asked>) -> Result<Asked, String> {
         let missing = || "it leaves out what the request before it does not have".to_owned();
         let shared = before.map(|before| before.messages.as_slice()).unwrap_or_default();
@@ -161,7 +161,7 @@ impl Line {
         }
     }
 
-    /// The item of a line that holds one.
+    /// Reads the item of a line, if it contains one.
     pub(super) fn read_item(&self) -> Option<serde_json::Result<ModelItem>> {
         let text = self.item_text.as_deref().or(self.item.as_ref().map(JsonText::as_str))?;
         Some(wire::read_event(text).and_then(|event| {

@@ -1,4 +1,4 @@
-//! The recording provider.
+//! Recording provider.
 
 use super::asked::{Asked, Settings};
 use super::facts::{self, Facts};
@@ -18,12 +18,11 @@ use windlass_types::{
     BlockStart, ContentBlock, JsonText, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, StreamDelta,
 };
 
-/// A provider that passes everything on to another and writes it to a cassette.
+/// Provider that passes everything on to another and writes it to a cassette.
 ///
-/// A call is written when its stream has ended or was dropped, in one piece;
-/// until then it is kept in memory. When the cassette cannot be written, the
-/// next call fails; [`Recorder::finish`] reports it at the end. A cassette holds the
-/// whole conversation: [`Scrub`] takes out keys and what it is asked to, no more.
+/// A call is written when its stream has ended or was dropped, in one piece; until then it is kept in memory. When the
+/// cassette cannot be written, the next call fails; [`Recorder::finish`] reports it at the end. A cassette contains the
+/// whole conversation: [`Scrub`] removes keys and the configured values, no more.
 ///
 /// ```
 /// # mod windlass { pub use windlass_model as testing; }
@@ -43,9 +42,8 @@ use windlass_types::{
 /// ```
 ///
 /// # Format
-/// JSON Lines. The first line is `{"windlass_cassette":2,"provider":NAME}`. Then,
-/// for each call, all its lines together, in the order in which calls ended, and
-/// between calls the facts that requests depend on:
+/// JSON Lines. The first line is `{"windlass_cassette":2,"provider":NAME}`. Then, for each call, all its lines
+/// together, in the order in which calls ended, and between calls the facts that requests depend on:
 ///
 /// | line | meaning |
 /// |---|---|
@@ -57,12 +55,10 @@ use windlass_types::{
 /// | `{"refused":ERROR}` | it was refused before a stream began |
 /// | `{"tokens":N}` | the count |
 ///
-/// A request holds `model`, `system`, `tools` and `messages`, which must be the
-/// same on replay, and `settings`, which need not. What equals the request before
-/// it in the file is left out: `system` and `tools` are absent, `messages`
-/// begins after the first `same_messages`. An item whose frame was recorded has `raw`: `true`
-/// when it is the text of `item`, else the text itself. `item_text` stands for
-/// an `item` that has line breaks.
+/// A request has `model`, `system`, `tools` and `messages`, which must be the same on replay, and `settings`, which
+/// need not. Parts equal to the request before it in the file are left out: `system` and `tools` are absent, `messages`
+/// begins after the first `same_messages`. An item whose frame was recorded has `raw`: `true` when it is the text of
+/// `item`, else the text itself. `item_text` replaces an `item` that has line breaks.
 pub struct Recorder<P> {
     provider: P,
     log: Arc<Log>,
@@ -103,8 +99,7 @@ impl<P: ModelProvider> Recorder<P> {
         Ok(Self { provider, log: Arc::new(Log { state: Mutex::new(state) }) })
     }
 
-    /// Flushes the cassette and reports whether all of it was written. Streams
-    /// that are still open are not in it yet.
+    /// Flushes the cassette and reports whether all of it was written. Streams that are still open are not in it yet.
     ///
     /// # Errors
     /// The first write that failed.
@@ -160,13 +155,13 @@ impl RecorderState {
         }
     }
 
-    /// The value of a fact that sessions are given.
+    /// Returns the recorded value of a session fact.
     fn session_fact(&mut self, fact: SessionFact, current: &str) -> Option<String> {
         if fact == SessionFact::Results {
             self.scrub.add_results(current);
             return None;
         }
-        // The ids of a recording have one seed: sessions that are open at once do not say whose it is.
+        // The ids of a recording have one seed: simultaneous sessions are not distinguished.
         let first = self.facts.at(fact.name(), "", 0).filter(|_| fact == SessionFact::Ids);
         if let Some(first) = first {
             return first.to().ok();
@@ -247,7 +242,7 @@ impl<P: ModelProvider> ModelProvider for Recorder<P> {
     }
 }
 
-/// One call that is being recorded.
+/// A call that is being recorded.
 struct Call {
     number: u64,
     count: bool,
@@ -335,8 +330,7 @@ impl Drop for Recording {
     }
 }
 
-/// Takes secrets and places out of the items of one stream, also where a block
-/// splits them between deltas.
+/// Removes secrets and places from the items of one stream, even if a block splits them between deltas.
 fn scrub_items(items: &mut [ModelItem], scrub: &Scrub) {
     let mut blocks: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (at, item) in items.iter_mut().enumerate() {
@@ -356,7 +350,7 @@ fn scrub_items(items: &mut [ModelItem], scrub: &Scrub) {
             let Some(item) = items.get_mut(*at) else { continue };
             if let Some((_, old)) = text_of(&mut item.event).filter(|(_, old)| **old != text) {
                 *old = text;
-                // The frame that came holds what was taken out.
+                // The original frame contains the removed values.
                 item.raw = item.raw.as_ref().map(|_| wire::event_json(&item.event));
             }
         }
@@ -366,7 +360,7 @@ fn scrub_items(items: &mut [ModelItem], scrub: &Scrub) {
     }
 }
 
-/// The text that an event adds to a block. Signatures are none: they are opaque.
+/// Returns the text that an event adds to a block. Signatures are excluded: they are opaque.
 fn text_of(event: &mut ModelEvent) -> Option<(usize, &mut String)> {
     match event {
         ModelEvent::BlockStart { index, block: BlockStart::Text(text) }

@@ -1,4 +1,4 @@
-//! The replaying provider.
+//! Replaying provider.
 
 use super::asked::Asked;
 use super::facts::{self, Facts};
@@ -18,39 +18,37 @@ use windlass_types::{
     BlockStart, ContentBlock, JsonText, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, StreamDelta,
 };
 
-/// Why a cassette cannot be used.
+/// Reason why a cassette cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CassetteError {
-    /// It cannot be read.
+    /// The cassette cannot be read.
     #[error("the cassette cannot be read: {0}")]
     Io(#[from] io::Error),
-    /// It does not begin like one.
+    /// The text is not a cassette.
     #[error("this is not a cassette: its first line is not {{\"windlass_cassette\":{VERSION},…}}")]
     NotACassette,
-    /// It is of another version.
+    /// The cassette has an unknown version.
     #[error("the cassette has version {found}; this program reads versions up to {VERSION}")]
     Version {
-        /// The version it names.
+        /// Version named by the cassette.
         found: u64,
     },
     /// A line is damaged, missing or out of place.
     #[error("line {line} of the cassette: {reason}")]
     Line {
-        /// Its number, from one.
+        /// Line number, from one.
         line: usize,
-        /// What is wrong.
+        /// Description of the problem.
         reason: String,
     },
 }
 
-/// A provider that answers from a cassette: the same items, frames and errors in
-/// the same order.
+/// Provider that answers from a cassette: the same items, frames and errors in the same order.
 ///
-/// Each call must ask what the next recorded one asked. A call that does not
-/// fails with [`ModelErrorKind::Replay`], and its text names the first
-/// difference. Facts that requests depend on are given as they were recorded, so that the
-/// date, the git status or another set of keys makes no difference. Clones share their place in the cassette.
+/// Each request must equal the next recorded one. A different request fails with [`ModelErrorKind::Replay`], and the
+/// message names the first difference. Facts that requests depend on have their recorded values, so that the date, the
+/// git status or another set of keys makes no difference. Clones share their position in the cassette.
 #[derive(Debug, Clone)]
 pub struct Replayer {
     name: Arc<str>,
@@ -89,11 +87,11 @@ struct Header {
 }
 
 impl Replayer {
-    /// Reads a cassette. `scrub` must name the same secrets, places and rewrites
-    /// as the recording, with the values of this machine.
+    /// Reads a cassette. `scrub` must name the same secrets, places and rewrites as the recording, with the values of
+    /// this machine.
     ///
     /// # Errors
-    /// It cannot be read, is of an unknown version, or is damaged.
+    /// The cassette cannot be read, has an unknown version, or is damaged.
     pub fn load(reader: impl BufRead, scrub: Scrub) -> Result<Self, CassetteError> {
         let mut lines = reader.lines().enumerate();
         let header = match lines.next() {
@@ -141,15 +139,14 @@ impl Replayer {
         self
     }
 
-    /// Lets a call match any recorded one that was not used yet, for programs
-    /// that call models in parallel.
+    /// Lets a request match any unused recorded one, for programs that call models in parallel.
     #[must_use]
     pub fn with_any_order(mut self) -> Self {
         self.any_order = true;
         self
     }
 
-    /// How many recorded calls were not asked for.
+    /// Returns the number of recorded calls that were not requested.
     pub fn remaining(&self) -> usize {
         self.used().iter().filter(|used| !**used).count()
     }
@@ -162,13 +159,13 @@ impl Replayer {
         self.scrub.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// A recorded fact, at this place in the cassette.
+    /// Returns a recorded fact, at the present position in the cassette.
     fn fact<T: DeserializeOwned>(&self, fact: &str, of: &str) -> Option<T> {
         let calls = self.used().iter().filter(|used| **used).count();
         self.facts.at(fact, of, calls)?.to().ok()
     }
 
-    /// The recorded call that a request repeats.
+    /// Returns the recorded call that a request repeats.
     fn find(&self, request: &ModelRequest, count: bool) -> Result<&Recorded, ModelError> {
         let asked = Asked::of(request, &self.scrub());
         let mut used = self.used();
@@ -221,7 +218,7 @@ fn read_header(text: &str) -> Result<Header, CassetteError> {
     }
 }
 
-/// Adds a fact behind the calls read so far, or returns what is wrong with it.
+/// Adds a fact after the calls read so far, or describes its error.
 fn add_fact(
     facts: &mut Facts,
     calls: &[Recorded],
@@ -241,7 +238,7 @@ fn add_fact(
     Ok(())
 }
 
-/// Adds a line to the calls read so far, or returns what is wrong with it.
+/// Adds a line to the calls read so far, or describes its error.
 fn add_line(calls: &mut Vec<Recorded>, line: Line) -> Result<(), String> {
     let item = line.read_item();
     if let (Some(number), Some(request)) = (line.call, line.request) {
@@ -286,7 +283,7 @@ impl ModelProvider for Replayer {
         if let Some(id) = self.fact(facts::RESOLVED, name) {
             return id;
         }
-        // A request without a model means the one that was recorded.
+        // A request without a model gets the recorded one.
         match self.calls.first() {
             Some(first) if name == "default" => first.asked.model.clone(),
             _ => self.catalogue.resolve(name),
@@ -357,7 +354,7 @@ impl Stream for Replay {
     }
 }
 
-/// The item with this machine's values where their marks stand.
+/// Returns the item with this machine's values in place of their marks.
 fn expand(item: &ModelItem, scrub: &Scrub) -> ModelItem {
     let mut item = item.clone();
     if !scrub.expands() {
@@ -383,7 +380,7 @@ fn expand(item: &ModelItem, scrub: &Scrub) -> ModelItem {
         },
         _ => {}
     }
-    // A frame may hold JSON inside a JSON string: it is written anew rather than expanded.
+    // A frame may contain JSON inside a JSON string: it is written anew rather than expanded.
     let changed = item.event != before;
     item.raw = item.raw.as_ref().map(|raw| if changed { wire::event_json(&item.event) } else { json(raw) });
     item

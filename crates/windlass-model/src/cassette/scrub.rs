@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 type Rewrite = Arc<dyn Fn(&str) -> String + Send + Sync>;
 
-/// What is taken out of a cassette, and what stands there instead.
+/// Values to remove from a cassette, and their replacements.
 ///
-/// Keys of known providers, bearer tokens and values of `authorization` and
-/// `x-api-key` headers are always taken out (`{{KEY}}`), also when a stream splits
-/// them between deltas. Signatures of thinking are opaque and stay.
+/// Keys of known providers, bearer tokens and values of `authorization` and `x-api-key` headers are always removed
+/// (`{{KEY}}`), even if a stream splits them between deltas. Signatures of thinking are opaque and stay.
 ///
 /// ```
 /// # mod windlass { pub use windlass_model as testing; }
@@ -40,21 +39,20 @@ impl fmt::Debug for Scrub {
 }
 
 impl Scrub {
-    /// Takes out keys only.
+    /// Returns a scrub that removes keys only.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes out a secret; `{{NAME}}` stands for it, on replay too.
+    /// Removes a secret; `{{NAME}}` replaces it, on replay too.
     #[must_use]
     pub fn secret(mut self, name: &str, value: &str) -> Self {
         self.add(name, value);
         self
     }
 
-    /// Takes out a value that differs from machine to machine, such as the home
-    /// directory. `{{NAME}}` stands for it in the cassette. On replay, with the
-    /// same name and that machine's value, the value comes back.
+    /// Removes a value that differs from machine to machine, such as the home directory. `{{NAME}}` replaces it in the
+    /// cassette. On replay, with the same name and that machine's value, the value is restored.
     #[must_use]
     pub fn place(mut self, name: &str, value: &str) -> Self {
         if !value.is_empty() {
@@ -64,16 +62,15 @@ impl Scrub {
         self
     }
 
-    /// Rewrites what is sent before it is written or compared, to take out what
-    /// differs from run to run (dates, durations, process ids). It is given each
-    /// text of a system section and the JSON of each content block.
+    /// Rewrites requests before they are written or compared, to remove values that differ from run to run (dates,
+    /// durations, process ids). The function gets each text of a system section and the JSON of each content block.
     #[must_use]
     pub fn rewrite(mut self, rewrite: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
         self.rewrites.push(Arc::new(rewrite));
         self
     }
 
-    /// A folder in which a session keeps large results is a place. The first one is `RESULTS`.
+    /// Adds a folder for large results as a place. The name of the first one is `RESULTS`.
     pub(super) fn add_results(&mut self, folder: &str) {
         if folder.is_empty() || self.places.iter().any(|(_, value)| value == folder) {
             return;
@@ -98,13 +95,13 @@ impl Scrub {
         self.needles.push(Needle { value: value.to_owned(), mark });
     }
 
-    /// Text of a request as it is written and compared.
+    /// Returns text of a request as it is written and compared.
     pub(super) fn request_text(&self, text: &str) -> String {
         let text = self.clean(text);
         self.rewrites.iter().fold(text, |text, rewrite| rewrite(&text))
     }
 
-    /// Text without secrets and places.
+    /// Returns text without secrets and places.
     pub(super) fn clean(&self, text: &str) -> String {
         let mut pieces = [text.to_owned()];
         self.clean_pieces(&mut pieces);
@@ -112,8 +109,8 @@ impl Scrub {
         text
     }
 
-    /// Cleans a text that is split into pieces. What is taken out may lie across
-    /// pieces; its mark goes to the piece in which it begins.
+    /// Cleans a text that is split into pieces. A removed value may extend across pieces; its mark goes to the piece in
+    /// which it begins.
     pub(super) fn clean_pieces(&self, pieces: &mut [String]) {
         let text = pieces.concat();
         let cuts = self.cuts(&text);
@@ -147,12 +144,12 @@ impl Scrub {
         cuts
     }
 
-    /// Puts the places of this machine where their marks stand.
+    /// Restores the places of this machine in the position of their marks.
     pub(super) fn expand(&self, text: &str) -> String {
         self.places.iter().fold(text.to_owned(), |text, (mark, value)| text.replace(mark, value))
     }
 
-    /// As [`Scrub::expand`], inside the strings of JSON text.
+    /// Restores places like [`Scrub::expand`], inside the strings of JSON text.
     pub(super) fn expand_json(&self, text: &str) -> String {
         self.places.iter().fold(text.to_owned(), |text, (mark, value)| text.replace(mark, &escaped(value)))
     }
@@ -166,13 +163,13 @@ fn mark(name: &str) -> String {
     format!("{{{{{name}}}}}")
 }
 
-/// The value as it stands inside a JSON string.
+/// Returns the value as encoded inside a JSON string.
 fn escaped(value: &str) -> String {
     let json = serde_json::to_string(value).unwrap_or_default();
     json.strip_prefix('"').and_then(|json| json.strip_suffix('"')).unwrap_or_default().to_owned()
 }
 
-/// The part of a text that lies in a range, with marks where cuts begin.
+/// Returns the part of a text in a range, with marks at the beginnings of cuts.
 fn without(text: &str, range: Range<usize>, cuts: &[(Range<usize>, &str)]) -> String {
     let mut out = String::with_capacity(range.len());
     let mut at = range.start;
@@ -187,7 +184,7 @@ fn without(text: &str, range: Range<usize>, cuts: &[(Range<usize>, &str)]) -> St
     out
 }
 
-/// How keys of providers begin, and how much must follow to make one.
+/// Prefixes of provider keys, with the minimum number of further characters.
 const PREFIXES: &[(&str, usize)] = &[
     ("sk-", 16),
     ("ghp_", 16),
@@ -201,13 +198,13 @@ const PREFIXES: &[(&str, usize)] = &[
     ("AIza", 16),
 ];
 
-/// Headers whose values must not be seen.
+/// Headers with secret values.
 const HEADERS: &[&str] = &["authorization", "x-api-key"];
 
-/// What may stand between the name of such a header and its value, also inside JSON in JSON.
+/// Characters between the name of such a header and its value, also inside JSON in JSON.
 const GAP: [char; 6] = [' ', ':', '=', '"', '\'', '\\'];
 
-/// Where keys stand in a text.
+/// Returns the ranges of keys in a text.
 fn keys(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     for (prefix, least) in PREFIXES {
@@ -248,7 +245,7 @@ fn keys(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The length of the characters of which keys are made.
+/// Returns the length of the leading characters that keys consist of.
 fn token_len(text: &str) -> usize {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.~+/=".contains(byte);
     text.as_bytes().iter().take_while(|byte| is_part(byte)).count()

@@ -13,7 +13,7 @@ use windlass_types::{
     Utilization,
 };
 
-/// A file that the test can read while the recorder holds it.
+/// A file that the test can read while the recorder writes it.
 #[derive(Clone, Default)]
 struct Tape(Arc<Mutex<Vec<u8>>>);
 
@@ -44,7 +44,7 @@ fn play(model: &dyn ModelProvider, request: &ModelRequest) -> Played {
     Ok(stream.collect().now_or_never().expect("nothing to wait for"))
 }
 
-/// What was played, comparable.
+/// Returns the played items in a comparable form.
 fn shown(played: &Played) -> String {
     format!("{played:?}")
 }
@@ -173,7 +173,7 @@ fn a_divergence_is_named() {
         assert_eq!(error.kind, ModelErrorKind::Replay);
         let start = format!("request 1 differs from the cassette at {expected}");
         assert!(error.message.starts_with(&start), "{error}\n{start}");
-        // The place in the cassette is not lost.
+        // The position in the cassette is not lost.
         assert!(play(&replayer, &recorded).is_ok());
         let error = error_of(play(&replayer, &recorded));
         assert!(error.message.starts_with("the cassette ends after request 1, and there is another one"), "{error}");
@@ -330,7 +330,7 @@ fn a_tape_that_cannot_be_written_stops_the_recording() {
     assert_eq!(recorder.finish().unwrap_err().kind(), io::ErrorKind::StorageFull);
 }
 
-/// A provider that streams what it is given, sensible or not.
+/// A provider that streams given items, sensible or not.
 #[derive(Debug)]
 struct Canned(Vec<ModelItem>);
 
@@ -402,7 +402,7 @@ fn any_event() -> impl Strategy<Value = ModelEvent> {
 }
 
 proptest! {
-    /// Whatever a provider streams comes back as it was, frames and their white space included.
+    /// All items of a provider are replayed unchanged, frames and their white space included.
     #[test]
     fn any_items_survive(
         events in prop::collection::vec((any_event(), 0..3), 0..12),

@@ -1,4 +1,4 @@
-//! The tables.
+//! Tables of models.
 //!
 //! Sources, read in November 2026:
 //! - windows, output limits, rates and kinds of thinking: Anthropic, "Models overview" and the
@@ -8,12 +8,12 @@
 //! - efforts: Anthropic, "Effort", <https://platform.claude.com/docs/en/build-with-claude/effort>;
 //! - default outputs: what is usual for agents on each family; the vendor names none.
 //!
-//! A rate that no source gives is left out: the model then has no price.
+//! A rate without a source is left out: the model then has no price.
 
 use crate::{Abilities, ModelRow, ModelSource};
 use windlass_types::{Effort, LongPrompt, Price};
 
-/// The model of a user who names none.
+/// Model of a user who names none.
 pub const DEFAULT_MODEL: &str = "claude-opus-5-5";
 
 const UP_TO_HIGH: &[Effort] = &[Effort::Low, Effort::Medium, Effort::High];
@@ -37,7 +37,7 @@ const OVERVIEW: ModelSource = ModelSource::new(PRICING, "2026-11-23");
 
 const ADAPTIVE: Abilities = Abilities::media().adaptive(&Effort::ALL);
 
-/// A model that decides itself how much to reason; its rates in billionths of a dollar for a token.
+/// Returns a model that decides itself how much to reason; rates in nano US dollars per token.
 const fn adaptive(id: &'static str, default_output: u32, input: u64, output: u64) -> ModelRow {
     ModelRow::new(id, OVERVIEW)
         .limits(1_000_000, 128_000)
@@ -54,7 +54,7 @@ const fn budgeted(id: &'static str, max_output: u32, input: u64, output: u64) ->
         .price(Price::new(input, output))
 }
 
-/// The price of an adaptive model whose cache reads do not cost a tenth of the input rate.
+/// Sets the price of an adaptive model whose cache reads do not cost a tenth of the input rate.
 const fn read_at(row: ModelRow, cache_read: u64) -> ModelRow {
     match row.price {
         Some(price) => row.price(price.with_cache_read(cache_read)),
@@ -62,11 +62,11 @@ const fn read_at(row: ModelRow, cache_read: u64) -> ModelRow {
     }
 }
 
-/// Sonnet 4 and 4.5 cost more beyond 200,000 tokens, which only the beta reaches.
+/// Price of Sonnet 4 and 4.5 beyond 200,000 tokens, which only the beta reaches.
 const SONNET_LONG: &[LongPrompt] = &[LongPrompt::new(200_000, Price::new(6_000, 22_500))];
 const HAIKU_LONG: &[LongPrompt] = &[LongPrompt::new(100_000, Price::new(500, 2_500))];
 
-/// Models that differ by their date only.
+/// Families: models of one family differ by their date only.
 pub(super) const FAMILIES: &[ModelRow] = &[
     read_at(adaptive("claude-fable-5-1", 128_000, 10_000, 50_000), 250).aliases(&["fable"]),
     read_at(adaptive("claude-mythos-5-1", 128_000, 10_000, 50_000), 250),

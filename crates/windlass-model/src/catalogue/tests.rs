@@ -40,7 +40,7 @@ fn limits_are_those_of_the_family() {
         ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", 200_000, 64_000, 32_000),
         ("anthropic/claude-opus-4-1", 200_000, 32_000, 32_000),
         ("claude-opus-4-20250514", 200_000, 32_000, 32_000),
-        // Not known: careful.
+        // Unknown models: conservative.
         ("claude-opus-5-9", 200_000, 32_000, 32_000),
         ("claude-opus-55", 200_000, 32_000, 32_000),
         ("llama", 128_000, 8_192, 8_192),
@@ -66,7 +66,7 @@ fn an_unknown_version_has_no_price() {
 #[test]
 fn prices_are_those_published() {
     let catalogue = Catalogue::new();
-    // Dollars for a million tokens: input, output, cache write, for one hour, cache read.
+    // US dollars per million tokens: input, output, cache write, for one hour, cache read.
     for (model, rates) in [
         ("claude-opus-5-5", [4.0, 20.0, 5.0, 8.0, 0.20]),
         ("claude-sonnet-5-5", [2.0, 10.0, 2.5, 4.0, 0.10]),
@@ -125,7 +125,7 @@ fn long_windows_hold_more_images() {
     let count = |model| catalogue.info(model).media.count;
     assert_eq!((count("claude-opus-5-5"), count("claude-sonnet-4-5[1m]")), (540, 540));
     assert_eq!((count("claude-sonnet-4-5"), count("llama")), (90, 90));
-    // What the user says of the window is no word on images.
+    // The user's value for the window does not affect images.
     let window = ModelOverride::new().context_window(1_000_000);
     assert_eq!(Catalogue::new().with_override("llama", window).info("llama").media, MediaLimits::default());
 }

@@ -23,7 +23,7 @@ fn what_the_user_says_counts_behind_a_router() {
     assert_ne!(provider.model_info("a/mine").context_window, 64_000);
     assert_eq!(provider.similar_models("fasst"), ["fast"]);
     assert!(provider.similar_models("fast").is_empty());
-    // The name has the price that the user gave, whatever answers.
+    // The name has the price set by the user, whatever answers.
     assert_eq!(provider.answering_model("b/mine", "claude-opus-5-5"), None);
 }
 

@@ -34,7 +34,7 @@ fn a_prefix_chooses_and_the_first_has_the_rest() {
     futures_executor::block_on(async {
         assert_eq!(text(&router, "m").await, "one");
         assert_eq!(text(&router, "two/vendor/m").await, "two");
-        // A slash in the name of a model is no prefix.
+        // A slash in the name of a model is not a prefix.
         assert_eq!(text(&router, "vendor/m").await, "one");
     });
     assert_eq!(asked.requests().first().unwrap().model, "vendor/m", "the provider sees its own name");

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use std::time::Duration;
 use windlass_types::{ContentBlock, JsonText, ModelErrorKind, RateLimit, StopReason, Usage};
 
-/// Why a text is not a script.
+/// Reason why a text is not a script.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a script: {0}")]
 pub struct ScriptError(String);
@@ -87,7 +87,7 @@ impl Script {
         Self::from_json_with(text, &[])
     }
 
-    /// Reads a script from JSON in which each `${name}` inside a string stands for a value.
+    /// Reads a script from JSON in which each `${name}` inside a string is replaced by a value.
     ///
     /// ```
     /// # use windlass_model::Script;
@@ -98,7 +98,7 @@ impl Script {
     /// ```
     ///
     /// # Errors
-    /// As [`Script::from_json`].
+    /// Same as [`Script::from_json`].
     pub fn from_json_with(text: &str, values: &[(&str, &str)]) -> Result<Self, ScriptError> {
         let mut text = text.to_owned();
         for (name, value) in values {

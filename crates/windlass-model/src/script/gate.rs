@@ -4,10 +4,9 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// A point of a script at which its model waits until a test lets it continue.
+/// A point of a script at which its model waits until a test opens it.
 ///
-/// Shut at first; once opened it stays open. Clones share the gate. It needs no
-/// runtime.
+/// Shut at first; once opened it stays open. Clones share the gate. It needs no runtime.
 #[derive(Debug, Clone, Default)]
 pub struct Gate(Arc<Mutex<GateState>>);
 
@@ -31,7 +30,7 @@ impl GateState {
 }
 
 impl Gate {
-    /// A shut gate.
+    /// Returns a shut gate.
     pub fn new() -> Self {
         Self::default()
     }
@@ -43,12 +42,12 @@ impl Gate {
         state.wake();
     }
 
-    /// How often a model has come to the gate, waiting or not.
+    /// Returns the number of times that a model has reached the gate, waiting or not.
     pub fn arrived(&self) -> usize {
         self.state().arrived
     }
 
-    /// Waits until models have come to the gate this often. Cancel safe.
+    /// Waits until models have reached the gate this often. Cancel safe.
     pub async fn wait_arrived(&self, count: usize) {
         poll_fn(|cx| {
             let mut state = self.state();
@@ -66,7 +65,7 @@ impl Gate {
         poll_fn(|cx| self.poll_pass(cx, &mut arrived)).await;
     }
 
-    /// Waits for the gate; `arrived` is the caller's own and false at first.
+    /// Waits for the gate; `arrived` is the caller's own state and `false` at first.
     pub(super) fn poll_pass(&self, cx: &Context<'_>, arrived: &mut bool) -> Poll<()> {
         let mut state = self.state();
         if !std::mem::replace(arrived, true) {

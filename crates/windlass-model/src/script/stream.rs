@@ -1,4 +1,4 @@
-//! The stream of one scripted turn.
+//! Stream of one scripted turn.
 
 use super::Gate;
 use crate::{ModelError, wire};
@@ -19,7 +19,7 @@ pub(super) struct Pacing {
     pub(super) sleep: Arc<dyn Fn(Duration) -> Sleep + Send + Sync>,
 }
 
-/// What one turn does, step by step.
+/// A step of one turn.
 #[derive(Debug)]
 pub(super) enum Play {
     Event(ModelEvent),

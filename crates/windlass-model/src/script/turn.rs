@@ -11,7 +11,7 @@ use windlass_types::{
     StreamDelta, ToolUseId, Usage,
 };
 
-/// One answer of a [`ScriptedModel`](crate::ScriptedModel): blocks, and how the stream ends.
+/// One answer of a [`ScriptedModel`](crate::ScriptedModel): blocks, and the end of the stream.
 ///
 /// Events of a turn are counted from zero: the start of the message, then for
 /// each block its start, its deltas and its stop, then the stop reason and the
@@ -43,7 +43,7 @@ enum Scripted {
 struct Failure {
     kind: ModelErrorKind,
     message: Option<String>,
-    /// `None`: the request is refused; else the stream breaks after so many events.
+    /// `None`: the request is refused; else the number of events after which the stream breaks.
     after: Option<usize>,
     status: Option<u16>,
     retry_after: Option<Duration>,
@@ -52,7 +52,7 @@ struct Failure {
 }
 
 impl ScriptedTurn {
-    /// An answer without blocks, which ends the turn.
+    /// Returns an answer without blocks, which ends the turn.
     pub fn new() -> Self {
         Self::default()
     }
@@ -71,8 +71,8 @@ impl ScriptedTurn {
         self
     }
 
-    /// Adds a tool use with an id of its own (`toolu_script_0_1` is call 1 of
-    /// turn 0). An input that cannot be JSON makes the request fail.
+    /// Adds a tool use with a generated id (`toolu_script_0_1` is call 1 of turn 0). An input that cannot be JSON makes
+    /// the request fail.
     #[must_use]
     pub fn tool_use(self, name: impl Into<String>, input: impl Serialize) -> Self {
         self.call(None, name.into(), &input)
@@ -113,28 +113,28 @@ impl ScriptedTurn {
         self
     }
 
-    /// Sets the message's id. Without this it is `msg_script_` and the turn's number.
+    /// Sets the message's id. Default: `msg_script_` and the turn's number.
     #[must_use]
     pub fn id(mut self, id: impl Into<MessageId>) -> Self {
         self.id = Some(id.into());
         self
     }
 
-    /// Sets the model that claims to answer. Without this it is the one asked for.
+    /// Sets the model named in the answer. Default: the requested one.
     #[must_use]
     pub fn model(mut self, model: impl Into<String>) -> Self {
         self.model = Some(model.into());
         self
     }
 
-    /// Sets the usage. Without this it is estimated, a token for four bytes.
+    /// Sets the usage. Default: an estimate, a token for four bytes.
     #[must_use]
     pub fn usage(mut self, usage: Usage) -> Self {
         self.usage = Some(usage);
         self
     }
 
-    /// Sets the stop reason. Without this it is `tool_use` when there is a tool use, else `end_turn`.
+    /// Sets the stop reason. Default: `tool_use` when there is a tool use, else `end_turn`.
     #[must_use]
     pub fn stop_reason(mut self, reason: StopReason) -> Self {
         self.stop_reason = Some(reason);
@@ -205,7 +205,7 @@ impl ScriptedTurn {
         self
     }
 
-    /// Adds the wait that the provider asks for to the failure set before.
+    /// Adds the wait requested by the provider to the failure set before.
     #[must_use]
     pub fn retry_after(mut self, wait: Duration) -> Self {
         if let Some(failure) = &mut self.failure {
@@ -214,7 +214,7 @@ impl ScriptedTurn {
         self
     }
 
-    /// Adds to the failure set before whether the provider wants the request repeated.
+    /// Adds the retry decision of the provider to the failure set before.
     #[must_use]
     pub fn should_retry(mut self, should_retry: bool) -> Self {
         if let Some(failure) = &mut self.failure {
@@ -223,7 +223,7 @@ impl ScriptedTurn {
         self
     }
 
-    /// Adds to the failure set before that it certainly reached no model, so that nothing is billed.
+    /// Marks the failure set before as one that certainly reached no model, so that nothing is billed.
     #[must_use]
     pub fn unbilled(mut self) -> Self {
         if let Some(failure) = &mut self.failure {
@@ -239,8 +239,8 @@ impl ScriptedTurn {
         self
     }
 
-    /// Reports how much of the subscription's allowance is used: before the message, where it does not count as an
-    /// event, or with the refusal of [`fail`](Self::fail).
+    /// Reports the used share of the subscription's rate limit: before the message, without counting as an event, or
+    /// with the refusal of [`fail`](Self::fail).
     #[must_use]
     pub fn rate_limit(mut self, limit: RateLimit) -> Self {
         self.rate_limit = Some(limit);
@@ -251,7 +251,7 @@ impl ScriptedTurn {
         self.gates.iter().filter(|(at, _)| at.is_none()).map(|(_, gate)| gate)
     }
 
-    /// The steps of the answer.
+    /// Returns the steps of the answer.
     pub(super) fn answer(
         self,
         number: usize,
@@ -349,7 +349,7 @@ impl Failure {
     }
 }
 
-/// The text in pieces of so many characters; none for an empty text.
+/// Splits the text into pieces of `chars` characters; none for an empty text.
 fn pieces(text: &str, chars: usize) -> impl Iterator<Item = String> + '_ {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use windlass_types::{JsonText, StreamDelta};
 
-/// More than what stands around the text.
+/// Upper bound of the bytes around the text.
 const FRAME: usize = 112;
 
-/// The frame of a delta of text, reasoning or tool input, as the serialiser writes it. `None` for other deltas.
+/// Returns the frame of a delta of text, reasoning or tool input, as the serialiser writes it. `None` for other deltas.
 pub(super) fn write(index: usize, delta: &StreamDelta) -> Option<JsonText> {
     let (kind, text) = match delta {
         StreamDelta::Text(text) => ("\"text_delta\",\"text\":", text),
@@ -19,7 +19,7 @@ pub(super) fn write(index: usize, delta: &StreamDelta) -> Option<JsonText> {
     out.push_str("{\"type\":\"content_block_delta\",\"index\":");
     match index {
         0 => out.push('0'),
-        // Text takes all that is written to it.
+        // Writing to a string cannot fail.
         index => write!(out, "{index}").ok()?,
     }
     out.push_str(",\"delta\":{\"type\":");

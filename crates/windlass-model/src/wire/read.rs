@@ -1,4 +1,4 @@
-//! Frames, read back as events.
+//! Reading of frames as events.
 
 use serde::Deserialize;
 use serde::de::Error as _;
@@ -75,7 +75,7 @@ struct ReadStop {
     stop_reason: Option<StopReason>,
 }
 
-/// The event of one frame's data.
+/// Reads the event of one frame's data.
 pub(crate) fn read_event(text: &str) -> serde_json::Result<ModelEvent> {
     let read: Read<'_> = serde_json::from_str(text)?;
     let index = || read.index.ok_or_else(|| serde_json::Error::missing_field("index"));
@@ -126,7 +126,7 @@ fn start_of(block: ContentBlock, whole: bool) -> BlockStart {
 }
 
 fn read_delta(text: &str) -> serde_json::Result<StreamDelta> {
-    // By itself: an enum by tag would read its exact text as a tree.
+    // Read separately: an enum by tag would read its exact text as a tree.
     if text.starts_with(r#"{"type":"replay_delta""#) {
         return serde_json::from_str(text).map(|read: ReadReplay| StreamDelta::Replay(read.replay));
     }
