@@ -5,7 +5,7 @@ use crate::model_id::is_same_model;
 use std::sync::Arc;
 use windlass_types::{Api, ContentBlock, Message, Origin, Role, SharedMessage};
 
-/// Stands for a message of which another model can read nothing.
+/// Replacement for a message of which another model can read nothing.
 const NO_CONTENT: &str = "(no content)";
 
 /// Returns the messages as one model can read them.

@@ -13,7 +13,6 @@
 //! [`JsonlStore::search`] finds sessions by their texts, page by page. With the feature `index` it uses an index beside
 //! the logs, which is derived from them and never required; otherwise it reads the logs.
 //!
-//!
 //! [`FileCheckpoints`] keeps the earlier contents of the files of one session, from before changes by its tools, beside
 //! its log.
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -14,9 +14,9 @@ const OVERLAP: usize = 2 * LONGEST_VALUE;
 pub struct MaskStream {
     masks: Masks,
     scan: Scan,
-    /// The word that has not ended.
+    /// Word that has not ended.
     held: String,
-    /// The character before it, if its beginning has left.
+    /// Character before the held text, if the beginning of the word was already passed on.
     previous: Option<char>,
     /// `true` if the rest of the word belongs to a replaced secret.
     swallows: bool,
