@@ -1,10 +1,11 @@
-//! Questions to the person: permission for a call, questions of the model, approval of a plan.
+//! Questions to the person: permission for a call, questions of the model and of MCP servers, approval of a plan.
 //!
 //! A dialog is a pure state machine. It takes keys and gives an answer; its rows are plain text that is safe to show.
 //! Keys that were typed before a dialog could be read never answer it: they are handed back for the prompt.
 
 mod choice;
 mod content;
+mod elicitation;
 mod form;
 mod guard;
 mod pager;
@@ -12,6 +13,7 @@ mod permission;
 mod plan;
 mod reading;
 
+pub use elicitation::{ElicitationDialog, ElicitationError, ElicitationQuestion, ElicitationReply, ElicitationSubject};
 pub use form::QuestionForm;
 pub use permission::PermissionDialog;
 pub use plan::PlanDialog;
@@ -102,6 +104,13 @@ pub enum DialogResult {
     Passed(TerminalInput),
     /// The question is answered.
     Answered(DialogAnswer),
+    /// The question of an MCP server with this id has a reply.
+    Replied {
+        /// Id that the question was asked with.
+        id: QuestionId,
+        /// Reply for the server.
+        reply: ElicitationReply,
+    },
     /// Open an external editor with this text. Report [`Dialogs::edited`].
     OpenEditor(String),
 }
@@ -111,6 +120,7 @@ pub enum DialogResult {
 pub(crate) enum DialogOutcome {
     Taken,
     Answered(PermissionAnswer, Option<String>),
+    Replied(ElicitationReply),
     OpenEditor(String),
 }
 
@@ -124,6 +134,8 @@ pub enum Dialog {
     Form(Box<QuestionForm>),
     /// Approval of a plan.
     Plan(Box<PlanDialog>),
+    /// A question of an MCP server.
+    Elicitation(Box<ElicitationDialog>),
 }
 
 impl Dialog {
@@ -149,6 +161,7 @@ impl Dialog {
             Self::Permission(dialog) => dialog.resize(columns, rows),
             Self::Form(dialog) => dialog.resize(columns, rows),
             Self::Plan(dialog) => dialog.resize(columns, rows),
+            Self::Elicitation(dialog) => dialog.resize(columns, rows),
         }
     }
 
@@ -157,6 +170,7 @@ impl Dialog {
             Self::Permission(dialog) => dialog.view(),
             Self::Form(dialog) => dialog.view(),
             Self::Plan(dialog) => dialog.view(),
+            Self::Elicitation(dialog) => dialog.view(),
         }
     }
 
@@ -165,6 +179,7 @@ impl Dialog {
             Self::Permission(dialog) => dialog.handle(input, keymap),
             Self::Form(dialog) => dialog.handle(input, keymap),
             Self::Plan(dialog) => dialog.handle(input, keymap),
+            Self::Elicitation(dialog) => dialog.handle(input, keymap),
         }
     }
 
@@ -180,6 +195,7 @@ impl Dialog {
             Self::Permission(dialog) => dialog.written(),
             Self::Form(dialog) => dialog.written(),
             Self::Plan(dialog) => dialog.written(),
+            Self::Elicitation(dialog) => dialog.written(),
         }
     }
 }
@@ -216,7 +232,25 @@ impl Dialogs {
     /// Adds a question. It is shown when those before it are answered.
     pub fn ask(&mut self, request: &PermissionRequest, now: Duration) {
         let id = request.id.clone();
-        self.waiting.push_back((id, Dialog::new(request)));
+        self.push(id, Dialog::new(request), now);
+    }
+
+    /// Adds a question of an MCP server under an id that no other question has.
+    ///
+    /// # Errors
+    /// The question cannot be shown: it is to be declined.
+    pub fn elicit(
+        &mut self,
+        id: QuestionId,
+        question: &ElicitationQuestion,
+        now: Duration,
+    ) -> Result<(), ElicitationError> {
+        self.push(id, Dialog::Elicitation(Box::new(ElicitationDialog::new(question)?)), now);
+        Ok(())
+    }
+
+    fn push(&mut self, id: QuestionId, dialog: Dialog, now: Duration) {
+        self.waiting.push_back((id, dialog));
         if self.waiting.len() == 1 {
             self.show(now);
         }
@@ -293,12 +327,22 @@ impl Dialogs {
             DialogOutcome::OpenEditor(text) => DialogResult::OpenEditor(text),
             DialogOutcome::Answered(answer, comment) => {
                 let answer = DialogAnswer { id: id.clone(), answer, comment };
-                self.waiting.pop_front();
-                self.guard.typed(now);
-                self.show(now);
+                self.next(now);
                 DialogResult::Answered(answer)
             }
+            DialogOutcome::Replied(reply) => {
+                let id = id.clone();
+                self.next(now);
+                DialogResult::Replied { id, reply }
+            }
         }
+    }
+
+    /// Removes the first question and shows the next one.
+    fn next(&mut self, now: Duration) {
+        self.waiting.pop_front();
+        self.guard.typed(now);
+        self.show(now);
     }
 
     /// The text that an external editor gave back; `None` leaves the text as it was.

@@ -203,7 +203,7 @@ fn subject(tool: &str) -> &'static str {
 }
 
 /// The fields of an object in their order.
-struct OrderedFields(Vec<(String, JsonText)>);
+pub(super) struct OrderedFields(pub(super) Vec<(String, JsonText)>);
 
 impl<'de> Deserialize<'de> for OrderedFields {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -113,7 +113,8 @@ impl QuestionForm {
             }
         }
         self.own_rows(question, state, &mut body, &mut caret);
-        self.scrolled(&title, body, caret)
+        let hint = "Enter: choose. Space: mark. Tab: next question. Esc: no answer.";
+        scrolled(&title, body, hint, caret, (self.columns, self.rows))
     }
 
     fn own_rows(
@@ -138,18 +139,6 @@ impl QuestionForm {
             let before = if at == 0 { first.clone() } else { " ".repeat(width) };
             body.push(DialogRow::new(kind, before + &row.text));
         }
-    }
-
-    /// Title, as many rows of the body as fit around the caret, and the hint.
-    fn scrolled(&self, title: &str, mut body: Vec<DialogRow>, caret: (usize, usize)) -> DialogView {
-        let most = self.rows.saturating_sub(2).max(1);
-        let top = caret.0.saturating_add(2).min(body.len()).saturating_sub(most);
-        body.truncate(top.saturating_add(most));
-        let mut rows = vec![DialogRow::new(DialogRowKind::Title, cut(title, self.columns))];
-        rows.extend(body.into_iter().skip(top));
-        let hint = "Enter: choose. Space: mark. Tab: next question. Esc: no answer.";
-        rows.push(DialogRow::new(DialogRowKind::Hint, cut(hint, self.columns)));
-        DialogView { rows, caret: Some((caret.0.saturating_sub(top).saturating_add(1), caret.1)) }
     }
 
     pub(super) fn handle(&mut self, input: &TerminalInput, keymap: &Keymap) -> DialogOutcome {
@@ -287,7 +276,30 @@ fn toggle(question: &FormQuestion, state: &mut FormState, at: usize) {
     }
 }
 
-fn mark(is_multiple: bool, is_selected: bool, is_chosen: bool) -> &'static str {
+/// Title, as many rows of the body as fit around the caret, and the hint, on a screen of so many columns and rows.
+pub(super) fn scrolled(
+    title: &str,
+    mut body: Vec<DialogRow>,
+    hint: &str,
+    caret: (usize, usize),
+    (columns, rows): (usize, usize),
+) -> DialogView {
+    let most = rows.saturating_sub(2).max(1);
+    let top = caret.0.saturating_add(2).min(body.len()).saturating_sub(most).min(caret.0);
+    body.truncate(top.saturating_add(most));
+    let mut rows = vec![DialogRow::new(DialogRowKind::Title, cut(title, columns))];
+    rows.extend(body.into_iter().skip(top));
+    rows.push(DialogRow::new(DialogRowKind::Hint, cut(hint, columns)));
+    DialogView { rows, caret: Some((caret.0.saturating_sub(top).saturating_add(1), caret.1)) }
+}
+
+/// The mark and the kind of a row that is selected, or not.
+pub(super) fn marked(is_selected: bool) -> (&'static str, DialogRowKind) {
+    if is_selected { ("> ", DialogRowKind::Selected) } else { ("  ", DialogRowKind::Choice) }
+}
+
+/// The mark of an option.
+pub(super) fn mark(is_multiple: bool, is_selected: bool, is_chosen: bool) -> &'static str {
     match (is_multiple, is_selected, is_chosen) {
         (true, true, true) => "> [x] ",
         (true, true, false) => "> [ ] ",
