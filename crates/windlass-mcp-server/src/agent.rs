@@ -1,4 +1,4 @@
-//! An agent as one tool.
+//! Agent as one tool.
 
 use crate::{Client, McpService, ServedCall, ServedTool, question};
 use async_trait::async_trait;
@@ -12,19 +12,20 @@ use windlass::{
     Event, EventKind, JsonText, Outcome, PermissionRequest, Permissions, RunResult, SessionBuilder, ToolOutput,
 };
 
-/// How long one may take until its client has to ask how it is, if it can.
+/// Duration of a call after which it becomes a task that its client polls, if the client can.
 const TASK_AFTER: Duration = Duration::from_secs(10);
-/// How many tasks may run at once.
+/// Maximum number of concurrent tasks.
 const MOST_TASKS: usize = 8;
 
 const INPUT: &str = r#"{"type":"object","properties":{"prompt":{"type":"string","description":"The task, with all that has to be known to do it."}},"required":["prompt"],"additionalProperties":false}"#;
 
 const OUTPUT: &str = r#"{"type":"object","properties":{"result":{"type":"string"},"is_error":{"type":"boolean"},"session_id":{"type":"string"},"turns":{"type":"integer"},"cost_usd":{"type":"string"}},"required":["result","is_error","session_id","turns","cost_usd"]}"#;
 
-/// A whole agent as one tool: it takes a prompt, works on it in a session of its own, and returns its last words.
+/// Whole agent as one tool: it takes a prompt, works on it in a session of its own, and returns its last words.
 ///
-/// What its tools do is progress for the client. A question of its permission gate goes to the client's user. A call that is
-/// cancelled stops the run. One that takes longer than ten seconds becomes a [task](ServedTool::with_task). At most 8 tasks run at once; others are refused.
+/// The client sees the agent's tool calls as progress. A question of its permission gate goes to the client's user. A
+/// cancelled call stops the run. A call that takes longer than ten seconds becomes a [task](ServedTool::with_task). At
+/// most 8 tasks run at once; others are refused.
 pub struct AgentTool {
     tool: ServedTool,
     permissions: Permissions,
@@ -43,13 +44,14 @@ struct Output<'a> {
     is_error: bool,
     session_id: &'a str,
     turns: u32,
-    /// A decimal, so that it is exact.
+    /// Cost as a decimal text, so that it is exact.
     cost_usd: String,
 }
 
 impl AgentTool {
-    /// An agent of this name. `description` tells models what it is for. `session` gives the options of a session for each
-    /// task, except for permissions: those are `permissions`, whatever they say of questions.
+    /// Creates an agent of this name. `description` tells models its purpose. `session` returns the options of a
+    /// session for each task, except for permissions: `permissions` replaces them, together with their handler of
+    /// questions.
     pub fn new(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -84,7 +86,7 @@ impl AgentTool {
     }
 }
 
-/// Shows the client what the agent does.
+/// Reports the agent's tool calls to the client.
 async fn report(event: &Event, client: &Client) {
     match &event.kind {
         EventKind::ToolStarted(tool) => client.progress(&format!("{}: {}", tool.tool, tool.title)).await,

@@ -1,4 +1,4 @@
-//! Questions to the side of a client: to its user, to its model, and where its user works.
+//! Questions to the client: to its user, to its model, and about the directories of its user.
 
 use rmcp::model::{
     ClientCapabilities, ElicitResult, ElicitationAction, ElicitationCapability, FormElicitationCapability,
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass::JsonText;
 
-/// A question that a call puts to the client that made it.
+/// Question that a call puts to the client that made it.
 ///
 /// ```
 /// use windlass_mcp_server::Question;
@@ -30,34 +30,34 @@ enum Kind {
     Roots,
 }
 
-/// What a client may be able to answer.
+/// Ability of a client to answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClientAbility {
-    /// Its user fills in forms.
+    /// The user fills in forms.
     Forms,
-    /// Its user visits pages.
+    /// The user visits pages.
     Pages,
-    /// Its model writes messages.
+    /// The model of the client writes messages.
     Sampling,
-    /// It says in which directories its user works.
+    /// The client names the directories in which its user works.
     Roots,
-    /// It takes tasks, and asks how they are.
+    /// The client takes tasks, and polls them.
     Tasks,
 }
 
-/// What a client answered to a question.
+/// Answer of a client to a question.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ClientAnswer {
-    /// The answer: the values of a form, an empty object for a page that is visited, the message of a model
+    /// Answer: the values of a form, an empty object for a visited page, the message of a model
     /// (`{"role","content","model",..}`), or roots (`{"roots":[..]}`).
     Accepted(JsonText),
-    /// The user does not want to.
+    /// The user declined.
     Declined,
     /// The user left the question open.
     Cancelled,
-    /// The client cannot be asked this, or did not answer as it should.
+    /// The client does not support the question, or answered incorrectly.
     Unsupported,
 }
 
@@ -66,45 +66,46 @@ impl Question {
         Self { name: name.to_owned(), kind }
     }
 
-    /// A form for the user. `schema` is a JSON Schema of an object whose members are texts, numbers, truth values or choices.
+    /// Creates a form for the user. `schema` is a JSON Schema of an object whose members are texts, numbers, booleans
+    /// or choices.
     #[must_use]
     pub fn form(message: impl Into<String>, schema: JsonText) -> Self {
         Self::new("form", Kind::Form { message: message.into(), schema })
     }
 
-    /// A page for the user to visit. What is done there does not pass through the client.
+    /// Creates a question that asks the user to visit a page. Actions on the page do not pass through the client.
     #[must_use]
     pub fn page(message: impl Into<String>, url: impl Into<String>) -> Self {
         Self::new("page", Kind::Page { message: message.into(), url: url.into() })
     }
 
-    /// A prompt for the client's model, which writes at most `max_tokens` tokens.
+    /// Creates a prompt for the client's model, which writes at most `max_tokens` tokens.
     #[must_use]
     pub fn message(prompt: impl Into<String>, max_tokens: u32) -> Self {
         Self::new("message", Kind::Message { prompt: prompt.into(), max_tokens })
     }
 
-    /// In which directories the user works.
+    /// Creates a question about the directories in which the user works.
     #[must_use]
     pub fn roots() -> Self {
         Self::new("roots", Kind::Roots)
     }
 
-    /// Sets the name under which clients of 2026-07-28 answer it. Default: its kind. Questions that are asked together, or one
-    /// after the other by the same call, need different names.
+    /// Sets the name under which clients of 2026-07-28 answer the question. Default: its kind. Questions that one call
+    /// asks together, or one after the other, need different names.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// The name under which it is answered.
+    /// Returns the name under which the question is answered.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What a client has to be able to do.
+    /// Returns the ability that a client needs.
     #[must_use]
     pub fn needs(&self) -> ClientAbility {
         match self.kind {
@@ -115,7 +116,8 @@ impl Question {
         }
     }
 
-    /// The request that asks it; `None` if its schema is no form. `id` names a page for clients that need to know it.
+    /// Returns the request that asks the question; `None` if its schema is no form. `id` names a page for clients that
+    /// need to know it.
     pub(crate) fn request(&self, id: &str) -> Option<InputRequest> {
         let request = match &self.kind {
             Kind::Form { message, schema } => json!({
@@ -138,7 +140,7 @@ impl Question {
         serde_json::from_value(request).ok()
     }
 
-    /// What a client has answered; `None` if that is no answer to this question.
+    /// Reads the answer of a client; `None` if it does not fit the question.
     pub(crate) fn answer(&self, given: &Value) -> Option<ClientAnswer> {
         let whole = || JsonText::of(given).ok().map(ClientAnswer::Accepted);
         match self.kind {
@@ -160,11 +162,11 @@ impl Question {
 }
 
 impl ClientAbility {
-    /// Whether a client has said that it can.
+    /// `true` if a client has declared the ability.
     pub(crate) fn is_in(self, declared: &ClientCapabilities) -> bool {
         let elicitation = declared.elicitation.as_ref();
         match self {
-            // Older clients know forms alone and do not say so.
+            // Older clients only support forms and do not declare that.
             Self::Forms => elicitation.is_some_and(|known| known.form.is_some() || known.url.is_none()),
             Self::Pages => elicitation.is_some_and(|known| known.url.is_some()),
             Self::Sampling => declared.sampling.is_some(),
@@ -173,7 +175,7 @@ impl ClientAbility {
         }
     }
 
-    /// Adds it to what a client would have to declare.
+    /// Adds the ability to the capabilities that a client would have to declare.
     pub(crate) fn declare(self, declared: &mut ClientCapabilities) {
         let elicitation = |declared: &mut ClientCapabilities| declared.elicitation.take().unwrap_or_default();
         match self {

@@ -1,4 +1,4 @@
-//! What a server offers changes while clients are connected.
+//! Changes of a server's tools, prompts and resources while clients are connected.
 
 use rmcp::model::{ErrorData, ResourceUpdatedNotificationParam};
 use rmcp::service::{Peer, RoleServer, SubscriptionContext};
@@ -6,12 +6,13 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::broadcast::{self, Receiver, Sender, error::RecvError};
 
-/// Changes that a client has not taken. If there are more, it is informed that all lists have changed.
+/// Maximum number of changes that a client has not taken. Beyond it, the client is informed that all lists have
+/// changed.
 const MOST_WAITING: usize = 64;
-/// Most resources that a client of an older revision may watch.
+/// Maximum number of resources that a client of an older revision may watch.
 const MOST_WATCHED: usize = 256;
 
-/// Informs clients of changes. Cheap to clone.
+/// Sender of changes to clients. Cheap to clone.
 ///
 /// ```
 /// use windlass_mcp_server::McpServer;
@@ -36,22 +37,22 @@ impl ServedChanges {
         Self(broadcast::channel(MOST_WAITING).0)
     }
 
-    /// The list of tools has changed.
+    /// Reports a change of the list of tools.
     pub fn tools(&self) {
         self.send(Change::Tools);
     }
 
-    /// The list of prompts has changed.
+    /// Reports a change of the list of prompts.
     pub fn prompts(&self) {
         self.send(Change::Prompts);
     }
 
-    /// The list of resources or of templates has changed.
+    /// Reports a change of the list of resources or of templates.
     pub fn resources(&self) {
         self.send(Change::Resources);
     }
 
-    /// What stands at this address has changed. Clients that watch it are informed.
+    /// Reports a change of the resource at this address. Clients that watch it are informed.
     pub fn resource(&self, uri: impl Into<String>) {
         self.send(Change::Resource(uri.into()));
     }
@@ -66,7 +67,7 @@ impl ServedChanges {
     }
 }
 
-/// The resources that a client of an older revision watches.
+/// Resources that a client of an older revision watches.
 #[derive(Default)]
 pub(crate) struct Watched(Mutex<BTreeSet<String>>);
 
@@ -89,7 +90,7 @@ impl Watched {
     }
 }
 
-/// Hands changes on to a client of an older revision until it is gone.
+/// Forwards changes to a client of an older revision until it disconnects.
 pub(crate) async fn forward(mut changes: Receiver<Change>, peer: Peer<RoleServer>, watched: Arc<Watched>) {
     while let Some(batch) = next(&mut changes).await {
         for change in batch {
@@ -109,7 +110,7 @@ pub(crate) async fn forward(mut changes: Receiver<Change>, peer: Peer<RoleServer
     }
 }
 
-/// The same for a client that listens for some of them.
+/// Forwards changes to a client that subscribes to some of them.
 pub(crate) async fn tell(mut changes: Receiver<Change>, context: SubscriptionContext) {
     loop {
         let batch = tokio::select! {
@@ -119,7 +120,7 @@ pub(crate) async fn tell(mut changes: Receiver<Change>, context: SubscriptionCon
         let Some(batch) = batch else { return };
         for change in batch {
             let sink = context.sink();
-            // What was not asked for is refused here, and a client that is gone cancels.
+            // The sink refuses changes without a subscription, and a disconnected client cancels.
             let sent = match change {
                 Change::Tools => sink.notify_tool_list_changed().await,
                 Change::Prompts => sink.notify_prompt_list_changed().await,

@@ -1,4 +1,4 @@
-//! Who calls: where progress and lines of the log go, and who answers questions.
+//! Client of a call: receiver of progress and log lines, and answerer of questions.
 
 use crate::rounds::Rounds;
 use crate::{ClientAbility, ClientAnswer, Question};
@@ -13,10 +13,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use windlass::JsonText;
 
-/// Longest text of a progress report or of a line of the log, in characters.
+/// Maximum length of a progress report or of a log line, in characters.
 const LONGEST_TEXT: usize = 1000;
 
-/// The client of one call. Cheap to clone.
+/// Client of one call. Cheap to clone.
 #[derive(Clone)]
 pub struct Client(Option<Arc<Remote>>);
 
@@ -24,26 +24,26 @@ struct Remote {
     link: Mutex<Link>,
     reports: AtomicU64,
     questions: AtomicU64,
-    /// Whether a report is on its way.
+    /// `true` while a report is being sent.
     busy: AtomicBool,
-    /// The last report, for those who ask how a task stands.
+    /// Latest report, for polls of a task.
     said: Mutex<Option<String>>,
     declared: ClientCapabilities,
-    /// Present if the client cannot be asked while a call runs.
+    /// Rounds of questions, if the client cannot be asked while a call runs.
     rounds: Option<Arc<Rounds>>,
 }
 
-/// The request that is answered at the moment: a call that has asked continues with another one.
+/// Current request: a call that has asked continues with another request.
 #[derive(Clone)]
 struct Link {
     peer: Peer<RoleServer>,
-    /// Where the client wants to read progress, if it does.
+    /// Progress token, if the client wants progress.
     progress: Option<ProgressToken>,
-    /// The least important lines of the log that it wants to read, if any.
+    /// Lowest level of log lines that the client wants, if any.
     log: Option<LogLevel>,
 }
 
-/// How important a line of the log is.
+/// Level of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(clippy::exhaustive_enums, reason = "the levels of syslog")]
 #[allow(missing_docs, reason = "the names say it")]
@@ -87,19 +87,19 @@ impl LogLevel {
     }
 }
 
-/// Whether the client of a request belongs to a revision in which servers send no requests.
+/// `true` if the client of a request uses a revision in which servers send no requests.
 pub(crate) fn is_asked_in_rounds(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| !version.has_initialize())
 }
 
 impl Client {
-    /// A client that reads no progress and cannot be asked, for calls from within the program.
+    /// Creates a client that reads no progress and cannot be asked, for calls from within the program.
     #[must_use]
     pub fn none() -> Self {
         Self(None)
     }
 
-    /// The client of a request. `level` is what it has set for its connection.
+    /// Creates the client of a request. `level` is the log level that it has set for its connection.
     pub(crate) fn of(context: &RequestContext<RoleServer>, level: LogLevel, rounds: Option<Arc<Rounds>>) -> Self {
         Self(Some(Arc::new(Remote {
             link: Mutex::new(Link::of(context, level)),
@@ -112,26 +112,26 @@ impl Client {
         })))
     }
 
-    /// Goes on with another request of the same client.
+    /// Continues with another request of the same client.
     pub(crate) fn continue_with(&self, context: &RequestContext<RoleServer>, level: LogLevel) {
         if let Some(remote) = &self.0 {
             *remote.link() = Link::of(context, level);
         }
     }
 
-    /// Whether the client can ask its user to fill in a form.
+    /// `true` if the client can ask its user to fill in a form.
     #[must_use]
     pub fn can_ask(&self) -> bool {
         self.can(ClientAbility::Forms)
     }
 
-    /// Whether the client has said that it can.
+    /// `true` if the client has declared the ability.
     #[must_use]
     pub fn can(&self, ability: ClientAbility) -> bool {
         self.0.as_ref().is_some_and(|remote| ability.is_in(&remote.declared))
     }
 
-    /// Informs the client of progress, if it wants to know. At most 1,000 characters of the text are sent. Cancel safe.
+    /// Reports progress to the client, if it wants that. At most 1,000 characters of the text are sent. Cancel safe.
     pub async fn progress(&self, text: &str) {
         let Some(remote) = &self.0 else { return };
         let number = remote.reports.fetch_add(1, Ordering::Relaxed).saturating_add(1);
@@ -140,13 +140,13 @@ impl Client {
         self.report_progress(done, None, Some(text)).await;
     }
 
-    /// Informs the client of how much is `done` of a `total`, in any unit. `done` has to grow with each report of a call; use
+    /// Reports that `done` of `total` is finished, in any unit. `done` has to grow with each report of a call; use
     /// either this or [`progress`](Self::progress) in one. Cancel safe.
     pub async fn progress_of(&self, done: f64, total: f64) {
         self.report_progress(done, Some(total), None).await;
     }
 
-    /// What the client was last informed of.
+    /// Returns the latest report to the client.
     pub(crate) fn said(&self) -> Option<String> {
         self.0.as_ref().and_then(|remote| remote.said().clone())
     }
@@ -165,7 +165,8 @@ impl Client {
         }
     }
 
-    /// The same without waiting for the client. While it has not taken a report, others are left out.
+    /// Reports progress without waiting for the client. Further reports are dropped until the client has taken the
+    /// previous one.
     pub(crate) fn report(&self, text: String) {
         let Some(remote) = self.0.clone() else { return };
         if remote.link().progress.is_none() {
@@ -182,7 +183,7 @@ impl Client {
         });
     }
 
-    /// Sends a line of the log, if the client wants to read lines of this level. At most 1,000 characters are sent. Cancel safe.
+    /// Sends a log line, if the client wants lines of this level. At most 1,000 characters are sent. Cancel safe.
     #[expect(deprecated, reason = "revisions that have logs stay in use")]
     pub async fn log(&self, level: LogLevel, text: &str) {
         let Some(link) = self.0.as_ref().map(|remote| remote.link().clone()) else { return };
@@ -196,8 +197,8 @@ impl Client {
         }
     }
 
-    /// Asks the user of the client to fill in a form, see [`Question::form`]. Waits as long as the client takes; a client of
-    /// 2026-07-28 has ten minutes.
+    /// Asks the user of the client to fill in a form, see [`Question::form`]. Waits as long as the client takes; a
+    /// client of 2026-07-28 has ten minutes.
     pub async fn ask(&self, message: &str, schema: &JsonText) -> ClientAnswer {
         let Some(remote) = &self.0 else { return ClientAnswer::Unsupported };
         let number = remote.questions.fetch_add(1, Ordering::Relaxed).saturating_add(1);
@@ -246,7 +247,7 @@ impl Remote {
         self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a report.
+    /// Stores the latest report.
     fn says(&self, text: Option<&str>, done: f64, total: Option<f64>) {
         let said = match (text, total) {
             (Some(text), _) => text.chars().take(LONGEST_TEXT).collect(),
@@ -287,7 +288,7 @@ fn unreadable(_: serde_json::Error) -> ServiceError {
 
 impl Link {
     fn of(context: &RequestContext<RoleServer>, level: LogLevel) -> Self {
-        // Newer clients say with each request whether they want lines of the log.
+        // Newer clients request log lines with each request.
         let log = if is_asked_in_rounds(context) { context.meta.log_level().map(LogLevel::of) } else { Some(level) };
         Self { peer: context.peer.clone(), progress: context.meta.get_progress_token(), log }
     }

@@ -1,4 +1,4 @@
-//! Tools, their results, resources and prompts in the words of MCP.
+//! Conversion of tools, their results, resources and prompts to MCP types.
 
 use crate::{ServedContents, ServedData, ServedHints, ServedMessage, ServedPrompt, ServedResource, ServedTool};
 use rmcp::model::{
@@ -11,13 +11,14 @@ use windlass::crates::schema::call_result;
 use windlass::crates::types::ToolResultContent;
 use windlass::{ContentBlock, JsonText, ToolOutput};
 
-/// A block of sound for the result of a tool or a message: `base64` is its data in standard base64. Models may not know it.
+/// Returns an audio block for the result of a tool or a message: `base64` is its data in standard base64. Models may
+/// not support it.
 #[must_use]
 pub fn audio_block(media_type: &str, base64: &str) -> ContentBlock {
     foreign(&json!({"type": "audio", "mimeType": media_type, "data": base64}))
 }
 
-/// A block that holds a resource, for the result of a tool or a message.
+/// Returns a block that holds a resource, for the result of a tool or a message.
 #[must_use]
 pub fn resource_block(contents: ServedContents) -> ContentBlock {
     foreign(&json!({"type": "resource", "resource": contents_of(contents)}))
@@ -27,7 +28,7 @@ fn foreign(block: &serde_json::Value) -> ContentBlock {
     ContentBlock::Unknown(JsonText::of(block).unwrap_or_else(|_| JsonText::empty_object()))
 }
 
-/// A tool as it is listed; `None` if its schema is no object.
+/// Converts a tool for the list; `None` if its schema is no object.
 pub(crate) fn listed(tool: ServedTool) -> Option<Tool> {
     let mut schema: JsonObject = tool.input_schema.to().ok()?;
     schema.entry("type").or_insert_with(|| "object".into());
@@ -49,7 +50,7 @@ fn annotations(hints: ServedHints) -> Option<ToolAnnotations> {
     Some(annotations)
 }
 
-/// What a call returns.
+/// Converts the output of a call.
 pub(crate) fn result(output: ToolOutput) -> Result<CallToolResult, String> {
     let known: Vec<Option<WireBlock>> = match &output.content {
         ToolResultContent::Blocks(blocks) => blocks.iter().map(wire_block).collect(),
@@ -66,7 +67,7 @@ pub(crate) fn result(output: ToolOutput) -> Result<CallToolResult, String> {
     Ok(result)
 }
 
-/// A block that is written in the words of MCP already.
+/// Returns a block that is in MCP form already.
 fn wire_block(block: &ContentBlock) -> Option<WireBlock> {
     let ContentBlock::Unknown(text) = block else { return None };
     text.to().ok()

@@ -1,24 +1,24 @@
-//! Why a server ends.
+//! Errors of a server.
 
 use std::io;
 
-/// Why a server could not begin, or ended.
+/// Reason why a server could not start, or ended.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// The client broke the protocol before it had greeted.
+    /// The client broke the protocol before its greeting.
     #[error("the MCP client did not greet: {0}")]
     Greeting(String),
-    /// A stream or a socket.
+    /// A stream or a socket failed.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// A session for the tools could not be opened.
     #[error(transparent)]
     Session(#[from] windlass::Error),
-    /// The session for the tools was opened and let no prompt in.
+    /// The session for the tools was opened and admitted no prompt.
     #[error("the session behind the server takes no prompt: a hook blocks it")]
     Blocked,
-    /// The options of a server cannot be used.
+    /// The options of a server are unusable.
     #[error("{0}")]
     Options(&'static str),
 }

@@ -15,15 +15,15 @@ use windlass::crates::types::ToolSpec;
 use windlass::{ContentBlock, Event, EventKind, Permissions, Session, SessionBuilder, SessionHandle, ToolOutput};
 use windlass::{PermissionAnswer, PermissionRequest, permission::can_use_tool_fn};
 
-/// What the log of the session has as the prompt of calls.
+/// Prompt of the calls in the session's log.
 const PROMPT: &str = "Make the calls.";
 
-/// The tools of a session, called by clients in place of a model.
+/// Tools of a session, called by clients in place of a model.
 ///
-/// Each call passes all that a model's call passes: schema, hooks, rules, mode, protected paths, trust of the project,
-/// checkpoints if the session has them. A question goes to the user of the client that calls. Calls that come together run in
-/// one batch, side by side as far as they do not touch the same; those that come while a batch runs follow it. All clients share
-/// one session, so that a file that one of them has read may be edited by another.
+/// Each call passes all checks of a model's call: schema, hooks, rules, permission mode, protected paths, trust of the
+/// project, and checkpoints if the session has them. A question goes to the user of the calling client. Calls that
+/// arrive together run in one batch, concurrently unless they touch the same; calls that arrive while a batch runs
+/// follow it. All clients share one session, so that a file that one of them has read may be edited by another.
 pub struct GatedTools {
     queue: Arc<Queue>,
     handle: SessionHandle,
@@ -32,11 +32,11 @@ pub struct GatedTools {
 }
 
 impl GatedTools {
-    /// Opens a session for the tools of `builder`, whose model and permissions are replaced: the clients are the model, and
-    /// `permissions` are asked about, whatever they say of questions. Must be called inside a tokio runtime.
+    /// Opens a session for the tools of `builder`, whose model and permissions are replaced: the clients are the model,
+    /// and `permissions` applies, except for its handler of questions. Must be called inside a tokio runtime.
     ///
     /// # Errors
-    /// The session cannot be opened, or ends at once.
+    /// Fails if the session cannot be opened, or ends at once.
     pub async fn open(builder: SessionBuilder, permissions: Permissions) -> Result<Self, ServeError> {
         let queue = Arc::new(Queue::default());
         let asked = Arc::clone(&queue);
@@ -48,7 +48,7 @@ impl GatedTools {
             .provider(calling_model(Arc::clone(&queue)))
             .permissions(permissions.asking(can_use_tool_fn(answer)));
         let mut session = builder.open().await?;
-        // The first request says which tools a model would be offered.
+        // The first request lists the tools that a model would be offered.
         run(&mut session, &queue).await.map_err(windlass::Error::from)?;
         let tools = queue.offered().ok_or(ServeError::Blocked)?.iter().map(|spec| served(spec)).collect();
         let handle = session.handle.clone();
@@ -56,10 +56,10 @@ impl GatedTools {
         Ok(Self { queue, handle, tools, driver })
     }
 
-    /// Ends the session, and what it has left in the background, in bounded time.
+    /// Closes the session and its background tasks, in bounded time.
     ///
     /// # Errors
-    /// Something may not be stored.
+    /// Fails if a part of the session may not be stored.
     pub async fn close(&self) -> Result<(), ServeError> {
         self.queue.close();
         Ok(self.handle.close().await.map_err(windlass::Error::from)?)
@@ -93,7 +93,7 @@ impl McpService for GatedTools {
     }
 }
 
-/// What is known of the effects of the built-in tools.
+/// Returns the hints on the effects of the built-in tools.
 fn hints(tool: &str) -> ServedHints {
     match tool {
         "Read" | "Glob" | "Grep" | "ProjectSearch" | "TaskOutput" => ServedHints::reads(),
@@ -108,7 +108,7 @@ fn served(spec: &ToolSpec) -> ServedTool {
         .with_hints(hints(&spec.name))
 }
 
-/// Has the client of a call answer whether it may run.
+/// Asks the client of a call for permission.
 async fn answered(queue: &Queue, request: &PermissionRequest) -> PermissionAnswer {
     match queue.client(&request.tool_use_id) {
         Some(client) => question::ask(&client, request).await,
@@ -116,7 +116,7 @@ async fn answered(queue: &Queue, request: &PermissionRequest) -> PermissionAnswe
     }
 }
 
-/// Makes batches of calls until the session or the queue is closed.
+/// Runs batches of calls until the session or the queue is closed.
 async fn drive(mut session: Session, queue: Arc<Queue>) {
     while queue.wait().await {
         if let Err(error) = run(&mut session, &queue).await {
@@ -128,7 +128,7 @@ async fn drive(mut session: Session, queue: Arc<Queue>) {
     queue.close();
 }
 
-/// One run: all calls that wait, and those that come until the model ends its turn.
+/// Performs one run: all waiting calls, and those that arrive until the model ends its turn.
 async fn run(session: &mut Session, queue: &Queue) -> Result<(), SessionError> {
     session.handle.prompt(Prompt::new(vec![ContentBlock::text(PROMPT)]))?;
     while let Some(event) = session.events.try_next().await? {
@@ -139,7 +139,7 @@ async fn run(session: &mut Session, queue: &Queue) -> Result<(), SessionError> {
     Err(SessionError::Closed)
 }
 
-/// Hands an event on to the call that it is about. Whether the run has ended.
+/// Passes an event to the call that it is about. Returns `true` if the run has ended.
 fn finished(event: Event, queue: &Queue) -> bool {
     match event.kind {
         EventKind::ToolProgress(progress) => {

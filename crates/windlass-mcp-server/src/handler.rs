@@ -1,4 +1,4 @@
-//! What is answered to the requests of a client.
+//! Handler of a client's requests.
 
 mod begun;
 mod offer;
@@ -25,21 +25,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::broadcast::Receiver;
 use tokio::task::AbortHandle;
 
-/// What a request has come to.
+/// Result of a request.
 pub(crate) enum Done {
     Call(CallToolResult),
     Prompt(GetPromptResult),
     Read(ReadResourceResult),
 }
 
-/// What a request is answered with.
+/// Answer to a request.
 enum Step {
     Done(Done),
     Asked(InputRequiredResult),
     Task(CreateTaskResult),
 }
 
-/// The side of one client. `guard` is held as long as the client is there.
+/// Handler of one client. `guard` is held while the client is connected.
 pub(crate) struct Handler<G> {
     offer: Arc<Offer>,
     link: Mutex<Link>,
@@ -47,13 +47,13 @@ pub(crate) struct Handler<G> {
     _guard: G,
 }
 
-/// What belongs to one connection.
+/// State of one connection.
 struct Link {
-    /// The least important lines of the log that the client has asked for.
+    /// Lowest level of log lines that the client has asked for.
     level: Option<LogLevel>,
-    /// What has changed since the client began to greet.
+    /// Receiver of changes since the client began to greet.
     early: Option<Receiver<Change>>,
-    /// Receivers of subscriptions whose acknowledgement is on its way, so that no change is lost behind it.
+    /// Receivers of subscriptions whose acknowledgement is being sent, so that no change is lost after it.
     listening: VecDeque<Receiver<Change>>,
     forwarding: Option<AbortHandle>,
 }
@@ -81,7 +81,7 @@ impl<G> Handler<G> {
         self.link().level.unwrap_or(LogLevel::Info)
     }
 
-    /// Whether the client can be informed that a resource has changed.
+    /// Checks that the client can be informed of changes of resources.
     fn reports_changes(&self) -> Result<(), ErrorData> {
         match self.offer.changes {
             Some(_) => Ok(()),

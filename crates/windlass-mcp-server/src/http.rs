@@ -1,4 +1,4 @@
-//! Streamable HTTP.
+//! Streamable HTTP transport.
 
 mod options;
 
@@ -24,23 +24,23 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 
-/// How long a client may take to send the head of a request.
+/// Maximum time for a client to send the head of a request.
 const HEAD: Duration = Duration::from_secs(30);
-/// How long to wait when the system has no room for another connection.
+/// Pause if the system has no room for another connection.
 const PAUSE: Duration = Duration::from_millis(100);
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 type Sessions = StreamableHttpService<Handler<Arc<OwnedSemaphorePermit>>, LocalSessionManager>;
 
 impl McpServer {
-    /// Serves clients over streamable HTTP until the future is dropped. A request needs the bearer token, a `Host` that is
-    /// one of the server's names, and, if it has an `Origin`, one that is allowed: so no page in a browser reaches it, by
-    /// whatever name. All clients share the services.
+    /// Serves clients over streamable HTTP until the future is dropped. A request needs the bearer token, a `Host` that
+    /// is one of the server's names, and, if it has an `Origin`, an allowed one: no page in a browser can reach the
+    /// server, by whatever name. All clients share the services.
     ///
-    /// The connection is not encrypted: an address that is not of this machine belongs behind a proxy that does that.
+    /// The connection is not encrypted: an address that is not on this machine belongs behind a proxy that encrypts.
     ///
     /// # Errors
-    /// The address of the listener is not known, or it is no loopback address and the options name no host.
+    /// Fails if the address of the listener is unknown, or if it is no loopback address and the options name no host.
     pub async fn serve_http(self, listener: TcpListener, options: HttpOptions) -> Result<(), ServeError> {
         let address = listener.local_addr()?;
         if !address.ip().is_loopback() && options.hosts.is_empty() {
@@ -80,7 +80,7 @@ async fn connection(stream: TcpStream, endpoint: Arc<Endpoint>, permit: OwnedSem
     }
 }
 
-/// What all connections share.
+/// State that all connections share.
 struct Endpoint {
     options: HttpOptions,
     sessions: Sessions,

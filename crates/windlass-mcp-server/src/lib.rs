@@ -1,9 +1,9 @@
 //! Tools and agents as an MCP server.
 //!
-//! [`McpServer`] is what a client connects to. What it offers comes from [`McpService`]s: [`GatedTools`] are tools behind the
-//! permission gate of a session, [`AgentTool`] is a whole agent as one tool, and a program can bring its own. Resources and
-//! prompts come from [`McpLibrary`]s. What needs a question becomes an elicitation, if the client knows those; else the call is
-//! denied and says why.
+//! [`McpServer`] is the server to which a client connects. Its tools come from [`McpService`]s: [`GatedTools`] are
+//! tools behind the permission gate of a session, [`AgentTool`] is a whole agent as one tool, and a program can supply
+//! its own. Resources and prompts come from [`McpLibrary`]s. A permission question becomes an elicitation, if the
+//! client supports these; otherwise the call is denied with the reason.
 //!
 //! ```no_run
 //! use windlass::{Permissions, coding_tools, session};

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use std::collections::BTreeMap;
 use windlass::ContentBlock;
 
-/// Resources and prompts of a program. Each method has a default: nothing is there.
+/// Resources and prompts of a program. By default each method returns nothing.
 ///
 /// ```
 /// use windlass::async_trait;
@@ -30,89 +30,89 @@ use windlass::ContentBlock;
 /// ```
 #[async_trait]
 pub trait McpLibrary: Send + Sync + 'static {
-    /// The resources that have an address of their own, each time that a client asks for them.
+    /// Returns the resources with an address of their own. Called each time that a client asks for them.
     fn resources(&self) -> Vec<ServedResource> {
         Vec::new()
     }
 
-    /// The resources whose addresses clients put together.
+    /// Returns the templates of resources whose addresses clients compose.
     fn templates(&self) -> Vec<ServedTemplate> {
         Vec::new()
     }
 
-    /// Reads what stands at an address. The future is dropped when the client cancels or is gone.
+    /// Reads the resource at an address. The future is dropped when the client cancels or disconnects.
     ///
     /// # Errors
-    /// There is nothing, or it cannot be read.
+    /// Fails if there is no such resource, or it cannot be read.
     async fn read(&self, read: ServedRead) -> Result<Vec<ServedContents>, LibraryError> {
         let _ = read;
         Err(LibraryError::NotFound)
     }
 
-    /// The prompts.
+    /// Returns the prompts.
     fn prompts(&self) -> Vec<ServedPrompt> {
         Vec::new()
     }
 
-    /// The messages of a prompt. Arguments that it requires are there.
+    /// Returns the messages of a prompt. Its required arguments are present.
     ///
     /// # Errors
-    /// There is no such prompt, or its arguments do not fit.
+    /// Fails if there is no such prompt, or its arguments do not fit.
     async fn prompt(&self, call: PromptCall) -> Result<Vec<ServedMessage>, LibraryError> {
         let _ = call;
         Err(LibraryError::NotFound)
     }
 
-    /// Values that begin like what the user has written of an argument, the best first. The first 100 are sent.
+    /// Returns values that complete the user's beginning of an argument, the best first. The first 100 are sent.
     async fn complete(&self, completion: Completion) -> Vec<String> {
         let _ = completion;
         Vec::new()
     }
 }
 
-/// Why a library does not give what a client asks for.
+/// Reason why a library does not return the requested item.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LibraryError {
     /// There is no resource at this address, or no prompt of this name. The next library is asked.
     #[error("there is no such thing")]
     NotFound,
-    /// What the client sent does not fit: why.
+    /// The request of the client is invalid, for this reason.
     #[error("{0}")]
     Invalid(String),
-    /// It failed: why.
+    /// The operation failed, for this reason.
     #[error("{0}")]
     Failed(String),
 }
 
-/// A resource as clients list it.
+/// Resource in the form for lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServedResource {
-    /// Its address, with a scheme.
+    /// Address of the resource, with a scheme.
     pub uri: String,
-    /// Its name.
+    /// Name of the resource.
     pub name: String,
-    /// What it is. Default: no text.
+    /// Description of the resource. Default: `None`.
     pub description: Option<String>,
-    /// The media type of its contents. Default: not said.
+    /// Media type of its contents. Default: `None`.
     pub media_type: Option<String>,
 }
 
 impl ServedResource {
-    /// A resource at this address.
+    /// Creates a resource at this address.
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self { uri: uri.into(), name: name.into(), description: None, media_type: None }
     }
 
-    /// Sets what it is.
+    /// Sets the description.
     #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
-    /// Sets the media type of its contents.
+    /// Sets the media type of the contents.
     #[must_use]
     pub fn with_media_type(mut self, media_type: impl Into<String>) -> Self {
         self.media_type = Some(media_type.into());
@@ -124,106 +124,106 @@ impl ServedResource {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServedTemplate {
-    /// The template, and what is said of the resources. Its `uri` is the template.
+    /// Template as `uri`, and the description of the resources.
     pub resource: ServedResource,
 }
 
 impl ServedTemplate {
-    /// The resources of a template.
+    /// Creates a template.
     #[must_use]
     pub fn new(resource: ServedResource) -> Self {
         Self { resource }
     }
 }
 
-/// A resource that a client reads.
+/// Request to read a resource.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ServedRead {
-    /// The address, as the client sent it.
+    /// Address, as the client sent it.
     pub uri: String,
-    /// Who reads.
+    /// Client that reads.
     pub client: Client,
 }
 
 impl ServedRead {
-    /// A client that reads an address.
+    /// Creates a request of a client for an address.
     pub fn new(uri: impl Into<String>, client: Client) -> Self {
         Self { uri: uri.into(), client }
     }
 }
 
-/// What stands at an address.
+/// Contents of a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServedContents {
-    /// The address.
+    /// Address of the resource.
     pub uri: String,
-    /// The media type.
+    /// Media type of the data.
     pub media_type: String,
-    /// The data.
+    /// Data of the resource.
     pub data: ServedData,
 }
 
-/// The data of a resource.
+/// Data of a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServedData {
-    /// Text.
+    /// Plain text.
     Text(String),
     /// Bytes in standard base64.
     Base64(String),
 }
 
 impl ServedContents {
-    /// Text at an address.
+    /// Creates the contents of a text resource.
     pub fn text(uri: impl Into<String>, media_type: impl Into<String>, text: impl Into<String>) -> Self {
         Self { uri: uri.into(), media_type: media_type.into(), data: ServedData::Text(text.into()) }
     }
 
-    /// Bytes at an address, in standard base64.
+    /// Creates the contents of a binary resource, in standard base64.
     pub fn base64(uri: impl Into<String>, media_type: impl Into<String>, base64: impl Into<String>) -> Self {
         Self { uri: uri.into(), media_type: media_type.into(), data: ServedData::Base64(base64.into()) }
     }
 }
 
-/// A prompt as clients list it.
+/// Prompt in the form for lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServedPrompt {
-    /// Its name.
+    /// Name of the prompt.
     pub name: String,
-    /// What it is for.
+    /// Purpose of the prompt.
     pub description: String,
-    /// Its arguments. Default: none.
+    /// Arguments of the prompt. Default: none.
     pub arguments: Vec<ServedArgument>,
 }
 
-/// An argument of a prompt.
+/// Argument of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServedArgument {
-    /// Its name.
+    /// Name of the argument.
     pub name: String,
-    /// What it is.
+    /// Description of the argument.
     pub description: String,
-    /// Whether the prompt needs it.
+    /// `true` if the prompt requires the argument.
     pub required: bool,
 }
 
 impl ServedPrompt {
-    /// A prompt without arguments.
+    /// Creates a prompt without arguments.
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         Self { name: name.into(), description: description.into(), arguments: Vec::new() }
     }
 
-    /// Adds an argument that it needs.
+    /// Adds a required argument.
     #[must_use]
     pub fn with_argument(self, name: impl Into<String>, description: impl Into<String>) -> Self {
         self.argument(name.into(), description.into(), true)
     }
 
-    /// Adds an argument that may be left out.
+    /// Adds an optional argument.
     #[must_use]
     pub fn with_optional_argument(self, name: impl Into<String>, description: impl Into<String>) -> Self {
         self.argument(name.into(), description.into(), false)
@@ -235,70 +235,70 @@ impl ServedPrompt {
     }
 }
 
-/// A client that asks for the messages of a prompt.
+/// Request for the messages of a prompt.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct PromptCall {
-    /// The name of the prompt.
+    /// Name of the prompt.
     pub name: String,
-    /// The values of its arguments.
+    /// Values of the arguments.
     pub arguments: BTreeMap<String, String>,
-    /// Who asks.
+    /// Client that asks.
     pub client: Client,
 }
 
 impl PromptCall {
-    /// A client that asks for a prompt.
+    /// Creates a request of a client for a prompt.
     pub fn new(name: impl Into<String>, arguments: BTreeMap<String, String>, client: Client) -> Self {
         Self { name: name.into(), arguments, client }
     }
 }
 
-/// A message of a prompt.
+/// Message of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServedMessage {
-    /// Whether it is a message of the user, not of the model.
+    /// `true` for a message of the user, `false` for one of the model.
     pub is_of_user: bool,
-    /// What it says. Beside text and images, [`audio_block`](crate::audio_block) and
-    /// [`resource_block`](crate::resource_block) make blocks that clients know.
+    /// Content of the message. In addition to text and images, [`audio_block`](crate::audio_block) and
+    /// [`resource_block`](crate::resource_block) make blocks that clients support.
     pub content: ContentBlock,
 }
 
 impl ServedMessage {
-    /// A message of the user.
+    /// Creates a message of the user.
     #[must_use]
     pub fn user(content: ContentBlock) -> Self {
         Self { is_of_user: true, content }
     }
 
-    /// A message of the model.
+    /// Creates a message of the model.
     #[must_use]
     pub fn model(content: ContentBlock) -> Self {
         Self { is_of_user: false, content }
     }
 }
 
-/// A value that a user has begun to write.
+/// Request to complete a value that a user has begun to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Completion {
-    /// Of what it is an argument.
+    /// Prompt or template that has the argument.
     pub of: CompletionOf,
-    /// The name of the argument.
+    /// Name of the argument.
     pub argument: String,
-    /// What is written.
+    /// Beginning of the value.
     pub value: String,
-    /// The values of other arguments that are known.
+    /// Known values of other arguments.
     pub others: BTreeMap<String, String>,
 }
 
-/// Of what something is an argument.
+/// Owner of an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CompletionOf {
-    /// A prompt of this name.
+    /// Prompt of this name.
     Prompt(String),
-    /// A template of resources.
+    /// Template of resources.
     Template(String),
 }

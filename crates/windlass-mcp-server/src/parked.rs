@@ -11,23 +11,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use windlass::crates::tool::{Ids, SystemIds};
 
-/// Most calls that wait at once. The one that has waited longest is given up for another.
+/// Maximum number of waiting calls. Beyond it, the one that has waited longest is dropped.
 const MOST: usize = 64;
-/// How long a call waits.
+/// Maximum waiting time of a call.
 const LONGEST: Duration = Duration::from_secs(10 * 60);
 
-/// A call that continues when it is polled.
+/// Call that continues when it is polled.
 pub(crate) struct Running {
     pub(crate) future: Pin<Box<dyn Future<Output = Result<Done, ErrorData>> + Send>>,
     pub(crate) rounds: Arc<Rounds>,
     pub(crate) client: Client,
-    /// What was asked for: the answers are for this and nothing else.
+    /// Text of the original request: the answers are for this request alone.
     pub(crate) request: String,
-    /// How long it may take until it becomes a task, if it can.
+    /// Duration after which the call becomes a task, if it can.
     pub(crate) task_after: Option<Duration>,
 }
 
-/// The calls that wait, by the handle that their client shows. A handle is drawn at random and holds once.
+/// Waiting calls, by the handle that their client shows. A handle is random and valid once.
 #[derive(Default)]
 pub(crate) struct Parked(Mutex<State>);
 
@@ -42,7 +42,7 @@ impl Parked {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has a call wait; its handle.
+    /// Parks a call, and returns its handle.
     pub(crate) fn park(self: &Arc<Self>, call: Running) -> String {
         let handle = format!("{:032x}", SystemIds::default().bits());
         let mut state = self.lock();
@@ -58,7 +58,7 @@ impl Parked {
         handle
     }
 
-    /// The call of a handle, if it waits and this was asked for.
+    /// Takes the call of a handle, if it waits and belongs to this request.
     pub(crate) fn take(&self, handle: &str, request: &str) -> Option<Running> {
         let mut state = self.lock();
         state.calls.get(handle).filter(|(_, call)| call.request == request)?;

@@ -1,10 +1,10 @@
-//! Questions of the permission gate, put to the user of a client.
+//! Permission requests, put to the user of a client.
 
 use crate::{Client, ClientAnswer};
 use serde::Deserialize;
 use windlass::{JsonText, PermissionAnswer, PermissionRequest};
 
-/// The form: one box.
+/// Form with one checkbox.
 const FORM: &str = r#"{"type":"object","properties":{"allow":{"type":"boolean","title":"Allow this call","description":"It runs once if this is set."}},"required":["allow"]}"#;
 
 #[derive(Deserialize)]
@@ -13,7 +13,7 @@ struct Filled {
     allow: bool,
 }
 
-/// Asks whether a call may run.
+/// Asks for permission to run a call.
 pub(crate) async fn ask(client: &Client, request: &PermissionRequest) -> PermissionAnswer {
     let reason = &request.decision.message;
     let Ok(form) = JsonText::parse(FORM) else { return PermissionAnswer::deny("It could not be asked about.") };

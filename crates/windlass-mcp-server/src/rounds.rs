@@ -1,5 +1,5 @@
-//! The questions of one call to a client that cannot be asked while the call runs: from the revision 2026-07-28 on its request
-//! is answered with the questions, and it sends the request again with the answers.
+//! Questions of one call to a client that cannot be asked while the call runs: from the revision 2026-07-28 on its
+//! request is answered with the questions, and the client sends the request again with the answers.
 
 use crate::{ClientAnswer, Question};
 use rmcp::model::{InputRequests, InputResponses};
@@ -7,17 +7,17 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, oneshot};
 
-/// What a call has asked, and what was answered.
+/// Questions of a call, and their answers.
 #[derive(Default)]
 pub(crate) struct Rounds {
     state: Mutex<State>,
-    /// Rings when a question has been asked.
+    /// Notified when a question has been asked.
     bell: Notify,
 }
 
 #[derive(Default)]
 struct State {
-    /// Answers to what was not asked yet.
+    /// Answers to questions that were not asked yet.
     given: InputResponses,
     open: BTreeMap<String, (Question, oneshot::Sender<ClientAnswer>)>,
 }
@@ -27,7 +27,7 @@ impl Rounds {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes what a request brings. What is no answer to its question leaves that open.
+    /// Takes the answers of a request. A wrong answer leaves its question open.
     pub(crate) fn give(&self, responses: InputResponses) {
         let mut state = self.lock();
         for (name, response) in responses {
@@ -42,7 +42,8 @@ impl Rounds {
         }
     }
 
-    /// Asks all of them at once, and waits for the answers, in the same order. Of two with one name the first is asked.
+    /// Asks all questions at once, and waits for the answers, in the same order. Of two with one name the first is
+    /// asked.
     pub(crate) async fn ask(&self, questions: Vec<Question>) -> Vec<ClientAnswer> {
         let waits: Vec<_> = {
             let mut state = self.lock();
@@ -56,7 +57,7 @@ impl Rounds {
         answers
     }
 
-    /// Waits until there is something to ask, and returns it.
+    /// Waits until a question is open, and returns the open ones.
     pub(crate) async fn asked(&self) -> InputRequests {
         loop {
             let open = self.requests();
@@ -67,10 +68,10 @@ impl Rounds {
         }
     }
 
-    /// What is asked at the moment.
+    /// Returns the open questions.
     pub(crate) fn requests(&self) -> InputRequests {
         let mut state = self.lock();
-        // No one waits for the answer any more, for example because a call was stopped.
+        // The answer is not awaited any more, for example because a call was stopped.
         state.open.retain(|_, (_, waits)| !waits.is_closed());
         let open = state.open.iter();
         open.filter_map(|(name, (question, _))| Some((name.clone(), question.request(name)?))).collect()

@@ -1,4 +1,4 @@
-//! Calls that continue while no client waits, and whose state clients ask for: tasks (the extension
+//! Tasks: calls that continue without a waiting client, and whose state clients poll (the extension
 //! `io.modelcontextprotocol/tasks` of 2026-07-28).
 
 use crate::client::Client;
@@ -17,17 +17,17 @@ use tokio::time::sleep;
 use windlass::crates::tool::{Clock, Ids, SystemClock, SystemIds};
 use windlass::crates::types::Timestamp;
 
-/// Most tasks that run at once, and most that are known. Calls beyond that are answered when they are done.
+/// Maximum numbers of running and of known tasks. Calls beyond that are answered when they are done.
 const MOST_RUNNING: usize = 64;
 const MOST_KNOWN: usize = 1000;
-/// Bytes of the results of all tasks that are kept. The newest is kept in any case.
+/// Maximum total size of the kept results of all tasks, in bytes. The newest is kept in any case.
 const MOST_BYTES: usize = 64 << 20;
-/// How long a task may run and its result is kept, from its begin.
+/// Maximum run time of a task, and lifetime of its result, from its begin.
 const KEPT: Duration = Duration::from_secs(24 * 3600);
-/// What clients are advised to wait between two looks, in milliseconds.
+/// Recommended pause between two polls, in milliseconds.
 const PAUSE: u64 = 1000;
 
-/// The tasks of a server, by ids that are drawn at random. Dropping it stops those that run.
+/// Tasks of a server, by random ids. Dropping them stops the running ones.
 pub(crate) struct Tasks {
     all: Mutex<HashMap<String, One>>,
     clock: Box<dyn Clock>,
@@ -45,7 +45,7 @@ struct One {
 
 enum State {
     Working,
-    /// With how many bytes of JSON the result takes.
+    /// Result, and its size as JSON in bytes.
     Done(JsonObject, usize),
     Failed(JsonObject),
     Cancelled,
@@ -68,7 +68,7 @@ impl Tasks {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a task of a call. Gives it back if there are too many.
+    /// Turns a call into a task. Returns the call if there are too many.
     pub(crate) fn begin(self: &Arc<Self>, call: Running) -> Result<CreateTaskResult, Running> {
         let mut all = self.lock();
         let running = all.values().filter(|one| matches!(one.state, State::Working)).count();
@@ -87,17 +87,17 @@ impl Tasks {
             work: work.abort_handle(),
         };
         let created = CreateTaskResult::new(one.task(&id));
-        // It is known before its client hears of it.
+        // The task is registered before its client learns of it.
         all.insert(id.clone(), one);
         drop(all);
         tokio::spawn(watch(Arc::downgrade(self), id, work));
         Ok(created)
     }
 
-    /// How a task stands.
+    /// Returns the state of a task.
     ///
     /// # Errors
-    /// It is not known.
+    /// Fails if the task is unknown.
     pub(crate) fn get(&self, id: &str) -> Result<GetTaskResult, ErrorData> {
         let all = self.lock();
         let one = all.get(id).ok_or_else(unknown)?;
@@ -113,10 +113,10 @@ impl Tasks {
         Ok(GetTaskResult::new(DetailedTask::new(one.task(id), payload)))
     }
 
-    /// Takes answers to what a task asks. Others are left alone.
+    /// Takes answers to the questions of a task. Other answers are ignored.
     ///
     /// # Errors
-    /// It is not known.
+    /// Fails if the task is unknown.
     pub(crate) fn answer(&self, id: &str, responses: InputResponses) -> Result<(), ErrorData> {
         let rounds = Arc::clone(&self.lock().get(id).ok_or_else(unknown)?.rounds);
         let open = rounds.requests();
@@ -124,10 +124,10 @@ impl Tasks {
         Ok(())
     }
 
-    /// Stops a task. One that has ended stays as it is.
+    /// Stops a task. One that has ended stays unchanged.
     ///
     /// # Errors
-    /// It is not known.
+    /// Fails if the task is unknown.
     pub(crate) fn cancel(&self, id: &str) -> Result<(), ErrorData> {
         let mut all = self.lock();
         let one = all.get_mut(id).ok_or_else(unknown)?;
@@ -157,7 +157,7 @@ impl Tasks {
     }
 }
 
-/// Gives up the oldest results while all of them take too many bytes, but not that of one task.
+/// Removes the oldest results while all of them take too many bytes, except that of the newest task.
 fn make_room(all: &mut HashMap<String, One>, newest: &str) {
     let done = |(id, one): (&String, &One)| match one.state {
         State::Done(_, bytes) if id != newest => Some((one.changed, id.clone(), bytes)),
@@ -175,7 +175,7 @@ fn make_room(all: &mut HashMap<String, One>, newest: &str) {
     }
 }
 
-/// The oldest of what is kept, as many as have to go for the others to take no more than `most` bytes.
+/// Returns the oldest entries that have to be removed for the others to take at most `most` bytes.
 fn too_much(mut kept: Vec<(Timestamp, String, usize)>, most: usize) -> Vec<String> {
     kept.sort_unstable();
     let mut total = kept.iter().fold(0_usize, |sum, (.., bytes)| sum.saturating_add(*bytes));
@@ -190,7 +190,7 @@ fn too_much(mut kept: Vec<(Timestamp, String, usize)>, most: usize) -> Vec<Strin
     gone
 }
 
-/// How many bytes a value takes as JSON.
+/// Returns the size of a value as JSON, in bytes.
 fn bytes(value: &impl Serialize) -> usize {
     struct Count(usize);
     impl std::io::Write for Count {
@@ -204,7 +204,7 @@ fn bytes(value: &impl Serialize) -> usize {
         }
     }
     let mut count = Count(0);
-    // What cannot be written was refused before.
+    // A value that cannot be serialized was refused before.
     let _ = serde_json::to_writer(&mut count, value);
     count.0
 }
@@ -235,7 +235,7 @@ fn object(value: &impl Serialize) -> Option<JsonObject> {
     }
 }
 
-/// Waits for the end of a task, and then until it is forgotten. One that has not ended by then is stopped.
+/// Waits for the end of a task, and then until it expires. A task that has not ended by then is stopped.
 async fn watch(tasks: Weak<Tasks>, id: String, work: JoinHandle<Result<Done, ErrorData>>) {
     let forgotten = sleep(KEPT);
     tokio::pin!(forgotten);

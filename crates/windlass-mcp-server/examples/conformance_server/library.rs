@@ -1,4 +1,4 @@
-//! Resources, prompts and what completes their arguments.
+//! Resources, prompts and the completion of their arguments.
 
 use crate::questions::{form, words};
 use crate::services::PNG;

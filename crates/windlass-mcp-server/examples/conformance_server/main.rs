@@ -1,7 +1,7 @@
-//! A server with all that the official conformance package of MCP asks servers for (`tests/mcp/run`): tools behind the gate of a
-//! session, tools that know their client, resources and prompts, over streamable HTTP.
+//! Server with all features that the official conformance package of MCP tests (`tests/mcp/run`): tools behind the gate
+//! of a session, tools that use their client, resources and prompts, over streamable HTTP.
 //!
-//! Prints the address of its endpoint. The bearer token is that of the variable `WINDLASS_MCP_TOKEN`.
+//! Prints the address of its endpoint. The bearer token is read from the variable `WINDLASS_MCP_TOKEN`.
 #![allow(clippy::disallowed_methods, clippy::print_stdout, reason = "a program takes its environment from the system")]
 
 mod library;

@@ -1,4 +1,4 @@
-//! Tools that ask the side of their client: its user, its model, its directories.
+//! Tools that ask their client: its user, its model, its directories.
 
 use std::collections::BTreeMap;
 use windlass::{JsonText, ToolOutput, async_trait};
@@ -38,9 +38,9 @@ const ENUMS: &str = r#"{"type":"object","properties":{"untitledSingle":{"type":"
 
 #[derive(Clone, Copy)]
 enum Asked {
-    /// The name of the question, the message or the argument that has it, and the form.
+    /// Name of the question, the message or the argument that holds it, and the form.
     Form(&'static str, &'static str, &'static str),
-    /// The prompt, or the argument that has it.
+    /// Prompt, or the argument that holds it.
     Model(&'static str),
     Roots,
 }

@@ -1,4 +1,4 @@
-//! Tools that return what models do not read, and that inform their client while they work.
+//! Tools that return content which models do not read, and that inform their client while they work.
 
 use windlass::{ContentBlock, JsonText, ToolOutput, async_trait};
 use windlass_mcp_server::{
@@ -8,7 +8,7 @@ use windlass_mcp_server::{
 
 /// A short silence.
 const WAV: &str = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAAAAA==";
-/// The pixel of `plain.rs`.
+/// Pixel of `plain.rs`.
 pub(crate) const PNG: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSuQmCC";
 
@@ -24,10 +24,10 @@ const PLAIN: [(&str, &str); 9] = [
     ("test_trigger_prompt_change", "Reports that prompts have changed."),
 ];
 
-/// Uses all that JSON Schema 2020-12 has.
+/// Schema that uses all of JSON Schema 2020-12.
 const RICH: &str = r##"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","$defs":{"address":{"$anchor":"addressDef","type":"object","properties":{"street":{"type":"string"},"city":{"type":"string"}}}},"properties":{"name":{"type":"string"},"address":{"$ref":"#/$defs/address"},"contactMethod":{"type":"string","enum":["phone","email"]},"phone":{"type":"string"},"email":{"type":"string"}},"allOf":[{"anyOf":[{"required":["phone"]},{"required":["email"]}]}],"if":{"properties":{"contactMethod":{"const":"phone"}},"required":["contactMethod"]},"then":{"required":["phone"]},"else":{"required":["email"]},"additionalProperties":false}"##;
 
-/// Has a parameter that clients send as a header, too.
+/// Schema with a parameter that clients also send as a header.
 const HEADER: &str = r#"{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}"#;
 
 pub(crate) struct Talkative {

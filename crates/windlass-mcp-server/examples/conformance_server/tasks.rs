@@ -1,4 +1,4 @@
-//! Tools whose calls are tasks: some from their begin, one when it has asked.
+//! Tools whose calls are tasks: some from their begin, one after it has asked.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -46,7 +46,7 @@ impl McpService for Slow {
                 tokio::time::sleep(Duration::from_secs(1)).await;
                 ToolOutput::text("It failed.").failed()
             }
-            // What a tool does that panics.
+            // Imitates a tool that panics.
             "protocol_error_job" => std::panic::resume_unwind(Box::new("no result")),
             "confirm_delete" => said(&call, &[("confirm", "Delete it?", CONFIRM)]).await,
             "multi_input" => said(&call, &[("first", "One?", CONFIRM), ("second", "Two?", CONFIRM)]).await,

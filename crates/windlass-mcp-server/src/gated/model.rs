@@ -1,4 +1,4 @@
-//! The model of a session whose calls come from clients.
+//! Model of a session whose calls come from clients.
 
 use super::queue::Queue;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use windlass::crates::types::{ModelRequest, ToolResultContent};
 use windlass::event::ToolFinished;
 use windlass::{ContentBlock, ScriptedModel, ScriptedTurn, ToolOutput};
 
-/// A model that makes all calls that wait. When there are none it ends its turn.
+/// Creates a model that makes all waiting calls. Without any it ends its turn.
 pub(super) fn calling_model(queue: Arc<Queue>) -> ScriptedModel {
     let model = ScriptedModel::from_fn(move |request, number| {
-        // What makes room for more calls is no turn of its own.
+        // A compaction request is no turn of the model.
         if wants_summary(request) {
             return ScriptedTurn::new().text("<summary>Calls were made one after the other.</summary>");
         }
@@ -25,13 +25,13 @@ pub(super) fn calling_model(queue: Arc<Queue>) -> ScriptedModel {
     model.with_delta_chars(0).without_recording()
 }
 
-/// Whether a request asks for a summary of the conversation, which is about to be replaced by it.
+/// `true` if a request asks for a summary of the conversation, which will replace it.
 fn wants_summary(request: &ModelRequest) -> bool {
     let last = request.messages.last().and_then(|message| message.content.last());
     last.and_then(ContentBlock::as_text).is_some_and(|text| text == compaction_prompt(None))
 }
 
-/// What a call returned.
+/// Converts the result of a call.
 pub(super) fn output(tool: ToolFinished) -> ToolOutput {
     let mut output = match tool.result.content {
         ToolResultContent::Text(text) => ToolOutput::text(text),

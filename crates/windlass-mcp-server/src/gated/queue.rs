@@ -1,4 +1,4 @@
-//! The calls of clients, from their arrival to their answer.
+//! Queue of the calls of clients, from their arrival to their answer.
 
 use crate::{Client, ServedCall};
 use std::collections::{HashMap, VecDeque};
@@ -7,14 +7,14 @@ use tokio::sync::{Notify, oneshot};
 use windlass::crates::types::{ToolSpec, ToolUseId};
 use windlass::{JsonText, SessionHandle, ToolOutput};
 
-/// Most calls of all clients that wait or run.
+/// Maximum number of calls of all clients that wait or run.
 const MOST_CALLS: usize = 256;
 
-/// The calls of clients, and which tools they may call.
+/// Calls of clients, and the tools that they may call.
 #[derive(Default)]
 pub(super) struct Queue {
     state: Mutex<State>,
-    /// Rings when a call has come, or the queue is closed.
+    /// Notified when a call has arrived, or the queue is closed.
     bell: Notify,
 }
 
@@ -22,12 +22,12 @@ pub(super) struct Queue {
 struct State {
     closed: bool,
     count: u64,
-    /// Those that no model has made yet.
+    /// Calls that the model has not made yet.
     waiting: VecDeque<(ToolUseId, String, JsonText)>,
-    /// Those that have no answer yet.
+    /// Calls that have no answer yet.
     open: HashMap<ToolUseId, Open>,
     answers: HashMap<ToolUseId, oneshot::Receiver<ToolOutput>>,
-    /// Absent until a model was asked.
+    /// Offered tools; absent until a model was asked.
     offered: Option<Vec<Arc<ToolSpec>>>,
 }
 
@@ -69,12 +69,12 @@ impl Queue {
         answered.await.ok()
     }
 
-    /// The calls that wait. They are made from then on.
+    /// Takes the waiting calls, which are being made from then on.
     pub(super) fn take(&self) -> Vec<(ToolUseId, String, JsonText)> {
         self.lock().waiting.drain(..).collect()
     }
 
-    /// Waits for a call; false if there will be none.
+    /// Waits for a call; `false` if there will be none.
     pub(super) async fn wait(&self) -> bool {
         loop {
             {
@@ -90,7 +90,7 @@ impl Queue {
         }
     }
 
-    /// Who made a call.
+    /// Returns the client of a call.
     pub(super) fn client(&self, id: &ToolUseId) -> Option<Client> {
         self.lock().open.get(id).map(|open| open.client.clone())
     }
@@ -98,7 +98,7 @@ impl Queue {
     /// Answers a call.
     pub(super) fn settle(&self, id: &ToolUseId, output: ToolOutput) {
         if let Some(open) = self.lock().open.remove(id) {
-            // The client may be gone.
+            // The client may have disconnected.
             let _ = open.answer.send(output);
         }
     }
@@ -116,7 +116,7 @@ impl Queue {
         }
     }
 
-    /// Forgets a call. Whether it may be running.
+    /// Removes a call. Returns `true` if it may be running.
     fn forget(&self, id: &ToolUseId) -> bool {
         let mut state = self.lock();
         let waited = state.waiting.len();
@@ -125,7 +125,7 @@ impl Queue {
         state.open.remove(id).is_some() && state.waiting.len() == waited
     }
 
-    /// Takes no more calls, and answers none of those that are open.
+    /// Closes the queue: it takes no more calls, and answers none of the open ones.
     pub(super) fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
@@ -135,7 +135,7 @@ impl Queue {
         self.bell.notify_one();
     }
 
-    /// Which tools a model is offered. The first list counts.
+    /// Records the tools that a model is offered. The first list is kept.
     pub(super) fn offer(&self, tools: &[Arc<ToolSpec>]) {
         let mut state = self.lock();
         state.offered.get_or_insert_with(|| tools.to_vec());
@@ -146,7 +146,7 @@ impl Queue {
     }
 }
 
-/// A call as long as its client waits for it. Dropping it stops the call.
+/// Guard of a call while its client waits for it. Dropping it stops the call.
 pub(super) struct Ticket<'a> {
     pub(super) queue: &'a Queue,
     pub(super) handle: &'a SessionHandle,
@@ -156,7 +156,7 @@ pub(super) struct Ticket<'a> {
 impl Drop for Ticket<'_> {
     fn drop(&mut self) {
         if self.queue.forget(&self.id) {
-            // A session that has ended has stopped it already.
+            // A session that has ended has stopped the call already.
             let _ = self.handle.stop_tool(self.id.clone());
         }
     }

@@ -1,4 +1,4 @@
-//! Requests that begin something: a call, a prompt, the reading of a resource.
+//! Requests that begin an operation: a call, a prompt, the reading of a resource.
 
 use super::{Done, Handler, Step};
 use crate::client::is_asked_in_rounds;
@@ -57,7 +57,7 @@ impl<G: Send + Sync + 'static> Handler<G> {
         })
     }
 
-    /// Something that begins, or that continues with the answers to its questions.
+    /// Begins an operation, or continues it with the answers to its questions.
     fn going<F: Future<Output = Result<Done, ErrorData>> + Send + 'static>(
         &self,
         request: String,
@@ -84,7 +84,7 @@ impl<G: Send + Sync + 'static> Handler<G> {
         Ok(running)
     }
 
-    /// Goes on until it is done, or has to ask its client.
+    /// Runs an operation until it is done, or has to ask its client.
     pub(super) async fn drive(&self, running: Begun, context: &RequestContext<RoleServer>) -> Result<Step, ErrorData> {
         let mut running = running?;
         let takes_tasks = is_asked_in_rounds(context) && running.client.can(ClientAbility::Tasks);
@@ -106,7 +106,7 @@ impl<G: Send + Sync + 'static> Handler<G> {
         Ok(Step::Asked(InputRequiredResult::new(Some(questions), Some(handle))))
     }
 
-    /// Makes a task of a call. If there are too many, its client waits for the result.
+    /// Turns a call into a task. If there are too many tasks, the client waits for the result.
     async fn go_on(&self, running: Running, context: &RequestContext<RoleServer>) -> Result<Step, ErrorData> {
         match self.offer.tasks.begin(running) {
             Ok(task) => Ok(Step::Task(task)),
@@ -115,7 +115,7 @@ impl<G: Send + Sync + 'static> Handler<G> {
     }
 }
 
-/// What continues, or why it does not begin.
+/// Operation that continues, or the reason why it does not begin.
 pub(super) type Begun = Result<Running, ErrorData>;
 
 async fn read(libraries: &[Arc<dyn McpLibrary>], uri: String, client: Client) -> Result<ReadResourceResult, ErrorData> {
@@ -135,7 +135,7 @@ async fn prompted(library: &dyn McpLibrary, call: PromptCall) -> Result<GetPromp
     Ok(GetPromptResult::new(messages.map_err(broken)?))
 }
 
-/// The arguments of a prompt, as texts. Those that it requires are there.
+/// Converts the arguments of a prompt to texts, and checks that the required ones are present.
 fn arguments(prompt: &ServedPrompt, given: JsonObject) -> Result<BTreeMap<String, String>, ErrorData> {
     let text = |value: Value| match value {
         Value::String(text) => text,

@@ -1,4 +1,4 @@
-//! What a server is called, and what it offers.
+//! Name of a server, and its tools, prompts and resources.
 
 use crate::changes::ServedChanges;
 use crate::content::{listed, prompt, resource, template};
@@ -12,7 +12,7 @@ use rmcp::model::{
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What a server is called, and what it offers to all clients.
+/// Name of a server, and the services that it offers to all clients.
 pub(crate) struct Offer {
     pub(crate) name: String,
     pub(crate) version: String,
@@ -20,9 +20,9 @@ pub(crate) struct Offer {
     pub(crate) services: Vec<Arc<dyn McpService>>,
     pub(crate) libraries: Vec<Arc<dyn McpLibrary>>,
     pub(crate) changes: Option<ServedChanges>,
-    /// The calls that wait for answers of their clients.
+    /// Calls that wait for answers of their clients.
     pub(super) parked: Arc<Parked>,
-    /// The calls that continue without a client that waits.
+    /// Calls that continue without a waiting client.
     pub(super) tasks: Arc<Tasks>,
 }
 
@@ -40,7 +40,7 @@ impl Offer {
         }
     }
 
-    /// What clients read of the server when they greet.
+    /// Returns the description of the server for the greeting.
     pub(super) fn info(&self) -> ServerConfig {
         let info = InitializeResult::new(self.capabilities())
             .with_server_info(Implementation::new(self.name.clone(), self.version.clone()));
@@ -79,7 +79,7 @@ impl Offer {
         tools
     }
 
-    /// A tool, and the service that has it.
+    /// Returns a tool, and the service that has it.
     pub(super) fn tool(&self, name: &str) -> Option<(ServedTool, &Arc<dyn McpService>)> {
         let of = |service: &McpServiceRef| service.tools().into_iter().find(|tool| tool.name == name);
         self.services.iter().find_map(|service| Some((of(service)?, service)))

@@ -1,33 +1,33 @@
-//! Who may connect, and how many.
+//! Access and limits of the HTTP transport.
 
 use crate::ServeError;
 use hyper::header::HeaderValue;
 use std::fmt;
 use subtle::ConstantTimeEq;
 
-/// Fewest characters of a token.
+/// Minimum length of a token, in characters.
 const SHORTEST: usize = 16;
 
-/// The options of streamable HTTP.
+/// Options of streamable HTTP.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HttpOptions {
-    /// What every request has to show.
+    /// Token that every request has to show.
     pub token: BearerToken,
-    /// The path of the endpoint. Default: `/mcp`.
+    /// Path of the endpoint. Default: `/mcp`.
     pub path: String,
     /// Names, with a port or without, by which clients reach the server, beside those of this machine. Default: none.
     pub hosts: Vec<String>,
     /// Origins, such as `https://app.example.com`, whose pages may send requests. Default: none.
     pub origins: Vec<String>,
-    /// Most sessions at once, each of which ends after five minutes without a request. Default: 32.
+    /// Maximum number of concurrent sessions, each of which ends after five minutes without a request. Default: 32.
     pub max_sessions: usize,
-    /// Most connections at once; others wait. Default: 128.
+    /// Maximum number of concurrent connections; others wait. Default: 128.
     pub max_connections: usize,
 }
 
 impl HttpOptions {
-    /// The defaults with this token.
+    /// Creates the default options with this token.
     #[must_use]
     pub fn new(token: BearerToken) -> Self {
         Self {
@@ -62,15 +62,15 @@ impl HttpOptions {
     }
 }
 
-/// A secret that every request shows as `Authorization: Bearer …`. It is compared in constant time and never shown.
+/// Secret that every request shows as `Authorization: Bearer …`. It is compared in constant time and never shown.
 #[derive(Clone)]
 pub struct BearerToken(String);
 
 impl BearerToken {
-    /// A token of at least 16 visible ASCII characters.
+    /// Creates a token of at least 16 visible ASCII characters.
     ///
     /// # Errors
-    /// It is shorter, or holds others.
+    /// Fails if the text is shorter, or holds other characters.
     pub fn new(token: impl Into<String>) -> Result<Self, ServeError> {
         let token = token.into();
         if token.len() < SHORTEST || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -79,7 +79,7 @@ impl BearerToken {
         Ok(Self(token))
     }
 
-    /// Whether a header shows it.
+    /// `true` if a header shows the token.
     pub(super) fn is_in(&self, header: Option<&HeaderValue>) -> bool {
         let shown = header.and_then(|value| value.to_str().ok()).and_then(|value| value.split_once(' '));
         shown.is_some_and(|(scheme, token)| {

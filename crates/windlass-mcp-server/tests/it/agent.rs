@@ -1,11 +1,11 @@
-//! An agent as one tool.
+//! Agent as one tool.
 
 use crate::world::{LONG, User, call, connected, failed, text};
 use serde_json::json;
 use windlass::{Permissions, ScriptedModel, ScriptedTurn, coding_tools, session};
 use windlass_mcp_server::{AgentTool, McpServer};
 
-/// An agent that writes a file and says so.
+/// Returns an agent that writes a file and reports it.
 fn agent(folder: &std::path::Path) -> AgentTool {
     let folder = folder.canonicalize().unwrap();
     AgentTool::new("coder", "Does it.", Permissions::new(), move || {

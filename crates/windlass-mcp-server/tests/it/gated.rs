@@ -95,7 +95,7 @@ async fn what_is_no_call_of_a_tool_is_an_error() {
     assert!(failed(&call(&client, "Read", json!({})).await));
 }
 
-/// A tool that says when it begins, and waits until it is let go.
+/// Returns a tool that reports its begin, and waits until it is released.
 fn slow(begun: &Arc<Semaphore>, go: &Arc<Semaphore>, dropped: &Arc<Notify>) -> Toolkit {
     struct Gone(Arc<Notify>);
     impl Drop for Gone {

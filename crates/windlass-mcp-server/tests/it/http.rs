@@ -1,4 +1,4 @@
-//! Streamable HTTP.
+//! Streamable HTTP transport.
 
 use crate::world::User;
 use rmcp::ServiceExt;
@@ -18,7 +18,7 @@ fn options() -> HttpOptions {
     HttpOptions::new(BearerToken::new(TOKEN).unwrap())
 }
 
-/// A server on a free port, and its address.
+/// Starts a server on a free port, and returns its address.
 async fn served(options: HttpOptions) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -26,7 +26,7 @@ async fn served(options: HttpOptions) -> String {
     format!("http://{address}/mcp")
 }
 
-/// Clients of HTTP want a provider of cryptography, also where they need none.
+/// Installs the provider of cryptography that HTTP clients require even if they need none.
 fn with_cryptography() {
     // Another test may have been first.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -40,7 +40,7 @@ async fn client(url: &str) -> Result<crate::world::Connected, String> {
 
 const GREETING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}"#;
 
-/// The status of a greeting with these headers.
+/// Returns the status of a greeting with these headers.
 async fn greeted(url: &str, headers: &[(&str, &str)]) -> u16 {
     with_cryptography();
     let request = reqwest::Client::builder().no_proxy().build().unwrap().post(url);
@@ -90,7 +90,7 @@ async fn sessions_are_bounded() {
     let _second = client(&url).await.unwrap();
     assert!(client(&url).await.is_err());
     first.cancel().await.unwrap();
-    // The room of a client that has left is free again, as soon as the server has noticed.
+    // The place of a disconnected client is free again, as soon as the server has noticed.
     let began = std::time::Instant::now();
     while client(&url).await.is_err() {
         assert!(began.elapsed() < crate::world::LONG, "the session never ended");

@@ -1,4 +1,4 @@
-//! Resources, prompts, completion, lines of the log and changes.
+//! Resources, prompts, completion, log lines and changes.
 
 use crate::world::{Connected, LONG, Served, User, call, connected, connected_anew, params};
 use rmcp::model::{
@@ -51,7 +51,7 @@ impl McpLibrary for Notes {
     }
 }
 
-/// Writes lines of the log, and reports that something has changed.
+/// Service that writes log lines, and reports a change.
 struct Loud(ServedChanges);
 
 #[async_trait]
@@ -163,7 +163,7 @@ async fn newer_clients_read_no_log_that_they_did_not_ask_for() {
     let changes = server.changes();
     let (client, _served) = connected_anew(server.service(Loud(changes)), user.clone()).await;
     call(&client, "loud", json!({})).await;
-    // Had there been a line, it would have come before the answer.
+    // A log line would have arrived before the answer.
     client.call_tool(params("loud", json!({}))).await.unwrap();
     assert!(user.seen.lock().unwrap().is_empty());
 }

@@ -1,4 +1,4 @@
-//! The server as clients see it.
+//! Server as clients see it.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,

@@ -15,7 +15,7 @@ fn form(name: &str) -> Question {
     Question::form("May I?", JsonText::parse(schema).unwrap()).named(name)
 }
 
-/// Asks one thing after another, and counts how often it was begun and how often it came to its end.
+/// Service that asks two questions, one after the other, and counts its begun and ended calls.
 #[derive(Default)]
 struct Twice {
     begun: AtomicUsize,

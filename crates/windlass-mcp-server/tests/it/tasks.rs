@@ -1,4 +1,4 @@
-//! Calls that continue while no client waits.
+//! Tasks: calls that continue without a waiting client.
 
 use crate::world::{Connected, User, connected_anew, params};
 use rmcp::model::{CallToolResponse, ClientRequest, CustomRequest};
@@ -13,11 +13,11 @@ use windlass_mcp_server::{ClientAbility, McpServer, McpService, Question, Served
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// Tools by what their calls do: work for so many seconds, ask, or panic.
+/// Tools named by the behaviour of their calls: work for some seconds, ask, or panic.
 #[derive(Default)]
 struct Slow {
     begun: AtomicUsize,
-    /// How many calls were dropped or came to their end.
+    /// Number of calls that were dropped or finished.
     over: AtomicUsize,
 }
 
@@ -81,7 +81,7 @@ impl Ground {
         Self { client, service }
     }
 
-    /// The task that a call becomes, or what it says.
+    /// Returns the id of the task that a call becomes, or its result as text.
     async fn call(&self, tool: &str, seconds: u64) -> Result<String, String> {
         let called = self.client.call_tool_once(params(tool, json!({ "seconds": seconds }))).await;
         match called.map_err(|error| format!("{error:?}"))? {
@@ -123,7 +123,7 @@ async fn a_call_that_takes_long_becomes_a_task_whose_client_asks_how_it_is() {
     let done = ground.get(&task).await;
     assert_eq!((&done["status"], &done["result"]["content"][0]["text"]), (&json!("completed"), &json!("worked")));
     assert_eq!(ground.counts(), (2, 2), "a task is the same call");
-    // One that asks from the begin is a task too, and one that never becomes one is waited for.
+    // A task from its begin, and a call that never becomes a task.
     assert!(ground.call("at once", 0).await.is_ok());
     assert!(ground.call("waits", 1000).await.unwrap_err().contains("worked"));
 }
@@ -215,7 +215,7 @@ async fn tasks_are_bounded_in_number_and_time() {
     assert_eq!(ground.counts(), (66, 66), "what runs for a day is stopped");
 }
 
-/// Memory is bounded, whatever the results: the oldest make room, and say so.
+/// Memory is bounded, whatever the results: the oldest are removed, and polls report that.
 #[tokio::test(start_paused = true)]
 async fn the_oldest_results_make_room_for_newer_ones() {
     let ground = Ground::new(true).await;

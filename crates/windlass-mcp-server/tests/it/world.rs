@@ -1,4 +1,4 @@
-//! A client, and what it reads.
+//! Test client, and its received messages.
 
 #[allow(deprecated, reason = "revisions that have logs stay in use")]
 use rmcp::model::LoggingMessageNotificationParam;
@@ -15,19 +15,19 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use windlass_mcp_server::{McpServer, ServeError};
 
-/// Longer than anything takes that is not broken.
+/// Longer than any working operation takes.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
-/// A client that answers each question in one way; without an answer it cannot be asked.
+/// Client that gives each question the same answer; without an answer it cannot be asked.
 #[derive(Clone, Default)]
 pub(crate) struct User {
     pub(crate) answer: Option<bool>,
-    /// Whether it says that it takes tasks.
+    /// `true` if the client declares that it takes tasks.
     pub(crate) takes_tasks: bool,
     pub(crate) asked: Arc<Mutex<Vec<String>>>,
     pub(crate) progress: Arc<Mutex<Vec<String>>>,
     pub(crate) reported: Arc<Notify>,
-    /// Lines of the log and changes.
+    /// Log lines and changes.
     pub(crate) seen: Arc<Mutex<Vec<String>>>,
     pub(crate) news: Arc<Notify>,
 }
@@ -88,7 +88,7 @@ impl ClientHandler for User {
 pub(crate) type Connected = RunningService<RoleClient, User>;
 pub(crate) type Served = tokio::task::JoinHandle<Result<(), ServeError>>;
 
-/// A client that is connected to a server.
+/// Connects a client to a server.
 pub(crate) async fn connected(server: McpServer, user: User) -> (Connected, Served) {
     let (near, far) = tokio::io::duplex(1 << 16);
     let (read, write) = tokio::io::split(far);
@@ -96,7 +96,7 @@ pub(crate) async fn connected(server: McpServer, user: User) -> (Connected, Serv
     (user.serve(near).await.unwrap(), served)
 }
 
-/// The same with a client of 2026-07-28.
+/// Connects a client of 2026-07-28 to a server.
 pub(crate) async fn connected_anew(server: McpServer, user: User) -> (Connected, Served) {
     let (near, far) = tokio::io::duplex(1 << 16);
     let (read, write) = tokio::io::split(far);
@@ -105,7 +105,7 @@ pub(crate) async fn connected_anew(server: McpServer, user: User) -> (Connected,
     (user.serve_with_lifecycle(near, lifecycle).await.unwrap(), served)
 }
 
-/// The parameters of a call.
+/// Returns the parameters of a call.
 pub(crate) fn params(tool: &str, input: Value) -> CallToolRequestParams {
     CallToolRequestParams::new(tool.to_owned()).with_arguments(input.as_object().unwrap().clone())
 }
