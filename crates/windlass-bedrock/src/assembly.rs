@@ -1,4 +1,4 @@
-//! From frames to the events of one message.
+//! Conversion of frames to the events of one message.
 
 mod blocks;
 
@@ -12,15 +12,15 @@ use std::collections::{HashSet, VecDeque};
 use windlass_model::ModelError;
 use windlass_types::{MessageId, ModelErrorKind, ModelEvent, StopReason, ToolUseId, Usage};
 
-/// The most bytes of payloads of one message.
+/// Maximum number of bytes of payloads of one message.
 const MAX_MESSAGE_BYTES: usize = 64 << 20;
 
-/// One message, as far as it has come.
+/// Message that is being assembled.
 #[derive(Debug)]
 pub(crate) struct Assembly {
-    /// The model that was asked: the API does not say which one answers.
+    /// Model of the request: the API does not name the answering one.
     model: String,
-    /// The id of the message: that of the request, which the API gives in a header.
+    /// Id of the message: that of the request, which the API gives in a header.
     id: String,
     faults: Faults,
     has_begun: bool,
@@ -48,7 +48,7 @@ impl Assembly {
         }
     }
 
-    /// The next event of the message.
+    /// Returns the next event of the message.
     pub(crate) fn next(&mut self) -> Option<ModelEvent> {
         self.ready.pop_front()
     }
@@ -57,17 +57,17 @@ impl Assembly {
         !self.ready.is_empty()
     }
 
-    /// Whether the API has said why it stopped. Only the token counts can follow.
+    /// `true` once the API has given the stop reason. Only the token counts can follow.
     pub(crate) fn is_finished(&self) -> bool {
         self.stop_reason.is_some()
     }
 
-    /// Whether nothing more can follow.
+    /// `true` if nothing more can follow.
     pub(crate) fn is_whole(&self) -> bool {
         self.is_finished() && self.usage.is_some()
     }
 
-    /// What makes the errors of this call.
+    /// Returns the factory of errors of this call.
     pub(crate) fn faults(&self) -> &Faults {
         &self.faults
     }
@@ -75,7 +75,7 @@ impl Assembly {
     /// Reads one frame.
     ///
     /// # Errors
-    /// The frame is an exception, cannot be read, or holds what cannot be a part of a message.
+    /// Fails if the frame is an exception, is unreadable, or holds content that cannot be a part of a message.
     pub(crate) fn accept(&mut self, frame: &Frame) -> Result<(), ModelError> {
         self.bytes = self.bytes.saturating_add(frame.payload.len());
         if self.bytes > MAX_MESSAGE_BYTES {
@@ -84,7 +84,7 @@ impl Assembly {
         let head = frame.head().map_err(|error| self.faults.protocol(error))?;
         match head.message_type {
             "event" => self.event(head.event_type, &frame.payload),
-            // A message that the API has ended is whole, whatever comes behind it.
+            // A message that the API has ended is complete, whatever follows.
             _ if self.is_finished() => Ok(()),
             "exception" => Err(self.faults.in_stream(head.exception_type, &String::from_utf8_lossy(&frame.payload))),
             "error" => Err(self.faults.in_stream(head.error_code, head.error_message)),
@@ -119,7 +119,7 @@ impl Assembly {
             }
             "metadata" => {
                 let metadata = match self.read::<Metadata>(name, payload) {
-                    // A message that is whole is not lost with its counts.
+                    // A complete message is not lost with unreadable counts.
                     Err(_) if self.is_finished() => Metadata::default(),
                     metadata => metadata?,
                 };
@@ -155,7 +155,7 @@ impl Assembly {
     /// Takes a piece of a block.
     ///
     /// # Errors
-    /// It cannot be part of the message.
+    /// Fails if the piece cannot be part of the message.
     pub(crate) fn put(&mut self, at: u64, piece: Piece) -> Result<(), ModelError> {
         if self.is_finished() {
             return Err(self.faults.protocol("content comes after the end of the message"));
@@ -186,7 +186,7 @@ impl Assembly {
     /// Takes the beginning of a block.
     ///
     /// # Errors
-    /// It cannot be part of the message.
+    /// Fails if the block cannot be part of the message.
     pub(crate) fn block(&mut self, start: BlockStarts) -> Result<(), ModelError> {
         let Some(call) = start.start.tool_use else { return Ok(()) };
         // The service answers these calls itself: they must not be run here.
@@ -207,10 +207,10 @@ impl Assembly {
         self.put(start.content_block_index, Piece::Call { id: ToolUseId::from(id), name })
     }
 
-    /// Takes the reason for which the model stopped.
+    /// Takes the stop reason.
     ///
     /// # Errors
-    /// The message has ended before.
+    /// Fails if the message has ended before.
     pub(crate) fn stop(&mut self, reason: &str) -> Result<(), ModelError> {
         if self.is_finished() {
             return Err(self.faults.protocol("a message ends twice"));
@@ -218,16 +218,16 @@ impl Assembly {
         self.begin();
         self.blocks.end(&mut self.ready).map_err(|text| self.faults.protocol(text))?;
         let reason = stop_reason(reason);
-        // Some models end their turn in words, but call tools.
+        // Some models end their turn with a plain reason, but call tools.
         let calls = reason == StopReason::EndTurn && !self.calls.is_empty();
         self.stop_reason = Some(if calls { StopReason::ToolUse } else { reason });
         Ok(())
     }
 
-    /// The answer has come to its end, or is not heard of again after its last word.
+    /// Ends the message, at the end of the answer or when no data follows the stop reason.
     ///
     /// # Errors
-    /// There was no last word.
+    /// Fails if there was no stop reason.
     pub(crate) fn end(&mut self) -> Result<(), ModelError> {
         let Some(stop_reason) = self.stop_reason.take() else {
             let text = "the connection ended before the message was complete";
@@ -240,12 +240,12 @@ impl Assembly {
     }
 }
 
-/// Why the model stopped. Source: the enumeration `StopReason` of the API reference.
+/// Converts a stop reason. Source: the enumeration `StopReason` of the API reference.
 fn stop_reason(reason: &str) -> StopReason {
     match reason {
         "guardrail_intervened" | "content_filtered" => StopReason::ContentFilter,
         "malformed_tool_use" | "malformed_model_output" => StopReason::MalformedToolCall,
-        // The rest has the names of the Messages API. Names are short; a text of a server may not be.
+        // Other reasons have the names of the Messages API. Names are short; a text of a server may not be.
         other => StopReason::from(other.chars().take(64).collect::<String>()),
     }
 }

@@ -10,7 +10,7 @@ use windlass_http::{HeaderMap, HeaderValue, HttpOptions, Secret};
 use windlass_model::ModelError;
 use windlass_types::{ModelErrorKind, Timestamp};
 
-/// Sets up a [`Bedrock`] provider.
+/// Builder of a [`Bedrock`] provider.
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct BedrockBuilder {
@@ -25,20 +25,20 @@ pub struct BedrockBuilder {
 }
 
 impl BedrockBuilder {
-    /// Sets the region: `us-east-1`. The ARN of a model names its own, which wins.
+    /// Sets the region: `us-east-1`. The region in a model's ARN takes precedence.
     pub fn region(mut self, region: impl Into<String>) -> Self {
         self.region = Some(region.into());
         self
     }
 
-    /// Sets an API key of Bedrock, sent as `authorization: Bearer`. An empty one counts as none.
+    /// Sets an API key of Bedrock, sent as `authorization: Bearer`. An empty key counts as none.
     pub fn api_key(mut self, key: impl AsRef<str>) -> Self {
         (self.key, self.credentials) = (Some(Secret::new(key)).filter(|key| !key.is_empty()), None);
         self
     }
 
     /// Sets a source of credentials, asked before each request: keys of AWS, which sign the requests, or API keys. A
-    /// request that is refused because of its credential is sent once more if the source has another one then.
+    /// request that is refused because of its credential is sent once more if the source then has another one.
     pub fn credentials(mut self, source: impl Credentials) -> Self {
         self.key = None;
         self.credentials = Some(Arc::new(source));
@@ -57,14 +57,14 @@ impl BedrockBuilder {
         self
     }
 
-    /// Says which model an id stands for that does not show it, such as the ARN of an application inference profile: its
+    /// Sets the model behind an id that does not show it, such as the ARN of an application inference profile: its
     /// limits and abilities are those of that model.
     pub fn stands_for(mut self, id: impl Into<String>, model: impl Into<String>) -> Self {
         self.stand_ins.insert(id.into(), model.into());
         self
     }
 
-    /// Adds a header to every request; it replaces one that windlass would send.
+    /// Adds a header to every request; it replaces a default header of the same name.
     pub fn header(mut self, name: impl Into<String>, value: impl AsRef<str>) -> Self {
         self.headers.push((name.into(), Secret::new(value)));
         self
@@ -72,7 +72,7 @@ impl BedrockBuilder {
 
     windlass_http::connection_methods!(options, "Default: 120 s.");
 
-    /// Takes the settings that [`Bedrock::from_env`] names from a lookup. It may read the files of profiles.
+    /// Reads the settings that [`Bedrock::from_env`] names from a lookup. May read the files of profiles.
     pub fn lookup(mut self, lookup: impl Fn(&str) -> Option<String>) -> Self {
         let get = |name: &str| lookup(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         self.options.look_up(&lookup);
@@ -93,11 +93,11 @@ impl BedrockBuilder {
         }
     }
 
-    /// Builds the provider. It connects at the first request.
+    /// Builds the provider. The first request opens the connection.
     ///
     /// # Errors
-    /// `Authentication` without credentials; `Configuration` without a region, and for a base URL, a region or a header
-    /// that cannot be used.
+    /// `Authentication` without credentials; `Configuration` without a region, and for an unusable base URL, region or
+    /// header.
     pub fn build(self) -> Result<Bedrock, ModelError> {
         let mut secrets = Secrets::default();
         let mut headers = HeaderMap::new();

@@ -1,13 +1,13 @@
-//! Addresses: which host has a model, and under which path.
+//! Hosts and paths of models.
 
 use std::fmt::Write as _;
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
-/// The longest name that the API takes for a model.
+/// Maximum length of a model name that the API takes, in bytes.
 const MAX_MODEL: usize = 2_048;
 
-/// What is asked of a model.
+/// Operation on a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Converse,
@@ -15,20 +15,20 @@ pub(crate) enum Operation {
     CountTokens,
 }
 
-/// The address of the service in a region.
+/// Returns the address of the service in a region.
 pub(crate) fn base_url(region: &str) -> String {
     let domain = if region.starts_with("cn-") { "amazonaws.com.cn" } else { "amazonaws.com" };
     format!("https://bedrock-runtime.{region}.{domain}")
 }
 
-/// Whether a text can be the name of a region, which becomes part of a host.
+/// `true` if a text can be the name of a region, which becomes part of a host.
 pub(crate) fn is_region(region: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let starts_well = region.starts_with(|first: char| first.is_ascii_lowercase());
     starts_well && region.len() <= 32 && !region.ends_with('-') && region.bytes().all(is_plain)
 }
 
-/// The region that the name of a model names, if that is an ARN.
+/// Returns the region in a model name that is an ARN.
 pub(crate) fn region_of(model: &str) -> Option<&str> {
     let mut parts = model.split(':');
     if parts.next() != Some("arn") {
@@ -37,16 +37,16 @@ pub(crate) fn region_of(model: &str) -> Option<&str> {
     parts.nth(2).filter(|region| is_region(region))
 }
 
-/// The region in the host of an address of the service, that of a private endpoint included.
+/// Returns the region in the host of a service address, that of a private endpoint included.
 pub(crate) fn region_of_url(url: &str) -> Option<&str> {
     let (_, behind) = url.split_once("bedrock-runtime.").or_else(|| url.split_once("bedrock-runtime-fips."))?;
     behind.split('.').next().filter(|region| is_region(region) && behind.contains('.'))
 }
 
-/// The path of an operation. The name of a model is one segment of it, slashes included.
+/// Returns the path of an operation. The model name is one segment of it, slashes included.
 ///
 /// # Errors
-/// The name cannot be that of a model.
+/// Fails if the name is no valid model name.
 pub(crate) fn path(model: &str, operation: Operation) -> Result<String, ModelError> {
     let is_name = !model.is_empty() && model.len() <= MAX_MODEL && !matches!(model, "." | "..");
     if !is_name || model.contains(|c: char| c.is_control() || c.is_whitespace()) {

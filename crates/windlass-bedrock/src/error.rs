@@ -1,4 +1,4 @@
-//! Failures of the API as [`ModelError`]s.
+//! Errors of the API as [`ModelError`]s.
 //!
 //! Source: <https://docs.aws.amazon.com/bedrock/latest/userguide/troubleshooting-api-error-codes.html>, and the
 //! exceptions of the service's published model.
@@ -11,7 +11,7 @@ use windlass_http::provider::{Failure, Secrets, Vendor, classify, retry_after, s
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
-/// Makes the errors of one call.
+/// Factory of the errors of one call.
 #[derive(Clone, Debug)]
 pub(crate) struct Faults {
     pub(crate) vendor: Vendor,
@@ -19,7 +19,7 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    /// The error of an answer with a status other than 200.
+    /// Reads the error of an answer with a status other than 200.
     #[expect(clippy::disallowed_methods, reason = "a server names the time of a repeat from now on")]
     pub(crate) fn answer(&self, status: u16, headers: &HeaderMap, body: &str) -> ModelError {
         let header = headers.get("x-amzn-errortype").and_then(|code| code.to_str().ok()).unwrap_or_default();
@@ -28,18 +28,18 @@ impl Faults {
         error.with_retry_after(wait).with_should_retry(should_retry(headers)).with_request_id(request_id(headers))
     }
 
-    /// The error of an exception inside of a stream: its name, and its JSON or text.
+    /// Reads the error of an exception inside a stream: its name, and its JSON or text.
     pub(crate) fn in_stream(&self, code: &str, body: &str) -> ModelError {
         self.error(None, code, body)
     }
 
-    /// An answer that breaks the rules of the API's stream.
+    /// Creates the error of an answer that breaks the rules of the API's stream.
     pub(crate) fn protocol(&self, what: impl std::fmt::Display) -> ModelError {
         let text = self.secrets.redact(format!("the API broke its protocol: {what}"));
         ModelError::new(ModelErrorKind::Protocol, text)
     }
 
-    /// A text that is not the JSON that was expected. The parser's words do not quote it.
+    /// Creates the error of a text that is not the expected JSON. The parser's words do not quote the text.
     pub(crate) fn unreadable(&self, what: &str, error: &serde_json::Error) -> ModelError {
         let place = format!("{:?} error in column {}", error.classify(), error.column());
         self.protocol(format_args!("{what} cannot be read: {place}"))
@@ -51,7 +51,7 @@ impl Faults {
         let text = match (exception.message, exception.original_message) {
             (Some(text), Some(original)) if !text.contains(&original) => Cow::Owned(format!("{text} ({original})")),
             (Some(text), _) | (None, Some(text)) if !text.is_empty() => Cow::Owned(text),
-            // A gateway on the way has its own idea of an error body.
+            // A gateway on the way has its own form of error bodies.
             _ => Cow::Borrowed(body),
         };
         let failure = Failure { status, code, text: &text };
@@ -59,19 +59,20 @@ impl Faults {
     }
 }
 
-/// The API's id of a request.
+/// Returns the API's id of a request.
 pub(crate) fn request_id(headers: &HeaderMap) -> Option<String> {
     headers.get("x-amzn-requestid")?.to_str().ok().map(str::to_owned)
 }
 
-/// The name of an exception without what stands around it: `ThrottlingException:http://internal.amazon.com/…`,
+/// Returns the bare name of an exception, such as in `ThrottlingException:http://internal.amazon.com/…`,
 /// `com.amazon.coral.service#ValidationException`.
 fn name(code: &str) -> &str {
     let code = code.split(':').next().unwrap_or(code);
     code.rsplit('#').next().unwrap_or(code).trim()
 }
 
-/// What the shared table cannot see: names that this API alone has, and what it puts under one name.
+/// Returns the kind of a failure, with cases that the shared table cannot see: names of this API alone, and different
+/// causes under one name.
 fn kind(failure: &Failure<'_>) -> ModelErrorKind {
     let (code, text) = (failure.code.to_ascii_lowercase(), failure.text.to_lowercase());
     let has = |part: &str| text.contains(part);
@@ -86,7 +87,7 @@ fn kind(failure: &Failure<'_>) -> ModelErrorKind {
         | "requestexpired" => {
             return ModelErrorKind::Authentication;
         }
-        // A key of the API that is not valid is refused like an action that is not allowed.
+        // An invalid API key is refused like a forbidden action.
         _ if failure.status == Some(403) && (has("api key") || has("bearer token") || has("security token")) => {
             return ModelErrorKind::Authentication;
         }
@@ -98,7 +99,7 @@ fn kind(failure: &Failure<'_>) -> ModelErrorKind {
         }
         _ => {}
     }
-    // Inside of a stream the name stands for the status.
+    // Inside a stream the name implies the status.
     let implied = match &*code {
         "validationexception" | "conflictexception" => Some(400),
         _ => None,

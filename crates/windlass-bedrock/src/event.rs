@@ -1,4 +1,4 @@
-//! The JSON of the events of an answer, as the wire has it.
+//! JSON of the events of an answer, in its wire format.
 
 mod plain;
 
@@ -7,7 +7,7 @@ pub(crate) use plain::text_delta;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// `contentBlockStart`. Text and reasoning begin without one.
+/// `contentBlockStart` event. Text and reasoning begin without one.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct BlockStarts {
@@ -31,7 +31,7 @@ pub(crate) struct CallStart {
     pub(crate) kind: Option<String>,
 }
 
-/// `contentBlockDelta`.
+/// `contentBlockDelta` event.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct BlockGrows {
@@ -39,7 +39,7 @@ pub(crate) struct BlockGrows {
     pub(crate) delta: Delta,
 }
 
-/// One of these; what is not known is skipped.
+/// Delta with one of these members; unknown ones are skipped.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Delta {
@@ -59,25 +59,25 @@ pub(crate) struct CallDelta {
 pub(crate) struct ReasoningDelta {
     pub(crate) text: Option<String>,
     pub(crate) signature: Option<String>,
-    /// In base64.
+    /// Encrypted reasoning in base64.
     pub(crate) redacted_content: Option<String>,
 }
 
-/// `contentBlockStop`.
+/// `contentBlockStop` event.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct BlockStops {
     pub(crate) content_block_index: u64,
 }
 
-/// `messageStop`.
+/// `messageStop` event.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct MessageStops {
     pub(crate) stop_reason: Option<String>,
 }
 
-/// `metadata`, which comes after `messageStop`.
+/// `metadata` event, which comes after `messageStop`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Metadata {
@@ -102,18 +102,18 @@ pub(crate) struct CacheDetail {
     pub(crate) input_tokens: Option<u64>,
 }
 
-/// An exception, as a frame or as the body of a refusal.
+/// Exception, as a frame or as the body of a refusal.
 #[derive(Debug, Default)]
 pub(crate) struct Exception {
-    /// The name, in bodies without the header that has it.
+    /// Name of the exception, in bodies without the header that has it.
     pub(crate) code: Option<String>,
     pub(crate) message: Option<String>,
-    /// What the model itself said.
+    /// Message of the model itself.
     pub(crate) original_message: Option<String>,
 }
 
 impl Exception {
-    /// Reads a body. Members are read one by one, so that one of another form does not hide the rest.
+    /// Reads a body. Members are read one by one, so that an odd one does not hide the others.
     pub(crate) fn read(body: &str) -> Option<Self> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]

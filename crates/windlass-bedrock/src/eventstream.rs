@@ -1,7 +1,7 @@
-//! The framing `application/vnd.amazon.eventstream`.
+//! Framing `application/vnd.amazon.eventstream`.
 //!
-//! A frame is its length, the length of its headers and a checksum of both, the headers, the payload, and a checksum of
-//! all before it. Numbers are big-endian. Source: <https://smithy.io/2.0/aws/amazon-eventstream.html>.
+//! A frame consists of its length, the length of its headers and a checksum of both, the headers, the payload, and a
+//! checksum of all before it. Numbers are big-endian. Source: <https://smithy.io/2.0/aws/amazon-eventstream.html>.
 
 mod frame;
 
@@ -10,16 +10,16 @@ pub(crate) use frame::Frame;
 use std::mem::take;
 use windlass_http::Bytes;
 
-/// The lengths and their checksum.
+/// Size of the lengths and their checksum, in bytes.
 const PRELUDE: usize = 12;
 
-/// What a frame has beside headers and payload.
+/// Size of a frame without headers and payload, in bytes.
 const FRAMING: usize = PRELUDE + 4;
 
-/// The most bytes of headers that the format allows.
+/// Maximum size of the headers that the format allows, in bytes.
 const MAX_HEADERS: usize = 128 * 1024;
 
-/// Why a frame cannot be read.
+/// Reason why a frame cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FrameError {
     #[error("a frame is larger than {0} bytes")]
@@ -34,14 +34,14 @@ pub(crate) enum FrameError {
     Headers,
 }
 
-/// Frames out of chunks of bytes. A frame that is whole in its chunk is not copied.
+/// Decoder of frames from chunks of bytes. A frame that is complete in its chunk is not copied.
 #[derive(Debug)]
 pub(crate) struct Decoder {
-    /// The most bytes of a frame.
+    /// Maximum size of a frame, in bytes.
     limit: usize,
-    /// What is left of the chunk.
+    /// Unread rest of the chunk.
     chunk: Bytes,
-    /// The beginning of a frame whose end has not come.
+    /// Beginning of a frame whose end has not arrived.
     begun: Vec<u8>,
 }
 
@@ -50,15 +50,15 @@ impl Decoder {
         Self { limit, chunk: Bytes::new(), begun: Vec::new() }
     }
 
-    /// Takes the next chunk, when [`next`](Self::next) has nothing more of the one before.
+    /// Takes the next chunk, once [`next`](Self::next) has returned all frames of the one before.
     pub(crate) fn put(&mut self, chunk: Bytes) {
         self.chunk = chunk;
     }
 
-    /// The next frame; `None` when it wants another chunk.
+    /// Returns the next frame; `None` if another chunk is needed.
     ///
     /// # Errors
-    /// What came is no frame, or one that is too large. Nothing after it can be read.
+    /// Fails if the bytes are no frame, or one that is too large. Nothing after it can be read.
     pub(crate) fn next(&mut self) -> Result<Option<Frame>, FrameError> {
         if self.begun.is_empty() {
             match self.total(&self.chunk)? {
@@ -80,14 +80,14 @@ impl Decoder {
         Frame::read(take(&mut self.begun).into()).map(Some)
     }
 
-    /// Moves bytes of the chunk until the frame that is begun has this many. Memory is taken for what came, not for what
-    /// a length promises.
+    /// Moves bytes of the chunk until the partial frame has this many. Memory is allocated for received bytes, not for
+    /// announced ones.
     fn move_upto(&mut self, length: usize) {
         let missing = length.saturating_sub(self.begun.len()).min(self.chunk.len());
         self.begun.extend_from_slice(&self.chunk.split_to(missing));
     }
 
-    /// The length of the frame that begins here, once its lengths are known.
+    /// Returns the length of the frame that begins here, once its lengths are known.
     fn total(&self, bytes: &[u8]) -> Result<Option<usize>, FrameError> {
         let Some(prelude) = bytes.first_chunk::<PRELUDE>() else { return Ok(None) };
         let [a, b, c, d, e, f, g, h, i, j, k, l] = *prelude;

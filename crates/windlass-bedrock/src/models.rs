@@ -1,21 +1,22 @@
-//! What is known of the models.
+//! Known models.
 //!
-//! Limits come from excerpts of the vendor's pages and from threads that cite them; not every card was read, and some are
-//! careful figures. Where they can be checked: the model cards at <https://docs.aws.amazon.com/bedrock/latest/userguide/models-cards.html> (limits,
-//! abilities), <https://docs.aws.amazon.com/nova/latest/nova2-userguide/> (Nova),
+//! Limits come from excerpts of the vendor's pages and from threads that cite them; not every card was read, and some
+//! figures are conservative estimates. They can be checked on: the model cards at
+//! <https://docs.aws.amazon.com/bedrock/latest/userguide/models-cards.html> (limits, abilities),
+//! <https://docs.aws.amazon.com/nova/latest/nova2-userguide/> (Nova),
 //! <https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html>,
 //! <https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html> and
-//! <https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolChoice.html>. Prices depend on the region, and
-//! are left to the user.
+//! <https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolChoice.html>. Prices depend on the region,
+//! and are left to the user.
 
 use windlass_model::{Catalogue, KnownModel, ModelSource};
 use windlass_types::{Api, Effort, MediaLimits, ModelInfo};
 
-/// Where limits and abilities are listed.
+/// Page that lists limits and abilities.
 const PAGE: ModelSource =
     ModelSource::new("https://docs.aws.amazon.com/bedrock/latest/userguide/models-cards.html", "2026-11-23");
 
-/// Names that stand for a model, and whether it is called through an inference profile.
+/// Aliases with their models, and the inference profiles of these.
 const ALIASES: &[(&str, &str, Profile)] = &[
     ("default", "amazon.nova-2-lite-v1:0", Profile::Global),
     ("gpt-oss", "openai.gpt-oss-120b-1:0", Profile::None),
@@ -26,13 +27,13 @@ const ALIASES: &[(&str, &str, Profile)] = &[
     ("nova-pro", "amazon.nova-pro-v1:0", Profile::Geography),
 ];
 
-/// Through which inference profile a model is called. Most cannot be called without.
-/// Source: <https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-support.html>.
+/// Inference profile through which a model is called. Most cannot be called without one. Source:
+/// <https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-support.html>.
 #[derive(Debug, Clone, Copy)]
 enum Profile {
     None,
     Global,
-    /// That of the geography of the region.
+    /// Profile of the region's geography.
     Geography,
 }
 
@@ -45,13 +46,13 @@ impl Profile {
             (Self::Geography, "us") => "us.",
             (Self::Geography, "eu") => "eu.",
             (Self::Geography, "ap") => "apac.",
-            // Elsewhere there is none; the model itself may be there.
+            // Other geographies have none; the model itself may be available there.
             (Self::Geography, _) => "",
         }
     }
 }
 
-/// Vendors, as the names of their models begin.
+/// Vendors that model names begin with.
 const VENDORS: [&str; 16] = [
     "ai21",
     "amazon",
@@ -71,59 +72,59 @@ const VENDORS: [&str; 16] = [
     "zai",
 ];
 
-/// How a model is asked for more or less reasoning.
+/// Control of a model's reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dial {
-    /// Not at all, or nothing is known.
+    /// No control, or none is known.
     None,
-    /// As Claude is, by tokens or by words.
+    /// Control of Claude, by tokens or by words.
     Claude,
-    /// By `reasoningConfig`.
+    /// `reasoningConfig`.
     Nova,
-    /// By `reasoning_effort`. `off`: what comes nearest to no reasoning.
+    /// `reasoning_effort`. `off` is the value closest to no reasoning.
     Effort { off: &'static str, words: &'static [(Effort, &'static str)] },
-    /// By `reasoning.effort`.
+    /// `reasoning.effort`.
     Reasoning { off: &'static str, words: &'static [(Effort, &'static str)] },
 }
 
-/// Where a prompt can be cached by hand.
+/// Places of a prompt that can have cache points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Caching {
     None,
     /// Behind the system prompt and messages.
     Prompt,
-    /// Behind the tools as well; perhaps for an hour.
+    /// Behind the tools as well; `has_hour` is `true` if the cache may last an hour.
     ToolsToo {
         has_hour: bool,
     },
 }
 
-/// How far a model can be made to call a tool.
+/// Extent to which a model can be made to call a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Choices {
-    /// Not at all.
+    /// The model always chooses.
     Auto,
-    /// To call any.
+    /// The model can be made to call any tool.
     Any,
-    /// To call a certain one.
+    /// The model can be made to call a certain tool.
     One,
 }
 
-/// What requests depend on.
+/// Model properties on which requests depend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Family {
     pub(crate) dial: Dial,
     pub(crate) caching: Caching,
     pub(crate) choices: Choices,
-    /// Whether results of tools may hold images and documents.
+    /// `true` if tool results may hold images and documents.
     pub(crate) has_media_in_results: bool,
-    /// Whether calls can be held to the schemas of their tools.
+    /// `true` if calls can be constrained to the schemas of their tools.
     pub(crate) has_strict_tools: bool,
-    /// Whether schemas may have only a few members at the top.
+    /// `true` if schemas may have only a few members at the top level.
     pub(crate) has_plain_schemas: bool,
 }
 
-/// Of a model that is not known: nothing that not all understand.
+/// Properties of an unknown model: only features that all models support.
 const CAREFUL: Family = Family {
     dial: Dial::None,
     caching: Caching::None,
@@ -145,8 +146,8 @@ const ALL_WORDS: &[(Effort, &str)] = &[
 
 const KIMI_WORDS: &[(Effort, &str)] = &[(Effort::Low, "low"), (Effort::High, "high"), (Effort::Max, "max")];
 
-/// The name of a model from its vendor on, without what is around it: a region or a profile in front, or the rest of an
-/// ARN. A name without vendor stays as it is.
+/// Returns the name of a model from its vendor on, without a region or a profile in front, or the rest of an ARN. A
+/// name without vendor stays unchanged.
 fn bare(model: &str) -> &str {
     let name = model.rsplit('/').next().unwrap_or(model);
     let mut rest = name;
@@ -159,14 +160,14 @@ fn bare(model: &str) -> &str {
     name
 }
 
-/// Whether a model is Claude, which the native Messages API of the service serves better.
+/// `true` for Claude, which the native Messages API of the service serves better.
 pub(crate) fn is_claude(model: &str) -> bool {
     bare(model).starts_with("anthropic.claude")
 }
 
-/// Whether a name is that of a model of another vendor, or of a resource that does not show its model.
+/// `true` for the name of a model of another vendor, or of a resource that does not show its model.
 pub(crate) fn is_for_converse(name: &str) -> bool {
-    // Aliases of Claude have no vendor; this one both have.
+    // Aliases of Claude have no vendor; both APIs have this one.
     if name.trim().eq_ignore_ascii_case("default") {
         return false;
     }
@@ -175,7 +176,7 @@ pub(crate) fn is_for_converse(name: &str) -> bool {
     (has_vendor || model.starts_with("arn:")) && !is_claude(&model)
 }
 
-/// What requests to a model depend on.
+/// Returns the properties on which requests to a model depend.
 pub(crate) fn family(model: &str) -> Family {
     let (vendor, name) = bare(model).split_once('.').unwrap_or(("", model));
     let strict = Family { has_strict_tools: true, ..CAREFUL };
@@ -210,14 +211,14 @@ pub(crate) fn family(model: &str) -> Family {
     }
 }
 
-/// The version of Claude in a name: the first two numbers that are no date.
+/// Returns the version of Claude in a name: the first two numbers that are no date.
 fn version(name: &str) -> (u32, u32) {
     let mut parts = name.split('-').filter(|part| part.len() <= 2).map(str::parse::<u32>).skip_while(Result::is_err);
     let major = parts.next().and_then(Result::ok).unwrap_or(0);
     (major, parts.next().and_then(Result::ok).unwrap_or(0))
 }
 
-/// Limits of models, by the beginning of the name. The longest that fits counts.
+/// Limits of models, by the prefix of the name. The longest matching prefix is used.
 struct Known {
     prefix: &'static str,
     window: u64,
@@ -238,7 +239,7 @@ const fn documents(prefix: &'static str, window: u64, output: u32) -> Known {
     Known { prefix, window, output, has_vision: true, has_documents: true }
 }
 
-/// Where a card gives no output limit, the figure is a careful one.
+/// Known models. If a card gives no output limit, the figure is a conservative estimate.
 const KNOWN: &[Known] = &[
     documents("amazon.nova-2-lite", 1_000_000, 65_535),
     documents("amazon.nova-lite", 300_000, 5_000),
@@ -266,8 +267,8 @@ const KNOWN: &[Known] = &[
     vision("qwen.qwen3-vl", 256_000, 8_000),
 ];
 
-/// The models of the table, each by the beginning of its name. Prices depend on the region, and so does what an alias
-/// stands for: the inference profile there.
+/// Returns the models of the table, each by the prefix of its name. Prices depend on the region, and so does the target
+/// of an alias: the inference profile there.
 pub(crate) fn known(provider: &str) -> Vec<KnownModel> {
     let of = |row: &Known| {
         let mut info = info(row.prefix);
@@ -279,14 +280,14 @@ pub(crate) fn known(provider: &str) -> Vec<KnownModel> {
     KNOWN.iter().map(of).collect()
 }
 
-/// The model that a user means, as it is called in a region.
+/// Resolves a name to the model as it is called in a region.
 pub(crate) fn resolve(name: &str, region: &str) -> String {
     let name = name.trim();
     let known = ALIASES.iter().find(|(alias, ..)| alias.eq_ignore_ascii_case(name));
     known.map_or_else(|| name.to_owned(), |(_, model, profile)| format!("{}{model}", profile.prefix(region)))
 }
 
-/// Aliases that are close to a name which is neither an alias nor looks like a model.
+/// Returns aliases that resemble a name which is neither an alias nor looks like a model.
 pub(crate) fn similar(name: &str) -> Vec<String> {
     let name = resolve(name, "");
     if name.contains(['.', ':', '/']) {
@@ -296,7 +297,7 @@ pub(crate) fn similar(name: &str) -> Vec<String> {
     near.into_iter().map(str::to_owned).collect()
 }
 
-/// What is known of a model.
+/// Returns the known description of a model.
 pub(crate) fn info(model: &str) -> ModelInfo {
     let (family, name) = (family(model), bare(model));
     let mut info = if is_claude(model) { claude(model) } else { limits(name) };
@@ -316,16 +317,16 @@ pub(crate) fn info(model: &str) -> ModelInfo {
     info
 }
 
-/// What the API takes: 20 images and 5 documents of a message, 3.75 MB an image, 4.5 MB a document
-/// (<https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html>, read 2026-11-28). For whole requests it says
-/// nothing, and 20 MB are the limit of other calls of the service.
+/// Returns the limits of the API: 20 images and 5 documents of a message, 3.75 MB an image, 4.5 MB a document
+/// (<https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html>, read 2026-11-28). No limit is
+/// documented for whole requests; 20 MB is the limit of other calls of the service.
 fn media() -> MediaLimits {
     let mut media = MediaLimits::default().with_total(15 * 1024 * 1024, 20);
     (media.documents, media.image_bytes, media.document_bytes) = (5, 5_000_000, 6_000_000);
     media
 }
 
-/// Claude is what it is elsewhere, but for its price, and for tools that come between messages.
+/// Returns the description of Claude from the catalogue, without its price, and without tools between messages.
 fn claude(model: &str) -> ModelInfo {
     let mut info = Catalogue::new().info(bare(model));
     (info.price, info.appends_tools) = (None, false);
@@ -342,7 +343,7 @@ fn limits(name: &str) -> ModelInfo {
     info
 }
 
-/// Whether a model is of a prefix: the next is no digit of a longer number.
+/// `true` if a model name has a prefix that does not end within a longer number.
 fn is_of(name: &str, prefix: &str) -> bool {
     let ends_in_digit = prefix.ends_with(|last: char| last.is_ascii_digit());
     let rest = name.strip_prefix(prefix);
@@ -388,7 +389,7 @@ mod tests {
         }
         let info = info("us.anthropic.claude-sonnet-4-5-20250929-v1:0");
         assert_eq!((info.context_window, info.vision, info.price), (200_000, true, None));
-        // But for images, which the API limits.
+        // Except for images, which the API limits.
         let media = super::info("global.anthropic.claude-opus-5").media;
         assert_eq!((media.count, media.documents, media.image_bytes), (20, 5, 5_000_000));
         assert_eq!((MediaLimits::of_file(5_000_000), MediaLimits::of_file(6_000_000)), (3_750_000, 4_500_000));

@@ -18,19 +18,19 @@ use windlass_http::{Bytes, HeaderMap, HeaderValue, Response};
 use windlass_model::{KnownModel, ModelError, ModelProvider, ModelStream, SessionFact};
 use windlass_types::{Api, ModelErrorKind, ModelInfo, ModelRequest};
 
-/// The most bytes read of an answer that is not a stream.
+/// Maximum number of bytes read of an answer that is not a stream.
 const MAX_BODY: usize = 64 * 1024;
 
-/// The most bytes read of an answer that comes in one piece.
+/// Maximum number of bytes read of an answer that comes in one piece.
 const MAX_ANSWER: usize = 32 << 20;
 
-/// How long the body of an error is waited for, all in all: its status is known already.
+/// Maximum total time to wait for the body of an error: its status is known already.
 const ERROR_BODY_TIME: Duration = Duration::from_secs(5);
 
-/// The framing of streams.
+/// Media type of streams.
 const EVENT_STREAM: &str = "application/vnd.amazon.eventstream";
 
-/// Models of Amazon Bedrock behind one set of credentials, over the Converse API.
+/// Provider of Amazon Bedrock models behind one set of credentials, over the Converse API.
 ///
 /// Cheap to clone; clones share their connections.
 #[derive(Clone)]
@@ -41,9 +41,9 @@ pub struct Bedrock {
 pub(crate) struct Inner {
     pub(crate) service: Service,
     pub(crate) headers: HeaderMap,
-    /// `None`: the headers authenticate.
+    /// Source of credentials. `None` if the headers authenticate.
     pub(crate) credentials: Option<Arc<dyn Credentials>>,
-    /// The models behind ids that do not show them.
+    /// Models behind ids that do not show them.
     pub(crate) stand_ins: BTreeMap<String, String>,
     pub(crate) faults: Faults,
     pub(crate) clock: Clock,
@@ -51,7 +51,7 @@ pub(crate) struct Inner {
     pub(crate) whole: WholeModels,
 }
 
-/// A request, but for its credential.
+/// Request without its credential.
 struct Call {
     site: Site,
     path: String,
@@ -66,38 +66,39 @@ impl fmt::Debug for Bedrock {
 }
 
 impl Bedrock {
-    /// A provider set up from the environment. Credentials are the first there is of `AWS_BEARER_TOKEN_BEDROCK`, the profile in
-    /// `AWS_PROFILE`, the keys in `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`, and the profile
-    /// `default`; the region that of `AWS_REGION`, `AWS_DEFAULT_REGION`, or of the profile. The address of another host is the
-    /// first there is of `AWS_ENDPOINT_URL_BEDROCK_RUNTIME`, `AWS_ENDPOINT_URL` and `ANTHROPIC_BEDROCK_BASE_URL`.
+    /// Creates a provider from the environment. Credentials are the first available of `AWS_BEARER_TOKEN_BEDROCK`, the
+    /// profile in `AWS_PROFILE`, the keys in `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`, and
+    /// the profile `default`; the region is that of `AWS_REGION`, `AWS_DEFAULT_REGION`, or of the profile. The address
+    /// of another host is the first set one of `AWS_ENDPOINT_URL_BEDROCK_RUNTIME`, `AWS_ENDPOINT_URL` and
+    /// `ANTHROPIC_BEDROCK_BASE_URL`.
     ///
     /// # Errors
-    /// There are no credentials, there is no region, or a setting cannot be used.
+    /// Fails if there are no credentials, there is no region, or a setting is unusable.
     #[expect(clippy::disallowed_methods, reason = "reads the environment because its caller asks for that by name")]
     pub fn from_env() -> Result<Self, ModelError> {
         Self::from_lookup(|name| std::env::var(name).ok())
     }
 
-    /// [`from_env`](Self::from_env) with another source of the variables.
+    /// Does the same as [`from_env`](Self::from_env) with another source of the variables.
     ///
     /// # Errors
-    /// There are no credentials, there is no region, or a setting cannot be used.
+    /// Fails if there are no credentials, there is no region, or a setting is unusable.
     pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ModelError> {
         Self::builder().lookup(lookup).build()
     }
 
-    /// The models that are known by themselves, each by the beginning of its name; no credentials are needed.
+    /// Returns the built-in models, each by the prefix of its name; no credentials are needed.
     pub fn known() -> Vec<KnownModel> {
         models::known("bedrock")
     }
 
-    /// A builder.
+    /// Returns a builder.
     pub fn builder() -> BedrockBuilder {
         BedrockBuilder::default()
     }
 
-    /// Whether a name calls for this API: that of a model of another vendor than Anthropic, an alias of one, or a resource whose
-    /// name does not show the model. Claude does more over its own API, which Bedrock has as well.
+    /// `true` if a name belongs to this API: that of a model of another vendor than Anthropic, an alias of one, or a
+    /// resource whose name does not show the model. Claude does more over its own API, which Bedrock has as well.
     pub fn is_for(name: &str) -> bool {
         models::is_for_converse(name)
     }
@@ -108,7 +109,7 @@ impl Bedrock {
 }
 
 impl Inner {
-    /// The model behind a name, as far as that is known.
+    /// Returns the model behind a name, as far as it is known.
     fn behind<'a>(&'a self, model: &'a str) -> &'a str {
         self.stand_ins.get(model).map_or(model, String::as_str)
     }
@@ -119,7 +120,7 @@ impl Inner {
         info
     }
 
-    /// The body that a function makes for the model of a request.
+    /// Returns the body that a function makes for the model of a request.
     fn body(&self, request: &ModelRequest, make: fn(&ModelRequest, Target<'_>) -> Bytes) -> Bytes {
         let info = self.info(&request.model);
         make(request, Target { family: models::family(self.behind(&request.model)), info: &info })
@@ -130,14 +131,14 @@ impl Inner {
         let mut headers = self.headers.clone();
         if operation == Operation::ConverseStream {
             headers.insert("accept", HeaderValue::from_static(EVENT_STREAM));
-            // A compressor on the way would hold chunks back to fill its window.
+            // Compression on the way would delay chunks to fill its window.
             headers.insert("accept-encoding", HeaderValue::from_static("identity"));
         }
         Ok(Call { site, path, headers, body })
     }
 
-    /// Sends a request, and once more if its credential is refused and the source has another then. Returns the answer, and
-    /// what makes the errors of this call: they must not show its credential either.
+    /// Sends a request, and once more if its credential is refused and the source then has another. Returns the answer,
+    /// and the factory of errors of this call, which masks its credential too.
     async fn send(&self, call: &Call) -> Result<(Response, Faults), ModelError> {
         let Some(source) = &self.credentials else { return self.send_with(call, None).await };
         let credential = source.credential().await?;
@@ -165,7 +166,7 @@ impl Inner {
             return Ok((response, faults));
         }
         let (status, headers) = (response.status(), response.headers().clone());
-        // Without its body, or with half of it, an error is still worth its status.
+        // An error without its body, or with half of it, still has its status.
         let body = response.excerpt(MAX_BODY, ERROR_BODY_TIME).await;
         Err(faults.answer(status, &headers, &body))
     }
@@ -194,23 +195,25 @@ impl Inner {
     }
 }
 
-/// The message of a call. What stands between may not pass the id of the request on; the conversation differs from call to
-/// call.
+/// Creates the assembly of a call's message. A gateway may drop the id of the request; the hash of the body differs
+/// from call to call.
 fn assembly(request: &ModelRequest, call: &Call, id: Option<&str>, faults: Faults) -> Assembly {
     let id = id.map_or_else(|| format!("msg_{:032x}", stable_hash(&call.body)), str::to_owned);
     Assembly::new(request.model.clone(), id, faults)
 }
 
-/// An answer with status 200 that is no event stream: the page of a server that is not the API at all.
+/// Returns the error of an answer with status 200 that is no event stream: the page of a server that is not the API at
+/// all.
 async fn not_a_stream(response: Response, faults: &Faults) -> ModelError {
     let kind = response.header("content-type").unwrap_or_default().to_owned();
     let setting = &faults.vendor.base_url;
     let error = faults.protocol(format_args!("the answer is {kind}, not an event stream; check {setting}"));
-    // A whole message may have been written and not streamed; a page is none.
+    // A whole message may have been written and not streamed; a page is no message.
     if kind.contains("json") { error } else { error.unbilled() }
 }
 
-/// Few models have the operation; the API refuses it for the others like a request that is wrong.
+/// Converts the error of a token count. Few models have the operation; the API refuses it for others like an invalid
+/// request.
 fn cannot_count(model: &str, error: ModelError) -> ModelError {
     if error.kind != ModelErrorKind::InvalidRequest || !error.message.contains("counting tokens") {
         return error;
@@ -248,7 +251,7 @@ impl ModelProvider for Bedrock {
     }
 
     fn ready(&self, model: &str) -> Result<(), ModelError> {
-        // Credentials are there, else it could not have been built.
+        // A built provider has credentials.
         endpoint::path(model, Operation::ConverseStream).map(drop)
     }
 

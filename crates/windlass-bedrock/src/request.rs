@@ -13,14 +13,15 @@ use windlass_http::provider::JsonBody as Json;
 use windlass_http::provider::with_members;
 use windlass_types::{ModelInfo, ModelRequest, ResponseFormat};
 
-/// For which model a body is.
+/// Model that a body is for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Target<'a> {
     pub(crate) family: Family,
     pub(crate) info: &'a ModelInfo,
 }
 
-/// The body of a call. What stays the same from request to request comes first, what can change after the messages.
+/// Writes the body of a call. Members that stay the same from request to request come first, those that can change
+/// after the messages.
 pub(crate) fn call(request: &ModelRequest, target: Target<'_>) -> Bytes {
     let mut out = Json::for_request(request);
     out.raw("{");
@@ -46,7 +47,7 @@ pub(crate) fn call(request: &ModelRequest, target: Target<'_>) -> Bytes {
     }
 }
 
-/// The body of a token count.
+/// Writes the body of a token count.
 pub(crate) fn count(request: &ModelRequest, target: Target<'_>) -> Bytes {
     let mut out = Json::for_request(request);
     out.raw("{\"input\":{\"converse\":{");
@@ -55,7 +56,7 @@ pub(crate) fn count(request: &ModelRequest, target: Target<'_>) -> Bytes {
     out.finish()
 }
 
-/// What the model reads.
+/// Writes the prompt.
 fn prompt(out: &mut Json, request: &ModelRequest, target: Target<'_>, cache: &Cache) {
     tools::write(out, request, target.family, cache);
     system(out, request, cache);
@@ -88,7 +89,7 @@ fn system(out: &mut Json, request: &ModelRequest, cache: &Cache) {
     out.raw("],");
 }
 
-/// The form of the answer. The API takes the schema as a text.
+/// Writes the answer format. The API takes the schema as a text.
 fn form(out: &mut Json, format: &ResponseFormat) {
     out.raw(",\"outputConfig\":{\"textFormat\":{\"type\":\"json_schema\",\"structure\":{\"jsonSchema\":{\"name\":");
     out.json(&format.name);

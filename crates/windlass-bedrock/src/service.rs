@@ -1,4 +1,4 @@
-//! The service in its regions.
+//! Service in its regions.
 
 use crate::endpoint;
 use std::collections::BTreeMap;
@@ -9,14 +9,14 @@ use windlass_http::{HeaderMap, HttpClient, HttpOptions};
 use windlass_model::ModelError;
 use windlass_types::{ModelErrorKind, Timestamp};
 
-/// The most regions whose connections are kept.
+/// Maximum number of regions whose connections are kept.
 const MAX_REGIONS: usize = 64;
 
-/// The service in one region.
+/// Service in one region.
 #[derive(Debug, Clone)]
 pub(crate) struct Site {
     pub(crate) client: HttpClient,
-    /// `None`: no region is known.
+    /// Signer; `None` if no region is known.
     signer: Option<Signer>,
 }
 
@@ -27,10 +27,10 @@ impl Site {
         Ok(Self { client, signer })
     }
 
-    /// Adds what authenticates a request to its headers.
+    /// Adds authentication to the headers of a request.
     ///
     /// # Errors
-    /// A header cannot carry the credential, or keys of AWS are to sign for no region.
+    /// Fails if a header cannot carry the credential, or if keys of AWS are to sign without a region.
     pub(crate) fn authorize(
         &self,
         credential: &Credential,
@@ -55,12 +55,12 @@ fn no_region() -> ModelError {
     ModelError::new(ModelErrorKind::Configuration, text).unbilled()
 }
 
-/// The service in its regions: that which is set, and those that models name.
+/// Service in its regions: the configured one, and those that models name.
 #[derive(Debug)]
 pub(crate) struct Service {
     own: Site,
     region: Option<String>,
-    /// The address of a gateway for all regions.
+    /// Address of a gateway for all regions.
     base_url: Option<String>,
     options: HttpOptions,
     others: Mutex<BTreeMap<String, Site>>,
@@ -68,7 +68,7 @@ pub(crate) struct Service {
 
 impl Service {
     /// # Errors
-    /// There is neither a base URL nor a region, or the base URL cannot be used.
+    /// Fails if there is neither a base URL nor a region, or if the base URL is unusable.
     pub(crate) fn new(
         base_url: Option<String>,
         region: Option<String>,
@@ -80,17 +80,17 @@ impl Service {
         Ok(Self { own, region, base_url, options, others: Mutex::default() })
     }
 
-    /// The host that errors and logs name.
+    /// Returns the host for errors and logs.
     pub(crate) fn host(&self) -> &str {
         self.own.client.host()
     }
 
-    /// The region that is set, or empty.
+    /// Returns the configured region, or an empty text.
     pub(crate) fn region(&self) -> &str {
         self.region.as_deref().unwrap_or_default()
     }
 
-    /// Where a model is.
+    /// Returns the site of a model.
     pub(crate) fn site_of(&self, model: &str) -> Result<Site, ModelError> {
         let named = endpoint::region_of(model).filter(|region| Some(*region) != self.region.as_deref());
         let Some(region) = named else { return Ok(self.own.clone()) };
@@ -98,7 +98,7 @@ impl Service {
         if let Some(site) = others.get(region) {
             return Ok(site.clone());
         }
-        // A gateway stays the gateway; the signature is for the region of the model.
+        // A gateway is kept; only the signature is for the region of the model.
         let url = self.base_url.clone().unwrap_or_else(|| endpoint::base_url(region));
         let site = Site::new(&url, Some(region), self.options.clone())?;
         if others.len() < MAX_REGIONS {

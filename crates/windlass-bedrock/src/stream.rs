@@ -1,4 +1,4 @@
-//! The stream of one call.
+//! Stream of one call.
 
 use crate::assembly::Assembly;
 use crate::eventstream::{Decoder, Frame, FrameError};
@@ -12,13 +12,13 @@ use windlass_types::{ModelEvent, ModelItem};
 
 /// One answer, item by item. Ends after `MessageStop` or after one error.
 pub(crate) struct MessageStream {
-    /// Gone once the answer has ended.
+    /// Removed once the answer has ended.
     chunks: Option<Chunks>,
     decoder: Decoder,
     assembly: Assembly,
     request_id: Option<String>,
     raw_frames: bool,
-    /// Follows the events that are ready.
+    /// Error to yield after the events that are ready.
     failure: Option<ModelError>,
 }
 
@@ -28,12 +28,12 @@ impl MessageStream {
         Self { chunks: Some(chunks), decoder, assembly, request_id, raw_frames, failure: None }
     }
 
-    /// A message that has come whole.
+    /// Creates the stream of a message that has arrived completely.
     pub(crate) fn whole(assembly: Assembly, raw_frames: bool) -> Self {
         Self { chunks: None, decoder: Decoder::new(0), assembly, request_id: None, raw_frames, failure: None }
     }
 
-    /// Reads a frame. Returns whether it adds to the message.
+    /// Reads a frame. Returns `true` if it adds to the message.
     fn read(&mut self, frame: &Frame) -> bool {
         if let Err(error) = self.assembly.accept(frame) {
             self.fail(error);
@@ -47,7 +47,7 @@ impl MessageStream {
         true
     }
 
-    /// A frame that cannot be read costs the message, unless that is complete.
+    /// Handles an unreadable frame, which fails the message unless that is complete.
     fn broken(&mut self, error: FrameError) {
         if self.assembly.is_finished() {
             self.finish();
@@ -56,7 +56,7 @@ impl MessageStream {
         }
     }
 
-    /// The last frame has been read.
+    /// Ends the message after the last frame.
     fn finish(&mut self) {
         if let Some(chunks) = self.chunks.take() {
             chunks.release();
@@ -72,11 +72,11 @@ impl MessageStream {
         self.failure = Some(error.with_request_id(id));
     }
 
-    /// Takes what came over the connection.
+    /// Takes the data that arrived over the connection.
     fn take(&mut self, came: Option<Result<Bytes, HttpError>>) {
         match came {
             Some(Ok(chunk)) => self.decoder.put(chunk),
-            // After the last word there is only the end left: it does not matter how the connection comes to it.
+            // After the stop reason only the end is left, in whatever way the connection ends.
             Some(Err(error)) if !self.assembly.is_finished() => self.fail(from_http(error)),
             _ => self.finish(),
         }
@@ -100,7 +100,7 @@ impl Stream for MessageStream {
             }
             match this.decoder.next() {
                 Ok(Some(frame)) if this.read(&frame) => {}
-                // A sign of life, which must not keep a call alive for ever.
+                // Such a frame only shows that the connection lives, which must not keep a call alive for ever.
                 Ok(Some(_)) => return Poll::Ready(Some(Ok(framed(ModelEvent::Ping, this.raw_frames)))),
                 Ok(None) => {
                     let came = this.chunks.as_mut().map(|chunks| chunks.poll_next_chunk(context));

@@ -1,4 +1,4 @@
-//! Answers that come in one piece: some models call tools, but not in a stream.
+//! Answers in one piece: some models call tools, but not in a stream.
 
 use crate::assembly::{Assembly, Piece};
 use crate::error::Faults;
@@ -10,10 +10,10 @@ use std::sync::{Mutex, PoisonError};
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
-/// The most models that are remembered.
+/// Maximum number of models that are remembered.
 const MAX_MODELS: usize = 1_000;
 
-/// The models that refused to stream.
+/// Models that refused to stream.
 #[derive(Debug, Default)]
 pub(crate) struct WholeModels(Mutex<BTreeSet<String>>);
 
@@ -22,7 +22,7 @@ impl WholeModels {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(model)
     }
 
-    /// Remembers a model, if it is for streaming that it was refused. Returns whether it was.
+    /// Remembers a model, if this error is a refusal to stream. Returns `true` if so.
     pub(crate) fn learn(&self, model: &str, error: &ModelError) -> bool {
         let text = error.message.to_lowercase();
         let is_meant = error.kind == ModelErrorKind::InvalidRequest
@@ -41,7 +41,7 @@ impl WholeModels {
     }
 }
 
-/// The answer, as the wire has it.
+/// Answer, in its wire format.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Answer<'a> {
@@ -65,7 +65,7 @@ struct Message<'a> {
     content: Vec<Block<'a>>,
 }
 
-/// One of these; what is not known is skipped.
+/// Block with one of these members; unknown ones are skipped.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Block<'a> {
@@ -101,7 +101,7 @@ struct ReasoningText {
 /// Reads an answer into the events of a message.
 ///
 /// # Errors
-/// It cannot be read, or has not come to its end.
+/// Fails if the answer is unreadable or incomplete.
 pub(crate) fn read(body: &str, assembly: &mut Assembly, faults: &Faults) -> Result<(), ModelError> {
     // Serde would read the members of an array as those of the object.
     if !body.trim_start().starts_with('{') {
@@ -129,7 +129,7 @@ pub(crate) fn read(body: &str, assembly: &mut Assembly, faults: &Faults) -> Resu
     assembly.end()
 }
 
-/// The pieces of a block that is no call.
+/// Returns the pieces of a block that is no call.
 fn pieces(block: &Block<'_>) -> Vec<Piece> {
     let mut pieces = Vec::new();
     pieces.extend(block.text.clone().map(Piece::Text));

@@ -1,43 +1,43 @@
-//! The blocks of a message, one after the other.
+//! Blocks of a message, one after the other.
 //!
-//! The API numbers blocks, and may send pieces of several in turn. Pieces of a block other than the open one wait until
-//! that is complete. What waits is bounded by the size of a message.
+//! The API numbers blocks, and may interleave their pieces. Pieces of a block other than the open one wait until that
+//! is complete. The waiting pieces are bounded by the size of a message.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::collections::{BTreeMap, VecDeque};
 use windlass_types::{BlockStart, ContentBlock, ModelEvent, StreamDelta, ToolUseId};
 
-/// The most blocks of one message.
+/// Maximum number of blocks of one message.
 const MAX_BLOCKS: usize = 10_000;
 
 type Ready = VecDeque<ModelEvent>;
 
-/// A piece of a block.
+/// Piece of a block.
 #[derive(Debug, Clone)]
 pub(crate) enum Piece {
-    /// The beginning of a call.
+    /// Beginning of a call.
     Call {
         id: ToolUseId,
         name: String,
     },
-    /// The beginning of a block that is left out.
+    /// Beginning of a block that is left out.
     Skipped,
     Text(String),
     Thinking(String),
     Signature(String),
     /// Encrypted reasoning, in base64.
     Redacted(String),
-    /// A piece of the input of a call.
+    /// Piece of the input of a call.
     Input(String),
-    /// The end of the block.
+    /// End of the block.
     Stop,
 }
 
-/// The blocks so far.
+/// Blocks so far.
 #[derive(Debug, Default)]
 pub(crate) struct Blocks {
-    /// How many are closed; also the index of the one that is open or comes next.
+    /// Number of closed blocks; also the index of the block that is open or comes next.
     closed: usize,
     open: Option<Open>,
     /// Pieces of later blocks, by the API's number.
@@ -46,7 +46,7 @@ pub(crate) struct Blocks {
 
 #[derive(Debug)]
 struct Open {
-    /// The API's number.
+    /// Number of the block at the API.
     at: u64,
     kind: Kind,
 }
@@ -64,7 +64,7 @@ impl Blocks {
     /// Takes a piece of a block.
     ///
     /// # Errors
-    /// It cannot be part of a message.
+    /// Fails if the piece cannot be part of a message.
     pub(crate) fn take(&mut self, at: u64, piece: Piece, ready: &mut Ready) -> Result<(), &'static str> {
         if self.open.as_ref().is_some_and(|open| open.at != at) {
             self.waiting.entry(at).or_default().push(piece);
@@ -78,10 +78,10 @@ impl Blocks {
         Ok(())
     }
 
-    /// Completes the message: what is open or waits has no more pieces.
+    /// Completes the message: the open and waiting blocks get no more pieces.
     ///
     /// # Errors
-    /// What waited cannot be part of a message.
+    /// Fails if a waiting piece cannot be part of a message.
     pub(crate) fn end(&mut self, ready: &mut Ready) -> Result<(), &'static str> {
         while self.open.is_some() {
             self.close(ready)?;
@@ -90,7 +90,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// Takes what waits, for as long as no block is open.
+    /// Applies the waiting pieces, for as long as no block is open.
     fn advance(&mut self, ready: &mut Ready) -> Result<(), &'static str> {
         while self.open.is_none()
             && let Some((at, pieces)) = self.waiting.pop_first()
@@ -154,7 +154,7 @@ impl Blocks {
         self.begin(at, Kind::Thinking, Some(block), ready)
     }
 
-    /// Begins a block. One that is open under the same number has ended without a word.
+    /// Begins a block. An open one under the same number has ended implicitly.
     fn begin(&mut self, at: u64, kind: Kind, block: Option<BlockStart>, ready: &mut Ready) -> Result<(), &'static str> {
         self.close(ready)?;
         if let Some(block) = block {
@@ -170,7 +170,7 @@ impl Blocks {
         }
     }
 
-    /// Closes the block that is open, if there is one.
+    /// Closes the open block, if there is one.
     fn close(&mut self, ready: &mut Ready) -> Result<(), &'static str> {
         let Some(open) = self.open.take() else { return Ok(()) };
         match open.kind {
@@ -188,7 +188,7 @@ impl Blocks {
     }
 }
 
-/// The data of pieces of base64, each of which may have its own padding. One piece keeps its text.
+/// Joins pieces of base64, each of which may have its own padding. A single piece keeps its text.
 fn joined(mut pieces: Vec<String>) -> Result<String, &'static str> {
     if pieces.len() < 2 {
         return Ok(pieces.pop().unwrap_or_default());

@@ -1,12 +1,12 @@
-//! Deltas of plain text, read without a parser: there is one for each few letters of an answer.
+//! Deltas of plain text, read without a parser, because there is one for each few letters of an answer.
 
-/// The number of a block and the text that is added to it, where the event has nothing else and the text no escapes, as most
-/// have. `None`: it may be anything.
+/// Returns the number of a block and the text that is added to it, if the event has nothing else and the text no
+/// escapes, as most have. `None` for any other event.
 pub(crate) fn text_delta(payload: &[u8]) -> Option<(u64, &str)> {
     let rest = payload.strip_prefix(b"{\"contentBlockIndex\":")?;
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (number, rest) = rest.split_at_checked(digits)?;
-    // JSON has no numbers with zeros in front.
+    // JSON has no numbers with leading zeros.
     if number.len() > 9 || (number.len() > 1 && number.first() == Some(&b'0')) {
         return None;
     }
@@ -18,7 +18,7 @@ pub(crate) fn text_delta(payload: &[u8]) -> Option<(u64, &str)> {
     Some((at, str::from_utf8(text).ok()?))
 }
 
-/// Whether nothing follows a text but the end of the event, or the padding with which the API hides lengths.
+/// `true` if only the end of the event follows a text, or the padding with which the API hides lengths.
 fn is_end(behind: &[u8]) -> bool {
     let Some(padded) = behind.strip_prefix(b"\"},\"p\":\"") else { return behind == b"\"}}" };
     padded.strip_suffix(b"\"}").is_some_and(|padding| padding.iter().all(u8::is_ascii_alphanumeric))
@@ -30,7 +30,7 @@ mod tests {
     use crate::event::BlockGrows;
     use proptest::prelude::*;
 
-    /// What the parser reads, if it is text alone.
+    /// Returns the event as read by the parser, if it is only text.
     fn parsed(payload: &[u8]) -> Option<(u64, String)> {
         let event: BlockGrows = serde_json::from_slice(payload).ok()?;
         Some((event.content_block_index, event.delta.text?))

@@ -1,23 +1,23 @@
-//! One frame.
+//! Frame of an event stream.
 
 use super::{FRAMING, FrameError, PRELUDE};
 use windlass_http::Bytes;
 
-/// A frame whose checksums are right.
+/// Frame with correct checksums.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Frame {
     headers: Bytes,
     pub(crate) payload: Bytes,
 }
 
-/// What the headers of a frame say of it.
+/// Headers of a frame.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Head<'a> {
-    /// `event`, `exception` or `error`.
+    /// Type of the frame: `event`, `exception` or `error`.
     pub(crate) message_type: &'a str,
-    /// The name of an event.
+    /// Name of an event.
     pub(crate) event_type: &'a str,
-    /// The name of an exception.
+    /// Name of an exception.
     pub(crate) exception_type: &'a str,
     pub(crate) error_code: &'a str,
     pub(crate) error_message: &'a str,
@@ -44,10 +44,10 @@ impl Frame {
         Ok(Self { headers: behind, payload })
     }
 
-    /// What its headers say. Headers that are not known are skipped.
+    /// Reads the headers. Unknown ones are skipped.
     ///
     /// # Errors
-    /// They cannot be read.
+    /// Fails if the headers are malformed.
     pub(crate) fn head(&self) -> Result<Head<'_>, FrameError> {
         let mut head = Head::default();
         let mut rest: &[u8] = &self.headers;
@@ -68,10 +68,10 @@ impl Frame {
     }
 }
 
-/// A name, the value if it is a string, and what follows.
+/// Name, value if it is a string, and the remaining bytes.
 type Header<'a> = (&'a [u8], Option<&'a [u8]>, &'a [u8]);
 
-/// The first header.
+/// Reads the first header.
 fn header(bytes: &[u8]) -> Option<Header<'_>> {
     let (length, bytes) = bytes.split_first()?;
     let (name, bytes) = bytes.split_at_checked(usize::from(*length))?;
@@ -84,7 +84,7 @@ fn header(bytes: &[u8]) -> Option<Header<'_>> {
         4 => 4,
         // A time is a number of milliseconds.
         5 | 8 => 8,
-        // An id of 128 bits.
+        // A UUID of 128 bits.
         9 => 16,
         6 | 7 => {
             let (length, bytes) = bytes.split_first_chunk::<2>()?;

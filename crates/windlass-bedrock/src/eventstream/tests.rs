@@ -13,7 +13,7 @@ fn header(name: &str, value: &str) -> Vec<u8> {
     bytes
 }
 
-/// A frame of these headers and this payload.
+/// Returns a frame of these headers and this payload.
 fn frame(headers: &[u8], payload: &[u8]) -> Vec<u8> {
     let length = |length: usize| u32::try_from(length).unwrap().to_be_bytes();
     let mut bytes = length(FRAMING + headers.len() + payload.len()).to_vec();
@@ -30,7 +30,7 @@ fn event(name: &str, payload: &str) -> Vec<u8> {
     frame(&headers, payload.as_bytes())
 }
 
-/// The payloads of all frames of these chunks, and the error that ends them.
+/// Returns the payloads of all frames of these chunks, and the error that ends them.
 fn read(chunks: &[&[u8]], limit: usize) -> (Vec<String>, Option<FrameError>) {
     let (mut decoder, mut payloads) = (Decoder::new(limit), Vec::new());
     for chunk in chunks {

@@ -1,8 +1,8 @@
-//! Where the prompt is cached.
+//! Cache points of the prompt.
 //!
-//! The API takes four points, and longer lifetimes only before shorter ones: all points of a request have the same. None
-//! may follow reasoning: points in messages stand at the end of messages of the user.
-//! Source: <https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html>.
+//! The API takes four points, and longer lifetimes only before shorter ones: all points of a request have the same
+//! lifetime. None may follow reasoning: points in messages are at the end of messages of the user. Source:
+//! <https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html>.
 
 use crate::models::{Caching, Family};
 use windlass_types::{CacheTtl, ModelRequest, Role};
@@ -10,13 +10,13 @@ use windlass_types::{CacheTtl, ModelRequest, Role};
 const POINT: &str = "{\"cachePoint\":{\"type\":\"default\"}}";
 const POINT_OF_AN_HOUR: &str = "{\"cachePoint\":{\"type\":\"default\",\"ttl\":\"1h\"}}";
 
-/// The points of one request.
+/// Cache points of one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cache {
-    /// What is written at each of them. `None`: there are none.
+    /// JSON of a point. `None` if there are no points.
     point: Option<&'static str>,
     has_tools: bool,
-    /// The messages of the user that end with one.
+    /// Messages of the user that end with a point.
     messages: [Option<usize>; 2],
 }
 
@@ -40,17 +40,17 @@ impl Cache {
         }
     }
 
-    /// What is written at a point.
+    /// Returns the JSON of a point.
     pub(super) fn point(&self) -> &'static str {
         self.point.unwrap_or_default()
     }
 
-    /// Whether the tools, which stand apart from the rest, end with a point.
+    /// `true` if the tools, which are separate from the rest, end with a point.
     pub(super) fn ends_tools(&self) -> bool {
         self.has_tools
     }
 
-    /// How many points the system prompt may have.
+    /// Returns the maximum number of points in the system prompt.
     pub(super) fn of_system(&self) -> usize {
         match self.point {
             None => 0,
@@ -59,7 +59,7 @@ impl Cache {
         }
     }
 
-    /// Whether a message ends with a point.
+    /// `true` if a message ends with a point.
     pub(super) fn ends_message(&self, at: usize) -> bool {
         self.point.is_some() && self.messages.contains(&Some(at))
     }

@@ -1,4 +1,4 @@
-//! The conversation as messages and blocks.
+//! Messages and blocks of the conversation.
 
 use super::cache::Cache;
 use super::media::{self, Media};
@@ -7,13 +7,13 @@ use windlass_http::provider::JsonBody as Json;
 use windlass_http::provider::call_id;
 use windlass_types::{ContentBlock, Message, ModelRequest, Role, ToolResult, ToolResultContent, ToolUse};
 
-/// What stands for content that cannot be sent.
+/// Placeholder for content that cannot be sent.
 const NO_CONTENT: &str = "(no content)";
 
-/// What a result says that has no text, but images.
+/// Text of a result that has images, but no text.
 const SEE_MEDIA: &str = "(see the attached media)";
 
-/// What a message says that has no text, but documents: the API wants text beside them.
+/// Text of a message that has documents, but no text: the API requires text beside them.
 const SEE_DOCUMENTS: &str = "(see the attached documents)";
 
 /// Writes the elements of the member `messages`.
@@ -35,14 +35,14 @@ pub(super) fn write(out: &mut Json, request: &ModelRequest, target: Target<'_>, 
     turns.close();
 }
 
-/// Messages, each of which begins with its first block. Neighbours of one role are one message: the API wants roles to
-/// alternate, also where a message has nothing that can be sent.
+/// Writer of messages, each of which begins with its first block. Neighbours of one role are merged: the API requires
+/// alternating roles, even if a message has no content that can be sent.
 struct Turns<'a> {
     out: &'a mut Json,
     target: Target<'a>,
     role: Option<&'static str>,
     is_first: bool,
-    /// How many documents there are so far: no two may have the same name.
+    /// Number of documents so far: no two may have the same name.
     documents: usize,
 }
 
@@ -77,7 +77,7 @@ impl Turns<'_> {
         media.write(self.block("user"), name);
     }
 
-    /// The number of a document, which is all of its name.
+    /// Returns the number of a document, which is its only name.
     fn name_for(&mut self, media: &Media<'_>) -> usize {
         if media.is_document() {
             self.documents += 1;
@@ -92,7 +92,8 @@ impl Turns<'_> {
     }
 }
 
-/// A message of the model. One of nothing but reasoning is left out: the API takes it for the beginning of an answer.
+/// Writes a message of the model. One of only reasoning is left out, because the API takes it for the beginning of an
+/// answer.
 fn of_model(turns: &mut Turns<'_>, message: &Message) {
     let has_content = message.content.iter().any(|block| match block {
         ContentBlock::Text { text, .. } => !text.trim().is_empty(),
@@ -105,7 +106,7 @@ fn of_model(turns: &mut Turns<'_>, message: &Message) {
     for block in &message.content {
         match block {
             ContentBlock::Text { text, .. } if !text.trim().is_empty() => turns.text("assistant", text),
-            // Reasoning that is not signed is refused by the models that sign, and by most that do not.
+            // Unsigned reasoning is refused by the models that sign, and by most that do not.
             ContentBlock::Thinking { thinking, signature } if !signature.is_empty() => {
                 let out = turns.block("assistant");
                 out.raw("{\"reasoningContent\":{\"reasoningText\":{\"text\":");
@@ -137,12 +138,12 @@ fn model_call(turns: &mut Turns<'_>, call: &ToolUse) {
     out.raw("}}");
 }
 
-/// A message of the user: all results first, then what results may not hold, then the rest.
+/// Writes a message of the user: all results first, then media that results may not hold, then the rest.
 fn of_user(turns: &mut Turns<'_>, message: &Message) {
     let mut beside: Vec<(&ToolResult, Media<'_>)> = Vec::new();
     for result in message.content.iter().filter_map(ContentBlock::as_tool_result) {
         let media = media_of(result);
-        // Claude refuses media in results of calls that failed.
+        // Claude refuses media in results of failed calls.
         let is_inside = turns.target.family.has_media_in_results && !result.is_error;
         let (inside, outside) = if is_inside { (media, Vec::new()) } else { (Vec::new(), media) };
         result_block(turns, result, &inside, !outside.is_empty());
@@ -167,8 +168,8 @@ fn of_user(turns: &mut Turns<'_>, message: &Message) {
     }
 }
 
-/// Writes a block that is no result. Returns whether it has a form that the API takes. `has_text`: whether there is text
-/// in the message, which documents need.
+/// Writes a block that is no result. Returns `true` if it has a form that the API takes. `has_text` is `true` if the
+/// message has text, which documents need.
 fn user_block(turns: &mut Turns<'_>, block: &ContentBlock, has_text: &mut bool) -> bool {
     if let ContentBlock::Document { title: Some(title), .. } = block
         && !title.trim().is_empty()

@@ -1,18 +1,18 @@
-//! What models take beside the members that all have: how they reason.
+//! Model-specific request fields: the control of reasoning.
 
 use super::Target;
 use crate::models::Dial;
 use serde::Serialize;
 use windlass_types::{Effort, ModelRequest, Thinking};
 
-/// The smallest thinking budget that Claude takes.
+/// Minimum thinking budget that Claude takes, in tokens.
 const MIN_BUDGET: u32 = 1_024;
 
-/// Budgets from which on an effort is meant, for models that have efforts only.
+/// Budgets from which on an effort is implied, for models that have efforts only.
 const MEDIUM_BUDGET: u32 = 4_096;
 const HIGH_BUDGET: u32 = 16_384;
 
-/// The member `additionalModelRequestFields`.
+/// `additionalModelRequestFields` of a request.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Fields<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,7 +35,7 @@ enum Reasoning {
     Enabled {
         budget_tokens: u32,
     },
-    /// The newest models keep the text to themselves unless asked for it.
+    /// The newest models return the reasoning text only on request.
     Adaptive {
         display: &'static str,
     },
@@ -59,13 +59,13 @@ impl Fields<'_> {
         *self == Fields::default()
     }
 
-    /// Whether an output limit beside them would be refused.
+    /// `true` if an output limit beside these fields would be refused.
     pub(super) fn forbids_limit(&self) -> bool {
         self.reasoning_config.as_ref().is_some_and(|config| config.max_reasoning_effort == "high")
     }
 }
 
-/// What the model takes of what the request asks for.
+/// Returns the requested fields that the model supports.
 pub(super) fn of<'a>(request: &'a ModelRequest, target: Target<'_>) -> Fields<'a> {
     let mut fields = Fields::default();
     match target.family.dial {
@@ -76,7 +76,7 @@ pub(super) fn of<'a>(request: &'a ModelRequest, target: Target<'_>) -> Fields<'a
             fields.anthropic_beta = &request.betas;
         }
         Dial::Nova => {
-            // Reasoning is off unless it is asked for.
+            // Reasoning is off unless it is requested.
             if request.thinking != Thinking::Off {
                 let max_reasoning_effort = word(effort(request).unwrap_or(Effort::Medium), &NOVA);
                 fields.reasoning_config = Some(NovaReasoning { kind: "enabled", max_reasoning_effort });
@@ -92,7 +92,7 @@ pub(super) fn of<'a>(request: &'a ModelRequest, target: Target<'_>) -> Fields<'a
 
 const NOVA: [(Effort, &str); 3] = [(Effort::Low, "low"), (Effort::Medium, "medium"), (Effort::High, "high")];
 
-/// How Claude is asked to reason: models that think by themselves refuse a budget, older ones the rest.
+/// Returns the reasoning field of Claude: adaptive models refuse a budget, older ones take only a budget.
 fn claude(request: &ModelRequest, target: Target<'_>) -> Option<Reasoning> {
     let info = target.info;
     let most = request.max_output_tokens.saturating_sub(1);
@@ -104,11 +104,11 @@ fn claude(request: &ModelRequest, target: Target<'_>) -> Option<Reasoning> {
         _ if info.thinking_budget => most,
         _ => return None,
     };
-    // The output limit covers the reasoning, and must be above it.
+    // The output limit covers the reasoning, and must exceed the budget.
     (most >= MIN_BUDGET).then(|| Reasoning::Enabled { budget_tokens: budget.clamp(MIN_BUDGET, most) })
 }
 
-/// The effort to ask for; `None` leaves it to the model. `off`: what comes nearest to no reasoning.
+/// Returns the effort to request; `None` leaves it to the model. `off` is the value closest to no reasoning.
 fn asked(request: &ModelRequest, off: &'static str, words: &[(Effort, &'static str)]) -> Option<&'static str> {
     match request.thinking {
         Thinking::Off => Some(off),
@@ -128,7 +128,7 @@ fn effort(request: &ModelRequest) -> Option<Effort> {
     }
 }
 
-/// The word for an effort: of those that the model has, the strongest that is not stronger, else the weakest.
+/// Returns the word for an effort: the strongest one of the model that is not stronger, else the weakest.
 fn word(effort: Effort, words: &[(Effort, &'static str)]) -> &'static str {
     let fitting = words.iter().rev().find(|(one, _)| *one <= effort).or_else(|| words.first());
     fitting.map_or("medium", |(_, word)| *word)

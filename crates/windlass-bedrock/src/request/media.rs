@@ -1,4 +1,4 @@
-//! Images and documents as blocks.
+//! Image and document blocks.
 
 use windlass_http::provider::JsonBody as Json;
 use windlass_types::{ContentBlock, DocumentSource, ImageSource};
@@ -20,7 +20,7 @@ const DOCUMENTS: [(&str, &str); 9] = [
     ("text/markdown", "md"),
 ];
 
-/// An image or a document that the API takes: as bytes, or from a bucket of S3.
+/// Image or document that the API takes: as bytes, or from a bucket of S3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Media<'a> {
     is_document: bool,
@@ -30,13 +30,13 @@ pub(super) struct Media<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source<'a> {
-    /// In base64.
+    /// Data in base64.
     Bytes(&'a str),
     S3(&'a str),
 }
 
 impl<'a> Media<'a> {
-    /// The image or document of a block. `None` for all else, and for what the API does not take.
+    /// Returns the image or document of a block; `None` for other blocks, and for forms that the API does not take.
     pub(super) fn of(block: &'a ContentBlock) -> Option<Self> {
         match block {
             ContentBlock::Image { source } => {
@@ -69,8 +69,8 @@ impl<'a> Media<'a> {
         self.is_document
     }
 
-    /// Writes the block. `number`: that of a document. Its name says no more, because models may take names for
-    /// instructions; its title is sent as text.
+    /// Writes the block. `number` is the number of a document. Its name holds nothing else, because models may take
+    /// names for instructions; its title is sent as text.
     pub(super) fn write(&self, out: &mut Json, number: usize) {
         out.raw(if self.is_document { "{\"document\":{\"format\":\"" } else { "{\"image\":{\"format\":\"" });
         out.raw(self.format);
@@ -104,12 +104,12 @@ fn by_end(formats: &[(&str, &'static str)], uri: &str) -> Option<&'static str> {
     formats.iter().map(|(_, format)| *format).find(|format| format.eq_ignore_ascii_case(end))
 }
 
-/// The address of an object in S3, the only ones that the API reads.
+/// Returns the address of an object in S3; the API reads no others.
 fn in_bucket(uri: &str) -> Option<&str> {
     uri.starts_with("s3://").then_some(uri)
 }
 
-/// The text of a block that is text, or a document of text.
+/// Returns the text of a text block or of a text document.
 pub(super) fn text_of(block: &ContentBlock) -> Option<&str> {
     match block {
         ContentBlock::Text { text, .. } => Some(text),
@@ -118,7 +118,7 @@ pub(super) fn text_of(block: &ContentBlock) -> Option<&str> {
     }
 }
 
-/// What the model reads in place of an image or a document that the API does not take.
+/// Returns the note that replaces an image or a document that the API does not take.
 pub(super) fn note_on(block: &ContentBlock) -> Option<String> {
     if Media::of(block).is_some() {
         return None;

@@ -1,4 +1,4 @@
-//! The tools.
+//! Tools of a request.
 
 use super::cache::Cache;
 use crate::models::{Choices, Family};
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use windlass_http::provider::{COMPOSITIONS, JsonBody as Json, without_compositions};
 use windlass_types::{ContentBlock, JsonText, ModelRequest, ToolChoice, ToolSpec};
 
-/// The longest name of a tool.
+/// Maximum length of a tool name.
 const MAX_NAME: usize = 64;
 
 /// Writes the member `toolConfig` and a comma, if there are tools.
@@ -41,14 +41,14 @@ pub(super) fn write(out: &mut Json, request: &ModelRequest, family: Family, cach
     out.raw("},");
 }
 
-/// The names of the tools that were called.
+/// Returns the names of the tools that were called.
 fn called(request: &ModelRequest) -> BTreeSet<Cow<'_, str>> {
     let blocks = request.messages.iter().flat_map(|message| &message.content);
     blocks.filter_map(ContentBlock::as_tool_use).map(|call| name(&call.name)).collect()
 }
 
 fn spec(out: &mut Json, tool: &ToolSpec, family: Family) {
-    // Models behind the API know no compositions at the top, or overlook them.
+    // Models behind the API do not support compositions at the top level, or ignore them.
     let tool = &*without_compositions(tool, &COMPOSITIONS);
     out.raw("{\"toolSpec\":{\"name\":");
     out.json(&tool.name);
@@ -65,9 +65,9 @@ fn spec(out: &mut Json, tool: &ToolSpec, family: Family) {
     out.raw("}}");
 }
 
-/// The schema as the model takes it. Nova knows three members at the top; definitions are left where they are referred
-/// to, since a refusal is better than a tool that means something else.
-/// Source: <https://docs.aws.amazon.com/nova/latest/userguide/tool-use-definition.html>.
+/// Returns the schema in the form that the model takes. Nova supports three members at the top level; definitions stay
+/// if they are referred to, because a refusal is better than a tool with another meaning. Source:
+/// <https://docs.aws.amazon.com/nova/latest/userguide/tool-use-definition.html>.
 fn schema(schema: &JsonText, family: Family) -> Cow<'_, str> {
     if !family.has_plain_schemas {
         return Cow::Borrowed(schema.as_str());
@@ -84,8 +84,8 @@ fn schema(schema: &JsonText, family: Family) -> Cow<'_, str> {
     serde_json::to_string(&members).map_or(Cow::Borrowed(schema.as_str()), Cow::Owned)
 }
 
-/// Whether the model must call a tool. Models that cannot be made to are left to choose; that none may be called cannot
-/// be said at all.
+/// Writes the tool choice. Models that cannot be made to call a tool are left to choose; tool calls cannot be forbidden
+/// at all.
 fn choice(out: &mut Json, choice: &ToolChoice, choices: Choices) {
     match choice {
         ToolChoice::Tool(name) if choices == Choices::One => {
@@ -98,7 +98,8 @@ fn choice(out: &mut Json, choice: &ToolChoice, choices: Choices) {
     }
 }
 
-/// The name of a call as the API takes it. Models of other vendors have made up names that it refuses.
+/// Returns the name of a call in the form that the API takes. Models of other vendors have invented names that it
+/// refuses.
 pub(super) fn name(name: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(is_plain) {

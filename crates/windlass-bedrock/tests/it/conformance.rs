@@ -1,4 +1,4 @@
-//! The promises of every model provider, kept over a real socket.
+//! Guarantees of every model provider, kept over a real socket.
 
 use crate::frames::{answer, call, end, ends, input, metadata, signature, start, stop, text, thinking};
 use crate::wire::{CLAUDE, KEY, LLAMA, NOVA, NOVA_2, OSS, provider, request};
@@ -14,7 +14,7 @@ async fn pair() -> (WireServer, Bedrock) {
     (server, provider)
 }
 
-/// Each kind of block, in deltas.
+/// Returns each kind of block, in deltas.
 fn message() -> Vec<Vec<u8>> {
     vec![
         start(),
@@ -82,7 +82,7 @@ async fn describes_its_models() {
 
 #[tokio::test]
 async fn keeps_every_promise_over_long_sessions() {
-    // One with all abilities, and one without.
+    // A model with all abilities, and one without.
     for model in [CLAUDE, LLAMA] {
         let endpoint = kit::Endpoint::new(Dialect::Converse, model, |url| {
             Bedrock::builder().region("us-east-1").api_key(KEY).base_url(url).build().unwrap()

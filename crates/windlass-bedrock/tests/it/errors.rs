@@ -1,4 +1,4 @@
-//! Refusals: which kind each becomes.
+//! Refusals and their error kinds.
 
 use crate::wire::{KEY, provider, read, request};
 use serde_json::json;

@@ -1,16 +1,16 @@
-//! Frames as the API sends them, written by hand: lengths, headers, payload and checksums.
+//! Frames in the form of the API, written by hand: lengths, headers, payload and checksums.
 
 use serde_json::{Value, json};
 use windlass_testkit::wire::Reply;
 
-/// An answer of these frames.
+/// Returns an answer of these frames.
 pub(crate) fn answer(frames: &[Vec<u8>]) -> Reply {
     Reply::status(200, frames.concat())
         .header("content-type", "application/vnd.amazon.eventstream")
         .header("x-amzn-requestid", "req-1")
 }
 
-/// Where the frames of an answer end.
+/// Returns the end positions of an answer's frames.
 pub(crate) fn ends(frames: &[Vec<u8>]) -> Vec<usize> {
     let lengths = frames.iter().map(Vec::len);
     lengths
@@ -21,7 +21,7 @@ pub(crate) fn ends(frames: &[Vec<u8>]) -> Vec<usize> {
         .collect()
 }
 
-/// An event, with the padding that the API adds.
+/// Returns an event, with the padding that the API adds.
 pub(crate) fn event(name: &str, mut payload: Value) -> Vec<u8> {
     payload["p"] = "abcdefghijkl".into();
     let headers = [(":event-type", name), (":content-type", "application/json"), (":message-type", "event")];
@@ -51,7 +51,7 @@ pub(crate) fn frame(headers: &[(&str, &str)], payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// CRC-32 bit by bit, apart from the code that is tested.
+/// Computes CRC-32 bit by bit, independently of the tested code.
 fn checksum(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, |sum, byte| {
         (0..8).fold(sum ^ u32::from(*byte), |sum, _| (sum >> 1) ^ (0xedb8_8320 * (sum & 1)))

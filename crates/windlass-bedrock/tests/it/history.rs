@@ -1,4 +1,4 @@
-//! Conversations: what is sent back of them, and what of those with other models.
+//! Replay of conversations, also of those with other models.
 
 use crate::frames::{call, delta, end, input, metadata, signature, start, stop, text, thinking};
 use crate::wire::{CLAUDE, LLAMA, NOVA, asking, provider, read_frames, sent};
@@ -143,7 +143,7 @@ async fn e3_blank_texts_are_left_out() {
     let none = "(no content)";
     assert_eq!(sent[0]["content"], json!([{"text": "go"}]));
     assert_eq!(sent[1]["content"].as_array().unwrap().len(), 3);
-    // A message of the model with nothing in it is none, and its neighbours are one.
+    // A message of the model without content is dropped, and its neighbours are merged.
     let last = json!([result("a", none), result("b", none), result("c", "x"), {"text": none}]);
     assert_eq!(sent[2], json!({"role": "user", "content": last}));
     assert_eq!(sent.as_array().unwrap().len(), 3);
@@ -213,7 +213,7 @@ async fn images_in_results_are_where_the_model_takes_them() {
     let outside = json!({"toolUseId": "a", "content": [{"text": "see"}]});
     let sent = messages(LLAMA, history(ToolResult::ok("a", content()))).await;
     assert_eq!(sent[2]["content"], json!([{"toolResult": outside}, label, png(), pdf(1)]));
-    // Claude refuses media in results of calls that failed.
+    // Claude refuses media in results of failed calls.
     let mut failed = ToolResult::ok("a", vec![image("image/png")]);
     failed.is_error = true;
     let sent = messages(CLAUDE, history(failed)).await;

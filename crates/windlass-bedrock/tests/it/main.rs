@@ -1,4 +1,4 @@
-//! The provider over real sockets. Tests whose names begin with `e2` to `e6` hold the facts of the wire that break agents:
+//! Provider over real sockets. Tests whose names begin with `e2` to `e6` check the facts of the wire that break agents:
 //! events, ids, cache points, limits, throttling, names of models.
 
 #![allow(

@@ -1,4 +1,4 @@
-//! Bodies: what a request becomes.
+//! Request bodies.
 
 use crate::wire::{CLAUDE, LLAMA, NOVA, NOVA_2, OSS, asking, request, sent, tool};
 use serde_json::{Value, json};
@@ -198,7 +198,7 @@ async fn each_family_is_asked_to_reason_in_its_own_way() {
     assert_eq!(fields(NOVA_2, Adaptive, Some(Effort::Max), 9_000).await, (nova("high"), Value::Null));
 }
 
-/// Two scopes of the system prompt, tools, and a conversation of three messages of the user.
+/// Returns two scopes of the system prompt, tools, and a conversation of three messages of the user.
 fn long(model: &str) -> ModelRequest {
     let answer = |text: &str| {
         let thinking = ContentBlock::Thinking { thinking: "hm".into(), signature: "sig".into() };

@@ -1,4 +1,4 @@
-//! How a provider is set up, and what goes over the wire beside bodies.
+//! Setup of a provider, and its requests on the wire beside bodies.
 
 use crate::wire::{CLAUDE, KEY, asking, ok, provider, read, request};
 use async_trait::async_trait;
@@ -98,7 +98,7 @@ async fn counts_tokens() {
     assert!(error.kind == ModelErrorKind::Configuration && error.message.contains(text), "{error}");
 }
 
-/// A source whose keys have numbers, and which notes what was refused.
+/// Source whose keys have numbers, and which records refused ones.
 #[derive(Debug, Default)]
 struct Numbered {
     given: AtomicUsize,
@@ -133,7 +133,7 @@ async fn keys_of_aws_sign_each_request() {
     assert!(signature.starts_with(scope), "{signature}");
     assert_eq!(sent.header("x-amz-date"), Some("20261123T060000Z"));
     assert_eq!(sent.header("x-amz-security-token"), Some("session-token-0"));
-    // A gateway stays the gateway; the signature is for the region of the model.
+    // A gateway is kept; only the signature is for the region of the model.
     server.push(ok());
     let arn = "arn:aws:bedrock:us-west-2:123456789012:inference-profile/us.amazon.nova-pro-v1:0";
     assert!(read(&bedrock, asking(arn, vec![Message::user_text("hi")])).await.1.is_none());
@@ -160,7 +160,7 @@ async fn a_refused_credential_is_replaced_once() {
     server.push(expired());
     let error = read(&bedrock, request()).await.1.unwrap();
     assert_eq!((error.kind, server.request_count()), (ModelErrorKind::Authentication, 4));
-    // That a model may not be used is not the fault of the credential.
+    // A forbidden model is not the fault of the credential.
     server.push(refusal("AccessDeniedException", "You don't have access to the model."));
     let error = read(&bedrock, request()).await.1.unwrap();
     assert_eq!((error.kind, server.request_count()), (ModelErrorKind::PermissionDenied, 5));
@@ -189,7 +189,7 @@ async fn keys_and_regions_come_from_variables() {
         ("AWS_SECRET_ACCESS_KEY", "aws-secret-key"),
         ("AWS_SESSION_TOKEN", "session"),
     ];
-    // Nothing is signed for a region that is not named.
+    // Nothing is signed without a region.
     let error = read(&from(&keys).unwrap(), request()).await.1.unwrap();
     assert_eq!((error.kind, server.request_count()), (ModelErrorKind::Configuration, 0));
     server.push(ok());
@@ -198,7 +198,7 @@ async fn keys_and_regions_come_from_variables() {
     let sent = server.requests().remove(0);
     assert!(sent.header("authorization").unwrap().contains("/ap-south-1/"));
     assert_eq!(sent.header("x-amz-security-token"), Some("session"));
-    // An API key wins.
+    // An API key takes precedence.
     server.push(ok());
     let all = [&all[..], &[("AWS_BEARER_TOKEN_BEDROCK", "key")]].concat();
     assert!(read(&from(&all).unwrap(), request()).await.1.is_none());

@@ -1,4 +1,4 @@
-//! From frames to events: what the API may send, and what it must not.
+//! Conversion of frames to events: valid and invalid streams.
 
 use crate::frames::{
     answer, call, delta, end, ends, event, exception, frame, input, metadata, signature, start, stop, text, thinking,
@@ -16,7 +16,7 @@ fn usage() -> Usage {
     usage
 }
 
-/// Reasoning, a text and two calls of which one has no input.
+/// Returns reasoning, a text and two calls of which one has no input.
 fn turn() -> Vec<Vec<u8>> {
     vec![
         start(),
@@ -203,7 +203,7 @@ async fn ids_are_made_for_calls_without_a_usable_one() {
     let blocks = blocks(&events).unwrap();
     let ids: Vec<_> = blocks.iter().filter_map(ContentBlock::as_tool_use).map(|call| call.id.as_str()).collect();
     assert_eq!(ids, ["same", "call_req-1_1", "call_req-1_2"]);
-    // Without an id of the request, that of the message depends on what was asked.
+    // Without an id of the request, that of the message depends on the request body.
     let server = WireServer::start().await.unwrap();
     let bare = move || Reply::status(200, frames.concat()).header("content-type", "application/vnd.amazon.eventstream");
     let id = |events: &[ModelEvent]| match &events[0] {
@@ -352,7 +352,7 @@ async fn models_that_do_not_stream_calls_answer_in_one_piece() {
     let calls: Vec<_> = blocks.iter().filter_map(ContentBlock::as_tool_use).collect();
     let seen: Vec<_> = calls.iter().map(|call| (call.id.as_str(), call.input.as_str())).collect();
     assert_eq!(seen, [("a", "{\"b\":[1.5]}"), ("call_req-2_1", "{}")]);
-    // It is not asked to stream again.
+    // The model is not asked to stream again.
     server.push(reply());
     assert!(is_complete(&read(&provider, request()).await.0));
     let paths: Vec<String> = server.requests().into_iter().map(|request| request.path).collect();
@@ -364,7 +364,7 @@ async fn models_that_do_not_stream_calls_answer_in_one_piece() {
         assert_eq!(error.unwrap().kind, ModelErrorKind::Protocol, "{broken}");
         assert!(events.is_empty());
     }
-    // Other refusals are what they are.
+    // Other refusals keep their meaning.
     let other = crate::wire::asking(crate::wire::OSS, vec![windlass_types::Message::user_text("hi")]);
     server.push(Reply::status(400, r#"{"message":"The stream is wrong."}"#));
     assert_eq!(read(&provider, other).await.1.unwrap().kind, ModelErrorKind::InvalidRequest);

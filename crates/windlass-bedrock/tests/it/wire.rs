@@ -1,4 +1,4 @@
-//! A provider for a local server, and what comes and goes between them.
+//! Provider for a local server, and the traffic between them.
 
 use crate::frames::{answer, end, metadata, start, text};
 use futures_util::StreamExt;
@@ -33,12 +33,12 @@ pub(crate) fn tool(name: &str, schema: &str) -> Arc<ToolSpec> {
     Arc::new(ToolSpec::new(name, format!("does {name}"), JsonText::parse(schema).unwrap()))
 }
 
-/// A short answer.
+/// Returns a short answer.
 pub(crate) fn ok() -> Reply {
     answer(&[start(), text(0, "ok"), end("end_turn"), metadata()])
 }
 
-/// Everything that a stream yields, and the error that ends it.
+/// Returns everything that a stream yields, and the error that ends it.
 pub(crate) async fn read(provider: &Bedrock, request: ModelRequest) -> (Vec<ModelEvent>, Option<ModelError>) {
     let mut events = Vec::new();
     let mut stream = match provider.stream(Arc::new(request)).await {
@@ -58,7 +58,7 @@ pub(crate) async fn read(provider: &Bedrock, request: ModelRequest) -> (Vec<Mode
     (events, None)
 }
 
-/// What one answer becomes.
+/// Returns the events and the error of one answer.
 pub(crate) async fn read_reply(reply: Reply) -> (Vec<ModelEvent>, Option<ModelError>) {
     let server = WireServer::start().await.unwrap();
     server.push(reply);
@@ -69,7 +69,7 @@ pub(crate) async fn read_frames(frames: &[Vec<u8>]) -> (Vec<ModelEvent>, Option<
     read_reply(answer(frames)).await
 }
 
-/// The body that a request becomes.
+/// Returns the body of a request.
 pub(crate) async fn sent(request: ModelRequest) -> Value {
     let server = WireServer::start().await.unwrap();
     server.push(ok());

@@ -1,4 +1,4 @@
-//! Blocks whose pieces come in turn, in any order.
+//! Blocks with interleaved pieces, in any order.
 
 use super::*;
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ fn text(text: &str) -> Piece {
     Piece::Text(text.to_owned())
 }
 
-/// What pieces become, a line for each event.
+/// Returns the events of pieces, one line each.
 fn lines(pieces: Vec<(u64, Piece)>) -> Result<Vec<String>, &'static str> {
     let (mut blocks, mut ready) = (Blocks::default(), Ready::new());
     for (at, piece) in pieces {
