@@ -38,7 +38,7 @@ impl Programs {
         let windlass = sibling("windlass")?;
         if !windlass.exists() {
             report.note(
-                "The rows of the command line are missing: build it first, `cargo build --profile dist -p windlass-cli`.",
+                "The rows of the command line are missing: build it first, `cargo build --release -p windlass-cli`.",
             );
             return Ok(None);
         }

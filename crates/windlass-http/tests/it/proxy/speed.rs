@@ -34,7 +34,7 @@ async fn times(url: &str, key: &str) -> (Duration, Duration) {
 
 /// Each side has a thread of its own, as it would have a process of its own.
 #[test]
-#[ignore = "measures; run with --profile dist -- --ignored --nocapture"]
+#[ignore = "measures; run with --release -- --ignored --nocapture"]
 fn what_the_proxy_adds() {
     let server = WireServer::start_on_thread().unwrap();
     server.forget_requests();
