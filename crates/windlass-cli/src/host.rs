@@ -107,7 +107,7 @@ impl Host {
         let home = sessions::home(&self.flags).ok()?;
         let builder = launch::options(&self.args, &self.project, (Driver::Host, Agents::default())).ok()?;
         let builder = sessions::keep(builder, home.as_ref(), self.mirror.as_ref());
-        let checked = sessions::choose(builder, &self.flags).check_resumed().await;
+        let checked = sessions::choose(builder, &self.flags).find_resumed().await;
         checked.err().map(|error| format!("{:#}", sessions::failure(error, &self.flags)))
     }
 

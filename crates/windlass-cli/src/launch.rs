@@ -32,6 +32,8 @@ const OLD_AGENT_TOOL_NAME: &str = "Task";
 pub(crate) enum Driver {
     /// A person, with `-p`: what is wrong with the command line is an error.
     Person,
+    /// A person in a conversation at the terminal, who can be asked.
+    Terminal,
     /// A program. It may be of another version, so what is not known is left alone.
     Host,
 }
@@ -159,7 +161,7 @@ pub(crate) fn options(
 /// The permissions that the command line sets, with warnings about its rules.
 pub(crate) fn permissions_of(args: &RunArgs, driver: Driver) -> Result<(Permissions, Vec<String>), Usage> {
     let (mut permissions, notes) = match driver {
-        Driver::Person => permissions(&args.permissions)?,
+        Driver::Person | Driver::Terminal => permissions(&args.permissions)?,
         Driver::Host => {
             let PermissionArgs { allowed_tools, disallowed_tools, .. } = &args.permissions;
             (Permissions::new().allow(rules(allowed_tools)).deny(rules(disallowed_tools)), Vec::new())
@@ -199,7 +201,7 @@ pub(crate) fn agents(given: Option<&str>) -> Result<Agents, Usage> {
 /// The tools of `--tools` and `--programs`. Those that are a question are offered where a host answers.
 fn tools(args: &RunArgs, cwd: PathBuf, driver: Driver) -> Result<Toolkit, Usage> {
     let mut all = with_web_of_session(coding_tools(cwd));
-    if driver == Driver::Host {
+    if driver != Driver::Person {
         all = all.with(AskUserQuestion::default());
     }
     if let Some(names) = listed(args.offered.tools.as_deref()) {
@@ -209,7 +211,7 @@ fn tools(args: &RunArgs, cwd: PathBuf, driver: Driver) -> Result<Toolkit, Usage>
         known.splice(..0, [AGENT_TOOL_NAME, LSP_TOOL, MEMORY_TOOL, SEARCH_TOOL].map(str::to_owned));
         known.extend(args.offered.programs.then(|| PROGRAM_TOOL.to_owned()));
         let is_known = |name: &str| known.iter().any(|known| known == name) || is_agent_tool(name);
-        if let Some(unknown) = names.iter().find(|name| driver == Driver::Person && !is_known(name)) {
+        if let Some(unknown) = names.iter().find(|name| driver != Driver::Host && !is_known(name)) {
             return Err(Usage(format!("there is no tool {unknown:?}: --tools takes {}", known.join(", "))));
         }
         all = all.only(&names);

@@ -17,12 +17,16 @@ mod failure;
 mod files;
 mod host;
 mod index;
+#[cfg(unix)]
+mod interactive;
 mod jsonl;
 mod launch;
 mod mcp;
 mod memory;
 mod models;
 mod notes;
+#[cfg(unix)]
+mod opening;
 mod output;
 mod permissions;
 mod private;
@@ -92,12 +96,16 @@ fn command() -> anyhow::Result<i32> {
             writeln!(stdout(), "{HOST_VERSION} (windlass {})", env!("CARGO_PKG_VERSION"))?;
             Ok(0)
         }
+        #[cfg(unix)]
+        None if cli.run.given.print.is_none() && terminal.stdin && terminal.stdout => {
+            block_on(interactive::interactive(cli.run))
+        }
         None if cli.run.is_empty() => {
             write!(stderr(), "{}", Cli::command().render_help())?;
             Ok(2)
         }
         None if cli.run.given.print.is_none() && (cli.run.given.prompt.is_some() || !cli.run.resumes()) => {
-            Err(Usage("conversations at the terminal are not there yet: add -p to run this prompt".to_owned()).into())
+            Err(Usage("a conversation needs a terminal: add -p to run this prompt".to_owned()).into())
         }
         None => block_on(run::run(cli.run, terminal)),
         Some(Command::Demo(args)) => block_on(demo::demo(args, terminal)),

@@ -201,7 +201,7 @@ fn settled(
 }
 
 /// Which session is resumed.
-fn resumed(mut builder: SessionBuilder, args: &RunArgs) -> SessionBuilder {
+pub(crate) fn resumed(mut builder: SessionBuilder, args: &RunArgs) -> SessionBuilder {
     if let Some(id) = &args.session.session_id {
         builder = builder.session_id(id);
     }
@@ -215,7 +215,7 @@ fn resumed(mut builder: SessionBuilder, args: &RunArgs) -> SessionBuilder {
 }
 
 /// Where the session is kept.
-fn kept(builder: SessionBuilder, args: &RunArgs) -> anyhow::Result<SessionBuilder> {
+pub(crate) fn kept(builder: SessionBuilder, args: &RunArgs) -> anyhow::Result<SessionBuilder> {
     if args.session.no_session_persistence {
         return Ok(builder);
     }

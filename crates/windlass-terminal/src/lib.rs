@@ -5,6 +5,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `app` | the loop: a conversation at the terminal of the process (Unix) |
 //! | [`text`] | lines and spans that are safe to show, widths, wrapping |
 //! | [`screen`] | bytes for a frame: finished rows, the live area, the alternate screen |
 //! | [`capabilities`] | abilities of the terminal, and the question for its background |
@@ -21,6 +22,8 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(unix)]
+pub mod app;
 pub mod capabilities;
 pub mod cell;
 pub mod completion;

@@ -101,22 +101,22 @@ pub(crate) async fn choose(
     }
 }
 
-/// Checks that the session to be resumed exists.
-pub(crate) async fn check(options: &Options) -> Result<(), Error> {
+/// The session to be resumed, which exists; `None` for a new session.
+pub(crate) async fn find(options: &Options) -> Result<Option<SessionId>, Error> {
     let cwd = options.working_directory()?;
     let (project, storage) = (options.project_key(&cwd), &options.storage);
     let chosen = choose(&options.start, storage, (&cwd, &project), &SystemIds::default(), &mut Vec::new()).await?;
     let resumed = chosen.must_exist.then(|| SessionKey::new(project.clone(), chosen.id));
-    let Some(key) = chosen.fork_of.or(resumed) else { return Ok(()) };
+    let Some(key) = chosen.fork_of.or(resumed) else { return Ok(None) };
     #[cfg(feature = "store")]
     if let Some(files) = storage.files()
         && files.find(&key.session).await?.is_some_and(|found| found.key.project == project)
     {
-        return Ok(());
+        return Ok(Some(key.session));
     }
     let store = storage.store().ok_or(Error::NoStore)?;
     match store.load(&key).await {
-        Ok(_) => Ok(()),
+        Ok(_) => Ok(Some(key.session)),
         Err(error) if error.kind == StoreErrorKind::NotFound => {
             let error = OpenError::NotFound { session_id: key.session.to_string() };
             Err(refusal(error, storage, &cwd).await)

@@ -7,6 +7,7 @@ use crate::{
 };
 use windlass_permission::Policy;
 use windlass_runtime::Session;
+use windlass_types::SessionId;
 
 /// A session that is about to be opened. See [`session`].
 #[derive(Debug, Clone, Default)]
@@ -53,13 +54,13 @@ impl SessionBuilder {
         Ok(self)
     }
 
-    /// Checks that the session to be resumed exists, without opening it, so that a program that opens it later reports
-    /// a wrong id at its start. Nothing is looked up for a new session.
+    /// Finds the session to be resumed, without opening it, so that a program that opens it later reports a wrong id at
+    /// its start. `None` for a new session.
     ///
     /// # Errors
     /// The session does not exist, or is ambiguous.
-    pub async fn check_resumed(&self) -> Result<(), Error> {
-        crate::resume::check(&self.options).await
+    pub async fn find_resumed(&self) -> Result<Option<SessionId>, Error> {
+        crate::resume::find(&self.options).await
     }
 
     /// Options of the session as set so far. Those of a project are included once it is [resolved](Self::resolve).

@@ -261,7 +261,10 @@ impl TerminalPresenter {
         self.status.cost = self.status.cost.max(result.cost);
         let mut summary = RunSummary::new(result);
         summary.message = self.masked(&summary.message);
-        self.push(Cell::Run(summary));
+        // A note that the model was not asked about has no summary.
+        if !summary.is_success || summary.turns > 0 {
+            self.push(Cell::Run(summary));
+        }
         self.activities.end();
         self.agents.end_run();
     }

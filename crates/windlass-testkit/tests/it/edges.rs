@@ -20,10 +20,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "windlass-conversation",
         &["windlass-permission", "windlass-runtime", "windlass-session", "windlass-tool", "windlass-types"],
     ),
-    (
-        "windlass-terminal",
-        &["windlass-context", "windlass-conversation", "windlass-permission", "windlass-types"],
-    ),
+    ("windlass-terminal", &["windlass-context", "windlass-conversation", "windlass-permission", "windlass-types"]),
     (
         "windlass-runtime",
         &[
@@ -128,7 +125,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("windlass-mcp-server", &["windlass"]),
-    ("windlass-cli", &["windlass", "windlass-mcp-server", "windlass-protocol"]),
+    ("windlass-cli", &["windlass", "windlass-mcp-server", "windlass-protocol", "windlass-terminal"]),
     (
         "windlass-testkit",
         &[

@@ -67,8 +67,9 @@ impl SessionCommands {
         match expanded.map_err(|error| error.to_string())?.map_err(|error| error.to_string())? {
             Some(prompt) => Ok(Some(prompt.into())),
             None if name == MEMORY_COMMAND.0 => {
-                let memory =
-                    self.memory.ok_or("This session has no memory: it is switched off, or nothing is kept.")?;
+                let memory = self.memory.ok_or(
+                    "there is no memory here: settings, a variable or a flag switch it off, or sessions are not kept",
+                )?;
                 let answer = tokio::task::spawn_blocking(move || memory.asked(&arguments)).await;
                 let text = answer.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
                 Ok(Some(Expansion::Output(text)))

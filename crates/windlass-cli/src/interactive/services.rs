@@ -1,0 +1,82 @@
+//! Services of the command for a terminal.
+
+use super::history::HistoryFile;
+use super::mentions::MentionSource;
+use super::shell;
+use crate::opening::Opening;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use windlass::Home;
+use windlass_terminal::app::{CommandOutput, TerminalServices};
+use windlass_terminal::completion::CompletionCandidate;
+use windlass_terminal::history::HistoryEntry;
+
+/// Most bytes of a text that an editor may save.
+const LONGEST_TEXT: u64 = 4 * 1024 * 1024;
+
+/// Services of the command: files of the project, the user's shell and editor, the history of a home.
+#[derive(Debug)]
+pub(super) struct Services {
+    cwd: PathBuf,
+    mentions: MentionSource,
+    /// `None` where sessions are not kept.
+    history: Option<HistoryFile>,
+    model: String,
+}
+
+impl Services {
+    pub(super) fn new(opening: &Opening, cwd: &Path) -> Self {
+        let home = if opening.keeps_sessions() { Home::from_env().ok() } else { None };
+        Self {
+            cwd: cwd.to_path_buf(),
+            mentions: MentionSource::of(opening.project(), cwd),
+            history: home.map(|home| HistoryFile::of(home.root())),
+            model: opening.model().unwrap_or_else(|| "default".to_owned()),
+        }
+    }
+}
+
+#[async_trait::async_trait]
+impl TerminalServices for Services {
+    async fn mentions(&self, query: &str) -> Vec<CompletionCandidate> {
+        let (source, query) = (self.mentions.clone(), query.to_owned());
+        tokio::task::spawn_blocking(move || source.find(&query)).await.unwrap_or_default()
+    }
+
+    async fn run_command(&self, command: &str) -> CommandOutput {
+        shell::run(command, &self.cwd).await
+    }
+
+    fn edit(&self, text: &str) -> io::Result<String> {
+        let mut file = tempfile::Builder::new().prefix("prompt-").suffix(".md").tempfile()?;
+        file.write_all(text.as_bytes())?;
+        file.flush()?;
+        let named = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+        let editor = named("VISUAL").or_else(|| named("EDITOR")).unwrap_or_else(|| "vi".to_owned());
+        // The variable may hold arguments, such as `code --wait`.
+        let status =
+            Command::new("/bin/sh").arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file.path()).status()?;
+        if !status.success() {
+            return Err(io::Error::other(format!("{editor} ended with {status}")));
+        }
+        let mut edited = String::new();
+        std::fs::File::open(file.path())?.take(LONGEST_TEXT).read_to_string(&mut edited)?;
+        Ok(edited.strip_suffix('\n').map(str::to_owned).unwrap_or(edited))
+    }
+
+    fn history(&self) -> Vec<HistoryEntry> {
+        self.history.as_ref().map(HistoryFile::read).unwrap_or_default()
+    }
+
+    fn record(&self, entry: &HistoryEntry) {
+        if let Some(history) = &self.history {
+            // Without it the prompt is still in the history of this process.
+            let _ = history.append(entry);
+        }
+    }
+
+    fn status(&self) -> String {
+        format!("windlass {}\ndirectory: {}\nmodel: {}", env!("CARGO_PKG_VERSION"), self.cwd.display(), self.model)
+    }
+}

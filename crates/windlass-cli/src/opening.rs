@@ -1,0 +1,118 @@
+//! Sessions of conversations: flags, project, provider and servers become a session.
+
+use crate::args::RunArgs;
+use crate::failure::of_start;
+use crate::host::mcp::HostServers;
+use crate::launch::{self, Driver};
+use crate::mcp::configured::Configured;
+use crate::provider::Provider;
+use crate::run::{kept, resumed};
+use std::path::Path;
+use std::sync::Arc;
+use windlass::SessionId;
+use windlass::conversation::{ConversationOptions, OpenSession, SessionSettings};
+use windlass::crates::project::Agents;
+use windlass::permission::CanUseTool;
+use windlass::project::LoadedProject;
+
+/// Opener of the sessions of one conversation. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Opening {
+    args: Arc<RunArgs>,
+    project: LoadedProject,
+    servers: Option<Arc<HostServers>>,
+}
+
+impl Opening {
+    /// Reads the project of `cwd`, a path with links followed, and begins to connect its servers. Problems of servers and
+    /// notices of the project go to `notice`.
+    pub(crate) fn new(
+        args: RunArgs,
+        cwd: &Path,
+        notice: impl Fn(&str) + Send + Sync + 'static,
+    ) -> anyhow::Result<Self> {
+        let project = launch::load(&args, cwd, Driver::Terminal)?;
+        for found in project.take_notices() {
+            notice(&found.text);
+        }
+        let configured = Configured::read(args.mcp.mcp_config.iter().map(String::as_str))?;
+        for (_, problem) in &configured.problems {
+            notice(problem);
+        }
+        let none = configured.servers.is_empty() && configured.problems.is_empty();
+        let servers = HostServers::start(configured, &project);
+        let servers = (!none || !project.servers().is_empty()).then(|| {
+            project.servers().begin();
+            Arc::new(servers)
+        });
+        project.on_notice(move |found| notice(&found.text));
+        Ok(Self { args: Arc::new(args), project, servers })
+    }
+
+    /// The project.
+    pub(crate) fn project(&self) -> &LoadedProject {
+        &self.project
+    }
+
+    /// The flags.
+    pub(crate) fn args(&self) -> &RunArgs {
+        &self.args
+    }
+
+    /// The model that flags or settings name.
+    pub(crate) fn model(&self) -> Option<String> {
+        let of_settings = || self.project.resolved().models.model.as_ref().map(|model| model.value.clone());
+        self.args.model.model.clone().or_else(of_settings)
+    }
+
+    /// `true` if sessions are kept on disk.
+    pub(crate) fn keeps_sessions(&self) -> bool {
+        !self.args.session.no_session_persistence
+    }
+
+    /// The options of the conversation.
+    pub(crate) fn options(&self) -> ConversationOptions {
+        let mut options = ConversationOptions::default();
+        options.permission_mode = launch::first_mode(&self.args, &self.project);
+        options.bypass_allowed = launch::bypass_allowed(&self.args, &self.project);
+        options.auto_forbidden = self.project.resolved().permissions.auto_disabled.is_some();
+        options.has_commands = true;
+        options.commands = self.project.slash_commands();
+        options.background_wait = crate::background::wait();
+        options
+    }
+
+    /// The session that flags resume, if they do.
+    ///
+    /// # Errors
+    /// It is not there, or another one that it is not certain is meant.
+    pub(crate) async fn resumed(&self) -> anyhow::Result<Option<SessionId>> {
+        let builder = launch::options(&self.args, &self.project, (Driver::Terminal, Agents::default()))?;
+        let builder = kept(resumed(builder, &self.args), &self.args)?;
+        builder.find_resumed().await.map_err(of_start)
+    }
+
+    /// Opens a session whose questions go to `asker`.
+    pub(crate) async fn open(&self, settings: &SessionSettings, asker: impl CanUseTool) -> anyhow::Result<OpenSession> {
+        // Files may have changed since the first session.
+        let project = if settings.is_fresh { self.project.reread()? } else { self.project.clone() };
+        let project = project.variables(settings.environment.clone());
+        let provider = Provider::choose(&self.args, &project)?;
+        let (permissions, _) = launch::permissions_of(&self.args, Driver::Terminal)?;
+        let mut builder = launch::options(&self.args, &project, (Driver::Terminal, Agents::default()))?
+            .permissions(permissions.asking(asker))
+            .provider(provider.model);
+        if let Some(servers) = &self.servers {
+            builder = builder.mcp_servers(servers.set().clone());
+        }
+        let builder = kept(resumed(builder, &self.args), &self.args)?;
+        Ok(builder.open_conversation(settings).await.map_err(of_start)?.0)
+    }
+
+    /// Closes the servers.
+    pub(crate) async fn close(&self) {
+        if let Some(servers) = &self.servers {
+            servers.set().close().await;
+        }
+    }
+}

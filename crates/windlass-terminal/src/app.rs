@@ -1,0 +1,398 @@
+//! The loop of a terminal: keys, updates of the conversation, and frames.
+//!
+//! [`run`] owns the terminal until the person leaves. Everything that it needs of the program beside the conversation comes
+//! from [`TerminalServices`].
+
+mod actions;
+mod frame;
+mod local;
+mod reader;
+mod services;
+mod updates;
+
+pub use services::{CommandOutput, TerminalServices};
+
+use crate::capabilities::Capabilities;
+use crate::cell::{Cell, NoticeLevel};
+use crate::dialog::Dialogs;
+use crate::input::{InputMode, InputModeOptions, RunActivity, TerminalDecoder};
+use crate::keys::Keymap;
+use crate::pager::Pager;
+use crate::presenter::{PresenterOptions, TerminalPresenter};
+use crate::raw::{RawMode, window_size};
+use crate::screen::Size;
+use crate::surface::{SurfaceOptions, TerminalSurface};
+use crate::theme::Theme;
+use reader::TerminalReader;
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Stdout, stdin, stdout};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use windlass_conversation::{Input, LiveConversation, Message, OpenFailure};
+use windlass_types::{EntryId, PermissionMode, QuestionId};
+
+/// Options of [`run`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct TerminalOptions {
+    /// Abilities of the terminal.
+    pub capabilities: Capabilities,
+    /// Styles.
+    pub theme: Theme,
+    /// Keys. Default: [`Keymap::default`].
+    pub keymap: Keymap,
+    /// `true` if Enter queues behind the run and Tab steers. Default: `false`.
+    pub enter_queues: bool,
+    /// `true` if the key for the next mode reaches the mode `auto`.
+    pub has_auto: bool,
+    /// `true` if the key for the next mode reaches `bypassPermissions`.
+    pub allows_bypass: bool,
+    /// Directory of the project, for the history of prompts.
+    pub project: String,
+    /// First message, as if the person had sent it.
+    pub first_message: Option<String>,
+    /// Cells above the conversation, such as those of a session that is resumed.
+    pub first_cells: Vec<Cell>,
+    /// Secrets that are not shown, and other options of what is shown.
+    pub presenter: PresenterOptions,
+}
+
+impl TerminalOptions {
+    /// Options for a terminal with these abilities and styles.
+    #[must_use]
+    pub fn new(capabilities: Capabilities, theme: Theme) -> Self {
+        Self {
+            capabilities,
+            theme,
+            keymap: Keymap::default(),
+            enter_queues: false,
+            has_auto: false,
+            allows_bypass: false,
+            project: String::new(),
+            first_message: None,
+            first_cells: Vec::new(),
+            presenter: PresenterOptions::default(),
+        }
+    }
+}
+
+/// Reason why a terminal conversation ended early.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TerminalError {
+    /// The terminal cannot be used, or is gone.
+    #[error("the terminal cannot be used: {0}")]
+    Terminal(#[from] io::Error),
+    /// No session could be opened.
+    #[error("{0}")]
+    Open(OpenFailure),
+    /// The session could not continue.
+    #[error("{0}")]
+    Session(String),
+}
+
+/// Reason why the person's conversation is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TerminalEnd {
+    /// The person left.
+    Left,
+    /// The program was told to end: exit code 143 for SIGTERM, 129 for SIGHUP.
+    Signal(i32),
+}
+
+/// Runs a conversation at the terminal of this process until the person leaves. Notices of the program come through
+/// `notices`.
+///
+/// Not cancel safe: dropping the future restores the terminal and stops the session without waiting for it.
+///
+/// # Errors
+/// The terminal cannot be used, or no session could be opened, or it could not continue.
+pub async fn run(
+    conversation: LiveConversation,
+    ids: Arc<dyn windlass_tool::Ids>,
+    services: Arc<dyn TerminalServices>,
+    options: TerminalOptions,
+    notices: mpsc::UnboundedReceiver<String>,
+) -> Result<TerminalEnd, TerminalError> {
+    let raw = RawMode::enter(stdin())?;
+    let mut app = App::new(conversation, ids, services, options, raw)?;
+    let end = app.drive(notices).await;
+    app.finish();
+    end
+}
+
+/// Number of a message of the prompt.
+type Number = u64;
+
+/// All of a terminal conversation.
+struct App {
+    conversation: LiveConversation,
+    ids: Arc<dyn windlass_tool::Ids>,
+    services: Arc<dyn TerminalServices>,
+    surface: TerminalSurface<Stdout>,
+    /// The transcript on the alternate screen, while it is shown.
+    pager: Option<Pager>,
+    prompt: InputMode,
+    dialogs: Dialogs,
+    /// Ids that the conversation has for the questions of dialogs.
+    questions: HashMap<QuestionId, String>,
+    /// Numbers of the messages that were sent, by the ids that the conversation has for them.
+    messages: BTreeMap<String, Number>,
+    decoder: TerminalDecoder,
+    reader: TerminalReader,
+    raw: RawMode<io::Stdin>,
+    start: Instant,
+    jobs: JoinSet<services::Outcome>,
+    hint: Option<String>,
+    shows_keys: bool,
+    shows_todos: bool,
+    is_focused: bool,
+    requests: u64,
+    is_leaving: bool,
+    end: Option<TerminalEnd>,
+}
+
+/// Something that the loop has waited for.
+enum Happened {
+    Update(Option<Box<windlass_conversation::Update>>),
+    Bytes(io::Result<Vec<u8>>),
+    Resized,
+    Timer,
+    Done(services::Outcome),
+    Notice(String),
+    Ended(i32),
+}
+
+impl App {
+    fn new(
+        conversation: LiveConversation,
+        ids: Arc<dyn windlass_tool::Ids>,
+        services: Arc<dyn TerminalServices>,
+        options: TerminalOptions,
+        raw: RawMode<io::Stdin>,
+    ) -> io::Result<Self> {
+        let size = window_size(stdout()).unwrap_or(Size::USUAL);
+        let surface = SurfaceOptions::new(&options.capabilities, options.theme.clone());
+        let presenter = TerminalPresenter::new(options.presenter.clone());
+        let prompt = prompt(&options, &conversation, &*services);
+        let mut app = Self {
+            conversation,
+            ids,
+            services,
+            surface: TerminalSurface::new(stdout(), size, presenter, surface),
+            pager: None,
+            prompt,
+            dialogs: Dialogs::new(options.keymap),
+            questions: HashMap::new(),
+            messages: BTreeMap::new(),
+            decoder: TerminalDecoder::default(),
+            reader: TerminalReader::new(stdin())?,
+            raw,
+            start: Instant::now(),
+            jobs: JoinSet::new(),
+            hint: None,
+            shows_keys: false,
+            shows_todos: true,
+            is_focused: true,
+            requests: 0,
+            is_leaving: false,
+            end: None,
+        };
+        for cell in options.first_cells {
+            app.surface.presenter_mut().push(cell);
+        }
+        app.prompt.set_columns(size.live_columns());
+        if let Some(text) = options.first_message {
+            app.send(Message::text(text));
+        }
+        Ok(app)
+    }
+
+    /// Time since the start, which the surface is told.
+    fn now(&mut self) -> Duration {
+        let now = self.start.elapsed();
+        self.surface.set_time(now);
+        now
+    }
+
+    /// Runs until the conversation is closed.
+    async fn drive(&mut self, mut notices: mpsc::UnboundedReceiver<String>) -> Result<TerminalEnd, TerminalError> {
+        let mut signals = Signals::listen()?;
+        loop {
+            self.draw()?;
+            let happened = self.wait(&mut signals, &mut notices).await;
+            self.now();
+            match happened {
+                Happened::Update(Some(update)) => self.updated(*update),
+                Happened::Update(None) => return self.outcome(),
+                Happened::Bytes(bytes) => self.typed(&bytes?),
+                Happened::Resized => self.resize(),
+                Happened::Timer => self.tick(),
+                Happened::Done(outcome) => self.done(outcome),
+                Happened::Notice(text) => {
+                    self.surface.presenter_mut().notice(NoticeLevel::Info, &text);
+                }
+                Happened::Ended(code) => self.leave(TerminalEnd::Signal(code)),
+            }
+        }
+    }
+
+    /// Waits for the next thing to happen.
+    async fn wait(&mut self, signals: &mut Signals, notices: &mut mpsc::UnboundedReceiver<String>) -> Happened {
+        let due = self.due().map(|due| self.start + due);
+        let timer = async {
+            match due {
+                Some(due) => tokio::time::sleep_until(due).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            bytes = self.reader.read(), if !self.is_leaving => Happened::Bytes(bytes),
+            happened = signals.next() => happened,
+            () = timer => Happened::Timer,
+            Some(done) = self.jobs.join_next() => Happened::Done(done.unwrap_or(services::Outcome::Failed)),
+            Some(text) = notices.recv() => Happened::Notice(text),
+            update = self.conversation.next(), if !self.surface.is_congested() => Happened::Update(update.map(Box::new)),
+        }
+    }
+
+    /// Time at which something is to be done without an input: a frame, or the end of a sequence of keys.
+    fn due(&self) -> Option<Duration> {
+        let frame = self.surface.due().filter(|_| self.pager.is_none());
+        [frame, self.decoder.deadline()].into_iter().flatten().min()
+    }
+
+    fn tick(&mut self) {
+        let now = self.now();
+        for input in self.decoder.tick(now) {
+            self.input(input);
+        }
+    }
+
+    fn typed(&mut self, bytes: &[u8]) {
+        if bytes.is_empty() {
+            // The terminal is gone.
+            return self.leave(TerminalEnd::Signal(129));
+        }
+        let now = self.now();
+        for input in self.decoder.feed(bytes, now) {
+            self.input(input);
+        }
+    }
+
+    fn resize(&mut self) {
+        let size = window_size(stdout()).unwrap_or(Size::USUAL);
+        self.surface.resize(size);
+        self.prompt.set_columns(size.live_columns());
+        if self.pager.is_some() {
+            self.show_transcript();
+        }
+    }
+
+    /// Begins the end: the session is closed, and the loop ends with it.
+    fn leave(&mut self, end: TerminalEnd) {
+        self.end.get_or_insert(end);
+        if !self.is_leaving {
+            self.is_leaving = true;
+            self.conversation.handle(Input::Close);
+        }
+    }
+
+    fn outcome(&mut self) -> Result<TerminalEnd, TerminalError> {
+        if let Some(failure) = self.conversation.take_open_failure() {
+            return Err(TerminalError::Open(failure));
+        }
+        if let Some(failure) = self.conversation.take_session_failure() {
+            return Err(TerminalError::Session(failure.to_string()));
+        }
+        Ok(self.end.unwrap_or(TerminalEnd::Left))
+    }
+
+    /// Writes what is finished and restores the terminal.
+    fn finish(self) {
+        // A terminal that is gone needs nothing.
+        let _ = self.surface.close();
+        let _ = self.raw.leave();
+    }
+
+    /// Stops this program as the shell expects of Ctrl+Z, and continues when it is continued.
+    fn suspend(&mut self) {
+        self.reader.let_go();
+        let _ = self.surface.suspend();
+        let _ = self.raw.leave();
+        let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP);
+        let _ = self.raw.reenter();
+        self.resize();
+    }
+
+    /// Id of a new message, which its entry in the log has too.
+    fn new_id(&self) -> String {
+        EntryId::from_bits(self.ids.bits()).to_string()
+    }
+
+    /// Sends a message. Returns the id that the conversation has for it.
+    fn send(&mut self, message: Message) -> String {
+        let id = self.new_id();
+        let message = message.with_id(id.clone());
+        self.surface.presenter_mut().message_sent(&message);
+        self.conversation.handle(Input::Message(Box::new(message)));
+        self.update_run();
+        id
+    }
+
+    /// Tells the prompt if a run continues.
+    fn update_run(&mut self) {
+        let is_busy = self.conversation.conversation().is_busy();
+        self.prompt.set_run(if is_busy { RunActivity::Running } else { RunActivity::Idle });
+    }
+
+    fn set_permission_mode(&mut self, mode: PermissionMode) {
+        self.prompt.set_mode(mode);
+        self.surface.request_frame();
+    }
+}
+
+/// The prompt of a conversation.
+fn prompt(options: &TerminalOptions, conversation: &LiveConversation, services: &dyn TerminalServices) -> InputMode {
+    let mut input = InputModeOptions::default().with_modes(options.has_auto, options.allows_bypass);
+    input.keymap = options.keymap.clone();
+    input.enter_queues = options.enter_queues;
+    input.project.clone_from(&options.project);
+    let mut prompt = InputMode::new(input);
+    prompt.history_mut().load(services.history());
+    prompt.set_mode(conversation.conversation().permission_mode());
+    prompt.set_commands(&local::with_local(conversation.conversation().commands()));
+    prompt
+}
+
+/// Signals that concern a terminal.
+struct Signals {
+    resized: Signal,
+    terminate: Signal,
+    hangup: Signal,
+}
+
+impl Signals {
+    fn listen() -> io::Result<Self> {
+        Ok(Self {
+            resized: signal(SignalKind::window_change())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for the next one. Cancel safe.
+    async fn next(&mut self) -> Happened {
+        tokio::select! {
+            _ = self.resized.recv() => Happened::Resized,
+            _ = self.terminate.recv() => Happened::Ended(143),
+            _ = self.hangup.recv() => Happened::Ended(129),
+        }
+    }
+}

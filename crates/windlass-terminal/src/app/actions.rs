@@ -1,0 +1,195 @@
+//! Actions of keys.
+
+use super::services::Outcome;
+use super::{App, TerminalEnd, local};
+use crate::cell::{Cell, KeptText, LocalOutput, UserMessage};
+use crate::composer::{Submission, SubmissionPart};
+use crate::dialog::{DialogAnswer, DialogResult};
+use crate::input::{InputAction, TerminalInput};
+use std::sync::Arc;
+use windlass_conversation::{Input, Message, Priority, Request};
+use windlass_types::ContentBlock;
+
+/// Most bytes of the output of a command that the model reads.
+const COMMAND_OUTPUT: usize = 30_000;
+
+impl App {
+    /// Takes an input of the terminal: a dialog has it first.
+    pub(super) fn input(&mut self, input: TerminalInput) {
+        self.surface.request_frame();
+        if let TerminalInput::Focus(is_focused) = input {
+            self.is_focused = is_focused;
+            return self.surface.set_focused(is_focused);
+        }
+        if self.pager.is_some() {
+            return self.page(&input);
+        }
+        self.hint = None;
+        let now = self.now();
+        let input = match self.dialogs.handle(input, now) {
+            DialogResult::Passed(input) => input,
+            DialogResult::Answered(answer) => return self.answer(answer),
+            DialogResult::OpenEditor(text) => {
+                let edited = self.edit(&text);
+                return self.dialogs.edited(edited.as_deref());
+            }
+            DialogResult::Taken => return,
+        };
+        for action in self.prompt.handle(input, now) {
+            self.act(action);
+        }
+    }
+
+    fn answer(&mut self, answer: DialogAnswer) {
+        let DialogAnswer { id, answer, comment } = answer;
+        let Some(question) = self.questions.remove(&id) else { return };
+        self.conversation.answer(&question, answer);
+        if let Some(comment) = comment.filter(|comment| !comment.trim().is_empty()) {
+            self.send(Message::text(comment).with_priority(Priority::Next));
+        }
+    }
+
+    fn act(&mut self, action: InputAction) {
+        match action {
+            InputAction::Submit { number, submission, priority } => self.submit(number, &submission, priority),
+            InputAction::RunCommand(command) => self.run_command(command),
+            InputAction::TakeBack(number) => {
+                let id = self.messages.iter().find(|(_, known)| **known == number).map(|(id, _)| id.clone());
+                match id {
+                    Some(id) => self.request(format!("take {number}"), Request::TakeBack(id)),
+                    None => self.prompt.taken_back(number, false),
+                }
+            }
+            InputAction::Interrupt => self.request("interrupt", Request::Interrupt { cancels_queued: true }),
+            InputAction::OpenRewind => self.hint = Some("Rewind with: /rewind".to_owned()),
+            InputAction::MoveToBackground => self.request("background", Request::MoveToBackground(None)),
+            InputAction::SetMode(mode) => self.request("mode", Request::PermissionMode(mode)),
+            InputAction::Record(entry) => self.services.record(&entry),
+            InputAction::OpenEditor(text) => {
+                let edited = self.edit(&text);
+                self.prompt.edited(edited.as_deref());
+            }
+            InputAction::PasteImage => {
+                self.hint = Some("No image can be read from the clipboard here: give its path behind @.".to_owned());
+            }
+            InputAction::FindMentions { ticket, query } => {
+                let services = Arc::clone(&self.services);
+                self.jobs.spawn(async move { Outcome::Mentions(ticket, services.mentions(&query).await) });
+            }
+            InputAction::Hint(text) => self.hint = Some(text.to_owned()),
+            InputAction::ShowKeys => self.shows_keys = !self.shows_keys,
+            InputAction::ShowTranscript => self.show_transcript(),
+            InputAction::ToggleTasks => {
+                self.shows_todos = !self.shows_todos;
+                self.surface.set_shows_todos(self.shows_todos);
+            }
+            InputAction::Redraw => self.redraw(),
+            InputAction::Suspend => self.suspend(),
+            InputAction::Exit => self.leave(TerminalEnd::Left),
+        }
+    }
+
+    /// Gives the conversation a request. The id says what it was for.
+    pub(super) fn request(&mut self, purpose: impl Into<String>, request: Request) {
+        self.requests += 1;
+        let id = format!("{}#{}", purpose.into(), self.requests);
+        self.conversation.handle(Input::Request(id, request));
+        self.surface.request_frame();
+    }
+
+    fn submit(&mut self, number: u64, submission: &Submission, priority: Priority) {
+        let text = submission.all_text();
+        if let Some(command) = local::LocalCommand::read(&text) {
+            self.prompt.taken(number);
+            self.echo(&text);
+            return self.run_local(command);
+        }
+        match blocks(submission) {
+            Ok(blocks) => {
+                let id = self.send(Message::new(blocks).with_priority(priority));
+                self.messages.insert(id, number);
+            }
+            Err(problem) => {
+                self.prompt.returned(&[number]);
+                self.hint = Some(problem);
+            }
+        }
+    }
+
+    fn run_command(&mut self, command: String) {
+        let services = Arc::clone(&self.services);
+        self.echo(&format!("!{command}"));
+        self.jobs.spawn(async move {
+            let output = services.run_command(&command).await;
+            Outcome::Command(command, output)
+        });
+    }
+
+    /// Takes the outcome of a service.
+    pub(super) fn done(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Mentions(ticket, candidates) => self.prompt.found(ticket, candidates),
+            Outcome::Command(command, output) => {
+                self.surface.presenter_mut().push(Cell::Local(LocalOutput {
+                    command: format!("!{}", command.lines().next().unwrap_or_default()),
+                    text: KeptText::new(&output.text),
+                }));
+                let text = windlass_types::text::clean(&output.text);
+                let shown = text.get(..text.floor_char_boundary(COMMAND_OUTPUT)).unwrap_or_default();
+                let code = output.code.map_or_else(|| "none".to_owned(), |code| code.to_string());
+                let note = format!("The user ran this command:\n$ {command}\nIts output (exit code {code}):\n{shown}");
+                // The model reads it with the next prompt; it is no request by itself.
+                let id = self.new_id();
+                let note = Message { wants_answer: false, is_verbatim: true, ..Message::text(note) }.with_id(id);
+                self.conversation.handle(Input::Message(Box::new(note)));
+            }
+            Outcome::Failed => self.hint = Some("A task of the terminal failed.".to_owned()),
+        }
+        self.surface.request_frame();
+    }
+
+    /// Shows a text of the person that goes to no session.
+    fn echo(&mut self, text: &str) {
+        let message = UserMessage { text: text.to_owned(), joined: false };
+        self.surface.presenter_mut().push(Cell::User(message));
+    }
+
+    /// Lets an external editor have the terminal, and returns the text that it saved.
+    fn edit(&mut self, text: &str) -> Option<String> {
+        self.reader.let_go();
+        // A terminal that refuses shows the editor in a wrong state, no worse.
+        let _ = self.surface.suspend();
+        let _ = self.raw.leave();
+        let services = Arc::clone(&self.services);
+        let edited = services.edit(text);
+        let _ = self.raw.reenter();
+        self.resize();
+        match edited {
+            Ok(edited) => Some(edited),
+            Err(error) => {
+                self.hint =
+                    Some(format!("The editor could not be used: {error}. Set EDITOR to one that is installed."));
+                None
+            }
+        }
+    }
+
+    fn redraw(&mut self) {
+        // The next frame begins at the row of the cursor.
+        let _ = self.surface.suspend();
+    }
+}
+
+/// The blocks of a prompt. Images are read from their files.
+fn blocks(submission: &Submission) -> Result<Vec<ContentBlock>, String> {
+    submission
+        .parts
+        .iter()
+        .map(|part| match part {
+            SubmissionPart::Text(text) => Ok(ContentBlock::text(text)),
+            SubmissionPart::Image(_) => {
+                Err("Images cannot be sent from here: give the path of one behind @.".to_owned())
+            }
+        })
+        .collect()
+}

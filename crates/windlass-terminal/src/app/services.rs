@@ -1,0 +1,51 @@
+//! Services of the program for a terminal.
+
+use crate::completion::CompletionCandidate;
+use crate::history::HistoryEntry;
+use async_trait::async_trait;
+use std::io;
+
+/// Output of a command that the person ran with `!`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "programs make it")]
+pub struct CommandOutput {
+    /// Standard output and standard error in their order, of at most as many bytes as the program keeps.
+    pub text: String,
+    /// Exit code; `None` if the command was ended by a signal or could not be started.
+    pub code: Option<i32>,
+}
+
+/// Services of the program for a terminal: files, commands, the history on disk.
+#[async_trait]
+pub trait TerminalServices: std::fmt::Debug + Send + Sync + 'static {
+    /// Candidates behind an at sign, best first: files of the project, resources, agents.
+    async fn mentions(&self, query: &str) -> Vec<CompletionCandidate>;
+
+    /// Runs a command in the shell as the person's own.
+    async fn run_command(&self, command: &str) -> CommandOutput;
+
+    /// Opens an external editor with a text, and returns the text that it saved. The terminal belongs to the editor until
+    /// this returns. Blocks, as nothing else may use the terminal meanwhile.
+    ///
+    /// # Errors
+    /// No editor can be started, or the text cannot be read.
+    fn edit(&self, text: &str) -> io::Result<String>;
+
+    /// Earlier prompts, oldest first.
+    fn history(&self) -> Vec<HistoryEntry>;
+
+    /// Keeps a prompt.
+    fn record(&self, entry: &HistoryEntry);
+
+    /// Text about the program for `/status`, such as its version, model, directory and session.
+    fn status(&self) -> String;
+}
+
+/// Outcome of a service that takes time.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    Mentions(u64, Vec<CompletionCandidate>),
+    Command(String, CommandOutput),
+    /// The service panicked.
+    Failed,
+}

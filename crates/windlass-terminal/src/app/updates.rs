@@ -1,0 +1,95 @@
+//! Updates of the conversation.
+
+use super::App;
+use windlass_conversation::{Answer, MessageState, Presenter as _, Refusal, Update};
+use windlass_types::PermissionMode;
+
+impl App {
+    /// Takes an update in: dialogs and the prompt have theirs, all of them go to the presenter.
+    pub(super) fn updated(&mut self, update: Update) {
+        match &update {
+            Update::Question(id) => self.ask(id),
+            Update::QuestionWithdrawn(id) => self.withdrawn(id),
+            Update::Taken(taken) => {
+                if let Some(number) = taken.id.as_ref().and_then(|id| self.messages.remove(id)) {
+                    self.prompt.taken(number);
+                }
+            }
+            Update::Message(id, MessageState::Cancelled) => {
+                if let Some(number) = self.messages.remove(id) {
+                    self.prompt.returned(&[number]);
+                }
+            }
+            Update::PermissionMode(mode) | Update::PermissionModeChanged(mode) => self.set_permission_mode(*mode),
+            Update::Commands(commands) | Update::CommandsChanged(commands) => {
+                self.prompt.set_commands(&super::local::with_local(commands.clone()));
+            }
+            Update::Opened(_) => {
+                let commands = super::local::with_local(self.conversation.conversation().commands());
+                self.prompt.set_commands(&commands);
+            }
+            Update::Answer(id, answer) => self.answered(id, answer),
+            _ => {}
+        }
+        // Answers to requests are shown by what asked for them.
+        if !matches!(update, Update::Answer(..)) {
+            self.surface.present(update);
+        }
+        self.update_run();
+    }
+
+    fn ask(&mut self, id: &str) {
+        let Some(request) = self.conversation.question(id).cloned() else { return };
+        self.questions.insert(request.id.clone(), id.to_owned());
+        let now = self.now();
+        self.dialogs.ask(&request, now);
+        if !self.is_focused {
+            self.ring();
+        }
+    }
+
+    fn withdrawn(&mut self, id: &str) {
+        let Some(question) =
+            self.questions.iter().find(|(_, known)| *known == id).map(|(question, _)| question.clone())
+        else {
+            return;
+        };
+        self.questions.remove(&question);
+        self.surface.request_frame();
+        let now = self.now();
+        let written = self.dialogs.withdraw(&question, now);
+        if !written.is_empty() {
+            self.prompt.edited(Some(&written));
+        }
+    }
+
+    /// Takes the answer to a request, whose id begins with its purpose.
+    fn answered(&mut self, id: &str, answer: &Result<Answer, Refusal>) {
+        let purpose = id.rsplit_once('#').map_or(id, |(purpose, _)| purpose);
+        let (word, rest) = purpose.split_once(' ').unwrap_or((purpose, ""));
+        match (word, answer) {
+            ("take", Ok(Answer::TakenBack(is_back))) => {
+                if let Ok(number) = rest.parse() {
+                    self.prompt.taken_back(number, *is_back);
+                    self.messages.retain(|_, known| !*is_back || *known != number);
+                }
+            }
+            (_, Ok(Answer::Interrupted { cancelled, .. })) => {
+                let numbers: Vec<u64> = cancelled.iter().flatten().filter_map(|id| self.messages.remove(id)).collect();
+                self.prompt.returned(&numbers);
+            }
+            (_, Ok(Answer::PermissionMode(mode))) => self.set_permission_mode(*mode),
+            ("background", Ok(Answer::Moved(false))) => {
+                self.hint = Some("Nothing runs that can go on in the background.".to_owned());
+            }
+            ("model", Ok(Answer::Done)) => self.local_output(&format!("The model is {rest} from the next request on.")),
+            ("rename", Ok(Answer::Done)) => self.local_output(&format!("The session is named {rest}.")),
+            (_, Err(refusal)) => {
+                self.hint = Some(refusal.reason.clone());
+                let mode: PermissionMode = self.conversation.conversation().permission_mode();
+                self.prompt.set_mode(mode);
+            }
+            _ => {}
+        }
+    }
+}
