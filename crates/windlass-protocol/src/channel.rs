@@ -1,4 +1,4 @@
-//! What both sides of the protocol share: the frames of control traffic, and the outcomes of questions.
+//! Parts shared by both sides of the protocol: the frames of control traffic, and the outcomes of control requests.
 
 pub(crate) mod frames;
 pub(crate) mod requests;

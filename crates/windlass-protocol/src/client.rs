@@ -1,5 +1,4 @@
-//! The client side of the host protocol: a Rust host whose runtime lives in
-//! another process.
+//! Client side of the host protocol: a Rust host whose runtime lives in another process.
 //!
 //! [`Client::spawn`] starts a program, such as `windlass`, and
 //! [`Client::connect`] talks over any pair of byte streams. The callbacks of
@@ -35,12 +34,7 @@
 //! # }
 //! ```
 //!
-//! # Bounds
-//! 16 MiB of messages wait to be read; then the other side is made to wait. A
-//! host that does not read them still answers questions, and its orders are
-//! answered, until twice as much waits. At most 256 questions, or one line's
-//! bytes of them, are answered at the same time; further ones are refused. A
-//! line may be 64 MiB long.
+//! # Limits
 
 mod answers;
 mod connect;
@@ -84,21 +78,19 @@ use std::time::Duration;
 use tokio::time::timeout;
 use windlass_types::{EntryId, JsonText};
 
-/// How long is waited for the rest of the output of a process that has ended:
-/// others may hold it open.
+/// Time limit for the rest of the output of a process that has ended, because others may hold it open.
 const LAST_LINES: Duration = Duration::from_secs(2);
 
 /// A session in another process, or at the other end of a pair of streams.
 ///
-/// Dropping it kills the process with its group; [`Client::close`] lets it end
-/// in peace.
+/// Dropping it kills the process with its group; [`Client::close`] lets it end normally.
 pub struct Client {
     handle: ClientHandle,
     outlet: Outlet,
     process: Option<Process>,
     initialized: JsonText,
     patience: Duration,
-    /// Whether the end was reported.
+    /// `true` once the end was reported.
     over: bool,
     _tasks: [AbortOnDrop<()>; 2],
 }
@@ -110,25 +102,25 @@ impl fmt::Debug for Client {
 }
 
 impl Client {
-    /// The other side's answer to `initialize`: its commands, models and more, as it came.
+    /// Answer of the other side to `initialize`, unchanged: its commands, models and more.
     pub fn initialized(&self) -> &JsonText {
         &self.initialized
     }
 
-    /// The id of the process, while it runs.
+    /// Id of the process, while it runs.
     pub fn process_id(&self) -> Option<u32> {
         self.process.as_ref().and_then(Process::id)
     }
 
-    /// Gives orders, also from other tasks.
+    /// Handle for prompts and control requests, also from other tasks.
     pub fn handle(&self) -> &ClientHandle {
         &self.handle
     }
 
-    /// Gives a prompt. See [`ClientHandle::prompt`].
+    /// Sends a prompt. See [`ClientHandle::prompt`].
     ///
     /// # Errors
-    /// As [`ClientHandle::prompt`].
+    /// The same as [`ClientHandle::prompt`].
     pub async fn prompt(&self, prompt: impl Into<Prompt>) -> Result<EntryId, ClientError> {
         self.handle.prompt(prompt).await
     }
@@ -136,19 +128,18 @@ impl Client {
     /// Stops the current turn. See [`ClientHandle::interrupt`].
     ///
     /// # Errors
-    /// As [`ClientHandle::interrupt`].
+    /// The same as [`ClientHandle::interrupt`].
     pub async fn interrupt(&self) -> Result<(), ClientError> {
         self.handle.interrupt().await
     }
 
-    /// The next message, or `None` once the other side has ended in peace: when
-    /// no turn was running, and with an exit code of success.
+    /// Returns the next message, or `None` once the other side has ended normally: when no turn was running, and with
+    /// an exit code of success.
     ///
     /// Cancel safe.
     ///
     /// # Errors
-    /// The other side is gone, or does not speak the protocol. No message
-    /// follows it.
+    /// The other side is gone, or violates the protocol. No message follows the error.
     pub async fn next(&mut self) -> Result<Option<Message>, ClientError> {
         if self.over {
             return Ok(None);
@@ -169,12 +160,12 @@ impl Client {
         ended.map(|()| None)
     }
 
-    /// Reads up to the end of the turn and leaves all other messages out.
+    /// Reads up to the end of the turn and discards all other messages.
     ///
-    /// Cancel safe, but what was left out is gone.
+    /// Cancel safe, but discarded messages are gone.
     ///
     /// # Errors
-    /// As [`Client::next`], and [`ClientError::Closed`] if there is no result any more.
+    /// The same as [`Client::next`], and [`ClientError::Closed`] if no result follows.
     pub async fn result(&mut self) -> Result<ResultMessage, ClientError> {
         while let Some(message) = self.next().await? {
             if let Message::Result(result) = message {
@@ -184,7 +175,7 @@ impl Client {
         Err(ClientError::Closed)
     }
 
-    /// The messages as a stream, which ends with the first error.
+    /// Messages as a stream, which ends with the first error.
     pub fn messages(&mut self) -> impl Stream<Item = Result<Message, ClientError>> + Send + '_ {
         futures_util::stream::unfold(self, |client| async {
             let message = client.next().await.transpose()?;
@@ -192,15 +183,14 @@ impl Client {
         })
     }
 
-    /// Ends the session: the other side's input is closed, and what
-    /// it still writes is left out. The current turn is finished, but its questions
-    /// are not answered; to prevent that, interrupt it first.
+    /// Ends the session: the other side's input is closed, and its remaining output is discarded. The current turn is
+    /// finished, but its requests are not answered; to prevent that, interrupt it first.
     ///
-    /// A process may take 5 s, then it is asked to terminate, and 5 s later it is
-    /// killed; see [`ClientOptions::patience`]. Dropping the future kills it at once.
+    /// A process may take 5 s, then it is asked to terminate, and 5 s later it is killed; see
+    /// [`ClientOptions::patience`]. Dropping the future kills it at once.
     ///
     /// # Errors
-    /// The process did not end in peace, or had to be ended.
+    /// The process ended with a failure, or had to be killed.
     pub async fn close(mut self) -> Result<(), ClientError> {
         self.handle.0.switches.discard.send_replace(true);
         self.handle.0.outbox.finish();
@@ -214,7 +204,7 @@ impl Client {
             }
             Some(process) => {
                 process.end().await.map_err(ClientError::Io)?;
-                // Whether its last result was an error is known at the end of its output.
+                // The end of the output shows if the last result was an error.
                 let _ = timeout(LAST_LINES, rest).await;
             }
         }
@@ -222,7 +212,7 @@ impl Client {
         self.ended().await
     }
 
-    /// The reason why the other side ended before it answered `initialize`. Cancel safe.
+    /// Reason why the other side ended before it answered `initialize`. Cancel safe.
     async fn ended_early(&mut self) -> ClientError {
         if let Some(error) = self.handle.0.take_end() {
             return error;
@@ -235,7 +225,7 @@ impl Client {
         }
     }
 
-    /// How the other side ended, or will have in a moment. Cancel safe.
+    /// Waits for the end of the other side. Cancel safe.
     async fn ended(&mut self) -> Result<(), ClientError> {
         let shared = &self.handle.0;
         if let Some(error) = shared.take_end() {
@@ -261,7 +251,7 @@ fn exited(status: ExitStatus, stderr: String) -> ClientError {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // Handles that are left must not wait for an answer.
+        // Remaining handles must not wait for an answer.
         self.handle.0.requests.close();
     }
 }

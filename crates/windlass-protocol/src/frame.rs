@@ -1,4 +1,4 @@
-//! The frames as they are on the wire. Everything is borrowed.
+//! Frames in wire format. All fields are borrowed.
 
 mod deferred;
 mod rate_limit;
@@ -36,14 +36,14 @@ pub(crate) struct Init<'a> {
     pub(crate) uuid: Uuid,
 }
 
-/// What the model can call.
+/// Callable tools of the model.
 #[derive(Serialize)]
 pub(crate) struct InitTools<'a> {
     pub(crate) tools: Vec<&'a str>,
     pub(crate) mcp_servers: Vec<InitServer<'a>>,
 }
 
-/// The model, and how much it may do without a question.
+/// The model, and its permission mode.
 #[derive(Serialize)]
 pub(crate) struct InitModel<'a> {
     pub(crate) model: &'a str,
@@ -51,7 +51,7 @@ pub(crate) struct InitModel<'a> {
     pub(crate) permission_mode: &'a str,
 }
 
-/// The program that the host speaks with.
+/// The program that the host communicates with.
 #[derive(Serialize)]
 pub(crate) struct InitProgram<'a> {
     #[serde(rename = "apiKeySource")]
@@ -60,14 +60,14 @@ pub(crate) struct InitProgram<'a> {
     pub(crate) output_style: &'a str,
 }
 
-/// The agents and skills that the model can use.
+/// Agents and skills that the model can use.
 #[derive(Serialize)]
 pub(crate) struct InitAgents<'a> {
     pub(crate) agents: &'a [String],
     pub(crate) skills: &'a [String],
 }
 
-/// The plugins, and what is wrong with them.
+/// Plugins, and their errors.
 #[derive(Serialize)]
 pub(crate) struct InitPlugins<'a> {
     pub(crate) plugins: &'a [HostPlugin],
@@ -98,7 +98,7 @@ pub(crate) struct Assistant<'a, C> {
     pub(crate) answers: Option<Answers>,
 }
 
-/// The agent that a message is of, if it is not the main one.
+/// Agent of a message, if not the main one.
 #[derive(Clone, Copy, Serialize)]
 pub(crate) struct Speaker<'a> {
     agent_id: &'a str,
@@ -111,7 +111,7 @@ impl<'a> Speaker<'a> {
     }
 }
 
-/// The message of the host that a frame is an answer to, by the host's own id.
+/// Messages of the host that a frame answers, by the host's own ids.
 #[derive(Serialize)]
 pub(crate) struct Answers {
     user_message_uuid: String,
@@ -123,8 +123,8 @@ impl Answers {
         Self { user_message_uuids: vec![uuid.clone()], user_message_uuid: uuid }
     }
 
-    /// An answer to the message that began the turn, and to those that joined it. Of a turn that no message with an
-    /// id began, the last one that joined it stands for all.
+    /// Answer to the message that began the turn, and to those that joined it. If no message with an id began the turn,
+    /// the last one that joined it represents all.
     pub(crate) fn with_joined(first: Option<String>, joined: Vec<String>) -> Option<Self> {
         let user_message_uuid = first.as_ref().or(joined.last())?.clone();
         Some(Self { user_message_uuid, user_message_uuids: first.into_iter().chain(joined).collect() })
@@ -164,7 +164,7 @@ pub(crate) struct UserMessage<C> {
     pub(crate) content: [C; 1],
 }
 
-/// The output of a command that was carried out without the model.
+/// Output of a command that was carried out without the model.
 #[derive(Serialize)]
 pub(crate) struct LocalOutput<'a> {
     #[serde(rename = "type")]
@@ -177,7 +177,7 @@ pub(crate) struct LocalOutput<'a> {
     pub(crate) is_replay: bool,
 }
 
-/// The same output as text of the assistant, for hosts that leave out what is in the user's place.
+/// Output of a local command as text of the assistant, for hosts that ignore messages in the user's place.
 #[derive(Serialize)]
 pub(crate) struct LocalCommandBody<'a> {
     pub(crate) content: &'a str,
@@ -189,7 +189,7 @@ pub(crate) struct UserText<'a> {
     pub(crate) content: &'a str,
 }
 
-/// What UIs get of a tool's outcome: an object, or a text.
+/// Result of a tool for UIs: an object, or a text.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(crate) enum Structured<'a> {
@@ -234,7 +234,7 @@ pub(crate) struct StreamEvent<'a, E> {
     pub(crate) parent_tool_use_id: Option<&'a str>,
     pub(crate) uuid: Uuid,
     pub(crate) session_id: &'a str,
-    /// Not flattened: this is written for each few letters.
+    /// Not flattened, because this is written for each few letters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) user_message_uuid: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -250,7 +250,7 @@ pub(crate) struct Closing {
     pub(crate) index: Option<usize>,
 }
 
-/// A system frame; `body` brings the fields of its subtype.
+/// A system frame; `body` has the fields of its subtype.
 #[derive(Serialize)]
 pub(crate) struct System<'a, B> {
     #[serde(rename = "type")]
@@ -293,7 +293,7 @@ pub(crate) struct FallbackBody<'a> {
 pub(crate) struct DeniedBody<'a> {
     pub(crate) tool_name: &'a str,
     pub(crate) tool_use_id: &'a str,
-    /// The agent, if it is not the main one.
+    /// Agent of the call, if not the main one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) agent_id: Option<&'a str>,
     pub(crate) decision_reason_type: &'static str,
@@ -308,7 +308,7 @@ pub(crate) struct InformationalBody<'a> {
     pub(crate) level: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tool_use_id: Option<&'a str>,
-    /// Whether the run stops after it.
+    /// `true` if the run stops after it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) prevent_continuation: bool,
     #[serde(skip_serializing_if = "Option::is_none")]

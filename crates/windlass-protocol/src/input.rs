@@ -1,4 +1,4 @@
-//! Messages of the other side: one JSON object a line.
+//! Messages of the other side: one JSON object per line.
 
 mod control;
 #[cfg(feature = "server")]

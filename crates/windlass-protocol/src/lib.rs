@@ -1,16 +1,14 @@
 //! The host protocol of windlass: another program drives a session with JSON lines.
 //!
-//! Hosts that drive an agent as a child process read and write one JSON object
-//! a line. [`Server`] serves one host over any pair of byte streams: prompts and
-//! orders come in, frames go out, and tool permissions and hooks are put to the
-//! host as control requests. It is given a closure that opens the session.
+//! Hosts that drive an agent as a child process read and write one JSON object per line. [`Server`] serves one host
+//! over any pair of byte streams: prompts and control requests come in, frames go out, and permission requests and
+//! hooks are sent to the host as control requests. A closure opens the session.
 //!
-//! [`client`] is the other end: a Rust host that spawns such a process, or talks
-//! to one over any pair of byte streams, with the same callbacks, hooks and tools
-//! as in process.
+//! [`client`] is the other end: a Rust host that spawns such a process, or connects to one over any pair of byte
+//! streams, with the same callbacks, hooks and tools as in process.
 //!
-//! [`FrameMapper`] is the output side alone: it writes the lines from the events
-//! of a session. It is pure: no clock, no files, and no randomness except what it is given.
+//! [`FrameMapper`] is the output side alone: it writes the lines from the events of a session. The mapper is pure: no
+//! clock, no files, and no randomness except what it is given.
 //!
 //! ```
 //! # #[cfg(feature = "server")] {
@@ -32,10 +30,10 @@
 //! ```
 //!
 //! # Features
-//! Both are on by default. A host that only drives other processes wants `default-features = false, features =
-//! ["client"]`: it compiles neither a runtime nor a model.
+//! Both are enabled by default. A host that only drives other processes needs `default-features = false, features =
+//! ["client"]`, which compiles neither a runtime nor a model.
 //! - `client`: the module `client`.
-//! - `server`: [`Server`], [`FrameMapper`] and what belongs to them.
+//! - `server`: [`Server`], [`FrameMapper`] and their types.
 //!
 //! # Frames
 //! | event | frames |
@@ -54,13 +52,13 @@
 //! | `StateChanged` | `system/status` for the permission mode |
 //! | `RunFinished` | what explains the end (`assistant` or `user`), then `result` |
 //!
-//! Of agents below the main one, `assistant` frames with calls (with all blocks, if wanted), `user` frames with results,
-//! and the frames of hooks, denials, progress, tasks and notices are written. Their `parent_tool_use_id` is the call that
+//! For subagents, `assistant` frames with calls (with all blocks, if requested), `user` frames with results, and the
+//! frames of hooks, denials, progress, tasks and notices are written. Their `parent_tool_use_id` is the call that
 //! started the agent. Other events of their runs have no frame.
 //!
-//! `assistant` and `stream_event` frames are provisional until the next frame
-//! of another kind: a `message_withdrawn` takes them back. No line is longer
-//! than [`MAX_LINE`] bytes; what does not fit is left out, and the frame says so.
+//! `assistant` and `stream_event` frames are provisional until the next frame of another kind: a `message_withdrawn`
+//! withdraws them. No line is longer than [`MAX_LINE`] bytes; content beyond it is left out, and the frame reports
+//! that.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders, programs and clocks"))]
 
@@ -100,6 +98,5 @@ pub use windlass_conversation::is_error;
 #[cfg(feature = "server")]
 pub use windlass_permission::{ReadAnswer, read_permission_answer};
 
-/// The version of the host protocol's reference whose frames these are:
-/// `claude_code_version` in `system/init`.
+/// Version of the host protocol's reference whose frames these are: `claude_code_version` in `system/init`.
 pub const HOST_VERSION: &str = "2.1.328";

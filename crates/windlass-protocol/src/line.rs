@@ -1,17 +1,16 @@
-//! One frame, one line.
+//! Writing of frames as lines.
 
 use serde::Serialize;
 
-/// Most bytes of one line, its end included. Hosts read lines of up to 1 MiB.
+/// Maximum number of bytes of one line, with its end. Hosts read lines of up to 1 MiB.
 pub const MAX_LINE: usize = 900_000;
 
-/// Appends a frame as one line. Returns whether it fits; if it does not,
-/// the buffer stays as it is.
+/// Appends a frame as one line. Returns `true` if it fits; if it does not, the buffer stays unchanged.
 pub(crate) fn push(out: &mut Vec<u8>, frame: &impl Serialize) -> bool {
     push_within(out, frame, MAX_LINE)
 }
 
-/// As [`push`], with another limit than that of hosts.
+/// Like [`push`], with another limit than that of hosts.
 pub(crate) fn push_within(out: &mut Vec<u8>, frame: &impl Serialize, max_line: usize) -> bool {
     let start = out.len();
     // Frames hold strings, numbers and JSON text, which always serialise.
@@ -26,12 +25,12 @@ pub(crate) fn push_within(out: &mut Vec<u8>, frame: &impl Serialize, max_line: u
     end_within(out, start, max_line)
 }
 
-/// Appends JSON text, without what would break the line.
+/// Appends JSON text, without characters that would break the line.
 pub(crate) fn push_json(out: &mut Vec<u8>, json: &str) {
     if breaks(json.as_bytes()) { on_one_line(out, json.as_bytes()) } else { out.extend_from_slice(json.as_bytes()) }
 }
 
-/// Ends the line that begins at `start`. Returns whether it fits; if it does not, it is taken away.
+/// Ends the line that begins at `start`. Returns `true` if it fits; if it does not, it is removed.
 pub(crate) fn end(out: &mut Vec<u8>, start: usize) -> bool {
     end_within(out, start, MAX_LINE)
 }
@@ -45,13 +44,14 @@ fn end_within(out: &mut Vec<u8>, start: usize, max_line: usize) -> bool {
     fits
 }
 
-/// Whether there may be something that breaks the line. Without an early exit the compiler looks at many bytes at once.
+/// `true` if the text may contain a character that breaks the line. Without an early exit the compiler checks many
+/// bytes at once.
 fn breaks(json: &[u8]) -> bool {
     json.iter().fold(false, |found, byte| found | matches!(byte, b'\n' | b'\r' | 0xe2))
 }
 
-/// JSON text that was kept as it came may hold line breaks between its tokens,
-/// and the two characters inside strings that some readers take for line breaks.
+/// Appends JSON text on one line. Unchanged text may contain line breaks between its tokens, and the two characters
+/// inside strings that some readers take for line breaks.
 fn on_one_line(out: &mut Vec<u8>, json: &[u8]) {
     let mut rest = json;
     while let Some((byte, after)) = rest.split_first() {

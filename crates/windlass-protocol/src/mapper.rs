@@ -1,4 +1,4 @@
-//! From events to frames.
+//! Mapping of events to frames.
 
 mod agents;
 mod answering;
@@ -37,23 +37,24 @@ use windlass_types::{
     ToolFinished, ToolProgress, ToolResultContent, ToolUseId, Usage, WithdrawReason,
 };
 
-/// Most warnings that one result lists.
+/// Maximum number of warnings in one result.
 const MOST_WARNINGS: usize = 100;
 
-/// Writes the events of one session as frames, one JSON object a line.
+/// Writes the events of one session as frames, one JSON object per line.
 ///
-/// Give it every event, in order. It keeps no more than the end of a block, and the names of running agents and tasks.
+/// Pass it every event, in order. The mapper keeps no more than the end of a block, and the names of running agents and
+/// tasks.
 pub struct FrameMapper {
     options: FrameOptions,
     ids: Box<dyn FnMut() -> u128 + Send>,
     stream: StreamState,
     answering: Answering,
     session_member: SessionMember,
-    /// The running background work, in the order in which it began.
+    /// Running background work, in the order of its start.
     tasks: Vec<tasks::Alive>,
-    /// The running agents below the main one.
+    /// Running subagents.
     agents: HashMap<AgentPath, agents::Agent>,
-    /// Hooks that are being asked.
+    /// Hooks that are being called.
     asked: Vec<hooks::Asked>,
     lists: Lists,
     /// Warnings for the next result.
@@ -68,14 +69,14 @@ impl fmt::Debug for FrameMapper {
     }
 }
 
-/// The fields that every frame of an event has.
+/// Fields common to all frames of an event.
 #[derive(Clone, Copy)]
 struct Envelope<'a> {
     session_id: &'a str,
     parent: Option<&'a str>,
-    /// The agent, if it is not the main one and is known.
+    /// Agent of the event, if it is known and not the main one.
     agent: Option<&'a AgentIdentity>,
-    /// How deep it is: zero for the main agent.
+    /// Depth of the agent: zero for the main agent.
     depth: usize,
 }
 
@@ -86,7 +87,7 @@ impl<'a> Envelope<'a> {
 }
 
 impl FrameMapper {
-    /// A mapper; `ids` gives random bits, 128 for each frame.
+    /// Creates a mapper; `ids` returns random bits, 128 for each frame.
     pub fn new(options: FrameOptions, ids: impl FnMut() -> u128 + Send + 'static) -> Self {
         Self {
             options,
@@ -103,22 +104,22 @@ impl FrameMapper {
         }
     }
 
-    /// Sets the MCP servers that `system/init` lists. None by default.
+    /// Sets the MCP servers that `system/init` lists. Default: none.
     pub fn lists_mcp_servers(&mut self, servers: Option<Arc<dyn McpControl>>) {
         self.lists.mcp = servers;
     }
 
-    /// Sets the plugins that `system/init` lists. None by default.
+    /// Sets the plugins that `system/init` lists. Default: none.
     pub fn lists_plugins(&mut self, plugins: Option<Arc<dyn PluginControl>>) {
         self.lists.plugins = plugins;
     }
 
-    /// Sets what the next `system/init` lists.
+    /// Sets the lists of the next `system/init`.
     pub(crate) fn lists(&mut self, servers: Vec<McpStatus>, plugins: PluginListing) {
         self.lists.known = Some((servers, plugins));
     }
 
-    /// Sets the reason for which runs are stopped from now on, as their results name it. Without one the user has stopped them.
+    /// Sets the stop reason in the results of runs stopped from now on. Without one the user has stopped them.
     pub fn stops_because(&mut self, reason: impl Into<String>) {
         self.stop_reason = Some(reason.into());
     }
@@ -171,7 +172,7 @@ impl FrameMapper {
             EventKind::ToolStarted(started) => self.edit_begins(at, started, out),
             EventKind::ToolFinished(finished) => {
                 self.edit_ended(at, finished, out);
-                // No message holds a call that another one made.
+                // No message contains a call that another call made.
                 if !finished.result.tool_use_id.as_str().starts_with(MadeCall::ID_PREFIX) {
                     self.tool_result(at, finished, out);
                 }
@@ -207,7 +208,7 @@ impl FrameMapper {
         Uuid((self.ids)())
     }
 
-    /// A message that is taken back.
+    /// Appends the withdrawal of a message.
     fn withdrawn(&mut self, at: Envelope<'_>, message: Option<&MessageId>, why: WithdrawReason, out: &mut Vec<u8>) {
         let reason = match why {
             WithdrawReason::Interrupted => "interrupted",
@@ -308,14 +309,14 @@ impl FrameMapper {
         }
     }
 
-    /// Hands on the end of a block that waited for the block's own frame.
+    /// Emits the end of a block that waited for the block's own frame.
     fn release(&mut self, at: Envelope<'_>, out: &mut Vec<u8>) {
         if let Some(frame) = self.stream.release() {
             self.stream_event(at, &frame, out);
         }
     }
 
-    /// Ends what was begun of a message that will not be completed.
+    /// Closes the open parts of a message that will not be completed.
     fn close_stream(&mut self, at: Envelope<'_>, out: &mut Vec<u8>) {
         let (open, in_message) = self.stream.abandon();
         for index in open {
@@ -395,7 +396,7 @@ impl FrameMapper {
         }
     }
 
-    /// Reports that a frame is left out, and which.
+    /// Reports the kind of a frame that is left out.
     fn left_out(&mut self, at: Envelope<'_>, what: &str, out: &mut Vec<u8>) {
         let content = format!("A frame ({what}) is too long for one line and is left out.");
         let body = InformationalBody::warning(&content);
@@ -410,13 +411,13 @@ impl FrameMapper {
     }
 }
 
-/// The fields of an assistant frame beside its block.
+/// Fields of an assistant frame beside its block.
 #[derive(Clone, Copy)]
 struct Message<'a> {
     id: &'a str,
     model: &'a str,
     error: Option<&'static str>,
     usage: Usage,
-    /// The id of its line in the log.
+    /// Id of the message's line in the log.
     line: Option<&'a EntryId>,
 }

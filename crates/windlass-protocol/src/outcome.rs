@@ -1,26 +1,26 @@
-//! How the end of a run is reported.
+//! Report of a run's end.
 
 use windlass_types::{Interrupted, Outcome, RunFailure, RunFailureKind, RunResult};
 
-/// The end of a run in the terms of the wire.
+/// End of a run in the terms of the wire.
 #[derive(Debug)]
 pub(crate) struct Ending {
     pub(crate) subtype: &'static str,
     pub(crate) is_error: bool,
-    /// What went wrong, for the subtypes that are errors.
+    /// Error text, for the subtypes that are errors.
     pub(crate) error: Option<String>,
     /// A failure that is reported in a message of the assistant: its class and text.
     pub(crate) api_error: Option<(&'static str, String)>,
     /// A text in the user's place.
     pub(crate) user_text: Option<&'static str>,
-    /// What is reported beside the conversation.
+    /// Notice beside the conversation.
     pub(crate) notice: Option<String>,
     pub(crate) terminal_reason: Option<&'static str>,
     pub(crate) num_turns: u32,
     pub(crate) api_error_status: Option<u16>,
-    /// The command that was carried out without the model.
+    /// Command that was carried out without the model.
     pub(crate) local_command: Option<String>,
-    /// Whether it is the end of the current turn, not of one that could not begin.
+    /// `true` for the end of the present turn, `false` for one that could not begin.
     pub(crate) is_answer: bool,
 }
 
@@ -85,7 +85,7 @@ impl Ending {
                 let error = "The run was interrupted by the user".to_owned();
                 Self { user_text: text, ..Self::error(turns, "error_during_execution", error, Some(reason)) }
             }
-            // The answer stands, so it is shown; what was stopped is named beside it.
+            // The answer is final, so it is shown; the stopped work is named beside it.
             outcome @ Outcome::BackgroundStopped { .. } => {
                 Self { is_error: true, notice: Some(outcome.to_string()), ..Self::success(turns, "completed") }
             }

@@ -41,10 +41,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 /// Serves one host: reads its messages from a byte stream, runs its prompts in
 /// one session, and writes frames to another byte stream.
 ///
-/// The session is opened by `open` when the first prompt comes, with what the
-/// host has sent until then. Input is read all the time, also while a session is
-/// opened and during a run; prompts wait for their turn, and each gets
-/// exactly one result.
+/// The session is opened by `open` when the first prompt arrives, with the host's settings until then. Input is read
+/// all the time, also while a session is opened and during a run; prompts wait for their turn, and each gets exactly
+/// one result.
 ///
 /// # Messages during a turn
 /// | `priority` | a message that comes during a turn |
@@ -53,31 +52,24 @@ use tokio::io::{AsyncRead, AsyncWrite};
 /// | `next` | joins the turn: the model reads it with the next results of tools, or before the turn would end. It has no result of its own; that of the turn lists it in `user_message_uuids` (64 at most) |
 /// | `now` | stops the turn, and has one of its own before those that wait |
 ///
-/// UserPromptSubmit hooks are asked about a message that is to join while tools run. One
-/// that they keep out is `cancelled`, and a warning says why; the turn continues. If the turn
-/// ends before the model can read it (an interrupt, a limit, a failure), it has a turn and a
-/// result of its own. So have slash commands, messages with `shouldQuery: false`, and what
-/// comes behind one of those that is `next`, too: none is overtaken. Without a turn
-/// `next` only stands before `later`. Until it is read, `cancel_async_message` and `interrupt` with
-/// `cancel_queued` take it back.
+/// UserPromptSubmit hooks are called for a message that is to join while tools run. A blocked message is `cancelled`,
+/// and a warning gives the reason; the turn continues. If the turn ends before the model can read the message (an
+/// interrupt, a limit, a failure), it gets a turn and a result of its own. So do slash commands, messages with
+/// `shouldQuery: false`, and a `next` message behind one of those: none is overtaken. Without a turn, `next` only
+/// precedes `later`. Until the message is read, `cancel_async_message` and `interrupt` with `cancel_queued` cancel it.
 ///
 /// # Slash commands
-/// A prompt of one text that begins with a slash may be a command. `/clear` opens
-/// a new session and closes the old one, whose log stays; `/compact` is a run that
-/// replaces the conversation by a summary; `/cost` and `/context` are answered here.
-/// Sessions may bring others, see [`OpenSession::with_commands`]. What is no command is
-/// text. Messages with `client_composed: true` or `shouldQuery: false` are never commands.
+/// A prompt of one text that begins with a slash may be a command. `/clear` opens a new session and closes the old one,
+/// whose log stays; `/compact` is a run that replaces the conversation by a summary; `/cost` and `/context` are
+/// answered here. Sessions may add others, see [`OpenSession::with_commands`]. An unknown command is text. Messages
+/// with `client_composed: true` or `shouldQuery: false` are never commands.
 ///
 /// # Order
-/// All frames and questions are one stream: a question about a call follows the frame of the call. Orders of the host
-/// are taken in order. Those that concern a disk or a server are carried out beside all other work, so their answers
-/// may come behind those to later ones.
+/// All frames and requests are one stream: a request about a call follows the frame of the call. Control requests of
+/// the host are handled in order. Those that concern a disk or a server are carried out beside all other work, so their
+/// answers may follow those to later ones.
 ///
-/// # Bounds
-/// 4 MiB of frames wait for a host that does not read; then the session waits.
-/// Its orders are still carried out, until another 1 MiB of answers waits.
-/// 256 prompts or 64 MiB wait for the run before them; further ones get an error
-/// as their result. A line of the host may be 64 MiB long.
+/// # Limits
 pub struct Server<F> {
     open: F,
     options: ServerOptions,
@@ -94,7 +86,7 @@ where
     F: Fn(HostSetup) -> O,
     O: Future<Output = Result<Opened, OpenFailure>>,
 {
-    /// A server that opens its session with an async closure.
+    /// Creates a server that opens its session with an async closure.
     pub fn new(open: F, options: ServerOptions) -> Self {
         Self { open, options }
     }
@@ -103,12 +95,10 @@ where
     /// [`ServerOptions::background_wait`]), or until `shutdown` is ready. The session is closed then: runs are stopped,
     /// open calls settled, all entries durable.
     ///
-    /// Not cancel safe: dropping the future stops the session without waiting
-    /// for it.
+    /// Not cancel safe: dropping the future stops the session without waiting for it.
     ///
     /// # Errors
-    /// The host sent a line that is no message, or is gone, or the session failed. It is closed
-    /// before this returns.
+    /// The host sent an invalid line, or is gone, or the session failed. The session is closed before this returns.
     pub async fn serve<R, W>(
         self,
         input: R,

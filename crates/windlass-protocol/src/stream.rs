@@ -1,23 +1,23 @@
-//! The provider's own frames, passed on so that every host sees a balanced stream.
+//! Frames of the provider, passed on so that every host sees a balanced stream.
 
 use serde::Deserialize;
 use std::borrow::Cow;
 use windlass_types::JsonText;
 
-/// What was handed on of the message that is streaming.
+/// Passed-on part of the message that is streaming.
 #[derive(Debug, Default)]
 pub(crate) struct StreamState {
     in_message: bool,
     open: Vec<usize>,
-    /// The end of a block waits for the block's complete frame, which goes first.
+    /// End of a block, held until the block's complete frame was written.
     held: Option<JsonText>,
 }
 
-/// What to do with a frame.
+/// Treatment of a frame.
 pub(crate) enum Pass {
-    /// Hand it on.
+    /// Pass it on.
     On,
-    /// Leave it out, or hand it on later.
+    /// Leave it out, or pass it on later.
     Not,
 }
 
@@ -31,7 +31,7 @@ struct Tag<'a> {
 impl StreamState {
     /// Takes a frame of the stream.
     pub(crate) fn frame(&mut self, frame: &JsonText) -> Pass {
-        // Nearly all frames are deltas, and need no look inside.
+        // Nearly all frames are deltas, which need no parsing.
         if frame.as_str().starts_with(r#"{"type":"content_block_delta""#) {
             return Pass::On;
         }
@@ -54,13 +54,12 @@ impl StreamState {
         Pass::On
     }
 
-    /// The frame that was held back, if any.
+    /// Frame that was held back, if any.
     pub(crate) fn release(&mut self) -> Option<JsonText> {
         self.held.take()
     }
 
-    /// What is missing of a message that will not be completed: its open
-    /// blocks, and whether it has begun at all.
+    /// Missing parts of a message that will not be completed: its open blocks, and `true` if it has begun at all.
     pub(crate) fn abandon(&mut self) -> (Vec<usize>, bool) {
         (std::mem::take(&mut self.open), std::mem::take(&mut self.in_message))
     }

@@ -19,12 +19,12 @@ pub(crate) struct Cancel<'a> {
     pub(crate) request_id: &'a str,
 }
 
-/// How an order or a question is answered.
+/// Response to a control request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Response<'a> {
-    /// It was carried out, with these data if there are any.
+    /// The request was carried out, with these data if there are any.
     Done(Option<&'a JsonText>),
-    /// It was not, for this reason.
+    /// The request was refused, for this reason.
     Refused { error: &'a str, code: Option<&'a str> },
 }
 
@@ -57,12 +57,12 @@ impl<'a> ResponseFrame<'a> {
     }
 }
 
-/// Most characters of an error that is too long for a line.
+/// Maximum number of characters of an error that is too long for a line.
 const LONGEST_ERROR: usize = 2_000;
 
-/// The line that answers a request: always one. What is too long for a line of `max_line` bytes
-/// becomes an error that says so. Only a request whose id alone fills a line is answered with a longer one: a side that
-/// sent such an id can read it.
+/// Writes the response to a request: always one line. A response that is too long for a line of `max_line` bytes
+/// becomes an error that reports it. Only a request whose id alone fills a line gets a longer one: a side that sent
+/// such an id can read it.
 pub(crate) fn answer(request_id: &str, response: &Response<'_>, max_line: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     if line::push_within(&mut bytes, &ResponseFrame::new(request_id, response), max_line) {
@@ -83,7 +83,7 @@ pub(crate) fn answer(request_id: &str, response: &Response<'_>, max_line: usize)
     bytes
 }
 
-/// The code of an answer that does not fit into a line.
+/// Error code of a response that does not fit into a line.
 const TOO_LONG: &str = "answer_too_long";
 
 #[cfg(test)]
@@ -92,7 +92,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    /// The only line of an answer.
+    /// The only line of a response.
     fn read(bytes: Vec<u8>) -> Value {
         let text = String::from_utf8(bytes).unwrap();
         assert_eq!(text.matches('\n').count(), 1, "{text}");

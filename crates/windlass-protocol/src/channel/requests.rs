@@ -1,10 +1,10 @@
-//! The outcomes of a question to the other side.
+//! Outcomes of a control request to the other side.
 
 use std::fmt;
 use std::time::Duration;
 use windlass_types::JsonText;
 
-/// Why there is no answer.
+/// Reason for a missing answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum AskError {
     /// The host is gone, or can no longer answer.
@@ -16,7 +16,7 @@ pub(crate) enum AskError {
     /// The run was stopped.
     #[cfg(feature = "server")]
     Withdrawn,
-    /// The question is longer than a line may be.
+    /// The request is longer than the maximum line.
     TooLong,
 }
 
@@ -33,7 +33,7 @@ impl fmt::Display for AskError {
     }
 }
 
-/// An error as an answer.
+/// An error in place of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) error: String,
@@ -52,5 +52,5 @@ impl From<String> for Refusal {
     }
 }
 
-/// What the host answers: its response, if it holds one, or its error.
+/// Answer of the host: its response, if there is one, or its error.
 pub(crate) type Answer = Result<Option<JsonText>, Refusal>;

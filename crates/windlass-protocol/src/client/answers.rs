@@ -1,4 +1,4 @@
-//! Questions of the other side, answered by callbacks of the host.
+//! Control requests of the other side, answered by callbacks of the host.
 
 use super::failure::Failure;
 use super::hooks::HookCallbacks;
@@ -16,10 +16,10 @@ use tokio::task::AbortHandle;
 use windlass_permission::CanUseTool;
 use windlass_types::JsonText;
 
-/// Most questions that are answered at the same time; further ones are refused.
+/// Maximum number of requests that are answered at the same time; further ones are refused.
 const MAX_RUNNING: usize = 256;
 
-/// The callbacks that answer.
+/// Callbacks that answer requests.
 pub(super) struct Callbacks {
     can_use_tool: Option<Arc<dyn CanUseTool>>,
     pub(super) hooks: HookCallbacks,
@@ -51,7 +51,7 @@ impl Callbacks {
     }
 }
 
-/// The questions that are being answered. Dropping this drops the callbacks.
+/// Requests that are being answered. Dropping this drops the callbacks.
 pub(super) struct Answers {
     callbacks: Arc<Callbacks>,
     running: Arc<Mutex<Running>>,
@@ -82,15 +82,15 @@ impl Answers {
         Self { callbacks, running: Arc::default(), outbox, max_line }
     }
 
-    /// Lets a question be answered, or refuses it if too many are.
+    /// Starts to answer a request, or refuses it if there are too many.
     ///
-    /// It waits only for a side that asks without reading the answers.
+    /// Waits only for a side that sends requests without reading the answers.
     pub(super) async fn take(&self, id: String, subtype: String, body: JsonText) {
         let size = body.as_str().len();
         if !self.start(&id, subtype, body, size) {
             let answered =
                 Response::Refused { error: "too many requests wait for an answer", code: Some("overloaded") };
-            // It fails only when the answer is no longer waited for.
+            // Fails only when nothing waits for the answer any more.
             let _ = self.outbox.send(answer(&id, &answered, self.max_line)).await;
         }
     }
@@ -110,7 +110,7 @@ impl Answers {
         let task = tokio::spawn(async move {
             let answered = AssertUnwindSafe(callbacks.answer(&owned, &subtype, &body)).catch_unwind().await;
             let answered = answered.unwrap_or_else(|_| Err(Failure::new("the callback panicked")));
-            // It fails only when the answer is no longer waited for.
+            // Fails only when nothing waits for the answer any more.
             let _ = outbox.send(written(&owned, &answered, max_line)).await;
             lock(&table).remove(&owned);
         });
@@ -119,7 +119,7 @@ impl Answers {
         true
     }
 
-    /// Drops the callback of a question that was taken back.
+    /// Drops the callback of a cancelled request.
     pub(super) fn cancel(&self, id: &str) {
         if let Some(task) = lock(&self.running).remove(id) {
             task.abort();

@@ -1,4 +1,4 @@
-//! The beginning of a client.
+//! Start of a client.
 
 use super::answers::{Answers, Callbacks};
 use super::error::ClientError;
@@ -43,21 +43,15 @@ impl Client {
     /// Dropping the future kills the program.
     ///
     /// # Errors
-    /// The program is not there, cannot be run, ends at once, or does not speak
-    /// the protocol.
+    /// The program does not exist, cannot be run, ends at once, or violates the protocol.
     pub async fn spawn(program: Program, options: ClientOptions) -> Result<Self, ClientError> {
         let (process, stdin, stdout) = Process::start(&program, flags(&options), options.limits.patience)?;
         Self::open(stdout, stdin, Some(process), options).await
     }
 
-    /// Talks to the other side over a pair of streams, such as the halves of a
-    /// socket, and waits until it is ready.
+    /// Connects to the other side over a pair of streams, such as the halves of a socket, and waits until it is ready.
     ///
-    /// A [`Server`](crate::Server) at the other end asks about tool calls if its
-    /// [`prompts`](crate::PermissionOptions::prompts) are on.
-    ///
-    /// # Errors
-    /// The other side goes away, does not answer in time, or does not speak the protocol.
+    /// The other side goes away, does not answer in time, or violates the protocol.
     pub async fn connect<R, W>(reader: R, writer: W, options: ClientOptions) -> Result<Self, ClientError>
     where
         R: AsyncRead + Unpin + Send + 'static,
@@ -83,7 +77,7 @@ impl Client {
         callbacks.hooks.check()?;
         let answers = Answers::new(Arc::clone(&callbacks), outbox, options.limits.max_line);
         let written = tokio::spawn(async move {
-            // If it fails, reading reports the reason.
+            // If writing fails, reading reports the reason.
             let _ = lane.carry(&mut writer).await;
             let _ = writer.shutdown().await;
         });
@@ -129,7 +123,7 @@ impl Client {
     }
 }
 
-/// The arguments that make a program speak the protocol.
+/// Arguments that make a program speak the protocol.
 fn flags(options: &ClientOptions) -> Vec<OsString> {
     let protocol = ["--output-format", "stream-json", "--verbose", "--input-format", "stream-json"];
     let mut flags: Vec<OsString> = protocol.map(OsString::from).to_vec();

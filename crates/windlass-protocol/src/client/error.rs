@@ -1,4 +1,4 @@
-//! What can go wrong on the way to another process.
+//! Errors of clients.
 
 use crate::channel::requests::AskError;
 use std::io;
@@ -8,90 +8,89 @@ use std::time::Duration;
 use windlass_hook::HooksError;
 use windlass_types::JsonError;
 
-/// Why a client cannot do what it was asked to.
+/// Error of a client.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// There is no such program.
+    /// The program does not exist.
     #[error("there is no program {}", .program.display())]
     NotFound {
-        /// The program.
+        /// Path of the program.
         program: PathBuf,
     },
-    /// The program is there, but cannot be run.
+    /// The program exists, but cannot be run.
     #[error("{} cannot be run: {source}", .program.display())]
     NotExecutable {
-        /// The program.
+        /// Path of the program.
         program: PathBuf,
-        /// The error of the system.
+        /// Error of the system.
         source: io::Error,
     },
-    /// The directory that the program should start in is not there.
+    /// The start directory of the program does not exist.
     #[error("there is no directory {} to start in", .directory.display())]
     NoDirectory {
-        /// The directory.
+        /// Path of the directory.
         directory: PathBuf,
     },
     /// The program could not be started for another reason.
     #[error("{} could not be started: {source}", .program.display())]
     Spawn {
-        /// The program.
+        /// Path of the program.
         program: PathBuf,
-        /// The error of the system.
+        /// Error of the system.
         source: io::Error,
     },
-    /// The program ended by itself with a failure, or had to be ended.
+    /// The program ended by itself with a failure, or had to be killed.
     #[error("the program ended ({status}){}", last_words(.stderr))]
     Exited {
-        /// How it ended.
+        /// Exit status of the program.
         status: ExitStatus,
-        /// The last of what it wrote to standard error.
+        /// Last output on standard error.
         stderr: String,
     },
-    /// A line that came is not of the host protocol.
+    /// A received line violates the host protocol.
     #[error("what came is not a message of the host protocol: {problem}: {start}")]
     Malformed {
-        /// What is wrong.
+        /// Problem with the line.
         problem: String,
-        /// How the line begins.
+        /// Beginning of the line.
         start: String,
     },
-    /// A line that came is too long.
+    /// A received line is too long.
     #[error("a line that came is longer than {limit} bytes")]
     TooLong {
-        /// The limit.
+        /// Maximum number of bytes of a line.
         limit: usize,
     },
-    /// A message to be sent is too long for a line.
+    /// A message is too long for a line.
     #[error("what should be sent is longer than {limit} bytes")]
     RequestTooLong {
-        /// The limit.
+        /// Maximum number of bytes of a line.
         limit: usize,
     },
-    /// A message to be sent cannot be written as JSON.
+    /// A message cannot be written as JSON.
     #[error("what should be sent is not acceptable: {0}")]
     Unacceptable(#[from] JsonError),
-    /// The other side refused an order.
+    /// The other side refused a control request.
     #[error("{error}")]
     Refused {
-        /// Its reason.
+        /// Reason of the refusal.
         error: String,
-        /// A word for programs, such as `unsupported_request`, if it gave one.
+        /// Code for programs, such as `unsupported_request`, if there is one.
         code: Option<String>,
     },
-    /// The other side did not answer an order in time.
+    /// The other side did not answer a control request in time.
     #[error("{order} was not answered within {} s", .limit.as_secs_f64())]
     TimedOut {
-        /// The order, such as `initialize`.
+        /// Subtype of the request, such as `initialize`.
         order: String,
-        /// How long was waited.
+        /// Time limit of the answer.
         limit: Duration,
     },
-    /// The other side lacks a feature that this client needs to be safe.
-    /// A hook would never be asked about something that it listens to.
+    /// A hook could never be called for an event that it listens to.
     #[error(transparent)]
     Hooks(#[from] HooksError),
-    /// The other side lacks something that this client needs to be safe.
+    /// The other side lacks a feature that this client needs to be safe.
     #[error("the other side does not support {0}")]
     Unsupported(String),
     /// The other side can no longer be reached. [`Client::next`](crate::client::Client::next) returns the reason.

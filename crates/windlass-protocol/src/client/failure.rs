@@ -1,8 +1,8 @@
-//! Why a question of the other side has no answer.
+//! Reason why a request of the other side has no answer.
 
 use windlass_types::JsonError;
 
-/// Why there is no answer.
+/// Reason why there is no answer.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) error: String,

@@ -1,4 +1,4 @@
-//! Orders to the other side.
+//! Control requests to the other side.
 
 use super::error::ClientError;
 use super::inbox::Switches;
@@ -18,7 +18,7 @@ use std::time::Duration;
 use windlass_tool::Ids;
 use windlass_types::{ContentBlock, EntryId, JsonText, PermissionMode, Prompt, PromptKind};
 
-/// What the parts of a client share.
+/// State shared by the parts of a client.
 pub(super) struct Shared {
     pub(super) outbox: Outbox,
     pub(super) requests: Requests,
@@ -26,10 +26,10 @@ pub(super) struct Shared {
     pub(super) max_line: usize,
     order_timeout: Duration,
     ids: Arc<dyn Ids>,
-    /// Whether a prompt was given since the last result.
+    /// `true` if a prompt was sent since the last result.
     pub(super) in_turn: AtomicBool,
     pub(super) last_is_error: AtomicBool,
-    /// Why reading ended before the stream did.
+    /// Reason why reading ended before the stream did.
     end: Mutex<Option<ClientError>>,
 }
 
@@ -58,8 +58,8 @@ impl Shared {
     }
 }
 
-/// Gives prompts and orders to the other side. Cheap to clone; it works from any
-/// task, also from within callbacks, for as long as its client is there.
+/// Sends prompts and control requests to the other side. Cheap to clone; usable from any task, also from within
+/// callbacks, while its client exists.
 #[derive(Clone)]
 pub struct ClientHandle(pub(super) Arc<Shared>);
 
@@ -79,7 +79,7 @@ struct UserLine<'a> {
     parent_tool_use_id: Option<&'static str>,
     #[serde(rename = "shouldQuery", skip_serializing_if = "Option::is_none")]
     should_query: Option<bool>,
-    /// Absent where it is the default.
+    /// Absent for the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     priority: Option<Priority>,
 }
@@ -98,10 +98,10 @@ struct Order<'a, B> {
 }
 
 impl ClientHandle {
-    /// Gives a prompt. It waits behind those before it, and each gets exactly one
+    /// Sends a prompt. It waits behind earlier ones, and each gets exactly one
     /// [`Message::Result`](crate::client::Message::Result). Returns its id.
     ///
-    /// Waits for a side that does not read. Cancel safe: it is given or it is not.
+    /// Waits for a side that does not read. Cancel safe: the prompt is sent as a whole or not at all.
     ///
     /// # Errors
     /// The other side can no longer be reached, or the prompt is too long for a line.
@@ -109,12 +109,12 @@ impl ClientHandle {
         self.prompt_with_priority(prompt, Priority::Later).await
     }
 
-    /// Gives a prompt that is not to wait for the end of the current turn: see [`Priority`]. Returns its id.
+    /// Sends a prompt with a [`Priority`], for one that is not to wait for the end of the current turn. Returns its id.
     ///
-    /// Waits for a side that does not read. Cancel safe: it is given or it is not.
+    /// Waits for a side that does not read. Cancel safe: the prompt is sent as a whole or not at all.
     ///
     /// # Errors
-    /// As [`ClientHandle::prompt`].
+    /// The same as [`ClientHandle::prompt`].
     pub async fn prompt_with_priority(
         &self,
         prompt: impl Into<Prompt>,
@@ -142,10 +142,10 @@ impl ClientHandle {
         Ok(uuid)
     }
 
-    /// Takes back a prompt that waits, for its turn or to be read in the current one. Returns whether it did.
+    /// Cancels a prompt that waits for its turn, or to be read in the current one. Returns `true` if it did.
     ///
     /// # Errors
-    /// As [`ClientHandle::control`].
+    /// The same as [`ClientHandle::control`].
     pub async fn cancel_prompt(&self, id: &EntryId) -> Result<bool, ClientError> {
         #[derive(Deserialize)]
         struct Cancelled {
@@ -155,10 +155,10 @@ impl ClientHandle {
         Ok(read::<Cancelled>(&answer)?.cancelled)
     }
 
-    /// Stops the current turn, if there is one. Its result still comes.
+    /// Stops the current turn, if there is one. Its result still follows.
     ///
     /// # Errors
-    /// As [`ClientHandle::control`].
+    /// The same as [`ClientHandle::control`].
     pub async fn interrupt(&self) -> Result<(), ClientError> {
         self.order("interrupt", &json!({})).await.map(drop)
     }
@@ -166,31 +166,31 @@ impl ClientHandle {
     /// Changes to another model; the default one for `None`.
     ///
     /// # Errors
-    /// As [`ClientHandle::control`].
+    /// The same as [`ClientHandle::control`].
     pub async fn set_model(&self, name: Option<&str>) -> Result<(), ClientError> {
         self.order("set_model", &json!({ "model": name })).await.map(drop)
     }
 
-    /// Changes how much may happen without a question.
+    /// Changes the permission mode.
     ///
     /// # Errors
-    /// As [`ClientHandle::control`]; refused if the program was not started for such a mode.
+    /// The same as [`ClientHandle::control`]; refused if the program was not started for such a mode.
     pub async fn set_permission_mode(&self, mode: PermissionMode) -> Result<(), ClientError> {
         self.order("set_permission_mode", &json!({ "mode": mode })).await.map(drop)
     }
 
-    /// Sets most tokens that the model may reason with: 0 is not at all, `None` is the default.
+    /// Sets the maximum number of thinking tokens: 0 turns thinking off, `None` is the default.
     ///
     /// # Errors
-    /// As [`ClientHandle::control`].
+    /// The same as [`ClientHandle::control`].
     pub async fn set_thinking(&self, max_tokens: Option<u32>) -> Result<(), ClientError> {
         self.order("set_max_thinking_tokens", &json!({ "max_thinking_tokens": max_tokens })).await.map(drop)
     }
 
-    /// The MCP servers of the session.
+    /// Returns the MCP servers of the session.
     ///
     /// # Errors
-    /// As [`ClientHandle::control`].
+    /// The same as [`ClientHandle::control`].
     pub async fn mcp_status(&self) -> Result<Vec<McpServer>, ClientError> {
         #[derive(Deserialize)]
         struct Servers {
@@ -201,28 +201,28 @@ impl ClientHandle {
         servers.servers.into_iter().map(|raw| Ok(McpServer::read(raw)?)).collect()
     }
 
-    /// What the conversation takes up.
+    /// Returns the context usage of the conversation.
     ///
     /// # Errors
-    /// As [`ClientHandle::control`].
+    /// The same as [`ClientHandle::control`].
     pub async fn context_usage(&self) -> Result<ContextUsage, ClientError> {
         Ok(ContextUsage::read(self.order("get_context_usage", &json!({})).await?)?)
     }
 
-    /// Connects to an MCP server again.
+    /// Reconnects an MCP server.
     ///
     /// # Errors
-    /// As [`ClientHandle::control`]; refused if there is no such server.
+    /// The same as [`ClientHandle::control`]; refused if the server does not exist.
     pub async fn reconnect_mcp_server(&self, name: &str) -> Result<(), ClientError> {
         self.order("mcp_reconnect", &json!({ "serverName": name })).await.map(drop)
     }
 
-    /// Begins to log in to an MCP server. Returns the address of the page that the user has to visit, or `None` if there is
-    /// no need to. When the user has returned from it, the server is connected:
-    /// [`mcp_status`](Self::mcp_status) shows it.
+    /// Begins to log in to an MCP server. Returns the address of the page that the user has to visit, or `None` if that
+    /// is unnecessary. When the user has returned from it, the server is connected: [`mcp_status`](Self::mcp_status)
+    /// shows it.
     ///
     /// # Errors
-    /// As [`ClientHandle::control`]; refused if there is no such server, or if it takes no logins.
+    /// The same as [`ClientHandle::control`]; refused if the server does not exist, or takes no logins.
     pub async fn authenticate_mcp_server(&self, name: &str) -> Result<Option<String>, ClientError> {
         let begun = self.order("mcp_authenticate", &json!({ "serverName": name })).await?;
         let fields: std::collections::BTreeMap<String, JsonText> = begun.to()?;
@@ -232,28 +232,27 @@ impl ClientHandle {
     /// Switches an MCP server on or off.
     ///
     /// # Errors
-    /// As [`ClientHandle::control`]; refused if there is no such server.
+    /// The same as [`ClientHandle::control`]; refused if the server does not exist.
     pub async fn toggle_mcp_server(&self, name: &str, enabled: bool) -> Result<(), ClientError> {
         self.order("mcp_toggle", &json!({ "serverName": name, "enabled": enabled })).await.map(drop)
     }
 
-    /// Stops a task that runs in the background.
+    /// Stops a background task.
     ///
     /// # Errors
-    /// As [`ClientHandle::control`].
+    /// The same as [`ClientHandle::control`].
     pub async fn stop_task(&self, id: &str) -> Result<(), ClientError> {
         self.order("stop_task", &json!({ "task_id": id })).await.map(drop)
     }
 
-    /// Gives any order of the protocol: `body` is an object with its fields but
-    /// the `subtype`. Returns what was answered, as it came; an empty object if
-    /// the answer holds no data.
+    /// Sends any control request of the protocol: `body` is an object with its fields except the `subtype`. Returns the
+    /// unchanged answer; an empty object if the answer holds no data.
     ///
-    /// Cancel safe: an order whose future is dropped is taken back.
+    /// Cancel safe: a request whose future is dropped is cancelled.
     ///
     /// # Errors
-    /// It was refused or not answered in time, it is not an object, or the other
-    /// side can no longer be reached.
+    /// The request was refused or not answered in time, `body` is not an object, or the other side can no longer be
+    /// reached.
     pub async fn control(&self, subtype: &str, body: &impl Serialize) -> Result<JsonText, ClientError> {
         let body = JsonText::of(body)?;
         let fields = body.to::<std::collections::BTreeMap<String, JsonText>>()?;

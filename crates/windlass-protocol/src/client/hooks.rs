@@ -12,8 +12,7 @@ use std::time::Duration;
 use windlass_hook::{Hook, HookContext, Hooks, HooksError, Interest};
 use windlass_types::{AgentIdentity, HookCall, HookEventName, JsonText, SessionId};
 
-/// All hooks of a host: one callback for each event, behind which they are asked
-/// and merged as they are in process.
+/// All hooks of a host: one callback for each event, which runs and merges them as in process.
 pub(super) struct HookCallbacks {
     hooks: Hooks,
     timeout: Duration,
@@ -24,7 +23,7 @@ pub(super) struct HookCallbacks {
 pub(super) struct Matcher {
     matcher: Option<String>,
     hook_callback_ids: [&'static str; 1],
-    /// In seconds.
+    /// Time limit in seconds.
     timeout: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     on_failure: Option<&'static str>,
@@ -35,17 +34,17 @@ impl HookCallbacks {
         Self { hooks: Hooks::new(hooks), timeout }
     }
 
-    /// Whether each of them can be asked about what it listens to.
+    /// Checks that each hook can be called for the events that it listens to.
     pub(super) fn check(&self) -> Result<(), HooksError> {
         self.hooks.check()
     }
 
-    /// Whether there is a gate, which must be closed when it cannot be asked.
+    /// `true` if there is a gate, which must be closed when it cannot be asked.
     pub(super) fn has_gate(&self) -> bool {
         self.hooks.interests().iter().any(|interest| interest.event.is_gating())
     }
 
-    /// Their entry in `initialize`. `None` if there are none.
+    /// Registration of the hooks in `initialize`. `None` if there are none.
     pub(super) fn registration(&self) -> Option<BTreeMap<&'static str, [Matcher; 1]>> {
         let interests = self.hooks.interests();
         let registered = HookEventName::ALL.iter().copied().filter_map(|event| {
@@ -62,7 +61,7 @@ impl HookCallbacks {
         (!registered.is_empty()).then_some(registered)
     }
 
-    /// Asks the hooks about an occasion.
+    /// Calls the hooks for an event.
     pub(super) async fn answer(&self, body: &JsonText) -> Result<JsonText, Failure> {
         let Callback { input } = body.to()?;
         let context: Context = input.to()?;
@@ -79,7 +78,7 @@ impl HookCallbacks {
     }
 }
 
-/// The tools that any of them is about. `None` for all: what is no plain name is sorted out here, before a hook is asked.
+/// Tools that any of the hooks is about. `None` for all. Patterns are matched here, before a hook is called.
 fn matcher(interests: &[&Interest]) -> Option<String> {
     let plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
     let tools = interests.iter().flat_map(|interest| &interest.tools);

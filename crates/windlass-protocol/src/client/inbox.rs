@@ -1,14 +1,14 @@
-//! Messages that wait for the host to read them.
+//! Queue of messages that wait for the host to read them.
 
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use windlass_types::JsonText;
 
-/// A queue of lines, bounded in bytes. This is the end that fills it.
+/// Sending end of a queue of lines, bounded in bytes.
 ///
-/// When it is full, its writer waits, and so does the other side in the
-/// end. There is one exception: while an order waits for its answer, the queue
-/// may grow to twice its bound, since the answer stands behind the messages.
+/// When the queue is full, its writer waits, and in the end so does the other side. There is one exception: while a
+/// control request waits for its answer, the queue may grow to twice its bound, because the answer comes after the
+/// messages.
 #[derive(Debug)]
 pub(super) struct Inbox {
     lines: mpsc::UnboundedSender<Waiting>,
@@ -19,23 +19,23 @@ pub(super) struct Inbox {
     discard: watch::Receiver<bool>,
 }
 
-/// A line, with the room that it takes up.
+/// A line, with the space that it takes.
 #[derive(Debug)]
 struct Waiting {
     line: JsonText,
     _room: OwnedSemaphorePermit,
 }
 
-/// The end that empties it.
+/// Receiving end of the queue.
 #[derive(Debug)]
 pub(super) struct Outlet(mpsc::UnboundedReceiver<Waiting>);
 
-/// The switches that change how an inbox behaves.
+/// Switches that change the behaviour of an inbox.
 #[derive(Debug, Clone)]
 pub(super) struct Switches {
-    /// How many orders wait for their answers.
+    /// Number of control requests that wait for their answers.
     pub(super) orders: watch::Sender<usize>,
-    /// Whether messages are no longer read.
+    /// `true` if messages are no longer read.
     pub(super) discard: watch::Sender<bool>,
 }
 
@@ -46,7 +46,7 @@ impl Default for Switches {
 }
 
 impl Switches {
-    /// Counts an order for as long as the answer lives.
+    /// Counts a control request for as long as the result lives.
     pub(super) fn order(&self) -> Order<'_> {
         self.orders.send_modify(|orders| *orders += 1);
         Order(&self.orders)
@@ -64,7 +64,7 @@ impl Drop for Order<'_> {
 impl Inbox {
     pub(super) fn new(bound: usize, switches: &Switches) -> (Self, Outlet) {
         let (lines, receiver) = mpsc::unbounded_channel();
-        // What a semaphore can count is enough.
+        // The range of a semaphore is enough.
         let bound = u32::try_from(bound).unwrap_or(u32::MAX).clamp(1, u32::MAX >> 3);
         let inbox = Self {
             lines,
@@ -77,14 +77,13 @@ impl Inbox {
         (inbox, Outlet(receiver))
     }
 
-    /// Puts a line into the queue when there is room for it. When messages are no longer
-    /// read, it is dropped.
+    /// Puts a line into the queue when there is space for it. When messages are no longer read, it is dropped.
     pub(super) async fn put(&mut self, line: JsonText) {
-        // What is longer than the queue may have all of it.
+        // A line that is longer than the queue takes all of it.
         let len = u32::try_from(line.as_str().len()).unwrap_or(u32::MAX).min(self.bound);
         let (room, reserve) = (Arc::clone(&self.room), Arc::clone(&self.reserve));
         let for_an_order = async {
-            // It fails only when no order can be given any more.
+            // Fails only when no request can be sent any more.
             if self.orders.wait_for(|orders| *orders > 0).await.is_err() {
                 std::future::pending::<()>().await;
             }
@@ -97,14 +96,14 @@ impl Inbox {
             room = for_an_order => room,
         };
         if let Ok(room) = room {
-            // It fails only when messages are no longer read.
+            // Fails only when messages are no longer read.
             let _ = self.lines.send(Waiting { line, _room: room });
         }
     }
 }
 
 impl Outlet {
-    /// The next line, or `None` when there will be none. Cancel safe.
+    /// Next line, or `None` when there will be none. Cancel safe.
     pub(super) async fn next(&mut self) -> Option<JsonText> {
         self.0.recv().await.map(|waiting| waiting.line)
     }

@@ -1,4 +1,4 @@
-//! Messages of the other side, typed as far as they are known.
+//! Messages of the other side, typed if they are known.
 
 mod read;
 mod task;
@@ -9,80 +9,79 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use windlass_types::{AgentIdentity, ContentBlock, EntryId, JsonError, JsonText, RateLimit, Usage};
 
-/// A message of the other side. Each kind keeps its line as it came, so that
-/// fields and subtypes that are not known here are never lost.
+/// A message of the other side. Each kind keeps its line unchanged, so that unknown fields and subtypes are never lost.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Message {
-    /// About the session: `init` at the start of every turn, `status`, `api_retry` and others.
+    /// A message about the session: `init` at the start of every turn, `status`, `api_retry` and others.
     System(SystemMessage),
     /// A block of a message of the model.
     Assistant(AssistantMessage),
     /// Results of tools, and texts of the runtime to the model in the user's place.
     User(UserMessage),
-    /// A piece of a message, if partial messages were asked for.
+    /// A piece of a message, if partial messages were requested.
     StreamEvent(StreamEvent),
-    /// The allowance of the provider's subscription became known, or changed.
+    /// The rate limit of the provider's subscription became known, or changed.
     RateLimit(RateLimitMessage),
     /// The end of a turn: exactly one for each prompt.
     Result(ResultMessage),
-    /// A message of another type, or one that lacks what its type needs.
+    /// A message of another type, or one without the required fields of its type.
     Other(OtherMessage),
 }
 
-/// About the session.
+/// A message about the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SystemMessage {
-    /// What it is about, such as `init`.
+    /// Subject of the message, such as `init`.
     pub subtype: String,
-    /// The session.
+    /// Id of the session.
     pub session_id: String,
-    /// The whole message.
+    /// Whole message.
     pub raw: JsonText,
 }
 
-/// The session, as `system/init` describes it.
+/// Description of the session in `system/init`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct Init {
-    /// The session.
+    /// Id of the session.
     pub session_id: String,
-    /// The directory it works in.
+    /// Working directory.
     #[serde(default)]
     pub cwd: String,
-    /// The model.
+    /// Name of the model.
     #[serde(default)]
     pub model: String,
-    /// The tools that the model is offered.
+    /// Names of the tools offered to the model.
     #[serde(default)]
     pub tools: Vec<String>,
-    /// How much may happen without a question.
+    /// Permission mode.
     #[serde(default, rename = "permissionMode")]
     pub permission_mode: String,
-    /// The level of the protocol that the other side speaks.
+    /// Protocol version of the other side.
     #[serde(default, rename = "claude_code_version")]
     pub version: String,
 }
 
-/// A block of a message of the model. Provisional until a message of another kind
-/// follows: a `system/message_withdrawn` takes it back.
+/// A block of a message of the model. Provisional until a message of another kind follows: a `system/message_withdrawn`
+/// withdraws it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AssistantMessage {
-    /// The blocks; usually one.
+    /// Content blocks; usually one.
     pub content: Vec<ContentBlock>,
-    /// The model.
+    /// Name of the model.
     pub model: String,
-    /// The tool use whose agent wrote it; `None` for the main one.
+    /// Tool use of the agent that wrote the message; `None` for the main agent.
     pub parent_tool_use_id: Option<String>,
-    /// The agent that wrote it, if the other side names it; `None` for the main one.
+    /// Agent that wrote the message, if the other side names it; `None` for the main agent.
     pub agent: Option<AgentIdentity>,
-    /// What kind of failure it reports, such as `rate_limit`, if it does.
+    /// Kind of the failure that the message reports, such as `rate_limit`, if it does.
     pub error: Option<String>,
-    /// The session.
+    /// Id of the session.
     pub session_id: String,
-    /// The whole message.
+    /// Whole message.
     pub raw: JsonText,
 }
 
@@ -90,17 +89,17 @@ pub struct AssistantMessage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UserMessage {
-    /// The blocks.
+    /// Content blocks.
     pub content: Vec<ContentBlock>,
-    /// The tool use whose agent it belongs to; `None` for the main one.
+    /// Tool use of the agent that the message belongs to; `None` for the main agent.
     pub parent_tool_use_id: Option<String>,
-    /// The agent that it belongs to, if the other side names it; `None` for the main one.
+    /// Agent that the message belongs to, if the other side names it; `None` for the main agent.
     pub agent: Option<AgentIdentity>,
-    /// The result as data, if the tool gave some.
+    /// Result as data, if the tool returned some.
     pub tool_use_result: Option<JsonText>,
-    /// The session.
+    /// Id of the session.
     pub session_id: String,
-    /// The whole message.
+    /// Whole message.
     pub raw: JsonText,
 }
 
@@ -108,84 +107,84 @@ pub struct UserMessage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StreamEvent {
-    /// The event as the model's provider sent it.
+    /// Event as the model's provider sent it.
     pub event: JsonText,
-    /// The tool use whose agent it belongs to; `None` for the main one.
+    /// Tool use of the agent that the event belongs to; `None` for the main agent.
     pub parent_tool_use_id: Option<String>,
-    /// The session.
+    /// Id of the session.
     pub session_id: String,
-    /// The whole message.
+    /// Whole message.
     pub raw: JsonText,
 }
 
-/// The allowance of the provider's subscription, when it became known or changed.
+/// Rate limit of the provider's subscription, when it became known or changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RateLimitMessage {
-    /// The allowance. Of what it holds, the status is always there.
+    /// The rate limit. Of its fields, only the status is always set.
     pub info: RateLimit,
-    /// The session.
+    /// Id of the session.
     pub session_id: String,
-    /// The whole message.
+    /// Whole message.
     pub raw: JsonText,
 }
 
-/// The end of a turn.
+/// End of a turn.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ResultMessage {
-    /// `success`, or which kind of failure, such as `error_max_turns`.
+    /// `success`, or the kind of the failure, such as `error_max_turns`.
     pub subtype: String,
-    /// Whether the turn failed. This can be so with the subtype `success`: then the model's provider failed.
+    /// `true` if the turn failed. With the subtype `success`, the model's provider failed.
     pub is_error: bool,
-    /// The model's last text; absent for failures of the subtype.
+    /// Last text of the model; absent for failures of the subtype.
     pub result: Option<String>,
-    /// What went wrong.
+    /// Errors of the turn.
     pub errors: Vec<String>,
-    /// What the turn took.
+    /// Counts of the turn.
     pub counts: TurnCounts,
-    /// Why the model stopped.
+    /// Stop reason of the model.
     pub stop_reason: Option<String>,
-    /// Why the turn ended, such as `completed` or `aborted_tools`.
+    /// Reason of the turn's end, such as `completed` or `aborted_tools`.
     pub terminal_reason: Option<String>,
-    /// The answer that fits the schema, if one was asked for.
+    /// Output that fits the schema, if one was requested.
     pub structured_output: Option<JsonText>,
-    /// The calls that were denied, each with `tool_name`, `tool_use_id` and `tool_input`.
+    /// Denied calls, each with `tool_name`, `tool_use_id` and `tool_input`.
     pub permission_denials: Vec<JsonText>,
-    /// The prompts that it answers, by their ids: the one that began the turn, and those that joined it, 64 at most.
+    /// Ids of the answered prompts: the one that began the turn, and those that joined it, 64 at most.
     pub answers: Vec<EntryId>,
-    /// The session.
+    /// Id of the session.
     pub session_id: String,
-    /// The whole message.
+    /// Whole message.
     pub raw: JsonText,
 }
 
-/// What a turn took.
+/// Counts of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct TurnCounts {
-    /// How often the model was called.
+    /// Number of model calls.
     pub num_turns: u32,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub duration_ms: u64,
-    /// What the session cost so far, in US dollars.
+    /// Cost of the session so far, in US dollars.
     pub total_cost_usd: f64,
-    /// The tokens of this turn.
+    /// Tokens of this turn.
     pub usage: Usage,
 }
 
-/// A message of a type that is not known here.
+/// A message of an unknown type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OtherMessage {
-    /// Its type.
+    /// Type of the message.
     pub kind: String,
-    /// The whole message.
+    /// Whole message.
     pub raw: JsonText,
 }
 
 impl Message {
-    /// The message as it came.
+    /// Whole message, unchanged.
     pub fn raw(&self) -> &JsonText {
         match self {
             Self::System(message) => &message.raw,
@@ -198,31 +197,31 @@ impl Message {
         }
     }
 
-    /// Reads the message as a type of yours, for fields that are not named here.
+    /// Deserializes the message as a type of yours, for fields without a name here.
     ///
     /// # Errors
-    /// It does not have that shape.
+    /// The message does not have that shape.
     pub fn to<T: DeserializeOwned>(&self) -> Result<T, JsonError> {
         self.raw().to()
     }
 }
 
 impl SystemMessage {
-    /// The session, if it is an `init`.
+    /// Description of the session, if this is an `init`.
     pub fn init(&self) -> Option<Init> {
         (self.subtype == "init").then(|| self.raw.to().ok()).flatten()
     }
 }
 
 impl AssistantMessage {
-    /// Its text, without other blocks.
+    /// Text of the message, without other blocks.
     pub fn text(&self) -> String {
         self.content.iter().filter_map(ContentBlock::as_text).collect()
     }
 }
 
 impl StreamEvent {
-    /// The piece of text that it adds, if it adds one.
+    /// Text of the piece, if it has one.
     pub fn text(&self) -> Option<String> {
         #[derive(Deserialize)]
         struct Event {

@@ -1,4 +1,4 @@
-//! What a host brings along: its callbacks, its tools and its limits.
+//! Callbacks, tools and limits of a host.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,11 +9,11 @@ use windlass_permission::CanUseTool;
 use windlass_tool::{Ids, SystemIds, ToolSet};
 use windlass_types::JsonText;
 
-/// What a host brings along, whichever way it reaches the runtime.
+/// Options of a host, for programs and for streams.
 ///
-/// Callbacks run on tasks of their own, beside [`Client::next`](crate::client::Client::next): a host
-/// that does not read its messages still answers. They may give orders through
-/// a [`ClientHandle`](crate::client::ClientHandle), and are dropped when the other side no longer waits.
+/// Callbacks run on tasks of their own, beside [`Client::next`](crate::client::Client::next): a host that does not read
+/// its messages still answers. They may send control requests through a [`ClientHandle`](crate::client::ClientHandle),
+/// and are dropped when the other side no longer waits.
 #[derive(Clone)]
 #[must_use = "options do nothing until a client is made with them"]
 pub struct ClientOptions {
@@ -25,7 +25,7 @@ pub struct ClientOptions {
     pub(super) ids: Arc<dyn Ids>,
 }
 
-/// The session that `initialize` asks for.
+/// Session options in `initialize`.
 #[derive(Clone, Default)]
 pub(super) struct SessionWishes {
     pub(super) system_prompt: Option<String>,
@@ -35,7 +35,7 @@ pub(super) struct SessionWishes {
     pub(super) forward_subagent_text: bool,
 }
 
-/// How much is read, and how long is waited.
+/// Limits of sizes and waits.
 #[derive(Clone)]
 pub(super) struct ClientLimits {
     pub(super) max_line: usize,
@@ -86,112 +86,109 @@ impl fmt::Debug for ClientOptions {
 }
 
 impl ClientOptions {
-    /// No callbacks, no tools, and the default limits.
+    /// Options without callbacks and tools, with the default limits.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Answers questions about tool calls: the same type that answers them in
-    /// process. Without it, what would ask is denied.
+    /// Answers permission requests: the same type that answers them in process. Without it, calls that need a request
+    /// are denied.
     ///
-    /// The [`digest`](windlass_types::PermissionRequest::digest) of a request names the question, not
-    /// the exact call, which does not travel. Of an agent below the main one, the id does, and neither its type nor
-    /// its path: the type is empty, the path of one step that is the id.
+    /// The [`digest`](windlass_types::PermissionRequest::digest) of a request identifies the request, not the exact
+    /// call, which is not transmitted. For a subagent, only the id is transmitted, neither its type nor its path: the
+    /// type is empty, the path is one step with the id.
     pub fn can_use_tool(mut self, answer: impl CanUseTool) -> Self {
         self.can_use_tool = Some(Arc::new(answer));
         self
     }
 
-    /// Adds a hook: the same type that runs in process, merged in the same way.
-    /// One that fails on a gate closes it. SessionStart and SessionEnd are asked
-    /// only if the other side asks about them.
+    /// Adds a hook: the same type that runs in process, merged in the same way. A failing gate denies. SessionStart and
+    /// SessionEnd are called only if the other side requests that.
     pub fn hook(mut self, hook: impl Hook) -> Self {
         self.hooks.push(Arc::new(hook));
         self
     }
 
-    /// Serves tools of this process to the agent, as an MCP server of this name:
-    /// the model knows them as `mcp__<server>__<tool>`.
+    /// Serves tools of this process to the agent, as an MCP server of this name: the model knows them as
+    /// `mcp__<server>__<tool>`.
     ///
-    /// Their [`ToolCx`](windlass_tool::ToolCx) has no workspace and no programs,
-    /// which are at the other end.
+    /// Their [`ToolCx`](windlass_tool::ToolCx) has no workspace and no programs, which are at the other end.
     pub fn tools(mut self, server: impl Into<String>, tools: ToolSet) -> Self {
         self.tools.insert(server.into(), tools);
         self
     }
 
-    /// A system prompt instead of the built-in one; none at all if empty.
+    /// Replaces the built-in system prompt; none at all if empty.
     pub fn system_prompt(mut self, text: impl Into<String>) -> Self {
         self.session.system_prompt = Some(text.into());
         self
     }
 
-    /// A text behind the system prompt.
+    /// Appends a text to the system prompt.
     pub fn append_system_prompt(mut self, text: impl Into<String>) -> Self {
         self.session.append_system_prompt = Some(text.into());
         self
     }
 
-    /// The JSON Schema that answers must fit; they come as
+    /// Sets the JSON Schema of the output, which is returned as
     /// [`structured_output`](crate::client::ResultMessage::structured_output).
     pub fn json_schema(mut self, schema: JsonText) -> Self {
         self.session.json_schema = Some(schema);
         self
     }
 
-    /// Definitions of agents that the model can give tasks to: an object with one for each name.
-    /// [`Program::agent`](super::Program::agent) chooses one that the session itself is.
+    /// Sets the definitions of agents that the model can give tasks to: an object with one for each name.
+    /// [`Program::agent`](super::Program::agent) chooses the main agent.
     pub fn agents(mut self, definitions: JsonText) -> Self {
         self.session.agents = Some(definitions);
         self
     }
 
-    /// Shows the texts and thoughts of agents below the main one, beside their calls and results. Default: no.
+    /// Forwards the texts and thinking of subagents, beside their calls and results. Default: `false`.
     pub fn forward_subagent_text(mut self, on: bool) -> Self {
         self.session.forward_subagent_text = on;
         self
     }
 
-    /// Most bytes of a line, in both directions. Default: 64 MiB.
+    /// Sets the maximum number of bytes of a line, in both directions. Default: 64 MiB.
     pub fn max_line(mut self, bytes: usize) -> Self {
         self.limits.max_line = bytes;
         self
     }
 
-    /// Most bytes of messages that wait to be read. When there are more, the
-    /// other side is made to wait; only while an order waits for its answer may
-    /// there be twice as many. Default: 16 MiB.
+    /// Sets the maximum number of bytes of messages that wait to be read. Beyond it, the other side is made to wait;
+    /// only while a control request waits for its answer may there be twice as many. Default: 16 MiB.
     pub fn max_waiting(mut self, bytes: usize) -> Self {
         self.limits.max_waiting = bytes;
         self
     }
 
-    /// How long an order may wait for its answer. Default: 60 s.
+    /// Sets the time limit of answers to control requests. Default: 60 s.
     pub fn order_timeout(mut self, limit: Duration) -> Self {
         self.limits.order_timeout = limit;
         self
     }
 
-    /// How long the other side may take to be ready. Default: 60 s.
+    /// Sets the time limit for the other side to be ready. Default: 60 s.
     pub fn initialize_timeout(mut self, limit: Duration) -> Self {
         self.limits.initialize_timeout = limit;
         self
     }
 
-    /// How long all hooks of one occasion may take; after that a gate is closed. Default: 60 s.
+    /// Sets the time limit of all hooks of one event; after that a gate denies. Default: 60 s.
     pub fn hook_timeout(mut self, limit: Duration) -> Self {
         self.limits.hook_timeout = limit;
         self
     }
 
-    /// How long a program may take to end by itself, and again after it was asked
-    /// to terminate, before it is killed. Default: 5 s.
+    /// Sets the time for a program to end by itself, and again after it was asked to terminate, before it is killed.
+    /// Default: 5 s.
     pub fn patience(mut self, limit: Duration) -> Self {
         self.limits.patience = limit;
         self
     }
 
-    /// Random ids. Default: from the operating system.
+    /// Sets the source of random ids. Default: the operating system.
     pub fn ids(mut self, ids: Arc<dyn Ids>) -> Self {
         self.ids = ids;
         self

@@ -1,26 +1,25 @@
-//! The one place where lines leave.
+//! Queue through which all lines leave.
 
 use std::io;
 use std::sync::Arc;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-/// How many bytes wait at most before their writers have to wait too.
+/// Maximum number of bytes that wait before their writers have to wait too.
 const ROOM: u32 = 4 * 1024 * 1024;
 
 /// The reader is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Gone;
 
-/// A queue of lines, bounded in bytes. Cheap to clone; what several write comes
-/// out line by line.
+/// A queue of lines, bounded in bytes. Cheap to clone; the lines of several writers stay whole.
 #[derive(Debug, Clone)]
 pub(crate) struct Outbox {
     lines: mpsc::UnboundedSender<Lines>,
     room: Arc<Semaphore>,
 }
 
-/// Lines on their way, with the room that they take up.
+/// Lines on their way, with the space that they take.
 #[derive(Debug)]
 struct Lines {
     /// `None` is the end.
@@ -28,7 +27,7 @@ struct Lines {
     _room: Option<OwnedSemaphorePermit>,
 }
 
-/// Room in the queue for some lines.
+/// Reserved space in the queue for some lines.
 #[derive(Debug)]
 pub(crate) struct Slot<'a> {
     outbox: &'a Outbox,
@@ -42,15 +41,15 @@ impl Outbox {
         (Self { lines: sender, room: Arc::clone(&room) }, Lane { lines, room })
     }
 
-    /// Waits until there is room for so many bytes. Cancel safe.
+    /// Waits until there is space for `len` bytes. Cancel safe.
     pub(crate) async fn reserve(&self, len: usize) -> Result<Slot<'_>, Gone> {
-        // What is longer than the queue may have all of it.
+        // A line that is longer than the queue takes all of it.
         let len = u32::try_from(len).unwrap_or(ROOM).min(ROOM);
         let room = Arc::clone(&self.room).acquire_many_owned(len).await.map_err(|_| Gone)?;
         Ok(Slot { outbox: self, room })
     }
 
-    /// Writes lines when there is room. Cancel safe: all of them or none.
+    /// Sends lines when there is space. Cancel safe: all of them or none.
     pub(crate) async fn send(&self, bytes: Vec<u8>) -> Result<(), Gone> {
         if bytes.is_empty() {
             return Ok(());
@@ -59,8 +58,8 @@ impl Outbox {
         Ok(())
     }
 
-    /// Writes a line whether there is room or not: for what follows from a line
-    /// that was written, so that there are never more than those.
+    /// Sends a line without waiting for space. Only for lines that follow from a sent line, so that there are never
+    /// more than those.
     pub(crate) fn send_now(&self, bytes: Vec<u8>) {
         let _ = self.lines.send(Lines { bytes: Some(bytes), _room: None });
     }
@@ -72,13 +71,13 @@ impl Outbox {
 }
 
 impl Slot<'_> {
-    /// Writes the lines that the room is for.
+    /// Sends the lines for the reserved space.
     pub(crate) fn send(self, bytes: Vec<u8>) {
         let _ = self.outbox.lines.send(Lines { bytes: Some(bytes), _room: Some(self.room) });
     }
 }
 
-/// The other end: carries lines to a stream.
+/// Receiving end: writes lines to a stream.
 #[derive(Debug)]
 pub(crate) struct Lane {
     lines: mpsc::UnboundedReceiver<Lines>,
@@ -105,7 +104,7 @@ impl Lane {
 
 impl Drop for Lane {
     fn drop(&mut self) {
-        // Writers that wait for room are informed that there will be none.
+        // Wakes writers that wait for space with an error.
         self.room.close();
     }
 }

@@ -1,4 +1,4 @@
-//! Questions about tool calls.
+//! Permission requests.
 
 use super::failure::Failure;
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,7 @@ struct AskRule {
     rule_content: Option<String>,
 }
 
-/// An answer, as the protocol writes it.
+/// An answer in the format of the protocol.
 #[derive(Serialize)]
 #[serde(tag = "behavior", rename_all = "lowercase", rename_all_fields = "camelCase")]
 pub(super) enum WireAnswer<'a> {
@@ -59,7 +59,7 @@ pub(super) enum WireAnswer<'a> {
     },
 }
 
-/// Puts a question to the host's callback.
+/// Passes a request to the host's callback.
 pub(super) async fn answer(callback: &dyn CanUseTool, id: &str, body: &JsonText) -> Result<JsonText, Failure> {
     let question: Question = body.to()?;
     let input = question.input.clone();
@@ -68,7 +68,7 @@ pub(super) async fn answer(callback: &dyn CanUseTool, id: &str, body: &JsonText)
 }
 
 impl<'a> WireAnswer<'a> {
-    /// `input` is named by an answer that does not change the input, for sides that need it named.
+    /// Converts an answer. `input` is repeated in an answer that does not change it, for sides that require it.
     pub(super) fn new(answer: &'a PermissionAnswer, input: Option<&'a JsonText>) -> Self {
         match answer {
             PermissionAnswer::Allow { updated_input, updates } => {
@@ -95,7 +95,7 @@ impl Question {
         let mut decision = Decision::new(Behavior::Ask, reason, self.decision_reason.unwrap_or_default());
         decision.protected |= self.suppress_always_allow_rule;
         decision.blocked_path = self.blocked_path;
-        // A suggestion that is not known here cannot be answered with.
+        // An unknown suggestion cannot be answered with.
         let suggestions = self.permission_suggestions.unwrap_or_default();
         decision.suggestions = suggestions.iter().filter_map(|suggestion| suggestion.to().ok()).collect();
         decision.rule = self.matched_ask_rule.map(|rule| {

@@ -13,29 +13,29 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
-/// How long standard error is read after the end: others may hold it open.
+/// Time limit for reading standard error after the end, because others may hold it open.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// How much of standard error is kept, and of one line.
+/// Maximum number of kept bytes of standard error, and of one line.
 const KEPT: usize = 8 * 1024;
 
-/// A process, which is killed with its group when this is dropped.
+/// A process, which is killed with its group on drop.
 #[derive(Debug)]
 pub(super) struct Process {
     child: Child,
-    /// The group, which has the number of its leader.
+    /// Process group, which has the number of its leader.
     #[cfg_attr(not(unix), allow(dead_code, reason = "only Unix has groups"))]
     group: Option<u32>,
-    /// How long it may take to end by itself, and again after it was asked to.
+    /// Time to end by itself, and again after the request to terminate.
     patience: Duration,
-    /// Known once it has ended.
+    /// Exit status, once the process has ended.
     status: Option<ExitStatus>,
     stderr: Arc<Mutex<VecDeque<u8>>>,
     stderr_task: AbortOnDrop<()>,
 }
 
 impl Process {
-    /// Starts a program with arguments that go before its own.
+    /// Starts a program with arguments that precede its own.
     pub(super) fn start(
         program: &Program,
         args: impl IntoIterator<Item = OsString>,
@@ -55,7 +55,7 @@ impl Process {
         self.child.id()
     }
 
-    /// Waits until it has ended. Cancel safe.
+    /// Waits until the process has ended. Cancel safe.
     pub(super) async fn wait(&mut self) -> io::Result<ExitStatus> {
         if let Some(status) = self.status {
             return Ok(status);
@@ -68,7 +68,7 @@ impl Process {
         Ok(status)
     }
 
-    /// Waits for its end, and sees to it if that takes too long.
+    /// Waits for the end, and enforces it if that takes too long.
     pub(super) async fn end(&mut self) -> io::Result<ExitStatus> {
         if let Ok(status) = timeout(self.patience, self.wait()).await {
             return status;
@@ -81,7 +81,7 @@ impl Process {
         self.wait().await
     }
 
-    /// The last of what it wrote to standard error.
+    /// Last output on standard error.
     pub(super) async fn last_words(&mut self) -> String {
         if !self.stderr_task.0.is_finished() {
             // If it is still running, it ends with its handle.
@@ -103,7 +103,7 @@ impl Process {
 
     fn kill(&mut self) {
         self.kill_group();
-        // It has ended already if this fails.
+        // Fails if it has ended already.
         let _ = self.child.start_kill();
     }
 
@@ -119,7 +119,7 @@ impl Process {
     fn signal(&self, signal: rustix::process::Signal) {
         let group = self.group.and_then(|group| i32::try_from(group).ok()).and_then(rustix::process::Pid::from_raw);
         if let Some(group) = group {
-            // It fails only when no process is left.
+            // Fails only when no process is left.
             let _ = rustix::process::kill_process_group(group, signal);
         }
     }
@@ -155,7 +155,7 @@ fn command(program: &Program, args: impl IntoIterator<Item = OsString>) -> Comma
     command
 }
 
-/// Why a program could not be started.
+/// Error for a program that could not be started.
 fn refused(program: &Program, source: io::Error) -> ClientError {
     let path = program.program.clone();
     if let Some(directory) = program.cwd.as_ref().filter(|cwd| !cwd.is_dir()) {
@@ -163,14 +163,14 @@ fn refused(program: &Program, source: io::Error) -> ClientError {
     }
     match source.kind() {
         ErrorKind::NotFound => ClientError::NotFound { program: path },
-        // A file of no format that the system can run has no kind of its own on all platforms.
+        // A file in no executable format has no error kind of its own on all platforms.
         ErrorKind::PermissionDenied => ClientError::NotExecutable { program: path, source },
         _ if path.is_file() => ClientError::NotExecutable { program: path, source },
         _ => ClientError::Spawn { program: path, source },
     }
 }
 
-/// Reads standard error to its end, keeps the last of it and passes it on line by line.
+/// Reads standard error to its end, keeps the last bytes and passes it on line by line.
 async fn listen(mut pipe: ChildStderr, kept: Arc<Mutex<VecDeque<u8>>>, sink: Option<StderrSink>) {
     let mut line = Line { bytes: Vec::new(), sink };
     while let Some(bytes) = read(&mut pipe).await {
@@ -189,7 +189,7 @@ async fn read(pipe: &mut (impl AsyncRead + Unpin)) -> Option<Vec<u8>> {
     (read > 0).then_some(bytes)
 }
 
-/// The line of standard error that is not at its end yet.
+/// Unfinished line of standard error.
 struct Line {
     bytes: Vec<u8>,
     sink: Option<StderrSink>,

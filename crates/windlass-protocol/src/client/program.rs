@@ -6,15 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_types::PermissionMode;
 
-/// Called with each line that a program writes to standard error.
+/// Function that is called with each line of a program's standard error.
 pub(super) type StderrSink = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// A program that speaks the host protocol, and how it is started: `windlass`,
-/// or the reference's own command line.
-///
-/// It inherits the environment unless [`Program::env_clear`] is called. On Unix
-/// it is the leader of a process group of its own, so a Ctrl-C at the terminal
-/// does not reach it: that is for the host to handle.
+/// A program that speaks the host protocol, and its start options: `windlass`, or the reference's own command line.
 #[derive(Clone)]
 #[must_use = "a program does nothing until a client spawns it"]
 pub struct Program {
@@ -34,14 +29,14 @@ impl fmt::Debug for Program {
 }
 
 impl Default for Program {
-    /// `windlass`, as the `PATH` finds it.
+    /// Returns `windlass`, looked up in the `PATH`.
     fn default() -> Self {
         Self::new("windlass")
     }
 }
 
 impl Program {
-    /// A program: a path, or a name that is looked up in the `PATH`.
+    /// Creates a program from a path, or a name that is looked up in the `PATH`.
     pub fn new(program: impl Into<PathBuf>) -> Self {
         Self { program: program.into(), flags: Vec::new(), cwd: None, clear: false, env: Vec::new(), stderr: None }
     }
@@ -58,7 +53,7 @@ impl Program {
         self
     }
 
-    /// One argument, so that a value may begin with a dash.
+    /// Adds a flag as one argument, so that a value may begin with a dash.
     fn flag(self, name: &str, value: impl AsRef<OsStr>) -> Self {
         let mut arg = OsString::from(format!("--{name}="));
         arg.push(value);
@@ -66,52 +61,52 @@ impl Program {
     }
 
     fn list<S: AsRef<str>>(self, name: &str, values: impl IntoIterator<Item = S>) -> Self {
-        // One flag each: a rule may hold commas.
+        // One flag each, because a rule may contain commas.
         values.into_iter().fold(self, |program, value| program.flag(name, value.as_ref()))
     }
 
-    /// The directory to start in, which is the workspace. Default: that of this process.
+    /// Sets the start directory, which is the workspace. Default: that of this process.
     pub fn cwd(mut self, directory: impl Into<PathBuf>) -> Self {
         self.cwd = Some(directory.into());
         self
     }
 
-    /// Sets a variable of its environment.
+    /// Sets an environment variable.
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.env.push((name.into(), Some(value.into())));
         self
     }
 
-    /// Takes a variable out of its environment.
+    /// Removes an environment variable.
     pub fn env_remove(mut self, name: impl Into<OsString>) -> Self {
         self.env.push((name.into(), None));
         self
     }
 
-    /// Lets it inherit no variables. Those that were set stay.
+    /// Disables the inheritance of variables. Variables set here stay.
     pub fn env_clear(mut self) -> Self {
         self.clear = true;
         self
     }
 
-    /// Sets a function that is called with each line of its standard error, at most 8 KiB of one.
-    /// Must be quick. Default: only the last 8 KiB are kept, for errors.
+    /// Sets a function that is called with each line of its standard error, at most 8 KiB of one. Must be quick.
+    /// Default: only the last 8 KiB are kept, for errors.
     pub fn on_stderr(mut self, sink: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.stderr = Some(Arc::new(sink));
         self
     }
 
-    /// The model: an id or an alias.
+    /// Sets the model: an id or an alias.
     pub fn model(self, name: &str) -> Self {
         self.flag("model", name)
     }
 
-    /// The model that takes over when the first one is overloaded.
+    /// Sets the fallback model, used when the first one is overloaded.
     pub fn fallback_model(self, name: &str) -> Self {
         self.flag("fallback-model", name)
     }
 
-    /// How much may happen without a question. Default: `default`.
+    /// Sets the permission mode. Default: `default`.
     pub fn permission_mode(self, mode: PermissionMode) -> Self {
         self.flag("permission-mode", mode.as_str())
     }
@@ -121,34 +116,34 @@ impl Program {
         self.arg("--allow-dangerously-skip-permissions")
     }
 
-    /// Rules for calls that run without a question, such as `Bash(cargo test *)`.
+    /// Sets rules for calls that run without a permission request, such as `Bash(cargo test *)`.
     pub fn allowed_tools<S: AsRef<str>>(self, rules: impl IntoIterator<Item = S>) -> Self {
         self.list("allowedTools", rules)
     }
 
-    /// Rules for calls that never run.
+    /// Sets rules for calls that never run.
     pub fn disallowed_tools<S: AsRef<str>>(self, rules: impl IntoIterator<Item = S>) -> Self {
         self.list("disallowedTools", rules)
     }
 
-    /// The built-in tools that are there at all. Default: all of them; none for an empty list.
+    /// Restricts the built-in tools. Default: all of them; none for an empty list.
     pub fn tools<S: AsRef<str>>(self, names: impl IntoIterator<Item = S>) -> Self {
         let names: Vec<String> = names.into_iter().map(|name| name.as_ref().to_owned()).collect();
         self.flag("tools", names.join(","))
     }
 
-    /// The agent that the session is: one of [`ClientOptions::agents`](super::ClientOptions::agents), or of the
-    /// files of the project or the user. Default: the one that the settings name, if they do.
+    /// Sets the main agent: one of [`ClientOptions::agents`](super::ClientOptions::agents), or of the files of the
+    /// project or the user. Default: the one that the settings name, if any.
     pub fn agent(self, name: &str) -> Self {
         self.flag("agent", name)
     }
 
-    /// How often a turn may call the model.
+    /// Sets the maximum number of model calls of a turn.
     pub fn max_turns(self, turns: u32) -> Self {
         self.flag("max-turns", turns.to_string())
     }
 
-    /// What the session may cost, in US dollars.
+    /// Sets the maximum cost of the session, in US dollars.
     pub fn max_budget_usd(self, usd: f64) -> Self {
         self.flag("max-budget-usd", usd.to_string())
     }
@@ -163,12 +158,12 @@ impl Program {
         self.arg("--continue")
     }
 
-    /// Continues a copy of the session, under a new id.
+    /// Continues a fork of the session, under a new id.
     pub fn fork_session(self) -> Self {
         self.arg("--fork-session")
     }
 
-    /// The id of the new session: a UUID.
+    /// Sets the id of the new session: a UUID.
     pub fn session_id(self, id: &str) -> Self {
         self.flag("session-id", id)
     }
@@ -178,38 +173,38 @@ impl Program {
         self.arg("--no-session-persistence")
     }
 
-    /// Asks for [`Message::StreamEvent`](crate::client::Message::StreamEvent)s.
+    /// Requests [`Message::StreamEvent`](crate::client::Message::StreamEvent)s.
     pub fn partial_messages(self) -> Self {
         self.arg("--include-partial-messages")
     }
 
-    /// Another directory that belongs to the workspace.
+    /// Adds a directory to the workspace.
     pub fn add_dir(self, directory: impl AsRef<Path>) -> Self {
         self.flag("add-dir", directory.as_ref())
     }
 
-    /// Settings: a path, or JSON.
+    /// Sets the settings: a path, or JSON.
     pub fn settings(self, settings: impl AsRef<OsStr>) -> Self {
         self.flag("settings", settings)
     }
 
-    /// Which settings files are read: `user`, `project`, `local`; none for an empty list.
+    /// Sets the setting sources to read: `user`, `project`, `local`; none for an empty list.
     pub fn setting_sources<S: AsRef<str>>(self, sources: impl IntoIterator<Item = S>) -> Self {
         let sources: Vec<String> = sources.into_iter().map(|source| source.as_ref().to_owned()).collect();
         self.flag("setting-sources", sources.join(","))
     }
 
-    /// MCP servers: a path, or JSON with `mcpServers`.
+    /// Sets MCP servers: a path, or JSON with `mcpServers`.
     pub fn mcp_config(self, config: impl AsRef<OsStr>) -> Self {
         self.flag("mcp-config", config)
     }
 
-    /// Most tokens that the model may reason with; 0 is not at all.
+    /// Sets the maximum number of thinking tokens; 0 turns thinking off.
     pub fn max_thinking_tokens(self, tokens: u32) -> Self {
         self.flag("max-thinking-tokens", tokens.to_string())
     }
 
-    /// How much effort the model makes: `low`, `medium`, `high` or `max`.
+    /// Sets the effort of the model: `low`, `medium`, `high` or `max`.
     pub fn effort(self, effort: &str) -> Self {
         self.flag("effort", effort)
     }

@@ -1,4 +1,4 @@
-//! Reads what the other side sends.
+//! Reader of the other side's messages.
 
 use super::answers::Answers;
 use super::error::ClientError;
@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use tokio::io::AsyncRead;
 use windlass_types::{JsonError, JsonText};
 
-/// What must be known of a line at once.
+/// Fields of a line that are needed at once.
 #[derive(Deserialize)]
 struct Head<'a> {
     #[serde(rename = "type", borrow, default)]
@@ -21,15 +21,14 @@ struct Head<'a> {
     is_error: Option<bool>,
 }
 
-/// Reads to the end of the stream, or until what comes is no message.
+/// Reads to the end of the stream, or until a line is no message.
 ///
-/// Control traffic is dealt with at once; messages wait to be read, and when too
-/// many do, this waits as well.
+/// Control traffic is handled at once; messages wait to be read, and when too many do, this waits as well.
 pub(super) async fn read(input: impl AsyncRead + Unpin, shared: Arc<Shared>, answers: Answers, mut inbox: Inbox) {
     if let Err(error) = read_lines(input, &shared, &answers, &mut inbox).await {
         shared.end_with(error);
     }
-    // From here on no question is answered.
+    // From here on no request is answered.
     shared.requests.close();
 }
 
@@ -55,7 +54,7 @@ async fn read_lines(
         }
         match take(&line, shared, answers, inbox).await {
             Ok(()) => {}
-            // The writer died in the middle of it; how it ended is reported elsewhere.
+            // The writer died in the middle of the line; its end is reported elsewhere.
             Err(_) if lines.is_broken_off() => return Ok(()),
             Err(error) => {
                 return Err(ClientError::Malformed { problem: error.to_string(), start: start_of(&line) });

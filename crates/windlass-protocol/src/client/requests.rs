@@ -1,4 +1,4 @@
-//! Questions to the other side that wait for an answer.
+//! Control requests to the other side that wait for an answer.
 
 use super::outbox::Outbox;
 use crate::channel::frames::{Cancel, Request};
@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use windlass_tool::Ids;
 use windlass_types::{EntryId, JsonText};
 
-/// The questions that wait, by id. Late, double and unknown answers are ignored.
+/// Waiting requests, by id. Late, double and unknown answers are ignored.
 #[derive(Debug)]
 pub(crate) struct Requests {
     table: Mutex<Table>,
@@ -30,7 +30,7 @@ struct Table {
 #[derive(Debug)]
 struct Waiting {
     answer: oneshot::Sender<Result<Answer, AskError>>,
-    /// Whether the question is on its way, so that it must be taken back.
+    /// `true` if the request was sent, so that it must be cancelled.
     sent: bool,
 }
 
@@ -39,7 +39,7 @@ impl Requests {
         Self { table: Mutex::default(), outbox, ids, max_line: MAX_LINE }
     }
 
-    /// Sets the most bytes of a question's line, for another side than a host.
+    /// Sets the maximum number of bytes of a request's line, for a side other than a host.
     pub(crate) fn with_max_line(mut self, bytes: usize) -> Self {
         self.max_line = bytes;
         self
@@ -49,9 +49,9 @@ impl Requests {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks the host and waits for its answer, for ever without a limit.
+    /// Sends a request and waits for the answer, for ever without a limit.
     ///
-    /// Cancel safe: a question whose future is dropped is withdrawn.
+    /// Cancel safe: a request whose future is dropped is cancelled.
     pub(crate) async fn ask(
         &self,
         body: &impl Serialize,
@@ -87,13 +87,13 @@ impl Requests {
     pub(crate) fn answer(&self, id: &str, answer: Answer) {
         let waiting = self.lock().waiting.remove(id);
         match waiting {
-            // It fails only when the asker is gone.
+            // Fails only when the requester is gone.
             Some(waiting) => drop(waiting.answer.send(Ok(answer))),
             None => tracing::debug!(id, "an answer came that is not waited for"),
         }
     }
 
-    /// The other side is gone: open questions fail, and so do later ones.
+    /// Fails open and later requests, because the other side is gone.
     pub(crate) fn close(&self) {
         let waiting = {
             let mut table = self.lock();
@@ -113,7 +113,7 @@ impl Requests {
     }
 }
 
-/// A question that is taken back when it is dropped without an answer.
+/// A request that is cancelled when it is dropped without an answer.
 struct Question<'a> {
     requests: &'a Requests,
     id: &'a str,

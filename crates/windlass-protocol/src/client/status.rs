@@ -7,27 +7,27 @@ use windlass_types::{JsonError, JsonText};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct McpServer {
-    /// Its name.
+    /// Name of the server.
     pub name: String,
     /// `connected`, `failed`, `needs-auth`, `pending` or `disabled`.
     pub status: String,
-    /// Why it is not connected.
+    /// Reason why it is not connected.
     pub error: Option<String>,
-    /// The whole entry, as it came.
+    /// Whole entry, unchanged.
     pub raw: JsonText,
 }
 
-/// What a conversation takes up.
+/// Context usage of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContextUsage {
-    /// Tokens that are used.
+    /// Number of used tokens.
     pub total_tokens: u64,
-    /// Tokens that there are.
+    /// Number of available tokens.
     pub max_tokens: u64,
-    /// The model.
+    /// Name of the model.
     pub model: String,
-    /// The whole entry, as it came.
+    /// Whole entry, unchanged.
     pub raw: JsonText,
 }
 

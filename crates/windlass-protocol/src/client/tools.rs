@@ -8,7 +8,7 @@ use windlass_schema::ToolServer;
 use windlass_tool::{Ids, SessionState, SystemClock, ToolSet};
 use windlass_types::JsonText;
 
-/// The tools of a host, by the name of their server. They share what they remember: a client has one session.
+/// Tools of a host, by the name of their server. They share their state, because a client has one session.
 pub(super) struct ToolServers(BTreeMap<String, ToolServer>);
 
 #[derive(Deserialize)]

@@ -1,18 +1,18 @@
-//! The calls of a turn that wait for answers.
+//! Calls of a turn that wait for answers.
 
 use serde::Serialize;
 use windlass_types::{AgentIdentity, AgentPath, JsonText, PermissionRequest};
 
-/// Most questions of a result that is too long otherwise.
+/// Maximum number of requests in a result that would otherwise be too long.
 const MOST: usize = 100;
 
-/// The calls that wait for answers.
+/// Calls that wait for answers.
 #[derive(Serialize)]
 pub(super) struct Deferred<'a> {
-    /// The first of them, as other programs report a single one: one of the main agent, if there is any.
+    /// First waiting call, as other programs report a single one: one of the main agent, if there is any.
     #[serde(rename = "deferred_tool_use", skip_serializing_if = "Option::is_none")]
     pub(super) tool_use: Option<DeferredCall<'a>>,
-    /// All of them, with what an answer from outside needs.
+    /// All waiting calls, with the data that an external answer needs.
     #[serde(rename = "windlass_pending_questions", skip_serializing_if = "Vec::is_empty")]
     questions: Vec<DeferredQuestion<'a>>,
 }
@@ -31,10 +31,10 @@ struct DeferredQuestion<'a> {
     tool_name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<&'a str>,
-    /// Absent where it was given when the question was first asked.
+    /// Absent if it was given when the request was first sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     token: Option<&'a str>,
-    /// The tool uses that lead to the agent that asks. Absent for the main one.
+    /// Tool uses that lead to the asking agent. Absent for the main one.
     #[serde(skip_serializing_if = "AgentPath::is_main")]
     agent_path: &'a AgentPath,
     #[serde(flatten)]
@@ -61,7 +61,7 @@ impl<'a> Deferred<'a> {
         Self { tool_use, questions: questions.collect() }
     }
 
-    /// Leaves out what may be long.
+    /// Removes the fields that may be long.
     pub(super) fn shorten(&mut self) {
         self.questions.truncate(MOST);
         self.questions.iter_mut().for_each(|question| question.title = None);

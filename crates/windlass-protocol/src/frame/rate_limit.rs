@@ -1,4 +1,4 @@
-//! The frame of a subscription's allowance.
+//! Frame of a subscription's rate limit.
 
 use super::Uuid;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! The result of a turn, and what it counts.
+//! Result of a turn, and its counts.
 
 use super::deferred::Deferred;
 use super::{Answers, Uuid};
@@ -78,14 +78,14 @@ pub(crate) struct RunResultFrame<'a> {
     uuid: Uuid,
 }
 
-/// Whether the turn succeeded.
+/// Success of the turn.
 #[derive(Serialize)]
 struct Verdict {
     subtype: &'static str,
     is_error: bool,
 }
 
-/// How long the turn took, and how many messages of the model.
+/// Duration of the turn, and number of model messages.
 #[derive(Serialize)]
 struct Counts {
     duration_ms: u64,
@@ -93,7 +93,7 @@ struct Counts {
     num_turns: u32,
 }
 
-/// The answer, or what went wrong.
+/// The answer, or the errors.
 #[derive(Serialize)]
 struct ResultText<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,7 +102,7 @@ struct ResultText<'a> {
     errors: Option<[&'a str; 1]>,
 }
 
-/// How the provider's last answer ended.
+/// End of the provider's last answer.
 #[derive(Serialize)]
 struct LastAnswer<'a> {
     stop_reason: Option<&'a str>,
@@ -110,7 +110,7 @@ struct LastAnswer<'a> {
     api_error_status: Option<u16>,
 }
 
-/// What was used, and what it cost.
+/// Usage, and its cost.
 #[derive(Serialize)]
 struct Spent<'a> {
     total_cost_usd: f64,
@@ -119,7 +119,7 @@ struct Spent<'a> {
     model_usage: &'a BTreeMap<String, ModelUsage>,
 }
 
-/// Why the turn ended, and where it came from: messages of the host that it answers, or something else.
+/// Reason of the turn's end, and its origin: messages of the host that it answers, or another cause.
 #[derive(Serialize)]
 struct Cause<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -180,13 +180,13 @@ impl<'a> RunResultFrame<'a> {
         }
     }
 
-    /// Leaves out the inputs of the calls that were denied.
+    /// Removes the inputs of denied calls.
     pub(crate) fn shorten(&mut self) {
         self.permission_denials.with_input = false;
         self.deferred.tool_use = None;
     }
 
-    /// Leaves out all fields that may be long: a host must always get its result. `no_models` is an empty table.
+    /// Removes all fields that may be long, because a host must always get its result. `no_models` is an empty table.
     pub(crate) fn shorten_more(&mut self, no_models: &'a BTreeMap<String, ModelUsage>) {
         self.permission_denials.calls = &[];
         self.warnings = &[];
@@ -199,7 +199,7 @@ impl<'a> RunResultFrame<'a> {
     }
 }
 
-/// What a run comes from, if not from a message of the host.
+/// Origin of a run, if not a message of the host.
 #[derive(Serialize)]
 struct Origin {
     kind: &'static str,
@@ -212,7 +212,7 @@ impl Origin {
     }
 }
 
-/// The calls that were denied, with their inputs or without.
+/// Denied calls, with or without their inputs.
 #[derive(Clone, Copy)]
 struct Denials<'a> {
     calls: &'a [PermissionDenial],
@@ -236,7 +236,7 @@ fn denials<S: Serializer>(denials: &Denials<'_>, serializer: S) -> Result<S::Ok,
     }))
 }
 
-/// What models used, by model.
+/// Usage by model.
 #[derive(Serialize)]
 pub(crate) struct WireModels<'a>(#[serde(serialize_with = "model_usage")] pub(crate) &'a BTreeMap<String, ModelUsage>);
 
@@ -251,7 +251,7 @@ fn model_usage<S: Serializer>(models: &BTreeMap<String, ModelUsage>, serializer:
         web_search_requests: u64,
         #[serde(rename = "costUSD")]
         cost_usd: f64,
-        /// How much of it the provider reported itself.
+        /// Part of the cost that the provider reported itself.
         #[serde(rename = "windlassReportedCostUSD", skip_serializing_if = "Option::is_none")]
         reported_cost_usd: Option<f64>,
         context_window: u64,

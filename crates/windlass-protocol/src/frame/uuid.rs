@@ -8,7 +8,7 @@ use windlass_types::EntryId;
 pub(crate) struct Uuid(pub(crate) u128);
 
 impl Uuid {
-    /// The id of an entry, if it has the form of ours.
+    /// Id of an entry, if it has our format.
     pub(crate) fn of(id: &EntryId) -> Option<Self> {
         let digits = id.as_str().bytes().filter(|byte| *byte != b'-');
         let bits = digits
@@ -19,9 +19,9 @@ impl Uuid {
 }
 
 impl Uuid {
-    /// The id as it is written.
+    /// Text form of the id.
     pub(crate) fn text(self) -> [u8; 36] {
-        // RFC 9562, section 5.4: version and variant stand over the random bits.
+        // RFC 9562, section 5.4: version and variant replace some of the random bits.
         let bits = (self.0 & !(0xf_u128 << 76)) | (0x4_u128 << 76);
         let bits = (bits & !(0x3_u128 << 62)) | (0x2_u128 << 62);
         let part = |from: u32| digits((bits >> from) as u32);
@@ -35,14 +35,14 @@ impl Uuid {
     }
 }
 
-/// Eight hexadecimal digits. All are made at once: there is an id in each frame.
+/// Eight hexadecimal digits, computed at once because there is an id in each frame.
 fn digits(bits: u32) -> [u8; 8] {
     // Each digit in a byte of its own.
     let spread = u64::from(bits);
     let spread = (spread | spread << 16) & 0x0000_ffff_0000_ffff;
     let spread = (spread | spread << 8) & 0x00ff_00ff_00ff_00ff;
     let spread = (spread | spread << 4) & 0x0f0f_0f0f_0f0f_0f0f;
-    // One in the bytes of those from ten on.
+    // One in the bytes of digits from ten on.
     let letters = ((spread + 0x0606_0606_0606_0606) >> 4) & 0x0101_0101_0101_0101;
     (spread + 0x3030_3030_3030_3030 + letters * u64::from(b'a' - b'0' - 10)).to_be_bytes()
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use std::borrow::Cow;
 use windlass_types::{JsonError, JsonText};
 
-/// What kind of message a line is.
+/// Type of a message.
 #[cfg(feature = "server")]
 #[derive(Deserialize)]
 pub(crate) struct Tag<'a> {
@@ -14,13 +14,13 @@ pub(crate) struct Tag<'a> {
     pub(crate) kind: Option<Cow<'a, str>>,
 }
 
-/// A question, an answer, or a question that is taken back.
+/// A control request, a response, or a cancelled request.
 #[derive(Debug)]
 pub(crate) enum Control {
     Request {
         id: String,
         subtype: String,
-        /// The whole request, with the fields that we do not know.
+        /// Whole request, with unknown fields.
         body: JsonText,
     },
     Response {
@@ -67,10 +67,10 @@ struct CancelLine {
 }
 
 impl Control {
-    /// Reads a line of a type, if that is one of control traffic.
+    /// Parses a line of a type, if that is one of control traffic.
     ///
     /// # Errors
-    /// It lacks what its type needs.
+    /// The line lacks required fields of its type.
     pub(crate) fn parse(kind: &str, line: &[u8]) -> Result<Option<Self>, JsonError> {
         Ok(Some(match kind {
             "control_request" => {

@@ -12,20 +12,20 @@ use windlass_types::{JsonError, JsonText};
 pub(crate) enum Inbound {
     /// A prompt.
     User(Box<UserMessage>),
-    /// An order or a question.
+    /// A control request.
     Request {
         id: String,
         subtype: String,
-        /// The whole request, with the fields that we do not know.
+        /// Whole request, with unknown fields.
         body: JsonText,
     },
-    /// The answer to a request of the server: its id, and the response or the error.
+    /// Response to a request of the server: its id, and the response or the error.
     Response { id: String, answer: Answer },
     /// The host no longer waits for an answer.
     Cancel { id: String },
     /// Variables that replace those of the environment.
     Environment(BTreeMap<String, String>),
-    /// A sign of life, or a message of a later version.
+    /// A keep-alive, or a message of a later version.
     Other { kind: String },
 }
 
@@ -35,16 +35,16 @@ struct EnvironmentLine {
 }
 
 impl Inbound {
-    /// Reads a line.
+    /// Parses a line.
     ///
     /// # Errors
-    /// It is not a JSON object, or a message of a known type lacks what that type needs.
+    /// The line is not a JSON object, or a message of a known type lacks required fields.
     pub(crate) fn parse(line: &[u8]) -> Result<Self, JsonError> {
         if line.trim_ascii_start().first() != Some(&b'{') {
             // An array would pass for the fields of an object.
             return Err(<serde_json::Error as serde::de::Error>::custom("it is not a JSON object").into());
         }
-        // Half a surrogate pair is valid JSON and no Unicode: hosts cut texts in the middle of a character.
+        // Half a surrogate pair is valid JSON but not Unicode: hosts cut texts in the middle of a character.
         let sound = std::str::from_utf8(line).map(lone_surrogates_replaced);
         let line = sound.as_deref().map_or(line, str::as_bytes);
         let tag: Tag<'_> = serde_json::from_slice(line)?;

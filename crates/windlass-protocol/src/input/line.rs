@@ -3,7 +3,7 @@
 use std::io;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, BufReader};
 
-/// Why no further line can be read.
+/// Reason why no further line can be read.
 #[derive(Debug)]
 pub(crate) enum LineError {
     /// A line is longer than the limit, in bytes.
@@ -17,9 +17,9 @@ pub(crate) enum LineError {
 pub(crate) struct LineReader<R> {
     input: BufReader<R>,
     line: Vec<u8>,
-    /// Whether `line` was handed out and is to be emptied.
+    /// `true` if `line` was returned and is to be emptied.
     complete: bool,
-    /// Whether the stream ended inside `line`.
+    /// `true` if the stream ended inside `line`.
     broken_off: bool,
     limit: usize,
 }
@@ -35,10 +35,9 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         }
     }
 
-    /// The next line without its end, or `None` at the end of the stream. A
-    /// line that the stream breaks off counts as one.
+    /// Next line without its end, or `None` at the end of the stream. An unfinished last line is returned too.
     ///
-    /// Cancel safe: what was read of a line is kept.
+    /// Cancel safe: the read part of a line is kept.
     pub(crate) async fn next(&mut self) -> Result<Option<&[u8]>, LineError> {
         if std::mem::take(&mut self.complete) {
             // A long line must not keep its memory for ever.
@@ -55,13 +54,13 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     }
 
     #[cfg(any(feature = "client", test))]
-    /// Whether the line that was handed out has no end: the stream broke off in it.
+    /// `true` if the returned line has no end, because the stream broke off in it.
     pub(crate) fn is_broken_off(&self) -> bool {
         self.broken_off
     }
 }
 
-/// Reads up to the end of a line. Whether one was found before the stream's end.
+/// Reads up to the end of a line. Returns `true` if one was found before the stream's end.
 async fn read_line<R: AsyncBufRead + Unpin>(
     input: &mut R,
     line: &mut Vec<u8>,

@@ -8,18 +8,18 @@ use windlass_types::{ContentBlock, JsonError, JsonText};
 /// A prompt, with the fields that the host sets.
 #[derive(Debug, Clone)]
 pub(crate) struct UserMessage {
-    /// The blocks, or why they cannot be a prompt.
+    /// Content blocks, or the reason why they cannot be a prompt.
     pub(crate) content: Result<Vec<ContentBlock>, String>,
-    /// The host's own id.
+    /// Id chosen by the host.
     pub(crate) uuid: Option<String>,
     pub(crate) priority: Priority,
-    /// Whether the model is to be called. Default: yes.
+    /// `true` if the model is to be called. Default: `true`.
     pub(crate) should_query: bool,
-    /// `true` if its text is to be taken as it is, also where it looks like a command or mentions a file.
+    /// `true` if its text is literal, even if it looks like a command or mentions a file.
     pub(crate) verbatim: bool,
-    /// The message as it came.
+    /// Message, unchanged.
     pub(crate) message: Option<JsonText>,
-    /// Bytes of the line.
+    /// Number of bytes of the line.
     pub(crate) size: usize,
 }
 
@@ -53,8 +53,8 @@ struct MessageFields {
 }
 
 impl UserMessage {
-    /// Reads the line of a prompt. One whose content cannot be used is still a
-    /// message: the host gets a result with that error.
+    /// Parses the line of a prompt. One with unusable content is still a message: the host gets a result with that
+    /// error.
     ///
     /// # Errors
     /// The line is not JSON.
@@ -92,7 +92,7 @@ fn content(message: Option<&JsonText>) -> Result<Vec<ContentBlock>, String> {
     let blocks: Vec<ContentBlock> = content
         .to()
         .map_err(|error| format!("the content of the user message is neither a text nor content blocks: {error}"))?;
-    // Results, calls and reasoning belong to the loop: a made-up one would break the transcript.
+    // Results, calls and thinking belong to the loop: an invented one would break the transcript.
     let foreign = blocks
         .iter()
         .find(|block| block.as_tool_use().is_some() || block.as_tool_result().is_some() || block.is_thinking());
@@ -111,7 +111,7 @@ fn content(message: Option<&JsonText>) -> Result<Vec<ContentBlock>, String> {
     Ok(blocks)
 }
 
-/// Whether a block has the type of an image or a document, but was not understood as one.
+/// `true` if a block has the type of an image or a document, but could not be parsed as one.
 fn lacks_its_source(block: &ContentBlock) -> bool {
     let ContentBlock::Unknown(json) = block else { return false };
     serde_json::from_str::<Tag<'_>>(json.as_str())

@@ -1,17 +1,17 @@
-//! Frames of agents below the main one: their calls, and their texts if the host wants them.
+//! Frames of subagents: their calls, and their texts if the host requests them.
 
 use super::{Envelope, FrameMapper};
 use windlass_types::{AgentIdentity, ContentBlock, Event, EventKind, MessageId, Status, TaskKind, ToolUseId};
 
-/// The tool that starts agents, as the model knows it, and as lists of tools name it.
+/// Names of the tool that starts agents: for the model, and in lists of tools.
 const TOOL: (&str, &str) = ("Agent", "Task");
 
-/// A tool's name in `system/init`.
+/// Name of a tool in `system/init`.
 pub(super) fn wire_name(tool: &str) -> &str {
     if tool == TOOL.0 { TOOL.1 } else { tool }
 }
 
-/// Whether the model has the tool that starts agents.
+/// `true` if the model has the tool that starts agents.
 pub(super) fn can_be_started(tools: &[String]) -> bool {
     tools.iter().any(|tool| tool == TOOL.0)
 }
@@ -20,15 +20,15 @@ pub(super) fn can_be_started(tools: &[String]) -> bool {
 #[derive(Debug)]
 pub(super) struct Agent {
     identity: Option<AgentIdentity>,
-    /// The message of which something was shown, until it is complete.
+    /// Message that was partly shown, until it is complete.
     shown: Option<MessageId>,
 }
 
 impl FrameMapper {
-    /// Appends the frames of an event of an agent below the main one.
+    /// Appends the frames of a subagent's event.
     ///
-    /// Hosts take frames without a parent for what the session itself does. So most of what an agent's run reports of
-    /// itself has no frame: that it begins, waits for its model, repeats a call, has its conversation summarized, or ends.
+    /// Hosts take frames without a parent for actions of the session itself. So most events about an agent's own run
+    /// have no frame: its begin and end, waits for its model, retries, and the compaction of its conversation.
     pub(super) fn of_agent(&mut self, event: &Event, out: &mut Vec<u8>) {
         let path = &event.agent;
         if let EventKind::RunStarted(started) = &event.kind {
@@ -70,7 +70,7 @@ impl FrameMapper {
             | EventKind::TaskStarted(_)
             | EventKind::TaskProgress(_)
             | EventKind::TaskEnded(_)
-            // They concern the whole session: its budget, and its user.
+            // Events about the whole session: its budget, and its user.
             | EventKind::Status(Status::PriceUnknown { .. } | Status::Notice { .. }) => {
                 self.frames(at, &event.kind, out);
             }
@@ -83,7 +83,7 @@ impl FrameMapper {
     }
 
     /// Forgets the agents that a call has started, once the call or the task that it left behind has ended, even if
-    /// their own runs did not report that. Their background work whose end was not reported has ended, too.
+    /// their own runs did not report that. Their background work without a reported end has ended, too.
     pub(super) fn forget_ended(&mut self, event: &Event, out: &mut Vec<u8>) {
         let call = match &event.kind {
             EventKind::TaskStarted(task) => return self.task_is_of(&task.id, &event.agent),

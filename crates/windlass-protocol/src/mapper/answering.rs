@@ -1,34 +1,34 @@
-//! Which messages of the host are being answered.
+//! Messages of the host that are being answered.
 
 use crate::frame::Answers;
 use windlass_types::RunOrigin;
 
-/// How many messages a result names at most beside the one that began its turn: hosts expect 64 in all.
+/// Maximum number of messages in a result beside the one that began its turn: hosts expect 64 in all.
 const MOST_JOINED: usize = 63;
 
-/// The messages of the host that the current turn answers, by the host's own ids.
+/// Messages of the host that the present turn answers, by the host's own ids.
 #[derive(Debug, Default)]
 pub(super) struct Answering {
-    /// The one that began the turn.
+    /// Message that began the turn.
     first: Option<String>,
-    /// Those that have joined it.
+    /// Messages that have joined the turn.
     joined: Vec<String>,
-    /// Whether the first event of the stream has yet to name it.
+    /// `true` until the first event of the stream names the message.
     marks_stream: bool,
-    /// Whether the first message has yet to name it.
+    /// `true` until the first message names the message.
     marks_message: bool,
-    /// Whether the current run answers no message of the host.
+    /// `true` if the present run answers no message of the host.
     wakes_itself: bool,
 }
 
 impl Answering {
-    /// From now on this message is answered.
+    /// Sets the message that is answered from now on.
     pub(super) fn begin(&mut self, uuid: Option<String>) {
         (self.marks_stream, self.marks_message) = (uuid.is_some(), uuid.is_some());
         self.first = uuid;
     }
 
-    /// Another message is answered as well.
+    /// Adds a message that is answered as well.
     pub(super) fn join(&mut self, uuid: String) {
         if self.joined.len() < MOST_JOINED {
             self.joined.push(uuid);
@@ -39,24 +39,25 @@ impl Answering {
         self.wakes_itself = origin != RunOrigin::User;
     }
 
-    /// Whether the next event of the stream names a message.
+    /// `true` if the next event of the stream names a message.
     pub(super) fn marks_stream(&self) -> bool {
         self.marks_stream
     }
 
-    /// What an event of the stream names: only the first one names a message.
+    /// Message named by an event of the stream: only the first event names one.
     pub(super) fn mark_stream(&mut self) -> Option<&str> {
         let marks = !self.wakes_itself && std::mem::take(&mut self.marks_stream);
         self.first.as_deref().filter(|_| marks)
     }
 
-    /// What a message of the model names: only the first one names a message.
+    /// Message named by a message of the model: only the first one names one.
     pub(super) fn mark_message(&mut self) -> Option<Answers> {
         let marks = !self.wakes_itself && std::mem::take(&mut self.marks_message);
         self.first.clone().filter(|_| marks).map(Answers::new)
     }
 
-    /// What the result names. The end of a run that woke itself leaves the message that began the turn unanswered.
+    /// Messages named by the result. The end of a run that woke itself leaves the message that began the turn
+    /// unanswered.
     pub(super) fn end(&mut self, woken: bool) -> Option<Answers> {
         let first = if woken { None } else { self.first.take() };
         Answers::with_joined(first, std::mem::take(&mut self.joined))

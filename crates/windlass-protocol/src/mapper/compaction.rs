@@ -1,4 +1,4 @@
-//! Frames of a conversation that is replaced by a summary.
+//! Frames of a compaction.
 
 use super::{Envelope, FrameMapper};
 use crate::frame::{StatusBody, System, UserText, Uuid};
@@ -43,8 +43,8 @@ impl FrameMapper {
         self.system(at, "status", body, out);
     }
 
-    /// Appends that the conversation was replaced, and by what. A summary that
-    /// is too long for a frame is left out: the model has it.
+    /// Appends the replacement of the conversation, with its summary. A summary that is too long for a frame is left
+    /// out: the model has it.
     pub(super) fn compacted(&mut self, at: Envelope<'_>, compacted: &Compacted, out: &mut Vec<u8>) {
         let body = StatusBody { compact_result: Some("success"), ..StatusBody::default() };
         self.system(at, "status", body, out);

@@ -1,16 +1,16 @@
-//! Frames about what calls change in files.
+//! Frames about file changes of calls.
 
 use super::{Envelope, FrameMapper};
 use serde::Serialize;
 use std::path::PathBuf;
 use windlass_types::{EditPreview, ToolFinished, ToolStarted};
 
-/// A change of files, as hosts see it.
+/// A file change for hosts.
 #[derive(Debug, Serialize)]
 pub(crate) struct Edit<'a> {
     paths: Vec<String>,
     diff: &'a str,
-    /// Whether the end of the diff is left out.
+    /// `true` if the end of the diff is left out.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     truncated: bool,
 }
@@ -35,7 +35,7 @@ struct OfCall<'a> {
 }
 
 impl FrameMapper {
-    /// Appends what a call is about to change, with events of edits on.
+    /// Appends the file changes that a call is about to make, if edit events are on.
     pub(super) fn edit_begins(&mut self, at: Envelope<'_>, started: &ToolStarted, out: &mut Vec<u8>) {
         if let Some(edits) = started.edits.as_ref().filter(|_| self.options.include_edit_events) {
             let (tool_use_id, tool_name) = (started.tool_use_id.as_str(), started.tool.as_str());
@@ -44,7 +44,7 @@ impl FrameMapper {
         }
     }
 
-    /// Appends what a call has changed, with events of edits on.
+    /// Appends the file changes that a call has made, if edit events are on.
     pub(super) fn edit_ended(&mut self, at: Envelope<'_>, finished: &ToolFinished, out: &mut Vec<u8>) {
         if !self.options.include_edit_events || finished.written.is_empty() || finished.result.is_error {
             return;

@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 use windlass_types::{EntryId, Outcome, RunOrigin, RunResult, Usage};
 
 impl FrameMapper {
-    /// Appends the result of a run that could not start, such as one that was
-    /// to resume a session which is not there.
+    /// Appends the result of a run that could not start, such as one that was to resume a missing session.
     pub fn refused(&mut self, session_id: &str, error: &str, out: &mut Vec<u8>) {
         let ending = Ending {
             subtype: "error_during_execution",

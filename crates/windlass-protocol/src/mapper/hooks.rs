@@ -5,16 +5,16 @@ use crate::frame::InformationalBody;
 use serde::Serialize;
 use windlass_types::{EntryId, HookEventName, HookOutcome, ToolUseId};
 
-/// The name under which hooks of the host run: the host knows of these runs itself.
+/// Name of the host's hooks: the host knows of their runs itself.
 pub(crate) const OF_THE_HOST: &str = "host";
 
-/// Marks the failure of a hook, for hosts that treat it apart.
+/// Marker of a hook's failure, for hosts that treat it separately.
 const FAILED: &str = "hook_callback_failed";
 
-/// Most hooks that are remembered while they are asked.
+/// Maximum number of hooks that are remembered while they run.
 const MOST: usize = 1_000;
 
-/// A hook that is being asked, as its frames name it.
+/// A running hook, with the fields of its frames.
 #[derive(Debug)]
 pub(super) struct Asked {
     parent: Option<String>,
@@ -31,7 +31,7 @@ struct Started<'a> {
     hook_event: &'static str,
 }
 
-/// What a hook has answered. One that runs in this process writes no output of its own.
+/// Answer of a hook. One that runs in this process writes no output of its own.
 #[derive(Serialize)]
 struct Answered<'a> {
     #[serde(flatten)]
@@ -49,19 +49,19 @@ impl Asked {
         Started { hook_id: self.id.as_str(), hook_name: &self.hook, hook_event: self.event.as_str() }
     }
 
-    /// Whether the run waits for its answer: if the run ends first, there is none.
+    /// `true` if the run waits for its answer: if the run ends first, there is none.
     fn is_awaited(&self) -> bool {
         !self.event.is_observed()
     }
 }
 
 impl FrameMapper {
-    /// Whether runs of hooks are reported. Those at the beginning of a session always are.
+    /// `true` if runs of hooks are reported. Those at the beginning of a session always are.
     fn reports(&self, event: HookEventName) -> bool {
         self.options.include_hook_events || event == HookEventName::SessionStart
     }
 
-    /// Appends that hooks are asked.
+    /// Appends the start of hooks.
     pub(super) fn hooks_started(
         &mut self,
         at: Envelope<'_>,
@@ -96,7 +96,7 @@ impl FrameMapper {
         asked
     }
 
-    /// Appends what hooks did: what ran, with hook events on, and their messages.
+    /// Appends the outcome of hooks: the hooks that ran, if hook events are on, and their messages.
     pub(super) fn hook_ran(
         &mut self,
         at: Envelope<'_>,
@@ -113,7 +113,7 @@ impl FrameMapper {
                 };
                 let asked = match self.asked.iter().position(same) {
                     Some(known) => self.asked.remove(known),
-                    // No event has said that it is asked: both frames come now.
+                    // No event has reported its start: both frames follow now.
                     None => self.hook_started(at, event, tool, hook, out),
                 };
                 self.hook_answered(at, &asked, outcome, out);
@@ -130,7 +130,7 @@ impl FrameMapper {
         }
     }
 
-    /// It is reported when all hooks of the occasion have answered.
+    /// Appends the answer of a hook. Reported when all hooks of the event have answered.
     fn hook_answered(&mut self, at: Envelope<'_>, asked: &Asked, outcome: &HookOutcome, out: &mut Vec<u8>) {
         let failure =
             outcome.failures.iter().find(|(failed, _)| *failed == asked.hook).map(|(_, failure)| failure.as_str());
@@ -148,7 +148,7 @@ impl FrameMapper {
         self.system(at, "hook_response", body, out);
     }
 
-    /// Appends that hooks were stopped before they had answered: the run is over.
+    /// Appends that hooks were stopped before they had answered, because the run is over.
     pub(super) fn hooks_given_up(&mut self, at: Envelope<'_>, out: &mut Vec<u8>) {
         let (over, asked) = std::mem::take(&mut self.asked).into_iter().partition::<Vec<_>, _>(Asked::is_awaited);
         self.asked = asked;
@@ -167,7 +167,7 @@ mod tests {
     use windlass_types::hook::HookOutput;
     use windlass_types::{Event, EventKind, HookEventName, HookOutcome, Outcome, RunId, RunResult, SessionId};
 
-    /// The frames of hooks that ran, without their ids.
+    /// Frames of hooks that ran, without their ids.
     fn frames(expected: bool, ran: &[&str], failures: &[(&str, &str)]) -> Vec<String> {
         let mut outcome = HookOutcome::default();
         outcome.ran = ran.iter().map(|hook| (*hook).to_owned()).collect();
@@ -226,7 +226,7 @@ mod tests {
         assert!(ran.lines().next().unwrap().contains(lint), "{ran}");
         assert_eq!(ran.matches("hook_response").count(), 2);
 
-        // What the end of a run stops has no answer; what is asked beside the run may still have one.
+        // Hooks stopped by the end of a run have no answer; hooks that run beside it may still have one.
         frames(started(&["lint"]));
         frames(EventKind::HooksStarted {
             event: HookEventName::Notification,

@@ -1,25 +1,25 @@
-//! What `system/init` lists besides the session.
+//! Lists in `system/init` beside the session.
 
 use crate::{McpControl, McpStatus, PluginControl, PluginListing};
 use std::sync::Arc;
 
-/// What `system/init` lists: commands, agents, servers, plugins and what can be ordered.
+/// Lists in `system/init`: commands, agents, servers, plugins and capabilities.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     pub(super) mcp: Option<Arc<dyn McpControl>>,
     pub(super) plugins: Option<Arc<dyn PluginControl>>,
-    /// What the next one lists instead of asking these.
+    /// Lists for the next frame, used instead of asking these.
     pub(super) known: Option<(Vec<McpStatus>, PluginListing)>,
     pub(super) slash_commands: Vec<String>,
     pub(super) skills: Vec<String>,
-    /// The agents that the model can start.
+    /// Agents that the model can start.
     pub(super) callable: Vec<String>,
-    /// What the side that reads the host's orders can do.
+    /// Capabilities of the reader of the host's requests.
     pub(super) capabilities: &'static [&'static str],
 }
 
 impl Lists {
-    /// What the next one lists.
+    /// Lists for the next frame.
     pub(super) fn take(&mut self) -> (Vec<McpStatus>, PluginListing) {
         self.known.take().unwrap_or_else(|| {
             let servers = self.mcp.as_ref().map(|servers| servers.status());

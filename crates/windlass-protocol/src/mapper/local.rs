@@ -7,21 +7,21 @@ use crate::outcome::Ending;
 use std::collections::BTreeMap;
 use windlass_types::{ModelUsage, NanoUsd, Outcome, RunResult};
 
-/// The output of a command.
+/// Output of a command.
 #[derive(Debug)]
 pub(crate) struct LocalResult<'a> {
-    /// Its name, without the slash.
+    /// Name of the command, without the slash.
     pub(crate) command: &'a str,
-    /// The text; may be empty.
+    /// Text of the output; may be empty.
     pub(crate) text: &'a str,
-    /// What the session has cost until now.
+    /// Cost of the session so far.
     pub(crate) cost: NanoUsd,
-    /// The same by model.
+    /// Cost by model.
     pub(crate) models: &'a BTreeMap<String, ModelUsage>,
 }
 
 impl FrameMapper {
-    /// Sets what `system/init` lists beside the session: slash commands, those of them that are skills, and the supported orders.
+    /// Sets lists of `system/init`: slash commands, those of them that are skills, and the supported control requests.
     pub(crate) fn offers(
         &mut self,
         slash_commands: Vec<String>,
@@ -32,22 +32,22 @@ impl FrameMapper {
         self.lists.capabilities = capabilities;
     }
 
-    /// Sets the agents that the model can start: `system/init` lists them if there is a tool for it. None by default.
+    /// Sets the agents that the model can start: `system/init` lists them if there is a tool for it. Default: none.
     pub fn lists_agents(&mut self, callable: Vec<String>) {
         self.lists.callable = callable;
     }
 
-    /// The output style that `system/init` names.
+    /// Output style in `system/init`.
     pub(crate) fn output_style(&self) -> &str {
         &self.options.output_style
     }
 
-    /// Sets the output style that `system/init` names.
+    /// Sets the output style in `system/init`.
     pub fn uses_output_style(&mut self, name: impl Into<String>) {
         self.options.output_style = name.into();
     }
 
-    /// Shows the texts of agents, too, and not only their calls.
+    /// Shows the texts of agents as well, not only their calls.
     pub(crate) fn forwards_text(&mut self) {
         self.options.forward_subagent_text = true;
     }
@@ -67,8 +67,8 @@ impl FrameMapper {
         self.inform(Envelope::of_main(session_id), content, None, out);
     }
 
-    /// Appends the output of a slash command that was carried out without a model and without a session of its own, and its
-    /// result. `command`: its name, without the slash.
+    /// Appends the output of a slash command that was carried out without a model and without a session of its own, and
+    /// its result. `command`: name of the command, without the slash.
     pub fn local_output(&mut self, session_id: &str, command: &str, text: &str, out: &mut Vec<u8>) {
         let models = BTreeMap::new();
         self.local(session_id, &LocalResult { command, text, cost: NanoUsd::default(), models: &models }, out);

@@ -1,20 +1,20 @@
-//! How frames are written.
+//! Options of frames.
 
-/// What a host wants to see.
+/// Options of frames for a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FrameOptions {
-    /// Whether the model's own stream is handed on, and the state of requests. Default: no.
+    /// Emits the model's own stream, and the state of requests. Default: `false`.
     pub include_partial_messages: bool,
-    /// Whether runs of hooks are reported, other than those of the host. Default: no.
+    /// Reports runs of hooks, other than those of the host. Default: `false`.
     pub include_hook_events: bool,
-    /// Whether it is reported what calls change in files. Default: no.
+    /// Reports file changes of calls. Default: `false`.
     pub include_edit_events: bool,
-    /// Whether the texts and thoughts of agents below the main one are shown, beside their calls. Default: no.
+    /// Shows the texts and thinking of subagents, beside their calls. Default: `false`.
     pub forward_subagent_text: bool,
-    /// Where the key of the provider came from, such as `ANTHROPIC_API_KEY`. Default: `none`.
+    /// Source of the provider's key, such as `ANTHROPIC_API_KEY`. Default: `none`.
     pub api_key_source: String,
-    /// The output style of sessions. Default: `default`.
+    /// Output style of sessions. Default: `default`.
     pub output_style: String,
 }
 
@@ -32,7 +32,7 @@ impl Default for FrameOptions {
 }
 
 impl FrameOptions {
-    /// Hands on the model's own stream.
+    /// Emits the model's own stream.
     #[must_use]
     pub fn with_partial_messages(mut self, on: bool) -> Self {
         self.include_partial_messages = on;
@@ -46,21 +46,21 @@ impl FrameOptions {
         self
     }
 
-    /// Reports what calls change in files: before they run, where the session looks at that beforehand, and behind it.
+    /// Reports file changes of calls: before they run, if the session previews them, and afterwards.
     #[must_use]
     pub fn with_edit_events(mut self, on: bool) -> Self {
         self.include_edit_events = on;
         self
     }
 
-    /// Shows the texts and thoughts of agents below the main one.
+    /// Shows the texts and thinking of subagents.
     #[must_use]
     pub fn with_subagent_text(mut self, on: bool) -> Self {
         self.forward_subagent_text = on;
         self
     }
 
-    /// Sets where the key came from.
+    /// Sets the source of the key.
     #[must_use]
     pub fn with_api_key_source(mut self, source: impl Into<String>) -> Self {
         self.api_key_source = source.into();

@@ -1,10 +1,10 @@
-//! Events of the stream without a serialiser: they are written for each few letters.
+//! Events of the stream without a serializer, because they are written for each few letters.
 
 use super::{Envelope, FrameMapper};
 use crate::line;
 use windlass_types::JsonText;
 
-/// The end of a frame behind its id: the session, and the end of the object. Kept, because it stands in each frame.
+/// End of a frame after its id: the session, and the end of the object. Cached, because each frame has it.
 #[derive(Debug, Default)]
 pub(super) struct SessionMember {
     session_id: String,
@@ -12,7 +12,7 @@ pub(super) struct SessionMember {
 }
 
 impl SessionMember {
-    /// For frames of this session.
+    /// End of the frames of this session.
     fn of(&mut self, session_id: &str) -> &[u8] {
         if self.session_id != session_id || self.json.is_empty() {
             session_id.clone_into(&mut self.session_id);
@@ -25,7 +25,7 @@ impl SessionMember {
 }
 
 impl FrameMapper {
-    /// Appends what [`stream_event`](Self::stream_event) appends for an event of the main agent that names no message
+    /// Appends the same as [`stream_event`](Self::stream_event), for an event of the main agent that names no message
     /// of the host.
     pub(super) fn plain_stream_event(&mut self, at: Envelope<'_>, frame: &JsonText, out: &mut Vec<u8>) {
         let uuid = self.uuid().text();

@@ -1,4 +1,4 @@
-//! The frame of a subscription's allowance.
+//! Frame of a subscription's rate limit.
 
 use super::{Envelope, FrameMapper};
 use crate::frame::{RateLimitEvent, RateLimitInfo};
@@ -6,8 +6,8 @@ use crate::line;
 use windlass_types::{RateLimit, RateLimitKind, RateLimitStatus, Utilization};
 
 impl FrameMapper {
-    /// Hosts know a closed set of each name. A limit with another status is not sent to them; of one with another
-    /// name elsewhere, that name is left out.
+    /// Appends a rate limit. Hosts know a closed set of each name. A limit with another status is not sent to them; an
+    /// unknown name in another field is left out.
     pub(super) fn rate_limit(&mut self, at: Envelope<'_>, limit: &RateLimit, out: &mut Vec<u8>) {
         let Some(status) = known(&limit.status) else { return };
         let frame = RateLimitEvent {
@@ -39,7 +39,7 @@ fn known(status: &RateLimitStatus) -> Option<&str> {
     }
 }
 
-/// The reason as hosts know it: they have a name for one that they do not know.
+/// Reason with a name that hosts know, which includes one for unknown reasons.
 fn reason(reason: &str) -> &str {
     const KNOWN: [&str; 12] = [
         "overage_not_provisioned",

@@ -1,4 +1,4 @@
-//! Frames of the state of the loop, and of calls that were denied.
+//! Frames of the state of the loop, and of denied calls.
 
 use super::{Envelope, FrameMapper};
 use crate::frame::{DeniedBody, FallbackBody, RetryBody, StatusBody};
@@ -60,7 +60,7 @@ impl FrameMapper {
     }
 }
 
-/// The part of the pipeline that decided, as the wire names it.
+/// Part of the pipeline that decided, by its name on the wire.
 pub(crate) fn reason_type(reason: DecisionReason) -> &'static str {
     match reason {
         DecisionReason::Hook => "hook",

@@ -10,9 +10,9 @@ use windlass_types::{
 #[derive(Debug)]
 pub(super) struct Alive {
     info: TaskInfo,
-    /// The agent that began it, if it is not the main one.
+    /// Agent that began it, if not the main one.
     parent: Option<AgentId>,
-    /// The path of that agent.
+    /// Path of that agent.
     path: AgentPath,
 }
 
@@ -25,7 +25,7 @@ struct Started<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     subagent_type: Option<&'a str>,
     is_backgrounded: bool,
-    /// How deep an agent is.
+    /// Depth of an agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     spawn_depth: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,19 +79,19 @@ impl FrameMapper {
         self.tasks_changed(Envelope::of_main(session_id), out);
     }
 
-    /// Records which agent began work.
+    /// Records the agent that began work.
     pub(super) fn task_is_of(&mut self, id: &TaskId, agent: &AgentPath) {
         if let Some(task) = self.tasks.iter_mut().rfind(|task| task.info.id == *id) {
             task.path = agent.clone();
         }
     }
 
-    /// Whether work is running that agents below the main one began.
+    /// `true` if work is running that subagents began.
     pub(super) fn agents_have_tasks(&self) -> bool {
         self.tasks.iter().any(|task| !task.path.is_main())
     }
 
-    /// Reports the end of work that agents below here began: they are gone, and none of their work runs any more.
+    /// Reports the end of work that agents below `start` began: they are gone, and none of their work runs any more.
     pub(super) fn end_tasks_below(&mut self, start: &AgentPath, session_id: &str, out: &mut Vec<u8>) {
         let is_below = |task: &Alive| task.path.tool_uses().starts_with(start.tool_uses());
         while let Some(task) = self.tasks.iter().find(|task| is_below(task)) {
@@ -101,7 +101,7 @@ impl FrameMapper {
         }
     }
 
-    /// Whether an agent is running that this call left behind.
+    /// `true` if an agent is running that this call left behind.
     pub(super) fn left_behind(&self, call: &ToolUseId) -> bool {
         self.tasks.iter().any(|task| task.info.kind == TaskKind::LocalAgent && task.info.tool_use_id == *call)
     }

@@ -1,4 +1,4 @@
-//! The way of hooks, permissions and MCP servers to the host: through the pump, which writes each question into the one
+//! Requests of hooks, permissions and MCP servers to the host, through the pump, which writes each of them into the one
 //! stream of all frames.
 
 use super::frames::McpServerNews;
@@ -14,28 +14,28 @@ use windlass_conversation::{Asker, CallReference, Question};
 use windlass_tool::Ids;
 use windlass_types::{EntryId, JsonText};
 
-/// What the host may take to notice that a question was withdrawn by a run that
-/// was stopped. The question's task is dropped long before.
+/// Time for the host to notice that a request was withdrawn by a run that was stopped. The request's task is dropped
+/// long before.
 const WITHDRAWN: Duration = Duration::from_secs(2);
 
 /// A request to the pump.
 #[derive(Debug)]
 pub(crate) enum Message {
-    /// A question for the host, and the line of its request.
+    /// A request to the host, and its line.
     Question(Question, Vec<u8>, oneshot::Sender<Result<Answer, AskError>>),
     /// A receiver waits for a message of an in-process MCP server, under an id.
     Receive { server: String, receiver: String, message: oneshot::Sender<JsonText> },
-    /// A question is withdrawn, or a message is no longer waited for.
+    /// A request is withdrawn, or a message is no longer waited for.
     Dropped(String),
-    /// Messages of an in-process MCP server are wanted.
+    /// Messages of an in-process MCP server are requested.
     Listen(String),
-    /// Such a message did not reach its receiver.
+    /// A message of an in-process MCP server did not reach its receiver.
     Undelivered { server: String, message: JsonText },
-    /// The host is to read what has become of an MCP server.
+    /// A report about an MCP server for the host.
     McpServer(McpServerNews),
 }
 
-/// The way to the host. Cheap to clone.
+/// Sender of requests to the host. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Asking {
     pump: mpsc::UnboundedSender<Message>,
@@ -48,19 +48,19 @@ impl fmt::Debug for Asking {
     }
 }
 
-/// The asker of a question, and how long the host may take; `None` is for ever.
+/// Sender and time limit of a request; without a limit it waits for ever.
 #[derive(Debug)]
 pub(crate) struct Ask {
     pub(crate) asker: Asker,
-    /// The call whose frame comes before the question.
+    /// Call whose frame precedes the request.
     pub(crate) about: Option<CallReference>,
-    /// Whether a person is asked to permit something.
+    /// `true` for a permission request.
     pub(crate) is_permission: bool,
     pub(crate) limit: Option<Duration>,
 }
 
 impl Ask {
-    /// A question that is about no call, and has no limit.
+    /// A request that is about no call, and has no limit.
     pub(crate) fn of(asker: Asker) -> Self {
         Self { asker, about: None, is_permission: false, limit: None }
     }
@@ -75,9 +75,9 @@ impl Asking {
         EntryId::from_bits(self.ids.bits()).to_string()
     }
 
-    /// Asks the host and waits for its answer.
+    /// Sends a request to the host and waits for the answer.
     ///
-    /// Cancel safe: a question whose future is dropped is withdrawn.
+    /// Cancel safe: a request whose future is dropped is withdrawn.
     pub(crate) async fn ask(&self, ask: Ask, body: &impl Serialize) -> Result<Option<JsonText>, AskError> {
         let Ask { asker, about, is_permission, limit } = ask;
         let id = self.id();
@@ -97,20 +97,20 @@ impl Asking {
         };
         match &answered {
             Ok(_) => asked.id = None,
-            // The session stops this task; an answer before that would be a made-up one.
+            // The session stops this task; an answer before that would be an invented one.
             Err(AskError::Withdrawn) => tokio::time::sleep(WITHDRAWN).await,
             Err(_) => {}
         }
         answered?.map_err(AskError::Refused)
     }
 
-    /// Wants the messages that an in-process MCP server sends by itself.
+    /// Requests the unsolicited messages of an in-process MCP server.
     pub(crate) fn listen(&self, server: &str) {
-        // It fails when the server of the host has ended, and then no message comes.
+        // Fails when the server of the host has ended, and then no message comes.
         let _ = self.pump.send(Message::Listen(server.to_owned()));
     }
 
-    /// Waits for such a message; `None` when none will come any more. Cancel safe.
+    /// Waits for an unsolicited message; `None` when none will come any more. Cancel safe.
     pub(crate) async fn receive(&self, server: &str) -> Option<JsonText> {
         let (give, message) = oneshot::channel();
         let receiver = self.id();
@@ -123,18 +123,18 @@ impl Asking {
         received.ok()
     }
 
-    /// Has the host read what has become of an MCP server.
+    /// Reports the status of an MCP server to the host.
     pub(crate) fn report(&self, news: McpServerNews) {
         self.send(Message::McpServer(news));
     }
 
     fn send(&self, message: Message) {
-        // It fails when the asker is gone.
+        // Fails when the pump is gone.
         let _ = self.pump.send(message);
     }
 }
 
-/// A question that is taken back when it is dropped without an answer.
+/// A request that is withdrawn when it is dropped without an answer.
 struct Asked<'a> {
     asking: &'a Asking,
     id: Option<String>,
@@ -148,7 +148,7 @@ impl Drop for Asked<'_> {
     }
 }
 
-/// A wait for a message that gives the message back when it is dropped with it.
+/// A wait for a message that returns the message when it is dropped with it.
 struct Receiving<'a> {
     asking: &'a Asking,
     server: String,

@@ -1,24 +1,24 @@
-//! How a server ends.
+//! End of a server.
 
 use std::io;
 use windlass_conversation::OpenFailure;
 
-/// Why a server ended before its host was done.
+/// Reason why a server ended before its host was done.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerError {
-    /// The host sent a line that is not a message.
+    /// The host sent an invalid line.
     #[error("the input is not a message of the host protocol: {problem}: {start}")]
     Malformed {
-        /// What is wrong.
+        /// Problem with the line.
         problem: String,
-        /// How the line begins.
+        /// Beginning of the line.
         start: String,
     },
     /// The host sent a line that is too long.
     #[error("a line of the input is longer than {limit} bytes")]
     TooLong {
-        /// The limit.
+        /// Maximum number of bytes of a line.
         limit: usize,
     },
     /// The input failed.
@@ -35,12 +35,12 @@ pub enum ServerError {
     Session(#[from] windlass_runtime::SessionError),
 }
 
-/// How a server ended.
+/// End of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Served {
-    /// Whether the last result was an error.
+    /// `true` if the last result was an error.
     pub is_error: bool,
-    /// Whether an order to end came before the host was done.
+    /// `true` if a request to shut down came before the host was done.
     pub shut_down: bool,
 }

@@ -1,4 +1,4 @@
-//! Frames that are not about a run.
+//! Frames outside of runs.
 
 pub(crate) use crate::channel::frames::{Response, answer};
 
@@ -6,13 +6,13 @@ use serde::Serialize;
 use windlass_conversation::SlashCommand;
 use windlass_types::JsonText;
 
-/// A system frame that is not about a run: the state of the session, or its mode.
+/// A system frame outside of runs: the state of the session, or its mode.
 #[derive(Serialize)]
 pub(crate) struct StateChanged<'a> {
     #[serde(rename = "type")]
     pub(crate) kind: &'static str,
     pub(crate) subtype: &'static str,
-    /// `null`, where there is one.
+    /// `null`, if present.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) status: Option<()>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,17 +29,17 @@ pub(crate) struct StateChanged<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Lifecycle {
-    /// It waits for its turn.
+    /// The message waits for its turn.
     Queued,
-    /// It is being answered.
+    /// The message is being answered.
     Started,
-    /// It has its result.
+    /// The message has its result.
     Completed,
-    /// It has no turn.
+    /// The message gets no turn.
     Cancelled,
 }
 
-/// What has become of an MCP server.
+/// News about an MCP server.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct McpServerNews {
     pub(crate) name: String,
@@ -68,7 +68,7 @@ pub(crate) struct CommandLifecycle<'a> {
     pub(crate) session_id: &'a str,
 }
 
-/// A message of the host, given back when its turn begins.
+/// A message of the host, returned when its turn begins.
 #[derive(Serialize)]
 pub(crate) struct Replay<'a> {
     #[serde(rename = "type")]
@@ -105,7 +105,7 @@ pub(crate) struct TitleChanged<'a> {
     pub(crate) session_id: &'a str,
 }
 
-/// The commands are not those that `initialize` named.
+/// The commands differ from those in `initialize`.
 #[derive(Serialize)]
 pub(crate) struct CommandsChanged<'a> {
     #[serde(rename = "type")]

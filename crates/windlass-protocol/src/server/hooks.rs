@@ -19,15 +19,13 @@ use windlass_hooks::{HookTexts, hook_input, read_output};
 use windlass_types::text::clause;
 use windlass_types::{HookCall, HookEventName, HookOutcome, JsonText, ToolUseId};
 
-/// The hooks that the host registered, as one [`Hook`]: it asks the host over
-/// the control channel and returns the host's answer. Cheap to clone.
+/// Hooks that the host registered, as one [`Hook`]: it calls the host over the control channel and returns the host's
+/// answer. Cheap to clone.
 ///
-/// A hook of the host that fails has no opinion, with two exceptions that deny
-/// the call or block the prompt: `onFailure: "block"`, and a `PreToolUse` hook
-/// that did not answer in time or whose host is gone.
+/// A failing hook of the host has no opinion, with two exceptions that deny the call or block the prompt: `onFailure:
+/// "block"`, and a `PreToolUse` hook that did not answer in time or whose host is gone.
 ///
-/// A `PreToolUse` hook is asked behind the frame of the call, so only calls of the session that the server opened can be
-/// asked about.
+/// A `PreToolUse` hook is called after the frame of the call, so only for calls of the session that the server opened.
 #[derive(Clone)]
 pub struct HostHooks {
     asking: Asking,
@@ -61,7 +59,7 @@ impl Hook for HostHooks {
         self.table().0.iter().filter(|registered| !registered.callbacks.is_empty()).map(interest).collect()
     }
 
-    /// Each callback has a limit of its own, which the host sets.
+    /// Unlimited, because each callback has a limit of its own, which the host sets.
     fn time_limit(&self) -> Option<Duration> {
         Some(Duration::MAX)
     }
@@ -93,7 +91,7 @@ struct Callback<'a> {
 }
 
 impl HostHooks {
-    /// Asks a callback of the host about an occasion; once more without the output if that is too long.
+    /// Calls a callback of the host for an event; once more without the output if that is too long.
     async fn ask(&self, cx: &HookContext, call: &HookCall, registered: &Registered, callback: &str) -> HookOutcome {
         let answer = match self.send(cx, call, registered, callback).await {
             Err(AskError::TooLong) => match call.shortened() {
@@ -122,7 +120,7 @@ impl HostHooks {
         registered: &Registered,
         callback: &str,
     ) -> Result<Option<JsonText>, AskError> {
-        // For the session's own calls the mode that the host knows counts.
+        // For the session's own calls, the mode known to the host applies.
         let own = cx.permission_mode.filter(|_| cx.agent.is_some());
         let scene = self.scene.borrow().clone();
         let place = cx.clone().with_permission_mode(own.unwrap_or(scene.permission_mode));
@@ -134,7 +132,7 @@ impl HostHooks {
             tool_use_id: call.tool_use_id().map(ToolUseId::as_str),
         };
         let asker = match call.agent().or(cx.agent.as_ref()) {
-            // The run may be over, or stopped, when the host reads of it.
+            // The run may be over, or stopped, when the host reads about it.
             _ if call.event().is_observed() => Asker::None,
             Some(agent) => Asker::Agent(agent.id.clone()),
             None => Asker::Run,
@@ -150,10 +148,10 @@ impl HostHooks {
     }
 }
 
-/// The outcome of a hook that failed.
+/// Outcome of a hook that failed.
 fn failed(event: HookEventName, registered: &Registered, callback: &str, error: &AskError) -> HookOutcome {
     if *error == AskError::Withdrawn {
-        // The run is being stopped, and the call with it. If it is not, the call still has no leave.
+        // The run is being stopped, and the call with it. If it is not, the call still has no permission.
         return match event {
             HookEventName::PreToolUse => {
                 HookOutcome::refused(event, callback, format!("The hook {callback}: {}.", clause(&error.to_string())))
@@ -161,11 +159,11 @@ fn failed(event: HookEventName, registered: &Registered, callback: &str, error: 
             _ => HookOutcome::default(),
         };
     }
-    // A call does not run when its hooks could not be asked.
+    // A call does not run when its hooks could not be called.
     let unguarded = matches!(error, AskError::TimedOut(_) | AskError::Gone | AskError::TooLong);
     let closes = event.is_gating() && (registered.blocks || (unguarded && event.is_about_tools()));
     let mut outcome = match closes {
-        // What the host says of its own failure may hold secrets, and the model reads this.
+        // The host's text about its own failure may hold secrets, and the model reads this.
         true if matches!(error, AskError::Refused(_)) => {
             HookOutcome::refused(event, callback, format!("The hook {callback} failed."))
         }

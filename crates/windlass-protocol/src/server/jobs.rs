@@ -1,4 +1,4 @@
-//! Orders that take time and need no state of the pump.
+//! Control requests that take time and need no state of the pump.
 
 use super::machine::io::McpJob;
 use super::mcp::{McpControl, McpControlError, McpServersChanged};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use windlass_types::JsonText;
 
-/// Carries out an order that concerns MCP servers.
+/// Carries out a control request that concerns MCP servers.
 pub(super) async fn order_mcp(control: Arc<dyn McpControl>, job: McpJob) -> Result<Value, String> {
     let read = |json: JsonText| json.to::<Value>().map_err(|error| McpControlError::new(error.to_string()));
     let outcome = async move {

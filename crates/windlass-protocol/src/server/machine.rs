@@ -1,8 +1,8 @@
 //! The host server as a pure machine around a [`Conversation`]: lines of the host become inputs of the conversation, and
 //! its updates become frames.
 //!
-//! It has no async, no clock, no files and no locks, and the same inputs give the same outputs. One task, the pump,
-//! gives it its inputs one after another and carries out what it orders.
+//! The machine has no async, no clock, no files and no locks, and the same inputs give the same outputs. One task, the
+//! pump, passes it its inputs one after another and carries out its orders.
 
 mod answers;
 mod control;
@@ -40,7 +40,7 @@ use windlass_conversation::{
 use windlass_tool::Ids;
 use windlass_types::{EntryId, JsonText};
 
-/// The options of the host protocol that the machine reads.
+/// Options of the host protocol that the machine reads.
 #[derive(Debug)]
 pub(crate) struct Config {
     session_state: bool,
@@ -50,7 +50,7 @@ pub(crate) struct Config {
     api_key_source: String,
     has_mcp: bool,
     has_plugins: bool,
-    /// In-process MCP servers that the host's command line names.
+    /// In-process MCP servers from the host's command line.
     mcp_servers: Vec<String>,
     /// Agents that can be started before a session is open, except those that the host defines.
     agents: Vec<HostAgent>,
@@ -63,19 +63,19 @@ pub(crate) struct Machine {
     mapper: FrameMapper,
     ids: Arc<dyn Ids>,
     outputs: VecDeque<Output>,
-    /// Id that frames have.
+    /// Session id in frames.
     session_id: String,
     scene: Scene,
     initialize: Option<Initialize>,
-    /// Body of the `initialize` that the session being opened was given.
+    /// Body of the `initialize` for the session that is being opened.
     opened_with: Option<JsonText>,
     /// Facts and offer of the session that is just being taken over.
     opened: Option<(HostFacts, Option<PluginOffer>)>,
-    /// Settings that `get_settings` shows.
+    /// Settings for `get_settings`.
     settings: Option<JsonText>,
     /// Requests that the conversation answers: the subtype, and the value of an answer without content.
     requests: BTreeMap<String, (String, Option<Value>)>,
-    /// Lines of the questions that are open.
+    /// Lines of the open requests to the host.
     questions: BTreeMap<String, Vec<u8>>,
     jobs: PendingJobs,
     inboxes: Inboxes,
@@ -128,8 +128,7 @@ impl Machine {
         }
     }
 
-    /// Takes an input in. Its outputs are handed out by [`poll`](Self::poll), and have to be before the next input comes
-    /// in.
+    /// Handles an input. Its outputs are returned by [`poll`](Self::poll), and must be taken before the next input.
     pub(crate) fn handle(&mut self, input: Input) {
         match input {
             Input::Line(message) => self.host_line(message),
@@ -171,17 +170,17 @@ impl Machine {
         }
     }
 
-    /// The next output.
+    /// Next output.
     pub(crate) fn poll(&mut self) -> Option<Output> {
         self.outputs.pop_front()
     }
 
-    /// `true` while messages of the host are taken in.
+    /// `true` while messages of the host are accepted.
     pub(crate) fn reads_lines(&self) -> bool {
         self.conversation.takes_messages()
     }
 
-    /// `true` while events are taken in: not while the result of a run waits for a copy of the log.
+    /// `true` while events are accepted: not while the result of a run waits for a copy of the log.
     pub(crate) fn takes_events(&self) -> bool {
         self.conversation.takes_events()
     }
@@ -197,7 +196,7 @@ impl Machine {
         self.conversation.last_is_error()
     }
 
-    /// Gives the conversation an input, and translates its outputs.
+    /// Passes an input to the conversation, and translates its outputs.
     fn converse(&mut self, input: Turn) {
         self.conversation.handle(input);
         while let Some(output) = self.conversation.poll() {
@@ -208,8 +207,8 @@ impl Machine {
         }
     }
 
-    /// Ends the input: everything that the host asked for is finished. A host that can no longer write is asked for a
-    /// sign of life, for only writing shows that it is gone.
+    /// Ends the input: all requests of the host are finished. A host that can no longer write is sent keep-alives,
+    /// because only writing shows that it is gone.
     fn hung_up(&mut self) {
         if self.conversation.takes_messages() {
             self.order(Order::KeepAlive(KEEP_ALIVE));
@@ -250,12 +249,12 @@ impl Machine {
         EntryId::from_bits(self.ids.bits()).to_string()
     }
 
-    /// Gives hooks of the host the present state.
+    /// Passes the present state to hooks of the host.
     fn show_scene(&mut self) {
         self.order(Order::Scene(Box::new(self.scene.clone())));
     }
 
-    /// Hands a message of an in-process MCP server over.
+    /// Delivers a message of an in-process MCP server.
     fn deliver(&mut self, server: &str, next: Option<(String, JsonText)>) {
         if let Some((receiver, message)) = next {
             self.order(Order::Deliver { server: server.to_owned(), receiver, message });

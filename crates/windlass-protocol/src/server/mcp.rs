@@ -1,4 +1,4 @@
-//! MCP servers: those of the host, and what the host may order of all of them.
+//! MCP servers: those of the host, and its control requests about all of them.
 
 mod control;
 mod host;

@@ -1,4 +1,4 @@
-//! A copy of the session's log for the host, line by line.
+//! Copy of the session's log for the host, line by line.
 
 mod agent;
 mod batch;
@@ -12,26 +12,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// Longest line that hosts read by default, in bytes.
+/// Maximum length of lines that hosts read by default, in bytes.
 const LONGEST_LINE: usize = 1024 * 1024 - 1;
 
-/// Hands the host every line of the session's log, and of those of its agents,
-/// once it is durable: in order, none twice, and those of a run before its
-/// result. Cheap to clone.
+/// Sends the host every line of the session's log, and of those of its agents, once it is durable: in order, none
+/// twice, and those of a run before its result. Cheap to clone.
 ///
-/// What is kept beside the log of an agent comes before its first line, as an
-/// `agent_metadata` entry.
+/// Metadata beside the log of an agent precede its first line, as an `agent_metadata` entry.
 ///
-/// The log itself is the queue: lines are read from the file when there is room
-/// for them, so a host that does not read costs no memory, and the
-/// writer never waits for it.
+/// The log itself is the queue: lines are read from the file when there is space for them, so a host that does not read
+/// costs no memory, and the writer never waits for it.
 ///
-/// Checksum lines are left out: they are about bytes, which other stores do not
-/// keep. A line that is too long for the host is reported as lost
-/// (`system/session_writes_lost`) and stays in the log.
+/// Checksum lines are left out: they are about bytes, which other stores do not keep. A line that is too long for the
+/// host is reported as lost (`system/session_writes_lost`) and stays in the log.
 #[derive(Debug, Clone)]
 pub struct Mirror {
-    /// How far each log is durable. Logs are only added.
+    /// Durable length of each log. Logs only grow.
     logs: watch::Sender<Vec<Noted>>,
     longest: usize,
 }
@@ -40,7 +36,7 @@ pub struct Mirror {
 #[derive(Debug)]
 struct Noted {
     path: Arc<PathBuf>,
-    /// How many bytes the host had when it was opened.
+    /// Number of bytes that the host already had when it was opened.
     start: u64,
     durable: u64,
 }
@@ -57,13 +53,12 @@ impl Mirror {
         Self::with_longest_line(LONGEST_LINE)
     }
 
-    /// A mirror for a host that reads lines of up to so many bytes.
+    /// A mirror for a host that reads lines of up to `bytes` bytes.
     pub fn with_longest_line(bytes: usize) -> Self {
         Self { logs: watch::Sender::default(), longest: bytes }
     }
 
-    /// A log is about to be written that holds this many bytes, which the host
-    /// has already. Waits for no reader.
+    /// Registers a log that is about to be written. The host already has its first `len` bytes. Waits for no reader.
     pub fn opened(&self, path: &Path, len: u64) {
         self.logs.send_if_modified(|logs| {
             if !logs.iter().any(|log| **log.path == *path) {
@@ -73,8 +68,7 @@ impl Mirror {
         });
     }
 
-    /// The first `len` bytes of a log are durable. Waits for no reader. A log that was
-    /// not opened before does not count.
+    /// Records that the first `len` bytes of a log are durable. Waits for no reader. An unregistered log is ignored.
     pub fn written(&self, path: &Path, len: u64) {
         self.logs.send_if_modified(|logs| match logs.iter_mut().find(|log| **log.path == *path) {
             Some(log) => {

@@ -1,4 +1,4 @@
-//! The options of a server.
+//! Options of a server.
 
 use super::mcp::McpControl;
 use super::mirror::Mirror;
@@ -11,37 +11,37 @@ use windlass_runtime::SystemIds;
 use windlass_tool::Ids;
 use windlass_types::{Effort, ModelInfo, PermissionMode};
 
-/// The options of a server, as the host's command line sets them.
+/// Options of a server, as the host's command line sets them.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ServerOptions {
-    /// How frames are written.
+    /// Options of frames.
     pub frames: FrameOptions,
-    /// What the host may answer and switch.
+    /// Permissions of the host.
     pub permissions: PermissionOptions,
-    /// What is reported to the host beside the conversation.
+    /// Additional reports to the host.
     pub reports: ReportOptions,
-    /// The models to offer.
+    /// Models to offer.
     pub models: Vec<HostModel>,
-    /// The names of the output styles that settings can choose. Default: `default` alone.
+    /// Names of the output styles that settings can choose. Default: `default` alone.
     pub output_styles: Vec<String>,
     /// Slash commands.
     pub commands: CommandOptions,
     /// MCP servers.
     pub mcp: McpSetup,
-    /// The plugins. Default: there are none, and orders that concern them are not supported.
+    /// Plugins. Default: there are none, and control requests about them are not supported.
     pub plugins: Option<Arc<dyn PluginControl>>,
-    /// The agents that the model can start, beside those that the host and plugins define. Default: none, and there
-    /// is no tool to start agents with.
+    /// Agents that the model can start, beside those of the host and of plugins. Default: none, and there is no tool to
+    /// start agents.
     pub agents: Vec<HostAgent>,
-    /// The session that is resumed, for frames before it is open.
+    /// Id of the session that is resumed, for frames before it is open.
     pub session_id: Option<String>,
-    /// Most bytes of a line of the host. Default: 64 MiB.
+    /// Maximum number of bytes of a line of the host. Default: 64 MiB.
     pub max_line: usize,
-    /// How long background work is waited for when the input has ended, with the runs that begin when it ends;
-    /// `None` means as long as it takes. Then it is stopped. Default: ten minutes.
+    /// Time limit for background work after the end of the input, with the runs that begin when it ends; `None` means
+    /// no limit. Then the work is stopped. Default: ten minutes.
     pub background_wait: Option<Duration>,
-    /// Random ids. Default: from the operating system.
+    /// Source of random ids. Default: the operating system.
     pub ids: Arc<dyn Ids>,
 }
 
@@ -49,22 +49,22 @@ pub struct ServerOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HostModel {
-    /// The name that a host orders it by.
+    /// Name by which a host requests it.
     pub name: String,
     /// Purpose of the model, in a line.
     pub description: String,
-    /// The id that the name stands for, if it is known.
+    /// Id of the model, if known.
     pub id: Option<String>,
-    /// The efforts that it can be asked for; empty if it has no such setting.
+    /// Supported efforts; empty if it has no such setting.
     pub efforts: Vec<Effort>,
-    /// `true` if it can decide itself how much to reason.
+    /// `true` if the model can decide itself how much to think.
     pub adaptive_thinking: bool,
     /// `true` if sessions with it may be in the mode `auto`.
     pub auto_mode: bool,
 }
 
 impl HostModel {
-    /// A model of which no more is known than its name.
+    /// Creates a model with a name and no other facts.
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -76,7 +76,7 @@ impl HostModel {
         }
     }
 
-    /// Sets the id that the name stands for, and the abilities of that model.
+    /// Sets the id of the model, and its abilities.
     #[must_use]
     pub fn with_info(mut self, id: impl Into<String>, info: &ModelInfo) -> Self {
         self.id = Some(id.into());
@@ -85,7 +85,7 @@ impl HostModel {
         self
     }
 
-    /// Sets whether sessions with it may be in the mode `auto`. Default: no.
+    /// Permits the mode `auto` in sessions with the model. Default: `false`.
     #[must_use]
     pub fn with_auto_mode(mut self, on: bool) -> Self {
         self.auto_mode = on;
@@ -93,29 +93,29 @@ impl HostModel {
     }
 }
 
-/// What the host may answer and switch.
+/// Permissions of the host.
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct PermissionOptions {
-    /// Whether the host answers questions about tool calls. Default: no.
+    /// `true` if the host answers permission requests. Default: `false`.
     pub prompts: bool,
-    /// The mode that sessions begin in. Default: `default`.
+    /// Initial permission mode of sessions. Default: `default`.
     pub mode: PermissionMode,
-    /// Whether the host may switch to `bypassPermissions`. Default: no.
+    /// `true` if the host may switch to `bypassPermissions`. Default: `false`.
     pub bypass_allowed: bool,
-    /// Whether the host must not switch to `auto`. Default: it may.
+    /// `true` if the host must not switch to `auto`. Default: `false`.
     pub auto_forbidden: bool,
 }
 
-/// What is reported to the host beside the conversation.
+/// Additional reports to the host.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ReportOptions {
-    /// Whether the host is informed when the session is busy or idle. Default: no.
+    /// Reports to the host when the session is busy or idle. Default: `false`.
     pub session_state: bool,
-    /// Whether the host gets each of its messages back when its turn begins. Default: no.
+    /// Returns each of the host's messages when its turn begins. Default: `false`.
     pub replay_user_messages: bool,
-    /// Gives the host the lines of the session's log, if it wants them. Default: no.
+    /// Mirror that sends the host the lines of the session's log. Default: none.
     pub mirror: Option<Mirror>,
 }
 
@@ -123,9 +123,9 @@ pub struct ReportOptions {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct CommandOptions {
-    /// Whether a prompt that begins with a slash may be a command. Default: yes.
+    /// `true` if a prompt that begins with a slash may be a command. Default: `true`.
     pub enabled: bool,
-    /// Those that sessions will bring, beside those of the server itself: they are listed before a session is open.
+    /// Commands that sessions will add to those of the server itself: they are listed before a session is open.
     pub known: Vec<SlashCommand>,
 }
 
@@ -135,13 +135,13 @@ impl Default for CommandOptions {
     }
 }
 
-/// The MCP servers of sessions.
+/// MCP servers of sessions.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct McpSetup {
-    /// The port to them. Default: none, and the host's in-process servers are not used.
+    /// Port to the servers. Default: none, and the host's in-process servers are not used.
     pub control: Option<Arc<dyn McpControl>>,
-    /// In-process servers that the host's command line names.
+    /// In-process servers from the host's command line.
     pub named: Vec<String>,
 }
 

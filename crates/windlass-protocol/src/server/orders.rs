@@ -1,4 +1,4 @@
-//! Carries out what the machine orders.
+//! Execution of the machine's orders.
 
 use super::asking::{Asking, Message};
 use super::hooks::HostHooks;
@@ -28,15 +28,15 @@ pub(super) struct Orders {
     options: ServerOptions,
     /// Sessions of the conversation.
     pub(super) sessions: SessionDriver,
-    /// Work that takes time. The outcomes are inputs.
+    /// Running jobs. The outcomes are inputs.
     pub(super) jobs: JoinSet<Input>,
-    /// Timer of the next sign of life.
+    /// Timer of the next keep-alive.
     pub(super) keep_alive: Option<Pin<Box<Sleep>>>,
     pub(super) copying: Option<Copying>,
-    /// The tasks that wait for answers and messages of the host.
+    /// Tasks that wait for answers and messages of the host.
     waiting: Waiting,
     callbacks: Callbacks,
-    /// Inputs that are to be handed to the machine first.
+    /// Inputs that are passed to the machine first.
     pub(super) inputs: VecDeque<Input>,
 }
 
@@ -46,7 +46,7 @@ struct Waiting {
     messages: HashMap<String, oneshot::Sender<JsonText>>,
 }
 
-/// What the hooks and permissions of sessions are made from.
+/// Parts of the hooks and permissions of sessions.
 struct Callbacks {
     scene: watch::Sender<Scene>,
     asking: Asking,
@@ -72,7 +72,7 @@ impl Orders {
         }
     }
 
-    /// What a session is opened with.
+    /// Setup for opening a session.
     pub(super) fn setup(&self, opening: Opening) -> HostSetup {
         let Opening { settings, initialize } = opening;
         let Callbacks { scene, asking } = &self.callbacks;
@@ -81,7 +81,7 @@ impl Orders {
         HostSetup { initialize, settings, hooks, permissions }
     }
 
-    /// Takes over a session that is open.
+    /// Takes over an open session.
     pub(super) fn opened(&mut self, opened: Result<Opened, OpenFailure>) -> (Input, Option<OpenFailure>) {
         let Opened { session, facts } = match opened {
             Ok(opened) => opened,
@@ -92,7 +92,7 @@ impl Orders {
         (Input::Opened(opened, Box::new(facts), offer), None)
     }
 
-    /// What `system/init` lists besides the session.
+    /// Lists in `system/init` beside the session.
     pub(super) fn listed(&self) -> Input {
         let plugins = self.options.plugins.as_ref().map(|plugins| plugins.listing());
         Input::Listed(self.servers(), plugins.unwrap_or_default())
@@ -102,7 +102,7 @@ impl Orders {
         self.options.mcp.control.as_ref().map(|control| control.status()).unwrap_or_default()
     }
 
-    /// Takes the requests of hooks, permissions and MCP servers to the host.
+    /// Handles the requests of hooks, permissions and MCP servers to the host.
     pub(super) fn message(&mut self, message: Message) -> Input {
         match message {
             Message::Question(question, line, answer) => {
@@ -124,7 +124,7 @@ impl Orders {
         }
     }
 
-    /// Carries out an order that concerns no opening and no end.
+    /// Carries out an order other than opening and ending.
     pub(super) fn carry_out(&mut self, order: Order) {
         match order {
             Order::Conversation(order) => self.converse(order),
@@ -144,7 +144,7 @@ impl Orders {
             }
             Order::Answer(id, answer) => {
                 if let Some(waiting) = self.waiting.answers.remove(&id) {
-                    // It fails only when the asker is gone.
+                    // Fails only when the requester is gone.
                     let _ = waiting.send(answer);
                 }
             }
@@ -201,7 +201,7 @@ impl Orders {
             return self.done(ticket, Outcome::Reloaded(Err("there are no plugins".to_owned())));
         };
         self.spawn(ticket, async move {
-            // It reads files.
+            // Blocking, because this reads files.
             let reloaded = tokio::task::spawn_blocking(move || {
                 let reloaded = plugins.reload(&order)?;
                 let servers = mcp.map(|control| control.status()).unwrap_or_default();
@@ -215,7 +215,7 @@ impl Orders {
         let Initialization { plugins: named, servers, in_process } = what;
         let (plugins, mcp) = (self.options.plugins.clone(), self.options.mcp.control.clone());
         let then = move |launched: Option<bool>, offer| {
-            // Servers of the host count for more than those that files define, which begin with the announcement.
+            // Servers of the host precede those that files define, which begin with the announcement.
             let taken = servers.map(|servers| mcp.as_ref().is_some_and(|control| control.configure(&servers)));
             if let Some(control) = &mcp {
                 control.announce(&in_process);
@@ -224,7 +224,7 @@ impl Orders {
         };
         match (named, plugins) {
             (Some(named), Some(plugins)) => self.spawn(ticket, async move {
-                // It reads files.
+                // Blocking, because this reads files.
                 let launched = tokio::task::spawn_blocking(move || (plugins.launch(&named), plugins.offer()));
                 let (launched, offer) = launched.await.map_or((false, None), |(done, offer)| (done, Some(offer)));
                 then(Some(launched), offer)

@@ -1,4 +1,4 @@
-//! The one way out: lines in their order, as the host reads them.
+//! Output to the host: lines in their order.
 
 use std::io;
 use std::pin::Pin;
@@ -9,23 +9,23 @@ use tokio::io::AsyncWrite;
 #[derive(Debug, Default)]
 pub(super) struct Outgoing {
     bytes: Vec<u8>,
-    /// How many of them are written.
+    /// Number of written bytes.
     written: usize,
     is_flushed: bool,
 }
 
 impl Outgoing {
-    /// How many bytes wait.
+    /// Number of waiting bytes.
     pub(super) fn len(&self) -> usize {
         self.bytes.len().saturating_sub(self.written)
     }
 
-    /// Whether all lines are written.
+    /// `true` if all lines are written.
     pub(super) fn is_done(&self) -> bool {
         self.len() == 0 && self.is_flushed
     }
 
-    /// Adds lines behind those that wait.
+    /// Adds lines after the waiting ones.
     pub(super) fn push(&mut self, lines: Vec<u8>) {
         self.is_flushed = false;
         if self.len() == 0 {
@@ -39,7 +39,7 @@ impl Outgoing {
         self.bytes.extend_from_slice(&lines);
     }
 
-    /// Writes what can be written now, and flushes when no frame waits. Ready when it made progress.
+    /// Writes as much as possible now, and flushes when no frame waits. Ready when it made progress.
     ///
     /// # Errors
     /// The reader is gone.

@@ -1,4 +1,4 @@
-//! Questions about tool calls, put to the host.
+//! Permission requests to the host.
 
 use super::asking::{Ask, Asking};
 use crate::channel::requests::AskError;
@@ -11,11 +11,11 @@ use windlass_permission::{CanUseTool, read_permission_answer};
 use windlass_types::text::clause;
 use windlass_types::{JsonText, PermissionAnswer, PermissionRequest, PermissionUpdate};
 
-/// The host as the one who answers questions about tool calls. Cheap to clone.
+/// The host as the one who answers permission requests. Cheap to clone.
 ///
-/// An error, an answer that is not understood and a host that is gone deny.
+/// An error, an unreadable answer or a missing host deny.
 ///
-/// The host is asked behind the frame of the call, so only calls of the session that the server opened can be asked about.
+/// The request follows the frame of the call, so only calls of the session that the server opened can be asked about.
 #[derive(Debug, Clone)]
 pub struct HostPermissions(Asking);
 
@@ -36,27 +36,27 @@ struct Question<'a> {
     reason: Reason<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     agent_id: Option<&'a str>,
-    /// Whether an answer holds for this call alone.
+    /// `true` if an answer applies to this call alone.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     suppress_always_allow_rule: bool,
-    /// What an answer of another process needs, in a run that waits for answers.
+    /// Data that another process needs to answer, in a run that waits for answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     windlass_question: Option<Waiting<'a>>,
-    /// What kind of call it is.
+    /// Kind of the call.
     windlass_group: &'static str,
-    /// What the call would change in files.
+    /// File changes that the call would make.
     #[serde(skip_serializing_if = "Option::is_none")]
     windlass_preview: Option<Edit<'a>>,
 }
 
-/// A question that another process can answer, too.
+/// A request that another process can answer, too.
 #[derive(Serialize)]
 struct Waiting<'a> {
     id: &'a str,
     token: &'a str,
 }
 
-/// The call that is asked about.
+/// Call in question.
 #[derive(Serialize)]
 struct Call<'a> {
     tool_name: &'a str,
@@ -67,7 +67,7 @@ struct Call<'a> {
     description: &'a str,
 }
 
-/// Why it is asked about.
+/// Reason of the request.
 #[derive(Serialize)]
 struct Reason<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,7 +127,7 @@ impl CanUseTool for HostPermissions {
         let agent = request.identity.as_ref().map(|agent| agent.id.clone());
         let ask = || Ask {
             asker: agent.clone().map_or(Asker::Run, Asker::Agent),
-            // A question that is no call's own has no frame before it.
+            // A request that is not a call's own has no frame before it.
             about: (request.id.as_str() != request.tool_use_id.as_str())
                 .then(|| CallReference::of(request.identity.as_ref(), &request.tool_use_id)),
             is_permission: true,
@@ -148,8 +148,7 @@ impl CanUseTool for HostPermissions {
     }
 }
 
-/// Reads the answer to a question about a call with this input. An answer that is
-/// not understood is a deny.
+/// Parses the answer to a request about a call with this input. An unreadable answer is a deny.
 pub(crate) fn read(input: &JsonText, answer: Option<&JsonText>) -> PermissionAnswer {
     let read = answer.ok_or_else(|| "it is not an object".to_owned());
     match read.and_then(|answer| read_permission_answer(input, answer)) {

@@ -1,4 +1,4 @@
-//! Plugins: what hosts see of them, and what they may order.
+//! Plugins: reports to hosts, and their control requests.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -7,22 +7,22 @@ use std::path::PathBuf;
 use windlass_conversation::SlashCommand;
 use windlass_types::JsonText;
 
-/// Most plugins that the host may name at once.
+/// Maximum number of plugins that the host may name at once.
 const MOST: usize = 64;
 
-/// The plugins of a host's sessions.
+/// Plugins of a host's sessions.
 pub trait PluginControl: fmt::Debug + Send + Sync + 'static {
-    /// Their entries in `system/init`.
+    /// Returns the entries of plugins in `system/init`.
     fn listing(&self) -> PluginListing;
 
-    /// The commands and agents that a session is offered with them now.
+    /// Returns the commands and agents that a session is offered with the present plugins.
     fn offer(&self) -> PluginOffer;
 
-    /// The host names these plugins with `initialize` instead of on its command line. Whether each of them is loaded.
-    /// May be called again.
+    /// Loads the plugins that the host names with `initialize` instead of on its command line. Returns `true` if all of
+    /// them are loaded. May be called again.
     fn launch(&self, plugins: &[PluginSource]) -> bool;
 
-    /// Loads all plugins again, and `order.add` with them.
+    /// Loads all plugins again, and adds `order.add`.
     ///
     /// # Errors
     /// No plugin was changed; the reason is for the host.
@@ -33,80 +33,81 @@ pub trait PluginControl: fmt::Debug + Send + Sync + 'static {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PluginSource {
-    /// The directory.
+    /// Path of the directory.
     pub path: PathBuf,
-    /// Whether the host connects its MCP servers itself.
+    /// `true` if the host connects its MCP servers itself.
     pub skip_mcp: bool,
 }
 
-/// An order to load plugins again.
+/// A control request to load plugins again.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct PluginReload {
-    /// Plugins that join; absolute paths.
+    /// Plugins to add; absolute paths.
     pub add: Vec<PluginSource>,
-    /// Whether no plugin is to change if the model would be offered other tools: if MCP servers came or went, or if
-    /// agents of the open session changed. The provider then reads the conversation anew instead of from its cache.
+    /// `true` if no plugin is to change if the tools offered to the model would change: if MCP servers were added or
+    /// removed, or if agents of the open session changed. The provider then reads the conversation anew instead of from
+    /// its cache.
     pub hold: bool,
 }
 
-/// What an order to load plugins again did.
+/// Outcome of loading plugins again.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct PluginsReloaded {
-    /// The servers that came or would have come.
+    /// Servers that were or would have been added.
     pub servers_added: Vec<String>,
-    /// The servers that went or would have gone.
+    /// Servers that were or would have been removed.
     pub servers_removed: Vec<String>,
-    /// The agents of the open session that changed or would have changed: new ones, others, and those that are gone.
+    /// Agents of the open session that changed or would have changed: new, changed and removed ones.
     pub agents_changed: Vec<String>,
-    /// The agents that the open session has now, if it is open and may have any, and if nothing was held.
+    /// Present agents of the open session, if it is open and may have any, and if nothing was held.
     pub agents: Option<Vec<HostAgent>>,
-    /// Whether the change was held back because of them.
+    /// `true` if the change was held because of them.
     pub held: bool,
 }
 
-/// A plugin, as hosts see it.
+/// A plugin for hosts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HostPlugin {
-    /// Its name.
+    /// Name of the plugin.
     pub name: String,
-    /// Its directory.
+    /// Directory of the plugin.
     pub path: String,
-    /// Where it comes from: `NAME@inline` for a directory that was named.
+    /// Source of the plugin: `NAME@inline` for a directory that was named.
     pub source: String,
-    /// Its version, if its manifest names one.
+    /// Version of the plugin, if its manifest names one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
 }
 
 impl HostPlugin {
-    /// A plugin of a directory that was named.
+    /// Creates a plugin of a named directory.
     pub fn new(name: impl Into<String>, path: impl Into<String>, version: Option<String>) -> Self {
         let name = name.into();
         Self { source: format!("{name}@inline"), name, path: path.into(), version }
     }
 }
 
-/// A part of a plugin that is not used.
+/// An unused part of a plugin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HostPluginError {
-    /// The plugin, or `inline[N]`.
+    /// Name of the plugin, or `inline[N]`.
     pub plugin: String,
-    /// The kind of the problem, such as `path-not-found`.
+    /// Kind of the problem, such as `path-not-found`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The problem, for people.
+    /// Text of the problem, for people.
     pub message: String,
-    /// The directory, if the plugin was not loaded at all.
+    /// Directory, if the plugin was not loaded at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
 }
 
 impl HostPluginError {
-    /// A part of a plugin that is not used.
+    /// Creates an error for an unused part of a plugin.
     pub fn new(
         plugin: impl Into<String>,
         kind: impl Into<String>,
@@ -121,54 +122,54 @@ impl HostPluginError {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct PluginListing {
-    /// Those that were loaded.
+    /// Loaded plugins.
     pub plugins: Vec<HostPlugin>,
-    /// What is not used.
+    /// Errors of unused parts.
     pub errors: Vec<HostPluginError>,
 }
 
 impl PluginListing {
-    /// Plugins, and what is not used of them.
+    /// Creates a listing of plugins and their errors.
     #[must_use]
     pub fn new(plugins: Vec<HostPlugin>, errors: Vec<HostPluginError>) -> Self {
         Self { plugins, errors }
     }
 }
 
-/// What a session offers with its plugins.
+/// Offer of a session with its plugins.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct PluginOffer {
-    /// All slash commands but those of the server itself.
+    /// All slash commands except those of the server itself.
     pub commands: Vec<SlashCommand>,
-    /// All agents but those that the host defines: they take the place of
+    /// All agents except those that the host defines: they replace
     /// [`ServerOptions::agents`](super::ServerOptions::agents).
     pub agents: Vec<HostAgent>,
 }
 
 impl PluginOffer {
-    /// Commands and agents.
+    /// Creates an offer of commands and agents.
     #[must_use]
     pub fn new(commands: Vec<SlashCommand>, agents: Vec<HostAgent>) -> Self {
         Self { commands, agents }
     }
 }
 
-/// An agent, as hosts see it.
+/// An agent for hosts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HostAgent {
-    /// Its name.
+    /// Name of the agent.
     pub name: String,
-    /// When it is used.
+    /// Description of its use.
     pub description: String,
-    /// Its model, if it wants one.
+    /// Model of the agent, if it names one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
 }
 
 impl HostAgent {
-    /// An agent.
+    /// Creates an agent.
     pub fn new(name: impl Into<String>, description: impl Into<String>, model: Option<String>) -> Self {
         Self { name: name.into(), description: description.into(), model }
     }
@@ -185,10 +186,10 @@ struct Entry {
     skip_mcp_discovery: Option<bool>,
 }
 
-/// The plugins under a name, if the host names any.
+/// Plugins under a field name, if the host names any.
 ///
 /// # Errors
-/// They cannot be read, or there are too many.
+/// The list cannot be read, or there are too many.
 pub(crate) fn sources(body: &JsonText, name: &str) -> Result<Option<Vec<PluginSource>>, String> {
     let fields: BTreeMap<String, JsonText> = body.to().map_err(|error| error.to_string())?;
     let Some(list) = fields.get(name).filter(|list| list.as_str() != "null") else { return Ok(None) };

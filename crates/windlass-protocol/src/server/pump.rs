@@ -1,5 +1,5 @@
-//! The one task of a server: gives the machine its inputs, in the order in which they come, carries out what the
-//! machine orders, and writes its frames.
+//! The one task of a server: passes the machine its inputs, in the order of their arrival, carries out its orders, and
+//! writes its frames.
 
 use super::asking::Message;
 use super::error::{Served, ServerError};
@@ -21,18 +21,18 @@ use tokio::sync::mpsc;
 use tokio::time::{Sleep, sleep};
 use windlass_conversation::{Input as Turn, OpenFailure, Order as ConversationOrder};
 
-/// How long closing may take after an order to end.
+/// Time limit of closing after a request to shut down.
 const LAST_WORDS: Duration = Duration::from_secs(4);
-/// Longest silence of the log of a session that is closed early.
+/// Maximum silence of the log of a session that is closed early.
 const LOG_PATIENCE: Duration = Duration::from_secs(3);
-/// How many bytes wait for the host at most before events wait, too.
+/// Maximum number of bytes that wait for the host before events wait, too.
 const ROOM: usize = 4 * 1024 * 1024;
-/// How many wait at most before messages of the host are not read any more. Orders of a host that does not read are
-/// carried out, as long as their answers have room.
+/// Maximum number of bytes that wait before messages of the host are not read any more. Control requests of a host that
+/// does not read are carried out, as long as their answers have space.
 const ROOM_FOR_ANSWERS: usize = ROOM + 1024 * 1024;
-/// From how many bytes on they are written before all other work.
+/// Number of waiting bytes from which writing precedes all other work.
 const MANY: usize = 64 * 1024;
-/// How many events are taken before other inputs are looked at.
+/// Maximum number of events in a row before other inputs are checked.
 const MOST_EVENTS: u32 = 64;
 
 /// The task of one server.
@@ -46,41 +46,41 @@ pub(super) struct Pump<'a, F, O, R, W> {
     machine: Machine,
     orders: Orders,
     end: Ending,
-    /// How many events were taken in a row.
+    /// Number of events taken in a row.
     in_a_row: u32,
 }
 
-/// How serving ends.
+/// State of the end of serving.
 #[derive(Default)]
 struct Ending {
-    /// Why the session could not be opened.
+    /// Reason why the session could not be opened.
     failure: Option<OpenFailure>,
-    /// Whether `shutdown` is ready.
+    /// `true` if `shutdown` is ready.
     is_requested: bool,
-    /// Set when closing has begun: whether by an order, or why it ends early.
+    /// Set when closing has begun: `Ok(true)` for a request to shut down, or the error that ends it early.
     began: Option<Result<bool, ServerError>>,
-    /// When closing is over at the latest.
+    /// Latest end of closing.
     deadline: Option<Pin<Box<Sleep>>>,
-    /// When logs that have not answered are given up.
+    /// Time at which unanswered logs are given up.
     patience: Option<Pin<Box<Sleep>>>,
-    /// Whether an order to end came while it closed, and it could not close in time.
+    /// `true` if a request to shut down came while it closed, and it could not close in time.
     is_interrupted: bool,
-    /// Whether all sessions are closed and all frames are written.
+    /// `true` if all sessions are closed and all frames are written.
     is_closed: bool,
-    /// Why no frame can be written any more.
+    /// Reason why no frame can be written any more.
     lost: Option<io::Error>,
 }
 
-/// What the pump has waited for.
+/// Result of the pump's wait.
 enum Happened {
     Input(Input),
     /// A message of the host cannot be read.
     Unreadable(ServerError),
-    /// The session was opened, or not.
+    /// The session was opened, or failed to open.
     Opened(Box<Result<Opened, OpenFailure>>),
-    /// The order to end has come.
+    /// A request to shut down has come.
     ShutDown,
-    /// Logs that have not answered are given up: closing shall not be too late for what that ends with.
+    /// Unanswered logs are given up, so that closing is in time for the resulting frames.
     Impatient,
     /// Closing takes too long.
     TooLate,
@@ -132,7 +132,7 @@ where
         }
     }
 
-    /// Whether all frames are written, or the reader is gone.
+    /// `true` if all frames are written, or the reader is gone.
     fn is_over(&self) -> bool {
         let is_written = self.outgoing.is_done() || self.end.lost.is_some();
         self.end.is_interrupted || (self.end.is_closed && is_written)
@@ -280,7 +280,7 @@ where
         self.outgoing.poll_write(Pin::new(&mut self.output), cx)
     }
 
-    /// The next event of a session. When there is none, the input that waited for that.
+    /// Next event of a session. When there is none, the input that waited for that.
     fn poll_events(&mut self, cx: &mut Context<'_>) -> Poll<Input> {
         if !self.machine.takes_events() || self.outgoing.len() >= ROOM {
             return Poll::Pending;

@@ -1,10 +1,10 @@
-//! What is known of the session beside its events.
+//! State of the session beside its events.
 
 use super::hooks::table::HookTable;
 use std::path::PathBuf;
 use windlass_types::PermissionMode;
 
-/// What hooks of the host listen to, and what they read of the session.
+/// Registered hooks of the host, and the session state that they read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scene {
     pub(crate) hooks: HookTable,

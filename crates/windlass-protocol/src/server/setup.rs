@@ -1,4 +1,4 @@
-//! What a host wants of a session, and the session it gets.
+//! Setup of a session for a host, and the opened session.
 
 use super::hooks::HostHooks;
 use super::hooks::table::HookConfig;
@@ -9,22 +9,22 @@ use serde::Deserialize;
 use windlass_conversation::{OpenSession, SessionSettings};
 use windlass_types::{JsonError, JsonText};
 
-/// Separates the part of a system prompt that all sessions share from the rest.
+/// Separator of the part of a system prompt that all sessions share from the rest.
 const BOUNDARY: &str = "__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__";
 
 /// The host's `initialize` request.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Initialize {
-    /// The system prompt instead of the preset; empty means none. Absent if the host names none.
+    /// System prompt instead of the preset; empty for none. Absent if the host names none.
     pub system_prompt: Option<String>,
-    /// A text behind the system prompt.
+    /// Text appended to the system prompt.
     pub append_system_prompt: Option<String>,
-    /// The JSON Schema that the output of each run must fit, if there is one.
+    /// JSON Schema that the output of each run must fit, if there is one.
     pub json_schema: Option<JsonText>,
-    /// The in-process MCP servers of the host.
+    /// In-process MCP servers of the host.
     pub sdk_mcp_servers: Vec<String>,
-    /// The whole request as it came, with all fields that are not understood.
+    /// Whole request, unchanged, with all unknown fields.
     pub body: JsonText,
     pub(crate) hooks: Option<HookConfig>,
 }
@@ -72,18 +72,18 @@ impl Initialize {
     }
 }
 
-/// The host's settings before its first prompt: a session is opened with them.
+/// Settings of the host before its first prompt: a session is opened with them.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HostSetup {
-    /// Its `initialize` request, if it made one.
+    /// `initialize` request, if the host made one.
     pub initialize: Option<Initialize>,
-    /// Settings that it asked for. A fresh session has an id of its own, even if the command line resumes one: the host
+    /// Requested settings. A fresh session has an id of its own, even if the command line resumes one, because the host
     /// cleared the one before.
     pub settings: SessionSettings,
-    /// Its hooks. To be registered even when there are none yet.
+    /// Hooks of the host. To be registered even when there are none yet.
     pub hooks: HostHooks,
-    /// It answers questions about tool calls, if it does.
+    /// Answers permission requests through the host, if it supports that.
     pub permissions: Option<HostPermissions>,
 }
 
@@ -113,7 +113,7 @@ impl Opened {
         self
     }
 
-    /// Sets the output style of the session, if it is another one than [`FrameOptions::output_style`].
+    /// Sets the output style of the session, if it differs from [`FrameOptions::output_style`].
     ///
     /// [`FrameOptions::output_style`]: crate::FrameOptions::output_style
     #[must_use]
@@ -122,7 +122,7 @@ impl Opened {
         self
     }
 
-    /// Sets the settings that are shown: the answer to `get_settings`, an object.
+    /// Sets the displayed settings: the answer to `get_settings`, an object.
     #[must_use]
     pub fn with_settings(mut self, settings: JsonText) -> Self {
         self.facts.settings = Some(settings);

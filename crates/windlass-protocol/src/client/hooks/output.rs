@@ -1,11 +1,11 @@
-//! The outcome of hooks, as the protocol writes it.
+//! Outcome of hooks in the format of the protocol.
 
 use crate::client::permission::WireAnswer;
 use serde::Serialize;
 use windlass_types::hook::ElicitationReply;
 use windlass_types::{Behavior, HookEventName, HookOutcome, HookVerdict, JsonError, JsonText, ToolResultContent};
 
-/// The output of a callback.
+/// Output of a callback.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
@@ -33,19 +33,19 @@ struct Specific {
     permission_decision_reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     updated_input: Option<JsonText>,
-    /// The answer to a question about a call.
+    /// Answer to a permission request.
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<JsonText>,
     #[serde(skip_serializing_if = "Option::is_none")]
     updated_tool_output: Option<ToolResultContent>,
-    /// The answer to a question of a server.
+    /// Answer to an elicitation of an MCP server.
     #[serde(flatten)]
     elicitation: Option<ElicitationReply>,
     #[serde(skip_serializing_if = "Option::is_none")]
     additional_context: Option<String>,
 }
 
-/// What a hook says of a call.
+/// Decision of a hook about a call.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum PermissionDecision {

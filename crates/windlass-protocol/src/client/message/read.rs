@@ -1,4 +1,4 @@
-//! From lines to messages.
+//! Parsing of messages.
 
 use super::{
     AssistantMessage, Message, OtherMessage, RateLimitMessage, ResultMessage, StreamEvent, SystemMessage, TurnCounts,
@@ -33,7 +33,7 @@ struct Fields {
     rate_limit_info: Option<JsonText>,
 }
 
-/// Only the status is asked for: other fields that cannot be read count as absent.
+/// Only the status is required: other fields that cannot be read are treated as absent.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RateLimitFields {
@@ -83,7 +83,7 @@ struct ResultFields {
     session_id: String,
 }
 
-/// The figures of a result.
+/// Figures of a result.
 #[derive(Deserialize)]
 struct CountFields {
     #[serde(default)]
@@ -97,7 +97,7 @@ struct CountFields {
 }
 
 impl Message {
-    /// Reads a message. What lacks the fields of its type is another message, not an error.
+    /// Parses a message. One without the required fields of its type is another message, not an error.
     pub(in crate::client) fn read(raw: JsonText) -> Self {
         let Ok(fields) = raw.to::<Fields>() else {
             return Self::Other(OtherMessage { kind: String::new(), raw });
@@ -181,7 +181,7 @@ impl RateLimitFields {
             .with_utilization(fraction.and_then(Utilization::new))
             .with_overage(text(self.overage_status).map(Into::into), time(self.overage_resets_at))
             .with_overage_disabled_reason(text(self.overage_disabled_reason));
-        // As the other side reports it, not as it would follow.
+        // Stored as the other side reports it, not derived.
         limit.is_using_overage = self.is_using_overage.and_then(|json| json.to::<bool>().ok());
         limit
     }

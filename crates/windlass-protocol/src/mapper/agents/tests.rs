@@ -8,7 +8,7 @@ use windlass_types::{
     ToolProgress, ToolResult, ToolStarted, ToolUse, Usage, WithdrawReason,
 };
 
-/// A stream of events with the frames that are written of them.
+/// A stream of events with the resulting frames.
 struct Stream {
     mapper: FrameMapper,
     seq: u64,
@@ -77,7 +77,7 @@ fn raw(frame: &str) -> EventKind {
     EventKind::ModelFrame { frame: JsonText::parse(frame).unwrap() }
 }
 
-/// What only the run of an agent itself is about.
+/// Events about an agent's own run only.
 fn silent() -> Vec<EventKind> {
     let retry = RetryStatus::new(1, 10, 500, ModelErrorKind::Overloaded);
     let compacted =
@@ -238,7 +238,7 @@ fn lists_name_the_tool_as_hosts_know_it_and_the_agents_if_there_is_one() {
     assert_eq!(init[0]["agents"], json!(["general-purpose", "Explore"]));
     let init = stream.main(started(None, &["Bash", "AgentX"]));
     assert_eq!((&init[0]["tools"], &init[0]["agents"]), (&json!(["Bash", "AgentX"]), &json!([])));
-    // The model's own words stay as they are.
+    // The model's own words stay unchanged.
     let tool = ContentBlock::ToolUse(ToolUse::new("t0", "Agent", JsonText::empty_object()));
     let frame = &stream.main(block("msg", tool))[0];
     assert_eq!(frame["message"]["content"][0]["name"], "Agent");
@@ -260,7 +260,7 @@ fn an_agent_in_the_background_is_reported_from_its_start_to_its_end() {
         "is_backgrounded": true, "spawn_depth": 1,
     });
     assert_eq!(stream.main(EventKind::TaskStarted(info.clone())), [now(json!([alive.clone()])), begun]);
-    // The work that it leaves behind belongs to it.
+    // Work that the agent leaves behind belongs to it.
     stream.of(&["t0"], started(Some(explorer()), &[]));
     let shell = TaskInfo::new("b1".into(), TaskKind::LocalBash, "Build", "t1".into());
     let frames = stream.of(&["t0"], EventKind::TaskStarted(shell.clone()));

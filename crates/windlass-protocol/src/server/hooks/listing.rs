@@ -1,4 +1,4 @@
-//! The hooks of the host, listed.
+//! Listing of the host's hooks.
 
 use super::table::{HookTable, events};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use windlass_types::HookEventName;
 use windlass_types::hook::Subject;
 
 impl HookTable {
-    /// What is registered: the answer to `get_hooks_listing`.
+    /// Registered hooks: the answer to `get_hooks_listing`.
     pub(crate) fn listing(&self) -> Value {
         let event = |event: HookEventName| {
             let matches = event.subject() != Subject::None;

@@ -7,10 +7,10 @@ use std::time::Duration;
 use windlass_hooks::HookMatcher;
 use windlass_types::HookEventName;
 
-/// How long a hook may take when its matcher has no timeout.
+/// Default time limit of a hook whose matcher has no timeout.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The events that hooks of the host are asked about.
+/// Events that hooks of the host are called for.
 pub(super) fn events() -> impl Iterator<Item = HookEventName> {
     HookEventName::ALL.iter().copied().filter(|event| event.is_for_hosts())
 }
@@ -18,7 +18,7 @@ pub(super) fn events() -> impl Iterator<Item = HookEventName> {
 /// Hooks as `initialize` carries them: matchers by event.
 pub(crate) type HookConfig = BTreeMap<String, Vec<MatcherConfig>>;
 
-/// One matcher and the callbacks behind it.
+/// A matcher and its callbacks.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MatcherConfig {
@@ -26,7 +26,7 @@ pub(crate) struct MatcherConfig {
     matcher: Option<String>,
     #[serde(default)]
     hook_callback_ids: Vec<String>,
-    /// In seconds.
+    /// Time limit in seconds.
     #[serde(default)]
     timeout: Option<f64>,
     #[serde(default)]
@@ -43,12 +43,12 @@ pub(super) struct Registered {
     pub(super) matcher: HookMatcher,
     pub(super) callbacks: Vec<String>,
     pub(super) timeout: Duration,
-    /// Whether a failure closes the gate.
+    /// `true` if a failure closes the gate.
     pub(super) blocks: bool,
 }
 
 impl HookTable {
-    /// Reads what a host registers.
+    /// Parses the registration of a host.
     ///
     /// # Errors
     /// A matcher cannot be read.

@@ -1,11 +1,11 @@
-//! How requests of the host are answered.
+//! Answers to requests of the host.
 
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use windlass_types::JsonText;
 
-/// Why an order is not carried out.
+/// Reason why a request is not carried out.
 #[derive(Debug)]
 pub(super) struct Refusal {
     pub(super) error: String,
@@ -22,10 +22,10 @@ impl Refusal {
     }
 }
 
-/// The answer to an order: a JSON value, or only that it worked.
+/// Answer to a request: a JSON value, or mere success.
 pub(super) type Answer = Result<Option<Value>, Refusal>;
 
-/// A request is answered at once, or when the job that it began is done.
+/// Reply to a request: at once, or when the job that it began is done.
 pub(super) enum Reply {
     Now(Option<Value>),
     Later,
@@ -45,21 +45,21 @@ pub(super) fn field<T: for<'de> Deserialize<'de>>(body: &JsonText, name: &str) -
     }
 }
 
-/// Whether a field was given, be it null.
+/// `true` if a field was given, even null.
 pub(super) fn has_field(body: &JsonText, name: &str) -> Result<bool, Refusal> {
     let fields: BTreeMap<String, JsonText> = body.to().map_err(|error| Refusal::new(error.to_string()))?;
     Ok(fields.contains_key(name))
 }
 
-/// The features of later versions of the protocol that this side supports.
+/// Features of later versions of the protocol that this side supports.
 pub(super) const CAPABILITIES: [&str; 2] = ["interrupt_receipt_v1", "interrupt_cancel_queued_v1"];
 
-/// The refusal of what cannot be ordered.
+/// Refusal of an unsupported request.
 pub(super) fn unsupported(subtype: &str) -> Refusal {
     Refusal::coded(format!("Unsupported control request subtype: {subtype}"), "unsupported_request")
 }
 
-/// The refusal of what needs an open session.
+/// Refusal of a request that needs an open session.
 pub(super) fn not_open() -> Refusal {
     Refusal::new("The session is not open yet: it is opened by the first message.")
 }

@@ -1,4 +1,4 @@
-//! Orders and questions of the host.
+//! Control requests of the host.
 
 use super::Machine;
 use super::answers::{Refusal, Reply, field, has_field, not_open, unsupported};
@@ -9,7 +9,7 @@ use windlass_conversation::{Input as Turn, Request};
 use windlass_types::{JsonText, PermissionMode, Thinking};
 
 impl Machine {
-    /// Carries out an order, and answers it exactly once.
+    /// Carries out a request, and answers it exactly once.
     pub(super) fn request(&mut self, id: &str, subtype: &str, body: &JsonText) {
         match self.carry_out(id, subtype, body) {
             Ok(Reply::Now(value)) => self.reply(id, Ok(value)),
@@ -60,7 +60,7 @@ impl Machine {
         }
     }
 
-    /// Asks the conversation, which answers. `value` is that of an answer without content.
+    /// Passes the request to the conversation, which answers. `value` is that of an answer without content.
     pub(super) fn ask_conversation(
         &mut self,
         id: &str,
@@ -80,9 +80,9 @@ impl Machine {
         Ok(Reply::Later)
     }
 
-    /// Takes the outcome of a job.
+    /// Handles the outcome of a job.
     pub(super) fn done(&mut self, ticket: Ticket, outcome: Outcome) {
-        // A job that is unknown was answered when all sessions were closed.
+        // An unknown job was answered when all sessions were closed.
         let Some((id, requested)) = self.jobs.take(ticket) else { return };
         let holds = matches!(requested, HostJob::Initialize(_) | HostJob::Reload { .. });
         let answer = match (requested, outcome) {
@@ -139,7 +139,7 @@ impl Machine {
         self.ask_conversation(id, "set_max_thinking_tokens", None, Request::Thinking(thinking))
     }
 
-    /// The settings of the session, as it reported them when it was opened.
+    /// Settings of the session, as reported when it was opened.
     fn settings(&self, subtype: &str) -> Result<Reply, Refusal> {
         if !self.conversation.has_session() {
             return Err(not_open());
@@ -148,7 +148,7 @@ impl Machine {
         settings.to().map(|settings| Reply::Now(Some(settings))).map_err(|error| Refusal::new(error.to_string()))
     }
 
-    /// Names the session.
+    /// Sets the title of the session.
     fn rename(&mut self, id: &str, subtype: &str, body: &JsonText) -> Result<Reply, Refusal> {
         let (title, wanted) = (field::<String>(body, "title")?, field::<String>(body, "session_id")?);
         let title = title.map(|title| title.trim().to_owned()).filter(|title| !title.is_empty());

@@ -1,4 +1,4 @@
-//! Settings that the host changes while the session is open.
+//! Settings that the host changes during a session.
 
 use super::Machine;
 use super::answers::{Refusal, Reply};
@@ -13,12 +13,12 @@ struct Request {
     settings: Map<String, Value>,
 }
 
-/// Reader of the settings that can be changed in an open session.
+/// Parser of the settings that can be changed during a session.
 #[derive(Default)]
 struct Changes(SettingsChange);
 
 impl Changes {
-    /// Reads settings: all of them, or why one cannot be used.
+    /// Parses settings: all of them, or an error about an unusable one.
     fn read(settings: Map<String, Value>) -> Result<Self, String> {
         let mut changes = Self::default();
         for (key, value) in settings {
@@ -56,7 +56,7 @@ impl Changes {
                 .map_err(|error| format!("`permissions.{name}` is not a list of rules: {error}"))?;
             let parsed = list.iter().flatten().map(|rule| parse_rule(rule).map(|rule| rule.value()));
             let rules = parsed.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
-            // What a policy would not take must not be lost on the way to the session.
+            // Rules that a policy rejects must not be lost on the way to the session.
             let mut policy = Policy::new(PolicyConfig::new("/"));
             let destination = UpdateDestination::Session;
             let update = PermissionUpdate::AddRules { rules: rules.clone(), behavior, destination };

@@ -1,26 +1,26 @@
-//! Messages that in-process MCP servers of the host send by themselves, and their receivers.
+//! Unsolicited messages of the host's in-process MCP servers, and their receivers.
 
 use std::collections::{BTreeMap, VecDeque};
 use windlass_types::JsonText;
 
-/// Most messages of one server that wait to be taken.
+/// Maximum number of waiting messages of one server.
 const MOST_WAITING: usize = 64;
-/// Most servers that are listened to.
+/// Maximum number of servers that are listened to.
 const MOST_SERVERS: usize = 256;
 
-/// The messages of all servers that are listened to.
+/// Messages of all servers that are listened to.
 #[derive(Debug, Default)]
 pub(crate) struct Inboxes(BTreeMap<String, Inbox>);
 
 #[derive(Debug, Default)]
 struct Inbox {
     messages: VecDeque<JsonText>,
-    /// The ids of the receivers that wait.
+    /// Ids of the waiting receivers.
     receivers: VecDeque<String>,
 }
 
 impl Inbox {
-    /// The next message, and its receiver.
+    /// Next message, and its receiver.
     fn next(&mut self) -> Option<(String, JsonText)> {
         if self.messages.is_empty() || self.receivers.is_empty() {
             return None;
@@ -30,14 +30,14 @@ impl Inbox {
 }
 
 impl Inboxes {
-    /// Listens to a server. Of too many, what they send is lost.
+    /// Listens to a server. Messages of servers beyond the limit are lost.
     pub(crate) fn listen(&mut self, server: String) {
         if self.0.len() < MOST_SERVERS || self.0.contains_key(&server) {
             self.0.entry(server).or_default();
         }
     }
 
-    /// A server has sent a message. Returns the receiver that gets it now, if one waits.
+    /// Adds a message of a server. Returns the receiver that gets it now, if one waits.
     ///
     /// # Errors
     /// The server is not listened to, or too many of its messages wait.
@@ -50,24 +50,24 @@ impl Inboxes {
         Ok(inbox.next())
     }
 
-    /// A receiver waits for a message. Returns the message, if one is there.
+    /// Adds a receiver. Returns its message, if one waits.
     ///
     /// # Errors
-    /// The server is not listened to. Hands the id back.
+    /// The server is not listened to. Returns the id.
     pub(crate) fn receive(&mut self, server: &str, receiver: String) -> Result<Option<(String, JsonText)>, String> {
         let Some(inbox) = self.0.get_mut(server) else { return Err(receiver) };
         inbox.receivers.push_back(receiver);
         Ok(inbox.next())
     }
 
-    /// A message did not reach its receiver: it is the next one of its server.
+    /// Puts an undelivered message back as the next one of its server.
     pub(crate) fn undelivered(&mut self, server: &str, message: JsonText) -> Option<(String, JsonText)> {
         let inbox = self.0.get_mut(server)?;
         inbox.messages.push_front(message);
         inbox.next()
     }
 
-    /// The receiver with this id no longer waits.
+    /// Removes a receiver that no longer waits.
     pub(crate) fn dropped(&mut self, receiver: &str) {
         for inbox in self.0.values_mut() {
             inbox.receivers.retain(|waiting| waiting != receiver);

@@ -1,4 +1,4 @@
-//! `initialize`: what the host brings along.
+//! `initialize`: the host's options, hooks and servers.
 
 use super::answers::{CAPABILITIES, Refusal, Reply, field};
 use super::io::{Initialization, Initialized, Job, Order};
@@ -27,7 +27,7 @@ const UNSUPPORTED: [(&str, &str); 6] = [
 ];
 
 impl Machine {
-    /// Reads all of an `initialize` before any of it counts, and passes it to plugins and MCP servers.
+    /// Parses all of an `initialize` before any of it takes effect, and passes it to plugins and MCP servers.
     pub(super) fn greet(&mut self, id: &str, body: &JsonText) -> Result<Reply, Refusal> {
         if self.jobs.greets() {
             return Err(Refusal::new("an `initialize` is being carried out already"));
@@ -47,7 +47,7 @@ impl Machine {
         self.begin_job(id, HostJob::Initialize(greeting), job)
     }
 
-    /// Plugins and servers have taken it: now it counts.
+    /// Applies an `initialize` that plugins and servers have taken.
     pub(super) fn greeted(&mut self, id: &str, greeting: Greeting, done: &Initialized) {
         let Greeting { initialize, hooks, forwards_text } = greeting;
         let (again, with_hooks) = (self.initialize.is_some(), initialize.hooks.is_some());
@@ -93,14 +93,14 @@ impl Machine {
         }
         self.reply(id, Ok(Some(answer)));
         if again {
-            // A host that initializes again gets a report of what runs in the background.
+            // A host that initializes again gets a report of the background work.
             self.frames(|mapper, session, out| mapper.tasks_now(session, out));
         }
         self.converse(Turn::Released);
     }
 }
 
-/// Refuses options that would be taken and do nothing, each by its name.
+/// Refuses options that would have no effect, each by its name.
 fn refuse_unsupported(body: &JsonText) -> Result<(), Refusal> {
     for (name, why) in UNSUPPORTED {
         if field::<Value>(body, name)?.is_some_and(|value| asks(&value)) {
@@ -110,7 +110,7 @@ fn refuse_unsupported(body: &JsonText) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// `true` if the value of an option asks for something.
+/// `true` if the value of an option requests something.
 fn asks(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
@@ -121,7 +121,7 @@ fn asks(value: &Value) -> bool {
     }
 }
 
-/// The fate of tool lists that the host sent with `initialize`: in-process servers are asked for theirs.
+/// Treatment of tool lists that the host sent with `initialize`: in-process servers are asked for theirs.
 fn manifests(initialize: &Initialize) -> Option<Value> {
     let given = field::<BTreeMap<String, JsonText>>(&initialize.body, "sdkMcpServerManifests").ok()??;
     let known = given.keys().filter(|name| initialize.sdk_mcp_servers.contains(name));

@@ -15,7 +15,7 @@ use windlass_conversation::{
 };
 use windlass_types::JsonText;
 
-/// Interval at which a host that can no longer write is asked for a sign of life.
+/// Interval of keep-alives to a host that can no longer write.
 pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(5);
 
 /// Number of a job of the host protocol whose outcome is awaited.
@@ -30,17 +30,17 @@ pub(crate) enum Input {
     HungUp,
     /// The lists of `system/init` besides the session. They come before the event of each run's start.
     Listed(Vec<McpStatus>, PluginListing),
-    /// The session that was to be opened is open.
+    /// The requested session is open.
     Opened(Box<SessionFacts>, Box<HostFacts>, Option<PluginOffer>),
-    /// A question for the host, and the line of its request.
+    /// A request to the host, and its line.
     Question(Question, Vec<u8>),
-    /// A question or a receiver is withdrawn.
+    /// A request or a receiver is withdrawn.
     Dropped(String),
-    /// Messages of an in-process MCP server are wanted.
+    /// Messages of an in-process MCP server are requested.
     Listen(String),
     /// A receiver waits, under an id, for a message of such a server.
     Receive { server: String, receiver: String },
-    /// A message could not be handed over, since its receiver is gone.
+    /// A message could not be delivered, because its receiver is gone.
     Undelivered { server: String, message: JsonText },
     /// A report about an MCP server for the host.
     McpServer(McpServerNews),
@@ -48,7 +48,7 @@ pub(crate) enum Input {
     Done(Ticket, Outcome),
     /// The timer of [`Order::KeepAlive`] has run out.
     KeepAlive,
-    /// Serving ends now, with the reason that an interrupted run names.
+    /// Serving ends now, with the reason for the interrupted run.
     Close(String),
     /// An input of the conversation.
     Conversation(ConversationInput),
@@ -69,7 +69,7 @@ pub(crate) enum Order {
     /// Opens a session: [`Input::Opened`] answers, or
     /// [`ConversationInput::NotOpened`](windlass_conversation::Input::NotOpened).
     Open(Box<Opening>),
-    /// An order of the conversation, but the opening of a session.
+    /// An order of the conversation, except the opening of a session.
     Conversation(ConversationOrder),
     /// Renews the host's hooks in the open session.
     RenewHooks,
@@ -77,26 +77,26 @@ pub(crate) enum Order {
     Begin(Ticket, Job),
     /// Starts the timer of [`Input::KeepAlive`].
     KeepAlive(Duration),
-    /// Gives hooks of the host the state of the session.
+    /// Passes the state of the session to hooks of the host.
     Scene(Box<Scene>),
-    /// Names the in-process MCP servers of the host.
+    /// Announces the in-process MCP servers of the host.
     Announce(BTreeMap<String, Option<JsonText>>),
-    /// Answers a question.
+    /// Answers a request to the host.
     Answer(String, Result<Answer, AskError>),
-    /// Hands a message of an in-process MCP server to the receiver with this id.
+    /// Delivers a message of an in-process MCP server to the receiver with this id.
     Deliver { server: String, receiver: String, message: JsonText },
     /// Ends the wait of the receiver with this id.
     NoMessage(String),
 }
 
-/// The settings and the `initialize` that a session is to be opened with.
+/// Settings and `initialize` for opening a session.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Opening {
     pub(crate) settings: SessionSettings,
     pub(crate) initialize: Option<Initialize>,
 }
 
-/// Facts about an open session that hosts alone read.
+/// Facts about an open session for hosts alone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct HostFacts {
     pub(crate) settings: Option<JsonText>,
@@ -113,7 +113,7 @@ pub(crate) enum Job {
     Initialize(Initialization),
 }
 
-/// What `initialize` asks of plugins and MCP servers.
+/// Parts of an `initialize` for plugins and MCP servers.
 #[derive(Debug, Default)]
 pub(crate) struct Initialization {
     pub(crate) plugins: Option<Vec<PluginSource>>,
@@ -123,7 +123,7 @@ pub(crate) struct Initialization {
     pub(crate) in_process: BTreeMap<String, Option<JsonText>>,
 }
 
-/// An order that concerns MCP servers.
+/// A control request that concerns MCP servers.
 #[derive(Debug)]
 pub(crate) enum McpJob {
     Reconnect(String),
@@ -143,7 +143,7 @@ pub(crate) enum Outcome {
     McpStatus(Vec<McpStatus>),
     Reloaded(Result<Box<Reloaded>, String>),
     Initialized(Initialized),
-    /// It could not be carried out at all.
+    /// The job could not be carried out at all.
     Failed(&'static str),
 }
 
@@ -159,9 +159,9 @@ pub(crate) struct Reloaded {
 /// The outcome of `initialize`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Initialized {
-    /// Whether each plugin is loaded, if some were named.
+    /// `true` if all named plugins are loaded; `None` if none were named.
     pub(crate) plugins: Option<bool>,
-    /// Whether the servers were taken, if some were given.
+    /// `true` if the servers were taken; `None` if none were given.
     pub(crate) servers: Option<bool>,
     pub(crate) offer: Option<PluginOffer>,
 }

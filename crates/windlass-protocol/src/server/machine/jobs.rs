@@ -5,10 +5,10 @@ use crate::server::hooks::table::HookTable;
 use crate::server::setup::Initialize;
 use std::collections::BTreeMap;
 
-/// Maximum number of orders to MCP servers that are being carried out.
+/// Maximum number of concurrent control requests to MCP servers.
 const MAX_MCP_ORDERS: usize = 64;
 
-/// The jobs whose outcome is awaited, by their numbers.
+/// Jobs whose outcome is awaited, by their numbers.
 #[derive(Debug, Default)]
 pub(crate) struct PendingJobs {
     last: Ticket,
@@ -33,19 +33,19 @@ pub(crate) struct Greeting {
 }
 
 impl PendingJobs {
-    /// A number for the job of a request.
+    /// Adds the job of a request. Returns its number.
     pub(crate) fn add(&mut self, request: &str, job: HostJob) -> Ticket {
         self.last += 1;
         self.open.insert(self.last, (request.to_owned(), job));
         self.last
     }
 
-    /// Removes a job that is done, with the id of its request.
+    /// Removes a job that is done. Returns it with the id of its request.
     pub(crate) fn take(&mut self, ticket: Ticket) -> Option<(String, HostJob)> {
         self.open.remove(&ticket)
     }
 
-    /// Ends the wait for all jobs: hands out the ids of the requests.
+    /// Ends the wait for all jobs. Returns the ids of the requests.
     pub(crate) fn close(&mut self) -> Vec<String> {
         std::mem::take(&mut self.open).into_values().map(|(request, _)| request).collect()
     }
@@ -55,7 +55,7 @@ impl PendingJobs {
         self.open.values().any(|(_, job)| matches!(job, HostJob::Initialize(_)))
     }
 
-    /// `true` if another order to an MCP server may be carried out.
+    /// `true` if another control request to an MCP server may be carried out.
     pub(crate) fn has_room_for_mcp(&self) -> bool {
         self.open.values().filter(|(_, job)| matches!(job, HostJob::Mcp)).count() < MAX_MCP_ORDERS
     }

@@ -1,4 +1,4 @@
-//! What the host may order of MCP servers.
+//! Control requests of the host about MCP servers.
 
 use super::Machine;
 use super::answers::{Refusal, Reply, field};
@@ -12,7 +12,7 @@ use std::time::Duration;
 use windlass_types::JsonText;
 
 impl Machine {
-    /// The in-process servers that the host's command line and `initialize` named.
+    /// In-process servers of the host's command line and `initialize`.
     pub(super) fn in_process(&self, settings: BTreeMap<String, JsonText>) -> BTreeMap<String, Option<JsonText>> {
         self.in_process_with(&self.in_process_servers(), settings)
     }
@@ -21,7 +21,7 @@ impl Machine {
         self.initialize.as_ref().map(|initialize| initialize.sdk_mcp_servers.clone()).unwrap_or_default()
     }
 
-    /// The same, with those that an `initialize` names.
+    /// In-process servers, with those of this `initialize`.
     pub(super) fn in_process_with(
         &self,
         initialized: &[String],
@@ -31,7 +31,7 @@ impl Machine {
         all.map(|name| (name.clone(), settings.remove(name))).collect()
     }
 
-    /// Begins to carry out an order that concerns MCP servers.
+    /// Begins to carry out a control request about MCP servers.
     pub(super) fn order_mcp(&mut self, id: &str, subtype: &str, body: &JsonText) -> Result<Reply, Refusal> {
         if subtype == "mcp_message" {
             let server = field::<String>(body, "server_name")?.unwrap_or_default();
@@ -73,7 +73,7 @@ impl Machine {
         self.begin_job(id, HostJob::Mcp, Job::Mcp(job))
     }
 
-    /// The answer to `mcp_status`. Servers that are not connected yet are pending.
+    /// Answer to `mcp_status`. Servers that are not connected yet are pending.
     pub(super) fn mcp_status(&self, known: &[McpStatus]) -> Value {
         let names: BTreeSet<&str> = known.iter().map(|status| status.name.as_str()).collect();
         let initialized = self.in_process_servers();
@@ -91,11 +91,11 @@ impl Machine {
     }
 }
 
-/// What an answer to `mcp_status` may take up of its line.
+/// Maximum number of bytes of an `mcp_status` answer in its line.
 const MOST_STATUS: usize = MAX_LINE - 10_000;
 
-/// The entries of `mcp_status` in so many bytes: where they are more, tools are listed by name alone, and where that
-/// is still too much, they are counted.
+/// Shortens the entries of `mcp_status` to the limit: tools are listed by name alone, and if that is still too much,
+/// they are counted.
 fn fitting(mut entries: Vec<Value>, most: usize) -> Vec<Value> {
     let fits = |entries: &[Value]| serde_json::to_vec(entries).is_ok_and(|json| json.len() <= most);
     let each = |entries: &mut Vec<Value>, change: &dyn Fn(Vec<Value>) -> (&'static str, Value)| {

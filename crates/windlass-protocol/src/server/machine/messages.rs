@@ -10,7 +10,7 @@ impl Machine {
         match message {
             Inbound::User(mut message) => {
                 if !self.config.replay_user_messages {
-                    // The message would be kept twice, images and all.
+                    // The message would be stored twice, images and all.
                     message.message = None;
                 }
                 self.converse(Turn::Message(Box::new((*message).into())));
@@ -25,7 +25,7 @@ impl Machine {
                     tracing::debug!(id, "an answer came that is not waited for");
                 }
             }
-            // An order is carried out even if its answer is no longer waited for.
+            // A request is carried out even if its answer is no longer waited for.
             Inbound::Cancel { id } => tracing::debug!(id, "the host no longer waits for an answer"),
             Inbound::Environment(variables) => self.converse(Turn::Environment(variables)),
             Inbound::Other { kind } => tracing::debug!(kind, "a message of this type is left alone"),

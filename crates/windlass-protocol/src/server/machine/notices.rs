@@ -1,4 +1,4 @@
-//! Frames that are not about a run.
+//! Frames outside of runs.
 
 use super::Machine;
 use crate::line::{self, MAX_LINE};
@@ -26,7 +26,7 @@ impl Machine {
         self.send(line);
     }
 
-    /// Reports whether the session is busy, to hosts that want it.
+    /// Reports the state of the session to hosts that request it.
     pub(super) fn say_state(&mut self, state: &'static str) {
         if self.config.session_state {
             self.say_system("session_state_changed", Some(state), None);
@@ -63,7 +63,7 @@ impl Machine {
         self.send(bytes);
     }
 
-    /// Reports what has become of an MCP server.
+    /// Reports news about an MCP server.
     pub(super) fn say_mcp_server(&mut self, news: &McpServerNews) {
         let (kind, subtype, uuid, session_id) = ("system", "mcp_server_status", self.uuid(), self.session_id.as_str());
         let mut bytes = Vec::new();
@@ -71,7 +71,7 @@ impl Machine {
         self.send(bytes);
     }
 
-    /// Reports that a message is being answered, and gives it back to hosts that want it: with an id that the log has, if
+    /// Reports that a message is being answered, and returns it to hosts that request that: with an id from the log, if
     /// it has none of its own.
     pub(super) fn say_taken(&mut self, taken: &TakenMessage) {
         self.say_lifecycle(taken.id.as_deref(), Lifecycle::Started);

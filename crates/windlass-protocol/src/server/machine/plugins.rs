@@ -1,4 +1,4 @@
-//! Plugins and agents: what hosts read of them, and what they may order.
+//! Plugins and agents: reports to hosts, and their control requests.
 
 use super::Machine;
 use super::answers::{Refusal, Reply, field, unsupported};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use windlass_conversation::Input as Turn;
 use windlass_types::JsonText;
 
-/// What is read of an agent that the host defines.
+/// Used fields of an agent that the host defines.
 #[derive(Deserialize)]
 struct Defined {
     #[serde(default)]
@@ -20,7 +20,7 @@ struct Defined {
     model: Option<String>,
 }
 
-/// The agents that `initialize` defines. Definitions that cannot be read are left out here; opening the session reports them.
+/// Agents that `initialize` defines. Unreadable definitions are left out here; opening the session reports them.
 fn defined(body: &JsonText) -> Vec<HostAgent> {
     let agents = field::<BTreeMap<String, JsonText>>(body, "agents").ok().flatten().unwrap_or_default();
     let agent = |(name, definition): (String, JsonText)| {
@@ -31,8 +31,8 @@ fn defined(body: &JsonText) -> Vec<HostAgent> {
 }
 
 impl Machine {
-    /// The agents that can be started before a session is open: those of the command line, of plugins and of the
-    /// host, which counts for more. None where there is no tool to start them with.
+    /// Agents that can be started before a session is open: those of the command line, of plugins and of the host,
+    /// which take precedence. Empty without a tool to start them.
     pub(super) fn agents(&self) -> Vec<HostAgent> {
         let mut all = self.config.agents.clone();
         if all.is_empty() {
@@ -48,13 +48,13 @@ impl Machine {
         all
     }
 
-    /// Lists in `system/init` which agents can be started.
+    /// Lists the startable agents in `system/init`.
     pub(super) fn list_agents(&mut self, agents: &[HostAgent]) {
         let names = agents.iter().map(|agent| agent.name.clone()).collect();
         self.mapper.lists_agents(names);
     }
 
-    /// Records the agents that sessions are offered with the plugins as they are now.
+    /// Records the agents that sessions are offered with the present plugins.
     pub(super) fn take_offer(&mut self, offer: Option<&PluginOffer>) {
         if let Some(offer) = offer {
             self.config.agents.clone_from(&offer.agents);
@@ -79,7 +79,7 @@ impl Machine {
         self.begin_job(id, HostJob::Reload { hold }, Job::Reload(PluginReload { add, hold }))
     }
 
-    /// They were loaded again, or not.
+    /// Handles the outcome of loading plugins again.
     pub(super) fn reloaded(&mut self, id: &str, hold: bool, reloaded: Result<Box<Reloaded>, String>) {
         let answer = reloaded.map(|reloaded| Some(self.take_reloaded(hold, *reloaded))).map_err(Refusal::new);
         self.reply(id, answer);

@@ -1,4 +1,4 @@
-//! Questions of the host about the session.
+//! Queries of the host about the session.
 
 use super::Machine;
 use crate::HOST_VERSION;
@@ -10,12 +10,12 @@ use windlass_conversation::{ContextReport, is_of_server};
 use windlass_types::{ContextKind, ContextSection, ContextUsage};
 
 impl Machine {
-    /// The models to offer.
+    /// Models to offer.
     pub(super) fn models(&self) -> Vec<Value> {
         self.config.models.iter().map(model).collect()
     }
 
-    /// What the session has used, as a text and as numbers.
+    /// Cost of the session as a text.
     pub(super) fn session_cost(&self) -> Value {
         json!({ "text": self.conversation.spent().text() })
     }
@@ -37,7 +37,7 @@ impl Machine {
     }
 }
 
-/// A model as hosts list it. Abilities that it lacks are left out, as for a model that is not known.
+/// A model for lists of hosts. Missing abilities are left out, as for an unknown model.
 fn model(model: &HostModel) -> Value {
     let HostModel { name, description, id, efforts, adaptive_thinking, auto_mode } = model;
     let efforts: Vec<&str> = efforts.iter().map(|effort| effort.as_str()).collect();
@@ -62,7 +62,7 @@ fn model(model: &HostModel) -> Value {
     Value::Object(fields)
 }
 
-/// The source of the provider's key, if there is one.
+/// Source of the provider's key, if there is one.
 pub(super) fn account(api_key_source: &str) -> Value {
     match api_key_source {
         "none" => json!({}),
@@ -75,7 +75,7 @@ pub(super) fn binary_version() -> Value {
     json!({ "version": HOST_VERSION, "buildTime": null })
 }
 
-/// The answer to `get_context_usage`.
+/// Answer to `get_context_usage`.
 pub(super) fn context(report: &ContextReport) -> Value {
     let (model, window) = report.model();
     let free = window.saturating_sub(report.used);
@@ -99,7 +99,7 @@ pub(super) fn context(report: &ContextReport) -> Value {
             "cache_read_input_tokens": usage.cache_read_input_tokens,
         })
     });
-    // Texts that are of no single file, such as the list of skills, are among the categories alone.
+    // Texts that are not of a single file, such as the list of skills, are among the categories alone.
     let is_file =
         |section: &&ContextSection| section.kind == ContextKind::Instructions && Path::new(&section.name).is_absolute();
     let files = report
@@ -126,7 +126,7 @@ pub(super) fn context(report: &ContextReport) -> Value {
     })
 }
 
-/// `project` as `Project`.
+/// Capitalizes a name: `project` becomes `Project`.
 fn capitalised(name: &str) -> String {
     let mut letters = name.chars();
     letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()

@@ -1,5 +1,5 @@
-//! Rewinds for the host: `rewind_files` for files, `windlass_rewind_conversation` for the conversation, and for the files
-//! too if it says so.
+//! Rewinds for the host: `rewind_files` for files, `windlass_rewind_conversation` for the conversation, and optionally
+//! for the files too.
 
 use super::Machine;
 use super::answers::{Answer, Refusal, Reply, field};
@@ -23,7 +23,7 @@ impl Machine {
     }
 }
 
-/// The answer to a rewind.
+/// Answer to a rewind.
 pub(super) fn answer(dry_run: bool, outcome: Result<Rewound, String>) -> Answer {
     match outcome.and_then(|rewound| rewound_json(&rewound, dry_run)) {
         Ok(value) => Ok(Some(value)),
@@ -33,10 +33,10 @@ pub(super) fn answer(dry_run: bool, outcome: Result<Rewound, String>) -> Answer 
     }
 }
 
-/// The parts that were rewound.
+/// Answer for the parts that were rewound.
 fn rewound_json(rewind: &Rewound, dry_run: bool) -> Result<Value, String> {
     let mut answer = match &rewind.files {
-        // The conversation is rewound already where it was wanted: that some files stayed is no failure then.
+        // The conversation is already rewound if requested: unchanged files are no failure then.
         Some(files) => files_of(files, dry_run, rewind.conversation.is_some())?,
         None => json!({ "canRewind": true }),
     };
@@ -46,7 +46,7 @@ fn rewound_json(rewind: &Rewound, dry_run: bool) -> Result<Value, String> {
     if *is_undo {
         fields.insert("takesBack".to_owned(), json!(true));
     }
-    // Rewinding the files alone is another step back.
+    // Rewinding the files alone is undone separately.
     fields.remove("undoMessageId");
     if let Some(undo) = &rewind.undo {
         fields.insert("undoMessageId".to_owned(), json!(undo));
@@ -54,7 +54,7 @@ fn rewound_json(rewind: &Rewound, dry_run: bool) -> Result<Value, String> {
     Ok(answer)
 }
 
-/// What became of files. An error when some should have changed and none did.
+/// Outcome for files. An error when some should have changed and none did.
 fn files_of(rewind: &Rewind, dry_run: bool, with_conversation: bool) -> Result<Value, String> {
     let left: Vec<String> = rewind
         .left()

@@ -1,4 +1,4 @@
-//! Background work: orders and questions of hosts.
+//! Background work: control requests of hosts.
 
 use super::Machine;
 use super::answers::{Refusal, Reply, field};
@@ -7,13 +7,13 @@ use windlass_conversation::Request;
 use windlass_types::JsonText;
 
 impl Machine {
-    /// Stops background work. Unknown work is no error: it may just have ended.
+    /// Stops background work. Unknown work is no error, because it may just have ended.
     pub(super) fn stop_task(&mut self, id: &str, body: &JsonText) -> Result<Reply, Refusal> {
         let task = field::<String>(body, "task_id")?.ok_or_else(|| Refusal::new("`task_id` is missing"))?;
         self.ask_conversation(id, "stop_task", Some(json!({})), Request::StopTask(task.into()))
     }
 
-    /// Moves calls that are waited for to the background: one, or all that can.
+    /// Moves waiting calls to the background: one, or all that can be moved.
     pub(super) fn move_to_background(&mut self, id: &str, body: &JsonText) -> Result<Reply, Refusal> {
         let call = field::<String>(body, "tool_use_id")?.map(Into::into);
         self.ask_conversation(id, "background_tasks", None, Request::MoveToBackground(call))

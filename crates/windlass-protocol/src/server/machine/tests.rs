@@ -1,4 +1,4 @@
-//! The machine alone: whatever hosts, sessions and jobs do, and in whatever order.
+//! The machine alone, with any actions of hosts, sessions and jobs, in any order.
 
 mod world;
 
@@ -70,7 +70,7 @@ fn play(is_mirrored: bool, actions: &[Action]) -> World {
     world
 }
 
-/// The calls whose frames are among these lines, by their place.
+/// Calls with frames among these lines, by position.
 fn calls(lines: &[Value]) -> BTreeMap<String, usize> {
     let call = |(at, line): (usize, &Value)| Some((line["message"]["content"][0]["id"].as_str()?.to_owned(), at));
     lines.iter().enumerate().filter(|(_, line)| line["type"] == "assistant").filter_map(call).collect()
@@ -100,7 +100,7 @@ proptest! {
             prop_assert!(frames.get(call).is_some_and(|frame| *frame < at), "{} is asked about first", call);
             prop_assert!(shown.insert(line["request_id"].as_str().unwrap()), "asked twice");
         }
-        // Only what was shown is taken back.
+        // Only shown requests are cancelled.
         for line in world.host.lines.iter().filter(|line| line["type"] == "control_cancel_request") {
             prop_assert!(shown.contains(line["request_id"].as_str().unwrap()));
         }
@@ -112,7 +112,7 @@ proptest! {
         prop_assert!(world.asked.is_empty(), "{:?} have no answer", world.asked);
         let answered: BTreeSet<&String> = world.answered.iter().collect();
         prop_assert_eq!(answered.len(), world.answered.len());
-        // The last thing is that it is closed.
+        // The close comes last.
         prop_assert_eq!(world.outputs.last().map(String::as_str), Some("Order(Conversation(Closed))"));
     }
 
@@ -160,7 +160,7 @@ proptest! {
     }
 }
 
-/// A question about a call that no event names does not wait longer than a run could name it.
+/// A request about a call that no event names does not wait longer than a run could name it.
 #[test]
 fn a_call_that_has_no_frame_is_asked_about_when_no_run_is_left() {
     let mut world = World::new(false);

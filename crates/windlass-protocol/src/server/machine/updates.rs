@@ -1,4 +1,4 @@
-//! Updates of the conversation as frames, and its orders as those of the pump.
+//! Updates of the conversation as frames, and its orders as orders of the pump.
 
 use super::Machine;
 use super::answers::{Refusal, not_open, unsupported};
@@ -59,7 +59,7 @@ impl Presenter for Machine {
 }
 
 impl Machine {
-    /// Takes over a session that is open, in the place of the one before.
+    /// Takes over an open session, in place of the one before.
     fn session_opened(&mut self, session: SessionOpened) {
         let (facts, offer) = self.opened.take().unwrap_or_default();
         self.take_offer(offer.as_ref());
@@ -148,7 +148,7 @@ impl Machine {
                 self.order(Order::Answer(id, Err(error)));
             }
             ConversationOrder::Closed => {
-                // Requests that are still open have an answer then, too.
+                // Requests that are still open get an answer then, too.
                 for request in self.jobs.close() {
                     self.reply(&request, Err(Refusal::new("The session was closed before this was done.")));
                 }

@@ -7,15 +7,14 @@ use serde::{Deserialize, Serialize};
 use windlass_conversation::Asker;
 use windlass_types::JsonText;
 
-/// Longest text of an error in a report, in characters.
+/// Maximum length of an error text in a report, in characters.
 const LONGEST_ERROR: usize = 2_000;
 
-/// The host as a way to its in-process MCP servers, and to the person behind
-/// it. Cheap to clone.
+/// Connection to the in-process MCP servers of the host, and to its user. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct HostMcp(Asking);
 
-/// Why a message did not reach a server of the host.
+/// Reason why a message did not reach a server of the host.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct HostMcpError(String);
@@ -31,25 +30,24 @@ impl HostMcp {
         Self(asking)
     }
 
-    /// A way to one server of the host. Whether the host has it shows when it is asked.
+    /// Connection to one server of the host. A missing server is only noticed when it is used.
     pub fn server(&self, name: impl Into<String>) -> HostMcpServer {
         let name = name.into();
         self.0.listen(&name);
         HostMcpServer { asking: self.0.clone(), name }
     }
 
-    /// Has the host read what has become of a server, such as that a login to it has ended: a frame
-    /// `system/mcp_server_status`. `status` is one of those of `mcp_status`; `error` says why it is not connected, and is
-    /// cut to 2,000 characters.
+    /// Reports news about a server to the host, such as the end of a login: a frame `system/mcp_server_status`.
+    /// `status` is one of those of `mcp_status`; `error` gives the reason why it is not connected, and is cut to 2,000
+    /// characters.
     pub fn report(&self, server: &str, status: &str, error: Option<&str>) {
         let error = error.map(|error| error.chars().take(LONGEST_ERROR).collect());
         self.0.report(McpServerNews { name: server.to_owned(), status: status.to_owned(), error });
     }
 
-    /// Puts a question of an MCP server to the person behind the host. A host
-    /// that cannot be asked declines.
+    /// Sends an elicitation of an MCP server to the user behind the host. A host that cannot be asked declines.
     ///
-    /// Cancel safe: the question is withdrawn.
+    /// Cancel safe: the elicitation is withdrawn.
     pub async fn elicit(&self, question: &HostElicitation) -> HostElicitationAnswer {
         #[derive(Serialize)]
         struct Body<'a> {
@@ -65,39 +63,39 @@ impl HostMcp {
     }
 }
 
-/// A question of an MCP server to a person. Its texts are untrusted.
+/// An elicitation of an MCP server. Its texts are untrusted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[expect(clippy::exhaustive_structs, reason = "the fields of the request")]
 pub struct HostElicitation {
-    /// The server that asks.
+    /// Server that asks.
     pub mcp_server_name: String,
-    /// What it asks.
+    /// Text of the question.
     pub message: String,
     /// `form` or `url`.
     pub mode: &'static str,
-    /// The page to visit, for `url`.
+    /// Page to visit, for `url`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// The server's id of the question, for `url`.
+    /// Server's id of the elicitation, for `url`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elicitation_id: Option<String>,
-    /// The schema of the values that are wanted, for `form`.
+    /// Schema of the requested values, for `form`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requested_schema: Option<JsonText>,
 }
 
-/// A person's answer to a question of an MCP server.
+/// A user's answer to an elicitation.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "the fields of the answer")]
 pub struct HostElicitationAnswer {
     /// `accept`, `decline` or `cancel`.
     pub action: String,
-    /// The values, if values were wanted.
+    /// Values, if values were requested.
     #[serde(default)]
     pub content: Option<JsonText>,
 }
 
-/// A way to one in-process server of the host. Cheap to clone.
+/// Connection to one in-process server of the host. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct HostMcpServer {
     asking: Asking,
@@ -105,16 +103,14 @@ pub struct HostMcpServer {
 }
 
 impl HostMcpServer {
-    /// Its name.
+    /// Name of the server.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Hands one JSON-RPC message to the server, and returns what the host
-    /// answers with: for a request, its response.
+    /// Sends one JSON-RPC message to the server. Returns the host's answer: for a request, its response.
     ///
-    /// A tool call is withdrawn when the run is stopped. Cancel safe: a message
-    /// whose future is dropped is withdrawn.
+    /// A tool call is withdrawn when the run is stopped. Cancel safe: a message whose future is dropped is withdrawn.
     ///
     /// # Errors
     /// The host is gone, refused the message, or the run was stopped.
@@ -139,7 +135,7 @@ impl HostMcpServer {
         let body = Body { subtype: "mcp_message", server_name: &self.name, message: &message };
         let asker = match method.method.as_str() {
             "tools/call" => caller(&message),
-            // Greetings and lists belong to no run.
+            // Handshakes and lists belong to no run.
             _ => Asker::None,
         };
         let response = self.asking.ask(Ask::of(asker), &body).await?;
@@ -148,14 +144,14 @@ impl HostMcpServer {
         Ok(answer.mcp_response)
     }
 
-    /// Waits for a message that the server sends by itself; `None` when none
-    /// will come any more. Cancel safe. Of several that wait, one gets it.
+    /// Waits for an unsolicited message of the server; `None` when none will come any more. Cancel safe. Of several
+    /// receivers, one gets it.
     pub async fn receive(&self) -> Option<JsonText> {
         self.asking.receive(&self.name).await
     }
 }
 
-/// The call that a request to a server is made for, if it names one.
+/// Call that a request to a server is made for, if it names one.
 fn caller(request: &JsonText) -> Asker {
     #[derive(Deserialize)]
     struct Request {

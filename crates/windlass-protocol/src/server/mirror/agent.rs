@@ -9,17 +9,17 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Most that is read of what is kept beside a log, in bytes.
+/// Maximum number of bytes that are read of the metadata beside a log.
 const MOST: u64 = 64 * 1024;
 
-/// The session to which the agent belongs that writes this log; `None` if the log is a session's own.
+/// Session of the agent that writes this log; `None` if the log is a session's own.
 pub(super) fn session(log: &Path) -> Option<&OsStr> {
     log.file_name()?.to_str()?.strip_prefix("agent-")?;
     let is_folder = |path: &&Path| path.file_name().is_some_and(|name| name == "subagents");
     log.ancestors().skip(1).find(is_folder)?.parent()?.file_name()
 }
 
-/// The frame that describes the agent that writes this log, as stores keep it beside the lines.
+/// Frame that describes the agent that writes this log, as stores keep it beside the lines.
 pub(super) fn frame(log: &Path) -> Option<Vec<u8>> {
     let mut meta = Vec::new();
     File::open(log.with_extension("meta.json")).ok()?.take(MOST).read_to_end(&mut meta).ok()?;

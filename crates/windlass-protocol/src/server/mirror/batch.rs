@@ -9,26 +9,26 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
 
-/// How many bytes of lines go into a frame, unless one line alone has more.
+/// Maximum number of bytes of lines in a frame, unless one line alone has more.
 const MOST: usize = 256 * 1024;
 
-/// The line that is about the bytes of a log.
+/// Types of lines about the bytes of a log.
 const CHECKSUM: &str = "windlass-checksum";
 const TORN: &str = "windlass-torn";
 
-/// Some lines, ready to be sent.
+/// Lines that are ready to be sent.
 #[derive(Debug)]
 pub(super) struct Batch {
-    /// The frame; empty when there are no lines for the host.
+    /// Frame; empty when there are no lines for the host.
     pub(super) frame: Vec<u8>,
-    /// Where the next batch begins.
+    /// Start of the next batch.
     pub(super) end: u64,
-    /// How many lines it should hold and does not.
+    /// Number of lost lines.
     pub(super) lost: usize,
 }
 
 impl Batch {
-    /// The part up to here cannot be read.
+    /// Batch for an unreadable part, up to here.
     pub(super) fn unread(end: u64, error: &io::Error) -> Self {
         tracing::warn!(%error, "the session log cannot be read to be mirrored");
         Self { frame: Vec::new(), end, lost: 1 }
@@ -63,7 +63,7 @@ pub(super) fn read_batch(mut file: &File, path: &Path, part: Range<u64>, longest
             break;
         }
         if line.last() != Some(&b'\n') && end + read < part.end {
-            // No frame holds it.
+            // No frame can hold the line.
             let rest = lines.skip_until(b'\n')? as u64;
             (end, lost) = (end + read + rest, lost + 1);
             continue;
@@ -80,7 +80,7 @@ pub(super) fn read_batch(mut file: &File, path: &Path, part: Range<u64>, longest
             Line::Skipped => {}
             Line::Damaged => lost += 1,
         }
-        // One that is larger than the rest of a frame may not fit beside others.
+        // A line that is larger than the rest of a frame may not fit beside others.
         if size > MOST {
             break;
         }
@@ -96,7 +96,7 @@ enum Line {
     Entry(Box<RawValue>),
     /// Blank, or not for others.
     Skipped,
-    /// It is no entry.
+    /// The line is no entry.
     Damaged,
 }
 

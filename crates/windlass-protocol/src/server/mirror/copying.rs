@@ -1,4 +1,4 @@
-//! Reads the lines of logs that are durable, as frames for the host.
+//! Copies the durable lines of logs as frames for the host.
 
 use super::batch::{Batch, read_batch};
 use super::{Mirror, Noted, agent};
@@ -17,61 +17,61 @@ use tokio::time::{Sleep, sleep};
 use windlass_tool::Ids;
 use windlass_types::EntryId;
 
-/// How long lines are collected while a run continues.
+/// Time for which lines are collected while a run continues.
 const CADENCE: Duration = Duration::from_millis(100);
 
-/// An outcome of copying.
+/// Outcome of copying.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Copied {
     /// A frame.
     Frame(Vec<u8>),
-    /// The host has all lines that were durable when they were ordered.
+    /// The host has all lines that were durable at the request.
     UpToDate,
 }
 
-/// How far each log was read, and what is read now.
+/// Read position of each log, and the present read.
 pub(crate) struct Copying {
     logs: Vec<Log>,
     noted: watch::Receiver<Vec<Noted>>,
     longest: usize,
     ids: Arc<dyn Ids>,
     reported_lost: bool,
-    /// The read in progress. The files are read beside all other work.
+    /// Read in progress, on a blocking thread.
     reading: Option<JoinHandle<Read>>,
-    /// The logs of this round, and how far they are read in it.
+    /// Logs of this round, and their end positions in it.
     round: VecDeque<(usize, u64)>,
-    /// How many orders this round carries out.
+    /// Number of requests that this round carries out.
     answers: usize,
-    /// How many orders wait for the next one.
+    /// Number of requests that wait for the next round.
     ordered: usize,
-    /// When the next round begins by itself.
+    /// Time at which the next round begins by itself.
     due: Option<Pin<Box<Sleep>>>,
 }
 
-/// How far a log was sent.
+/// Sent part of a log.
 #[derive(Debug)]
 struct Log {
     path: Arc<PathBuf>,
     file: Option<Arc<File>>,
     sent: u64,
-    /// Whether it is that of an agent below the main one.
+    /// `true` for the log of a subagent.
     is_agent: bool,
-    /// Whether its agent is still to be described to the host.
+    /// `true` if its agent is still to be described to the host.
     is_unnamed: bool,
 }
 
-/// What was read.
+/// Result of a read.
 enum Read {
-    /// The frame that names the agent, if it has a description.
+    /// Frame that names the agent, if it has a description.
     Name(usize, Option<Vec<u8>>),
-    /// Lines up to a point.
+    /// Lines up to a position.
     Lines(usize, u64, io::Result<(Batch, Arc<File>)>),
 }
 
 impl Copying {
     pub(crate) fn new(mirror: &Mirror, ids: Arc<dyn Ids>) -> Self {
         let mut noted = mirror.logs.subscribe();
-        // What was written before this is copied, too.
+        // Earlier lines are copied, too.
         noted.mark_changed();
         let longest = mirror.longest;
         Self {
@@ -88,12 +88,12 @@ impl Copying {
         }
     }
 
-    /// Copies what is durable now without waiting for more.
+    /// Requests a copy of all durable lines, without waiting for more.
     pub(crate) fn order(&mut self) {
         self.ordered += 1;
     }
 
-    /// The next frame, or that an order is carried out. Cancel safe.
+    /// Next frame, or the completion of a request. Cancel safe.
     pub(crate) async fn next(&mut self) -> Copied {
         loop {
             if let Some(reading) = &mut self.reading {
@@ -143,7 +143,7 @@ impl Copying {
         self.round = due.map(|(at, (_, noted))| (at, noted.durable)).collect();
     }
 
-    /// Begins to read what is next of a log; `None` if it was read up to here.
+    /// Begins to read the next part of a log; `None` if it was read up to here.
     fn read(&self, at: usize, to: u64) -> Option<JoinHandle<Read>> {
         let log = self.logs.get(at).filter(|log| log.sent < to)?;
         let (path, file, from, longest) = (Arc::clone(&log.path), log.file.clone(), log.sent, self.longest);
@@ -158,14 +158,14 @@ impl Copying {
         }))
     }
 
-    /// Records what was read, and returns its frames.
+    /// Records a read, and returns its frames.
     fn take(&mut self, read: Read) -> Vec<u8> {
         match read {
             Read::Name(at, frame) => {
                 if let Some(log) = self.logs.get_mut(at) {
                     log.is_unnamed = false;
                 }
-                // Metadata that cannot be read is left out: the lines are sent all the same.
+                // Unreadable metadata are left out: the lines are sent all the same.
                 frame.unwrap_or_default()
             }
             Read::Lines(at, to, read) => {
@@ -176,8 +176,8 @@ impl Copying {
                 let Batch { mut frame, end, lost } = batch;
                 let Some(log) = self.logs.get_mut(at) else { return frame };
                 log.sent = end.max(log.sent);
-                // The file is kept, so that the lines are there also when its name is gone. There may be many of those of
-                // agents, and most are not written again.
+                // The file is kept open, so that the lines stay readable when its name is gone. There may be many files
+                // of agents, and most are not written again.
                 log.file = file.or(log.file.take()).filter(|_| !log.is_agent || log.sent < to);
                 let path = Arc::clone(&log.path);
                 if lost > 0 {

@@ -20,7 +20,7 @@ fn copying(mirror: &Mirror) -> Copying {
     Copying::new(mirror, Arc::new(windlass_runtime::SystemIds::default()))
 }
 
-/// All lines that are durable now, frame by frame.
+/// All durable lines, frame by frame.
 async fn frames(copying: &mut Copying) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     copying.order();
@@ -34,7 +34,7 @@ fn lines(frames: &[Vec<u8>]) -> Vec<String> {
     String::from_utf8(frames.concat()).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// All frames that a mirror sends for these lines, by line, and whether the file of the log is open at the end.
+/// All frames that a mirror sends for these lines, by line; `true` if the file of the log is open at the end.
 async fn sent(mirror: &Mirror, path: &Path, parts: &[String], mut file: File) -> (Vec<String>, bool) {
     let (mut len, mut all, mut copying) = (0, Vec::new(), copying(mirror));
     mirror.opened(path, 0);
@@ -96,7 +96,7 @@ async fn what_cannot_fit_is_reported_once_and_no_other_line_is_lost() {
 
 #[test]
 fn lines_that_the_host_has_are_not_sent_and_dropped_frames_are_not_counted() {
-    // Files are read by one thread, which the test holds where it needs a read that is not done yet.
+    // Files are read by one thread, which the test blocks to keep a read from finishing.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(1).build().unwrap();
     runtime.block_on(async {
         let (path, mut file) = log();
@@ -111,7 +111,7 @@ fn lines_that_the_host_has_are_not_sent_and_dropped_frames_are_not_counted() {
         copying.order();
         let (release, held) = std::sync::mpsc::channel::<()>();
         let busy = tokio::task::spawn_blocking(move || held.recv());
-        // The order does not wait for it.
+        // The request does not wait for it.
         assert!(copying.next().now_or_never().is_none());
         assert_eq!(copying.sent(0), entry("old").len() as u64, "it is not counted as sent");
         release.send(()).unwrap();
@@ -123,7 +123,7 @@ fn lines_that_the_host_has_are_not_sent_and_dropped_frames_are_not_counted() {
     });
 }
 
-/// Without an order lines are collected for a moment.
+/// Without a request, lines are collected for a moment.
 #[tokio::test(start_paused = true)]
 async fn lines_come_by_themselves_and_many_at_once() {
     let (path, mut file) = log();
@@ -155,7 +155,7 @@ async fn a_host_that_does_not_read_costs_no_more_than_a_frame() {
     copying.order();
     let Copied::Frame(first) = copying.next().await else { panic!("there is no frame") };
     assert!(first.len() < MEBIBYTE && copying.sent(0) < MEBIBYTE as u64, "{}", copying.sent(0));
-    // The host reads after all: the rest follows on what was sent.
+    // The host reads after all: the rest follows the sent lines.
     let mut all = vec![first];
     while let Copied::Frame(frame) = copying.next().await {
         all.push(frame);
@@ -164,7 +164,7 @@ async fn a_host_that_does_not_read_costs_no_more_than_a_frame() {
     std::fs::remove_file(path).unwrap();
 }
 
-/// The log of an agent in a folder of its own, which the test removes.
+/// Log of an agent in a folder of its own, which the test removes.
 fn agent_log(session: &str, id: &str) -> (PathBuf, PathBuf, File) {
     let root = std::env::temp_dir().join(format!("windlass-mirror-agent-{session}-{}", std::process::id()));
     let folder = root.join(session).join("subagents");

@@ -35,7 +35,7 @@ pub(crate) async fn ready_over(room: usize, options: ClientOptions) -> (Client, 
     (client.unwrap(), peer)
 }
 
-/// What comes of a client whose peer does this with its first line.
+/// Error of a client whose peer handles its first line with `answer`.
 pub(crate) async fn refused(answer: impl AsyncFnOnce(&mut Peer, Value), options: ClientOptions) -> ClientError {
     let (reader, writer, mut peer) = pair(64 * 1024);
     let (client, _) = tokio::join!(Client::connect(reader, writer, options), async {
@@ -60,7 +60,7 @@ impl Peer {
         line["response"].take()
     }
 
-    /// Whether the client says nothing.
+    /// Returns `true` if the client sends nothing.
     pub(crate) async fn hears_nothing(&mut self) -> bool {
         tokio::time::timeout(Duration::from_secs(5), self.input.next_line()).await.is_err()
     }

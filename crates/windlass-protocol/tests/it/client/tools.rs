@@ -91,7 +91,7 @@ async fn a_tool_is_cancelled_when_its_answer_is_no_longer_waited_for() {
     let wait = tool_fn("wait", "Waits.", move |_: In, cx: ToolCx| {
         let (started, cancelled) = ends.lock().unwrap().take().unwrap();
         let cancel = cx.cancel().clone();
-        // What a tool starts may outlive its future; the signal reaches it.
+        // Work that a tool starts may outlive its future; the signal reaches it.
         tokio::spawn(async move {
             cancel.cancelled().await;
             cancelled.send(()).unwrap();

@@ -420,7 +420,7 @@ fn stream() -> Vec<EventKind> {
     all
 }
 
-/// What may become of a message that is sent to a run.
+/// Possible fates of a message that is sent to a run.
 fn fates() -> [SteeredFate; 4] {
     let entry = EntryId::from_bits(4);
     let reason = "no".to_owned();

@@ -73,7 +73,7 @@ fn the_corpus_holds_every_kind_of_frame() {
         assert!(line.len() <= MAX_LINE, "a line of {} bytes", line.len());
         let frame: Value = serde_json::from_slice(line).unwrap();
         let kind = text(&frame, "type").unwrap();
-        // What has a line in the log has its id, and those are all the same here.
+        // Frames of logged lines have their ids, and those are all the same here.
         let id = text(&frame, "uuid").unwrap();
         let logged = ["assistant", "user"].contains(&&*kind)
             || line.starts_with(br#"{"type":"system","subtype":"compact_boundary""#);
@@ -81,7 +81,7 @@ fn the_corpus_holds_every_kind_of_frame() {
         assert!(frame.get("session_id").is_some_and(Value::is_string), "{frame}");
         kinds.insert(text(&frame, "subtype").map_or_else(|| kind.clone(), |subtype| format!("{kind}/{subtype}")));
     }
-    // What the mapper's sources name; those of the server are checked where a server runs.
+    // Names in the mapper's sources; those of the server are checked with a running server.
     let parts = ["agents", "compaction", "end", "hooks", "local", "rate_limit", "status", "tasks"]
         .map(|name| format!("mapper/{name}.rs"));
     let files = parts.iter().map(String::as_str).chain(["mapper.rs", "outcome.rs"]);

@@ -1,4 +1,4 @@
-//! What the sources declare.
+//! Declarations in the sources.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -39,7 +39,7 @@ async fn the_end_of_an_agent_is_not_that_of_the_turn() {
     let message = |id: &str, text: &str| json!({ "type": "user", "uuid": id, "message": { "content": text } });
     host.send(message("00000000-0000-4000-8000-000000000001", "go")).await;
     host.send(message("00000000-0000-4000-8000-000000000002", "and?")).await;
-    // What became of messages: the second one waits for the result of the first.
+    // States of messages: the second one waits for the result of the first.
     for (text, fates) in [("Done.", vec!["queued", "started", "queued"]), ("Next.", vec!["completed", "started"])] {
         let lines = turn(&mut host).await;
         assert_eq!(lines.last().unwrap()["result"], text);
@@ -110,7 +110,7 @@ async fn an_interrupt_takes_questions_of_agents_back_that_the_run_waits_for() {
 
 #[tokio::test(start_paused = true)]
 async fn an_interrupt_leaves_questions_of_agents_in_the_background() {
-    // Whose turn it is to speak is not known: the agent or the session.
+    // The next speaker is unknown: the agent or the session.
     let model = ScriptedModel::from_fn(|request, _| {
         let messages = format!("{:?}", request.messages);
         match (messages.contains("Look."), messages.contains("acted"), messages.contains("task-notification")) {
@@ -145,7 +145,7 @@ async fn an_interrupt_leaves_questions_of_agents_in_the_background() {
     assert_eq!(of(&lines, "session_state_changed").last().unwrap()["state"], "idle");
 }
 
-/// What the model has not heard of when its turn ends begins another turn.
+/// News that the model has not read when its turn ends begins another turn.
 #[tokio::test(start_paused = true)]
 async fn the_session_is_not_idle_while_the_end_of_an_agent_is_owed_a_turn() {
     let gate = Gate::new();

@@ -147,7 +147,7 @@ async fn a_host_that_leaves_takes_the_work_along() {
         } else {
             host.die();
         }
-        // It looks whether anything of the session is left.
+        // The end checks that nothing of the session is left.
         let _ = host.end().await;
     }
 }

@@ -118,7 +118,7 @@ impl Host {
         self.stop.take().unwrap().send(()).unwrap();
     }
 
-    /// How the server ended. What it wrote meanwhile is read, unless the host is dead.
+    /// End of the server. Output until then is read, unless the host is dead.
     pub(crate) async fn end(mut self) -> (Result<Served, ServerError>, Vec<Value>) {
         let mut lines = Vec::new();
         if self.output.is_some() {

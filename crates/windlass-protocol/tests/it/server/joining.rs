@@ -13,7 +13,7 @@ const A: &str = "aaaaaaaa-0000-4000-8000-000000000000";
 const B: &str = "bbbbbbbb-0000-4000-8000-000000000000";
 const C: &str = "cccccccc-0000-4000-8000-000000000000";
 
-/// What became of messages, as the first letter of their ids and a state, and results as `result` and letters.
+/// States of messages, as the first letter of their ids and a state, and results as `result` and letters.
 fn lives(lines: &[Value]) -> Vec<String> {
     let letter = |id: &Value| id.as_str().unwrap_or("-").chars().take(1).collect::<String>();
     lines
@@ -29,7 +29,7 @@ fn lives(lines: &[Value]) -> Vec<String> {
         .collect()
 }
 
-/// What the last message of a request says.
+/// Texts of the last message of a request.
 fn last_of(model: &ScriptedModel, request: usize) -> Vec<String> {
     let requests = model.requests();
     let content = &requests[request].messages.last().unwrap().content;
@@ -86,7 +86,7 @@ async fn next_joins_the_turn_and_shares_its_result() {
     let replays: Vec<_> = lines.iter().filter(|line| line["isReplay"] == true).collect();
     assert_eq!((replays.len(), &replays[0]["uuid"]), (2, &json!(B)));
     assert_eq!(replays[0]["message"]["content"], "mind this");
-    // It is given back behind the results that stand before it, and before what the model says to it.
+    // The message is returned after the results that precede it, and before the model's answer to it.
     let at = |wanted: &dyn Fn(&Value) -> bool| lines.iter().position(wanted).unwrap();
     let (result, replay) = (at(&|l| l["message"]["content"][0]["type"] == "tool_result"), at(&|l| l["uuid"] == B));
     assert!(result < replay && replay < at(&|l| l["message"]["content"][0]["text"] == "both"));
@@ -118,7 +118,7 @@ async fn everything_else_has_a_turn_of_its_own() {
             json!({ "type": "user", "uuid": B, "priority": "next", "shouldQuery": false, "message": { "content": "n" } }),
             "result b of b",
         ),
-        // What is no command is text.
+        // An unknown command is text.
         (message(B, "next", "/none at all"), "result a of ab"),
     ] {
         let model = script([acts(), says("one"), says("two")]);
@@ -210,7 +210,7 @@ async fn hooks_keep_it_out_and_the_turn_continues() {
     host.answer(&asked["request_id"], json!({})).await;
     let (question, _) = host.until("control_request", "can_use_tool").await;
     host.send(message(B, "next", "2")).await;
-    // It is asked about while the call waits for its own answer.
+    // Hooks are called for the message while the call waits for its own answer.
     let (asked, mut lines) = host.until("control_request", "hook_callback").await;
     assert_eq!(asked["request"]["input"]["prompt"], "2");
     host.answer(&asked["request_id"], json!({ "decision": "block", "reason": "not that" })).await;
@@ -237,7 +237,7 @@ async fn a_stop_while_hooks_are_asked_loses_nothing() {
     host.send(message(B, "next", "2")).await;
     host.until("control_request", "hook_callback").await;
     host.order("r", json!({}), "interrupt").await;
-    // Whether its hooks failed because of the stop or came to no end: they are asked again.
+    // The hooks are called again, whether they failed because of the stop or did not finish.
     let (asked, lines) = host.until("control_request", "hook_callback").await;
     assert_eq!(lives(&lines).first().map(String::as_str), Some("result a of a"), "{lines:#?}");
     host.answer(&asked["request_id"], json!({})).await;

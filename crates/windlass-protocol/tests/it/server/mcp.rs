@@ -119,7 +119,7 @@ async fn a_host_logs_in_to_servers() {
         let said = news["error"].as_str().map(str::len);
         assert_eq!((&news["name"], &news["status"], said), (&json!("web"), &json!(status), error.map(|_| 2_000)));
     }
-    // What a host's servers do not do is refused.
+    // Unsupported requests to a host's servers are refused.
     let refused = ask(&mut host, "mcp_clear_auth", json!({ "serverName": "web" })).await;
     assert_eq!(refused["error"], "logins to MCP servers are not supported here: web");
 }
@@ -199,7 +199,7 @@ async fn what_a_server_of_the_host_sends_by_itself_is_handed_on() {
     let mut host = Host::start(script([]), with(&servers));
     let message = json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" });
     let sent = |server: &str| json!({ "server_name": server, "message": message });
-    // It is not listened to yet.
+    // The server is not listened to yet.
     assert_eq!(ask(&mut host, "mcp_message", sent("calc")).await["error"], "Server not found: calc");
     let calc = servers.host.get().unwrap().server("calc");
     assert_eq!(ask(&mut host, "mcp_message", sent("calc")).await["subtype"], "success");

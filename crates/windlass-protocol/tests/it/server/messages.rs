@@ -9,7 +9,7 @@ fn message(uuid: &str, text: &str) -> Value {
     json!({ "type": "user", "uuid": uuid, "message": { "role": "user", "content": text, "extra": 1 } })
 }
 
-/// What became of messages, as `id state`, and results as `result id`.
+/// States of messages, as `id state`, and results as `result id`.
 fn lives(lines: &[Value]) -> Vec<String> {
     lines
         .iter()
@@ -84,7 +84,7 @@ async fn messages_come_back_when_their_turn_begins_if_the_host_wants_it() {
     let (replay, _) = host.until("user", "").await;
     assert_eq!(replay["message"], json!({ "role": "user", "content": "1", "extra": 1 }));
     assert_eq!((&replay["uuid"], &replay["isReplay"], &replay["session_id"]), (&json!("a"), &json!(true), &json!("s")));
-    // It comes before the turn.
+    // The message precedes the turn.
     host.until("system", "init").await;
     host.result().await;
     host.say("2").await;

@@ -101,7 +101,7 @@ async fn what_is_done_and_what_is_not_is_reported() {
     assert_eq!(ask(&mut host, "some", true).await["response"], some);
     some["skippedLinks"] = json!(1);
     assert_eq!(ask(&mut host, "some", false).await["response"], some);
-    // Where nothing can be done, a rewind is an error and a preview says so.
+    // If nothing can be done, a rewind is an error and a preview reports that.
     for (to, part) in [("none", "/w/l: why; /w/n: why"), ("unknown", "unknown")] {
         let preview = ask(&mut host, to, true).await["response"].clone();
         let answer = ask(&mut host, to, false).await;
@@ -224,7 +224,7 @@ async fn a_rewind_that_hangs_holds_nothing_else_up() {
             answered.push(answer["response"]["request_id"].as_str().unwrap().to_owned());
         }
         assert_eq!(answered, ["stuck", "another"]);
-        // What was ordered meanwhile holds.
+        // Requests made meanwhile take effect.
         host.say("go").await;
         assert_eq!(host.result().await["result"], "two");
         host.hang_up();

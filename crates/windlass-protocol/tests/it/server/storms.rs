@@ -89,7 +89,7 @@ fn obedient() -> ScriptedModel {
     })
 }
 
-/// What the host has seen until now.
+/// Observations of the host so far.
 #[derive(Debug, Default)]
 struct Seen {
     results: usize,
@@ -100,7 +100,7 @@ struct Seen {
     cancelled: HashSet<String>,
     questions: Vec<Value>,
     sessions: HashSet<String>,
-    /// Whether the session is busy, and how much works in the background, as reported to the host.
+    /// State of the session, and number of background tasks, as reported to the host.
     state: String,
     tasks: usize,
 }
@@ -240,7 +240,7 @@ async fn a_flood_of_orders_to_a_host_that_does_not_read_is_bounded() {
         taken += 1;
         assert!(taken < 200, "20 MB of answers wait for a host that does not read");
     }
-    // It hears all the same that it is to end.
+    // The request to end still reaches it.
     host.tell_to_end();
     tokio::time::sleep(Duration::from_secs(60)).await;
     host.die();

@@ -19,20 +19,20 @@ use windlass_types::{JsonText, ModelInfo, SessionId, TaskKind, TaskStatus, Think
 
 type In = BTreeMap<String, Value>;
 
-/// What happened in a session.
+/// Observations of a session.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Seen {
-    /// How often `act` ran.
+    /// Number of times that `act` ran.
     pub(crate) acted: Arc<AtomicUsize>,
-    /// How many sessions were opened.
+    /// Number of opened sessions.
     pub(crate) opened: Arc<AtomicUsize>,
     /// Waits before a session is open, if it is there.
     pub(crate) door: Arc<Mutex<Option<Gate>>>,
-    /// Whether no session can be opened.
+    /// `true` if no session can be opened.
     pub(crate) refuses: Arc<AtomicBool>,
     /// The variables that came while a session was open.
     pub(crate) variables: Arc<Mutex<BTreeMap<String, String>>>,
-    /// What keeps files, if anything does.
+    /// Store of file checkpoints, if any.
     pub(crate) checkpoints: Arc<Mutex<Option<Arc<dyn Checkpoints>>>>,
     /// Ends work that `leave` left behind.
     pub(crate) let_go: Arc<Notify>,
@@ -40,7 +40,7 @@ pub(crate) struct Seen {
     pub(crate) titles: Arc<Mutex<Vec<String>>>,
     /// Waits before a title is written, if it is there.
     pub(crate) titles_wait: Arc<Mutex<Option<Gate>>>,
-    /// Whether the session's ports still live.
+    /// Reference that the session's ports hold while they live.
     alive: Arc<()>,
 }
 
@@ -56,7 +56,7 @@ impl Seen {
         door
     }
 
-    /// Whether nothing of the session is left.
+    /// Returns `true` if nothing of the session is left.
     pub(crate) fn is_gone(&self) -> bool {
         Arc::strong_count(&self.alive) == 1
     }

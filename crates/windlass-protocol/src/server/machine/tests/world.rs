@@ -1,4 +1,4 @@
-//! What surrounds a machine: a host, sessions and jobs, each of which acts on demand.
+//! Environment of a machine: a host, sessions and jobs, each of which acts on demand.
 
 use super::super::Machine;
 use super::super::io::{Initialized, Input, Job, Order, Outcome, Output, Reloaded, Ticket};
@@ -29,22 +29,22 @@ impl windlass_tool::Ids for Counting {
     }
 }
 
-/// An action of one of them.
+/// An action in the environment.
 #[derive(Debug, Clone)]
 pub(super) enum Action {
     /// The host sends a message, with an id or not.
     Say { text: &'static str, priority: &'static str, named: bool },
-    /// It gives an order.
+    /// The host sends a control request.
     Order(&'static str, Value),
-    /// It answers one of the questions that it has been shown.
+    /// The host answers one of the shown requests.
     Answer(usize),
     /// A session continues.
     Step(usize),
-    /// Its next event reaches the machine.
+    /// The session's next event reaches the machine.
     Deliver,
-    /// Hooks or permissions ask about a call, which the machine may not have heard of yet.
+    /// Hooks or permissions send a request about a call that the machine may not know yet.
     Ask(usize, bool),
-    /// A question is withdrawn.
+    /// A request is withdrawn.
     Drop(usize),
     /// A job ends, or an opening.
     Finish(usize, bool),
@@ -67,7 +67,7 @@ struct Sim {
     ended: bool,
 }
 
-/// The surroundings of the machine.
+/// Environment of the machine.
 pub(super) struct World {
     machine: Machine,
     pub(super) inputs: Vec<Input>,
@@ -75,29 +75,29 @@ pub(super) struct World {
     pub(super) host: Host,
     sessions: Vec<Sim>,
     begun: Begun,
-    /// What is answered by the pump itself, in order.
+    /// Answers of the pump itself, in order.
     due: VecDeque<Input>,
     calls: u64,
-    /// The open questions, and the calls that they are about.
+    /// Open requests, and their calls.
     pub(super) asked: BTreeMap<String, String>,
     pub(super) answered: Vec<String>,
     pub(super) is_closed: bool,
 }
 
-/// What the host has read and sent.
+/// Lines read and sent by the host.
 #[derive(Default)]
 pub(super) struct Host {
-    /// What it has read.
+    /// Lines that the host has read.
     pub(super) lines: Vec<Value>,
-    /// The ids of the orders that it has given.
+    /// Ids of the control requests that it has sent.
     pub(super) requests: Vec<String>,
-    /// How many messages it has sent.
+    /// Number of messages that it has sent.
     messages: u64,
-    /// Whether what it sends is read no more.
+    /// `true` if its output is read no more.
     is_unread: bool,
 }
 
-/// What the machine has begun and not heard the end of.
+/// Work that the machine has begun and that has not ended.
 #[derive(Default)]
 struct Begun {
     opening: bool,
@@ -275,7 +275,7 @@ impl World {
         }
     }
 
-    /// The questions that the host has been shown and not answered.
+    /// Requests that were shown to the host and are unanswered.
     fn shown(&self) -> Vec<String> {
         let asked = self.host.lines.iter().filter(|line| line["type"] == "control_request");
         asked.filter_map(|line| line["request_id"].as_str().map(str::to_owned)).collect()
@@ -331,7 +331,7 @@ impl World {
         }
     }
 
-    /// The machine gets the next event, or the report that a session has ended or that there is no event.
+    /// Delivers the next event, or the report that a session has ended or that there is no event.
     fn deliver(&mut self) {
         if !self.machine.takes_events() {
             return;
@@ -375,7 +375,7 @@ impl World {
         self.ask_about(&call, is_permission);
     }
 
-    /// A hook or a permission check asks about a call.
+    /// Lets a hook or a permission check send a request about a call.
     pub(super) fn ask_about(&mut self, call: &str, is_permission: bool) {
         let id = format!("q{}", self.inputs.len());
         let body = json!({ "subtype": "can_use_tool", "tool_use_id": call });
