@@ -1,6 +1,6 @@
-//! From chunks to the events of one message.
+//! Conversion of chunks to the events of one message.
 //!
-//! A block is left open until the next one begins, so that blank parts that follow it can still be kept beside it.
+//! A block stays open until the next one begins, so that blank parts that follow it can still be kept beside it.
 
 mod blocks;
 
@@ -18,16 +18,16 @@ use windlass_http::provider::stable_hash;
 use windlass_model::ModelError;
 use windlass_types::{MessageId, ModelErrorKind, ModelEvent, StopReason, ToolUseId};
 
-/// The most bytes of chunks of one message.
+/// Maximum number of bytes of chunks of one message.
 const MAX_MESSAGE_BYTES: usize = 64 << 20;
 
-/// One message, as far as it has come.
+/// Message that is being assembled.
 #[derive(Debug)]
 pub(crate) struct Assembly {
-    /// The model that was asked.
+    /// Model of the request.
     model: String,
     faults: Faults,
-    /// Of the message; `None` before the first chunk.
+    /// Id of the message; `None` before the first chunk.
     id: Option<String>,
     ready: VecDeque<ModelEvent>,
     blocks: Blocks,
@@ -35,9 +35,9 @@ pub(crate) struct Assembly {
     counts: Counts,
     finish: Option<Finish>,
     bytes: usize,
-    /// How chunks of text end, once one has been read: with nothing that matters.
+    /// Irrelevant end of text chunks, once one has been read.
     tail: Option<String>,
-    /// What the answer is grounded in: the last report has all of it.
+    /// Grounding of the answer: the last report is complete.
     grounding: Option<GroundingMetadata>,
 }
 
@@ -58,7 +58,7 @@ impl Assembly {
         }
     }
 
-    /// The next event of the message.
+    /// Returns the next event of the message.
     pub(crate) fn next(&mut self) -> Option<ModelEvent> {
         self.ready.pop_front()
     }
@@ -67,12 +67,12 @@ impl Assembly {
         !self.ready.is_empty()
     }
 
-    /// Whether the API has said why it stopped.
+    /// `true` once the API has given the finish reason.
     pub(crate) fn is_finished(&self) -> bool {
         self.finish.is_some()
     }
 
-    /// The API's id of the answer.
+    /// Returns the API's id of the answer.
     pub(crate) fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }
@@ -80,7 +80,7 @@ impl Assembly {
     /// Reads one chunk.
     ///
     /// # Errors
-    /// The chunk is an error, cannot be read, or holds what cannot be a part of a message.
+    /// Fails if the chunk is an error, is unreadable, or holds content that cannot be a part of a message.
     pub(crate) fn accept(&mut self, data: &str) -> Result<(), ModelError> {
         self.bytes = self.bytes.saturating_add(data.len());
         if self.bytes > MAX_MESSAGE_BYTES {
@@ -93,16 +93,16 @@ impl Assembly {
                 self.words(plain.text, None, plain.is_thought);
                 self.check_size()
             }
-            // Behind the text there may be anything.
+            // Any members may follow the text.
             plain => self.chunk(data, plain.map(|plain| plain.tail)),
         }
     }
 
-    /// Reads a chunk of any form. `tail`: how it ends, if that may be known from then on.
+    /// Reads a chunk of any form. `tail` is its end, if that counts as known from then on.
     fn chunk(&mut self, data: &str, tail: Option<&str>) -> Result<(), ModelError> {
         match data.trim_start().as_bytes().first() {
             Some(b'{') => {}
-            // Errors may come in an array; other vendors' end mark is added by some gateways.
+            // Errors may come in an array; some gateways add other vendors' end mark.
             Some(b'[') if data.trim() == "[DONE]" => return Ok(()),
             Some(b'[') => return Err(self.faults.in_stream(data)),
             _ => return Err(self.faults.protocol("a chunk is not an object")),
@@ -130,7 +130,7 @@ impl Assembly {
         let text = |json: Option<&RawValue>| {
             json.and_then(|json| serde_json::from_str::<String>(json.get()).ok()).filter(|text| !text.is_empty())
         };
-        // The API names each answer; what stands between may not.
+        // The API names each answer; a gateway may drop the id.
         let id = text(chunk.response_id).unwrap_or_else(|| format!("msg_{:032x}", stable_hash(data.as_bytes())));
         let model = text(chunk.model_version).unwrap_or_else(|| self.model.clone());
         self.ready.push_back(ModelEvent::MessageStart {
@@ -215,10 +215,10 @@ impl Assembly {
         Ok(())
     }
 
-    /// The answer has come to its end, or is not heard of again after its last word.
+    /// Ends the message, at the end of the answer or when no data follows the finish reason.
     ///
     /// # Errors
-    /// There was no last word, or the message has nothing in it.
+    /// Fails if there was no finish reason, or if the message is empty.
     pub(crate) fn end(&mut self) -> Result<(), ModelError> {
         let stop_reason = match self.finish.take() {
             None => {
@@ -248,7 +248,7 @@ impl Assembly {
         Ok(())
     }
 
-    /// Reports what a message has cost that will not be complete.
+    /// Reports the usage of a message that will not be completed.
     pub(crate) fn report(&mut self) {
         if self.id.is_some()
             && let Some(usage) = self.counts.news()

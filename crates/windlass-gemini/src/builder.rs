@@ -7,7 +7,7 @@ use windlass_http::{HeaderMap, HeaderValue, HttpClient, HttpOptions, Secret};
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
-/// Sets up a [`Gemini`] provider.
+/// Builder of a [`Gemini`] provider.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct GeminiBuilder {
@@ -31,7 +31,7 @@ impl GeminiBuilder {
         }
     }
 
-    /// Sets the API key, sent as `x-goog-api-key`. An empty one counts as none.
+    /// Sets the API key, sent as `x-goog-api-key`. An empty key counts as none.
     pub fn api_key(mut self, key: impl AsRef<str>) -> Self {
         self.key = Some(Secret::new(key)).filter(|key| !key.is_empty());
         self
@@ -43,7 +43,7 @@ impl GeminiBuilder {
         self
     }
 
-    /// Sets one access token, for as long as it is valid. An empty one counts as none.
+    /// Sets one access token, for as long as it is valid. An empty token counts as none.
     pub fn token(mut self, token: impl AsRef<str>) -> Self {
         let given = !token.as_ref().trim().is_empty();
         self.credentials = given.then(|| Arc::new(Credential::bearer(token)) as Arc<dyn Credentials>);
@@ -57,7 +57,7 @@ impl GeminiBuilder {
         self
     }
 
-    /// Adds a header to every request; it replaces one that windlass would send.
+    /// Adds a header to every request; it replaces a default header of the same name.
     pub fn header(mut self, name: impl Into<String>, value: impl AsRef<str>) -> Self {
         self.headers.push((name.into(), Secret::new(value)));
         self
@@ -65,7 +65,7 @@ impl GeminiBuilder {
 
     windlass_http::connection_methods!(options, "Default: 120 s.");
 
-    /// Takes the settings that [`Gemini::from_env`] names from a lookup. On Vertex AI there are only those of proxies and
+    /// Reads the settings that [`Gemini::from_env`] names from a lookup. On Vertex AI only those of proxies and
     /// certificate authorities.
     pub fn lookup(mut self, lookup: impl Fn(&str) -> Option<String>) -> Self {
         self.options.look_up(&lookup);
@@ -82,11 +82,11 @@ impl GeminiBuilder {
         self
     }
 
-    /// Builds the provider. It connects at the first request.
+    /// Builds the provider. The first request opens the connection.
     ///
     /// # Errors
-    /// `Authentication` without key and source of tokens; `Configuration` for a base URL, a project, a location or a
-    /// header that cannot be used.
+    /// `Authentication` without key and source of tokens; `Configuration` for an unusable base URL, project, location
+    /// or header.
     pub fn build(self) -> Result<Gemini, ModelError> {
         let mut secrets = Secrets::default();
         let mut headers = HeaderMap::new();
@@ -117,7 +117,7 @@ impl GeminiBuilder {
     }
 }
 
-/// Where the settings of the service are made.
+/// Returns the names of the service's settings.
 fn vendor(endpoint: &Endpoint) -> Vendor {
     match endpoint {
         Endpoint::Gemini => Vendor::new("GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"),
@@ -133,7 +133,7 @@ fn no_key(endpoint: &Endpoint) -> ModelError {
     ModelError::new(ModelErrorKind::Authentication, text)
 }
 
-/// Project and location become part of addresses.
+/// Checks project and location, which become part of addresses.
 fn check_names(endpoint: &Endpoint) -> Result<(), ModelError> {
     let Endpoint::Vertex { project, location } = endpoint else { return Ok(()) };
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_:.".contains(&byte);

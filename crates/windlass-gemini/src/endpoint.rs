@@ -1,10 +1,10 @@
-//! The addresses of the two services that speak the dialect.
+//! Addresses of the two services that speak the dialect.
 
 use windlass_http::provider::escape_segment;
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
-/// A service, without its host.
+/// Service, without its host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Endpoint {
     /// The Gemini API.
@@ -13,7 +13,7 @@ pub(crate) enum Endpoint {
     Vertex { project: String, location: String },
 }
 
-/// What is asked of a model.
+/// Operation on a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
     Stream,
@@ -30,7 +30,7 @@ impl Method {
 }
 
 impl Endpoint {
-    /// The public address.
+    /// Returns the public address.
     pub(crate) fn base_url(&self) -> String {
         match self {
             Self::Gemini => "https://generativelanguage.googleapis.com".to_owned(),
@@ -42,10 +42,10 @@ impl Endpoint {
         }
     }
 
-    /// The path of a method of a model.
+    /// Returns the path of a method of a model.
     ///
     /// # Errors
-    /// The name cannot be that of a model.
+    /// Fails if the name is no valid model name.
     pub(crate) fn path(&self, model: &str, method: Method) -> Result<String, ModelError> {
         let mut path = match self {
             Self::Gemini => "/v1beta".to_owned(),
@@ -63,7 +63,7 @@ impl Endpoint {
         Ok(path)
     }
 
-    /// The full name of a model, as paths and token counts have it.
+    /// Returns the full name of a model, as used in paths and token counts.
     pub(crate) fn resource(&self, model: &str) -> String {
         match self {
             Self::Gemini if model.contains('/') => model.to_owned(),

@@ -1,4 +1,4 @@
-//! Failures of the API as [`ModelError`]s.
+//! Errors of the API as [`ModelError`]s.
 
 mod status;
 
@@ -9,7 +9,7 @@ use windlass_http::provider::{Failure, Secrets, Vendor, classify, hinted_wait, r
 use windlass_model::ModelError;
 use windlass_types::{ModelErrorKind, Timestamp};
 
-/// Makes the errors of one provider.
+/// Factory of the errors of one provider.
 #[derive(Clone, Debug)]
 pub(crate) struct Faults {
     pub(crate) vendor: Vendor,
@@ -17,7 +17,7 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    /// The error of an answer with a status other than 200.
+    /// Reads the error of an answer with a status other than 200.
     #[expect(clippy::disallowed_methods, reason = "a server names the time of a repeat from now on")]
     pub(crate) fn answer(&self, status: u16, headers: &HeaderMap, body: &str) -> ModelError {
         let now = SystemTime::now();
@@ -26,24 +26,24 @@ impl Faults {
         error.with_retry_after(wait).with_should_retry(should_retry(headers))
     }
 
-    /// The error of a chunk, or of a body behind a status 200.
+    /// Reads the error of a chunk, or of a body behind a status 200.
     #[expect(clippy::disallowed_methods, reason = "a server names the time of a reset from now on")]
     pub(crate) fn in_stream(&self, data: &str) -> ModelError {
         self.error(None, data, SystemTime::now())
     }
 
-    /// Whether a text is an error of the API.
+    /// `true` if a text is an error of the API.
     pub(crate) fn is_error(&self, body: &str) -> bool {
         Status::read(body).is_some()
     }
 
-    /// An answer that breaks the rules of the API's stream.
+    /// Creates the error of an answer that breaks the rules of the API's stream.
     pub(crate) fn protocol(&self, what: impl std::fmt::Display) -> ModelError {
         let text = self.secrets.redact(format!("the API broke its protocol: {what}"));
         ModelError::new(ModelErrorKind::Protocol, text)
     }
 
-    /// A text that is not the JSON that was expected. The parser's words hold nothing of the text.
+    /// Creates the error of a text that is not the expected JSON. The parser's words hold nothing of the text.
     pub(crate) fn unreadable(&self, what: &str, error: &serde_json::Error) -> ModelError {
         let place = format!("{:?} error in column {}", error.classify(), error.column());
         self.protocol(format_args!("{what} cannot be read: {place}"))
@@ -51,12 +51,12 @@ impl Faults {
 
     fn error(&self, http_status: Option<u16>, body: &str, now: SystemTime) -> ModelError {
         let Some(status) = Status::read(body) else {
-            // A proxy or a gateway on the way has its own idea of an error body.
+            // A proxy or a gateway on the way has its own form of error bodies.
             return self.vendor.error(&Failure { status: http_status, code: "", text: body }, &self.secrets);
         };
         let code = status.status.as_deref().unwrap_or_default();
         let text = status.message.as_deref().filter(|text| !text.is_empty()).unwrap_or(body);
-        // Inside a stream the status stands in the body alone.
+        // Inside a stream only the body holds the status.
         let failure = Failure { status: http_status.or(status.code), code, text };
         let wait = hinted_wait(body);
         let kind = kind(&status, &failure, wait.is_some());
@@ -65,12 +65,13 @@ impl Faults {
         if kind != ModelErrorKind::QuotaExhausted {
             return error.with_retry_after(wait);
         }
-        // What the API asks to wait is the window of a minute, also when the quota of the day is used up.
+        // The wait that the API asks for is the window of a minute, even if the quota of the day is used up.
         error.with_retry_after(None).with_resets_at(resets_at(&status, now))
     }
 }
 
-/// What the shared table cannot see: reasons and windows among the details, and texts of this API alone.
+/// Returns the kind of a failure, with cases that the shared table cannot see: reasons and windows among the details,
+/// and texts of this API alone.
 fn kind(status: &Status, failure: &Failure<'_>, names_a_wait: bool) -> ModelErrorKind {
     let text = failure.text.to_lowercase();
     let has = |part: &str| text.contains(part);
@@ -81,7 +82,7 @@ fn kind(status: &Status, failure: &Failure<'_>, names_a_wait: bool) -> ModelErro
             Some(Window::Short) => return ModelErrorKind::RateLimited,
             None => {}
         },
-        // The service gave the request up, not the caller.
+        // The service aborted the request, not the caller.
         "CANCELLED" | "ABORTED" => return ModelErrorKind::Server,
         _ if status.has_reason("API_KEY_INVALID") || has("api key not valid") || has("api key expired") => {
             return ModelErrorKind::Authentication;
@@ -96,7 +97,7 @@ fn kind(status: &Status, failure: &Failure<'_>, names_a_wait: bool) -> ModelErro
         _ => {}
     }
     match classify(failure) {
-        // Limits of a minute come with the prose on billing; with a wait they are what they are.
+        // Limits of a minute come with the prose on billing; with a wait they remain limits.
         ModelErrorKind::Billing if is_limit && names_a_wait => ModelErrorKind::RateLimited,
         kind => kind,
     }

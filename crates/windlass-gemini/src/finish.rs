@@ -1,25 +1,25 @@
-//! Why the API stopped.
+//! Finish reasons of the API.
 //!
 //! Source: the enumerations `FinishReason` and `BlockedReason` of the API reference.
 
 use windlass_types::StopReason;
 
-/// What a finish reason means.
+/// Meaning of a finish reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Finish {
     /// The model is done: the end of a turn, or calls that are to be run.
     Done,
-    /// The message ends with this reason, whatever it holds.
+    /// The message ends with this reason, whatever its content.
     Stopped(StopReason),
     /// A call of the history lacks its signature.
     SignatureMissing,
 }
 
 impl Finish {
-    /// Reads a reason. `None`: it is there, but says that the message has not ended.
+    /// Reads a reason. `None` for a reason that means the message has not ended.
     pub(crate) fn read(reason: &str) -> Option<Self> {
         Some(match reason {
-            // Vertex has the second in chunks before the last.
+            // Vertex sends the second in chunks before the last.
             "" | "FINISH_REASON_UNSPECIFIED" => return None,
             "STOP" => Self::Done,
             // The second is a message that could be continued by a token: the loop lets it continue in its own way.
@@ -44,7 +44,7 @@ impl Finish {
         })
     }
 
-    /// The reason of a message for which several were given: some gateways stamp `STOP` on every chunk.
+    /// Returns the reason of a message for which several were given: some gateways stamp `STOP` on every chunk.
     pub(crate) fn or_later(before: Option<Self>, later: Self) -> Self {
         match before {
             Some(before) if before != Self::Done && later == Self::Done => before,

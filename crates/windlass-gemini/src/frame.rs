@@ -1,4 +1,4 @@
-//! The JSON of a chunk of an answer, as the wire has it.
+//! JSON of an answer's chunk, in its wire format.
 
 mod plain;
 
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use windlass_types::WholeNumber;
 
-/// One chunk. What is not read here is skipped without being built.
+/// One chunk. Unknown members are skipped without being built.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Chunk<'a> {
@@ -16,7 +16,7 @@ pub(crate) struct Chunk<'a> {
     pub(crate) candidates: Option<Vec<Candidate<'a>>>,
     pub(crate) usage_metadata: Option<UsageMetadata>,
     pub(crate) prompt_feedback: Option<PromptFeedback>,
-    /// Strings that each chunk repeats: read once.
+    /// Strings that each chunk repeats; read once.
     #[serde(borrow)]
     pub(crate) model_version: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -44,7 +44,7 @@ pub(crate) struct Content<'a> {
     pub(crate) parts: Option<Vec<Part<'a>>>,
 }
 
-/// A part: a text, a call, or something that the service ran or made itself.
+/// Part: a text, a call, or content that the service ran or made itself.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Part<'a> {
@@ -68,7 +68,7 @@ pub(crate) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// The member of a part that is neither text nor call.
+    /// Returns the member of a part that is neither text nor call.
     pub(crate) fn other(&self) -> Option<(&'static str, &'a RawValue)> {
         [
             ("executableCode", self.executable_code),
@@ -90,7 +90,7 @@ pub(crate) struct FunctionCall<'a> {
     pub(crate) name: Option<String>,
     #[serde(borrow)]
     pub(crate) args: Option<&'a RawValue>,
-    /// Arguments in pieces, which Vertex sends when it is asked to.
+    /// Arguments in pieces, which Vertex sends on request.
     #[serde(borrow)]
     pub(crate) partial_args: Option<&'a RawValue>,
     pub(crate) will_continue: Option<bool>,

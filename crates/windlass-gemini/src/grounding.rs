@@ -1,4 +1,4 @@
-//! The vendor's search of the web: what it finds.
+//! Results of the vendor's web search.
 //!
 //! Source: <https://ai.google.dev/gemini-api/docs/google-search>.
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use windlass_types::{ServerTool, WebPage, WebSearched};
 
-/// What an answer is grounded in.
+/// Grounding of an answer.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct GroundingMetadata {
@@ -28,7 +28,7 @@ struct Web {
     title: Option<String>,
 }
 
-/// Which words of the answer come from which chunks.
+/// Assignment of a segment of the answer to chunks.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct GroundingSupport {
@@ -43,17 +43,17 @@ struct Segment {
 }
 
 impl GroundingMetadata {
-    /// Reads it. A form that is not known here is no reason to lose the answer.
+    /// Reads the metadata. An unknown form is no reason to lose the answer.
     pub(crate) fn read(json: &RawValue) -> Option<Self> {
         serde_json::from_str(json.get()).ok()
     }
 
-    /// How many searches there were.
+    /// Returns the number of searches.
     pub(crate) fn searches(&self) -> u64 {
         self.web_search_queries.as_ref().map_or(0, |queries| u64::try_from(queries.len()).unwrap_or(u64::MAX))
     }
 
-    /// The pages. `cited` of each: the words of the answer that come from it first.
+    /// Returns the pages. `cited` of each is the first segment of the answer that comes from it.
     pub(crate) fn pages(self) -> Option<WebSearched> {
         let supports = self.grounding_supports.unwrap_or_default();
         let words = |chunk: usize| {
@@ -73,7 +73,7 @@ impl GroundingMetadata {
     }
 }
 
-/// Whether a request asks for searches.
+/// `true` if a request asks for web search.
 pub(crate) fn is_wanted(tools: &[ServerTool]) -> bool {
     tools.iter().any(|tool| matches!(tool, ServerTool::WebSearch(_)))
 }

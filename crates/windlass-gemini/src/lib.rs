@@ -10,44 +10,44 @@
 //! # Ok(()) }
 //! ```
 //!
-//! # What it promises
+//! # Guarantees
 //! - The API's chunks become events of one message. A message completes only when the API gave a finish reason; a
-//!   connection that ends before is [`Cut`](windlass_types::ModelErrorKind::Cut), and usage that came until then is
+//!   connection that ends before is [`Cut`](windlass_types::ModelErrorKind::Cut), and usage that arrived until then is
 //!   reported before the error.
 //! - Calls of a message that the API calls malformed are reported with
-//!   [`MalformedToolCall`](windlass_types::StopReason::MalformedToolCall), so that they are never run. A message that
-//!   ends as a success without any content is no success: it is an error that the loop repeats.
-//! - Tokens are counted once: cached ones apart, reasoning as output, the highest figure of each kind.
-//! - No retry, and one error kind for each thing that a caller can do about it.
+//!   [`MalformedToolCall`](windlass_types::StopReason::MalformedToolCall), so that they are never run. A successful
+//!   message without any content is an error that the loop retries.
+//! - Tokens are counted once: cached ones separately, reasoning as output, the highest figure of each kind.
+//! - No retry, and one error kind for each possible reaction of a caller.
 //! - The key is in a header, never in an address, in no error and in no `Debug` text.
 //!
 //! # Thought signatures
 //! The API signs parts of its messages and wants each signature back on its own part: parts are neither merged nor
-//! moved. Reasoning keeps its signature as that of the thinking block. For a text and a call it is kept beside the
-//! block, as JSON of these members, all optional:
+//! moved. Reasoning keeps its signature as that of the thinking block. The signature of a text and of a call is kept
+//! beside the block, as JSON of these members, all optional:
 //! - `thoughtSignature`: the signature of the call, or of the text.
-//! - `unsigned`: how many bytes at the beginning of the text came in a part without signature. Streams send most of a
-//!   text without, and its end with one; the block holds both, and both parts are sent back.
+//! - `unsigned`: number of bytes at the beginning of the text that came in a part without signature. Streams send most
+//!   of a text without, and its end with one; the block holds both, and both parts are sent back.
 //! - `before`, `after`: parts whose text is blank, which a transcript would drop, with their `text` and
 //!   `thoughtSignature`. They are sent back before or after the block.
-//! - `id`: the id that the API gave to the call.
+//! - `id`: the API's id of the call.
 //!
-//! Two texts that are both signed are two blocks. A blank signed part with neither text nor call in its message is
-//! lost: such a message has no content that could be sent back.
+//! Two signed texts are two blocks. A blank signed part with neither text nor call in its message is lost: such a
+//! message has no content that could be sent back.
 //!
-//! A part of another kind, such as code that the service ran, is kept whole as a block of the type `gemini_part` and sent
-//! back as it is.
+//! A part of another kind, such as code that the service ran, is kept whole as a block of the type `gemini_part` and
+//! sent back unchanged.
 //!
 //! Models from Gemini 3 on refuse calls without a signature. A step of the history whose calls have none, because
-//! another model made them, gets the one that the API documents for this on its first call.
+//! another model made them, gets the documented placeholder signature on its first call.
 //!
-//! # Ids of calls
-//! Older models give their calls no ids, and some services refuse them. An id that the API gave goes back with the call
-//! and its result; calls without one get an id for windlass alone, made of that of the answer and their number. Calls of
+//! # Call ids
+//! Older models give their calls no ids, and some services refuse them. An id of the API is sent back with the call and
+//! its result; calls without one get an id for windlass alone, made of that of the answer and their number. Calls of
 //! other models are sent with an id to models from Gemini 3 on, which match results by it, but not to Vertex AI.
 //!
-//! # What the API does not have
-//! Cache hints, betas, the user id and the session key are not sent: the API caches by itself. Image and document
+//! # Missing features of the API
+//! Cache hints, betas, the user id and the session key are not sent: the API caches on its own. Image and document
 //! sources of the kind `file` are addresses of the Files API or of Cloud Storage.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -1,4 +1,4 @@
-//! What is known of the models.
+//! Known models.
 //!
 //! Sources: <https://ai.google.dev/gemini-api/docs/models> (limits, abilities),
 //! <https://ai.google.dev/gemini-api/docs/pricing> (prices, as of November 2026),
@@ -8,17 +8,18 @@
 use windlass_model::{KnownModel, ModelRow, ModelSource};
 use windlass_types::{Api, Effort, LongPrompt, ModelInfo, NanoUsd, Price};
 
-/// Tokens that a prompt may have. Those of the answer come on top before Gemini 4, and are part of it since.
+/// Maximum numbers of tokens of a prompt and of an answer. The answer comes on top of the prompt before Gemini 4, and
+/// is part of it since.
 const WINDOW: u64 = 1_048_576;
 const OUTPUT: u32 = 65_536;
 
-/// Output to ask for: reasoning counts as output, and a low limit ends a message in the middle of it.
+/// Default output limit: reasoning counts as output, and a low limit ends a message in the middle of it.
 const DEFAULT_OUTPUT: u32 = 32_768;
 
 const PAGE: ModelSource = ModelSource::new("https://ai.google.dev/gemini-api/docs/pricing", "2026-11-23");
 
-/// A model and its price in billionths of a dollar for a token. A cached token costs a tenth of a plain one, as with
-/// [`Price::new`]; the API does not bill writes to its own cache apart.
+/// Row of a model with its price in billionths of a dollar for a token. A cached token costs a tenth of a plain one, as
+/// with [`Price::new`]; the API does not bill writes to its own cache separately.
 const fn flat(id: &'static str, input: u64, output: u64) -> ModelRow {
     let price = Price::new(input, output).with_cache_write(input, input);
     ModelRow::new(id, PAGE).limits(WINDOW, OUTPUT).default_output(DEFAULT_OUTPUT).price(price)
@@ -28,14 +29,14 @@ const PRO_LONG: &[LongPrompt] = &[LongPrompt::new(200_000, Price::new(4_000, 18_
 const OLD_PRO_LONG: &[LongPrompt] =
     &[LongPrompt::new(200_000, Price::new(2_500, 15_000).with_cache_write(2_500, 2_500))];
 
-/// The models with a known price, by the beginnings of their names. The longest that fits counts.
+/// Models with a known price, by the prefixes of their names. The longest matching prefix is used.
 const MODELS: &[ModelRow] = &[
-    // The price from 2026-12-01 on. Until then it is half of that.
-    // Source: https://ai.google.dev/gemini-api/docs/generate-content/latest-model.
+    // The price from 2026-12-01 on. Until then it is half of that. Source:
+    // https://ai.google.dev/gemini-api/docs/generate-content/latest-model.
     flat("gemini-4-argon", 4_000, 20_000)
         .price(Price::new(4_000, 20_000).with_cache_read(200).with_cache_write(4_000, 4_000))
         .aliases(&["argon"]),
-    // The price from 2027-01-01 on. Until then it is half of that, as it is for the two that follow.
+    // The price from 2027-01-01 on. Until then it is half of that, also for the two that follow.
     flat("gemini-3.8-flash", 1_500, 7_500).aliases(&["default", "flash"]),
     flat("gemini-3.7-flash", 1_500, 7_500),
     flat("gemini-3.6-flash", 1_500, 7_500),
@@ -49,37 +50,39 @@ const MODELS: &[ModelRow] = &[
     flat("gemini-2.5-flash-lite", 100, 400),
 ];
 
-/// What one search of the web costs: 14 USD for a thousand. Before Gemini 3, 35 USD for a thousand prompts with searches.
-/// Source: <https://ai.google.dev/gemini-api/docs/pricing>, by several who quote it; the page itself was not read.
-/// Bytes and count of images and documents: some ways to these models take requests of 20 MB only
+/// Maximum bytes and number of images and documents: some ways to these models take requests of 20 MB only
 /// (<https://firebase.google.com/docs/vertex-ai/input-file-requirements>, read 2026-11-28).
 const MEDIA: (usize, usize) = (16 * 1024 * 1024, 90);
+/// Cost of one web search: 14 USD for a thousand. Source: <https://ai.google.dev/gemini-api/docs/pricing>, by several
+/// who quote it; the page itself was not read.
 const SEARCH: NanoUsd = NanoUsd::new(14_000_000);
+/// Cost of one prompt with web searches before Gemini 3: 35 USD for a thousand. Same source as [`SEARCH`].
 const OLD_SEARCH: NanoUsd = NanoUsd::new(35_000_000);
 
-/// Models of a known family whose price is another, or by another unit.
+/// Name parts of models of a known family with another price, or a price by another unit.
 const OTHER_PRICES: [&str; 5] = ["-tts", "-image", "-live", "-audio", "-native"];
 
-/// How a model is asked for more or less reasoning.
+/// Control of a model's reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dial {
-    /// Not at all, or nothing is known.
+    /// No control, or none is known.
     None,
-    /// By tokens.
+    /// Number of tokens.
     Budget { least: u32, most: u32, can_be_off: bool },
-    /// By words. All have `HIGH`.
+    /// Level. All models have `HIGH`.
     Level { has_minimal: bool, has_low: bool, has_medium: bool, has_xhigh: bool },
 }
 
-/// What requests depend on.
+/// Model properties on which requests depend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Family {
     pub(crate) dial: Dial,
-    /// Gemini 3 and later: calls have ids and signatures, and results may hold images.
+    /// `true` for Gemini 3 and later: calls have ids and signatures, and results may hold images.
     pub(crate) is_modern: bool,
 }
 
-/// Generation and the rest of the name of a Gemini model. Names such as `gemini-flash-latest` are of the newest.
+/// Returns generation and the rest of the name of a Gemini model. Names such as `gemini-flash-latest` count as the
+/// newest.
 fn generation(model: &str) -> Option<((u32, u32), &str)> {
     let name = model.rsplit('/').next().unwrap_or(model);
     let rest = name.strip_prefix("gemini-")?;
@@ -92,7 +95,8 @@ fn generation(model: &str) -> Option<((u32, u32), &str)> {
     }
 }
 
-/// What requests to a model depend on. Unknown models are asked for nothing that not all understand.
+/// Returns the properties on which requests to a model depend. Unknown models get only features that all models
+/// support.
 pub(crate) fn family(model: &str) -> Family {
     let name = model.rsplit('/').next().unwrap_or(model);
     if name.starts_with("gemma-4") {
@@ -117,7 +121,7 @@ pub(crate) fn family(model: &str) -> Family {
     Family { dial, is_modern: version.0 >= 3 }
 }
 
-/// The model that a user means.
+/// Resolves a name to a model.
 pub(crate) fn resolve(name: &str) -> String {
     let name = name.trim();
     let name = name.strip_prefix("models/").unwrap_or(name);
@@ -125,7 +129,7 @@ pub(crate) fn resolve(name: &str) -> String {
     MODELS.iter().find(is_alias).map_or(name, |row| row.id).to_owned()
 }
 
-/// Aliases that are close to a name which is neither an alias nor looks like a model.
+/// Returns aliases that resemble a name which is neither an alias nor looks like a model.
 pub(crate) fn similar(name: &str) -> Vec<String> {
     let name = resolve(name);
     if name.contains(['-', '/']) {
@@ -135,7 +139,7 @@ pub(crate) fn similar(name: &str) -> Vec<String> {
     near.into_iter().map(str::to_owned).collect()
 }
 
-/// What is known of a model.
+/// Returns the known description of a model.
 pub(crate) fn info(model: &str) -> ModelInfo {
     let family = family(model);
     let known = generation(model).is_some_and(|(version, _)| version >= (2, 5));
@@ -169,7 +173,7 @@ pub(crate) fn info(model: &str) -> ModelInfo {
     info
 }
 
-/// The models that are known by themselves. `provider`: the service that has them.
+/// Returns the built-in models. `provider` is the service that has them.
 pub(crate) fn known(provider: &str) -> Vec<KnownModel> {
     let known = MODELS.iter().map(|row| {
         let mut info = info(row.id);
@@ -179,7 +183,7 @@ pub(crate) fn known(provider: &str) -> Vec<KnownModel> {
     known.collect()
 }
 
-/// Whether a model is that of a prefix, or a dated version of it.
+/// `true` if a model is that of a prefix, or a dated version of it.
 fn is_of(name: &str, prefix: &str) -> bool {
     let rest = name.strip_prefix(prefix);
     let is_same = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));

@@ -17,13 +17,13 @@ use windlass_http::{Bytes, HeaderMap, HeaderValue, HttpClient, Response};
 use windlass_model::{KnownModel, ModelError, ModelProvider, ModelStream, SessionFact, is_priced_otherwise};
 use windlass_types::{Api, ModelErrorKind, ModelInfo, ModelRequest};
 
-/// The most bytes read of an answer that is not a stream.
+/// Maximum number of bytes read of an answer that is not a stream.
 const MAX_BODY: usize = 64 * 1024;
 
-/// How long the body of an error is waited for, all in all: its status is known already.
+/// Maximum total time to wait for the body of an error: its status is known already.
 const ERROR_BODY_TIME: Duration = Duration::from_secs(5);
 
-/// Gemini models behind one service and one set of credentials.
+/// Provider of Gemini models behind one service and one set of credentials.
 ///
 /// Cheap to clone; clones share their connections.
 #[derive(Clone)]
@@ -39,7 +39,7 @@ struct Inner {
     faults: Faults,
 }
 
-/// How requests are authenticated.
+/// Authentication of requests.
 pub(crate) enum Key {
     InHeaders,
     Tokens(Arc<dyn Credentials>),
@@ -56,57 +56,57 @@ impl fmt::Debug for Gemini {
 }
 
 impl Gemini {
-    /// A provider for the Gemini API with this key.
+    /// Creates a provider for the Gemini API with this key.
     ///
     /// # Errors
-    /// The key is empty or cannot be a header.
+    /// Fails if the key is empty or cannot be a header.
     pub fn new(key: impl AsRef<str>) -> Result<Self, ModelError> {
         Self::builder().api_key(key).build()
     }
 
-    /// A provider set up from the environment: `GEMINI_API_KEY`, else `GOOGLE_API_KEY`, and
-    /// `GOOGLE_GEMINI_BASE_URL`.
+    /// Creates a provider from the environment: `GEMINI_API_KEY`, else `GOOGLE_API_KEY`, and `GOOGLE_GEMINI_BASE_URL`.
     /// `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` name proxies, `SSL_CERT_FILE` and `NODE_EXTRA_CA_CERTS`
     /// certificate authorities to trust.
     ///
     /// # Errors
-    /// There is no key, or a setting cannot be used.
+    /// Fails if there is no key, or a setting is unusable.
     #[expect(clippy::disallowed_methods, reason = "reads the environment because its caller asks for that by name")]
     pub fn from_env() -> Result<Self, ModelError> {
         Self::from_lookup(|name| std::env::var(name).ok())
     }
 
-    /// [`from_env`](Self::from_env) with another source of the variables.
+    /// Does the same as [`from_env`](Self::from_env) with another source of the variables.
     ///
     /// # Errors
-    /// There is no key, or a setting cannot be used.
+    /// Fails if there is no key, or a setting is unusable.
     pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ModelError> {
         Self::builder().lookup(lookup).build()
     }
 
-    /// The models of the Gemini API that are known by themselves; no key is needed.
+    /// Returns the built-in models of the Gemini API; no key is needed.
     pub fn known() -> Vec<KnownModel> {
         models::known("gemini")
     }
 
-    /// A builder for the Gemini API.
+    /// Returns a builder for the Gemini API.
     pub fn builder() -> GeminiBuilder {
         GeminiBuilder::new(Endpoint::Gemini)
     }
 
-    /// A builder for Vertex AI in a project and a location (`global`, `us`, `europe-west4`). It needs a token or a
-    /// source of tokens. The provider's name is `vertex`.
+    /// Returns a builder for Vertex AI in a project and a location (`global`, `us`, `europe-west4`). Building needs a
+    /// token or a source of tokens. The provider's name is `vertex`.
     pub fn vertex(project: impl Into<String>, location: impl Into<String>) -> GeminiBuilder {
         GeminiBuilder::new(Endpoint::Vertex { project: project.into(), location: location.into() })
     }
 
-    /// [`vertex`](Self::vertex) with the settings of the vendor's own tools: the project in `GOOGLE_CLOUD_PROJECT` or
-    /// `GCLOUD_PROJECT`, the location in `GOOGLE_CLOUD_LOCATION` or `CLOUD_ML_REGION`, the address in `GOOGLE_VERTEX_BASE_URL`,
-    /// and the credentials that `GOOGLE_APPLICATION_CREDENTIALS` names, else those of the user who signed in with `gcloud
-    /// auth application-default login`.
+    /// Returns a [`vertex`](Self::vertex) builder with the settings of the vendor's own tools: the project in
+    /// `GOOGLE_CLOUD_PROJECT` or `GCLOUD_PROJECT`, the location in `GOOGLE_CLOUD_LOCATION` or `CLOUD_ML_REGION`, the
+    /// address in `GOOGLE_VERTEX_BASE_URL`, and the credentials that `GOOGLE_APPLICATION_CREDENTIALS` names, else those
+    /// of the user who signed in with `gcloud auth application-default login`.
     ///
     /// # Errors
-    /// `Configuration`: no project or no location is named. `Authentication`: nothing says where credentials are.
+    /// `Configuration` if no project or no location is named; `Authentication` if no variable names the place of
+    /// credentials.
     pub fn vertex_from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<GeminiBuilder, ModelError> {
         let get = |name: &str| lookup(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
         let missing = |what: &str| ModelError::new(ModelErrorKind::Configuration, format!("no {what}")).unbilled();
@@ -143,8 +143,8 @@ impl Inner {
         }
     }
 
-    /// Posts a body. Returns the answer, and what makes the errors of this call: they must not show its token either.
-    /// A token that is refused is replaced once, if its source has another.
+    /// Posts a body. Returns the answer, and the factory of errors of this call, which masks its token too. A refused
+    /// token is replaced once, if its source has another.
     async fn post(&self, model: &str, method: Method, body: Bytes) -> Result<(Response, Faults), ModelError> {
         let path = self.endpoint.path(model, method)?;
         let Key::Tokens(source) = &self.key else { return self.post_with(None, &path, method, body).await };
@@ -178,7 +178,7 @@ impl Inner {
         }
         if method == Method::Stream {
             headers.insert("accept", HeaderValue::from_static("text/event-stream"));
-            // A compressor on the way would hold chunks back to fill its window.
+            // Compression on the way would delay chunks to fill its window.
             headers.insert("accept-encoding", HeaderValue::from_static("identity"));
         }
         let response = self.client.post(path, headers, body).await.map_err(from_http)?;
@@ -186,14 +186,14 @@ impl Inner {
             return Ok((response, faults));
         }
         let (status, headers) = (response.status(), response.headers().clone());
-        // Without its body, or with half of it, an error is still worth its status.
+        // An error without its body, or with half of it, still has its status.
         let body = response.excerpt(MAX_BODY, ERROR_BODY_TIME).await;
         Err(faults.answer(status, &headers, &body))
     }
 }
 
-/// An answer with status 200 that is no event stream: an error of a gateway, or the page of a server that is not the
-/// API at all.
+/// Returns the error of an answer with status 200 that is no event stream: an error of a gateway, or the page of a
+/// server that is not the API at all.
 async fn not_a_stream(response: Response, faults: &Faults) -> ModelError {
     let kind = response.header("content-type").unwrap_or_default().to_owned();
     let body = response.excerpt(MAX_BODY, ERROR_BODY_TIME).await;
@@ -202,7 +202,7 @@ async fn not_a_stream(response: Response, faults: &Faults) -> ModelError {
     }
     let setting = &faults.vendor.base_url;
     let error = faults.protocol(format_args!("the answer is {kind}, not an event stream; check {setting}"));
-    // A whole message may have been written and not streamed; a page is none.
+    // A whole message may have been written and not streamed; a page is no message.
     if kind.contains("json") { error } else { error.unbilled() }
 }
 
@@ -239,7 +239,7 @@ impl ModelProvider for Gemini {
     }
 
     fn ready(&self, model: &str) -> Result<(), ModelError> {
-        // A key or a source of tokens is there, else it could not have been built.
+        // A built provider has a key or a source of tokens.
         self.inner.endpoint.path(model, Method::Stream).map(drop)
     }
 

@@ -1,21 +1,21 @@
-//! What is kept beside a text or a call to send its parts back exactly. The form is described in the crate's
+//! Data that is kept beside a text or a call to send its parts back exactly. The form is described in the crate's
 //! documentation; it is stored in logs, so members are only ever added.
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use windlass_types::JsonText;
 
-/// What is kept beside one block.
+/// Data that is kept beside one block.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Replay<'a> {
-    /// The API's id of the call.
+    /// Id of the call at the API.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<Cow<'a, str>>,
-    /// The signature of the call, or of the text behind [`Self::unsigned`].
+    /// Signature of the call, or of the text after [`Self::unsigned`].
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub(crate) thought_signature: Option<Cow<'a, str>>,
-    /// Bytes of the text that came in a part without signature.
+    /// Number of bytes of the text that came in a part without signature.
     #[serde(skip_serializing_if = "is_zero")]
     pub(crate) unsigned: usize,
     /// Blank parts before the block.
@@ -26,7 +26,7 @@ pub(crate) struct Replay<'a> {
     pub(crate) after: Vec<Blank<'a>>,
 }
 
-/// A part with a blank text.
+/// Part with a blank text.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Blank<'a> {
@@ -42,19 +42,19 @@ fn is_zero(number: &usize) -> bool {
 }
 
 impl Replay<'_> {
-    /// As JSON; `None` if there is nothing to keep.
+    /// Returns the data as JSON; `None` if there is nothing to keep.
     pub(crate) fn to_json(&self) -> Option<JsonText> {
         if *self == Replay::default() { None } else { JsonText::of(self).ok() }
     }
 }
 
 impl<'a> Replay<'a> {
-    /// What is kept beside a block. What cannot be read counts as not there.
+    /// Reads the data beside a block. Unreadable data counts as missing.
     pub(crate) fn read(json: Option<&'a JsonText>) -> Self {
         json.and_then(|json| serde_json::from_str(json.as_str()).ok()).unwrap_or_default()
     }
 
-    /// The text's part without signature, and its part with one. A text that is not the one that was signed is sent
+    /// Splits a text into its part without signature and its signed part. A text that is not the signed one is sent
     /// without signature.
     pub(crate) fn split<'t>(&self, text: &'t str) -> (&'t str, Option<(&'t str, &str)>) {
         let signed = self.thought_signature.as_deref().filter(|signature| !signature.is_empty());

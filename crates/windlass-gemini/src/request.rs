@@ -14,24 +14,25 @@ use windlass_http::Bytes;
 use windlass_http::provider::{JsonBody as Json, without_compositions};
 use windlass_types::{ModelRequest, ToolChoice};
 
-/// For which model of which service a body is.
+/// Model and service that a body is for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Target<'a> {
     pub(crate) model: &'a str,
     pub(crate) family: Family,
-    /// Whether the service searches the web for the model.
+    /// `true` if the service searches the web for the model.
     pub(crate) searches: bool,
     pub(crate) endpoint: &'a Endpoint,
 }
 
 impl Target<'_> {
-    /// Whether calls of other models are sent with an id. Vertex takes only ids that it gave.
+    /// `true` if calls of other models are sent with an id. Vertex takes only its own ids.
     pub(crate) fn makes_ids(&self) -> bool {
         self.family.is_modern && *self.endpoint == Endpoint::Gemini
     }
 }
 
-/// The body of a call. What stays the same from request to request comes first, what can change after the contents.
+/// Writes the body of a call. Members that stay the same from request to request come first, those that can change
+/// after the contents.
 pub(crate) fn call(request: &ModelRequest, target: &Target<'_>) -> Bytes {
     let extra = Extra::read(request);
     let mut out = Json::for_request(request);
@@ -48,7 +49,7 @@ pub(crate) fn call(request: &ModelRequest, target: &Target<'_>) -> Bytes {
     out.finish()
 }
 
-/// The body of a token count.
+/// Writes the body of a token count.
 pub(crate) fn count(request: &ModelRequest, target: &Target<'_>) -> Bytes {
     let mut out = Json::for_request(request);
     let is_wrapped = *target.endpoint == Endpoint::Gemini;
@@ -67,7 +68,7 @@ pub(crate) fn count(request: &ModelRequest, target: &Target<'_>) -> Bytes {
     out.finish()
 }
 
-/// What the model reads.
+/// Writes the prompt.
 fn prompt(members: &mut Members<'_>, request: &ModelRequest, target: &Target<'_>, extra: &Extra<'_>) {
     let system: Vec<&str> =
         request.system.iter().map(|section| &*section.text).filter(|text| !text.trim().is_empty()).collect();
@@ -108,7 +109,7 @@ fn tools(out: &mut Json, request: &ModelRequest, searches: bool) {
     }
     out.raw("[{\"functionDeclarations\":[");
     for (at, tool) in request.tools.iter().enumerate() {
-        // Alternatives stay; that all of several schemas hold is not among what the API knows.
+        // Alternatives stay; the API does not support `allOf`.
         let tool = &*without_compositions(tool, &["allOf"]);
         out.raw(if at == 0 { "{\"name\":" } else { ",{\"name\":" });
         out.json(&tool.name);
@@ -135,10 +136,10 @@ struct FunctionCalling<'a> {
     allowed_function_names: Option<[&'a str; 1]>,
 }
 
-/// Whether the model must call a tool. `None`: it may, which is what the API assumes.
+/// Returns the tool choice. `None` leaves the choice to the model, the default of the API.
 fn tool_config(request: &ModelRequest) -> Option<ToolConfig<'_>> {
     let (mode, only) = match &request.tool_choice {
-        // One mode for all tools: where one asks to be held to its schema, all are.
+        // There is one mode for all tools: if one asks to be constrained to its schema, all are.
         ToolChoice::Auto if request.tools.iter().any(|tool| tool.strict) => ("VALIDATED", None),
         ToolChoice::Any => ("ANY", None),
         ToolChoice::Tool(name) => ("ANY", Some([name.as_str()])),
@@ -148,7 +149,7 @@ fn tool_config(request: &ModelRequest) -> Option<ToolConfig<'_>> {
     Some(ToolConfig { function_calling_config: FunctionCalling { mode, allowed_function_names: only } })
 }
 
-/// What the user adds to the top level of the body.
+/// Members that the user adds to the top level of the body.
 #[derive(Default)]
 struct Extra<'a>(BTreeMap<String, &'a RawValue>);
 
@@ -159,7 +160,7 @@ impl<'a> Extra<'a> {
     }
 }
 
-/// The members of an object that is being written.
+/// Members of an object that is being written.
 struct Members<'a> {
     out: &'a mut Json,
     is_first: bool,

@@ -1,4 +1,4 @@
-//! The stream of one call.
+//! Stream of one call.
 
 use crate::assembly::Assembly;
 use futures_core::Stream;
@@ -11,11 +11,11 @@ use windlass_types::{ModelEvent, ModelItem};
 
 /// One answer, item by item. Ends after `MessageStop` or after one error.
 pub(crate) struct MessageStream {
-    /// Gone once the answer has ended.
+    /// Removed once the answer has ended.
     events: Option<Events>,
     assembly: Assembly,
     raw_frames: bool,
-    /// Follows the events that are ready.
+    /// Error to yield after the events that are ready.
     failure: Option<ModelError>,
 }
 
@@ -24,11 +24,11 @@ impl MessageStream {
         Self { events: Some(events), assembly, raw_frames, failure: None }
     }
 
-    /// Takes what came of an event that was read. Returns whether it adds to the message.
+    /// Processes the outcome of a read event. Returns `true` if it adds to the message.
     fn take(&mut self, came: Option<Result<Result<(), ModelError>, HttpError>>) -> bool {
         let taken = match came {
             Some(Ok(read)) => read,
-            // After the last word there is only the end left: it does not matter how the connection comes to it.
+            // After the finish reason only the end is left, in whatever way the connection ends.
             Some(Err(error)) if !self.assembly.is_finished() => Err(from_http(error)),
             _ => {
                 self.events = None;
@@ -65,7 +65,7 @@ impl Stream for MessageStream {
             let adds = this.take(came);
             match &mut this.events {
                 Some(events) if adds => events.progress(),
-                // A sign of life, which must not keep a call alive for ever.
+                // Such an event only shows that the connection lives, which must not keep a call alive for ever.
                 Some(_) => return Poll::Ready(Some(Ok(framed(ModelEvent::Ping, this.raw_frames)))),
                 None => {}
             }

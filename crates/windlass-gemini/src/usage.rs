@@ -3,7 +3,7 @@
 use crate::frame::UsageMetadata;
 use windlass_types::Usage;
 
-/// The counts of one message. Each chunk repeats them, later ones may leave some out: the highest of each counts.
+/// Counts of one message. Each chunk repeats them, later ones may leave some out: the highest of each is used.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     prompt: u64,
@@ -25,14 +25,15 @@ impl Counts {
         raise(&mut self.thoughts, counts.thoughts_token_count);
     }
 
-    /// The service has made so many searches.
+    /// Records the number of searches by the service.
     pub(crate) fn searched(&mut self, times: u64) {
         self.searches = self.searches.max(times);
     }
 
-    /// The usage so far. The API counts cached tokens as part of the prompt and reasoning apart from the answer.
+    /// Returns the usage so far. The API counts cached tokens as part of the prompt and reasoning separately from the
+    /// answer.
     ///
-    /// No figure shrinks: input that was reported as not cached stays that, should the API call it cached later.
+    /// No figure shrinks: input that was reported as not cached stays so, even if the API later reports it as cached.
     pub(crate) fn report(&mut self) -> Usage {
         let input = self.prompt.saturating_add(self.of_tools);
         let plain = input.saturating_sub(self.cached).max(self.reported.input_tokens);
@@ -42,15 +43,15 @@ impl Counts {
         self.reported
     }
 
-    /// The usage to begin a message with: the input alone. A first chunk may hold the whole answer with its count, and a count that
-    /// does not grow behind the first frame is taken for one that the API did not finish.
+    /// Returns the usage at the begin of a message: the input alone. A first chunk may hold the whole answer with its
+    /// count, and a count that does not grow after the first frame is taken for an unfinished one.
     pub(crate) fn first_report(&mut self) -> Usage {
         self.report();
         self.reported.output_tokens = 0;
         self.reported
     }
 
-    /// The usage so far, if it is not the one reported last.
+    /// Returns the usage so far, unless it is the one reported last.
     pub(crate) fn news(&mut self) -> Option<Usage> {
         let before = self.reported;
         let now = self.report();

@@ -1,4 +1,4 @@
-//! The blocks of a message, one after the other.
+//! Blocks of a message, one after the other.
 
 use crate::replay::{Blank, Replay};
 use serde::Serialize;
@@ -7,13 +7,13 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use windlass_types::{BlockStart, ContentBlock, JsonError, JsonText, ModelEvent, StreamDelta, ToolUseId};
 
-/// The most blocks of one message.
+/// Maximum number of blocks of one message.
 const MAX_BLOCKS: usize = 10_000;
 
-/// The type of a block that holds a part of neither text nor call.
+/// Type of a block that holds a part which is neither text nor call.
 pub(crate) const PART: &str = "gemini_part";
 
-/// A part of neither text nor call, as a block.
+/// Part that is neither text nor call, as a block.
 #[derive(Serialize)]
 struct Other<'a> {
     #[serde(rename = "type")]
@@ -30,10 +30,10 @@ enum Member<'a> {
 
 type Ready = VecDeque<ModelEvent>;
 
-/// The blocks so far.
+/// Blocks so far.
 #[derive(Debug, Default)]
 pub(crate) struct Blocks {
-    /// How many are closed; also the index of the one that is open or comes next.
+    /// Number of closed blocks; also the index of the block that is open or comes next.
     closed: usize,
     open: Option<Open>,
     /// Blank parts that wait for the next text or call.
@@ -49,7 +49,7 @@ enum Open {
 }
 
 impl Blocks {
-    /// Whether there is more than reasoning and blank text.
+    /// `true` if there is more than reasoning and blank text.
     pub(crate) fn have_content(&self) -> bool {
         self.has_content
     }
@@ -58,7 +58,7 @@ impl Blocks {
         self.closed > MAX_BLOCKS || self.held.len() > MAX_BLOCKS
     }
 
-    /// A part with text.
+    /// Takes a part with text.
     pub(crate) fn text(&mut self, text: String, signature: Option<String>, ready: &mut Ready) {
         if text.is_empty() && signature.is_none() {
             return;
@@ -104,7 +104,7 @@ impl Blocks {
         self.open = Some(Open::Text { bytes, replay });
     }
 
-    /// A part with reasoning.
+    /// Takes a part with reasoning.
     pub(crate) fn thought(&mut self, text: String, signature: Option<String>, ready: &mut Ready) {
         if text.is_empty() && signature.is_none() {
             return;
@@ -123,7 +123,7 @@ impl Blocks {
         }
     }
 
-    /// A part with a call. `kept`: the API's id and the signature.
+    /// Takes a part with a call. `kept` holds the API's id and the signature.
     pub(crate) fn call(
         &mut self,
         id: ToolUseId,
@@ -134,7 +134,7 @@ impl Blocks {
     ) {
         self.close(ready);
         let held = std::mem::take(&mut self.held);
-        // Blank text without a signature means nothing between calls.
+        // Blank text without a signature is meaningless between calls.
         let before = if held.iter().any(|held| held.thought_signature.is_some()) { held } else { Vec::new() };
         let (given, signature) = kept;
         let replay = Replay {
@@ -151,7 +151,7 @@ impl Blocks {
         self.open = Some(Open::Call { replay });
     }
 
-    /// A part of another kind: kept whole and sent back as it is.
+    /// Takes a part of another kind, which is kept whole and sent back unchanged.
     pub(crate) fn other(
         &mut self,
         name: &'static str,
@@ -172,7 +172,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// Closes the block that is open, if there is one.
+    /// Closes the open block, if there is one.
     pub(crate) fn close(&mut self, ready: &mut Ready) {
         let Some(open) = self.open.take() else { return };
         if let Open::Text { replay, .. } | Open::Call { replay } = open

@@ -1,26 +1,26 @@
-//! `google.rpc.Status`, in the JSON that the API answers with.
+//! Parser of `google.rpc.Status`, in the JSON form of the API.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
-/// What a failure says of itself.
+/// Status of a failure.
 #[derive(Debug, Default)]
 pub(super) struct Status {
-    /// The HTTP status.
+    /// HTTP status code.
     pub(super) code: Option<u16>,
     pub(super) message: Option<String>,
-    /// The name of the code: `RESOURCE_EXHAUSTED`.
+    /// Name of the code: `RESOURCE_EXHAUSTED`.
     pub(super) status: Option<String>,
     details: Vec<Detail>,
 }
 
-/// How long the window of a limit is.
+/// Window of a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Window {
-    /// At most an hour.
+    /// Window of at most an hour.
     Short,
-    /// A day or longer.
+    /// Window of a day or longer.
     Long,
 }
 
@@ -30,7 +30,7 @@ struct Body<'a> {
     error: Outline<'a>,
 }
 
-/// Members are read one by one, so that one of another form does not hide the rest.
+/// Members of an error, read one by one, so that an odd one does not hide the others.
 #[derive(Deserialize)]
 struct Outline<'a> {
     #[serde(borrow, default)]
@@ -59,7 +59,7 @@ struct Violation {
 }
 
 impl Status {
-    /// Reads a body: the object, or an array with it, as streams have it.
+    /// Reads a body: the object, or an array with it, as in streams.
     pub(super) fn read(body: &str) -> Option<Self> {
         let is_array = body.trim_start().starts_with('[');
         let object = if is_array { part_of_array(body)? } else { body };
@@ -81,12 +81,13 @@ impl Status {
         self.details.iter().any(|detail| detail.reason.as_deref() == Some(reason))
     }
 
-    /// A text among the data of the details.
+    /// Returns a text among the metadata of the details.
     pub(super) fn metadata(&self, name: &str) -> Option<&str> {
         self.details.iter().find_map(|detail| detail.metadata.get(name)?.as_str())
     }
 
-    /// The window of the limit, if the details name one. Where several limits are passed, the longest counts.
+    /// Returns the window of the limit, if the details name one. If several limits are exceeded, the longest window is
+    /// returned.
     pub(super) fn window(&self) -> Option<Window> {
         let of_violations = self.details.iter().flat_map(|detail| &detail.violations);
         let names =

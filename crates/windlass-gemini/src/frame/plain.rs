@@ -1,21 +1,21 @@
-//! Chunks of one text in the form in which the API writes them, read without a JSON parser: members in their order,
-//! and at most one space behind a colon.
+//! Chunks of one text in the form in which the API writes them, read without a JSON parser: members in their order, and
+//! at most one space after a colon.
 
 use super::UsageMetadata;
 
-/// A chunk of one text or one thought.
+/// Chunk of one text or one thought.
 #[derive(Debug)]
 pub(crate) struct Plain<'a> {
     pub(crate) text: String,
     pub(crate) is_thought: bool,
     pub(crate) usage: UsageMetadata,
-    /// What follows the usage: the model and the id, which each chunk repeats. It has not been read as JSON.
+    /// Text after the usage: the model and the id, which each chunk repeats. Not read as JSON.
     pub(crate) tail: &'a str,
 }
 
 impl<'a> Plain<'a> {
-    /// Reads such a chunk. `None` if it is anything else, or is written in another form: it is for the JSON parser
-    /// then. If the tail is one that the parser has read behind another chunk, the parser reads here the same.
+    /// Reads such a chunk. `None` if the chunk is anything else, or is written in another form: the JSON parser reads
+    /// it then. If the parser has read the same tail after another chunk, it reads here the same.
     pub(crate) fn read(data: &'a str) -> Option<Self> {
         let rest = value(data, "{\"candidates\":")?;
         let rest = value(rest, "[{\"content\":")?;
@@ -36,28 +36,28 @@ impl<'a> Plain<'a> {
     }
 }
 
-/// What follows a member's name, and its one space.
+/// Returns the text after a member's name and one space.
 fn value<'a>(rest: &'a str, name: &str) -> Option<&'a str> {
     let rest = rest.strip_prefix(name)?;
     Some(rest.strip_prefix(' ').unwrap_or(rest))
 }
 
-/// What stands before the next quote, and what follows that.
+/// Splits a text at the next quote.
 fn to_quote(rest: &str) -> Option<(&str, &str)> {
     // Most of these strings are short: a plain loop finds their end sooner than a search made for long ones.
     let end = rest.bytes().position(|byte| byte == b'"')?;
     Some((rest.get(..end)?, rest.get(end + 1..)?))
 }
 
-/// A string, and what follows it.
+/// Reads a string, and returns the text after it.
 fn string(rest: &str) -> Option<(String, &str)> {
     let (text, behind) = to_quote(rest.strip_prefix('"')?)?;
-    // Without an early exit the compiler looks at many bytes at once.
+    // Without an early exit the compiler can process many bytes at once.
     let is_plain = text.bytes().fold(true, |plain, byte| plain & (byte >= b' ') & (byte != b'\\'));
     if is_plain { Some((text.to_owned(), behind)) } else { escaped(rest) }
 }
 
-/// A string with escapes.
+/// Reads a string with escapes.
 fn escaped(rest: &str) -> Option<(String, &str)> {
     let mut bytes = rest.bytes().enumerate().skip(1);
     while let Some((at, byte)) = bytes.next() {
@@ -75,14 +75,14 @@ fn escaped(rest: &str) -> Option<(String, &str)> {
     None
 }
 
-/// A number of few digits, and what follows it.
+/// Reads a number of few digits, and returns the text after it.
 fn number(rest: &str) -> Option<(u64, &str)> {
     let mut number: u64 = 0;
     let mut digits = 0;
     for byte in rest.bytes() {
         match byte {
             b'0'..=b'9' if digits < 15 => number = number * 10 + u64::from(byte - b'0'),
-            // Behind a fraction or an exponent there would be more of the number.
+            // Other characters would belong to a fraction or an exponent.
             b',' | b'}' if digits > 0 => break,
             _ => return None,
         }
@@ -92,7 +92,7 @@ fn number(rest: &str) -> Option<(u64, &str)> {
     if is_padded { None } else { Some((number, rest.get(digits..)?)) }
 }
 
-/// The counts, and what follows their object.
+/// Reads the counts, and returns the text after their object.
 fn usage(rest: &str) -> Option<(UsageMetadata, &str)> {
     let mut usage = UsageMetadata::default();
     let mut rest = rest.strip_prefix('{')?;
@@ -118,7 +118,7 @@ fn usage(rest: &str) -> Option<(UsageMetadata, &str)> {
         };
         let (number, behind) = number(rest)?;
         match figure {
-            // The parser refuses a member that comes twice.
+            // The parser refuses a repeated member.
             Some(Some(_)) => return None,
             Some(figure) => *figure = Some(number),
             None => {}
@@ -130,12 +130,12 @@ fn usage(rest: &str) -> Option<(UsageMetadata, &str)> {
     }
 }
 
-/// Whether an object ends here, or has another member.
+/// Returns `true` at the end of an object, `false` before another member, and the text after it.
 fn end(rest: &str) -> Option<(bool, &str)> {
     rest.strip_prefix('}').map(|rest| (true, rest)).or_else(|| rest.strip_prefix(',').map(|rest| (false, rest)))
 }
 
-/// What follows a list of counts by kind.
+/// Returns the text after a list of counts by modality.
 fn details(rest: &str) -> Option<&str> {
     let mut rest = rest.strip_prefix('[')?;
     loop {

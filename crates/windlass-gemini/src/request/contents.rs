@@ -1,4 +1,4 @@
-//! The conversation as contents and parts.
+//! Contents and parts of the conversation.
 
 mod media;
 
@@ -13,16 +13,16 @@ use std::collections::HashMap;
 use windlass_http::provider::call_id;
 use windlass_types::{ContentBlock, Message, Role, SharedMessage, ToolResult, ToolResultContent, ToolUse, ToolUseId};
 
-/// The signature that the API documents for calls that it did not make itself.
+/// Documented signature for calls that the API did not make itself.
 const FOREIGN: &str = "skip_thought_signature_validator";
 
-/// What stands for content that cannot be sent.
+/// Placeholder for content that cannot be sent.
 const NO_CONTENT: &str = "(no content)";
 
-/// What a result says that has no text, but images.
+/// Text of a result that has images, but no text.
 const SEE_MEDIA: &str = "(see the attached media)";
 
-/// A call of the last message of the model: its name, and the id that it is sent with.
+/// Calls of the last message of the model: names, and the ids that they are sent with.
 type Calls<'a> = HashMap<&'a ToolUseId, (&'a str, Option<Cow<'a, str>>)>;
 
 /// Writes the member `contents`.
@@ -45,7 +45,7 @@ pub(super) fn write(out: &mut Json, messages: &[SharedMessage], target: &Target<
     out.raw("]");
 }
 
-/// Contents, each of which begins with its first part.
+/// Writer of contents, each of which begins with its first part.
 struct Turns<'a> {
     out: &'a mut Json,
     is_first: bool,
@@ -53,7 +53,7 @@ struct Turns<'a> {
 }
 
 impl Turns<'_> {
-    /// Begins a part of a turn, of which the brace is written. The turn is begun if none is open.
+    /// Begins a part of a turn, including its brace. Begins the turn if none is open.
     fn part(&mut self, role: &str) -> &mut Json {
         if self.is_open {
             self.out.raw(",{");
@@ -91,14 +91,14 @@ fn end(out: &mut Json, signature: Option<&str>) {
 
 fn of_model<'a>(turns: &mut Turns<'_>, message: &'a Message, target: &Target<'_>) -> Calls<'a> {
     let mut calls = Calls::new();
-    // A step whose calls are not signed was made by another model, or lost what was kept of it.
+    // A step whose calls are not signed was made by another model, or lost its replay data.
     let is_foreign = !message.content.iter().any(is_signed_call);
     let makes_ids = is_foreign && target.makes_ids();
     let mut lacks_signature = is_foreign && target.family.is_modern;
     for block in &message.content {
         match block {
             ContentBlock::Text { text, replay } => model_text(turns, text, &Replay::read(replay.as_ref())),
-            // Without a signature the API makes nothing of earlier reasoning.
+            // Without a signature earlier reasoning is useless to the API.
             ContentBlock::Thinking { thinking, signature } if !signature.is_empty() => {
                 let out = turns.part("model");
                 out.raw("\"thought\":true,\"text\":");
@@ -166,7 +166,7 @@ fn model_call(turns: &mut Turns<'_>, call: &ToolUse, id: Option<&str>, signature
     end(out, signature);
 }
 
-/// The members of a part that was kept whole, as the text between the braces of its object.
+/// Returns the members of a part that was kept whole, as the text between the braces of its object.
 fn part_of(json: &str) -> Option<&str> {
     #[derive(Deserialize)]
     struct Kept<'a> {
@@ -180,7 +180,7 @@ fn part_of(json: &str) -> Option<&str> {
     (kept.kind == PART && !members.trim().is_empty()).then_some(members)
 }
 
-/// Results first, all in one turn; then the rest, in a turn of its own.
+/// Writes a message of the user: results first, all in one turn; then the rest, in a turn of its own.
 fn of_user<'a>(turns: &mut Turns<'_>, message: &'a Message, calls: &Calls<'_>, target: &Target<'_>) {
     let mut beside: Vec<(&str, Media<'a>)> = Vec::new();
     for result in message.content.iter().filter_map(ContentBlock::as_tool_result) {
@@ -208,7 +208,7 @@ fn of_user<'a>(turns: &mut Turns<'_>, message: &'a Message, calls: &Calls<'_>, t
     }
 }
 
-/// Writes a block that is no result. Returns whether it has a form that the API takes.
+/// Writes a block that is no result. Returns `true` if it has a form that the API takes.
 fn user_block(turns: &mut Turns<'_>, block: &ContentBlock) -> bool {
     if let ContentBlock::Text { text, .. } = block {
         if !text.trim().is_empty() {
@@ -269,7 +269,7 @@ fn result_part(
     out.raw(if media.is_empty() { "}}" } else { "]}}" });
 }
 
-/// The text of a result, that of documents included.
+/// Returns the text of a result, that of documents included.
 fn result_text(content: &ToolResultContent) -> Cow<'_, str> {
     match content {
         ToolResultContent::Text(text) => Cow::Borrowed(text),

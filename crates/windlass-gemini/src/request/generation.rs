@@ -1,11 +1,11 @@
-//! How the model is to answer.
+//! Generation settings of a request.
 
 use super::{Json, Target, schema};
 use crate::models::Dial;
 use serde::Serialize;
 use windlass_types::{Effort, ModelRequest, Thinking};
 
-/// Budgets from which on a level is meant, for models that have levels only.
+/// Budgets from which on a level is implied, for models that have levels only.
 const MEDIUM_BUDGET: u32 = 4_096;
 const HIGH_BUDGET: u32 = 16_384;
 
@@ -48,7 +48,7 @@ fn thinking(request: &ModelRequest, dial: Dial) -> Option<ThinkingConfig> {
                 Thinking::Off if can_be_off => 0,
                 Thinking::Off => i64::from(least),
                 Thinking::Budget(budget) => i64::from(budget.clamp(least, most)),
-                // As much as the model sees fit.
+                // The model decides.
                 _ => -1,
             };
             Some(ThinkingConfig { include_thoughts, thinking_level: None, thinking_budget: Some(budget) })
@@ -56,12 +56,12 @@ fn thinking(request: &ModelRequest, dial: Dial) -> Option<ThinkingConfig> {
     }
 }
 
-/// The level to ask for; `None` leaves it to the model. Levels that a model does not have are refused by the API.
+/// Returns the level to request; `None` leaves it to the model. The API refuses levels that a model does not have.
 fn level(request: &ModelRequest, dial: Dial) -> Option<&'static str> {
     let Dial::Level { has_minimal, has_low, has_medium, has_xhigh } = dial else { return None };
     let low = if has_low { "LOW" } else { "MINIMAL" };
     let effort = match (request.thinking, request.effort) {
-        // These models always reason: the least is what comes nearest.
+        // These models always reason: the lowest level is closest.
         (Thinking::Off, _) => return Some(if has_minimal { "MINIMAL" } else { low }),
         (_, Some(effort)) => effort,
         (Thinking::Budget(budget), None) => match budget {

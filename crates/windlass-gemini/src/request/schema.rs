@@ -1,8 +1,8 @@
-//! JSON Schemas as the API takes them: keywords that it refuses or overlooks are left out or said in another way, and
-//! the rest stays as it is, in its order.
+//! JSON Schemas in the form that the API takes: keywords that it refuses or ignores are left out or rephrased, and the
+//! rest stays unchanged, in its order.
 //!
-//! - `$schema`, `$id` and `title` go; they say nothing to a model.
-//! - `const` becomes an `enum` of one value: the API overlooks it.
+//! - `$schema`, `$id` and `title` are removed; they mean nothing to a model.
+//! - `const` becomes an `enum` of one value, because the API ignores it.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 
-/// Schemas nested deeper than this are sent as they are.
+/// Maximum depth; schemas nested deeper are sent unchanged.
 const MAX_DEPTH: usize = 64;
 
 /// Keywords whose value is a schema, or a list of them.
@@ -36,7 +36,7 @@ const SCHEMAS: [&str; 16] = [
 /// Keywords whose value is an object of schemas, by names that are no keywords.
 const MAPS: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 
-/// The schema in the form that the API takes.
+/// Returns the schema in the form that the API takes.
 pub(super) fn accepted(schema: &str) -> Cow<'_, str> {
     let touched = ["\"$schema\"", "\"$id\"", "\"title\"", "\"const\""];
     if !touched.iter().any(|keyword| schema.contains(keyword)) {
@@ -86,7 +86,7 @@ fn write(out: &mut String, schema: &str, depth: usize) {
     out.push_str(if separator == '{' { "{}" } else { "}" });
 }
 
-/// A list of schemas, or something that is no schema at all.
+/// Writes a list of schemas, or a value that is no schema.
 fn list(out: &mut String, value: &str, depth: usize) {
     let items: Option<Vec<&RawValue>> = if depth < MAX_DEPTH { serde_json::from_str(value).ok() } else { None };
     let Some(items) = items else {
@@ -103,7 +103,7 @@ fn list(out: &mut String, value: &str, depth: usize) {
     out.push(']');
 }
 
-/// Schemas by name.
+/// Writes schemas by name.
 fn map(out: &mut String, value: &str, depth: usize) {
     let Ok(Members(members)) = serde_json::from_str::<Members<'_>>(value) else {
         out.push_str(value);
@@ -126,7 +126,7 @@ fn quoted(out: &mut String, text: &str) {
     out.push_str(&serde_json::to_string(text).unwrap_or_default());
 }
 
-/// The members of an object, in their order.
+/// Members of an object, in their order.
 struct Members<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {

@@ -1,4 +1,4 @@
-//! The promises of every model provider, kept over a real socket.
+//! Guarantees of every model provider, kept over a real socket.
 
 use crate::wire::{KEY, MODEL, answer, chunk, last, provider, request};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ async fn pair() -> (WireServer, Gemini) {
     (server, provider)
 }
 
-/// Each kind of block, in deltas, without what is kept beside blocks: that has no frames.
+/// Returns each kind of block, in deltas, without replay data beside blocks, which has no frames.
 fn message() -> Vec<Value> {
     vec![
         chunk(json!([{"text": "hm", "thought": true, "thoughtSignature": "c2ln"}])),
@@ -88,6 +88,6 @@ async fn vertex_keeps_every_promise_over_long_sessions() {
     let endpoint = kit::Endpoint::new(Dialect::Gemini, MODEL, |url| {
         Gemini::vertex("p", "global").token(KEY).base_url(url).build().unwrap()
     });
-    // Both read with one decoder.
+    // Both services share one decoder.
     kit::all(&endpoint.every(31)).await.unwrap_or_else(|broken| panic!("{broken}"));
 }

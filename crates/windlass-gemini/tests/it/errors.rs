@@ -1,4 +1,4 @@
-//! Every error class of the API, with bodies of the shape that it sends.
+//! Every error class of the API, with bodies of its shape.
 
 use crate::wire::{KEY, answer, chunk, provider, read, request};
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ async fn each_answer_has_its_class() {
         let error = refused(status(code, name, text)).await;
         assert_eq!((error.kind, error.status), (expected, Some(code)), "{text}");
         assert!(error.message.contains(text), "{}", error.message);
-        // The same in an array, as streams have it, and inside of a stream.
+        // The same in an array, as in streams, and inside a stream.
         let data = json!([body(code, name, text, json!([]))]);
         assert_eq!(refused(Reply::status(code, data.to_string())).await.kind, expected, "{text}");
         let inside = answer(&[chunk(json!([{"text": "a"}])), body(code, name, text, json!([]))]);
@@ -130,7 +130,7 @@ async fn d7_a_named_short_window_wins_over_the_billing_prose() {
     assert_eq!(refused(limited(QUOTA, json!([minute]))).await.kind, ModelErrorKind::RateLimited);
     let error = refused(limited(&format!("{QUOTA}\nPlease retry in 26.5s."), json!([]))).await;
     assert_eq!((error.kind, error.retry_after), (ModelErrorKind::RateLimited, Some(Duration::from_millis(26_500))));
-    // Without window and wait the prose is all there is.
+    // Without window and wait only the prose is left.
     assert_eq!(refused(limited(QUOTA, json!([]))).await.kind, ModelErrorKind::Billing);
 }
 

@@ -1,4 +1,4 @@
-//! What goes back of earlier messages: signatures on their own parts, ids and results.
+//! Replay of earlier messages: signatures on their own parts, ids and results.
 
 use crate::wire::{MODEL, answer, asking, chunk, last, provider, read, sent};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use windlass_types::{
 
 const FOREIGN: &str = "skip_thought_signature_validator";
 
-/// The parts that go back of an answer that came in these chunks.
+/// Returns the parts that are sent back of an answer in these chunks.
 async fn sent_back(chunks: &[Vec<Value>]) -> Vec<Value> {
     let server = WireServer::start().await.unwrap();
     let mut whole: Vec<Value> = chunks.iter().map(|parts| chunk(json!(parts))).collect();
@@ -87,7 +87,7 @@ async fn d1_deltas_without_signature_are_one_part() {
     assert_eq!(sent_back(&apart).await, [text("one \ntwo"), signed("", "s1")]);
     let thoughts = [vec![thought("h", None)], vec![thought("m", Some("s0"))], vec![signed("all", "s1")]];
     assert_eq!(sent_back(&thoughts).await, [thought("hm", Some("s0")), signed("all", "s1")]);
-    // Reasoning without a signature says nothing to the API.
+    // Reasoning without a signature means nothing to the API.
     assert_eq!(sent_back(&[vec![thought("hm", None), signed("all", "s1")]]).await, [signed("all", "s1")]);
 }
 
@@ -118,7 +118,7 @@ async fn d1_foreign_calls_get_the_documented_signature() {
     for model in ["gemini-2.5-pro", "gemma-4-31b-it", "other"] {
         assert!(!sent(asking(model, foreign_history())).await.to_string().contains(FOREIGN), "{model}");
     }
-    // A step with a signature of its own has no other.
+    // A step with a signature of its own gets no other.
     let mut own = foreign_history();
     own[1].content[2].set_replay(Some(JsonText::parse(r#"{"thoughtSignature":"c2ln"}"#).unwrap()));
     let body = sent(asking("gemini-4-argon", own)).await;
@@ -160,14 +160,14 @@ async fn d2_ids_are_echoed_and_made_only_where_they_are_known() {
     let none = ids(&sent(asking("gemini-2.5-pro", foreign_history())).await);
     assert_eq!(none, vec![(Value::Null, Value::Null); 3]);
 
-    // Of what the API signed it gave the ids, or did without.
+    // For signed calls the API gave the ids, or did without.
     let mut signed = foreign_history();
     signed[1].content[1].set_replay(Some(JsonText::parse(r#"{"thoughtSignature":"c2ln"}"#).unwrap()));
     let without = ids(&sent(asking("gemini-4-argon", signed)).await);
     let none = (Value::Null, Value::Null);
     assert_eq!(without, [none.clone(), none, (json!("toolu_3"), json!("toolu_3"))]);
 
-    // What the API gave goes back, whatever the model and the service.
+    // Ids of the API are sent back, regardless of model and service.
     let mut given = foreign_history();
     given[1].content[2].set_replay(Some(JsonText::parse(r#"{"id":"its own|id"}"#).unwrap()));
     let echoed = ids(&sent(asking("gemini-2.5-pro", given.clone())).await);
@@ -190,7 +190,7 @@ fn pdf() -> ContentBlock {
     ContentBlock::Document { source, title: Some("Plan".into()) }
 }
 
-/// Two calls, whose results are a text and what is given, and a word of the user behind them.
+/// Returns a history of two calls, whose results are a text and the given content, with a text of the user after them.
 fn with_results(content: ToolResultContent, is_error: bool) -> Vec<Message> {
     let mut messages = foreign_history();
     messages.truncate(3);

@@ -1,5 +1,5 @@
-//! The provider over real sockets. Tests whose names begin with `d1` to `d8` hold the facts of the wire that break
-//! agents: signatures, ids, results, schemas, malformed calls, usage, waits, reasoning.
+//! Provider over real sockets. Tests whose names begin with `d1` to `d8` check the facts of the wire that break agents:
+//! signatures, ids, results, schemas, malformed calls, usage, waits, reasoning.
 
 #![allow(
     clippy::disallowed_methods,

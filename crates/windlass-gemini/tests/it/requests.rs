@@ -1,4 +1,4 @@
-//! Bodies: what a request becomes.
+//! Request bodies.
 
 use crate::wire::{MODEL, asking, request, sent, tool};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ async fn a_small_request_is_what_the_api_documents() {
         "generationConfig": {"maxOutputTokens": 1000, "thinkingConfig": {"includeThoughts": true}},
     });
     assert_eq!(sent(request.clone()).await, expected);
-    // The API caches by itself: hints change nothing.
+    // The API caches on its own: hints change nothing.
     request.cache = None;
     assert_eq!(sent(request).await, expected);
 }
@@ -75,7 +75,7 @@ async fn d4_schemas_have_enums_for_constants_and_no_annotations() {
     assert_eq!(body["generationConfig"]["responseMimeType"], "application/json");
 }
 
-/// Prompts are cached without being asked, for as long as the service likes.
+/// Prompts are cached automatically, for as long as the service decides.
 #[tokio::test]
 async fn no_lifetime_of_the_cache_can_be_asked_for() {
     let mut bodies = Vec::new();

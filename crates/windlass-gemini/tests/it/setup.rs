@@ -1,4 +1,4 @@
-//! How a provider is set up, and what goes over the wire beside bodies.
+//! Setup of a provider, and its requests on the wire beside bodies.
 
 use crate::wire::{KEY, answer, last, provider, read, request};
 use async_trait::async_trait;
@@ -78,7 +78,7 @@ async fn custom_headers_are_sent_and_may_hold_the_key() {
     assert!(!format!("{built:?}").contains("mine"));
 }
 
-/// A source whose tokens have numbers. The fourth does not come.
+/// Source whose tokens have numbers. The fourth request fails.
 #[derive(Debug, Default)]
 struct Numbered(AtomicUsize);
 
@@ -110,7 +110,7 @@ async fn vertex_asks_for_a_token_before_each_request() {
     assert_eq!(vertex.model_info("gemini-2.5-pro").api, Api::new("vertex", Api::GEMINI));
     server.push(ok());
     assert!(read(&vertex, request()).await.1.is_none());
-    // A token that is refused is replaced once.
+    // A refused token is replaced once.
     server.push(refusal(401, "ya29.secret-1"));
     server.push(refusal(401, "ya29.secret-2"));
     let error = read(&vertex, request()).await.1.unwrap();

@@ -1,4 +1,4 @@
-//! The stream over a real socket: what chunks become, cut, split and hostile.
+//! Streams over a real socket: converted, cut, split and hostile.
 
 use crate::wire::{answer, chunk, ending, is_complete, last, provider, read, read_chunks, request};
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ use windlass_testkit::provider::blocks;
 use windlass_testkit::wire::{Event, Gate, Reply, WireServer};
 use windlass_types::{ContentBlock, ModelErrorKind, ModelEvent, StopReason, StreamDelta};
 
-/// A message with every kind of part, and characters of every length.
+/// Returns a message with every kind of part, and characters of every length.
 fn full_message() -> Vec<Value> {
     vec![
         chunk(json!([{"text": "erwägen ", "thought": true}])),
@@ -28,7 +28,7 @@ fn full_message() -> Vec<Value> {
     ]
 }
 
-/// The text of all text blocks, together.
+/// Returns the text of all text blocks, joined.
 fn text(events: &[ModelEvent]) -> String {
     blocks(events).unwrap().iter().filter_map(ContentBlock::as_text).collect()
 }
@@ -53,7 +53,7 @@ async fn chunks_become_blocks() {
     assert_eq!(ending(&events).unwrap().0, StopReason::ToolUse);
 }
 
-/// A chunk of text as the API writes it.
+/// Returns a chunk of text in the form of the API.
 fn in_its_form(member: &str, output: u64) -> String {
     format!(
         r#"{{"candidates": [{{"content": {{"parts": [{{{member}}}],"role": "model"}},"index": 0}}],"usageMetadata": {{"promptTokenCount": 100,"candidatesTokenCount": {output},"totalTokenCount": 130,"promptTokensDetails": [{{"modality": "TEXT","tokenCount": 100}}]}},"modelVersion": "gemini-3.8-flash","responseId": "resp_1"}}"#
@@ -83,14 +83,14 @@ async fn the_form_of_the_api_gives_the_same_events_as_any_other() {
     server.push(Reply::events(body(&spaced)));
     assert_eq!(read(&provider(&server), request()).await.0, events);
     assert_eq!(text(&events), "one \"é\" twothree");
-    // What ends in the middle is not read, whatever came before.
+    // A chunk that ends in the middle is not read, whatever preceded it.
     for before in [&chunks[..0], &chunks[..1]] {
         let cut = chunks[3].split(",\"modelVersion\"").next().unwrap().to_owned();
         server.push(Reply::events(body(&[before, &[cut]].concat())));
         let (events, error) = read(&provider(&server), request()).await;
         assert_eq!((error.unwrap().kind, is_complete(&events)), (ModelErrorKind::Protocol, false));
     }
-    // What is new at the end is heeded.
+    // New members at the end are heeded.
     let failing = chunks[3].replace(",\"modelVersion\"", ",\"error\": {\"code\": 503},\"modelVersion\"");
     let blocked =
         chunks[3].replace(",\"modelVersion\"", ",\"promptFeedback\": {\"blockReason\": \"OTHER\"},\"modelVersion\"");
@@ -128,7 +128,7 @@ async fn d5_malformed_calls_are_reported_and_not_run() {
             assert!(error.is_none() && is_complete(&events), "{reason}: {error:?}");
             assert_eq!(ending(&events).unwrap().0, StopReason::MalformedToolCall, "{reason}");
         }
-        // A gateway that stamps `STOP` on what follows does not make it a success.
+        // A gateway that stamps `STOP` on later chunks does not turn the message into a success.
         let chunks = [last(json!([{"functionCall": {"name": "Read", "args": {}}}]), reason), last(json!([]), "STOP")];
         assert_eq!(ending(&read_chunks(&chunks).await.0).unwrap().0, StopReason::MalformedToolCall, "{reason}");
     }
@@ -150,7 +150,7 @@ async fn d5_a_success_without_content_is_an_error() {
         assert_eq!(error.kind, ModelErrorKind::Server, "{parts}");
         assert_eq!(error.class(), windlass_types::ErrorClass::Transient);
         assert!(!is_complete(&events));
-        // What it cost is known all the same.
+        // Its usage is known all the same.
         let usage = events.iter().rev().find_map(|event| match event {
             ModelEvent::MessageStart { usage, .. } | ModelEvent::MessageDelta { usage, .. } => Some(*usage),
             _ => None,
@@ -182,7 +182,7 @@ async fn each_finish_reason_has_its_meaning() {
         assert!(error.is_none(), "{reason}: {error:?}");
         assert_eq!(ending(&events).unwrap().0, expected, "{reason}");
     }
-    // What is cut or filtered may be empty.
+    // A cut or filtered message may be empty.
     for reason in ["MAX_TOKENS", "SAFETY"] {
         let (events, error) = read_chunks(&[last(json!([]), reason)]).await;
         assert!(error.is_none() && is_complete(&events), "{reason}: {error:?}");
@@ -217,7 +217,7 @@ async fn a_message_ends_with_the_stream_and_not_with_a_stamp() {
     }
     let (_, error) = read_chunks(&[last(json!([{"text": "a"}]), "FINISH_REASON_UNSPECIFIED")]).await;
     assert_eq!(error.unwrap().kind, ModelErrorKind::Cut);
-    // After the last word it does not matter how the connection ends.
+    // After the finish reason it does not matter how the connection ends.
     let server = WireServer::start().await.unwrap();
     let reply = answer(&[last(json!([{"text": "a"}]), "STOP")]);
     server.push(reply.clone().cut_at(reply.body().len()));
@@ -282,7 +282,7 @@ async fn a_cut_at_any_byte_is_a_cut() {
         let (mut events, error) = read(&provider, request()).await;
         let error = error.unwrap_or_else(|| panic!("complete at {at} of {length}"));
         assert_eq!(error.kind, ModelErrorKind::Cut, "at {at}: {error}");
-        // What it has cost may be added.
+        // Its usage may be added.
         events.pop_if(|event| matches!(event, ModelEvent::MessageDelta { stop_reason: None, .. }));
         assert!(whole.starts_with(&events) && !is_complete(&events), "at {at}");
     }
@@ -292,7 +292,7 @@ async fn a_cut_at_any_byte_is_a_cut() {
 async fn one_split_at_every_byte_is_the_same_message() {
     let server = WireServer::start_on_thread().unwrap();
     let provider = provider(&server);
-    // As the API frames it: no names, and CRLF.
+    // Framing of the API: no names, and CRLF.
     let body: String = full_message().iter().map(|chunk| format!("data: {chunk}\r\n\r\n")).collect();
     server.push(Reply::stream_bytes(body.clone()));
     let (whole, error) = read(&provider, request()).await;
@@ -430,7 +430,7 @@ async fn silence_times_out_and_dropping_hangs_up() {
     server.wait_hang_ups(4).await;
 }
 
-/// Any part that the API could send, and some that it should not.
+/// Generates any part that the API could send, and some that it should not.
 fn any_part() -> impl Strategy<Value = Value> {
     let text = prop::sample::select(vec!["", " ", "\n", "a", "wörd ", "日本"]);
     let signature = prop::sample::select(vec![Value::Null, json!(""), json!("c2ln"), json!("b3RoZXI=")]);

@@ -1,4 +1,4 @@
-//! Searches of the web that the API makes, in the forms of its documentation.
+//! Web searches that the API makes, in the forms of its documentation.
 
 use crate::wire::{answer, asking, ending, last, provider, read, read_chunks, request, sent, tool};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Answers as the API streams them, and a provider for a local server.
+//! Answers in the streaming form of the API, and a provider for a local server.
 
 use futures_util::StreamExt;
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ pub(crate) fn tool(name: &str, schema: &str) -> Arc<ToolSpec> {
     Arc::new(ToolSpec::new(name, format!("does {name}"), JsonText::parse(schema).unwrap()))
 }
 
-/// A chunk with these parts.
+/// Returns a chunk with these parts.
 pub(crate) fn chunk(parts: Value) -> Value {
     json!({
         "candidates": [{"content": {"parts": parts, "role": "model"}, "index": 0}],
@@ -39,7 +39,7 @@ pub(crate) fn chunk(parts: Value) -> Value {
     })
 }
 
-/// A last chunk with these parts.
+/// Returns a last chunk with these parts.
 pub(crate) fn last(parts: Value, reason: &str) -> Value {
     let mut last = chunk(parts);
     last["candidates"][0]["finishReason"] = reason.into();
@@ -52,7 +52,7 @@ pub(crate) fn answer(chunks: &[Value]) -> Reply {
     Reply::events(chunks.iter().map(|chunk| Event::named("message", chunk.to_string())).collect())
 }
 
-/// Everything that a stream yields, and the error that ends it.
+/// Returns everything that a stream yields, and the error that ends it.
 pub(crate) async fn read(provider: &Gemini, request: ModelRequest) -> (Vec<ModelEvent>, Option<ModelError>) {
     let mut events = Vec::new();
     let mut stream = match provider.stream(Arc::new(request)).await {
@@ -71,14 +71,14 @@ pub(crate) async fn read(provider: &Gemini, request: ModelRequest) -> (Vec<Model
     (events, None)
 }
 
-/// What one answer becomes.
+/// Returns the events and the error of one answer.
 pub(crate) async fn read_chunks(chunks: &[Value]) -> (Vec<ModelEvent>, Option<ModelError>) {
     let server = WireServer::start().await.unwrap();
     server.push(answer(chunks));
     read(&provider(&server), request()).await
 }
 
-/// The body that a request becomes.
+/// Returns the body of a request.
 pub(crate) async fn sent(request: ModelRequest) -> Value {
     let server = WireServer::start().await.unwrap();
     server.push(answer(&[last(json!([{"text": "ok"}]), "STOP")]));

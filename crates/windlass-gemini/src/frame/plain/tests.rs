@@ -2,7 +2,7 @@ use super::*;
 use crate::frame::Chunk;
 use proptest::prelude::*;
 
-/// A chunk as the API writes it.
+/// Returns a chunk in the form of the API.
 fn written(text: &str, thought: &str, usage: &str, space: &str) -> String {
     let text = serde_json::to_string(text).unwrap();
     format!(
@@ -12,7 +12,7 @@ fn written(text: &str, thought: &str, usage: &str, space: &str) -> String {
 
 const USAGE: &str = r#""promptTokenCount": 5,"candidatesTokenCount": 7,"totalTokenCount": 12,"cachedContentTokenCount":3,"promptTokensDetails": [{"modality": "TEXT","tokenCount": 5},{"modality":"IMAGE","tokenCount":0}],"thoughtsTokenCount": 0"#;
 
-/// Whether the parser reads the same of a chunk whose tail is known.
+/// `true` if the parser reads the same of a chunk whose tail is known.
 fn agrees(data: &str) -> bool {
     let Some(plain) = Plain::read(data) else { return true };
     if plain.tail != r#","modelVersion":"m","responseId":"r"}"#

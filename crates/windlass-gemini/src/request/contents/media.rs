@@ -1,10 +1,10 @@
-//! Images and documents as parts.
+//! Image and document parts.
 
 use crate::request::Json;
 use std::borrow::Cow;
 use windlass_types::{ContentBlock, DocumentSource, ImageSource};
 
-/// Types by the end of an address. The API wants one for addresses that are not its own.
+/// Types by the end of an address. The API requires one for addresses that are not its own.
 const BY_END: [(&str, &str); 8] = [
     (".png", "image/png"),
     (".jpg", "image/jpeg"),
@@ -19,7 +19,7 @@ const BY_END: [(&str, &str); 8] = [
 /// Addresses of files whose type the API knows.
 const OWN_FILES: &str = "generativelanguage.googleapis.com/";
 
-/// Bytes or an address.
+/// Image or document: bytes or an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Media<'a> {
     Inline { media_type: &'a str, data: &'a str },
@@ -27,7 +27,7 @@ pub(super) enum Media<'a> {
 }
 
 impl<'a> Media<'a> {
-    /// The image or document of a block. `None` for text and all else.
+    /// Returns the image or document of a block; `None` for other blocks.
     pub(super) fn of(block: &'a ContentBlock) -> Option<Self> {
         match block {
             ContentBlock::Image { source: ImageSource::Base64 { media_type, data } }
@@ -49,7 +49,7 @@ impl<'a> Media<'a> {
         if uri.contains(OWN_FILES) {
             return Self::File { media_type: None, uri: Cow::Borrowed(uri) };
         }
-        // The short name of a file of the API, as its answers have it.
+        // Short name of a file of the API, as in its answers.
         if uri.starts_with("files/") {
             let uri = Cow::Owned(format!("https://{OWN_FILES}v1beta/{uri}"));
             return Self::File { media_type: None, uri };
@@ -83,7 +83,7 @@ impl<'a> Media<'a> {
     }
 }
 
-/// The text of a block that is text, or a document of text.
+/// Returns the text of a text block or of a text document.
 pub(super) fn text_of(block: &ContentBlock) -> Option<&str> {
     match block {
         ContentBlock::Text { text, .. } => Some(text),
