@@ -150,7 +150,7 @@ async fn d5_a_success_without_content_is_an_error() {
         assert_eq!(error.kind, ModelErrorKind::Server, "{parts}");
         assert_eq!(error.class(), windlass_types::ErrorClass::Transient);
         assert!(!is_complete(&events));
-        // Its usage is known all the same.
+        // The usage of the message is known all the same.
         let usage = events.iter().rev().find_map(|event| match event {
             ModelEvent::MessageStart { usage, .. } | ModelEvent::MessageDelta { usage, .. } => Some(*usage),
             _ => None,
@@ -282,7 +282,7 @@ async fn a_cut_at_any_byte_is_a_cut() {
         let (mut events, error) = read(&provider, request()).await;
         let error = error.unwrap_or_else(|| panic!("complete at {at} of {length}"));
         assert_eq!(error.kind, ModelErrorKind::Cut, "at {at}: {error}");
-        // Its usage may be added.
+        // The usage of the message may be added.
         events.pop_if(|event| matches!(event, ModelEvent::MessageDelta { stop_reason: None, .. }));
         assert!(whole.starts_with(&events) && !is_complete(&events), "at {at}");
     }
