@@ -1,4 +1,4 @@
-//! From the events of the wire to [`ModelEvent`]s, one to one but for [blocks that overlap](overlap), and the rules of
+//! Conversion of wire events to [`ModelEvent`]s, one to one except for [overlapping blocks](overlap), and the rules of
 //! their order.
 
 mod overlap;
@@ -17,26 +17,25 @@ use crate::{
     web_search,
 };
 
-/// The most bytes of event data and the most blocks of one message.
+/// Maximum number of bytes of event data, and of blocks, of one message.
 const MAX_MESSAGE_BYTES: usize = 64 << 20;
 const MAX_BLOCKS: usize = 10_000;
 
 const KNOWN_DELTAS: [&str; 4] = ["text_delta", "thinking_delta", "signature_delta", "input_json_delta"];
 
-/// The order of one message's events: a message start, blocks with indexes
-/// from zero, a stop reason, the stop.
+/// Order of one message's events: a message start, blocks with indexes from zero, a stop reason, the stop.
 #[derive(Debug, Default)]
 pub(crate) struct Assembly {
     state: MessageState,
     blocks: usize,
-    /// The blocks that are open, by their indexes: one, unless a server lets them overlap.
+    /// Open blocks by their indexes: one, unless a server lets them overlap.
     open: Vec<(usize, Open)>,
     bytes: usize,
     usage: Usage,
     stop_reason: Option<StopReason>,
     faults: Faults,
     overlap: Overlap,
-    /// What stands beside the event that was read last.
+    /// Event that the last wire event reported beside the message.
     beside: Option<ModelEvent>,
 }
 
@@ -53,12 +52,13 @@ enum Open {
     Text,
     Thinking,
     ToolUse,
-    /// A value that came whole: a delta may only repeat it.
+    /// Complete value: a delta may only repeat it.
     Whole,
     Unknown,
 }
 
-/// The reasoning that the API left out of the prompt, if it did. A list of another form is no reason to lose the answer.
+/// Reads the reasoning that the API left out of the prompt, if any. A list of another form is no reason to lose the
+/// answer.
 fn dropped_reasoning(list: &RawValue) -> Option<ModelEvent> {
     let changes: Vec<Transformation<'_>> = serde_json::from_str(list.get()).ok()?;
     let dropped: Vec<_> = changes.iter().filter(|change| change.kind == "thinking_dropped").collect();
@@ -75,21 +75,21 @@ impl Assembly {
         self.state == MessageState::Complete
     }
 
-    /// The next event of blocks that overlapped, in order.
+    /// Returns the next event of overlapping blocks, in order.
     pub(crate) fn take_ordered(&mut self) -> Option<ModelEvent> {
         self.overlap.next_event()
     }
 
-    /// What the last event reported beside the message, once.
+    /// Returns the event that the last wire event reported beside the message, once.
     pub(crate) fn take_beside(&mut self) -> Option<ModelEvent> {
         self.beside.take()
     }
 
-    /// Reads one event: its name, if the stream gives one, and its data. `None`: the event belongs to a block that overlaps another
-    /// one; [`take_ordered`](Self::take_ordered) has what follows from it.
+    /// Reads one event: its name, if the stream gives one, and its data. `None` if the event belongs to a block that
+    /// overlaps another one; [`take_ordered`](Self::take_ordered) returns the resulting events.
     ///
     /// # Errors
-    /// The event is an error, cannot be read or cannot stand here.
+    /// Fails if the event is an error, is unreadable or is not allowed at this point.
     pub(crate) fn accept(&mut self, name: Option<&str>, data: &str) -> Result<Option<ModelEvent>, ModelError> {
         let event = self.read(name, data)?;
         self.overlap.order(event)
@@ -104,7 +104,7 @@ impl Assembly {
             return Ok(ModelEvent::Unknown);
         }
         if data.trim_start().starts_with('[') {
-            // The end mark of other vendors, which some gateways add.
+            // End mark of other vendors, which some gateways add.
             return if data == "[DONE]" { Ok(ModelEvent::Unknown) } else { Err(protocol("an event is not an object")) };
         }
         let frame = match Frame::read(data) {
@@ -125,8 +125,8 @@ impl Assembly {
         }
     }
 
-    /// An event whose members have other types than those known here. That is
-    /// fine for an unknown event and an unknown delta, and an error otherwise.
+    /// Handles an event whose members have unexpected types. An unknown event or delta is accepted, anything else is an
+    /// error.
     fn accept_foreign(
         &mut self,
         name: Option<&str>,
@@ -291,7 +291,7 @@ fn read_block(block: Option<&RawValue>) -> Result<(Open, BlockStart), ModelError
             let id = ToolUseId::from(&*read.id);
             match read.input.map(RawValue::get).filter(|input| !is_empty_object(input)) {
                 None => (Open::ToolUse, BlockStart::ToolUse { id, name: read.name }),
-                // Some gateways send the input at once.
+                // Some gateways send the whole input at once.
                 Some(input) => {
                     let input = JsonText::parse(input).map_err(protocol)?;
                     let call = ToolUse::new(id, read.name, input);
@@ -307,7 +307,7 @@ fn is_empty_object(json: &str) -> bool {
     json == "null" || json.bytes().all(|byte| matches!(byte, b'{' | b'}' | b' ' | b'\t' | b'\r' | b'\n'))
 }
 
-/// A block of a type that is not known here, as its exact text.
+/// Returns a block of an unknown type, with its exact text.
 fn unknown_block(block: Option<&RawValue>) -> Option<(Open, BlockStart)> {
     let text = block?.get();
     let tag: crate::frame::Tag<'_> = serde_json::from_str(text).ok()?;
@@ -324,7 +324,7 @@ fn part<'a, T: serde::Deserialize<'a>>(json: Option<&'a RawValue>, event: &str) 
         .map_err(|error| protocol(format_args!("{event} cannot be read")).with_source(PlainError(error.to_string())))
 }
 
-/// The message of a JSON parser. Its own error would keep no more than this text.
+/// Message of a JSON parser. The parser's own error would keep no more than this text.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct PlainError(String);

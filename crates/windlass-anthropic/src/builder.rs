@@ -18,7 +18,7 @@ use crate::{
 const BASE_URL: &str = "https://api.anthropic.com";
 const API_VERSION: &str = "2023-06-01";
 
-/// The service that is called.
+/// Service that is called.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Place {
     #[default]
@@ -33,7 +33,7 @@ pub(crate) enum Place {
     },
 }
 
-/// Sets up an [`Anthropic`] provider.
+/// Builder of an [`Anthropic`] provider.
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct AnthropicBuilder {
@@ -54,7 +54,7 @@ impl AnthropicBuilder {
         Self { place, ..Self::default() }
     }
 
-    /// Sets the API key, sent as `x-api-key`, and to clouds as `authorization: Bearer`. An empty one counts as none.
+    /// Sets the API key, sent as `x-api-key`, and to clouds as `authorization: Bearer`. An empty key counts as none.
     pub fn api_key(mut self, key: impl AsRef<str>) -> Self {
         if !matches!(self.place, Place::Anthropic) {
             return self.auth_token(key);
@@ -63,7 +63,7 @@ impl AnthropicBuilder {
         self
     }
 
-    /// Sets a token, sent as `authorization: Bearer` and used instead of the key. An empty one counts as none.
+    /// Sets a token, sent as `authorization: Bearer` and used instead of the key. An empty token counts as none.
     pub fn auth_token(mut self, token: impl AsRef<str>) -> Self {
         let given = !token.as_ref().trim().is_empty();
         self.credentials = given.then(|| Arc::new(Credential::bearer(token)) as Arc<dyn Credentials>);
@@ -71,8 +71,8 @@ impl AnthropicBuilder {
     }
 
     /// Sets a source of credentials, used instead of the key and asked before each request: tokens, sent as
-    /// `authorization: Bearer`, or on Bedrock keys of AWS, which sign the requests. A request that is refused because of
-    /// its credential is sent once more if the source has another one then.
+    /// `authorization: Bearer`, or on Bedrock keys of AWS, which sign the requests. A request that is refused because
+    /// of its credential is sent once more if the source then has another one.
     pub fn credentials(mut self, source: impl Credentials) -> Self {
         self.credentials = Some(Arc::new(source));
         self
@@ -80,21 +80,21 @@ impl AnthropicBuilder {
 
     /// Sets the base URL, without `/v1`. Default: `https://api.anthropic.com`.
     ///
-    /// On Bedrock that is what stands before `/v1/messages`, by default
-    /// `https://bedrock-runtime.{region}.amazonaws.com/anthropic`; on Vertex AI what stands before `/projects`, by default
+    /// On Bedrock the base URL is the part before `/v1/messages`, by default
+    /// `https://bedrock-runtime.{region}.amazonaws.com/anthropic`; on Vertex AI the part before `/projects`, by default
     /// the host of the region with `/v1`.
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = Some(url.into());
         self
     }
 
-    /// Switches a beta on for every request.
+    /// Enables a beta for every request.
     pub fn beta(mut self, beta: impl Into<String>) -> Self {
         self.betas.push(beta.into());
         self
     }
 
-    /// Adds a header to every request; it replaces one that windlass would send.
+    /// Adds a header to every request; it replaces a default header of the same name.
     pub fn header(mut self, name: impl Into<String>, value: impl AsRef<str>) -> Self {
         self.headers.push((name.into(), Secret::new(value)));
         self
@@ -108,7 +108,7 @@ impl AnthropicBuilder {
         self
     }
 
-    /// The models that the provider would know; no key is needed.
+    /// Returns the models that the provider would know; no key is needed.
     pub fn known_models(&self) -> Vec<windlass_model::KnownModel> {
         let api = windlass_types::Api::new("anthropic", windlass_types::Api::MESSAGES);
         let mut models = self.catalogue.known_models(&api);
@@ -118,7 +118,7 @@ impl AnthropicBuilder {
         models
     }
 
-    /// Says which model an id stands for that does not show it, such as the ARN of an application inference profile: its
+    /// Sets the model behind an id that does not show it, such as the ARN of an application inference profile: its
     /// limits, abilities and prices are those of that model.
     pub fn stands_for(mut self, id: impl Into<String>, model: impl Into<String>) -> Self {
         self.stand_ins.push((id.into(), model.into()));
@@ -131,7 +131,7 @@ impl AnthropicBuilder {
         self
     }
 
-    /// Takes the settings that [`Anthropic::from_env`] names from a lookup. For a cloud: all but keys, tokens and the
+    /// Reads the settings that [`Anthropic::from_env`] names from a lookup. For a cloud: all but keys, tokens and the
     /// address of the API.
     pub fn lookup(mut self, lookup: impl Fn(&str) -> Option<String>) -> Self {
         self.options.look_up(&lookup);
@@ -158,7 +158,7 @@ impl AnthropicBuilder {
         for line in lookup("ANTHROPIC_CUSTOM_HEADERS").iter().flat_map(|headers| headers.lines()) {
             match line.split_once(':') {
                 Some((name, value)) => self = self.header(name.trim(), value),
-                // Kept, so that building fails and names it.
+                // Kept, so that building fails and names the line.
                 None if !line.trim().is_empty() => self = self.header(line.trim(), ""),
                 None => {}
             }
@@ -166,11 +166,11 @@ impl AnthropicBuilder {
         self
     }
 
-    /// Builds the provider. It connects at the first request.
+    /// Builds the provider. The first request opens the connection.
     ///
     /// # Errors
-    /// `Authentication` without key, token and source of credentials; `Configuration` for a base URL, a region, a project or
-    /// a header that cannot be used.
+    /// `Authentication` without key, token and source of credentials; `Configuration` for an unusable base URL, region,
+    /// project or header.
     pub fn build(self) -> Result<Anthropic, ModelError> {
         let mut secrets = Secrets::default();
         let mut headers = self.own_headers(&mut secrets)?;
@@ -201,7 +201,7 @@ impl AnthropicBuilder {
         }))
     }
 
-    /// The headers of every request. What the user adds is secret.
+    /// Returns the headers of every request. The user's own headers are secret.
     fn own_headers(&self, secrets: &mut Secrets) -> Result<HeaderMap, ModelError> {
         let mut headers = HeaderMap::new();
         headers.insert("content-type", HeaderValue::from_static("application/json"));

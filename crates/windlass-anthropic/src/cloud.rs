@@ -1,4 +1,4 @@
-//! How providers for clouds are set up.
+//! Providers for clouds.
 
 use windlass_http::provider::google_credentials;
 use windlass_model::ModelError;
@@ -8,8 +8,8 @@ use crate::builder::Place;
 use crate::{Anthropic, AnthropicBuilder};
 
 impl Anthropic {
-    /// A builder for Claude on Vertex AI in a project and a region (`global`, `us`, `eu`, `europe-west1`). It needs a source
-    /// of access tokens; the provider's name is `vertex`.
+    /// Returns a builder for Claude on Vertex AI in a project and a region (`global`, `us`, `eu`, `europe-west1`).
+    /// Building needs a source of access tokens; the provider's name is `vertex`.
     ///
     /// ```no_run
     /// use windlass_anthropic::{Anthropic, CommandCredentials, RefreshingCredentials};
@@ -22,11 +22,11 @@ impl Anthropic {
         AnthropicBuilder::on(Place::Vertex { project: project.into(), region: region.into() })
     }
 
-    /// A builder for Claude on Amazon Bedrock in a region, at the endpoint that speaks the Messages API. It needs keys of
-    /// AWS or a key of Bedrock; the provider's name is `bedrock`.
+    /// Returns a builder for Claude on Amazon Bedrock in a region, at the endpoint that speaks the Messages API.
+    /// Building needs keys of AWS or a key of Bedrock; the provider's name is `bedrock`.
     ///
-    /// Models are named as there (`us.anthropic.claude-…`, or the ARN of an inference profile), or as the vendor names
-    /// them, which means the inference profile of the region's geography.
+    /// Models have the names of Bedrock (`us.anthropic.claude-…`, or the ARN of an inference profile), or those of the
+    /// vendor, which mean the inference profile of the region's geography.
     ///
     /// ```no_run
     /// use windlass_anthropic::{Anthropic, AwsKeys, Credential};
@@ -40,13 +40,14 @@ impl Anthropic {
         AnthropicBuilder::on(Place::Bedrock { region: region.into() })
     }
 
-    /// [`bedrock`](Self::bedrock) with the settings of AWS's own tools. Credentials are the first there is of
-    /// `AWS_BEARER_TOKEN_BEDROCK`, the profile in `AWS_PROFILE`, the keys in `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, and
-    /// the profile `default`; the region that of `AWS_REGION`, `AWS_DEFAULT_REGION`, or of the profile.
-    /// `ANTHROPIC_BEDROCK_BASE_URL` is the address of another host than Amazon's, with or without `/anthropic` at its end.
+    /// Returns a [`bedrock`](Self::bedrock) builder with the settings of AWS's own tools. Credentials are the first
+    /// available of `AWS_BEARER_TOKEN_BEDROCK`, the profile in `AWS_PROFILE`, the keys in `AWS_ACCESS_KEY_ID` and
+    /// `AWS_SECRET_ACCESS_KEY`, and the profile `default`; the region is that of `AWS_REGION`, `AWS_DEFAULT_REGION`, or
+    /// of the profile. `ANTHROPIC_BEDROCK_BASE_URL` is the address of another host than Amazon's, with or without
+    /// `/anthropic` at its end.
     ///
     /// # Errors
-    /// `Configuration`: no region is named.
+    /// `Configuration` if no region is named.
     #[cfg(feature = "bedrock")]
     pub fn bedrock_from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<AnthropicBuilder, ModelError> {
         let access = windlass_http::provider::AwsAccess::from_lookup(&lookup);
@@ -63,13 +64,15 @@ impl Anthropic {
         Ok(builder)
     }
 
-    /// [`vertex`](Self::vertex) with the settings of the vendors' own tools: the project in `ANTHROPIC_VERTEX_PROJECT_ID`,
-    /// `GOOGLE_CLOUD_PROJECT` or `GCLOUD_PROJECT`, the region in `CLOUD_ML_REGION` or `GOOGLE_CLOUD_LOCATION`, the address, with
-    /// `/v1`, in `ANTHROPIC_VERTEX_BASE_URL`, and the credentials that `GOOGLE_APPLICATION_CREDENTIALS` names, else those of
-    /// the user who signed in with `gcloud auth application-default login`.
+    /// Returns a [`vertex`](Self::vertex) builder with the settings of the vendors' own tools: the project in
+    /// `ANTHROPIC_VERTEX_PROJECT_ID`, `GOOGLE_CLOUD_PROJECT` or `GCLOUD_PROJECT`, the region in `CLOUD_ML_REGION` or
+    /// `GOOGLE_CLOUD_LOCATION`, the address, with `/v1`, in `ANTHROPIC_VERTEX_BASE_URL`, and the credentials that
+    /// `GOOGLE_APPLICATION_CREDENTIALS` names, else those of the user who signed in with `gcloud auth
+    /// application-default login`.
     ///
     /// # Errors
-    /// `Configuration`: no project or no region is named. `Authentication`: nothing says where credentials are.
+    /// `Configuration` if no project or no region is named; `Authentication` if no variable names the place of
+    /// credentials.
     pub fn vertex_from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<AnthropicBuilder, ModelError> {
         const PROJECT: [&str; 3] = ["ANTHROPIC_VERTEX_PROJECT_ID", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT"];
         let project = first(&lookup, &PROJECT);
@@ -84,7 +87,7 @@ impl Anthropic {
     }
 }
 
-/// The value of the first variable that has one.
+/// Returns the value of the first variable that has one.
 fn first(lookup: &impl Fn(&str) -> Option<String>, names: &[&str]) -> Option<String> {
     let value = |name: &&str| lookup(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
     names.iter().find_map(value)

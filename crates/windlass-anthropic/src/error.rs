@@ -1,4 +1,4 @@
-//! Failures of the API as [`ModelError`]s.
+//! Errors of the API as [`ModelError`]s.
 
 use std::time::SystemTime;
 
@@ -10,7 +10,7 @@ use windlass_types::ModelErrorKind;
 
 use crate::rate_limit::rate_limit;
 
-/// What is needed to make errors of one call: how the settings are named, and what must not be shown.
+/// Factory of the errors of one call: names of the settings, and secrets to mask.
 #[derive(Debug, Clone)]
 pub(crate) struct Faults {
     pub(crate) vendor: Vendor,
@@ -23,7 +23,7 @@ impl Default for Faults {
     }
 }
 
-/// The error of the API, or that of the cloud before it: AWS writes a message alone, Google a status.
+/// Error of the API, or of the cloud before it: AWS writes only a message, Google a status.
 #[derive(Deserialize)]
 struct ErrorBody {
     #[serde(default)]
@@ -43,7 +43,7 @@ struct ErrorDetail {
 }
 
 impl Faults {
-    /// The error of an answer with a status other than 200.
+    /// Reads the error of an answer with a status other than 200.
     #[expect(clippy::disallowed_methods, reason = "a server may name the time of a repeat as a date")]
     pub(crate) fn answer(&self, status: u16, headers: &HeaderMap, body: &str) -> ModelError {
         let (detail, body_id) = read(body);
@@ -60,7 +60,7 @@ impl Faults {
             .with_rate_limit(rate_limit(status, headers))
     }
 
-    /// The error of an `error` event inside a stream.
+    /// Reads the error of an `error` event inside a stream.
     pub(crate) fn event(&self, data: &str) -> ModelError {
         let (detail, id) = read(data);
         self.error(None, &detail, None).with_request_id(id)
@@ -73,8 +73,8 @@ impl Faults {
     }
 }
 
-/// What a body says, and the id of its request. A proxy or a gateway on the way has its own idea of an error body, which
-/// is all text then.
+/// Reads the error in a body, and the id of its request. A proxy or a gateway on the way has its own form of error
+/// bodies, which counts as plain text.
 fn read(body: &str) -> (ErrorDetail, Option<String>) {
     let all_text = || ErrorDetail { kind: None, message: Some(body.to_owned()) };
     // Google answers to streamed requests with a list of one.
@@ -88,7 +88,7 @@ fn read(body: &str) -> (ErrorDetail, Option<String>) {
     }
 }
 
-/// An answer that breaks the rules of the API's stream.
+/// Creates the error of an answer that breaks the rules of the API's stream.
 pub(crate) fn protocol(what: impl std::fmt::Display) -> ModelError {
     ModelError::new(ModelErrorKind::Protocol, format!("the API broke its protocol: {what}"))
 }

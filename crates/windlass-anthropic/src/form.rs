@@ -1,4 +1,4 @@
-//! How requests are written for an endpoint, and what of it the endpoint has refused.
+//! Form of requests for an endpoint, and the parts of it that the endpoint has refused.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,21 +9,21 @@ use windlass_types::{ModelErrorKind, ModelRequest, ToolSpec};
 
 use crate::platform::{Method, Platform};
 
-/// The most tools and betas that are remembered. A program has a few; a server that refuses ever new ones must not fill the
-/// memory.
+/// Maximum number of tools and betas that are remembered. A program has a few; a server that always refuses new ones
+/// must not fill the memory.
 const MAX_REMEMBERED: usize = 4096;
 
-/// How one request is written.
+/// Form of one request.
 #[derive(Debug, Clone)]
 pub(crate) struct Form {
-    /// With what models take that bind reasoning to all before it: the choice of what happens to such reasoning, and tools
-    /// between messages.
+    /// `true` if the request has the members of models that bind reasoning to everything before it: the treatment of
+    /// unbound reasoning, and tools between messages.
     pub(crate) controls: bool,
-    /// The version of the API, where it belongs into the body.
+    /// Version of the API, if it belongs into the body.
     pub(crate) version: Option<&'static str>,
-    /// Whether the body of a call names the model.
+    /// `true` if the body of a call names the model.
     pub(crate) model: bool,
-    /// The betas, as the header lists them.
+    /// Betas, as listed in the header.
     pub(crate) betas: Vec<String>,
     /// Tools whose strictness was refused.
     pub(crate) loose: HashSet<u128>,
@@ -36,7 +36,7 @@ impl Default for Form {
 }
 
 impl Form {
-    /// Whether a tool that asks for strictness is sent without.
+    /// `true` if a strict tool is sent without strictness.
     pub(crate) fn is_loose(&self, tool: &ToolSpec) -> bool {
         !self.loose.is_empty() && self.loose.contains(&fingerprint(tool))
     }
@@ -46,14 +46,14 @@ fn fingerprint(tool: &ToolSpec) -> u128 {
     stable_hash([tool.name.as_bytes(), b"\n", tool.input_schema.as_str().as_bytes()].concat().as_slice())
 }
 
-/// What an endpoint has refused. It is not sent there again, so that requests keep their beginning, and with it the
-/// prompt cache.
+/// Parts that an endpoint has refused. They are not sent there again, so that requests keep their beginning, and with
+/// it the prompt cache.
 #[derive(Debug, Default)]
 pub(crate) struct Refused(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
-    /// Some gateways do not know the controls of newer models.
+    /// `true` if the endpoint is a gateway that does not know the controls of newer models.
     controls: bool,
     loose: HashSet<u128>,
     betas: HashSet<(Method, String)>,
@@ -68,7 +68,7 @@ impl Refused {
         self.known().controls
     }
 
-    /// Takes out of a form what was refused.
+    /// Removes the refused parts from a form.
     pub(crate) fn reduce(&self, form: &mut Form, method: Method) {
         let known = self.known();
         form.loose.clone_from(&known.loose);
@@ -77,8 +77,8 @@ impl Refused {
         }
     }
 
-    /// Whether an error is about something that the request can do without. It is remembered then, and the request shall be
-    /// written anew. What a form no longer has is not conceded again, so this ends.
+    /// `true` if an error is about a part that the request can do without. The part is remembered then, and the request
+    /// must be written anew. A part that a form no longer has is not conceded again, so the retries end.
     pub(crate) fn concede(
         &self,
         sent: &Form,
@@ -122,7 +122,8 @@ fn is_about_controls(text: &str) -> bool {
     NAMES.iter().any(|name| text.contains(name))
 }
 
-/// The API compiles the schemas of strict tools, and refuses what is too much for that, and what it cannot compile.
+/// `true` for a refusal of strict tools: the API compiles their schemas, and refuses those that are too large or cannot
+/// be compiled.
 fn is_about_strictness(text: &str) -> bool {
     const TEXTS: [&str; 5] = [
         "compiled grammar is too large",
@@ -134,7 +135,7 @@ fn is_about_strictness(text: &str) -> bool {
     TEXTS.iter().any(|part| text.contains(part)) || (text.contains("input_schema") && text.contains("not supported"))
 }
 
-/// The betas that a text refuses. One that names none is about all of them.
+/// Returns the betas that a text refuses. A text that names none refuses all of them.
 fn refused_betas(text: &str, sent: &[String]) -> Vec<String> {
     if text.contains("anthropic-beta") {
         return sent.iter().filter(|beta| text.contains(&format!("`{beta}`"))).cloned().collect();

@@ -1,4 +1,4 @@
-//! The JSON of stream events, as the wire has it.
+//! JSON of stream events, in its wire format.
 
 mod delta;
 
@@ -8,8 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use windlass_types::{ApiUsage, WholeNumber};
 
-/// Every event, flat: one pass over the text, keys borrowed, no buffering as an
-/// enum by tag would need it.
+/// Flat form of every event: one pass over the text, keys borrowed, no buffering as an enum by tag would need it.
 #[derive(Default, Deserialize)]
 pub(crate) struct Frame<'a> {
     #[serde(borrow, default, rename = "type")]
@@ -30,7 +29,7 @@ impl<'a> Frame<'a> {
     /// Reads an event.
     ///
     /// # Errors
-    /// It is not JSON, or a member has another type than the one known here.
+    /// Fails if the data is not JSON, or if a member has another type than expected.
     pub(crate) fn read(data: &'a str) -> serde_json::Result<Self> {
         // Nearly all events are deltas of a few letters, written in one form.
         match delta::read(data) {
@@ -40,7 +39,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// A block's delta, or the delta of the message.
+/// Delta of a block, or of the message.
 #[derive(Default, Deserialize)]
 pub(crate) struct Delta<'a> {
     #[serde(borrow, default, rename = "type")]
@@ -59,7 +58,7 @@ pub(crate) struct Delta<'a> {
     pub(crate) stop_reason: Option<String>,
 }
 
-/// What is read of an event whose members are not those known here.
+/// Outline of an event whose members have unexpected types.
 #[derive(Deserialize)]
 pub(crate) struct Outline<'a> {
     #[serde(borrow, default, rename = "type")]
@@ -75,7 +74,7 @@ impl Outline<'_> {
         serde_json::from_str(self.index?.get()).ok()
     }
 
-    /// The type of the delta, if there is a delta that is an object.
+    /// Returns the type of the delta, if there is a delta that is an object.
     pub(crate) fn delta_kind(&self) -> Option<String> {
         let tag: Tag<'_> = serde_json::from_str(self.delta?.get()).ok()?;
         Some(tag.kind.into_owned())
@@ -88,7 +87,7 @@ pub(crate) struct Tag<'a> {
     pub(crate) kind: Cow<'a, str>,
 }
 
-/// The message of `message_start`.
+/// Message of `message_start`.
 #[derive(Deserialize)]
 pub(crate) struct Start<'a> {
     #[serde(borrow, default)]
@@ -103,7 +102,7 @@ pub(crate) struct Start<'a> {
     pub(crate) input_transformations: Option<&'a RawValue>,
 }
 
-/// What the API changed of the request before the model read it.
+/// Change that the API made to the request before the model read it.
 #[derive(Deserialize)]
 pub(crate) struct Transformation<'a> {
     #[serde(borrow, default, rename = "type")]
@@ -112,7 +111,7 @@ pub(crate) struct Transformation<'a> {
     pub(crate) reason: Cow<'a, str>,
 }
 
-/// The start of a block of any known type.
+/// Start of a block of any known type.
 #[derive(Deserialize)]
 pub(crate) struct Block<'a> {
     #[serde(borrow, default, rename = "type")]

@@ -1,4 +1,4 @@
-//! The Anthropic Messages API as a [`ModelProvider`](windlass_model::ModelProvider).
+//! Anthropic Messages API as a [`ModelProvider`](windlass_model::ModelProvider).
 //!
 //! ```no_run
 //! # fn main() -> Result<(), windlass_model::ModelError> {
@@ -13,39 +13,37 @@
 //! # Ok(()) }
 //! ```
 //!
-//! # What it promises
-//! - A stream item for each event of the API's stream, in order; before them one for
-//!   the allowance of a subscription, when the answer's headers hold it, as an
-//!   error does that refuses the request. An event that
-//!   cannot stand where it stands ends the stream with a protocol error; what is
-//!   merely unknown is passed on as unknown.
-//! - `MessageStop` only after every block was closed and a stop reason given. A
-//!   connection that ends before is [`Cut`](windlass_types::ModelErrorKind::Cut).
-//! - No retry, and one error kind for each thing that a caller can do about it.
-//! - Each message is written as JSON once, whatever the number of requests that
-//!   carry it: a request costs the bytes that it sends.
-//! - Keys are in no error and in no `Debug` text.
+//! # Guarantees
+//! - A stream item for each event of the API's stream, in order. One for the allowance of a subscription precedes them,
+//!   if the answer's headers hold it; so does an error that refuses the request. An event at a forbidden position ends
+//!   the stream with a protocol error; an unknown event is passed on as unknown.
+//! - `MessageStop` only after every block was closed and a stop reason given. A connection that ends before is
+//!   [`Cut`](windlass_types::ModelErrorKind::Cut).
+//! - No retry, and one error kind for each possible reaction of a caller.
+//! - Each message is serialized once, whatever the number of requests that carry it: a request costs the bytes that it
+//!   sends.
+//! - Keys appear in no error and in no `Debug` text.
 //!
 //! # Prompt cache
-//! Breakpoints follow the last system section of each scope, the last message and
-//! the user message before it. The API looks back only 20 blocks for an earlier
-//! entry, which a turn with ten parallel calls passes; the second one marks where
-//! the previous request ended and so always meets its entry.
+//! Breakpoints follow the last system section of each scope, the last message and the user message before it. The API
+//! looks back only 20 blocks for an earlier entry, which a turn with ten parallel calls exceeds; the second one marks
+//! the end of the previous request and so always finds its entry.
 //!
 //! # Clouds
-//! [`Anthropic::bedrock`] and [`Anthropic::vertex`] set up the same provider for the services of clouds. Betas that a cloud
-//! refuses are left out, of this request and of those after it. A request that is refused because of its credential is
-//! sent once more if the source of credentials has another one then.
+//! [`Anthropic::bedrock`] and [`Anthropic::vertex`] return builders of the same provider for the services of clouds.
+//! Betas that a cloud refuses are left out, of this request and of later ones. A request that is refused because of its
+//! credential is sent once more if the source of credentials then has another one.
 //!
 //! # Strict tools
 //! The API refuses strict tools that are too many or too complex together. Such a request is sent once more with these
-//! tools not strict, as they are from then on, so that the prompt cache is lost once and not at each turn.
+//! tools not strict, and they stay so, so that the prompt cache is lost once and not at each turn.
 //!
 //! # Features
-//! `bedrock`: Claude on Amazon Bedrock, with the signatures of AWS.
-//! `rustls-ring` (default), `rustls-aws-lc` and `rustls-no-provider` bring TLS with the cryptography of ring, of AWS-LC, or of what
-//! the program has installed for its process, which is taken before the other two; `native-tls` brings TLS of the
-//! operating system where none of them is enabled. Without any of the four an https address is refused with an error that names them. `gzip`: answers may be compressed.
+//! `bedrock`: Claude on Amazon Bedrock, with the signatures of AWS. `rustls-ring` (default), `rustls-aws-lc` and
+//! `rustls-no-provider` enable TLS with the cryptography of ring, of AWS-LC, or of the provider that the program has
+//! installed for its process, which takes precedence over the other two; `native-tls` enables TLS of the operating
+//! system if none of them is enabled. Without any of the four an https address is refused with an error that names
+//! them. `gzip`: answers may be compressed.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod assembly;

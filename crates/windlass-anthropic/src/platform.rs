@@ -1,4 +1,4 @@
-//! The services that answer to Messages: the API itself, and those of clouds.
+//! Services that speak the Messages API: the API itself, and those of clouds.
 
 #[cfg(feature = "bedrock")]
 mod bedrock;
@@ -15,14 +15,14 @@ use windlass_types::ModelErrorKind;
 
 use crate::form::Form;
 
-/// What is asked of a model.
+/// Operation on a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Method {
     Stream,
     CountTokens,
 }
 
-/// A service, with its connections.
+/// Service, with its connections.
 #[derive(Debug)]
 pub(crate) enum Platform {
     Anthropic(HttpClient),
@@ -31,7 +31,7 @@ pub(crate) enum Platform {
     Vertex(Vertex),
 }
 
-/// Where a request goes, and how it is authenticated there.
+/// Route of a request, and its authentication there.
 pub(crate) struct Route {
     pub(crate) client: HttpClient,
     pub(crate) path: String,
@@ -49,7 +49,7 @@ impl Route {
         }
     }
 
-    /// Adds to headers what a credential authenticates the request with.
+    /// Adds the authentication by a credential to the headers of a request.
     pub(crate) fn authorize(
         &self,
         credential: &Credential,
@@ -67,7 +67,7 @@ impl Route {
             return Err(ModelError::new(ModelErrorKind::Configuration, text).unbilled());
         };
         headers.insert("authorization", token.header("Bearer ").map_err(from_http)?);
-        // A source of tokens can hand out a key of the API, which takes it under this name.
+        // A source of tokens may return a key of the API, which takes it under this name.
         if token.begins_with("sk-ant-api") {
             headers.insert("x-api-key", token.header("").map_err(from_http)?);
         }
@@ -76,7 +76,7 @@ impl Route {
 }
 
 impl Platform {
-    /// The name of the provider, which messages keep as their origin.
+    /// Returns the name of the provider, which messages keep as their origin.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Anthropic(_) => "anthropic",
@@ -95,18 +95,18 @@ impl Platform {
         }
     }
 
-    /// Whether it knows fewer betas than the API, so that those it refuses are left out. The API itself refuses only what
-    /// is wrong, which the user shall see.
+    /// `true` if the service knows fewer betas than the API, so that refused ones are left out. The API itself refuses
+    /// only wrong ones, which the user must see.
     pub(crate) fn knows_fewer_betas(&self) -> bool {
         !matches!(self, Self::Anthropic(_))
     }
 
-    /// Whether it searches the web for its models.
+    /// `true` if the service searches the web for its models.
     pub(crate) fn searches_the_web(&self) -> bool {
         matches!(self, Self::Anthropic(_) | Self::Vertex(_))
     }
 
-    /// The form of requests before anything is added to it.
+    /// Returns the basic form of requests.
     pub(crate) fn form(&self) -> Form {
         match self {
             Self::Vertex(_) => Form { version: Some(vertex::VERSION), model: false, ..Form::default() },
@@ -114,7 +114,7 @@ impl Platform {
         }
     }
 
-    /// The id under which the service knows a model of the vendor.
+    /// Returns the id under which the service knows a model of the vendor.
     pub(crate) fn id(&self, model: String) -> String {
         match self {
             Self::Anthropic(_) => model,
@@ -124,10 +124,10 @@ impl Platform {
         }
     }
 
-    /// Where a request for a model goes.
+    /// Returns the route of a request for a model.
     ///
     /// # Errors
-    /// The name cannot be that of a model there.
+    /// Fails if the name is no valid model name there.
     pub(crate) fn route(&self, model: &str, method: Method) -> Result<Route, ModelError> {
         match self {
             Self::Anthropic(client) => Ok(Route::new(client.clone(), messages(method))),
@@ -145,7 +145,7 @@ fn messages(method: Method) -> &'static str {
     }
 }
 
-/// How errors name the settings of a service.
+/// Returns the names of a service's settings for errors.
 pub(crate) fn vendor(name: &str) -> Vendor {
     match name {
         "bedrock" => Vendor::new("AWS_BEARER_TOKEN_BEDROCK, or the credentials of AWS", "the region and the base URL"),
@@ -154,10 +154,10 @@ pub(crate) fn vendor(name: &str) -> Vendor {
     }
 }
 
-/// A name that becomes part of an address.
+/// Checks a name that becomes part of an address.
 ///
 /// # Errors
-/// `Configuration`: it holds what would change the address.
+/// `Configuration` if the name holds characters that would change the address.
 pub(crate) fn check_name(what: &str, name: &str, also: &[u8]) -> Result<(), ModelError> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || also.contains(&byte);
     if name.is_empty() || !name.bytes().all(plain) || name.starts_with(['-', '.']) {
@@ -167,7 +167,7 @@ pub(crate) fn check_name(what: &str, name: &str, also: &[u8]) -> Result<(), Mode
     Ok(())
 }
 
-/// The id of a model of which a table says how a cloud calls it, with the suffix of a long context window kept.
+/// Renames a model whose cloud name is in a table, and keeps the suffix of a long context window.
 fn renamed(model: &str, rename: impl Fn(&str) -> Option<String>) -> Option<String> {
     let base = windlass_model::Catalogue::wire_id(model);
     let suffix = model.get(base.len()..).unwrap_or_default();

@@ -22,7 +22,8 @@ use crate::{
     web_search,
 };
 
-/// The Anthropic Messages API behind one base URL and one set of credentials: that of the vendor, or of a cloud.
+/// Provider of the Anthropic Messages API behind one base URL and one set of credentials: that of the vendor, or of a
+/// cloud.
 ///
 /// Cheap to clone; clones share their connections.
 #[derive(Clone)]
@@ -33,12 +34,12 @@ pub struct Anthropic {
 pub(crate) struct Inner {
     pub(crate) platform: Platform,
     pub(crate) headers: HeaderMap,
-    /// Where credentials come from that are not in the headers.
+    /// Source of credentials that are not in the headers.
     pub(crate) credentials: Option<Arc<dyn Credentials>>,
     pub(crate) betas: Vec<String>,
     pub(crate) faults: Faults,
     pub(crate) catalogue: Catalogue,
-    /// Ids that hide their model, and the models that they stand for.
+    /// Ids that hide their model, and the models behind them.
     pub(crate) stand_ins: Vec<(String, String)>,
     pub(crate) clock: Clock,
     pub(crate) refused: Refused,
@@ -55,38 +56,36 @@ impl fmt::Debug for Anthropic {
 }
 
 impl Anthropic {
-    /// A provider for the public API with this key.
+    /// Creates a provider for the public API with this key.
     ///
     /// # Errors
-    /// The key is empty or cannot be a header.
+    /// Fails if the key is empty or cannot be a header.
     pub fn new(key: impl AsRef<str>) -> Result<Self, ModelError> {
         Self::builder().api_key(key).build()
     }
 
-    /// A provider set up from the environment: `ANTHROPIC_API_KEY`,
-    /// `ANTHROPIC_AUTH_TOKEN` (used instead of the key when both are set),
-    /// `ANTHROPIC_BASE_URL`, `ANTHROPIC_BETAS` (separated by commas),
-    /// `ANTHROPIC_CUSTOM_HEADERS` (lines of `Name: value`), and the models that the aliases stand for
-    /// (`ANTHROPIC_DEFAULT_OPUS_MODEL`, `ANTHROPIC_DEFAULT_SONNET_MODEL`, `ANTHROPIC_DEFAULT_HAIKU_MODEL`).
-    /// `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` name proxies, `SSL_CERT_FILE` and `NODE_EXTRA_CA_CERTS`
-    /// certificate authorities to trust.
+    /// Creates a provider from the environment: `ANTHROPIC_API_KEY`, `ANTHROPIC_AUTH_TOKEN` (used instead of the key
+    /// when both are set), `ANTHROPIC_BASE_URL`, `ANTHROPIC_BETAS` (separated by commas), `ANTHROPIC_CUSTOM_HEADERS`
+    /// (lines of `Name: value`), and the models behind the aliases (`ANTHROPIC_DEFAULT_OPUS_MODEL`,
+    /// `ANTHROPIC_DEFAULT_SONNET_MODEL`, `ANTHROPIC_DEFAULT_HAIKU_MODEL`). `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and
+    /// `NO_PROXY` name proxies, `SSL_CERT_FILE` and `NODE_EXTRA_CA_CERTS` certificate authorities to trust.
     ///
     /// # Errors
-    /// There is neither key nor token, or a setting cannot be used.
+    /// Fails if there is neither key nor token, or a setting is unusable.
     #[expect(clippy::disallowed_methods, reason = "reads the environment because its caller asks for that by name")]
     pub fn from_env() -> Result<Self, ModelError> {
         Self::from_lookup(|name| std::env::var(name).ok())
     }
 
-    /// [`from_env`](Self::from_env) with another source of the variables.
+    /// Does the same as [`from_env`](Self::from_env) with another source of the variables.
     ///
     /// # Errors
-    /// There is neither key nor token, or a setting cannot be used.
+    /// Fails if there is neither key nor token, or a setting is unusable.
     pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ModelError> {
         Self::builder().lookup(lookup).build()
     }
 
-    /// A builder for all settings.
+    /// Returns a builder for all settings.
     pub fn builder() -> AnthropicBuilder {
         AnthropicBuilder::default()
     }
@@ -97,12 +96,12 @@ impl Anthropic {
 }
 
 impl Inner {
-    /// The model that counts for what is known of an id.
+    /// Returns the model whose description applies to an id.
     fn known<'a>(&'a self, model: &'a str) -> &'a str {
         self.stand_ins.iter().rev().find(|(id, _)| id == model).map_or(model, |(_, known)| known)
     }
 
-    /// What is known of a model at this service.
+    /// Returns the description of a model at this service.
     fn info(&self, model: &str) -> ModelInfo {
         let known = self.known(model);
         let mut info = self.catalogue.info(known);
@@ -110,8 +109,8 @@ impl Inner {
         info
     }
 
-    /// An answer with status 200 that is no event stream: an error of a gateway,
-    /// or the page of a server that is not the API at all.
+    /// Returns the error of an answer with status 200 that is no event stream: an error of a gateway, or the page of a
+    /// server that is not the API at all.
     async fn not_a_stream(&self, response: Response, faults: &Faults) -> ModelError {
         let kind = response.header("content-type").unwrap_or_default().to_owned();
         let body = response.excerpt(MAX_BODY, ERROR_BODY_TIME).await;
@@ -121,11 +120,11 @@ impl Inner {
         }
         let setting = &faults.vendor.base_url;
         let error = protocol(format_args!("the answer is {kind}, not an event stream; check {setting}"));
-        // A whole message may have been written and not streamed; a page is none.
+        // A whole message may have been written and not streamed; a page is no message.
         if kind.contains("json") { error } else { error.unbilled() }
     }
 
-    /// The form of a request, without what the endpoint has refused.
+    /// Returns the form of a request, without the parts that the endpoint has refused.
     fn form(&self, request: &ModelRequest, info: &ModelInfo, method: Method) -> Form {
         let known = self.known(&request.model);
         let mut form = self.platform.form();
@@ -147,11 +146,11 @@ impl Inner {
         let mut headers = self.headers.clone();
         if method == Method::Stream {
             headers.insert("accept", HeaderValue::from_static("text/event-stream"));
-            // A compressor on the way would hold deltas back to fill its window.
+            // Compression on the way would delay deltas to fill its window.
             headers.insert("accept-encoding", HeaderValue::from_static("identity"));
         }
         if !form.betas.is_empty() {
-            // A custom header with betas of its own is added to, not replaced.
+            // A custom header with betas of its own is extended, not replaced.
             let custom = headers.get("anthropic-beta").and_then(|value| value.to_str().ok());
             let list = match custom {
                 Some(custom) => format!("{custom},{}", form.betas.join(",")),
@@ -165,8 +164,8 @@ impl Inner {
         Ok(headers)
     }
 
-    /// Asks for an answer with status 200. What the endpoint refuses and the request can do without is left out, at once
-    /// and from then on. The errors of the answer are made with what is returned beside it.
+    /// Requests an answer with status 200. Parts that the endpoint refuses and the request can do without are left out,
+    /// at once and from then on. The returned factory makes the errors of the answer.
     async fn ask(&self, request: &ModelRequest, method: Method) -> Result<(Response, Faults), ModelError> {
         let info = self.info(&request.model);
         loop {
@@ -220,7 +219,7 @@ impl ModelProvider for Anthropic {
     }
 
     fn answering_model(&self, asked: &str, answered: &str) -> Option<String> {
-        // A price that the user gave is that of the name, whatever stands behind it.
+        // A price that the user gave applies to the name, regardless of the answering model.
         if self.inner.catalogue.is_priced(self.inner.known(asked)) {
             return None;
         }
@@ -228,7 +227,7 @@ impl ModelProvider for Anthropic {
     }
 
     fn ready(&self, model: &str) -> Result<(), ModelError> {
-        // A key or a source of credentials is there, else it could not have been built.
+        // A built provider has a key or a source of credentials.
         self.inner.platform.route(&self.resolve_model(model), Method::Stream).map(drop)
     }
 

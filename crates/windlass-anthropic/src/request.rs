@@ -14,17 +14,17 @@ use windlass_types::{
 use crate::form::Form;
 use crate::web_search::WebSearchTool;
 
-/// The API takes four breakpoints; two are for the messages.
+/// Maximum number of breakpoints in the system prompt: the API takes four, and two are for the messages.
 const MAX_SYSTEM_BREAKPOINTS: usize = 2;
 
-/// The smallest thinking budget that the API takes.
+/// Minimum thinking budget that the API takes, in tokens.
 const MIN_THINKING_BUDGET: u32 = 1024;
 
-/// What stands for content that cannot be sent back.
+/// Placeholder for content that cannot be sent back.
 const NO_CONTENT: &str = "(no content)";
 
-/// The body of a call. What stays the same from request to request comes first, what can change (limits, thinking)
-/// after the messages.
+/// Writes the body of a call. Members that stay the same from request to request come first, those that can change
+/// (limits, thinking) after the messages.
 pub(crate) fn call(request: &ModelRequest, info: &ModelInfo, form: &Form) -> Bytes {
     let mut body = prefix(request, info, form, form.model);
     body.raw(",\"max_tokens\":");
@@ -41,12 +41,13 @@ pub(crate) fn call(request: &ModelRequest, info: &ModelInfo, form: &Form) -> Byt
     body.finish(request)
 }
 
-/// Whether the request asks for reasoning in the way that takes a control of its binding.
+/// `true` if the request asks for adaptive reasoning, which takes a control of its binding.
 pub(crate) fn thinks_adaptively(request: &ModelRequest, info: &ModelInfo) -> bool {
     thinking_of(request, info) == Thinking::Adaptive
 }
 
-/// How the model is asked to reason: models that think by themselves refuse a budget, older ones the rest.
+/// Returns the reasoning of a request in the form that the model takes: adaptive models refuse a budget, older ones
+/// take only a budget.
 fn thinking_of(request: &ModelRequest, info: &ModelInfo) -> Thinking {
     let has_tools = !request.tools.is_empty() || !request.added_tools.is_empty();
     match request.thinking {
@@ -60,9 +61,9 @@ fn thinking_of(request: &ModelRequest, info: &ModelInfo) -> Thinking {
     }
 }
 
-/// The body of a token count.
+/// Writes the body of a token count.
 pub(crate) fn count(request: &ModelRequest, info: &ModelInfo, form: &Form) -> Bytes {
-    // Where the model is in the path of calls, that of counts has none.
+    // Even if the path of calls holds the model, that of counts does not.
     let mut body = prefix(request, info, form, true);
     body.thinking(request, info);
     body.tool_choice(request);
@@ -96,7 +97,7 @@ fn prefix<'a>(request: &ModelRequest, info: &ModelInfo, form: &'a Form, with_mod
     body
 }
 
-/// A tool that the API runs, if the model has it.
+/// Returns a tool that the API runs, if the model supports it.
 fn served<'a>(tool: &'a ServerTool, info: &ModelInfo) -> Option<WebSearchTool<'a>> {
     match tool {
         ServerTool::WebSearch(search) => info.web_search.map(|_| search.into()),
@@ -106,7 +107,7 @@ fn served<'a>(tool: &'a ServerTool, info: &ModelInfo) -> Option<WebSearchTool<'a
 
 struct Body<'a> {
     text: String,
-    /// What a breakpoint adds to a block, if anything.
+    /// Member that a breakpoint adds to a block, or an empty text.
     marker: &'static str,
     form: &'a Form,
 }
@@ -122,7 +123,7 @@ impl<'a> Body<'a> {
             Some(CacheTtl::OneHour) => ",\"cache_control\":{\"type\":\"ephemeral\",\"ttl\":\"1h\"}",
             Some(_) => ",\"cache_control\":{\"type\":\"ephemeral\"}",
         };
-        // Escapes make it longer; an eighth more is enough for prose and code.
+        // Escapes lengthen the text; an eighth more is enough for prose and code.
         let size = messages + (system + tools) / 8 * 9 + 1024;
         Self { text: String::with_capacity(size), marker, form }
     }
@@ -149,7 +150,7 @@ impl<'a> Body<'a> {
     }
 
     fn tool(&mut self, tool: &ToolSpec) {
-        // The API takes no composition at the top of a schema.
+        // The API takes no composition at the top level of a schema.
         let mut taken = without_compositions(tool, &COMPOSITIONS);
         if tool.strict && self.form.is_loose(tool) {
             taken.to_mut().strict = false;
@@ -198,7 +199,7 @@ impl<'a> Body<'a> {
             let message = acceptable(message);
             let json = message.json();
             let marked = (at == last || Some(at) == before) && takes_marker(message.content.last());
-            // The end of each other message is not looked at.
+            // The ends of the other messages are not examined.
             match Some(json).filter(|_| marked).and_then(|json| json.strip_suffix("}]}")) {
                 Some(open) => {
                     self.raw(open);
@@ -212,7 +213,7 @@ impl<'a> Body<'a> {
         self.raw("]");
     }
 
-    /// The tools that came after so many messages, in a message of their own.
+    /// Writes the tools that were added after this number of messages, in a message of their own.
     fn added_tools(&mut self, request: &ModelRequest, after: usize) {
         if !self.form.controls {
             return;
@@ -264,11 +265,11 @@ impl<'a> Body<'a> {
     fn thinking(&mut self, request: &ModelRequest, info: &ModelInfo) {
         let most = request.max_output_tokens.saturating_sub(1);
         match thinking_of(request, info) {
-            // The newest models keep the text to themselves unless asked for it.
+            // The newest models return the reasoning text only on request.
             Thinking::Adaptive => {
                 self.raw(",\"thinking\":{\"type\":\"adaptive\",\"display\":\"summarized\"");
                 if self.form.controls {
-                    // What was changed before a block of reasoning costs the block, not the request.
+                    // A change before a block of reasoning drops the block and does not fail the request.
                     self.raw(",\"block_binding\":{\"prefix_mismatch_behavior\":\"drop_block\"}");
                 }
                 self.raw("}");
@@ -283,10 +284,10 @@ impl<'a> Body<'a> {
     }
 }
 
-/// The message as the API takes it: without unsigned reasoning (it comes from another provider) and without empty text,
-/// with ids that fit its rules, and no images in results of failed calls.
+/// Returns the message in a form that the API takes: without unsigned reasoning (which comes from another provider) and
+/// without empty text, with ids that fit its rules, and no images in results of failed calls.
 fn acceptable(message: &SharedMessage) -> Cow<'_, SharedMessage> {
-    // Each request has all messages: what one is made of is looked at once.
+    // Each request has all messages: each message is checked only once.
     if message.checked(|message| !message.content.is_empty() && message.content.iter().all(is_acceptable)) {
         return Cow::Borrowed(message);
     }
@@ -340,7 +341,7 @@ fn made_acceptable(block: &ContentBlock) -> Option<ContentBlock> {
     }
 }
 
-/// Whether the API takes a breakpoint on a block.
+/// `true` if the API takes a breakpoint on a block.
 fn takes_marker(block: Option<&ContentBlock>) -> bool {
     matches!(
         block,

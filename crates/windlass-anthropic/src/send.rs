@@ -10,13 +10,13 @@ use crate::error::Faults;
 use crate::platform::Route;
 use crate::provider::Inner;
 
-/// The most bytes read of an answer that is not a stream.
+/// Maximum number of bytes read of an answer that is not a stream.
 pub(crate) const MAX_BODY: usize = 64 * 1024;
 
-/// How long the body of an error is waited for, all in all: its status is known already.
+/// Maximum total time to wait for the body of an error: its status is known already.
 pub(crate) const ERROR_BODY_TIME: Duration = Duration::from_secs(5);
 
-/// A request, but for its credential.
+/// Request without its credential.
 pub(crate) struct Call {
     pub(crate) route: Route,
     pub(crate) headers: HeaderMap,
@@ -24,7 +24,7 @@ pub(crate) struct Call {
 }
 
 impl Inner {
-    /// Sends a request, and once more if its credential is refused and the source has another then.
+    /// Sends a request, and once more if its credential is refused and the source then has another.
     pub(crate) async fn send(&self, call: &Call) -> Result<(Response, Faults), ModelError> {
         let Some(source) = &self.credentials else { return self.send_with(call, None).await };
         let credential = source.credential().await?;
@@ -51,7 +51,7 @@ impl Inner {
             return Ok((response, faults));
         }
         let (status, headers) = (response.status(), response.headers().clone());
-        // Without its body, or with half of it, an error is still worth its status.
+        // An error without its body, or with half of it, still has its status.
         let body = response.excerpt(MAX_BODY, ERROR_BODY_TIME).await;
         Err(faults.answer(status, &headers, &body))
     }

@@ -1,4 +1,4 @@
-//! The stream of one call.
+//! Stream of one call.
 
 use std::{
     pin::Pin,
@@ -16,14 +16,14 @@ use windlass_http::provider::from_http;
 
 /// One answer, item by item. Ends after `MessageStop` or after one error.
 pub(crate) struct MessageStream {
-    /// Gone once the stream has ended.
+    /// Removed once the stream has ended.
     events: Option<Events>,
     assembly: Assembly,
     raw_frames: bool,
     request_id: Option<String>,
-    /// The allowance from the headers, until it is yielded.
+    /// Allowance from the headers, until it is yielded.
     rate_limit: Option<Box<RateLimit>>,
-    /// The usage that was reported last.
+    /// Usage that was reported last.
     usage: Usage,
 }
 
@@ -44,7 +44,7 @@ impl MessageStream {
         self
     }
 
-    /// Whether an event adds to the message. One that does not is only a sign of life, which must not keep a
+    /// `true` if an event adds to the message. Other events only show that the connection lives, which must not keep a
     /// call alive for ever.
     fn adds_to_message(&mut self, event: &ModelEvent) -> bool {
         match event {
@@ -62,7 +62,7 @@ impl MessageStream {
         }
     }
 
-    /// Lets go of the answer behind its last event, and reports progress of others.
+    /// Releases the answer after its last event, and reports progress of other events.
     fn note_progress(&mut self, item: &Result<ModelItem, ModelError>) {
         let Ok(ModelItem { event, .. }) = item else { return };
         if self.assembly.is_complete() {
@@ -85,7 +85,7 @@ impl MessageStream {
     }
 }
 
-/// Reads one event of the wire. `None`: what follows from it is ready in the assembly.
+/// Reads one wire event. `None` if the resulting events are ready in the assembly.
 fn item(
     assembly: &mut Assembly,
     raw_frames: bool,
@@ -96,7 +96,7 @@ fn item(
     if !raw_frames {
         return Ok(Some(parsed.into()));
     }
-    // The end mark of other vendors is the one event that is not JSON; it is unknown.
+    // The end mark of other vendors is the only event that is not JSON; it is unknown.
     let raw = match parsed {
         ModelEvent::Unknown => JsonText::parse(data).ok(),
         _ => Some(JsonText::from_parsed(data)),

@@ -1,4 +1,4 @@
-//! The vendor's search of the web: how it is asked for, and what it finds.
+//! Web search of the vendor: its request and its results.
 //!
 //! Source: <https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool>.
 
@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use windlass_types::{NanoUsd, ServerWebSearch, WebPage, WebSearched};
 
-/// What one search of a model costs, if it is one of the vendor: 10 USD for a thousand.
+/// Returns the cost of one web search by a model of the vendor: 10 USD for a thousand.
 pub(crate) fn price(model: &str) -> Option<NanoUsd> {
     model.starts_with("claude-").then_some(NanoUsd::new(10_000_000))
 }
 
-/// The block in which the results of a search come.
+/// Type of the block with the results of a search.
 pub(crate) const RESULT: &str = "web_search_tool_result";
 
-/// The tool, as requests name it.
+/// Web search tool of a request.
 #[derive(Serialize)]
 pub(crate) struct WebSearchTool<'a> {
     #[serde(rename = "type")]
@@ -74,7 +74,7 @@ struct Citation<'a> {
     cited_text: Option<String>,
 }
 
-/// What a block of results says. A form that is not known here is no reason to lose the answer.
+/// Reads a block of results. An unknown form is no reason to lose the answer.
 pub(crate) fn results(block: &RawValue) -> Option<WebSearched> {
     let block: ResultBlock<'_> = serde_json::from_str(block.get()).ok()?;
     let content = block.content?.get();
@@ -88,7 +88,7 @@ pub(crate) fn results(block: &RawValue) -> Option<WebSearched> {
     (!failed.error_code.is_empty()).then(|| WebSearched::failed(failed.error_code))
 }
 
-/// The page that a citation names, if it is one of a search.
+/// Returns the page that a citation names, if it is one of a search.
 pub(crate) fn cited(citation: &RawValue) -> Option<WebSearched> {
     let citation: Citation<'_> = serde_json::from_str(citation.get()).ok()?;
     if citation.kind != "web_search_result_location" {

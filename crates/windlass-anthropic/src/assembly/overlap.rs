@@ -1,21 +1,22 @@
-//! Blocks that begin before the last one has ended.
+//! Blocks that begin before the previous one has ended.
 //!
-//! llama.cpp opens the next block first and closes all blocks at the end of the message. The clients of the vendor read that, because
-//! they add each delta to the block of its index. Consumers of a [`ModelEvent`] stream get one block after the other.
+//! llama.cpp opens the next block first and closes all blocks at the end of the message. The clients of the vendor
+//! accept that, because they add each delta to the block of its index. Consumers of a [`ModelEvent`] stream get one
+//! block after the other.
 
 use crate::error::protocol;
 use std::collections::VecDeque;
 use windlass_model::ModelError;
 use windlass_types::{BlockStart, ModelEvent, StreamDelta};
 
-/// Puts the events of overlapping blocks in the order of their blocks.
+/// Sorts the events of overlapping blocks in the order of their blocks.
 ///
-/// Text and reasoning end where the next block begins. A call stays open until it is closed, because more of its input may come;
-/// events of blocks behind it wait.
+/// Text and reasoning end when the next block begins. A call stays open until it is closed, because more of its input
+/// may come; events of later blocks wait.
 #[derive(Debug, Default)]
 pub(super) struct Overlap {
     current: Option<Current>,
-    /// Text and reasoning that the next block has ended, and that the server has not closed.
+    /// Text and reasoning blocks that the next block has ended, and that the server has not closed.
     ended: Vec<usize>,
     waiting: VecDeque<WaitingBlock>,
     ready: VecDeque<ModelEvent>,
@@ -27,7 +28,7 @@ struct Current {
     is_words: bool,
 }
 
-/// A block behind a call that is still open.
+/// Block after a call that is still open.
 #[derive(Debug)]
 struct WaitingBlock {
     current: Current,
@@ -36,16 +37,16 @@ struct WaitingBlock {
 }
 
 impl Overlap {
-    /// The next event that an earlier one made ready.
+    /// Returns the next event that an earlier one made ready.
     pub(super) fn next_event(&mut self) -> Option<ModelEvent> {
         self.ready.pop_front()
     }
 
-    /// Takes an event of the wire. Returns it where it stands in order; otherwise what follows from it is in
-    /// [`next_event`](Self::next_event).
+    /// Takes a wire event. Returns it if it is in order; otherwise [`next_event`](Self::next_event) returns the
+    /// resulting events.
     ///
     /// # Errors
-    /// The event adds words to a block that the next one has ended.
+    /// Fails if the event adds text to a block that the next one has ended.
     pub(super) fn order(&mut self, event: ModelEvent) -> Result<Option<ModelEvent>, ModelError> {
         match &event {
             ModelEvent::BlockStart { index, block } => {
@@ -125,7 +126,8 @@ impl Overlap {
     }
 }
 
-/// `true` if a delta adds something to its block that must not be lost. The signature of reasoning may come with the late close.
+/// `true` if a delta adds text to its block that must not be lost. The signature of reasoning may come with the late
+/// close.
 fn adds_words(delta: &StreamDelta) -> bool {
     match delta {
         StreamDelta::Text(text) | StreamDelta::Thinking(text) | StreamDelta::ToolInput(text) => !text.is_empty(),

@@ -196,7 +196,7 @@ fn a_message_has_a_greatest_size() {
     assert_eq!(failed.map(|error| error.kind), Some(ModelErrorKind::Protocol));
 }
 
-/// Blocks as a consumer folds them: kind and text, in their order.
+/// Returns the blocks as a consumer folds them: kind and text, in their order.
 fn blocks(events: &[&str]) -> Vec<(&'static str, String)> {
     let (mut all, mut open) = (Vec::new(), None);
     for event in run(events).unwrap() {

@@ -15,10 +15,10 @@ use windlass_types::ModelErrorKind;
 
 use super::{Method, Route, check_name, messages, renamed};
 
-/// The most regions whose connections are kept.
+/// Maximum number of regions whose connections are kept.
 const MAX_REGIONS: usize = 64;
 
-/// Models whose ids there do not follow from those of the vendor.
+/// Models whose ids on Bedrock do not follow from those of the vendor.
 const VERSIONED: &[(&str, &str)] = &[
     ("claude-opus-4-6", "claude-opus-4-6-v1"),
     ("claude-opus-4-5", "claude-opus-4-5-20251101-v1:0"),
@@ -29,11 +29,11 @@ const VERSIONED: &[(&str, &str)] = &[
     ("claude-haiku-4-5", "claude-haiku-4-5-20251001-v1:0"),
 ];
 
-/// The endpoints of the regions. Names of resources (ARNs) say which region they are in.
+/// Endpoints of the regions. Names of resources (ARNs) hold their region.
 #[derive(Debug)]
 pub(crate) struct Bedrock {
     region: String,
-    /// The address, if it is not that of the region.
+    /// Address, if it is not that of the region.
     base_url: Option<String>,
     options: HttpOptions,
     own: Endpoint,
@@ -55,7 +55,7 @@ impl Endpoint {
     }
 }
 
-/// The name that signatures give the service. The endpoint for OpenAI's dialects takes Messages too, under its own name.
+/// Returns the service name for signatures. The endpoint for OpenAI's dialects takes Messages too, under its own name.
 fn service(host: &str) -> &'static str {
     if is_mantle(host) { "bedrock-mantle" } else { "bedrock" }
 }
@@ -95,7 +95,7 @@ impl Bedrock {
         if let Some(endpoint) = others.get(region) {
             return Ok(endpoint.clone());
         }
-        // A gateway stays the gateway; the signature is for the region of the resource.
+        // A gateway is kept; only the signature is for the region of the resource.
         let url = self.base_url.clone().unwrap_or_else(|| base_url_of(region));
         let endpoint = Endpoint::new(&url, region, self.options.clone())?;
         if others.len() >= MAX_REGIONS {
@@ -105,8 +105,8 @@ impl Bedrock {
         Ok(endpoint)
     }
 
-    /// The id of a model of the vendor: newer models want an inference profile, which keeps requests in the geography
-    /// where there is one, except at the other endpoint, which has no profiles.
+    /// Returns the id of a model of the vendor: newer models require an inference profile, which keeps requests in the
+    /// geography if there is one, except at the other endpoint, which has no profiles.
     pub(super) fn id(&self, model: String) -> String {
         let profile = match self.region.split('-').next().unwrap_or_default() {
             _ if is_mantle(self.host()) => "",
@@ -128,7 +128,7 @@ fn base_url_of(region: &str) -> String {
     format!("https://bedrock-runtime.{region}.amazonaws.com/anthropic")
 }
 
-/// The region in the name of a resource: `arn:aws:bedrock:eu-west-1:…`. `None`: it is no such name.
+/// Returns the region in the name of a resource: `arn:aws:bedrock:eu-west-1:…`. `None` for another name.
 fn region_of(model: &str) -> Option<&str> {
     let mut parts = model.split(':');
     (parts.next() == Some("arn")).then(|| parts.nth(2).unwrap_or_default())

@@ -9,7 +9,7 @@ use super::{Method, Route, check_name, renamed};
 
 pub(super) const VERSION: &str = "vertex-2023-10-16";
 
-/// Models whose ids have a date there. Source: Google Cloud, "Request predictions with Claude models",
+/// Models whose ids on Vertex AI have a date. Source: Google Cloud, "Request predictions with Claude models",
 /// <https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude>.
 const DATED: &[(&str, &str)] = &[
     ("claude-opus-4-5", "claude-opus-4-5@20251101"),
@@ -28,7 +28,7 @@ pub(crate) struct Vertex {
 }
 
 impl Vertex {
-    /// The service in a region of a project. A base URL is given with its version, as the vendor's own programs have it.
+    /// Creates the service in a region of a project. A base URL includes its version, as in the vendor's own programs.
     pub(crate) fn new(
         project: String,
         region: String,

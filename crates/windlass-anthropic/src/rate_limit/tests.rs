@@ -49,7 +49,7 @@ fn the_representative_claim_says_which_window_counts() {
     assert_eq!(read(&FULL), Some(five_hours.clone()));
     let week = five_hours.clone().with_kind(Some(RateLimitKind::SevenDay)).with_utilization(Utilization::new(0.3));
     assert_eq!(changed("representative-claim", "seven_day"), Some(week));
-    // A window that is not known here, or of which the answer gives no figures, has no utilization.
+    // An unknown window, or one without figures in the answer, has no utilization.
     for claim in ["seven_day_opus", "one_moon"] {
         let other = five_hours.clone().with_kind(Some(claim.into())).with_utilization(None);
         assert_eq!(changed("representative-claim", claim), Some(other));
@@ -86,7 +86,7 @@ fn without_a_status_there_is_no_allowance_to_report() {
     // A refusal that names a window is due to that window.
     assert_eq!(rate_limit(429, &headers(without)).unwrap().status, RateLimitStatus::Rejected);
     assert_eq!(rate_limit(429, &headers(&[("5h-utilization", "1")])), None);
-    // One that says that requests are served was refused for another reason.
+    // A refusal whose status allows requests has another reason.
     assert_eq!(rate_limit(429, &headers(&[("status", "allowed")])).unwrap().status, RateLimitStatus::Allowed);
 }
 
@@ -124,7 +124,7 @@ fn odd_values_are_left_out_and_the_rest_is_read() {
         let limit = changed("5h-utilization", fraction).unwrap();
         assert_eq!(limit.utilization.map(Utilization::get), read, "{fraction:?}");
     }
-    // The time of the window itself stands in for one that cannot be read.
+    // The time of the window itself replaces an unreadable one.
     for (time, read) in [
         ("1795170000", 1_795_170_000),
         ("2026-11-20T09:20:00Z", 1_795_166_400),

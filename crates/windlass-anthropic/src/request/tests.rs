@@ -32,7 +32,7 @@ fn calls(count: usize) -> Vec<Message> {
     vec![Message::user_text("go"), Message::assistant(uses.collect()), Message::user(results.collect())]
 }
 
-/// The positions (message, block) that carry a breakpoint.
+/// Returns the positions (message, block) that carry a breakpoint.
 fn breakpoints(body: &Value) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     for (at, message) in body["messages"].as_array().unwrap().iter().enumerate() {
@@ -253,7 +253,7 @@ fn tools_that_came_later_stand_where_they_came() {
     let definition = json!({"name": "B", "description": "x", "input_schema": {"type": "object"}});
     assert_eq!(*tool, json!({"type": "tool_addition", "tool": {"type": "tool_definition", "definition": definition}}));
     assert_eq!(body["tools"].as_array().unwrap().len(), 1);
-    // Other models get them in front.
+    // Other models get the tools in front.
     request.model = "claude-opus-4-6".to_owned();
     let body = json_of(&request);
     assert_eq!((body["tools"].as_array().unwrap().len(), body["messages"].as_array().unwrap().len()), (4, 3));
@@ -267,7 +267,7 @@ fn the_mark_of_the_long_context_stays_here() {
 }
 
 proptest! {
-    /// Without markers, what was sent before is a byte prefix of what is sent next.
+    /// Without breakpoints, a request is a byte prefix of the next one.
     #[test]
     fn a_request_extends_the_one_before(texts in prop::collection::vec("\\PC{0,20}", 1..8), limit in 1u32..9) {
         let messages: Vec<Message> = texts.iter().enumerate().map(|(at, text)| match at % 2 {

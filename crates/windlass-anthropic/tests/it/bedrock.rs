@@ -1,4 +1,4 @@
-//! Claude on Amazon Bedrock. The server checks signatures by a computation of its own, over the bytes that it got.
+//! Claude on Amazon Bedrock. The server checks signatures by a computation of its own, over the received bytes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -49,7 +49,8 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Whether the signature of a request is that of its own bytes, by what the header says of key, scope and headers.
+/// `true` if the signature of a request is that of its own bytes, with the key, scope and headers that the header
+/// names.
 fn is_signed(request: &RecordedRequest, secret: &str) -> bool {
     let Some(authorization) = request.header("authorization") else { return false };
     let Some(members) = authorization.strip_prefix("AWS4-HMAC-SHA256 ") else { return false };
@@ -124,7 +125,7 @@ async fn e6_a_resource_is_signed_for_its_region() {
     assert!(is_signed(&sent, SECRET));
     assert!(sent.header("authorization").unwrap().contains("/us-west-2/bedrock/"), "{sent:?}");
     assert_eq!(sent.json().unwrap()["model"], arn);
-    // What the ARN hides is what the user says.
+    // The user names the model that the ARN hides.
     let mut known = Catalogue::new().info("claude-opus-5-5");
     known.api = Api::new("bedrock", Api::MESSAGES);
     assert_eq!(provider.model_info(arn), known);
@@ -157,7 +158,7 @@ async fn caches_may_live_for_an_hour() {
     assert_eq!(body["messages"][0]["content"][0]["cache_control"], json!({"type": "ephemeral", "ttl": "1h"}));
 }
 
-/// Variables as AWS's own tools have them.
+/// Variables of AWS's own tools.
 #[tokio::test]
 async fn variables_set_the_provider_up() {
     let server = WireServer::start().await.unwrap();
@@ -188,7 +189,7 @@ async fn variables_set_the_provider_up() {
     assert_eq!(error.kind, ModelErrorKind::Authentication);
 }
 
-/// A source whose keys have numbers.
+/// Source whose keys have numbers.
 #[derive(Debug, Clone, Default)]
 struct Numbered(Arc<AtomicUsize>);
 

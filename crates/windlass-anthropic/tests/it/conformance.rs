@@ -1,4 +1,4 @@
-//! The promises of every model provider, kept over a real socket.
+//! Guarantees of every model provider, kept over a real socket.
 
 use serde_json::json;
 use windlass_anthropic::Anthropic;
@@ -24,7 +24,7 @@ fn message() -> WireMessage {
     WireMessage::new().thinking("hm", "sig").text_deltas(["a", "b"]).tool_use("t", "Read", json!({"file_path": "/x"}))
 }
 
-/// What is promised wherever the provider calls: `names` are models, and `secret` must not show in errors.
+/// Checks the guarantees at every service: `names` are models, and `secret` must not appear in errors.
 pub(crate) async fn keeps_promises(
     server: &WireServer,
     provider: &Anthropic,

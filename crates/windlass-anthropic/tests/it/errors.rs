@@ -1,4 +1,4 @@
-//! Every error class of the API, with bodies of the shape that it sends.
+//! Every error class of the API, with bodies of its shape.
 
 use std::{sync::Arc, time::Duration};
 
@@ -142,7 +142,7 @@ async fn what_the_server_says_of_a_repeat_is_passed_on() {
     }
 }
 
-/// The status of an error is known before its body: how slowly that comes is the server's own affair.
+/// The status of an error is known before its body, so a slow body does not delay the error.
 #[tokio::test]
 async fn an_error_whose_body_drips_is_reported_soon() {
     let server = WireServer::start().await.unwrap();
@@ -169,7 +169,7 @@ async fn an_error_whose_body_drips_is_reported_soon() {
     assert!(error.message.contains(r#"{"#), "what has come is lost: {error}");
 }
 
-/// The https address of a server that speaks no TLS.
+/// Returns the https address of a server that speaks no TLS.
 fn without_tls() -> String {
     use std::io::{Read, Write};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -1,4 +1,4 @@
-//! The provider over real sockets.
+//! Provider over real sockets.
 
 #![allow(
     clippy::disallowed_methods,

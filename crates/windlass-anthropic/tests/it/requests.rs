@@ -1,4 +1,4 @@
-//! What goes over the wire, and how a provider is set up.
+//! Requests on the wire, and the setup of a provider.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -18,7 +18,7 @@ fn from(variables: &[(&str, &str)]) -> Result<Anthropic, ModelError> {
     Anthropic::from_lookup(|name| variables.get(name).map(|value| (*value).to_owned()))
 }
 
-/// The request that a provider sends when it is set up so.
+/// Returns the request of a provider with these variables.
 async fn sent(variables: &[(&str, &str)], request: ModelRequest) -> RecordedRequest {
     let server = WireServer::start().await.unwrap();
     server.push(WireMessage::new().text("ok"));
@@ -128,7 +128,7 @@ async fn turns_share_one_connection() {
     for _ in 0..20 {
         server.push(WireMessage::new().text("ok"));
         let mut stream = provider.stream(Arc::new(request())).await.unwrap();
-        // As the loop does: it stops at the last item and lets go.
+        // Like the loop: stops at the last item and drops the stream.
         while !matches!(stream.next().await, Some(Ok(item)) if item.event == windlass_types::ModelEvent::MessageStop) {}
         drop(stream);
         for _ in 0..50 {
@@ -153,7 +153,7 @@ async fn counts_tokens() {
     assert_eq!(provider.count_tokens(Arc::new(request())).await.unwrap_err().kind, ModelErrorKind::NotFound);
 }
 
-/// A1: what the API does about bound reasoning is chosen where the model takes the choice, and only with reasoning.
+/// A1: the treatment of bound reasoning is set if the model supports that, and only with reasoning.
 #[tokio::test]
 async fn the_control_of_bound_reasoning_comes_with_its_beta() {
     for (model, thinking, controlled) in [

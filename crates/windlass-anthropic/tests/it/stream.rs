@@ -1,4 +1,4 @@
-//! The stream over a real socket: cut, split, reordered and silent.
+//! Streams over a real socket: cut, split, reordered and silent.
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,7 +22,7 @@ fn request(raw: bool) -> Arc<ModelRequest> {
     Arc::new(request)
 }
 
-/// Everything that a stream yields, and the error that ends it.
+/// Returns everything that a stream yields, and the error that ends it.
 async fn read(provider: &Anthropic) -> (Vec<ModelEvent>, Option<ModelError>) {
     let mut events = Vec::new();
     let mut stream = match provider.stream(request(false)).await {
@@ -41,7 +41,7 @@ async fn read(provider: &Anthropic) -> (Vec<ModelEvent>, Option<ModelError>) {
     (events, None)
 }
 
-/// A message with every kind of block, and characters of every length.
+/// Returns a message with every kind of block, and characters of every length.
 fn full_message() -> WireMessage {
     WireMessage::new()
         .id("msg_1")
@@ -58,7 +58,7 @@ fn is_complete(events: &[ModelEvent]) -> bool {
     events.contains(&ModelEvent::MessageStop)
 }
 
-/// The content that a consumer would fold from the events.
+/// Folds the events to content, like a consumer.
 fn content(events: &[ModelEvent]) -> Vec<String> {
     let mut blocks: Vec<String> = Vec::new();
     for event in events {
@@ -83,7 +83,7 @@ fn content(events: &[ModelEvent]) -> Vec<String> {
     blocks
 }
 
-/// A1: the API reports which reasoning it left out because the conversation before it was changed.
+/// A1: the API reports reasoning that it left out because the conversation before it was changed.
 #[tokio::test]
 async fn reasoning_that_the_api_dropped_is_reported_beside_the_message() {
     let mut events = WireMessage::new().text("hi").events("msg_1");
@@ -147,10 +147,10 @@ async fn a_cut_at_any_byte_is_a_cut() {
     server.push(reply.clone());
     let (whole, _) = read(&provider).await;
     let body = reply.body().len();
-    // The blank line after the last event is what completes it.
+    // The blank line after the last event completes it.
     for at in 0..body {
         let endings = [reply.clone().stop_at(at), reply.clone().until_close().cut_at(at), reply.clone().cut_at(at)];
-        // A connection for each byte takes its time: the endings that need one alternate.
+        // A connection for each byte takes time: the endings that need one alternate.
         for reply in [&endings[0], &endings[1 + at % 2]] {
             server.push(reply.clone());
             let (events, error) = read(&provider).await;
@@ -169,7 +169,7 @@ async fn a_cut_at_any_byte_is_a_cut() {
     }
 }
 
-/// The same message in the framings that the standard allows.
+/// Returns the same message in the framings that the standard allows.
 fn framings() -> Vec<Vec<u8>> {
     let events = full_message().events("x");
     let mut texts = Vec::new();
@@ -220,7 +220,7 @@ async fn one_split_at_every_byte_is_the_same_message() {
     }
 }
 
-/// Whether an event has a part in the structure, so that its loss must be seen.
+/// `true` if an event has a part in the structure, so that its loss must be detected.
 fn is_structural(event: &Event) -> bool {
     event.name != "content_block_delta" && event.name != "ping"
 }
@@ -259,8 +259,8 @@ async fn events_that_are_lost_doubled_or_swapped_complete_nothing_wrong() {
             assert!(error.is_some() && !is_complete(&read), "{what}");
         }
         if is_complete(&read) && content(&read) != content(&whole) {
-            // Only text can differ, and only where the structure is untouched: the
-            // protocol has no means to show that a delta is missing.
+            // Only text can differ, and only if the structure is intact: the protocol has no means to show that a delta
+            // is missing.
             let original = full_message().events("x");
             let structure =
                 original.iter().filter(|event| is_structural(event)).map(|event| &event.data).collect::<Vec<_>>();
@@ -306,8 +306,8 @@ async fn dropping_the_stream_or_the_call_hangs_up() {
     server.wait_hang_ups(2).await;
 }
 
-/// Keeps the paused clock of tokio from running ahead while a socket is waited
-/// for: it only does so when no blocking task is at work.
+/// Guard that keeps the paused clock of tokio from running ahead while a socket is waited for: the clock only advances
+/// when no blocking task is at work.
 struct ClockHold {
     _hold: std::sync::mpsc::Sender<()>,
 }
@@ -423,7 +423,7 @@ async fn the_allowance_is_reported_before_the_message_has_begun() {
         .header("anthropic-ratelimit-unified-representative-claim", "five_hour")
         .header("anthropic-ratelimit-unified-5h-utilization", "0.82")
         .header("anthropic-ratelimit-unified-5h-reset", "1795170000");
-    // The head goes out with the first bytes of the body.
+    // The head is sent with the first bytes of the body.
     server.push(reply.pause_at(1, &gate));
     let mut stream = provider(&server).stream(request(true)).await.unwrap();
     let limit = RateLimit::new(RateLimitStatus::AllowedWarning)

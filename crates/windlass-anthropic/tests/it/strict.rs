@@ -31,7 +31,7 @@ async fn read(provider: &Anthropic, request: ModelRequest) -> Result<(), ModelEr
     items.into_iter().collect::<Result<Vec<_>, _>>().map(drop)
 }
 
-/// Which tools of each request are strict.
+/// Returns `true` for each strict tool of each request.
 fn strict(server: &WireServer) -> Vec<Vec<bool>> {
     let tools = |body: serde_json::Value| {
         let tools = body["tools"].as_array().unwrap().clone();
@@ -56,7 +56,7 @@ async fn a2_refused_strictness_is_given_up_once_for_these_tools() {
         }
         read(&provider, request(&["a", "b"])).await.unwrap();
         read(&provider, request(&["a", "b"])).await.unwrap();
-        // Another tool is asked for as it is.
+        // Another tool is sent unchanged.
         read(&provider, request(&["a", "c"])).await.unwrap();
         assert_eq!(strict(&server), [[true, true], [false, false], [false, false], [false, true]], "{text}");
     }
@@ -73,7 +73,7 @@ async fn a2_a_second_refusal_is_the_error() {
     assert_eq!((error.kind, server.request_count()), (ModelErrorKind::InvalidRequest, 3));
 }
 
-/// Requests that run side by side are refused at the same time: each of them is sent anew.
+/// Concurrent requests are refused at the same time: each of them is sent anew.
 #[tokio::test]
 async fn what_is_refused_is_given_up_by_all_requests_under_way() {
     let server = WireServer::start().await.unwrap();

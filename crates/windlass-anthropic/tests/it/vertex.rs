@@ -85,7 +85,7 @@ fn refused_betas(names: &str) -> Reply {
     Reply::error(400, "invalid_request_error", &text)
 }
 
-/// F: what a cloud does not know is left out of the request and of those after it, and of nothing else.
+/// F: betas that a cloud does not know are left out of the request and of later ones; nothing else is.
 #[tokio::test]
 async fn f_unknown_betas_are_dropped_once() {
     let server = WireServer::start().await.unwrap();
@@ -109,7 +109,7 @@ async fn f_unknown_betas_are_dropped_once() {
     assert_eq!(betas, [both, one, one, both, "", one]);
 }
 
-/// A beta of ours goes together with what it allows.
+/// A beta of the provider's own is dropped together with the member that it permits.
 #[tokio::test]
 async fn a_refused_control_goes_with_its_beta() {
     let server = WireServer::start().await.unwrap();
@@ -125,7 +125,7 @@ async fn a_refused_control_goes_with_its_beta() {
     assert_eq!(sent[1].header("anthropic-beta"), Some("mine-2026-01-01"));
 }
 
-/// The API itself refuses only betas that are wrong: that is for the user to see.
+/// The API itself refuses only wrong betas, which the user must see.
 #[tokio::test]
 async fn the_api_itself_is_sent_what_the_user_says() {
     let server = WireServer::start().await.unwrap();
@@ -157,7 +157,7 @@ fn variables_set_the_provider_up() {
     }
 }
 
-/// A source whose tokens have numbers.
+/// Source whose tokens have numbers.
 #[derive(Debug, Default)]
 struct Numbered(AtomicUsize);
 

@@ -1,4 +1,4 @@
-//! Searches of the web that the API makes, in the forms of its documentation.
+//! Web searches that the API makes, in the forms of its documentation.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ async fn the_tool_goes_behind_those_of_the_caller_and_only_to_models_that_have_i
     both.tools = Arc::from([Arc::new(ToolSpec::new("Read", "reads", JsonText::empty_object()))]);
     let sent = body(own, both).await;
     assert_eq!((&sent["tools"][0]["name"], &sent["tools"][1]), (&json!("Read"), &tool));
-    // A model of another vendor behind the same API.
+    // Model of another vendor behind the same API.
     assert_eq!(body(own, request("glm-5")).await.get("tools"), None);
 }
 

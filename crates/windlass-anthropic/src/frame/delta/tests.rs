@@ -21,7 +21,8 @@ fn members<'a>(frame: &'a Frame<'_>) -> (&'a str, Option<usize>, Option<[Option<
     (&frame.kind, frame.index, delta, has_more)
 }
 
-/// What is read without the parser is valid JSON, and the parser reads the same. Returns whether it was read.
+/// Checks that an event read without the parser is valid JSON, and that the parser reads the same. Returns `true` if it
+/// was read.
 fn check(data: &str) -> bool {
     let Some(frame) = read(data) else { return false };
     let parsed: Frame<'_> = serde_json::from_str(data).expect(data);
