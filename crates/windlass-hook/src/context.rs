@@ -12,18 +12,18 @@ pub struct HookContext {
     pub session_id: SessionId,
     /// The current directory.
     pub cwd: PathBuf,
-    /// The agent that it is about; `None` for the main agent.
+    /// Agent that the occasion is about; `None` for the main agent.
     pub agent: Option<AgentIdentity>,
-    /// The tool uses that lead to that agent, outermost first; empty for the main agent.
+    /// Tool uses that lead to that agent, outermost first; empty for the main agent.
     pub path: AgentPath,
-    /// The permission mode that is in force there, if it is known. That of an agent can be narrower than the session's.
+    /// Permission mode that is in force there, if known. The mode of an agent can be narrower than the session's.
     pub permission_mode: Option<PermissionMode>,
-    /// The commands and skills that the run uses, by name, if hooks in their heads are to listen. Default: none.
+    /// Names of the commands and skills that the run uses, for hooks in their heads. Default: none.
     pub skills: BTreeSet<String>,
 }
 
 impl HookContext {
-    /// A context of the main agent, with a mode that is not known.
+    /// Returns a context of the main agent, with an unknown mode.
     pub fn new(session_id: SessionId, cwd: PathBuf) -> Self {
         Self {
             session_id,
@@ -42,7 +42,7 @@ impl HookContext {
         self
     }
 
-    /// Sets the agent below the main one that it is about.
+    /// Sets the agent below the main one that the occasion is about.
     #[must_use]
     pub fn with_agent(mut self, agent: Option<AgentIdentity>) -> Self {
         self.agent = agent;

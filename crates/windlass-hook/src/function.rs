@@ -14,16 +14,16 @@ use windlass_types::hook::event::*;
 use windlass_types::hook::{HookAction, HookEvent, HookPayload, Subject};
 use windlass_types::{HookCall, HookEventName, HookOutcome};
 
-/// Makes a hook from async closures, one for each event that it cares about. The name is for events, errors and the log.
+/// Makes a hook from async closures, one for each event that it listens to. The name is for events, errors and the log.
 ///
 /// A closure takes the event and returns its answer. `?` works on every error; a closure that fails or panics counts
 /// like a [`Hook`] that does: on a gate the call is denied, or the prompt blocked. Tools are named in the grammar of
 /// [`ToolMatcher`](windlass_types::ToolMatcher): `Bash`, `Write|Edit`, `mcp__server__*`, `*`; a session with a name that
 /// can never match does not open, nor does one with a hook that has no closure.
 ///
-/// A closure that takes longer than the limit of the session (ten minutes, unless
-/// [`with_time_limit`](HookFn::with_time_limit) sets another) has failed. Of a gate that fails the model reads that it
-/// failed, and the host reads the error.
+/// A closure that takes longer than the time limit of the session (ten minutes, unless
+/// [`with_time_limit`](HookFn::with_time_limit) sets another) has failed. When a gate fails, the model reads only that
+/// it failed; the host reads the error.
 ///
 /// ```
 /// # mod windlass { pub use windlass_hook::*; pub mod hook { pub use windlass_hook::*; } }
@@ -50,8 +50,8 @@ pub fn hook_fn(name: impl Into<String>) -> HookFn {
     HookFn { name: name.into().into(), listeners: Vec::new(), limit: None }
 }
 
-/// A hook made from async closures, see [`hook_fn`]. Several for one event are asked side by side, and their answers
-/// merge in the order in which they were added, like those of several hooks.
+/// A hook made from async closures, see [`hook_fn`]. Several closures for one event are asked side by side, and their
+/// answers merge in the order in which they were added, like those of several hooks.
 #[derive(Clone)]
 #[must_use = "a hook does nothing until a session has it"]
 pub struct HookFn {
@@ -60,7 +60,7 @@ pub struct HookFn {
     limit: Option<Duration>,
 }
 
-/// A closure, and what it is asked about.
+/// A closure and its interest.
 #[derive(Clone)]
 struct Listener {
     interest: Interest,
@@ -71,14 +71,13 @@ type Ask = dyn Fn(&HookContext, &HookCall) -> Answer + Send + Sync;
 type Answer = Pin<Box<dyn Future<Output = Result<HookOutcome, HookError>> + Send>>;
 
 impl HookFn {
-    /// Sets the longest that an answer may take, see [`Hook::time_limit`]. Default: the limit of the session.
+    /// Sets the maximum time for an answer, see [`Hook::time_limit`]. Default: the limit of the session.
     pub fn with_time_limit(mut self, limit: Duration) -> Self {
         self.limit = Some(limit);
         self
     }
 
-    /// Answers all occasions of the event that the closure takes, also with where they take place:
-    /// `.on(|event: Stop, cx| async move { … })`.
+    /// Answers all occasions of the event that the closure takes; the closure also gets the context:
     pub fn on<E, F, Fut>(self, answer: F) -> Self
     where
         E: HookEvent + Send + 'static,
@@ -88,8 +87,7 @@ impl HookFn {
         self.listening(Interest::all(E::NAME), answer)
     }
 
-    /// Answers calls of these tools, also with where they take place:
-    /// `.on_tools(["Bash"], |event: PreToolUse, cx| async move { … })`.
+    /// Answers calls of these tools; the closure also gets the context:
     pub fn on_tools<E, F, Fut>(self, tools: impl IntoIterator<Item = impl AsRef<str>>, answer: F) -> Self
     where
         E: HookEvent + Send + 'static,
@@ -125,7 +123,7 @@ macro_rules! interest {
     };
 }
 
-/// Whether a row takes tools.
+/// Expands to `true` if a row takes tools.
 macro_rules! takes_tools {
     () => {
         false
@@ -145,8 +143,8 @@ macro_rules! define {
             );
         )*
 
-        /// What happens, and the closure that answers it. [`HookFn::on`] and [`HookFn::on_tools`] also pass on where it
-        /// happens.
+        /// Methods for closures that take only the event. [`HookFn::on`] and [`HookFn::on_tools`] also pass the
+        /// context.
         impl HookFn {
             $(
                 $(#[doc = $doc])+

@@ -8,7 +8,7 @@ use windlass_types::hook::action::*;
 use windlass_types::hook::event::*;
 use windlass_types::{HookCall, HookOutcome};
 
-/// A hook that failed. On a gate that denies the call or blocks the prompt.
+/// A failure of a hook. On a gate, the failure denies the call or blocks the prompt.
 pub type HookError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The method of each event follows from its row in `windlass_types::hook_events!`.
@@ -59,42 +59,41 @@ macro_rules! define {
         )]
         #[async_trait]
         pub trait Hook: Send + Sync + 'static {
-            /// A name for events, errors and the log.
+            /// Name for events, errors and the log.
             fn name(&self) -> &str;
 
-            /// What it listens to. Asked when a session opens, and again only when the
-            /// session is informed that hooks listen to other events now.
+            /// Interests of the hook. Asked when a session opens, and again only when the session is informed that they
+            /// changed.
             fn interests(&self) -> Vec<Interest>;
 
-            /// The longest that an answer may take. A hook that takes longer is dropped and has failed: on a gate that
-            /// denies the call or blocks the prompt. Default: `None`, the limit of the session, which is
-            /// [`Hooks::TIME_LIMIT`](crate::Hooks::TIME_LIMIT) if it says no other.
+            /// Maximum time for an answer. A hook that takes longer is dropped and has failed: on a gate, that denies
+            /// the call or blocks the prompt. Default: `None`, the limit of the session, which is
+            /// [`Hooks::TIME_LIMIT`](crate::Hooks::TIME_LIMIT) unless the session sets another.
             fn time_limit(&self) -> Option<Duration> {
                 None
             }
 
-            /// Whether it is asked about an occasion that its interests cover. They name tools at most; a hook that knows
-            /// more of what it is about says it here. Default: yes.
+            /// `true` if the hook is asked about an occasion that its interests cover. Interests can only name tools; a
+            /// hook with further conditions checks them here. Default: `true`.
             fn listens(&self, cx: &HookContext, call: &HookCall) -> bool {
                 let _ = (cx, call);
                 true
             }
 
-            /// Whether a failure on a gate denies the call or blocks the prompt. Default: yes. Otherwise the failure is
-            /// reported, and the run continues.
+            /// `true` if a failure on a gate denies the call or blocks the prompt. Otherwise the failure is reported,
+            /// and the run continues. Default: `true`.
             fn closes_gates(&self) -> bool {
                 true
             }
 
-            /// What people read while it is asked, in a line. Default: `None`.
+            /// Line that people read while the hook is asked. Default: `None`.
             fn status_message(&self) -> Option<&str> {
                 None
             }
 
-            /// Answers an occasion as a whole, for hooks that pass it on to another
-            /// program: such an answer may hold a verdict, a new input and context at
-            /// once. What is returned here counts, and the method of the event is not
-            /// asked. `ran` is filled in by the caller. Default: `None`.
+            /// Answers an occasion as a whole, for hooks that pass it on to another program: such an answer may hold a
+            /// verdict, a new input and context at once. If this returns an answer, the method of the event is not
+            /// called. `ran` is filled in by the caller. Default: `None`.
             async fn answer(&self, cx: &HookContext, call: &HookCall) -> Result<Option<HookOutcome>, HookError> {
                 let _ = (cx, call);
                 Ok(None)
@@ -109,7 +108,7 @@ macro_rules! define {
             )*
         }
 
-        /// Asks one hook about an occasion, by the method of its event.
+        /// Asks one hook about an occasion, through the method of its event.
         pub(crate) async fn ask(hook: &dyn Hook, cx: &HookContext, call: &HookCall) -> Result<HookOutcome, HookError> {
             if let Some(outcome) = hook.answer(cx, call).await? {
                 return Ok(outcome);

@@ -32,38 +32,40 @@ struct Registered {
 }
 
 impl Registered {
-    /// Whether the hook is about an occasion that its interests cover. One that panics is asked, and fails there.
+    /// `true` if the hook listens to an occasion that its interests cover. A hook that panics here is asked, and fails
+    /// there.
     fn listens(&self, cx: &HookContext, call: &HookCall) -> bool {
         catch_unwind(AssertUnwindSafe(|| self.hook.listens(cx, call))).unwrap_or(true)
     }
 }
 
 impl Hooks {
-    /// The longest that a hook may take for an answer if neither it nor its session sets another limit: ten minutes.
+    /// Maximum time for an answer if neither the hook nor the session sets another: ten minutes.
     pub const TIME_LIMIT: Duration = Duration::from_secs(600);
 
-    /// Hooks in the order in which they count.
+    /// Returns a set of hooks, in the order in which their answers count.
     pub fn new(hooks: impl IntoIterator<Item = Arc<dyn Hook>>) -> Self {
         let registered = hooks.into_iter().map(|hook| Registered { interests: hook.interests(), hook }).collect();
         Self { registered, limit: Self::TIME_LIMIT }
     }
 
-    /// Sets the limit for hooks that set none of their own, see [`Hook::time_limit`].
+    /// Sets the time limit for hooks that set none of their own, see [`Hook::time_limit`].
     #[must_use]
     pub fn with_time_limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
         self
     }
 
-    /// Whether no hook is registered.
+    /// `true` if no hook is registered.
     pub fn is_empty(&self) -> bool {
         self.registered.is_empty()
     }
 
-    /// Whether every hook can be asked about what it listens to. A session with one that cannot does not open.
+    /// Checks that every hook can be asked about its interests. A session with a hook that cannot be asked does not
+    /// open. A session with one that cannot does not open.
     ///
     /// # Errors
-    /// The first hook that waits for something that never happens.
+    /// The first hook with an interest in something that never happens.
     pub fn check(&self) -> Result<(), HooksError> {
         for Registered { hook, interests } in self.registered.iter() {
             for interest in interests {
@@ -73,19 +75,20 @@ impl Hooks {
         Ok(())
     }
 
-    /// What the hooks listen to, all together.
+    /// Interests of all hooks.
     pub fn interests(&self) -> Vec<Interest> {
         self.registered.iter().flat_map(|registered| registered.interests.iter().cloned()).collect()
     }
 
-    /// The names of the hooks that an occasion concerns, in declared order.
+    /// Names of the hooks that listen to an occasion, in declared order.
     pub fn listening<'a>(&'a self, cx: &'a HookContext, call: &'a HookCall) -> impl Iterator<Item = &'a str> {
         self.concerned(cx, call).map(|registered| registered.hook.name())
     }
 
-    /// What people are to read while the hooks of an occasion are asked, a line for each that has one, in declared order.
+    /// Returns the lines that people read while the hooks of an occasion are asked, one for each hook that has one, in
+    /// declared order.
     pub fn status_messages(&self, cx: &HookContext, call: &HookCall) -> Vec<String> {
-        // Most hooks have none, and whether one is concerned is not known for free.
+        // Most hooks have no message, and finding the hooks that listen has a cost.
         if self.registered.iter().all(|registered| registered.hook.status_message().is_none()) {
             return Vec::new();
         }
@@ -100,22 +103,23 @@ impl Hooks {
         self.registered.iter().filter(covers).filter(|registered| registered.listens(cx, call))
     }
 
-    /// The same hooks, each asked anew what it listens to.
+    /// Returns the same hooks, each asked again for its interests.
     #[must_use]
     pub fn renewed(&self) -> Self {
         let hooks = self.registered.iter().map(|registered| Arc::clone(&registered.hook));
         Self::new(hooks).with_time_limit(self.limit)
     }
 
-    /// Asks all hooks that listen to an occasion, in parallel, and merges their
-    /// answers in declared order. Panics are failures. There is no limit of time.
+    /// Asks all hooks that listen to an occasion, in parallel, and merges their answers in declared order. A panic is a
+    /// failure. There is no time limit.
     ///
     /// Cancel safe: dropping the future drops the hooks' futures.
     pub async fn run(&self, cx: &HookContext, call: &HookCall) -> HookOutcome {
         self.run_timed(cx, call, |_| std::future::pending()).await
     }
 
-    /// Does the same, and drops hooks that take longer than their limit: they have failed. `sleep` waits for so long.
+    /// Like [`run`](Self::run), but drops hooks that take longer than their limit: they have failed. `sleep` waits for
+    /// a duration. `sleep` waits for so long.
     ///
     /// Cancel safe: dropping the future drops the hooks' futures.
     pub async fn run_timed<W>(&self, cx: &HookContext, call: &HookCall, sleep: impl Fn(Duration) -> W) -> HookOutcome
@@ -138,7 +142,7 @@ impl Hooks {
     }
 }
 
-/// The answer of a hook that answers in time.
+/// Returns the answer of a hook, or an error if it does not answer in time.
 async fn within<W: Future<Output = ()>>(
     limit: Duration,
     sleep: impl Fn(Duration) -> W,
@@ -150,7 +154,7 @@ async fn within<W: Future<Output = ()>>(
     }
 }
 
-/// What comes of asking a hook, also when it fails or panics.
+/// Returns the outcome of asking a hook, also when it fails or panics.
 pub(crate) async fn settled(
     hook: &str,
     event: HookEventName,
@@ -172,13 +176,13 @@ fn failed(hook: &str, event: HookEventName, closes: bool, reason: String) -> Hoo
     outcome
 }
 
-/// A hook that would never be asked about something that it listens to.
+/// Error of a hook that would never be asked about one of its interests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HooksError {
-    /// The hook's name.
+    /// Name of the hook.
     pub hook: String,
-    /// What it listens to, and why that never happens.
+    /// Interest that can never be met, and the reason.
     pub source: InterestError,
 }
 

@@ -1,32 +1,33 @@
-//! What a hook listens to.
+//! Interests of hooks.
 
 use std::error::Error;
 use std::fmt;
 use windlass_types::names::{guards_of_tool, present_tool};
 use windlass_types::{HookEventName, ToolMatcher, ToolMatcherError};
 
-/// What a hook listens to.
+/// Event that a hook listens to, and the tools that limit it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Interest {
     /// The event.
     pub event: HookEventName,
-    /// Only calls of tools that one of these means; all occasions when empty.
+    /// Matchers of tools: only calls of tools that match one are covered. If empty, all occasions are.
     pub tools: Vec<ToolMatcher>,
-    /// Why what was asked for cannot be listened to. Until that is reported, all occasions are covered.
+    /// Reason why the interest can never be met. Until it is reported, all occasions are covered.
     problem: Option<InterestError>,
 }
 
 impl Interest {
-    /// All occasions of an event.
+    /// Covers all occasions of an event.
     pub fn all(event: HookEventName) -> Self {
         Self { event, tools: Vec::new(), problem: None }
     }
 
-    /// Only calls of these tools, in the grammar of [`ToolMatcher`]: `Bash`, `Write|Edit`, `mcp__server__*`, `*`.
+    /// Covers only calls of these tools, in the grammar of [`ToolMatcher`]: `Bash`, `Write|Edit`, `mcp__server__*`,
+    /// `*`.
     ///
-    /// What can never match is found by [`Interest::check`], and a session with it does not open. Elsewhere it covers
-    /// every occasion of the event: a gate is asked too often rather than never.
+    /// [`Interest::check`] finds names that can never match, and a session with one does not open. Without that check,
+    /// such an interest covers every occasion of the event: a gate is asked too often rather than never.
     ///
     /// ```
     /// # mod windlass { pub mod hook { pub use windlass_hook::Interest; pub use windlass_types::HookEventName; } }
@@ -46,17 +47,17 @@ impl Interest {
         }
     }
 
-    /// Only calls of tools that one of these means; all occasions when there is none.
+    /// Covers only calls of tools that one of the matchers matches; all occasions when there is none.
     pub fn matching(event: HookEventName, tools: impl IntoIterator<Item = ToolMatcher>) -> Self {
         Self { event, tools: tools.into_iter().collect(), problem: None }
     }
 
-    /// What a hook listens to that was to listen to something and does not.
+    /// Interest of a hook that has no listener.
     pub(crate) fn none() -> Self {
         Self { event: HookEventName::Stop, tools: Vec::new(), problem: Some(InterestError::NoEvents) }
     }
 
-    /// Whether this covers an occasion.
+    /// `true` if this covers an occasion.
     pub fn covers(&self, event: HookEventName, tool: Option<&str>) -> bool {
         let guards = |tool: &str, matcher: &ToolMatcher| {
             matcher.tool().is_some_and(|named| guards_of_tool(tool).any(|guard| guard == present_tool(named)))
@@ -65,10 +66,10 @@ impl Interest {
         self.event == event && (self.tools.is_empty() || tool.is_some_and(means))
     }
 
-    /// Whether there can be an occasion that this was meant to cover.
+    /// Checks that this can cover an occasion.
     ///
     /// # Errors
-    /// There can be none, see [`InterestError`].
+    /// No occasion can be covered, see [`InterestError`].
     pub fn check(&self) -> Result<(), InterestError> {
         match &self.problem {
             Some(problem) => Err(problem.clone()),
@@ -95,7 +96,7 @@ fn matchers<I: AsRef<str>>(
     if matchers.is_empty() { Err(InterestError::NoTools { event }) } else { Ok(matchers) }
 }
 
-/// Why a hook would never be asked.
+/// Reason why a hook would never be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InterestError {
@@ -105,7 +106,7 @@ pub enum InterestError {
     Matcher {
         /// The event.
         event: HookEventName,
-        /// The name or pattern, and what is wrong with it.
+        /// Name or pattern, and the problem with it.
         source: ToolMatcherError,
     },
     /// The list of tools is empty.

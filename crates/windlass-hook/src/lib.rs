@@ -1,14 +1,12 @@
 //! Hooks: user code that is asked at fixed points of a run.
 //!
-//! Make one from async closures with [`hook_fn`], or implement [`Hook`] with one
-//! method for each event that it cares about; each event has its own action
-//! type, so a hook cannot answer what the event does not allow. [`Hooks`] runs the hooks of a session in parallel and merges their
-//! answers in declared order ([`HookOutcome::merge`]): deny before ask before
-//! allow; of several rewrites the first counts.
+//! Make one from async closures with [`hook_fn`], or implement [`Hook`] with one method for each event that it listens
+//! to. Each event has its own action type, so a hook cannot answer what the event does not allow. [`Hooks`] runs the
+//! hooks of a session in parallel and merges their answers in declared order ([`HookOutcome::merge`]): deny before ask
+//! before allow; of several rewrites the first counts.
 //!
-//! PreToolUse, PermissionRequest and UserPromptSubmit are gates: a hook that
-//! fails or panics there denies the call or blocks the prompt, and the reason names it. Elsewhere a failure is
-//! reported and changes nothing.
+//! PreToolUse, PermissionRequest and UserPromptSubmit are gates: a hook that fails or panics there denies the call or
+//! blocks the prompt, and the reason names the hook. Elsewhere a failure is reported and changes nothing.
 //!
 //! [`HookOutcome::merge`]: windlass_types::HookOutcome::merge
 #![cfg_attr(docsrs, feature(doc_cfg))]

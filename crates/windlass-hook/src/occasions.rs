@@ -1,4 +1,4 @@
-//! Occasions that follow from the events of a session: pure, and asked about beside the work.
+//! Occasions that follow from the events of a session: computed purely, and asked about beside the work.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use windlass_types::{
     RunResult, StateChange, Status, TaskEnded, TaskKind, ToolUseId,
 };
 
-/// Most tool uses whose inputs are kept until they are answered. A message holds fewer calls that count.
+/// Maximum number of tool uses whose inputs are kept until they are answered. A message has fewer calls.
 const MOST_INPUTS: usize = 10_000;
 
 /// Finds the occasions that follow from the events of one agent. Give it every event, in order.
 ///
-/// It keeps what an occasion says about the time before: the directory, the model, the list of what is to be done, and the
-/// inputs of calls that are not answered yet.
+/// The state that occasions refer to is kept: the directory, the model, the to-do list, and the inputs of calls that
+/// are not answered yet.
 ///
 /// ```
 /// use windlass_hook::Occasions;
@@ -38,7 +38,7 @@ pub struct Occasions {
     inputs: HashMap<ToolUseId, JsonText>,
 }
 
-/// An item of the list of what is to be done, as far as occasions name it.
+/// An item of the to-do list, with the fields that occasions name.
 #[derive(Debug, Clone, serde::Deserialize)]
 struct Todo {
     content: String,
@@ -61,7 +61,7 @@ impl Todo {
 }
 
 impl Occasions {
-    /// A session that begins in a directory, with the directories that its calls may use. No occasion is wanted yet.
+    /// Starts with a session in a directory and the directories that its calls may use. No occasion is wanted yet.
     pub fn new(cwd: impl Into<PathBuf>, directories: impl IntoIterator<Item = PathBuf>) -> Self {
         Self {
             wanted: BTreeSet::new(),
@@ -73,22 +73,22 @@ impl Occasions {
         }
     }
 
-    /// Sets which occasions are wanted: those that a hook listens to.
+    /// Sets the wanted occasions: the events that a hook listens to.
     pub fn wants(&mut self, events: impl IntoIterator<Item = HookEventName>) {
         self.wanted = events.into_iter().collect();
     }
 
-    /// Whether occasions of this event are wanted.
+    /// `true` if occasions of this event are wanted.
     pub fn want(&self, event: HookEventName) -> bool {
         self.wanted.contains(&event)
     }
 
-    /// The list of what is to be done with which the session begins, a JSON array.
+    /// Sets the to-do list with which the session begins, a JSON array.
     pub fn begins_with(&mut self, todos: &JsonText) {
         self.todos = todos.to().unwrap_or_default();
     }
 
-    /// The wanted occasions that follow from an event.
+    /// Returns the wanted occasions that follow from an event.
     pub fn of(&mut self, event: &EventKind) -> Vec<HookCall> {
         if self.wanted.is_empty() {
             return Vec::new();
@@ -98,7 +98,7 @@ impl Occasions {
         found
     }
 
-    /// The wanted occasions that follow from what calls may use now.
+    /// Returns the wanted occasions that follow from the directories that calls may use now.
     pub fn of_directories(&mut self, now: &[PathBuf]) -> Vec<HookCall> {
         let added: Vec<_> = now.iter().filter(|directory| !self.directories.contains(directory)).cloned().collect();
         self.directories = now.to_vec();
@@ -169,7 +169,7 @@ impl Occasions {
         vec![PostModelSwitch { from_model, to_model: to.to_owned(), source: source.to_owned() }.into()]
     }
 
-    /// The items that are new on the list, then those that are completed now and were not before.
+    /// Returns occasions for the items that are new on the list, then for those that are newly completed.
     fn listed(&mut self, now: Vec<Todo>) -> Vec<HookCall> {
         let before = std::mem::replace(&mut self.todos, now);
         let known = |todo: &Todo| before.iter().find(|other| other.is(todo));
@@ -198,7 +198,7 @@ fn notification(kind: &str, message: String) -> HookCall {
     Notification { message, title: None, notification_type: kind.to_owned() }.into()
 }
 
-/// An agent in the background has ended.
+/// Returns the notification that an agent in the background has ended.
 fn agent_ended(ended: &TaskEnded) -> Option<HookCall> {
     let is_agent = ended.info.kind == TaskKind::LocalAgent;
     is_agent.then(|| notification("agent_completed", ended.summary.clone()))
@@ -216,7 +216,7 @@ fn failure(result: &RunResult) -> Option<HookCall> {
     )
 }
 
-/// What failed, in a word.
+/// Returns a word for the kind of failure.
 fn word(kind: &RunFailureKind) -> &'static str {
     match kind {
         RunFailureKind::Model(kind) => kind.word(),

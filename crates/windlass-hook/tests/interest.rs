@@ -1,21 +1,21 @@
-//! Which occasions an interest covers, whatever names of servers and tools there are.
+//! Which occasions an interest covers, for arbitrary names of servers and tools.
 
 use proptest::prelude::*;
 use windlass_hook::Interest;
 use windlass_types::HookEventName::{PostToolUse, PreToolUse, Stop};
 use windlass_types::ToolMatcher;
 
-/// Names of servers hold no two underscores in a row, and do not end in one.
+/// Names of servers contain no two underscores in a row, and do not end in one.
 const SERVER: &str = "[a-c]{1,2}(_[a-c]{1,2})?";
 const TOOL: &str = "[a-c_-]{1,4}";
 const PLAIN: &str = "[A-C][a-c]{0,2}";
 
-/// Names that are often alike.
+/// Names that are often similar.
 fn name() -> impl Strategy<Value = String> {
     prop_oneof![PLAIN, (SERVER, TOOL).prop_map(|(server, tool)| format!("mcp__{server}__{tool}"))]
 }
 
-/// An item with what it means, said in another way.
+/// An item of an interest, in a form that the test can match by itself.
 #[derive(Debug, Clone)]
 enum Item {
     All,
@@ -83,7 +83,7 @@ proptest! {
         prop_assert_eq!(matcher.matches(&tool), again.matches(&tool));
     }
 
-    /// Whatever is written: it is an error, or there is a tool that it means. It never covers nothing.
+    /// Any text is either an error or matches at least one tool. No interest covers nothing.
     #[test]
     fn no_interest_waits_for_what_never_happens(text in "[A-Ca-c_*|, .^$(-]{0,12}|mcp__[a-c_*]{0,6}") {
         let interest = Interest::tools(PreToolUse, [&text]);

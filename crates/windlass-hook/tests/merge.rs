@@ -49,7 +49,7 @@ fn is_deny(answer: &PermissionAnswer) -> bool {
 }
 
 proptest! {
-    /// Whether a call runs does not depend on the order of hooks.
+    /// The behavior that decides a call does not depend on the order of hooks.
     #[test]
     fn what_decides_is_independent_of_the_order(
         (outcomes, shuffled) in proptest::collection::vec(outcome(), 0..6)
@@ -64,7 +64,7 @@ proptest! {
         prop_assert_eq!(one.updated_input.is_some(), other.updated_input.is_some());
     }
 
-    /// The strictest of all verdicts counts, and it is the first of those that are as strict.
+    /// The strictest of all verdicts counts, and of equally strict ones the first.
     #[test]
     fn the_strictest_wins_and_the_first_of_equals_is_named(outcomes in proptest::collection::vec(outcome(), 0..6)) {
         let all = merged(&outcomes);
@@ -84,7 +84,7 @@ proptest! {
         prop_assert_eq!(all.stop, outcomes.iter().find_map(|outcome| outcome.stop.clone()));
     }
 
-    /// Hooks can be merged in groups, as the hooks of a host are: the result is that of all in a row.
+    /// Hooks can be merged in groups, like the hooks of a host: the result is that of merging all in a row.
     #[test]
     fn groups_merge_to_the_same(outcomes in proptest::collection::vec(outcome(), 0..6), at in 0_usize..6) {
         let (front, back) = outcomes.split_at(at.min(outcomes.len()));
@@ -169,7 +169,7 @@ fn an_action_comes_to_the_outcome_that_it_names() {
     assert_eq!(PreToolUseAction::Continue.into_outcome("h"), HookOutcome::default());
 }
 
-/// Of two verdicts the stricter counts, whichever hook comes first: deny, then keeping for later, then asking, then allowing.
+/// Of two verdicts the stricter counts, whichever hook comes first: deny, then defer, then ask, then allow.
 #[test]
 fn a_call_is_kept_for_later_unless_a_hook_denies_it() {
     let verdicts = [
@@ -193,7 +193,7 @@ fn a_call_is_kept_for_later_unless_a_hook_denies_it() {
     assert!(verdicts[1].defers && verdicts[1].behavior == Behavior::Ask);
 }
 
-/// What a library says of a failure may hold secrets: the model reads of a call only that its hook failed, people read why.
+/// An error text of a library may contain secrets: the model reads only that the hook failed, people read why.
 #[test]
 fn only_people_read_why_a_hook_failed() {
     for event in HookEventName::ALL.iter().filter(|event| event.is_gating()) {

@@ -64,7 +64,7 @@ fn a_failing_or_panicking_closure_closes_a_gate() {
         assert!(e.tool_name.is_empty(), "boom");
         async { Ok(PreToolUseAction::Continue) }
     });
-    // The model reads the verdict, and the host the failure: the text of a library may hold a secret.
+    // The model reads the verdict, the host reads the failure: an error text of a library may contain a secret.
     for (hook, what) in [(failing, "invalid type: map"), (panicking, "panicked"), (panicking_at_once, "panicked")] {
         let outcome = ask(hook, before("Bash"));
         let verdict = outcome.verdict.unwrap();
@@ -124,7 +124,7 @@ fn what_would_never_be_asked_is_found() {
     {
         let error = check(of_tools(bad)).unwrap_err();
         assert!(error.starts_with("the hook \"h\" cannot be used: ") && error.contains(problem), "{error}");
-        // Without that check, it is asked too often rather than never.
+        // Without that check, the hook is asked too often rather than never.
         assert_eq!(ask(of_tools(bad), before("Grep")).ran, ["h"]);
     }
 }

@@ -118,7 +118,7 @@ fn a_whole_answer_is_merged_like_the_others() {
     assert_eq!(outcome.ran, ["relay", "a"]);
 }
 
-/// Fails on each call, listens to those of one directory, and leaves gates open.
+/// A hook that fails on each call, listens only to calls in one directory, and leaves gates open.
 struct Lenient;
 
 #[async_trait]
@@ -158,7 +158,7 @@ fn a_hook_says_what_it_is_about_and_whether_its_failure_closes_a_gate() {
     assert_eq!(run("/elsewhere"), HookOutcome::default());
 }
 
-/// Never answers. What it listens to and says to people can be chosen.
+/// A hook that never answers. Its interest and status message can be chosen.
 struct Slow {
     name: &'static str,
     event: HookEventName,
@@ -213,7 +213,7 @@ fn context() -> HookContext {
 fn a_gate_that_is_late_denies_and_names_its_limit() {
     let own = Slow { limit: Some(Duration::from_secs(2)), ..Slow::new("own") };
     let session = hooks([own, Slow::new("other")]).with_time_limit(Duration::from_secs(7));
-    // Hooks that are asked anew keep the limit.
+    // Hooks that are asked again for their interests keep the limit.
     for hooks in [session.clone(), session.renewed()] {
         let outcome = hooks.run_timed(&context(), &call_of_bash(), |_| async {}).now_or_never().unwrap();
         assert_eq!(outcome.verdict.unwrap().behavior, Behavior::Deny);

@@ -10,7 +10,7 @@ fn occasions(wanted: &[HookEventName]) -> Occasions {
     occasions
 }
 
-/// What hooks would read of the occasions.
+/// Returns the occasions in the JSON that hooks read.
 fn json(calls: &[HookCall]) -> Vec<String> {
     calls.iter().map(|call| JsonText::of(call).unwrap().to_string()).collect()
 }
@@ -56,7 +56,7 @@ fn a_denied_call_is_named_with_the_input_of_the_model() {
     );
     assert_eq!(json(&found), [expected]);
     assert_eq!(found.first().and_then(HookCall::tool_name), Some("Bash"));
-    // The input goes with the answer.
+    // The input is dropped once the call is answered.
     wanted.of(&EventKind::ToolFinished(ToolFinished::new("Bash".to_owned(), ToolResult::ok("t1", "no"))));
     assert!(json(&wanted.of(&denied("t1")))[0].contains(r#""tool_input":{}"#));
     let decision = Decision::new(Behavior::Allow, DecisionReason::Host, "");
@@ -82,14 +82,14 @@ fn the_list_tells_what_is_new_and_what_is_completed() {
     let second = r#"[{"content":"A","status":"completed"},{"content":"B","status":"completed"}]"#;
     assert_eq!(names(&wanted.of(&todos(second))), ["x1 A"]);
     assert!(wanted.of(&todos(second)).is_empty());
-    // Names that stay the same count for more than the words.
+    // An id identifies an item even when its content changes.
     let named = r#"[{"content":"A","status":"pending","id":"n"}]"#;
     assert_eq!(names(&wanted.of(&todos(named))), ["+n A"]);
     let renamed = r#"[{"content":"Another","status":"completed","id":"n"}]"#;
     assert_eq!(names(&wanted.of(&todos(renamed))), ["xn Another"]);
     let described = r#"[{"content":"C","status":"pending","id":"3","description":"In detail."}]"#;
     assert!(json(&wanted.of(&todos(described)))[0].contains(r#""task_description":"In detail.""#));
-    // What is no list of items is none.
+    // A value that is not a list of items counts as an empty list.
     assert!(wanted.of(&todos(r#"[7]"#)).is_empty());
 
     let mut resumed = occasions(&[HookEventName::TaskCreated, HookEventName::TaskCompleted]);
