@@ -10,7 +10,7 @@ use windlass_tool::{
 };
 use windlass_types::{Outcome, TaskId, TaskKind, TaskStatus};
 
-/// What a host reads of a call that left its agent working.
+/// Structured result that a host reads when a call left its agent in the background.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Launched<'a> {
@@ -22,7 +22,7 @@ struct Launched<'a> {
     can_read_output_file: bool,
 }
 
-/// Starts an agent and returns.
+/// Starts an agent in the background and returns at once.
 pub(crate) fn start(mut spec: AgentSpec, task: &Task, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
     let (agents, background) = (Arc::clone(cx.agents()?), cx.background()?);
     if cx.cancel().is_cancelled() {
@@ -62,7 +62,7 @@ pub(crate) fn start(mut spec: AgentSpec, task: &Task, cx: &ToolCx) -> Result<Too
     })
 }
 
-/// What the model and the host read when an agent has ended.
+/// Returns the outcome that the model and the host read when an agent has ended.
 async fn outcome(task: &Task, ended: Result<AgentReport, ToolError>, file: Option<PathBuf>) -> TaskOutcome {
     let name = &task.description;
     let ended = match ended {
@@ -92,8 +92,8 @@ async fn outcome(task: &Task, ended: Result<AgentReport, ToolError>, file: Optio
     outcome
 }
 
-/// Writes a report to a new private file, whole or not at all. The file is durable, since the notification that names
-/// it is. Dropping the future does not stop the writing.
+/// Writes a report to a new private file, whole or not at all. The file is durable, since the notification names it.
+/// Dropping the future does not stop the writing.
 async fn keep(file: PathBuf, text: String) -> io::Result<()> {
     let written = tokio::task::spawn_blocking(move || private_file::write_new(&file, text.as_bytes()));
     written.await.map_err(io::Error::other)?

@@ -3,10 +3,10 @@
 use crate::{AGENT_TOOL_NAME, AgentDefinition};
 use windlass_types::PermissionMode;
 
-/// The type of calls that name none.
+/// Type of an agent when the call names none.
 pub(crate) const DEFAULT_TYPE: &str = "general-purpose";
 
-/// Tools that an agent which only reads has no use for.
+/// Tools that an agent which only reads does not need.
 const OF_NO_USE: [&str; 6] = [AGENT_TOOL_NAME, "Edit", "MultiEdit", "NotebookEdit", "Write", "apply_patch"];
 
 /// The built-in agents: `general-purpose` with all tools, and `Explore` and `Plan`, which only read.

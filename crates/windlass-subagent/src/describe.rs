@@ -1,16 +1,16 @@
-//! What the model reads of the tool.
+//! Description of the tool for the model.
 
 use crate::AgentDefinition;
 use crate::text::one_line;
 
-/// Most characters of a definition's name, description and tools, and of all definitions together. The text is part of
-/// every request.
+/// Maximum number of characters of a definition's name, description and tools, and of all definitions together. The
+/// text is part of every request.
 const MOST_NAME: usize = 100;
 const MOST_DESCRIPTION: usize = 600;
 const MOST_TOOLS: usize = 200;
 const MOST_OF_ALL: usize = 16_000;
 
-/// The description of the tool: the same for the same definitions.
+/// Returns the description of the tool: the same for the same definitions.
 pub(crate) fn describe<'a>(
     definitions: impl ExactSizeIterator<Item = &'a AgentDefinition>,
     background_by_default: bool,

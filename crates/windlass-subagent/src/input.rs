@@ -7,10 +7,10 @@ use serde::Deserialize;
 use windlass_tool::ToolError;
 use windlass_types::{Effort, JsonText};
 
-/// Most characters of the description of a call.
+/// Maximum number of characters of the description of a call.
 const MOST_DESCRIPTION: usize = 120;
 
-/// What a call says. Fields that are not here are no matter.
+/// Input of a call. Unknown fields are ignored.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct AgentInput {
     /// The task in three to five words, for the person who watches.
@@ -23,10 +23,10 @@ pub(crate) struct AgentInput {
     /// The model, by alias such as sonnet, opus or haiku. Leave it out unless the user asked for one.
     #[serde(default)]
     model: Option<String>,
-    /// How much the model thinks: low, medium, high, xhigh or max. Leave it out unless there is a reason.
+    /// Thinking effort of the model: low, medium, high, xhigh or max. Leave it out unless there is a reason.
     #[serde(default)]
     effort: Option<String>,
-    /// Whether the agent works in the background while you go on.
+    /// `true` to let the agent work in the background while you go on.
     #[serde(default)]
     pub(crate) run_in_background: Option<bool>,
     #[serde(default)]
@@ -35,7 +35,7 @@ pub(crate) struct AgentInput {
 }
 
 impl AgentInput {
-    /// Refuses what no agent can be started with.
+    /// Refuses an input that no agent can be started with.
     pub(crate) fn check(&self) -> Result<(), ToolError> {
         if self.prompt.trim().is_empty() {
             return Err(ToolError::invalid_input("The prompt is empty: say what the agent is to do."));
@@ -48,18 +48,18 @@ impl AgentInput {
         self.effort().map(drop)
     }
 
-    /// The type as the call names it: rules are compared with exactly this.
+    /// Returns the type exactly as the call names it: rules are compared with this spelling.
     pub(crate) fn agent_type(&self) -> &str {
         self.subagent_type.as_deref().unwrap_or(DEFAULT_TYPE)
     }
 
-    /// The task in a line.
+    /// Returns the task in a line.
     pub(crate) fn title(&self) -> String {
         let given = one_line(&self.description, MOST_DESCRIPTION);
         if given.is_empty() { one_line(&self.prompt, MOST_DESCRIPTION) } else { given }
     }
 
-    /// The model, where the definition wants another one.
+    /// Returns the model of the call, or else that of the definition.
     pub(crate) fn model_or(&self, defined: Option<&str>) -> Option<String> {
         let model = self.model.as_deref().filter(|model| !model.is_empty()).or(defined);
         named(model)
@@ -71,7 +71,7 @@ impl AgentInput {
     }
 }
 
-/// A model other than that of the parent.
+/// Returns a model other than that of the parent.
 pub(crate) fn named(model: Option<&str>) -> Option<String> {
     model.filter(|model| *model != "inherit" && !model.is_empty()).map(str::to_owned)
 }

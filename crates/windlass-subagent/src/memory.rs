@@ -1,11 +1,12 @@
-//! The port to what agents noted in earlier sessions.
+//! Port to the notes of agents from earlier sessions.
 
 use crate::AgentDefinition;
 use std::fmt::Debug;
 use std::sync::Arc;
 use windlass_tool::BoxFuture;
 
-/// Finds what agents noted in earlier sessions. Given to [`Subagents::with_memories`](crate::Subagents::with_memories).
+/// Finds the notes of agents from earlier sessions. Given to
+/// [`Subagents::with_memories`](crate::Subagents::with_memories).
 ///
 /// ```
 /// # mod windlass { pub mod tool { pub use windlass_tool::BoxFuture; } pub mod crates { pub use windlass_subagent as subagent; } pub use windlass_subagent::*; }
@@ -25,11 +26,11 @@ use windlass_tool::BoxFuture;
 /// }
 /// ```
 pub trait AgentMemories: Debug + Send + Sync + 'static {
-    /// What an agent that is about to begin reads of its notes, behind its prompt. `None`: there are none.
+    /// Returns the notes that are appended to the prompt of an agent when it begins. `None`: there are none.
     fn index(&self, agent: &AgentDefinition) -> BoxFuture<'static, Option<String>>;
 }
 
-/// A port that may be there. Two are the same if they are one.
+/// An optional port. Two are equal if they are the same object.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Memories(pub(crate) Option<Arc<dyn AgentMemories>>);
 
@@ -45,7 +46,7 @@ impl PartialEq for Memories {
 impl Eq for Memories {}
 
 impl Memories {
-    /// What an agent reads of its notes.
+    /// Returns the notes of an agent.
     pub(crate) async fn index(&self, agent: &AgentDefinition) -> Option<String> {
         match &self.0 {
             Some(memories) => memories.index(agent).await,

@@ -1,14 +1,14 @@
-//! What the model, the host and the file read of an agent that has ended.
+//! Reports of agents that have ended, for the model, the host and the file.
 
 use crate::text::beginning;
 use serde::Serialize;
 use windlass_tool::{AgentReport, AgentSpec, ToolError, ToolOutput};
 use windlass_types::{AgentId, Outcome, Usage};
 
-/// Most bytes of a report that are handed on.
+/// Maximum number of bytes of a report that are handed on.
 pub(crate) const MOST_REPORT: usize = 1 << 20;
 
-/// What a report cannot hold: its own end, and what the runtime marks its words with.
+/// Marks that a report must not contain: its own end, and the tags that the runtime uses.
 const MARKS: [(&str, &str); 5] = [
     ("[End of the report", "(End of the report"),
     ("<system-reminder", "&lt;system-reminder"),
@@ -17,7 +17,7 @@ const MARKS: [(&str, &str); 5] = [
     ("</task-notification", "&lt;/task-notification"),
 ];
 
-/// What is known of an agent before it begins.
+/// Description of an agent before it begins.
 #[derive(Debug, Clone)]
 pub(crate) struct Task {
     pub(crate) id: AgentId,
@@ -37,7 +37,7 @@ impl Task {
     }
 }
 
-/// What a host reads of an agent that has reported.
+/// Structured result that a host reads when an agent has reported.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Completed<'a> {
@@ -61,7 +61,7 @@ struct Content<'a> {
     text: &'a str,
 }
 
-/// The four figures that the Messages API has in every usage.
+/// The four token counts that the Messages API has in every usage.
 #[derive(Serialize)]
 struct Tokens {
     input_tokens: u64,
@@ -70,7 +70,7 @@ struct Tokens {
     cache_read_input_tokens: u64,
 }
 
-/// The result of a call that waited.
+/// Returns the result of a call that waited.
 pub(crate) fn output(task: &Task, ended: &AgentReport) -> Result<ToolOutput, ToolError> {
     let output = ToolOutput::text(in_full(task, ended));
     if !ended.outcome.is_success() {
@@ -96,7 +96,7 @@ pub(crate) fn output(task: &Task, ended: &AgentReport) -> Result<ToolOutput, Too
     })
 }
 
-/// The report, what became of the agent if it did not finish, and at the very end where all that comes from.
+/// Returns the report, then what became of the agent if it did not finish, and at the very end the origin of the text.
 pub(crate) fn in_full(task: &Task, ended: &AgentReport) -> String {
     let (text, is_cut) = beginning(&ended.text, MOST_REPORT);
     let left_out = ended.text.len() - text.len();
@@ -126,7 +126,7 @@ pub(crate) fn in_full(task: &Task, ended: &AgentReport) -> String {
     full
 }
 
-/// How an agent ended that did not finish, in half a sentence.
+/// Describes how an agent ended that did not finish, in half a sentence.
 pub(crate) fn happened(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Refused => "its model refused".to_owned(),

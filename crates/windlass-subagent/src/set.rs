@@ -6,10 +6,10 @@ use crate::{AgentDefinition, built_in};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How deep agents may be below the main one, by default.
+/// Default depth to which agents may be nested below the main one.
 const DEFAULT_DEPTH: u32 = 3;
 
-/// The agents that a model can give tasks to, and how they are run.
+/// Set of agents that a model can give tasks to, and settings of how they run.
 ///
 /// By default these are the [built-in ones](crate::built_in), a call waits for the report, and agents can have agents
 /// of their own down to a depth of three.
@@ -29,12 +29,12 @@ impl Default for Subagents {
 }
 
 impl Subagents {
-    /// The built-in agents.
+    /// Returns a set with the built-in agents.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// No agents.
+    /// Returns a set without agents.
     pub fn without_built_in() -> Self {
         Self {
             definitions: BTreeMap::new(),
@@ -44,7 +44,7 @@ impl Subagents {
         }
     }
 
-    /// Adds an agent. It takes the place of one with its name, also of a built-in one.
+    /// Adds an agent. It replaces one with the same name, also a built-in one.
     pub fn with(mut self, definition: AgentDefinition) -> Self {
         self.definitions.insert(definition.name.clone(), definition);
         self
@@ -55,37 +55,38 @@ impl Subagents {
         definitions.into_iter().fold(self, Self::with)
     }
 
-    /// Leaves out an agent.
+    /// Removes an agent.
     pub fn without(mut self, name: &str) -> Self {
         self.definitions.remove(name);
         self
     }
 
-    /// Whether agents of the main agent run in the background when neither the call nor the definition decides it. The
-    /// model is informed when one ends. Deeper agents are always waited for. Default: no.
+    /// Sets whether agents of the main agent run in the background when neither the call nor the definition decides it.
+    /// The model is informed when one ends. Calls of deeper agents always wait. Default: `false`.
     pub fn background_by_default(mut self, on: bool) -> Self {
         self.background_by_default = on;
         self
     }
 
-    /// How deep agents may be: with 1 only the main agent can have agents, with 0 no agent can. Default: 3.
+    /// Sets the maximum depth of agents: with 1 only the main agent can have agents, with 0 no agent can. Default: 3.
     pub fn max_depth(mut self, depth: u32) -> Self {
         self.max_depth = depth;
         self
     }
 
-    /// Sets what finds the notes of agents. Default: none have any.
+    /// Sets the port that finds the notes of agents. Default: no agent has notes.
     pub fn with_memories(mut self, memories: Arc<dyn AgentMemories>) -> Self {
         self.memories = Memories(Some(memories));
         self
     }
 
-    /// The agents, sorted by name.
+    /// Returns the agents, sorted by name.
     pub fn definitions(&self) -> impl ExactSizeIterator<Item = &AgentDefinition> {
         self.definitions.values()
     }
 
-    /// The tool that gives them tasks. A session offers it only if there is an agent and the depth allows one.
+    /// Returns the tool that gives tasks to the agents. A session offers it only if there is an agent and the depth
+    /// allows one.
     #[must_use]
     pub fn tool(&self) -> Arc<AgentTool> {
         Arc::new(AgentTool::new(self.clone()))

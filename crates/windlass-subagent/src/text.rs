@@ -1,8 +1,8 @@
 //! Texts of limited length.
 
-/// A text in one line: without control characters, and cut behind a number of characters.
+/// Returns a text in one line: without control characters, and cut after a number of characters.
 pub(crate) fn one_line(text: &str, most: usize) -> String {
-    // What is behind that would be cut anyway, whatever the blanks.
+    // Later characters would be cut anyway, whatever the blanks.
     let near: String = text.chars().take(most.saturating_mul(4)).collect();
     let plain: String = near.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -12,7 +12,7 @@ pub(crate) fn one_line(text: &str, most: usize) -> String {
     }
 }
 
-/// The beginning of a text, in at most a number of bytes, and whether that is not all.
+/// Returns the beginning of a text, in at most a number of bytes, and `true` if the text is cut.
 pub(crate) fn beginning(text: &str, most: usize) -> (&str, bool) {
     let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
     (text.get(..end).unwrap_or(text), end < text.len())

@@ -14,14 +14,14 @@ use windlass_tool::{
 use windlass_types::names::present_tool;
 use windlass_types::{Access, AgentId, JsonText, SectionScope, SystemSection, ToolSpec};
 
-/// Most names of types in an error, and most characters of each.
+/// Maximum number of type names in an error, and of characters of each.
 const MOST_NAMES: usize = 40;
 const MOST_NAME: usize = 100;
 
 /// Gives a task to an agent. Made by [`Subagents::tool`].
 ///
-/// A call waits for the agent and returns what it reports, or lets it work in the background and returns at once. It
-/// has no effect by itself: each call of the agent is judged on its own.
+/// A call waits for the agent and returns its report, or lets the agent work in the background and returns at once. The
+/// call has no effect by itself: each call of the agent is judged on its own.
 #[derive(Debug)]
 pub struct AgentTool {
     agents: Subagents,
@@ -34,7 +34,7 @@ impl AgentTool {
         Self { agents, description }
     }
 
-    /// The agents, sorted by name.
+    /// Returns the agents, sorted by name.
     pub fn definitions(&self) -> impl ExactSizeIterator<Item = &AgentDefinition> {
         self.agents.definitions()
     }
@@ -61,7 +61,7 @@ impl DynTool for AgentTool {
     }
 
     fn annotations(&self) -> Annotations {
-        // A stopped agent settles its own calls and then reports what it had, which would be lost otherwise.
+        // A stopped agent settles its own calls and then reports its work so far, which would be lost otherwise.
         Annotations::default()
             .with_interrupt(InterruptBehavior::Block)
             .with_background_field("run_in_background")
@@ -75,7 +75,7 @@ impl DynTool for AgentTool {
     fn prepare(self: Arc<Self>, input: &JsonText) -> Result<Box<dyn PreparedCall>, ToolError> {
         let input: AgentInput = input.to().map_err(|error| ToolError::invalid_input(error.to_string()))?;
         input.check()?;
-        // Rules judge the type as it is written, so no other spelling may mean the same type.
+        // Rules judge the type as written, so no other spelling may mean the same type.
         let found = self.agents.definitions.get(input.agent_type());
         let definition = found.cloned().ok_or_else(|| self.unknown(input.agent_type()))?;
         Ok(Box::new(Call { tool: self, input, definition }))

@@ -1,4 +1,4 @@
-//! Ports that follow a script.
+//! Fake ports that follow a script.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use windlass_tool::{
 };
 use windlass_types::{AgentId, Interrupted, Outcome, TaskId, TaskInfo, TaskUsage, Usage};
 
-/// What a fake agent does.
+/// Behavior of a fake agent.
 #[derive(Debug)]
 pub(crate) enum Act {
     Report(AgentReport),
@@ -23,11 +23,11 @@ pub(crate) enum Act {
     UntilStopped(&'static str),
 }
 
-/// Agents that do one act after the other, and remember what they were given.
+/// Fake agents that do one act after the other, and record their specs.
 #[derive(Debug, Default)]
 pub(crate) struct FakeAgents {
     pub(crate) depth: u32,
-    /// The agent that the call has run before, which waited.
+    /// Agent that the call has run before, which waited.
     continues: Option<AgentId>,
     acts: Mutex<VecDeque<Act>>,
     pub(crate) seen: Mutex<Vec<AgentSpec>>,
@@ -40,7 +40,7 @@ impl FakeAgents {
         Arc::new(Self { depth, acts: Mutex::new(acts.into_iter().collect()), ..Self::default() })
     }
 
-    /// Those of a call that has run this agent before.
+    /// Returns the agents of a call that has run this agent before.
     pub(crate) fn continuing(agent: &str) -> Arc<Self> {
         Arc::new(Self { continues: Some(agent.into()), ..Self::default() })
     }
@@ -77,7 +77,7 @@ impl Agents for FakeAgents {
     }
 }
 
-/// A background that keeps work until the test lets it continue.
+/// A fake background that keeps work until the test lets it continue.
 #[derive(Debug, Default)]
 pub(crate) struct FakeBackground {
     folder: Option<PathBuf>,
@@ -105,7 +105,7 @@ impl FakeBackground {
         Arc::new(Self { is_full: true, ..Self::default() })
     }
 
-    /// Runs what was started to its end, stopped from the beginning or not.
+    /// Runs the started work to its end, stopped from the beginning or not.
     pub(crate) async fn finish(&self, stopped: bool) -> (TaskSpec, TaskOutcome) {
         let Kept { spec, work } = self.kept.lock().unwrap().take().expect("nothing was started");
         let cancel = Cancel::new();
@@ -151,7 +151,7 @@ pub(crate) fn ended(outcome: Outcome, text: &str) -> AgentReport {
     AgentReport::new(outcome, text, TaskUsage::new(900, 3, 4_100))
 }
 
-/// The tool of a set on a bench with these ports.
+/// Returns the tool of a set on a bench with these ports.
 pub(crate) fn bench(agents: &Subagents, port: &Arc<FakeAgents>, background: &Arc<FakeBackground>) -> ToolBench {
     let tool: Arc<AgentTool> = agents.tool();
     let (port, background) = (Arc::clone(port), Arc::clone(background));
@@ -161,7 +161,7 @@ pub(crate) fn bench(agents: &Subagents, port: &Arc<FakeAgents>, background: &Arc
     })
 }
 
-/// A plain call with more fields.
+/// Returns a minimal call with more fields.
 pub(crate) fn input(more: Value) -> Value {
     let mut input = json!({ "description": "Find it", "prompt": "Find the parser." });
     let Value::Object(more) = more else { panic!("not an object") };

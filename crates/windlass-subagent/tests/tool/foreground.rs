@@ -58,7 +58,7 @@ async fn a_call_runs_the_agent_that_it_names() {
             Some("haiku"),
             Some(Effort::Low),
         ),
-        // What other versions know, and what is no field at all.
+        // Fields of other versions, and an unknown field.
         (json!({ "name": "bob", "mode": "plan", "team_name": "x", "foo": [1] }), "general-purpose", None, None),
     ] {
         let earlier = port.last().id;
@@ -69,7 +69,7 @@ async fn a_call_runs_the_agent_that_it_names() {
             (agent_type, model, effort),
             "{more}"
         );
-        // Only one of them names a model that the definition does not.
+        // Only one of the calls names a model that the definition does not.
         assert_eq!(spec.chooses_model, model == Some("opus"), "{more}");
         assert_ne!(spec.id, earlier);
     }
@@ -84,7 +84,7 @@ async fn what_cannot_be_started_is_refused_before_anything_runs() {
         (json!({ "prompt": "x" }), "description"),
         (json!({ "description": "x" }), "prompt"),
         (input(json!({ "subagent_type": "explore" })), "The types are: Explore, Plan, general-purpose, reviewer."),
-        // None of these may be another way to write a type that a rule denies.
+        // None of these may be another spelling of a type that a rule denies.
         (input(json!({ "subagent_type": "" })), "no agent of the type \"\""),
         (input(json!({ "subagent_type": "Explore " })), "no agent of the type"),
         (input(json!({ "subagent_type": "x\u{1b}[31m\ny" })), "the type \"x [31m y\""),
@@ -152,7 +152,7 @@ async fn the_report_comes_first_and_its_origin_last() {
     );
 
     let output = call().await.unwrap();
-    // No report ends before its end, and none speaks for the runtime.
+    // A report contains no second end mark and no tags of the runtime.
     assert!(text(&output).ends_with(&trailer(port.last().id.as_str())));
     assert_eq!(text(&output).matches("[End of the report").count(), 1);
     assert!(text(&output).starts_with("It is in a.rs:1.\n\n(End of the report. It used 1 tokens"));
@@ -194,7 +194,7 @@ async fn what_is_no_report_is_the_errors_own() {
     let error = bench(&Subagents::new(), &port, &Arc::default()).call(input(json!({}))).await.unwrap_err();
     assert_eq!(error.model_text(), "Too many agents run.");
 
-    // Not in a session at all.
+    // Outside of a session.
     let bench = windlass_testkit::ToolBench::shared(Subagents::new().tool());
     let error = bench.call(input(json!({}))).await.unwrap_err();
     assert!(error.model_text().contains("not available"), "{error}");
@@ -226,7 +226,7 @@ async fn an_agent_that_waits_is_handed_on_and_continued_under_its_id() {
     assert_eq!((error.kind(), &error.waiting().unwrap().identity), (ToolErrorKind::AgentWaits, &identity));
     assert!(port.last().may_wait);
 
-    // It continues, whatever its definition says of the background now.
+    // The agent continues, whatever its definition now says about the background.
     let port = FakeAgents::continuing("a1");
     let background = FakeBackground::new("/t");
     let output = bench(&agents, &port, &background).call(input(json!({"run_in_background": true}))).await.unwrap();
@@ -239,7 +239,7 @@ async fn an_agent_that_waits_is_handed_on_and_continued_under_its_id() {
 async fn agents_have_agents_down_to_a_depth() {
     let hidden = |depth, most| async move {
         let port = FakeAgents::new(depth, []);
-        // Only the main agent may leave work behind.
+        // Only the main agent may leave work in the background.
         let asked = input(json!({ "run_in_background": true }));
         let background = FakeBackground::new("/nowhere");
         let done = bench(&Subagents::new().max_depth(most), &port, &background).call(asked).await;

@@ -1,4 +1,4 @@
-//! The tool `Agent` over fake agents: what it takes, what it starts and what comes of it.
+//! The tool `Agent` with fake agents: its inputs, the agents that it starts and the results.
 
 #![allow(
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! Rules on types of agents meet what the tool runs.
+//! Rules on types of agents match the type that the tool runs.
 
 use serde_json::{Value, json};
 use windlass_permission::{CallFacts, Policy, PolicyConfig};
@@ -43,6 +43,6 @@ fn a_rule_on_a_type_judges_the_type_that_runs() {
     ] {
         assert_eq!(decide(PermissionMode::Default, rules, &input(more.clone())), expected, "{rules:?} {more}");
     }
-    // What an agent does is judged when it does it.
+    // Calls of the agent are judged when it makes them.
     assert_eq!(decide(PermissionMode::Plan, &[], &input(general)), Allow);
 }
