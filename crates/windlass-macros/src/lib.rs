@@ -22,13 +22,13 @@ use syn::{DeriveInput, parse_macro_input};
 /// crates' own derives stood there; neither has to be a dependency. Types of fields need the derive as well, or
 /// `serde::Deserialize` and `schemars::JsonSchema`.
 ///
-/// Where `windlass` goes by another name, `#[tool_input(crate = "other::crates::tool")]` says so.
+/// Where `windlass` has another name, set it with `#[tool_input(crate = "other::crates::tool")]`.
 #[proc_macro_derive(ToolInput, attributes(serde, schemars, tool_input))]
 pub fn derive_for_facade(input: TokenStream) -> TokenStream {
     derive(parse_macro_input!(input as DeriveInput), "::windlass::crates::tool")
 }
 
-/// The same for crates that depend on `windlass-tool` and not on `windlass`.
+/// Does the same for crates that depend on `windlass-tool` and not on `windlass`.
 #[proc_macro_derive(ToolInputOfPort, attributes(serde, schemars, tool_input))]
 pub fn derive_for_port(input: TokenStream) -> TokenStream {
     derive(parse_macro_input!(input as DeriveInput), "::windlass_tool")

@@ -1,4 +1,4 @@
-//! What the derive expands to.
+//! Expansion of the derive.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
@@ -8,8 +8,9 @@ use syn::{
     Attribute, Data, DeriveInput, Error, Field, LitStr, Meta, Path, Result, Token, Type, Visibility, parse_quote,
 };
 
-/// A derive cannot add another one to its type. So a twin of the type has those of serde and schemars, with all that the
-/// type says to them; serde reads the type itself by it (`remote`), and the schema is that of the twin.
+/// A derive cannot add another derive to its type. So a twin of the type has the derives of serde and schemars, with
+/// all attributes that the type gives them; serde reads the type itself through the twin (`remote`), and the schema is
+/// that of the twin.
 pub(crate) fn expand(input: DeriveInput, root: &str) -> Result<TokenStream> {
     let root = named_root(&input.attrs)?.unwrap_or_else(|| root.to_owned());
     check(&input)?;
@@ -27,7 +28,7 @@ pub(crate) fn expand(input: DeriveInput, root: &str) -> Result<TokenStream> {
     Ok(quote! {
         #[allow(clippy::all, dead_code, non_camel_case_types, unused_qualifications, reason = "generated")]
         const _: () = {
-            // So that the first error names what is missing in the terms of tools.
+            // This check makes the first error name the missing derive in terms of tools.
             fn assert_input<T: #derived::ToolInput>() {}
             const _: fn() = || { #asserted };
 
@@ -67,7 +68,7 @@ pub(crate) fn expand(input: DeriveInput, root: &str) -> Result<TokenStream> {
     })
 }
 
-/// What `#[tool_input(crate = "…")]` names.
+/// Returns the path that `#[tool_input(crate = "…")]` names.
 fn named_root(attrs: &[Attribute]) -> Result<Option<String>> {
     let mut root = None;
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("tool_input")) {
@@ -84,7 +85,7 @@ fn named_root(attrs: &[Attribute]) -> Result<Option<String>> {
     Ok(root)
 }
 
-/// What cannot be the input of a tool.
+/// Refuses types that cannot be the input of a tool.
 fn check(input: &DeriveInput) -> Result<()> {
     if let Some(generic) = input.generics.params.first() {
         let problem = "an input of a tool has no parameters: its schema must be known, and it owns what it holds";
@@ -96,7 +97,7 @@ fn check(input: &DeriveInput) -> Result<()> {
     }
 }
 
-/// The types of fields of which serde and schemars are told nothing else.
+/// Types of the fields without attributes of serde or schemars.
 fn plain_types(input: &DeriveInput) -> impl Iterator<Item = &Type> {
     let fields: Vec<&Field> = match &input.data {
         Data::Struct(data) => data.fields.iter().collect(),
@@ -107,7 +108,7 @@ fn plain_types(input: &DeriveInput) -> impl Iterator<Item = &Type> {
     fields.into_iter().filter(move |field| !field.attrs.iter().any(is_told)).map(|field| &field.ty)
 }
 
-/// The type with nothing but what serde and schemars read of it.
+/// Reduces the type to the parts that serde and schemars read.
 fn twin(mut input: DeriveInput) -> DeriveInput {
     input.vis = Visibility::Inherited;
     keep_known(&mut input.attrs);
@@ -126,7 +127,7 @@ fn twin(mut input: DeriveInput) -> DeriveInput {
     input
 }
 
-/// A default of all fields is that of the type; the twin has none.
+/// `default` on the type means the type's own default; the twin has none, so the attribute names it.
 fn name_default(attr: &mut Attribute, default: &str) {
     let Ok(metas) = attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated) else { return };
     let metas = metas.into_iter().map(|meta| match meta {
@@ -221,7 +222,7 @@ mod tests {
             #[serde(default, rename_all = "camelCase")]
             #[non_exhaustive]
             pub(crate) struct City {
-                /// Its name.
+                /// Name of the city.
                 #[other(x)]
                 #[serde(rename = "n")]
                 pub name: String,
@@ -230,7 +231,7 @@ mod tests {
         let expected: DeriveInput = parse_quote! {
             #[serde(default = "<City as ::core::default::Default>::default", rename_all = "camelCase")]
             struct City {
-                /// Its name.
+                /// Name of the city.
                 #[serde(rename = "n")]
                 pub name: String,
             }
