@@ -1,4 +1,4 @@
-//! A value against the rules of a schema.
+//! Check of a value against the rules of a schema.
 
 use crate::fault::{Faults, quoted, shown};
 use crate::node::{Compiled, NodeId, Properties, Rule};
@@ -7,10 +7,10 @@ use crate::value::{are_unique, compare, is_kind, is_multiple, same};
 use serde_json::{Map, Number, Value};
 use std::cmp::Ordering;
 
-/// Most rules that one check applies.
+/// Maximum number of rules that one check applies.
 const MAX_STEPS: usize = 1_000_000;
-/// Most schemas that lie within each other in one check. Inputs nest at most 127 deep, and references, combinations
-/// and properties take a schema each.
+/// Maximum nesting of schemas in one check. Inputs nest at most 127 deep, and references, combinations and properties
+/// take a schema each.
 const MAX_DEPTH: usize = 512;
 
 /// One check of one value.
@@ -18,7 +18,7 @@ pub(crate) struct Check<'s> {
     pub(crate) schema: &'s Compiled,
     steps: usize,
     depth: usize,
-    /// Whether a bound was reached, so that no answer counts.
+    /// `true` if a bound was reached, so that no answer counts.
     exhausted: bool,
 }
 
@@ -30,7 +30,7 @@ impl<'s> Check<'s> {
     /// Checks a whole value.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Text that names the faults of the value.
     pub(crate) fn run(schema: &'s Compiled, value: &Value) -> Result<(), String> {
         let mut check = Self::new(schema);
         let mut faults = Faults::collecting();
@@ -45,7 +45,7 @@ impl<'s> Check<'s> {
         self.exhausted
     }
 
-    /// Whether a value fits a schema.
+    /// `true` if a value fits a schema.
     pub(crate) fn fits(&mut self, node: NodeId, value: &Value) -> bool {
         let mut faults = Faults::probing();
         self.apply(node, value, &Place::Root, &mut faults);
@@ -79,7 +79,7 @@ impl<'s> Check<'s> {
         self.depth -= 1;
     }
 
-    /// Applies a rule on values of any kind; `false` if it is none.
+    /// Applies a rule on values of any kind; `false` if the rule is not of that sort.
     fn combines(&mut self, rule: &Rule, value: &Value, at: &Place<'_>, faults: &mut Faults) -> bool {
         match rule {
             Rule::Never => faults.add(at, || format!("False schema does not allow {}", shown(value))),
@@ -132,8 +132,8 @@ impl<'s> Check<'s> {
         true
     }
 
-    /// Reports that no schema of a choice fits. If all but one are about other kinds of values, as with values that
-    /// may be `null`, what is wrong with the one says more.
+    /// Reports that no schema of a choice fits. If only one of the schemas applies to the kind of the value, as with
+    /// values that may be `null`, the faults of that one are reported instead, which are more precise.
     fn explain_choice(&mut self, keyword: &str, nodes: &[NodeId], value: &Value, at: &Place<'_>, faults: &mut Faults) {
         let schema = self.schema;
         let is_about = |node: &&NodeId| {

@@ -1,4 +1,4 @@
-//! From the JSON of a schema to its rules.
+//! Reading of the JSON of a schema into rules.
 
 use crate::fault::clipped;
 use crate::keyword::{Draft, Keywords, Wrong, names};
@@ -8,10 +8,10 @@ use crate::reference::{Addresses, below};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Reads a schema of a draft.
+/// Reads a schema in a draft.
 ///
 /// # Errors
-/// What is wrong with it, and where.
+/// Text that names the fault and its place.
 pub(crate) fn compile(schema: &Value, draft: Draft) -> Result<Compiled, String> {
     let mut compiler = Compiler::new(schema, draft);
     compiler.node(String::new(), schema, "")?;
@@ -19,10 +19,10 @@ pub(crate) fn compile(schema: &Value, draft: Draft) -> Result<Compiled, String> 
     Ok(compiler.compiled)
 }
 
-/// Checks the form of a schema alone: references are not followed.
+/// Checks only the form of a schema: references are not followed.
 ///
 /// # Errors
-/// What is wrong with it, and where.
+/// Text that names the fault and its place.
 pub(crate) fn check_form(schema: &Value, draft: Draft) -> Result<(), String> {
     Compiler::new(schema, draft).node(String::new(), schema, "").map(|_| ())
 }
@@ -32,25 +32,25 @@ struct Compiler<'a> {
     draft: Draft,
     addresses: Addresses,
     compiled: Compiled,
-    /// The nodes by the pointer to their schema.
+    /// Nodes by the pointer to their schema.
     known: BTreeMap<String, NodeId>,
     open: Vec<Reference<'a>>,
 }
 
-/// A reference that was read and not followed yet.
+/// A reference that was read but not followed yet.
 struct Reference<'a> {
-    /// The rule that it becomes.
+    /// Place of the rule that the reference becomes.
     rule: (NodeId, usize),
     written: &'a str,
-    /// Where it leads; `None` if that is outside of the schema.
+    /// Target of the reference; `None` if that is outside of the schema.
     pointer: Option<String>,
 }
 
-/// A schema that is being read: its keywords and where it stands.
+/// A schema that is being read: its keywords and its place.
 struct Schema<'a> {
     keywords: Keywords<'a>,
     pointer: String,
-    /// Where the schema begins that references without an address are about.
+    /// Pointer to the schema that references without an address start from.
     base: String,
 }
 
@@ -73,8 +73,8 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Follows references until all are: what they lead to can have more of them. A list and not a recursion, since
-    /// a schema can have a chain of any length.
+    /// Follows references until none is left: their targets can have more of them. A list and not a recursion, since a
+    /// schema can have a chain of any length.
     fn follow_references(&mut self) -> Result<(), String> {
         while let Some(Reference { rule: (node, rule), written, pointer }) = self.open.pop() {
             let value = pointer.as_deref().and_then(|pointer| self.document.pointer(pointer));
@@ -89,7 +89,7 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    /// Reads the schema at a pointer, once.
+    /// Reads the schema at a pointer, unless it was read already.
     fn node(&mut self, pointer: String, value: &'a Value, base: &str) -> Result<NodeId, String> {
         if let Some(node) = self.known.get(&pointer) {
             return Ok(*node);
@@ -134,7 +134,8 @@ impl<'a> Compiler<'a> {
             }
         }
         if self.draft <= Draft::Seven && references > 0 {
-            // There a reference stands for the whole schema. What is beside it only has to be well-formed.
+            // In those drafts a reference replaces the whole schema. Other keywords beside it only have to be
+            // well-formed.
             rules.truncate(references);
         }
         Ok(rules)
@@ -156,7 +157,7 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    /// The keywords on values of any kind, numbers and texts.
+    /// Reads the keywords on values of any kind, numbers and texts.
     fn values(&mut self, at: &Schema<'a>, rules: &mut Vec<Rule>) -> Result<(), Wrong> {
         let keywords = at.keywords;
         rules.extend(keywords.kinds()?.map(Rule::Type));
@@ -212,7 +213,7 @@ impl<'a> Compiler<'a> {
         } else if matches!(keywords.get("items"), Some(Value::Array(_))) {
             (self.all_below(at, "items")?, self.below(at, "additionalItems")?)
         } else {
-            // Without a list of first items there are no additional ones, but what stands there must be a schema.
+            // Without a list of first items there are no additional ones, but the keyword must still hold a schema.
             self.below(at, "additionalItems")?;
             (None, self.below(at, "items")?)
         };
@@ -257,7 +258,7 @@ impl<'a> Compiler<'a> {
         self.dependencies(at, rules)
     }
 
-    /// The older form of both, which newer drafts let applications apply.
+    /// Reads `dependencies`, the older form of both keywords, which newer drafts let applications apply.
     fn dependencies(&mut self, at: &Schema<'a>, rules: &mut Vec<Rule>) -> Result<(), String> {
         let Some(map) = at.keywords.map("dependencies").map_err(|wrong| at.wrong(wrong))? else { return Ok(()) };
         let (mut required, mut schemas) = (BTreeMap::new(), BTreeMap::new());
@@ -288,7 +289,7 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    /// Schemas that stand there for references only, and what holds no rule.
+    /// Reads schemas that only references lead to, and keywords without a rule.
     fn definitions(&mut self, at: &Schema<'a>) -> Result<(), String> {
         self.named_below(at, "definitions")?;
         if self.draft >= Draft::Draft2019 {
@@ -298,10 +299,10 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    /// The schema that is a keyword's value.
+    /// Reads the schema that is a keyword's value.
     fn below(&mut self, at: &Schema<'a>, name: &str) -> Result<Option<NodeId>, String> {
         let Some(value) = at.keywords.get(name) else { return Ok(None) };
-        // Draft 4 knows `true` and `false` here, and nowhere else.
+        // Draft 4 allows `true` and `false` here, and nowhere else.
         if self.draft == Draft::Four && name.starts_with("additional") {
             match value {
                 Value::Bool(true) => return Ok(None),
@@ -318,7 +319,7 @@ impl<'a> Compiler<'a> {
         id
     }
 
-    /// The schemas in an array; at least one.
+    /// Reads the schemas in an array; at least one.
     fn all_below(&mut self, at: &Schema<'a>, name: &str) -> Result<Option<Vec<NodeId>>, String> {
         let Some(items) = at.keywords.list(name).map_err(|wrong| at.wrong(wrong))? else { return Ok(None) };
         if items.is_empty() && !(name == "items" && self.draft > Draft::Four) {
@@ -332,7 +333,7 @@ impl<'a> Compiler<'a> {
             .map(Some)
     }
 
-    /// The schemas in an object.
+    /// Reads the schemas in an object.
     fn named_below(&mut self, at: &Schema<'a>, name: &str) -> Result<Option<BTreeMap<String, NodeId>>, String> {
         let Some(map) = at.keywords.map(name).map_err(|wrong| at.wrong(wrong))? else { return Ok(None) };
         let pointer = below(&at.pointer, name);

@@ -1,4 +1,4 @@
-//! Which parts of a value the rules of a schema have covered, for `unevaluatedProperties` and `unevaluatedItems`.
+//! Parts of a value that the rules of a schema have covered, for `unevaluatedProperties` and `unevaluatedItems`.
 
 use crate::check::{Check, unexpected_names};
 use crate::fault::Faults;
@@ -101,7 +101,7 @@ impl Check<'_> {
         }
     }
 
-    /// The schemas about the same value that a rule applies and that hold.
+    /// Returns the schemas for the same value that a rule applies and that hold.
     fn holding(&mut self, rule: &Rule, value: &Value) -> Vec<NodeId> {
         if self.is_exhausted() {
             return Vec::new();

@@ -1,14 +1,14 @@
-//! What is wrong with an input, in words for the model.
+//! Faults of an input, in words for the model.
 
 use crate::place::Place;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// How many faults of an input are reported at once.
+/// Maximum number of faults of an input that are reported at once.
 const MAX_FAULTS: usize = 5;
-/// Most characters of one fault.
+/// Maximum number of characters of one fault.
 const MAX_TEXT: usize = 300;
-/// Most characters of a value in a fault: it can be a whole file.
+/// Maximum number of characters of a value in a fault: the value can be a whole file.
 const MAX_VALUE: usize = 160;
 
 /// The faults of one check.
@@ -16,17 +16,17 @@ const MAX_VALUE: usize = 160;
 pub(crate) struct Faults {
     texts: Vec<String>,
     count: usize,
-    /// Whether only the answer matters, and not what is wrong.
+    /// `true` if only the answer matters, and not the texts of the faults.
     probing: bool,
 }
 
 impl Faults {
-    /// Collects what to report.
+    /// Collects the texts of faults.
     pub(crate) fn collecting() -> Self {
         Self { texts: Vec::new(), count: 0, probing: false }
     }
 
-    /// Finds out whether there are any.
+    /// Only finds out whether there are faults.
     pub(crate) fn probing() -> Self {
         Self { texts: Vec::new(), count: 0, probing: true }
     }
@@ -35,7 +35,7 @@ impl Faults {
         self.count == 0
     }
 
-    /// Whether more faults would change nothing.
+    /// `true` if more faults would change nothing.
     pub(crate) fn is_decided(&self) -> bool {
         self.probing && self.count > 0
     }
@@ -61,12 +61,12 @@ impl Faults {
     }
 }
 
-/// A value as it is quoted in a fault.
+/// Returns a value as quoted in a fault.
 pub(crate) fn shown(value: &Value) -> String {
     clipped(&value.to_string(), MAX_VALUE)
 }
 
-/// Names in quotes, separated by commas.
+/// Returns names in quotes, separated by commas.
 pub(crate) fn quoted<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<String> = names.into_iter().map(|name| format!("'{name}'")).collect();
     names.join(", ")

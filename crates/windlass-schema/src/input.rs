@@ -12,7 +12,7 @@ use std::fmt;
 use std::sync::OnceLock;
 use windlass_types::JsonText;
 
-/// The schema of a tool's input. Compiled at the first check, not before.
+/// The schema of a tool's input. Compiled at the first check.
 pub struct InputSchema {
     schema: JsonText,
     compiled: OnceLock<Result<Compiled, String>>,
@@ -24,10 +24,11 @@ impl InputSchema {
         Self { schema, compiled: OnceLock::new() }
     }
 
-    /// Checks the schema itself, which otherwise happens at the first input, and that all of it can be checked.
+    /// Checks the schema itself, which otherwise happens at the first input, and that all of its patterns can be
+    /// matched.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Text that names the fault of the schema.
     pub fn check_schema(&self) -> Result<(), String> {
         match self.compiled().as_ref().map(|compiled| compiled.unusable_pattern.as_deref()) {
             Ok(None) => Ok(()),
@@ -39,11 +40,11 @@ impl InputSchema {
         }
     }
 
-    /// Checks an input: strict JSON (no key twice, no NUL, no half surrogates),
-    /// an object, and the schema.
+    /// Checks an input: it must be strict JSON (no key twice, no NUL, no half surrogates), an object, and fit the
+    /// schema.
     ///
     /// # Errors
-    /// What is wrong, in words for the model.
+    /// Text that names the faults, in words for the model.
     pub fn check(&self, input: &JsonText) -> Result<(), String> {
         object(input)?;
         let value: Value = input.to().map_err(|error| error.to_string())?;
@@ -55,15 +56,15 @@ impl InputSchema {
         }
     }
 
-    /// Reads an input as [`check`](Self::check) does, but a `null` for a property that is optional and does not allow
-    /// `null` counts as absent, also in objects further down. Returns the input without them; `None` if it fits as it
-    /// is. Everything else keeps its exact text.
+    /// Reads an input like [`check`](Self::check), but a `null` for a property that is optional and does not allow
+    /// `null` counts as absent, also in nested objects. Returns the input without such nulls; `None` if it fits
+    /// unchanged. Everything else keeps its exact text.
     ///
     /// # Errors
-    /// What is wrong apart from such nulls, in words for the model.
+    /// Text that names the faults apart from such nulls, in words for the model.
     pub fn read(&self, input: &JsonText) -> Result<Option<JsonText>, String> {
         let Err(fault) = self.check(input) else { return Ok(None) };
-        // What is not strict JSON, or no object, was refused for that.
+        // An input that is not strict JSON or not an object was refused for that reason.
         if object(input).is_err() {
             return Err(fault);
         }
@@ -84,11 +85,11 @@ impl InputSchema {
     }
 }
 
-/// Whether a schema has the form of JSON Schema draft 2020-12, whatever draft it names: providers read it so.
+/// Checks that a schema has the form of JSON Schema draft 2020-12, whatever draft it names: providers read it so.
 /// References are not followed.
 ///
 /// # Errors
-/// What is wrong with it, in at most about 300 characters.
+/// Text that names the fault, in at most about 300 characters.
 pub fn check_schema_2020_12(schema: &JsonText) -> Result<(), String> {
     let schema: Value = schema.to().map_err(|error| error.to_string())?;
     check_form(&schema, Draft::Draft2020)

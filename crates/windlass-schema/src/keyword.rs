@@ -1,4 +1,4 @@
-//! Which draft a schema is written in, and what its keywords may hold.
+//! Drafts of JSON Schema, and the values that keywords may have.
 
 use crate::node::Kind;
 use serde_json::{Map, Number, Value};
@@ -14,7 +14,7 @@ pub(crate) enum Draft {
 }
 
 impl Draft {
-    /// The draft that `$schema` names; the newest if it names none or another one.
+    /// Returns the draft that `$schema` names; the newest if it names none or an unknown one.
     pub(crate) fn of(schema: &Value) -> Self {
         let named = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
         let address = named.trim_end_matches('#').split_once("://").map_or("", |(_, rest)| rest);
@@ -28,14 +28,14 @@ impl Draft {
     }
 }
 
-/// The keywords of one schema, read as what they have to be.
+/// The keywords of one schema, with typed access to their values.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Keywords<'a> {
     pub(crate) map: &'a Map<String, Value>,
     pub(crate) draft: Draft,
 }
 
-/// What is wrong with a keyword: its name, and what it has to be.
+/// Fault of a keyword: its name, and the value that it needs.
 pub(crate) type Wrong = (String, &'static str);
 
 fn wrong<T>(name: &str, needed: &'static str) -> Result<T, Wrong> {
@@ -87,7 +87,7 @@ impl<'a> Keywords<'a> {
         }
     }
 
-    /// A size: a whole number, not below zero.
+    /// Returns a size: a whole number that is not below zero.
     pub(crate) fn size(self, name: &str) -> Result<Option<f64>, Wrong> {
         match self.number(name)?.and_then(Number::as_f64) {
             None if self.get(name).is_none() => Ok(None),
@@ -96,12 +96,12 @@ impl<'a> Keywords<'a> {
         }
     }
 
-    /// Names, none of them twice.
+    /// Returns names, none of them twice.
     pub(crate) fn names(self, name: &str) -> Result<Option<Vec<String>>, Wrong> {
         self.get(name).map(|value| names(name, value)).transpose()
     }
 
-    /// The kinds that `type` names.
+    /// Returns the kinds that `type` names.
     pub(crate) fn kinds(self) -> Result<Option<Vec<Kind>>, Wrong> {
         const NEEDED: &str = "the name of a type, or an array of some";
         let kind = |value: &Value| Kind::ALL.into_iter().find(|kind| value == kind.name());
@@ -119,7 +119,7 @@ impl<'a> Keywords<'a> {
         }
     }
 
-    /// Checks the keywords that assert nothing, so that what they hold does not come as a surprise elsewhere.
+    /// Checks the keywords that assert nothing, so that their values cause no surprise elsewhere.
     pub(crate) fn check_annotations(self) -> Result<(), Wrong> {
         for name in ["title", "description", "$comment", "$schema", "format", "contentEncoding", "contentMediaType"] {
             self.text(name)?;

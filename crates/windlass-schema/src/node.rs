@@ -1,10 +1,10 @@
-//! A schema that was read: nodes that refer to each other by number.
+//! Compiled schemas: nodes that refer to each other by number.
 
 use crate::pattern::Pattern;
 use serde_json::{Number, Value};
 use std::collections::BTreeMap;
 
-/// A node's place in [`Compiled::nodes`].
+/// Index of a node in [`Compiled::nodes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct NodeId(pub(crate) usize);
 
@@ -12,7 +12,7 @@ pub(crate) struct NodeId(pub(crate) usize);
 #[derive(Debug, Default)]
 pub(crate) struct Compiled {
     pub(crate) nodes: Vec<Node>,
-    /// The first pattern that cannot be matched, as it is written.
+    /// First pattern that cannot be matched, as written.
     pub(crate) unusable_pattern: Option<String>,
 }
 
@@ -24,13 +24,13 @@ impl Compiled {
     }
 }
 
-/// What one schema asks for, keyword by keyword.
+/// Rules of one schema, keyword by keyword.
 #[derive(Debug, Default)]
 pub(crate) struct Node {
     pub(crate) rules: Vec<Rule>,
 }
 
-/// A kind of JSON value, as `type` names them.
+/// A kind of JSON value, as `type` names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Null,
@@ -74,7 +74,7 @@ impl Limit {
     }
 }
 
-/// One keyword, or a few that only mean something together.
+/// A keyword, or several that only have a meaning together.
 #[derive(Debug)]
 pub(crate) enum Rule {
     /// The schema `false`.
@@ -95,7 +95,7 @@ pub(crate) enum Rule {
     Pattern(Pattern),
     ItemCount(Limit),
     UniqueItems,
-    /// Schemas of the first items, and of those behind them.
+    /// Schemas of the first items, and of the items after them.
     Items {
         prefix: Vec<NodeId>,
         rest: Option<NodeId>,
@@ -114,7 +114,7 @@ pub(crate) enum Rule {
     AllOf(Vec<NodeId>),
     AnyOf(Vec<NodeId>),
     OneOf(Vec<NodeId>),
-    /// The schema that must not hold, and how it is written.
+    /// Schema that must not hold, and its text.
     Not {
         node: NodeId,
         written: Value,
@@ -125,7 +125,7 @@ pub(crate) enum Rule {
         otherwise: Option<NodeId>,
     },
     Ref(NodeId),
-    /// Stands last in its node, because it asks what the other rules have covered.
+    /// Always last in its node, because it asks what the other rules have covered.
     UnevaluatedProperties(NodeId),
     /// Like [`Rule::UnevaluatedProperties`], for items.
     UnevaluatedItems(NodeId),
@@ -140,13 +140,14 @@ pub(crate) struct Properties {
 }
 
 impl Properties {
-    /// The schemas that a property has to fit, apart from `additionalProperties`.
+    /// Returns the schemas that a property has to fit, apart from `additionalProperties`.
     pub(crate) fn of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = NodeId> + 'a {
         let by_pattern = self.patterns.iter().filter(|(pattern, _)| pattern.matches(name) == Some(true));
         self.named.get(name).copied().into_iter().chain(by_pattern.map(|(_, node)| *node))
     }
 
-    /// Whether `additionalProperties` is about this property. Not if a pattern cannot be matched: it may be meant.
+    /// `true` if `additionalProperties` applies to this property. `false` if a pattern cannot be matched: the property
+    /// may be meant by it.
     pub(crate) fn leaves(&self, name: &str) -> bool {
         !self.named.contains_key(name) && self.patterns.iter().all(|(pattern, _)| pattern.matches(name) == Some(false))
     }

@@ -1,7 +1,7 @@
-//! `null` for properties that may be left out.
+//! Nulls for optional properties.
 //!
 //! Strict decoding of some vendors wants every property to be required, so optional ones are offered as nullable, and
-//! models write `null` where they mean "not given". The tool's own schema often has no `null` there.
+//! models write `null` to mean "not given". The tool's own schema often does not allow `null` there.
 
 use crate::check::Check;
 use crate::node::{Compiled, NodeId, Rule};
@@ -13,13 +13,13 @@ use std::collections::BTreeSet;
 use std::fmt;
 use windlass_types::JsonText;
 
-/// Most schemas that lie within each other while nulls are looked for, as for a check.
+/// Maximum nesting of schemas during the search for nulls, as for a check.
 const MAX_DEPTH: usize = 512;
-/// Most schemas that are visited and values that are copied while nulls are looked for.
+/// Maximum number of schemas that are visited and values that are copied during the search for nulls.
 const MAX_STEPS: usize = 1_000_000;
 
-/// The input without each `null` that stands for an optional property whose schema does not allow it. `None` if there
-/// is no such `null`. All else keeps its exact text. The rules of the schema are not checked on the result.
+/// Returns the input without each `null` that is given for an optional property whose schema does not allow it. `None`
+/// if there is no such `null`. All else keeps its exact text. The rules of the schema are not checked on the result.
 pub(crate) fn without_nulls(schema: &Compiled, input: &JsonText, value: &Value) -> Option<JsonText> {
     let mut search = Search { check: Check::new(schema), schema, depth: 0, steps: 0, found: Places::default() };
     search.visit(Compiled::ROOT, value, &mut Vec::new(), &BTreeSet::new());
@@ -30,19 +30,19 @@ pub(crate) fn without_nulls(schema: &Compiled, input: &JsonText, value: &Value) 
     remove(input, &found, &mut Vec::new())
 }
 
-/// A step from a value to one in it.
+/// A step from a value to a value inside it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     Key(String),
     Index(usize),
 }
 
-/// Where nulls stand that count as absent.
+/// Places of the nulls that count as absent.
 #[derive(Debug, Default)]
 struct Places(BTreeSet<Vec<Step>>);
 
 impl Places {
-    /// Whether such a `null` stands somewhere in the value at a place.
+    /// `true` if the value at a place contains such a `null`.
     fn are_below(&self, at: &[Step]) -> bool {
         self.0.range(at.to_vec()..).next().is_some_and(|first| first.starts_with(at))
     }
@@ -50,7 +50,7 @@ impl Places {
 
 struct Search<'s> {
     schema: &'s Compiled,
-    /// One for all questions, so that its bounds hold for all together.
+    /// One check for all questions, so that its bounds apply to all together.
     check: Check<'s>,
     depth: usize,
     steps: usize,
@@ -58,7 +58,8 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// Looks at one value by one schema. `required` holds what schemas beside this one require of the same value.
+    /// Searches one value with one schema. `required` holds the properties that other schemas require of the same
+    /// value.
     fn visit(&mut self, node: NodeId, value: &Value, at: &mut Vec<Step>, required: &BTreeSet<&str>) {
         self.steps += 1;
         if self.depth >= MAX_DEPTH || self.is_exhausted() {
@@ -99,7 +100,8 @@ impl Search<'_> {
         self.depth -= 1;
     }
 
-    /// Takes the nulls of the first schema of a choice that the value fits without them; none if it fits one as it is.
+    /// Takes the nulls of the first schema of a choice that the value fits without them; none if the value fits one
+    /// unchanged.
     fn choose(&mut self, nodes: &[NodeId], value: &Value, at: &mut Vec<Step>, required: &BTreeSet<&str>) {
         if nodes.iter().any(|node| self.fits(*node, value)) {
             return;
@@ -128,7 +130,7 @@ impl Search<'_> {
     }
 }
 
-/// Adds what a schema requires of an object, and what those do that apply with it.
+/// Adds the properties that a schema requires of an object, together with those of the schemas that apply with it.
 fn required_by<'s>(schema: &'s Compiled, node: NodeId, required: &mut BTreeSet<&'s str>) {
     let mut seen = BTreeSet::from([node]);
     let mut open = vec![node];
@@ -136,7 +138,7 @@ fn required_by<'s>(schema: &'s Compiled, node: NodeId, required: &mut BTreeSet<&
         for rule in schema.rules(node) {
             match rule {
                 Rule::Required(names) => required.extend(names.iter().map(String::as_str)),
-                // References may lead in a circle.
+                // References may form a circle.
                 Rule::Ref(node) => open.extend(seen.insert(*node).then_some(*node)),
                 Rule::AllOf(nodes) => open.extend(nodes.iter().filter(|node| seen.insert(**node))),
                 _ => {}
@@ -145,7 +147,7 @@ fn required_by<'s>(schema: &'s Compiled, node: NodeId, required: &mut BTreeSet<&
     }
 }
 
-/// The value at a place without the nulls that were found in it.
+/// Returns the value at a place without the nulls that were found in it.
 fn pruned(value: &Value, found: &Places, at: &mut Vec<Step>, steps: &mut usize) -> Value {
     *steps += 1;
     match value {
@@ -173,7 +175,7 @@ fn pruned(value: &Value, found: &Places, at: &mut Vec<Step>, steps: &mut usize) 
     }
 }
 
-/// As [`pruned`], on the exact text.
+/// Like [`pruned`], on the exact text.
 fn remove(text: &JsonText, found: &Places, at: &mut Vec<Step>) -> Option<JsonText> {
     if !found.are_below(at) {
         return Some(text.clone());
@@ -198,7 +200,7 @@ fn remove(text: &JsonText, found: &Places, at: &mut Vec<Step>) -> Option<JsonTex
     JsonText::of(&kept).ok()
 }
 
-/// The members of an object, in their order.
+/// Members of an object, in order.
 struct Members(Vec<(String, JsonText)>);
 
 impl<'de> Deserialize<'de> for Members {

@@ -1,12 +1,12 @@
-//! The regular expressions of schemas, which are written in the dialect of ECMAScript.
+//! Regular expressions of schemas, which are written in the dialect of ECMAScript.
 
 use regex_automata::meta::{Config, Regex};
 use std::fmt::Write;
 
-/// Most bytes that one compiled pattern may take. The default of the engine is five times this.
+/// Maximum number of bytes that one compiled pattern may take. The default of the engine is five times this.
 const LARGEST: usize = 2 * 1024 * 1024;
 
-/// A pattern, and the means to match it if there are any.
+/// A pattern, compiled if the engine can match it.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     written: String,
@@ -28,17 +28,18 @@ impl Pattern {
         self.regex.is_some()
     }
 
-    /// Whether the text has a match anywhere; `None` if the pattern cannot be matched.
+    /// `true` if the text has a match anywhere; `None` if the pattern cannot be matched.
     pub(crate) fn matches(&self, text: &str) -> Option<bool> {
         Some(self.regex.as_ref()?.is_match(text))
     }
 }
 
-/// The pattern in the engine's dialect. What the engine does not know stays as it is, and fails there.
+/// Translates the pattern into the engine's dialect. Syntax that the engine does not support stays unchanged, and fails
+/// there.
 fn translated(written: &str) -> String {
     let mut text = String::with_capacity(written.len());
     let mut chars = written.chars();
-    // Where the text of the class begins that stands open.
+    // Index at which the text of the open class begins.
     let mut class: Option<usize> = None;
     while let Some(char) = chars.next() {
         match (char, class) {
@@ -51,7 +52,7 @@ fn translated(written: &str) -> String {
                 close(begin, &mut text);
                 class = None;
             }
-            // Operators on sets here, plain characters there.
+            // Operators on sets in the engine, plain characters in ECMAScript.
             ('[' | '&' | '~', Some(_)) => text.extend(['\\', char]),
             ('-', Some(_)) if text.ends_with('-') => text.push_str(r"\-"),
             _ => text.push(char),
@@ -60,7 +61,8 @@ fn translated(written: &str) -> String {
     text
 }
 
-/// Ends a class. There an empty class matches nothing, and its opposite everything; here neither can be written.
+/// Ends a class. In ECMAScript an empty class matches nothing, and its opposite everything; the engine can write
+/// neither.
 fn close(begin: usize, text: &mut String) {
     let written = match text.get(begin..) {
         Some("") => r"[^\x{0}-\x{10FFFF}]",
@@ -74,14 +76,14 @@ fn close(begin: usize, text: &mut String) {
     text.push_str(written);
 }
 
-/// What follows a backslash.
+/// Translates the text after a backslash.
 fn escaped(char: Option<char>, rest: &mut std::str::Chars<'_>, in_class: bool, text: &mut String) {
     let Some(char) = char else {
         text.push('\\');
         return;
     };
     match char {
-        // ASCII there, Unicode here.
+        // ASCII in ECMAScript, Unicode in the engine.
         'd' => text.push_str(if in_class { "0-9" } else { "[0-9]" }),
         'D' => text.push_str("[^0-9]"),
         'w' => text.push_str(if in_class { "A-Za-z0-9_" } else { "[A-Za-z0-9_]" }),
@@ -101,7 +103,7 @@ fn escaped(char: Option<char>, rest: &mut std::str::Chars<'_>, in_class: bool, t
                 text.extend(other);
             }
         },
-        // Places in a text here, signs there; and what needs no escape.
+        // Positions in a text in the engine, plain characters in ECMAScript; and characters that need no escape.
         '<' | '>' | '/' | ' ' | '"' | '\'' | ',' | '%' | '@' | '!' | ':' | ';' | '=' | '_' | '`' => text.push(char),
         _ => text.extend(['\\', char]),
     }

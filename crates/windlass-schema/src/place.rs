@@ -1,4 +1,4 @@
-//! Where in an input a check stands.
+//! Places in an input.
 
 use std::fmt;
 

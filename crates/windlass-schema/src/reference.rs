@@ -1,22 +1,22 @@
-//! What the references of a schema lead to, inside of it.
+//! Targets of references inside a schema.
 
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// The members that give a schema an address.
+/// Names of the members that give a schema an address.
 const ADDRESSES: [&str; 4] = ["$id", "id", "$anchor", "$dynamicAnchor"];
 
 /// The addresses of a document, as JSON pointers from its root.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses {
-    /// By the `$id` of a schema, as it is written, and the anchor behind `#` if there is one.
+    /// Pointers by the `$id` of a schema, as written, with the anchor after `#` if there is one.
     known: BTreeMap<String, String>,
 }
 
 impl Addresses {
     pub(crate) fn of(document: &Value) -> Self {
         let mut addresses = Self::default();
-        // Hardly any schema of a tool has one, and pointers to all of its parts take long to write.
+        // Hardly any schema of a tool has an address, and building pointers to all parts takes long.
         if has_address(document) {
             addresses.collect(document, "", "");
         }
@@ -53,7 +53,7 @@ impl Addresses {
         }
     }
 
-    /// The pointer that a reference leads to. `base` is where the schema begins that the reference stands in.
+    /// Returns the pointer that a reference leads to. `base` is the pointer to the schema that contains the reference.
     pub(crate) fn resolve(&self, reference: &str, base: &str) -> Option<String> {
         let (address, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let fragment = decoded(fragment);
@@ -68,7 +68,7 @@ impl Addresses {
     }
 }
 
-/// Whether an address stands anywhere in a document.
+/// `true` if a document contains an address anywhere.
 fn has_address(value: &Value) -> bool {
     let is_one = |map: &Map<String, Value>| ADDRESSES.iter().any(|name| map.get(*name).is_some_and(Value::is_string));
     match value {
@@ -78,12 +78,12 @@ fn has_address(value: &Value) -> bool {
     }
 }
 
-/// The pointer of a member.
+/// Returns the pointer of a member.
 pub(crate) fn below(pointer: &str, key: &str) -> String {
     format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"))
 }
 
-/// Percent-encoding undone; what is none stays.
+/// Decodes percent-encoding; other text stays unchanged.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -127,7 +127,7 @@ mod tests {
         for address in [json!({ "$dynamicAnchor": "x" }), json!([{ "$anchor": "x" }]), json!({ "a": { "id": "#x" } })] {
             assert!(Addresses::of(&address).resolve("#x", "").is_some(), "{address}");
         }
-        // A property of the name gives no address.
+        // A property with such a name is not an address.
         assert!(Addresses::of(&json!({ "properties": { "id": { "type": "string" } } })).known.is_empty());
     }
 }

@@ -15,17 +15,17 @@ use std::sync::Arc;
 use windlass_tool::{Clock, Ids, SessionState, ToolError, ToolOutput, ToolSet};
 use windlass_types::{JsonError, JsonText};
 
-/// The version of MCP that is spoken when the other side does not say which.
+/// The version of MCP to use when the other side names none.
 const VERSION: &str = "2025-11-25";
 
-/// The codes of JSON-RPC.
+/// Error codes of JSON-RPC.
 const METHOD_NOT_FOUND: i32 = -32601;
 const INVALID_PARAMS: i32 = -32602;
 
 /// A set of tools as an MCP server without a transport: it answers one JSON-RPC message at a time.
 ///
-/// Calls are read with their schema. Files and programs of the session that calls are at the other end: a tool that asks
-/// its context for them is refused.
+/// Calls are read with their schema. The files and programs of the calling session are at the other end: a tool that
+/// asks its context for them is refused.
 pub struct ToolServer {
     name: String,
     tools: CheckedTools,
@@ -87,7 +87,7 @@ struct Meta {
 }
 
 impl ToolServer {
-    /// A server that names itself like this. Its tools remember between calls what `state` holds.
+    /// Returns a server with a name. Its tools keep state between calls in `state`.
     pub fn new(
         name: impl Into<String>,
         tools: ToolSet,
@@ -98,22 +98,22 @@ impl ToolServer {
         Self { name: name.into(), tools: tools.into(), calls: Calls { clock, ids, state } }
     }
 
-    /// Answers a message. What a notification is answered with does not matter.
+    /// Answers a message. The answer to a notification does not matter.
     ///
-    /// Dropping the future stops the call that it asks for.
+    /// Dropping the future stops the call that the message asks for.
     ///
     /// # Errors
-    /// It is no message of JSON-RPC.
+    /// The message is not a JSON-RPC message.
     pub async fn answer(&self, message: &JsonText) -> Result<JsonText, JsonError> {
         let Message { id, method, params } = message.to()?;
         let params = params.unwrap_or_else(JsonText::empty_object);
         self.outcome(&method, &params).await?.answers(id)
     }
 
-    /// Answers a message to a server that there is not.
+    /// Answers a message to a server that does not exist.
     ///
     /// # Errors
-    /// It is no message of JSON-RPC.
+    /// The message is not a JSON-RPC message.
     pub fn absent(name: &str, message: &JsonText) -> Result<JsonText, JsonError> {
         let message: Message = message.to()?;
         let absent = Outcome::Error { code: METHOD_NOT_FOUND, message: format!("there is no server {name:?}") };
@@ -136,7 +136,7 @@ impl ToolServer {
                 Err(error) => Outcome::Error { code: INVALID_PARAMS, message: error.to_string() },
             },
             "ping" => Outcome::Result(JsonText::empty_object()),
-            // Nothing follows from a notification; its sender may still want an answer.
+            // Notifications have no effect; the sender may still want an answer.
             method if method.starts_with("notifications/") => Outcome::Result(JsonText::empty_object()),
             method => Outcome::Error { code: METHOD_NOT_FOUND, message: format!("there is no method {method:?}") },
         })
@@ -147,7 +147,7 @@ impl ToolServer {
         let id = call.meta.and_then(|meta| meta.tool_use_id).unwrap_or_default();
         let said = match self.tools.prepare(&call.name, &input) {
             Ok(prepared) => {
-                // Cancelled when this future is dropped, for what the tool may have started.
+                // Cancelled when this future is dropped, so that work started by the tool stops too.
                 let (cx, _stop) = self.calls.cx(&call.name, id);
                 let called = AssertUnwindSafe(async { prepared.call(cx).await }).catch_unwind().await;
                 called.unwrap_or_else(|_| Err(ToolError::from_boxed("it panicked".into())))

@@ -1,4 +1,4 @@
-//! What every input must be, whatever its schema.
+//! Requirements on every input, whatever its schema.
 
 use windlass_types::JsonText;
 

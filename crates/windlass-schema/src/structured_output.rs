@@ -5,25 +5,25 @@ use std::sync::Arc;
 use windlass_tool::{Annotations, BoxFuture, DynTool, PreparedCall, ToolCx, ToolError, ToolOutput};
 use windlass_types::{Access, JsonText, ToolSpec};
 
-/// The tool that a run with an output schema ends with: its input is the output.
+/// The tool that ends a run with an output schema: its input is the output.
 ///
-/// It touches nothing. The runtime gives its input to the host, word for word.
+/// The tool touches nothing. The runtime gives its input to the host, word for word.
 #[derive(Debug, Clone)]
 pub struct StructuredOutput {
     schema: JsonText,
 }
 
-/// A schema that no output can be checked against.
+/// Error of a schema that no output can be checked against.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutputSchemaError {
-    /// It is not a JSON Schema.
+    /// The schema is not a JSON Schema.
     #[error("the output schema is not a valid JSON Schema: {reason}")]
     Invalid {
-        /// What is wrong with it.
+        /// Fault of the schema.
         reason: String,
     },
-    /// It describes something else than an object; models can be held to objects only.
+    /// The schema does not describe an object; models can only be held to objects.
     #[error(
         "the output schema must describe an object: give it \"type\": \"object\", and put other values into a property"
     )]
@@ -34,13 +34,13 @@ pub enum OutputSchemaError {
 }
 
 impl StructuredOutput {
-    /// The tool's name.
+    /// Name of the tool.
     pub const NAME: &'static str = "StructuredOutput";
 
-    /// A tool that takes what fits a JSON Schema.
+    /// Returns a tool that accepts inputs that fit a JSON Schema.
     ///
     /// # Errors
-    /// It is not a schema, or not one of an object; or the feature `validation` is not enabled.
+    /// The schema is not valid, or not one of an object; or the feature `validation` is not enabled.
     pub fn new(schema: JsonText) -> Result<Self, OutputSchemaError> {
         if !cfg!(feature = "validation") {
             return Err(OutputSchemaError::NotBuiltIn);
@@ -76,7 +76,7 @@ impl DynTool for StructuredOutput {
     }
 }
 
-/// An output that fits.
+/// An output that fits the schema.
 struct Given(JsonText);
 
 impl PreparedCall for Given {

@@ -1,22 +1,22 @@
-//! ToolSearch: how a model loads tools whose definitions are withheld.
+//! ToolSearch: the tool with which a model loads tools whose definitions are withheld.
 
 use std::sync::Arc;
 use windlass_tool::{Annotations, BoxFuture, DynTool, PreparedCall, ToolCx, ToolError, ToolOutput};
 use windlass_types::{Access, JsonText, ToolLoading, ToolSpec};
 
-/// What the input is: a query, and how many tools words may load.
+/// Schema of the input: a query, and the maximum number of tools to load.
 const SCHEMA: &str = r#"{"type":"object","properties":{"query":{"type":"string","description":"\"select:\" and names with commas between them, or words for what the tool should do"},"max_results":{"type":"integer","minimum":1,"maximum":20,"description":"How many tools words may load. Default: 5"}},"required":["query"],"additionalProperties":false}"#;
 
 /// The tool with which a model loads tools whose definitions are withheld from it because they are large.
 ///
-/// It touches nothing. The session answers its calls by itself, since only the session knows which tools its model can load;
-/// requests list this tool where another one is withheld. Without a session a call of it is refused.
+/// The tool touches nothing. The session answers its calls by itself, since only the session knows which tools its
+/// model can load; requests list this tool when another one is withheld. Outside of a session a call of it is refused.
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct ToolSearch;
 
 impl ToolSearch {
-    /// The tool's name.
+    /// Name of the tool.
     pub const NAME: &'static str = "ToolSearch";
 }
 
@@ -44,7 +44,7 @@ impl DynTool for ToolSearch {
     }
 }
 
-/// A search that was read.
+/// A call whose input was read.
 struct Search;
 
 impl PreparedCall for Search {

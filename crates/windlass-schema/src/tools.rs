@@ -8,7 +8,7 @@ use std::sync::Arc;
 use windlass_tool::{PreparedCall, ToolError, ToolSet};
 use windlass_types::JsonText;
 
-/// A set of tools, and the schemas of their inputs. Cheap to clone; never changes. Reads like the [`ToolSet`] in it.
+/// A set of tools, and the schemas of their inputs. Cheap to clone; immutable. Dereferences to the [`ToolSet`] in it.
 #[derive(Debug, Clone, Default)]
 pub struct CheckedTools {
     tools: ToolSet,
@@ -16,8 +16,8 @@ pub struct CheckedTools {
 }
 
 impl CheckedTools {
-    /// Reads a call: strict JSON, schema, typed input. No effect, no user code
-    /// but the tool's own reading of its input.
+    /// Reads a call: strict JSON, schema, typed input. Has no effect, and runs no user code except the tool's own
+    /// reading of its input.
     ///
     /// # Errors
     /// Unknown tool or unfit input, in words for the model.
@@ -25,10 +25,10 @@ impl CheckedTools {
         self.read(name, input).map(|read| read.call)
     }
 
-    /// As [`prepare`](Self::prepare), and says with which input.
+    /// Like [`prepare`](Self::prepare), and also returns the input that was used.
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`prepare`](Self::prepare).
     pub fn read(&self, name: &str, input: &JsonText) -> Result<CheckedCall, ToolError> {
         let (Some(tool), Some(schema)) = (self.tools.get(name), self.schemas.get(name)) else {
             return Err(self.tools.unknown(name));
@@ -44,9 +44,9 @@ impl CheckedTools {
 /// A call that was read with its schema.
 #[non_exhaustive]
 pub struct CheckedCall {
-    /// The call.
+    /// Call that was prepared.
     pub call: Box<dyn PreparedCall>,
-    /// The input that was read, if it is not the one that was given: see [`InputSchema::read`].
+    /// Input that was read, if it differs from the one that was given: see [`InputSchema::read`].
     pub changed: Option<JsonText>,
 }
 
@@ -81,7 +81,7 @@ mod tests {
     #[derive(serde::Deserialize, schemars::JsonSchema)]
     #[allow(dead_code, reason = "only the schema is looked at")]
     struct Input {
-        /// How many.
+        /// Number of things.
         count: u32,
         note: Option<String>,
     }

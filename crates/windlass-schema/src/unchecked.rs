@@ -1,9 +1,9 @@
-//! The schema of a tool's input, in a build that checks nothing against it.
+//! The schema of a tool's input, in a build without validation.
 
 use crate::strict::object;
 use windlass_types::JsonText;
 
-/// The schema of a tool's input. Without the feature `validation` it is handed on and nothing is checked against it.
+/// The schema of a tool's input. Without the feature `validation` it is passed on and nothing is checked against it.
 #[derive(Debug)]
 pub struct InputSchema {
     schema: JsonText,
@@ -15,29 +15,28 @@ impl InputSchema {
         Self { schema }
     }
 
-    /// Checks that the schema is a JSON object. Whether it is a schema is not looked at without the feature
-    /// `validation`.
+    /// Checks that the schema is a JSON object. Without the feature `validation`, its content is not checked.
     ///
     /// # Errors
-    /// It is no object.
+    /// The schema is not an object.
     pub fn check_schema(&self) -> Result<(), String> {
         if self.schema.is_object() { Ok(()) } else { Err("the schema is no JSON object".to_owned()) }
     }
 
-    /// Checks an input: strict JSON (no key twice, no NUL, no half surrogates) and an object. The schema is not looked
-    /// at without the feature `validation`.
+    /// Checks an input: it must be strict JSON (no key twice, no NUL, no half surrogates) and an object. The schema is
+    /// not used without the feature `validation`.
     ///
     /// # Errors
-    /// What is wrong, in words for the model.
+    /// Text that names the faults, in words for the model.
     pub fn check(&self, input: &JsonText) -> Result<(), String> {
         object(input)
     }
 
-    /// As [`check`](Self::check). The input is always taken as it is: without the feature `validation` it is not known
-    /// which properties may be left out.
+    /// Like [`check`](Self::check). The input is always left unchanged: without the feature `validation` it is unknown
+    /// which properties are optional.
     ///
     /// # Errors
-    /// What is wrong, in words for the model.
+    /// Text that names the faults, in words for the model.
     pub fn read(&self, input: &JsonText) -> Result<Option<JsonText>, String> {
         self.check(input).map(|()| None)
     }

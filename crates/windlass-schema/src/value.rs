@@ -36,13 +36,14 @@ pub(crate) fn compare(a: &Number, b: &Number) -> Option<Ordering> {
     }
 }
 
-/// Whether a number is a multiple of one above zero. Decimals are taken as they are written, so 0.3 is one of 0.1.
+/// `true` if a number is a multiple of a number above zero. Decimals are taken as written, so 0.3 is a multiple of 0.1.
 pub(crate) fn is_multiple(number: &Number, of: &Number) -> bool {
     exact_remainder(&number.to_string(), &of.to_string())
         .map_or_else(|| float(number) % float(of) == 0.0, |remainder| remainder == 0)
 }
 
-/// The remainder of two decimals, in units of the last digit of either; `None` if the numbers are too large for that.
+/// Returns the remainder of two decimals, in units of the last digit of either; `None` if the numbers are too large for
+/// that.
 fn exact_remainder(number: &str, of: &str) -> Option<i128> {
     let ((number, exponent), (of, of_exponent)) = (decimal(number)?, decimal(of)?);
     let unit = exponent.min(of_exponent);
@@ -53,7 +54,7 @@ fn exact_remainder(number: &str, of: &str) -> Option<i128> {
     scaled(number, exponent)?.checked_rem(scaled(of, of_exponent)?)
 }
 
-/// A decimal as digits, and the power of ten that they count.
+/// Returns a decimal as digits and a power of ten.
 fn decimal(text: &str) -> Option<(i128, i32)> {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -75,14 +76,14 @@ fn is_at(map: &Map<String, Value>, key: &str, value: &Value) -> bool {
     map.get(key).is_some_and(|other| same(value, other))
 }
 
-/// Whether no two items are the same, in time that grows with the items and not with their square.
+/// `true` if no two items are the same, in time that grows with the items and not with their square.
 pub(crate) fn are_unique(items: &[Value]) -> bool {
     let mut texts: Vec<String> = items.iter().map(|item| canonical(item).to_string()).collect();
     texts.sort_unstable();
     texts.windows(2).all(|pair| pair.first() != pair.last())
 }
 
-/// One form for all values that are the same.
+/// Returns one form for all values that are the same.
 fn canonical(value: &Value) -> Value {
     match value {
         Value::Number(number) => Value::Number(canonical_number(number)),
@@ -96,7 +97,7 @@ fn canonical(value: &Value) -> Value {
 }
 
 fn canonical_number(number: &Number) -> Number {
-    /// Every whole number up to here has a float of its own.
+    /// Every whole number up to this one has its own float.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let float = float(number);
     if whole(number).is_none() && float.fract() == 0.0 && float.abs() <= EXACT {

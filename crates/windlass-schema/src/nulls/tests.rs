@@ -6,7 +6,7 @@ fn schema(schema: &Value) -> InputSchema {
     InputSchema::new(JsonText::of(schema).unwrap())
 }
 
-/// What an input becomes: its text, `=` if it fits as it is, or what is wrong.
+/// Returns the text that an input becomes, `=` if it fits unchanged, or its fault.
 fn read(schema: &InputSchema, input: &str) -> String {
     match schema.read(&JsonText::parse(input).unwrap()) {
         Ok(None) => "=".to_owned(),
@@ -28,11 +28,11 @@ fn a_null_for_an_optional_property_counts_as_absent() {
     let cases = [
         (r#"{"path":"a","limit":null}"#, r#"{"path":"a"}"#),
         (r#"{"limit":null,"path":"a","kind":null}"#, r#"{"path":"a"}"#),
-        // What allows null keeps it, also beside one that goes.
+        // A property that allows null keeps it, also beside one that is removed.
         (r#"{"path":"a","note":null,"any":null}"#, "="),
         (r#"{"path":"a","note":null,"limit":null}"#, r#"{"path":"a","note":null}"#),
         (r#"{"path":"a"}"#, "="),
-        // The exact text of all else stays.
+        // All other text stays exact.
         (r#"{ "path" : "\u00e9", "kind":null, "any": [ 1.00, 1e2 ] }"#, r#"{"path":"\u00e9","any":[ 1.00, 1e2 ]}"#),
     ];
     for (input, expected) in cases {
@@ -49,12 +49,12 @@ fn other_faults_stay_faults() {
     }));
     assert_eq!(read(&schema, r#"{"path":null}"#), "! /path: null is not of type \"string\"");
     assert_eq!(read(&schema, r#"{"path":"a","limit":"x"}"#), "! /limit: \"x\" is not of type \"integer\"");
-    // The null is no fault, so only the other one is reported.
+    // The null is not a fault, so only the other one is reported.
     assert_eq!(read(&schema, r#"{"path":1,"limit":null}"#), "! /path: 1 is not of type \"string\"");
     assert!(read(&schema, r#"{"path":"a","unknown":null}"#).starts_with("! the input: Additional properties"));
     assert!(read(&schema, r#"{"path":"a","limit":null,"limit":null}"#).contains("twice"));
     assert!(read(&schema, "null").contains("object"));
-    // A null that makes the object too small when it goes is reported as what remains.
+    // If removing a null makes the object too small, the fault of the remaining object is reported.
     let least = self::schema(&json!({"properties": {"a": {"type": "string"}}, "minProperties": 1}));
     assert_eq!(read(&least, r#"{"a":null}"#), "! the input: {} has less than 1 property");
 }
@@ -86,13 +86,13 @@ fn nulls_are_found_in_what_lies_below() {
         ),
         (r#"{"where":{"kind":"name","name":null}}"#, r#"{"where":{"kind":"name"}}"#),
         (r#"{"where":null,"edits":null}"#, "{}"),
-        // The schema of the first kind leaves `name` open.
+        // The schema of the first kind does not restrict `name`.
         (r#"{"where":{"kind":"line","line":null,"name":null}}"#, r#"{"where":{"kind":"line","name":null}}"#),
     ];
     for (input, expected) in cases {
         assert_eq!(read(&schema, input), expected, "{input}");
     }
-    // Items of lists and entries of maps are values, not properties that may be left out.
+    // Items of lists and entries of maps are values, not optional properties.
     assert!(read(&schema, r#"{"list":["a",null]}"#).starts_with("! /list/1"));
     assert!(read(&schema, r#"{"map":{"A":null}}"#).starts_with("! /map/A"));
 }

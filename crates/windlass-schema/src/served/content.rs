@@ -1,11 +1,11 @@
-//! Tools and what they return, as MCP writes them.
+//! Tools and their results in the form of MCP.
 
 use serde::Serialize;
 use std::sync::Arc;
 use windlass_tool::{ToolOutput, ToolSet};
 use windlass_types::{ContentBlock, DocumentSource, ImageSource, JsonError, JsonText, ToolResultContent, ToolSpec};
 
-/// The answer to `tools/list`.
+/// Answer to `tools/list`.
 #[derive(Serialize)]
 pub(super) struct Listed {
     tools: Vec<Tool>,
@@ -21,7 +21,7 @@ struct Tool {
     annotations: Option<Hints>,
 }
 
-/// The hints on a tool's effects.
+/// Hints on the effects of a tool.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Hints {
@@ -43,7 +43,7 @@ impl Listed {
     }
 }
 
-/// The answer to `tools/call`.
+/// Answer to `tools/call`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CallResult {
@@ -79,16 +79,16 @@ impl CallResult {
             ToolResultContent::Text(text) => vec![Block::Text { text }],
             ToolResultContent::Blocks(blocks) => blocks.into_iter().map(block).collect(),
         };
-        // MCP knows structured content as an object only.
+        // MCP allows only an object as structured content.
         let structured_content = output.structured.filter(JsonText::is_object);
         Self { content, is_error: output.is_error, structured_content }
     }
 }
 
-/// What a tool returned as the result of `tools/call` in MCP.
+/// Returns the output of a tool as the result of `tools/call` in MCP.
 ///
 /// # Errors
-/// It cannot be written as JSON.
+/// The output cannot be written as JSON.
 pub fn call_result(output: ToolOutput) -> Result<JsonText, JsonError> {
     JsonText::of(&CallResult::new(output))
 }
@@ -103,7 +103,7 @@ fn block(block: ContentBlock) -> Block {
             Block::ResourceLink { uri: url, name: "image".to_owned() }
         }
         ContentBlock::Document { source, title } => document(source, title.unwrap_or_else(|| "document".to_owned())),
-        // What MCP has no block for is sent as what it is.
+        // A block without an equivalent in MCP is sent as its JSON.
         other => Block::Text { text: serde_json::to_string(&other).unwrap_or_default() },
     }
 }

@@ -1,4 +1,4 @@
-//! What a tool is given that runs away from the session that calls it.
+//! Context of a tool that runs away from the session that calls it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use windlass_types::{CallDigest, SessionId, ToolUseId};
 
 const ELSEWHERE: Nowhere = Nowhere::new("files and programs of the session are at the other end: use the host's own");
 
-/// What the calls of one server share.
+/// Parts that the calls of one server share.
 pub(super) struct Calls {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) ids: Arc<dyn Ids>,
     pub(super) state: Arc<SessionState>,
 }
 
-/// Asks a call to stop when it is dropped.
+/// Asks a call to stop when dropped.
 pub(super) struct Stop(Cancel);
 
 impl Drop for Stop {
@@ -24,11 +24,11 @@ impl Drop for Stop {
 }
 
 impl Calls {
-    /// The context of one call, which lasts as long as what comes with it.
+    /// Returns the context of one call, and the guard that ends it.
     pub(super) fn cx(&self, tool: &str, tool_use_id: String) -> (ToolCx, Stop) {
         let cancel = Cancel::new();
         let cx = ToolCx::new(ToolCxParts {
-            // The message does not say which session asks.
+            // The message does not name the session that asks.
             session_id: SessionId::from(""),
             tool_use_id: ToolUseId::from(tool_use_id),
             cancel: cancel.clone(),

@@ -1,4 +1,4 @@
-//! The errors of inputs, and the bounds of a check.
+//! Errors of inputs, and the bounds of a check.
 
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -122,7 +122,7 @@ fn a_check_ends() {
     ] {
         assert!(quick(&endless, &json!({ "a": 1 })).unwrap_err().contains("too many steps"), "{endless}");
     }
-    // As deep as inputs can be.
+    // The maximum depth of inputs.
     let mut deep = json!(1);
     for _ in 0..120 {
         deep = json!({ "a": [deep] });

@@ -1,4 +1,4 @@
-//! The checker beside the full implementation, and what it says of inputs.
+//! Comparison of the checker with the full implementation, and its answers on inputs.
 
 #![allow(
     clippy::disallowed_methods,

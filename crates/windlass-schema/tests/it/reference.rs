@@ -1,4 +1,4 @@
-//! Random schemas and values, judged here and by the full implementation: the answers are the same.
+//! Random schemas and values, judged by this crate and by the full implementation: the answers are the same.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -13,7 +13,7 @@ const DRAFTS: [&str; 5] = [
     "https://json-schema.org/draft/2020-12/schema",
 ];
 
-/// Few names and few values, so that schemas and values meet.
+/// Few names and few values, so that schemas and values often match.
 fn name() -> impl Strategy<Value = String> {
     prop::sample::select(vec!["a", "b", "ab", "c/d", "e~"]).prop_map(str::to_owned)
 }
@@ -57,7 +57,7 @@ fn pattern() -> BoxedStrategy<Value> {
         .boxed()
 }
 
-/// A keyword and what it holds; `inner` makes schemas.
+/// Returns a keyword and its value; `inner` makes schemas.
 fn keyword(inner: &BoxedStrategy<Value>) -> BoxedStrategy<(String, Value)> {
     let size = || (0u64..4).prop_map(Value::from);
     let number = || prop_oneof![(-2i64..5).prop_map(Value::from), Just(json!(0.5)), Just(json!(2.0))];
@@ -108,7 +108,7 @@ fn schema() -> BoxedStrategy<Value> {
     .boxed()
 }
 
-/// A schema with definitions, of the draft with a number in [`DRAFTS`], that is about an object with one property.
+/// Returns a schema with definitions, of the draft with an index in [`DRAFTS`], for an object with one property.
 fn document() -> impl Strategy<Value = (usize, Value)> {
     (0..DRAFTS.len(), schema(), leaf_definition(), leaf_definition()).prop_map(|(draft, schema, one, two)| {
         let mut one = one;
@@ -151,7 +151,7 @@ proptest! {
         prop_assert_eq!(ours.check_schema().is_ok(), theirs.is_ok(), "{:?} and {:?} of {}", ours.check_schema(), theirs.err(), document);
         let Ok(theirs) = jsonschema::options().should_validate_formats(false).build(&document) else { return Ok(()) };
         for value in values {
-            // Only there a number with a fraction of zero is no integer.
+            // Only in that draft a number with a fraction of zero is not an integer.
             let value = if draft == 0 { without_fractions(value) } else { value };
             let input = json!({ "v": value });
             let checked = ours.check(&text(&input));
