@@ -15,8 +15,8 @@ struct Refund {
     amount: u32,
 }
 
-/// The sessions whose questions people see. The questions themselves stay in the sessions, so that the list cannot be
-/// older than they are.
+/// The sessions whose questions people see. The sessions themselves hold the questions, so the list is never older than
+/// they are.
 #[derive(Clone, Default)]
 struct Queue(Arc<Mutex<BTreeMap<String, SessionHandle>>>);
 
@@ -25,7 +25,7 @@ impl Queue {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(customer.to_owned(), handle);
     }
 
-    /// What waits for a decision, each with the customer and where it is answered.
+    /// The open questions, each with its customer and the session that takes the answer.
     fn open(&self) -> Vec<(String, SessionHandle, PermissionRequest)> {
         let sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let questions = sessions.iter().flat_map(|(customer, handle)| {
@@ -35,7 +35,7 @@ impl Queue {
     }
 }
 
-/// Opens a session for a customer, and gives it its task. It continues without a reader.
+/// Opens a session for a customer and gives it its task. The session continues without a reader.
 async fn begin(queue: &Queue, customer: &str, cents: u32) -> anyhow::Result<SessionHandle> {
     let refund = tool_fn("refund", "Pays money back.", |refund: Refund, _: ToolCx| async move {
         Ok(format!("{} cents were paid back", refund.amount))
@@ -45,7 +45,7 @@ async fn begin(queue: &Queue, customer: &str, cents: u32) -> anyhow::Result<Sess
             .turn(|turn| turn.tool_use("refund", json!({"amount": cents})))
             .turn(|turn| turn.text("The customer was answered.")),
     );
-    // Small amounts need no one; the rest waits in the queue.
+    // Small amounts need nobody's approval; the rest waits in the queue.
     let permissions = Permissions::ask_via_events().allow(if cents < 1_000 { vec!["refund"] } else { vec![] });
     let agent = agent().provider(model).tool(refund.with_access(Access::Network)).permissions(permissions);
     let session = agent.session().open().await?;
@@ -55,7 +55,7 @@ async fn begin(queue: &Queue, customer: &str, cents: u32) -> anyhow::Result<Sess
     Ok(session.handle)
 }
 
-/// Waits until a question of the session is open, or its run is over: its result.
+/// Waits until a question of the session is open, or returns the result when its run is over.
 async fn question_or_end(handle: &SessionHandle) -> anyhow::Result<Option<RunResult>> {
     let mut feed = handle.subscribe_from(0)?;
     while let Some(watched) = feed.try_next().await? {
@@ -104,7 +104,7 @@ async fn main() -> anyhow::Result<()> {
             _ => PermissionAnswer::deny("Too much: offer a voucher."),
         };
         handle.answer(&question.id, answer.clone())?;
-        // The second of two people who press a button at once learns that it is decided.
+        // Two people can press a button at once. The second one learns that the request is decided.
         anyhow::ensure!(handle.answer(&question.id, answer).is_err());
     }
 

@@ -1,7 +1,8 @@
-//! Makes tests of the Rust listings in README.md and docs: each becomes the body of a program, unless it has a `main`.
+//! Turns the Rust listings in README.md and docs into tests. Each listing becomes the body of a program, unless it has
+//! a `main`.
 //!
-//! A page shows what a reader would write, and no line that only a test needs. Such lines stand in a comment right above the
-//! listing, which no reader sees:
+//! A page shows only the lines that a reader would write. Lines that only a test needs stand in a comment right above
+//! the listing, which no reader sees:
 //!
 //! ```text
 //! <!-- setup
@@ -9,7 +10,8 @@
 //! -->
 //! ```
 //!
-//! A listing below `<!-- excerpt: REASON -->` is no program of its own. Lines keep their numbers, so that a test that fails names the line of the page.
+//! A listing below `<!-- excerpt: REASON -->` is no program of its own. Lines keep their numbers, so a test that fails
+//! names the line of the page.
 
 #![expect(clippy::disallowed_methods, reason = "cargo gives a build script its folders in the environment")]
 
@@ -40,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let name = page.strip_prefix(&root)?.to_string_lossy().replace(['/', '\\', '-', '.'], "_").to_lowercase();
         let made = out.join(format!("{name}.md"));
         fs::write(&made, as_tests(&text).map_err(|problem| format!("{}:{problem}", page.display()))?)?;
-        // A file of its own, so that lines are counted from its beginning.
+        // Each page gets a file of its own, so that lines are counted from its beginning.
         let module = out.join(format!("{name}.rs"));
         fs::write(&module, format!("#![doc = include_str!({made:?})]\n"))?;
         modules.push_str(&format!("#[path = {module:?}]\npub mod {name};\n"));
@@ -60,7 +62,7 @@ fn add_pages(folder: &Path, pages: &mut Vec<PathBuf>) -> Result<(), Box<dyn Erro
     Ok(())
 }
 
-/// The page with programs in the place of its Rust listings. A problem begins with the number of its line.
+/// Returns the page with programs in the place of its Rust listings. An error begins with the number of its line.
 fn as_tests(page: &str) -> Result<String, String> {
     let mut lines: VecDeque<(usize, &str)> = (1..).zip(page.lines()).collect();
     let mut out = Vec::new();
@@ -98,7 +100,7 @@ fn as_tests(page: &str) -> Result<String, String> {
     Ok(out.join("\n"))
 }
 
-/// The lines before one that ends them, which is taken as well.
+/// Takes the lines before the one that ends them, and that one too.
 fn lines_until<'a>(lines: &mut VecDeque<(usize, &'a str)>, end: &str) -> Option<Vec<&'a str>> {
     let mut taken = Vec::new();
     while let Some((_, line)) = lines.pop_front() {
@@ -110,7 +112,7 @@ fn lines_until<'a>(lines: &mut VecDeque<(usize, &'a str)>, end: &str) -> Option<
     None
 }
 
-/// Makes a program of lines, in as many lines.
+/// Wraps lines in a program without changing their number.
 fn enclose(code: &mut Vec<String>) {
     if let Some(first) = code.first_mut() {
         first.insert_str(indent(first).len(), HEAD);

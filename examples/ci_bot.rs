@@ -1,5 +1,5 @@
-//! A bot for CI: it reviews a change, costs at most half a dollar, and says by its exit code how it went.
-//! With `ANTHROPIC_API_KEY` set, replace the scripted model by `Anthropic::from_env()?`.
+//! A bot for CI that reviews a change, costs at most half a dollar, and reports the outcome by its exit code. With
+//! `ANTHROPIC_API_KEY` set, replace the scripted model by `Anthropic::from_env()?`.
 
 use serde_json::json;
 use std::process::ExitCode;
@@ -27,11 +27,11 @@ struct Finding {
 const NOT_APPROVED: u8 = 20;
 const COULD_NOT_START: u8 = 2;
 
-/// All that holds for every review: what it may do, and what it may cost.
+/// The agent of every review, with its permissions and its budget.
 fn reviewer(folder: &std::path::Path) -> Agent {
     agent()
         .tools(coding_tools(folder))
-        // No one is there to be asked: what no rule allows is denied, and the model reads why.
+        // Nobody is there to be asked. A call that no rule allows is denied, and the model reads why.
         .permissions(Permissions::new().allow(["Bash(git diff *)", "Bash(git log *)"]).deny(["Read(.env)"]))
         .strict(true)
         .max_turns(20)
@@ -47,7 +47,7 @@ async fn review(agent: Agent) -> u8 {
             println!("{} after {} turns, {}", result.outcome, result.turns, result.cost);
             if value.approved { 0 } else { NOT_APPROVED }
         }
-        // The run has a result that is no success: no turns or money left, a refusal, an interrupt.
+        // The run has a result other than success: no turns or money left, a refusal, an interrupt.
         Err(Error::Unsuccessful(ended)) => {
             eprintln!("{ended}, {}", ended.result().cost);
             ended.result().outcome.exit_code()
@@ -59,7 +59,7 @@ async fn review(agent: Agent) -> u8 {
     }
 }
 
-/// A model whose price is known: a dollar for a million tokens that it reads, five for a million that it writes.
+/// A model whose price is known: one dollar for a million input tokens, five for a million output tokens.
 fn priced(script: Script) -> ScriptedModel {
     let mut info = ModelInfo::new(200_000, 4_096);
     info.price = Some(Price::new(1_000, 5_000));
@@ -78,15 +78,15 @@ async fn main() -> anyhow::Result<ExitCode> {
     let typo = priced(answer(json!({"approved": false, "findings": [finding]})));
     let rejected = review(reviewer(folder.path()).provider(typo)).await;
 
-    // The first message costs nearly all of the budget: the second call could exceed it, and is never made.
+    // The first message costs nearly all of the budget. The second call could exceed it and is never made.
     let dear = priced(Script::new().turn(|turn| read(turn).usage(Usage::new(490_000, 100))));
     let too_dear = review(reviewer(folder.path()).provider(dear)).await;
 
-    // A budget cannot hold if the price is not known: the run does not start.
+    // A budget cannot hold if the price is unknown, so the run does not start.
     let unpriced = review(reviewer(folder.path()).provider(ScriptedModel::new(Script::new()))).await;
 
     println!("{approved} {rejected} {too_dear} {unpriced}");
     anyhow::ensure!([approved, rejected, too_dear, unpriced] == [0, NOT_APPROVED, 4, COULD_NOT_START]);
-    // A bot would end with the code of its one review.
+    // A real bot would end with the code of its one review.
     Ok(ExitCode::from(approved))
 }

@@ -1,5 +1,5 @@
-//! How many facts a model still knows after a compaction. With a key of a provider in the environment it is a figure of that
-//! model; without one a scripted model shows the way.
+//! Counts the facts that a model still knows after a compaction. With a provider's key in the environment, the figure
+//! is that of a real model; without one, a scripted model shows the procedure.
 //!
 //! `cargo run -p windlass-examples --example compaction_recall [MODEL]`
 
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use windlass::session::Prompt;
 use windlass::{EventKind, ModelProvider, Script, ScriptedModel, Session, coding_tools, session};
 
-/// How many facts the model reads: half of them in files, half from the user.
+/// Number of facts that the model reads: half of them in files, half from the user.
 const FACTS: usize = 12;
 
 /// A fact that cannot be guessed: the port of a service.
@@ -29,7 +29,7 @@ async fn ask(session: &mut Session, prompt: Prompt) -> anyhow::Result<String> {
     anyhow::bail!("the session has ended")
 }
 
-/// Tells the facts, compacts, and counts how many of them the model still knows.
+/// States the facts, compacts, and counts the facts that the model still knows.
 async fn recalled(provider: Arc<dyn ModelProvider>, model: &str, restored: u64) -> anyhow::Result<usize> {
     let folder = tempfile::tempdir()?;
     for service in (0..FACTS).step_by(2) {

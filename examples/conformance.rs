@@ -11,7 +11,7 @@ use windlass_testkit::{Violation, provider, store};
 
 #[tokio::test]
 async fn the_store_keeps_the_rules_of_its_port() -> Result<(), Violation> {
-    // An object is written as a whole: a crash leaves no part of a line.
+    // An object is written as a whole, so a crash leaves no part of a line.
     store::all(&custom_store::Bucket::default(), store::Crash::LeavesWholeEntries).await
 }
 

@@ -1,5 +1,5 @@
-//! A provider of your own: it answers with what it was asked. A real one sends the request to a service and maps the
-//! service's stream to the same events.
+//! A provider of your own, which answers with the prompt that it gets. A real one sends the request to a service and
+//! maps the service's stream to the same events.
 
 use std::sync::Arc;
 use windlass::provider::{BlockStart, MessageId, ModelEvent, ModelInfo, ModelRequest, StopReason, StreamDelta, Usage};

@@ -1,6 +1,6 @@
 //! A store of your own: sessions as objects in a bucket. The bucket is a map here; a real one is a service.
 //!
-//! The lines of a session are made and read by windlass, so that every store keeps the same format.
+//! windlass makes and reads the lines of a session, so every store keeps the same format.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,10 +15,10 @@ use windlass::{Script, ScriptedModel, async_trait, query, session::SessionSummar
 #[derive(Debug, Default, Clone)]
 struct Object {
     lines: Vec<u8>,
-    /// How many entries were appended.
+    /// Number of appended entries.
     seq: u64,
     changed: Timestamp,
-    /// Whose log it is, if it is that of an agent below the main one.
+    /// Header of the agent, if the log is that of an agent below the main one.
     agent: Option<Arc<AgentHeader>>,
 }
 
@@ -29,7 +29,7 @@ pub struct Bucket {
     last_lease: Arc<Mutex<u64>>,
 }
 
-/// What a lease holds: the encoder of its lines. Dropping it gives the session back.
+/// Encoder of the session's lines, held by the lease. Dropping it releases the session.
 struct Writer {
     bucket: Bucket,
     key: SessionKey,
@@ -90,7 +90,7 @@ impl SessionStore for Bucket {
             object.changed = object.changed.max(entry.timestamp);
         }
         if durability == Durability::Durable {
-            // A later reader of the lines can then see that none before this one is missing.
+            // The checksum lets a later reader of the lines see that no entry before this one is missing.
             encoder.checksum(&mut object.lines);
         }
         object.seq += entries.len() as u64;

@@ -84,7 +84,8 @@ async fn main() -> anyhow::Result<()> {
         .await?;
     println!("{}", result.text);
 
-    // What the model read of its calls: one does not fit the schema, and one is too much for the tool's own check.
+    // Results of the calls as the model reads them. One call does not fit the schema, and the tool's own check rejects
+    // another.
     for result in requests.requests()[1].messages[2].content.iter().filter_map(|block| block.as_tool_result()) {
         println!("- {}{}", if result.is_error { "error: " } else { "" }, result.content.text());
     }

@@ -1,5 +1,5 @@
-//! An agent works somewhere else: in a container, on another machine, or, so that this needs neither, in a shell of this
-//! machine that knows nothing of this program's environment.
+//! An agent that works on another system: a container or another machine. To run without either, the example falls back
+//! to a local shell that knows nothing of this program's environment.
 //!
 //! ```sh
 //! cargo run -p windlass-examples --example elsewhere -- docker CONTAINER /srv/app

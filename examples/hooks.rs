@@ -1,4 +1,5 @@
-//! A hook made from closures that keeps the agent away from secrets and adds context, and one that is an impl and counts.
+//! Two hooks: one made from closures, which keeps the agent away from secrets and adds context, and one impl, which
+//! counts.
 
 use serde_json::json;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use windlass::{
     hook_fn, query,
 };
 
-/// Counts the calls of tools.
+/// Hook that counts tool calls.
 #[derive(Clone, Default)]
 struct Counted(Arc<AtomicU32>);
 

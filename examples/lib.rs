@@ -1,5 +1,5 @@
-//! What the examples share: a folder to work in, and a client of services. Run one with
-//! `cargo run -p windlass-examples --example quickstart`.
+//! Helpers that the examples share: a folder to work in, and a client of services. Run an example with `cargo run -p
+//! windlass-examples --example quickstart`.
 
 #[cfg(doctest)]
 mod listings {
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
-/// A temporary folder with one small program in it.
+/// Makes a temporary folder with one small program in it.
 ///
 /// # Errors
 /// The folder cannot be made.
@@ -22,7 +22,7 @@ pub fn workspace() -> io::Result<TempDir> {
     Ok(folder)
 }
 
-/// Sends a request. The answer is read to its end, or up to the line that contains `until`: then the client hangs up.
+/// Sends a request and reads the answer to its end, or up to the line that contains `until`. Then the client hangs up.
 ///
 /// # Errors
 /// There is no connection, or the answer ends before that line.

@@ -1,6 +1,5 @@
-//! The tools of an MCP server, which is a program of its own: this one, started once more
-//! with `serve`. Yours is any server that speaks over its standard streams, or an HTTP
-//! endpoint (`McpServerConfig::http`).
+//! The tools of an MCP server, which is a program of its own. Here it is this program, started once more with `serve`.
+//! Yours is any server that speaks over its standard streams, or an HTTP endpoint (`McpServerConfig::http`).
 #![allow(clippy::disallowed_methods, reason = "a program takes its environment and time from the system")]
 
 use serde_json::{Value, json};
@@ -18,7 +17,7 @@ async fn main() -> anyhow::Result<()> {
         return serve();
     }
     let this = std::env::current_exe()?.display().to_string();
-    // A server inherits no variables by itself; this gives it PATH and the like, and no keys.
+    // A server inherits no variables by itself. This option gives it PATH and the like, and no keys.
     let servers = McpServers::new(McpOptions::new().with_env(host_environment(std::env::vars_os())));
     servers.add("home", McpServerConfig::stdio(this).arg("serve"))?;
 
@@ -32,7 +31,7 @@ async fn main() -> anyhow::Result<()> {
         .provider(model)
         .tools(coding_tools(folder.path()))
         .mcp_servers(servers.clone())
-        // What a server's tools touch is unknown, so without a rule each call is asked about.
+        // The effects of a server's tools are unknown, so each call without a rule needs an answer.
         .permissions(Permissions::new().allow(["mcp__home__weather"]))
         .stream();
     let mut seen = String::new();
@@ -46,14 +45,14 @@ async fn main() -> anyhow::Result<()> {
             _ => {}
         }
     }
-    // Says good-bye to the servers; dropping the last handle ends them, too.
+    // `close` waits until the servers are gone; dropping the last handle also ends them, without waiting.
     servers.close().await;
-    // What others wrote stands between two lines with a mark of its own.
+    // Text from others stands between two lines with a mark of its own.
     anyhow::ensure!(seen.contains("\nSunny in Porto.\n"), "the server was not asked");
     Ok(())
 }
 
-/// A server with one tool: JSON-RPC, a message a line.
+/// Runs a server with one tool: JSON-RPC, one message per line.
 fn serve() -> anyhow::Result<()> {
     for line in std::io::stdin().lock().lines() {
         let request: Value = serde_json::from_str(&line?)?;

@@ -1,5 +1,5 @@
-//! Tools and an agent of a program as an MCP server. Started with `serve`, this program is the server; without, it is a client
-//! that starts itself so. Any client of MCP can take its place.
+//! Tools and an agent of a program as an MCP server. With `serve`, this program is the server. Without it, the program
+//! is a client that starts itself with `serve`. Any MCP client can take its place.
 #![allow(clippy::disallowed_methods, reason = "a program takes its environment and time from the system")]
 
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ async fn main() -> anyhow::Result<()> {
     let read = JsonText::of(&serde_json::json!({ "file_path": notes }))?;
     let text = servers.call("notes", "Read", &read, None).await?.content.text();
     println!("Read: {text}");
-    // No rule allows it, and this client cannot ask a user.
+    // No rule allows this call, and the client cannot ask a user.
     let write = JsonText::of(&serde_json::json!({ "file_path": notes, "content": "Buy cake.\n" }))?;
     let denied = servers.call("notes", "Write", &write, None).await?;
     println!("Write: {}", denied.content.text());

@@ -1,5 +1,5 @@
-//! A server for many users: each has a directory, a home, rules and a budget of their own; the agent that they share is
-//! one value.
+//! A server for many users. Each user has a directory, a home, rules and a budget of their own; the agent that they
+//! share is one value.
 
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use windlass::{Agent, Home, PermissionMode, Permissions, RunResult, ScriptedMode
 struct User {
     name: &'static str,
     folder: PathBuf,
-    /// What this user has paid for, in dollars.
+    /// Budget of this user, in dollars.
     budget: f64,
     may_write: bool,
 }
@@ -22,7 +22,7 @@ impl User {
         Ok(Self { name, folder, budget, may_write })
     }
 
-    /// The shared agent with what is this user's own. What is set on the copy holds for it alone.
+    /// Returns the shared agent with this user's own settings. Settings of the copy apply to the copy alone.
     fn agent(&self, shared: &Agent) -> Agent {
         let mode = if self.may_write { PermissionMode::AcceptEdits } else { PermissionMode::Default };
         shared
@@ -41,7 +41,7 @@ impl User {
     }
 }
 
-/// A model that does as it is told: `read PATH`, `write PATH`, or something to talk about.
+/// A model that obeys the prompt: `read PATH`, `write PATH`, or plain talk.
 fn model() -> ScriptedModel {
     let mut info = ModelInfo::new(200_000, 1_000);
     info.price = Some(Price::new(1_000, 5_000));
@@ -51,7 +51,7 @@ fn model() -> ScriptedModel {
         if let Some(result) = results.and_then(|mut results| results.next()) {
             return ScriptedTurn::new().text(result.content.text());
         }
-        // Behind the prompt stands what the harness adds, such as the working directory.
+        // The harness adds text after the prompt, such as the working directory.
         let prompt = last.and_then(|message| message.content.first()).and_then(|block| block.as_text());
         match prompt.unwrap_or_default().split_once(' ') {
             Some(("read", path)) => ScriptedTurn::new().tool_use("Read", json!({"file_path": path})),
@@ -72,7 +72,7 @@ async fn main() -> anyhow::Result<()> {
     let ben = User::new("ben", root.path(), 1.0, false)?;
     let cleo = User::new("cleo", root.path(), 0.001, true)?;
 
-    // Each reads what is theirs, at the same time, and nothing of the others.
+    // Users read their own files at the same time, and nobody else's.
     let foreign = format!("read {}", ada.folder.join("work/notes.txt").display());
     let (own, other) = tokio::try_join!(ada.ask(&shared, "read notes.txt"), ben.ask(&shared, &foreign))?;
     println!("ada reads {:?}, ben is told {:?}", own.text, other.text);
@@ -85,7 +85,7 @@ async fn main() -> anyhow::Result<()> {
     anyhow::ensure!(ada_wrote.permission_denials.is_empty() && ada.folder.join("work/new.txt").exists());
     anyhow::ensure!(ben_wrote.permission_denials.len() == 1 && !ben.folder.join("work/new.txt").exists());
 
-    // Conversations continue, each its own, and a small budget ends in a result that says so.
+    // Each conversation continues on its own. A small budget ends in a result that says so.
     let more = ada.ask(&shared, "hello").await?;
     anyhow::ensure!(more.session_id == own.session_id && more.session_id != other.session_id);
     let poor = cleo.ask(&shared, "hello").await?;

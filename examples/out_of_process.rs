@@ -1,9 +1,8 @@
-//! The agent in a process of its own, driven over the host protocol: a tool, a
-//! permission callback and a hook of this program work there as they do in
-//! process.
+//! The agent in a process of its own, driven over the host protocol. A tool, a permission callback and a hook of this
+//! program work there as they do in process.
 //!
-//! The command is built when it is needed, or taken from `WINDLASS_BIN`. Its
-//! model answers from a script, so this needs no key.
+//! The example builds the command when needed, or takes it from `WINDLASS_BIN`. The command's model answers from a
+//! script, so no key is needed.
 #![allow(clippy::disallowed_methods, reason = "a program takes its environment and time from the system")]
 
 use anyhow::Context;
@@ -79,7 +78,7 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The script of the model.
+/// Writes the script of the model and returns its path.
 fn script(folder: &std::path::Path) -> anyhow::Result<PathBuf> {
     let call = |name: &str, input: serde_json::Value| json!({ "type": "tool_use", "name": name, "input": input });
     let script = json!({ "version": 1, "turns": [
@@ -93,7 +92,7 @@ fn script(folder: &std::path::Path) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// The `windlass` command, built beside this example.
+/// Returns the path of the `windlass` command, built beside this example.
 fn command() -> anyhow::Result<PathBuf> {
     if let Some(path) = std::env::var_os("WINDLASS_BIN") {
         return Ok(path.into());

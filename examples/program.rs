@@ -1,4 +1,5 @@
-//! What a program of fifty calls saves: the same task by single calls and by one program, and what the model reads for each.
+//! Savings of a program of fifty calls: the same task by single calls and by one program, with the tokens that the
+//! model reads for each.
 //!
 //! `cargo run -p windlass-examples --example program`
 
@@ -7,9 +8,9 @@ use std::path::Path;
 use windlass::program::Program;
 use windlass::{Outcome, Script, ScriptedModel, coding_tools, query};
 
-/// How many files the model looks through.
+/// Number of files that the model looks through.
 const FILES: usize = 50;
-/// How many calls the model makes in one message, where it makes them itself.
+/// Number of calls in one message, if the model makes them itself.
 const AT_ONCE: usize = 10;
 
 fn main() -> anyhow::Result<()> {
@@ -37,7 +38,7 @@ async fn compare() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The model reads the files itself.
+/// Script of a model that reads the files itself.
 fn by_calls(folder: &Path) -> Script {
     let mut script = Script::new();
     for first in (0..FILES).step_by(AT_ONCE) {
@@ -51,7 +52,7 @@ fn by_calls(folder: &Path) -> Script {
     script.turn(|turn| turn.text("Five files are not finished: f3, f13, f23, f33 and f43."))
 }
 
-/// The model has a program read them.
+/// Script of a model that has a program read the files.
 fn by_program(folder: &Path) -> Script {
     let program = format!(
         "local found = {{}}\n\
@@ -67,7 +68,8 @@ fn by_program(folder: &Path) -> Script {
     script.turn(|turn| turn.text("Five files are not finished: f3, f13, f23, f33 and f43."))
 }
 
-/// How many tokens the last request has, and all of them together: one for four bytes of messages, tools and system prompt.
+/// Counts the tokens of the last request and of all requests together. One token is four bytes of messages, tools and
+/// system prompt.
 async fn tokens(folder: &Path, script: Script) -> anyhow::Result<(usize, usize)> {
     let model = ScriptedModel::new(script);
     let run = query("Which of these files are not finished?")

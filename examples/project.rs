@@ -28,7 +28,7 @@ async fn main() -> anyhow::Result<()> {
     );
 
     let project = Project::at(folder.path()).home(Home::new(home.path())).environment(std::env::vars_os()).load()?;
-    // The folder is not trusted: what it forbids counts, what it allows does not.
+    // The folder is not trusted: its denials count, its allowances do not.
     for notice in project.take_notices() {
         println!("note: {notice}");
     }

@@ -1,5 +1,5 @@
-//! An agent on real files in a dozen lines. With `ANTHROPIC_API_KEY` set, replace the
-//! scripted model by `Anthropic::from_env()?`.
+//! An agent on real files in a dozen lines. With `ANTHROPIC_API_KEY` set, replace the scripted model by
+//! `Anthropic::from_env()?`.
 
 use serde_json::json;
 use windlass::{Delta, EventKind, PermissionMode, Script, ScriptedModel, coding_tools, query};

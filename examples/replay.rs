@@ -12,7 +12,7 @@ use windlass::{
 async fn main() -> anyhow::Result<()> {
     let folder = windlass_examples::workspace()?;
     let cassette = folder.path().join("run.cassette");
-    // What differs between machines is replaced by names in the cassette.
+    // The scrub replaces values that differ between machines by names in the cassette.
     let scrub = || Scrub::new().place("FOLDER", &folder.path().to_string_lossy());
 
     let live = ScriptedModel::new(
@@ -28,7 +28,7 @@ async fn main() -> anyhow::Result<()> {
     println!("{} {:?}", replayed.text, replayed.outcome);
     anyhow::ensure!(recorded.text == replayed.text && replayed.outcome.is_success());
 
-    // A run that goes another way than the recorded one fails, and names the difference.
+    // A run that differs from the recorded one fails and names the difference.
     let replayer = Replayer::load(BufReader::new(std::fs::File::open(&cassette)?), scrub())?;
     let other = query("Something else").provider(replayer).tools(coding_tools(folder.path())).max_retries(0).await?;
     println!("{:?}", other.outcome);

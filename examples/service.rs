@@ -1,5 +1,5 @@
-//! A service with axum: sessions that any number of browsers watch, that wait for answers, and that survive hang-ups
-//! and restarts. `main` drives it through a socket as browsers would.
+//! A service with axum. Any number of browsers watch its sessions, which wait for answers and survive hang-ups and
+//! restarts. `main` drives the service through a socket as browsers would.
 
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
@@ -26,14 +26,14 @@ fn failed(error: impl std::fmt::Display) -> Failure {
     (StatusCode::CONFLICT, error.to_string())
 }
 
-/// The session of this id: open, kept from before, or new.
+/// Returns the session of this id: open, stored, or new.
 async fn session(service: &Arc<Service>, id: &str) -> Result<SessionHandle, Failure> {
     let mut open = service.open.lock().await;
     if let Some(handle) = open.get(id) {
         return Ok(handle.clone());
     }
     let session = service.agent.session().session_id(id).open().await.map_err(failed)?;
-    // From here on no reader holds the session up, and no hang-up closes it.
+    // After this call, no reader holds the session up, and no hang-up closes it.
     session.events.detach();
     let (ended, service, key) = (session.handle.ended(), Arc::clone(service), id.to_owned());
     tokio::spawn(async move {
@@ -62,7 +62,7 @@ async fn events(
 ) -> Result<impl IntoResponse, Failure> {
     let session = session(&service, &id).await?;
     let seen = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.split_once('-'));
-    // What was seen before a restart is part of the conversation, not of these events.
+    // Events seen before a restart belong to the conversation, not to this stream.
     let next = match seen {
         Some((opening, seq)) if opening == session.opening() => seq.parse::<u64>().map_err(failed)? + 1,
         _ => 0,
@@ -79,7 +79,7 @@ async fn events(
 }
 
 async fn serve(folder: &FilePath) -> anyhow::Result<(SocketAddr, Arc<Service>)> {
-    // It calls `deploy` when it is asked to, and says otherwise how many messages it was sent.
+    // The model calls `deploy` on request, and otherwise reports the number of messages in its request.
     let model = ScriptedModel::from_fn(|request, _| match request.messages.last() {
         Some(last) if last.text().contains("deploy") => ScriptedTurn::new().tool_use("deploy", serde_json::json!({})),
         _ => ScriptedTurn::new().text(format!("{} messages", request.messages.len())),
@@ -111,7 +111,7 @@ async fn main() -> anyhow::Result<()> {
     let events = |n| format!("GET {}", path(n, "events"));
     let prompts = |n| format!("POST {}", path(n, "prompts"));
 
-    // A browser sees a question, and hangs up. Another one answers, and the first comes back to what it has missed.
+    // A browser sees a question and hangs up. Another one answers, and the first returns and gets the events it missed.
     http(at, &prompts(0), "", "deploy it", "200 OK").await?;
     let seen = http(at, &events(0), "", "", "\"permission_requested\"").await?;
     let last = seen.iter().rev().find_map(|line| line.strip_prefix("id: ")).unwrap_or("none").to_owned();

@@ -44,7 +44,7 @@ async fn main() -> anyhow::Result<()> {
         }
     }
 
-    // A copy up to the first message of the model, and another one of everything.
+    // One copy ends at the first message of the model; another one holds everything.
     let is_message = |item: &TranscriptItem| matches!(item, TranscriptItem::Message { .. });
     let first = transcript.entries.iter().find(|entry| is_message(&entry.item));
     let first = first.ok_or_else(|| anyhow::anyhow!("the model said nothing"))?;
@@ -63,7 +63,7 @@ async fn main() -> anyhow::Result<()> {
     let messages = home.export_session(&copy).await?;
     println!("{} bytes of messages", messages.len());
 
-    // The id is enough, whichever directory the session belongs to.
+    // The id is enough, regardless of the session's directory.
     let stored = home.find_session(&half).await?.ok_or_else(|| anyhow::anyhow!("the copy is gone"))?;
     println!("{} works in {}", stored.id, stored.directory.unwrap_or_default().display());
     for session in [&half, &copy] {

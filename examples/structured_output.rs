@@ -25,7 +25,7 @@ async fn main() -> anyhow::Result<()> {
     let model = ScriptedModel::new(
         Script::new()
             .turn(|turn| turn.tool_use("Read", json!({"file_path": "greet.py"})))
-            // The list is missing: the model reads what is wrong with it, and tries again.
+            // The list is missing. The model reads the error and tries again.
             .turn(|turn| turn.tool_use("StructuredOutput", json!({"summary": "One typo."})))
             .turn(|turn| turn.tool_use("StructuredOutput", json!({"summary": "One typo.", "typos": [typo]}))),
     );

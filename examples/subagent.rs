@@ -1,4 +1,4 @@
-//! An agent gives a task to another one, which searches by itself and reports.
+//! An agent that gives a task to another one, which searches by itself and reports.
 
 use serde_json::json;
 use windlass::{
@@ -16,7 +16,7 @@ async fn main() -> anyhow::Result<()> {
     .with_tools(["Grep", "Read"])
     .with_permission_mode(PermissionMode::Plan);
 
-    // One model plays both: the system prompt shows which of the two asks.
+    // One model plays both agents; the system prompt shows which of the two asks.
     let model = ScriptedModel::from_fn(|request, _| {
         let is_proofreader = request.system.iter().any(|section| section.text.starts_with("You proofread."));
         match (is_proofreader, request.messages.len()) {
@@ -41,7 +41,7 @@ async fn main() -> anyhow::Result<()> {
         .stream();
     let (mut searched, mut reported, mut answer) = (false, String::new(), String::new());
     while let Some(event) = run.try_next().await? {
-        // What the agent below does comes under its own path.
+        // Events of the agent below carry its own path.
         let who = if event.agent.is_main() { "main agent" } else { "proofreader" };
         match event.kind {
             EventKind::ToolStarted(started) => println!("{who}: {}", started.title),
