@@ -98,7 +98,7 @@ fn messages(bytes: usize) -> Vec<SharedMessage> {
     messages
 }
 
-/// Requests over a real socket: what is measured is both sides.
+/// Benchmarks requests over a real socket; the figure covers both sides.
 fn provider(c: &mut Criterion) {
     let runtime = runtime();
     let server = WireServer::start_on_thread().expect("a server");

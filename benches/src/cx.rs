@@ -1,4 +1,4 @@
-//! What tools are given to work in a folder of this machine.
+//! Tool contexts for work in a folder of this machine.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use windlass::{
     tool::{Cancel, Permit},
 };
 
-/// A context for calls in a folder.
+/// Makes a context for calls in a folder.
 pub fn in_folder(root: &Path, permit: Permit) -> ToolCx {
     ToolCx::new(ToolCxParts {
         session_id: "session".into(),

@@ -1,5 +1,5 @@
-//! The floor: requests that are ready, the least parsing of their answers, and
-//! the same synced appends, over the same HTTP stack with the same settings.
+//! The floor: requests that are ready, the least parsing of their answers, and the same synced appends. HTTP stack and
+//! settings are the same.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use anyhow::{Result, ensure};
 use reqwest::header::{HeaderMap, HeaderValue};
 use serde::Deserialize;
 
-/// Posts bodies and reads streams.
+/// Client that posts bodies and reads streams.
 #[derive(Debug, Clone)]
 pub struct Client {
     http: reqwest::Client,
@@ -19,7 +19,7 @@ pub struct Client {
     headers: HeaderMap,
 }
 
-/// The members that decide what a streamed event is.
+/// Members that decide the kind of a streamed event.
 #[derive(Deserialize)]
 struct Frame<'a> {
     #[serde(borrow, rename = "type")]
@@ -35,12 +35,12 @@ struct Delta<'a> {
 }
 
 impl Client {
-    /// A client for a server that speaks the Messages format.
+    /// Makes a client for a server that speaks the Messages format.
     ///
     /// # Errors
     /// The HTTP client cannot be set up.
     pub fn new(base_url: &str) -> Result<Self> {
-        // An HTTP client that is built beside windlass wants a provider, although this one never speaks TLS. An error
+        // An HTTP client that is built beside windlass needs a provider, although this one never speaks TLS. An error
         // means that there is one.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder()
@@ -63,8 +63,7 @@ impl Client {
         Ok(Self { http, url: format!("{base_url}/v1/messages"), headers })
     }
 
-    /// Posts a body and reads the answer to its end, giving each event's data
-    /// and each text delta to `see`.
+    /// Posts a body and reads the answer to its end, giving each event's data and each text delta to `see`.
     ///
     /// # Errors
     /// The connection or the answer is broken.
@@ -99,8 +98,8 @@ impl Client {
     }
 }
 
-/// Appends to one file from a thread of its own; what waits is written together
-/// and synced once, as the session log does it.
+/// Appender to one file, with a thread of its own. Waiting bytes are written together and synced once, as the session
+/// log does it.
 #[derive(Debug)]
 pub struct Appender {
     sender: Option<Sender<Vec<u8>>>,
@@ -111,7 +110,7 @@ impl Appender {
     /// Makes the file.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The file cannot be made.
     pub fn create(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
         let (sender, receiver) = channel();
@@ -122,7 +121,7 @@ impl Appender {
     /// Hands over bytes to be appended and synced.
     pub fn append(&self, bytes: Vec<u8>) {
         if let Some(sender) = &self.sender {
-            // It fails only after a write failed, which `finish` tells.
+            // `send` fails only after a failed write, which `finish` reports.
             let _ = sender.send(bytes);
         }
     }
@@ -130,7 +129,7 @@ impl Appender {
     /// Waits until everything is durable.
     ///
     /// # Errors
-    /// Something could not be written.
+    /// Some bytes could not be written.
     pub fn finish(mut self) -> io::Result<()> {
         self.sender = None;
         match self.thread.take().map(JoinHandle::join) {

@@ -1,5 +1,5 @@
-//! What the benches share: the floor, which is the least program that does the
-//! same work, what tools work in, and medians.
+//! Parts that the benches share: the floor, which is the least program that does the same work, tool contexts, and
+//! medians.
 
 pub mod cx;
 pub mod floor;

@@ -2,10 +2,10 @@
 
 use windlass::{Access, Tool, ToolCx, ToolError, schemars};
 
-/// Nothing to do: what is left is the harness.
+/// Tool with nothing to do, so that only the cost of the harness is left.
 pub struct Nothing;
 
-/// It takes nothing.
+/// Empty input.
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 pub struct NoInput {}
 

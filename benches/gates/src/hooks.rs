@@ -1,4 +1,4 @@
-//! What hooks add to a call.
+//! Cost of hooks per call.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use windlass_types::{HookCall, JsonText, PermissionMode};
 
 const CALLS: usize = 2_001;
 const PROGRAMS: usize = 201;
-/// Reads the event, as every program has to that does not want its writer to fail.
+/// Reads the event, as every program must whose writer should not fail.
 const LINE: &str = "read -r event; exit 0";
 
 pub(crate) async fn report() -> anyhow::Result<()> {
@@ -39,7 +39,7 @@ pub(crate) async fn report() -> anyhow::Result<()> {
     programs(&work, &cx, &call).await
 }
 
-/// A hook that is a program, beside the start of that program.
+/// Measures a hook that is a program, beside the start of that program.
 async fn programs(work: &Path, cx: &HookContext, call: &HookCall) -> anyhow::Result<()> {
     let process: Arc<dyn Process> = Arc::new(LocalProcess::new(format!("gates{}", std::process::id())));
     let mut ports = HookPorts::new(Arc::clone(&process), work);
@@ -71,7 +71,7 @@ async fn asked(hooks: &Hooks, cx: &HookContext, call: &HookCall) -> Duration {
 
 type Variables = [(std::ffi::OsString, std::ffi::OsString)];
 
-/// The least that a program needs: input, output, the end.
+/// Starts a program with the least it needs: input, output, the end.
 async fn spawned(bash: &Path, work: &Path, env: &Variables) -> anyhow::Result<Duration> {
     let (bash, work, env) = (bash.to_owned(), work.to_owned(), env.to_vec());
     let done = tokio::task::spawn_blocking(move || -> std::io::Result<Duration> {

@@ -1,8 +1,10 @@
-//! What a call waits for before it runs: `cargo build --profile dist -p windlass-benches-gates && target/dist/gates`.
+//! Gates that a call passes before it runs: `cargo build --profile dist -p windlass-benches-gates &&
+//! target/dist/gates`.
 //!
-//! `gates verdicts` measures these alone and prints each line of 10,000 characters; `gates verdicts copies` measures one.
+//! `gates verdicts` measures the verdicts alone and prints each line of 10,000 characters; `gates verdicts copies`
+//! measures one kind.
 //!
-//! Figures are medians. What is compared takes turns, so that other load meets both.
+//! Figures are medians. Compared sides take turns, so that other load meets both.
 #![allow(clippy::disallowed_methods, reason = "it measures real time in its own environment")]
 
 mod hooks;
@@ -12,7 +14,7 @@ mod verdicts;
 use std::time::Duration;
 
 fn main() -> anyhow::Result<()> {
-    // Before all else, and with one thread: the helper of the sandbox becomes another program.
+    // The helper of the sandbox becomes another program, so this runs before all else and with one thread.
     if let Some(code) = windlass_sandbox::become_helper(std::env::args_os().skip(1)) {
         std::process::exit(code);
     }
@@ -32,7 +34,7 @@ fn main() -> anyhow::Result<()> {
     })
 }
 
-/// The median, and the least of all.
+/// Returns the median and the minimum.
 fn spread(mut times: Vec<Duration>) -> (Duration, Duration) {
     times.sort_unstable();
     let at = |index: usize| times.get(index).copied().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a sandbox adds to a command.
+//! Cost of a sandbox per command.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use windlass_tool::{Cancel, Process, ProcessCommand};
 use windlass_tools::LocalProcess;
 use windlass_types::secret::HOME_PLACES;
 
-/// Odd, so that there is one in the middle.
+/// Number of rounds; odd, so that there is one in the middle.
 const ROUNDS: usize = 201;
 
 pub(crate) async fn report() -> anyhow::Result<()> {
@@ -21,7 +21,7 @@ pub(crate) async fn report() -> anyhow::Result<()> {
     }
     let bare: Arc<dyn Process> = Arc::new(LocalProcess::new(format!("bare{}", std::process::id())));
     let mut runs = vec![("none".to_owned(), bare, Vec::new())];
-    // Kept: its folder goes with it.
+    // Opened sandboxes are kept, because dropping one removes its folder.
     let mut opened = Vec::new();
     for (number, mechanism) in
         [Mechanism::Bubblewrap, Mechanism::Namespaces, Mechanism::Landlock].into_iter().enumerate()

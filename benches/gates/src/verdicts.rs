@@ -1,4 +1,4 @@
-//! From the text of a command to the verdict on it.
+//! Time from the text of a command to the verdict on it.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -9,7 +9,7 @@ use windlass_types::{Access, Behavior, CallDigest, JsonText, RuleSource};
 
 const ROUNDS: usize = 501;
 
-/// What models write all day.
+/// Commands that models write all day.
 const TYPICAL: &[&str] = &[
     "ls -la",
     "git status && git diff --stat",
@@ -21,8 +21,7 @@ const TYPICAL: &[&str] = &[
     "mkdir -p out && cp a.txt out/ && echo done > out/log",
 ];
 
-/// Lines of 10,000 characters, of every kind that could be slow: what stands before, what is repeated, what stands behind. `#` is
-/// a number.
+/// Lines of 10,000 characters, of every kind that could be slow: name, beginning, repeated part, end. `#` is a number.
 const LONG: &[(&str, &str, &str, &str)] = &[
     ("many commands", "", "echo a; ", "echo a"),
     ("one word", "echo ", "a", ""),
@@ -79,7 +78,7 @@ const LONG: &[(&str, &str, &str, &str)] = &[
     ("changes to many directories", "", "cd a#; rm b; ", ""),
 ];
 
-/// Measures one kind of line alone, for a profiler. Whether there is such a kind.
+/// Measures one kind of line alone, for a profiler. Returns `true` if there is such a kind.
 pub(crate) fn report_one(kind: &str) -> bool {
     let Some((_, before, repeated, after)) = LONG.iter().find(|(name, ..)| *name == kind) else { return false };
     crate::row(kind, "5 ms", crate::spread(times(&policy(), &long(before, repeated, after), 11)));
@@ -127,7 +126,7 @@ fn times(policy: &Policy, text: &str, rounds: usize) -> Vec<Duration> {
     (0..rounds).map(|_| once()).collect()
 }
 
-/// All that is computed of a command; the system is asked for nothing.
+/// Computes the whole verdict on a command, without asking the system.
 fn verdict(policy: &Policy, text: &str) -> Behavior {
     let analysis = windlass_shell::analyse(text);
     let cwd = Path::new("/work");

@@ -1,11 +1,9 @@
-//! The floor of the command line: posts a request that is ready, shows the
-//! answer, appends to one log.
+//! The floor of the command line: posts a request that is ready, shows the answer, appends to one log.
 //!
-//! `floor URL BODY_FILE LOG_FILE [lines]`; with `lines` each event goes out as a
-//! JSON line, and else the text.
+//! `floor URL BODY_FILE LOG_FILE [lines]` prints each event as a JSON line if `lines` is given, otherwise the text.
 //!
-//! `floor URL BODY_FILE LOG_FILE reads FOLDER NEXT_BODY_FILE` makes a turn with
-//! tools: it then reads the files of the folder and posts the second request.
+//! `floor URL BODY_FILE LOG_FILE reads FOLDER NEXT_BODY_FILE` makes a turn with tools. After the first answer it reads
+//! the files of the folder and posts the second request.
 
 use std::io::{Write, stdout};
 

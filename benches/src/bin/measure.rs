@@ -1,6 +1,5 @@
-//! Runs a command and says what it used: microseconds of CPU and its greatest
-//! resident size in kilobytes, on standard error. Small itself, because a child
-//! counts the size of its parent as its own.
+//! Runs a command and writes its use to standard error: microseconds of CPU and maximum resident size in kilobytes.
+//! This program is small, because a child counts the size of its parent as its own.
 
 use std::process::{Command, Stdio};
 

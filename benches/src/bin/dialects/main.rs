@@ -1,5 +1,5 @@
-//! What each dialect costs beside the Messages API: CPU of the thread that runs the session, for a delta and for a turn
-//! with a tool. Each round measures all dialects, one after the other; the figures are medians, and so are the ratios.
+//! Cost of each dialect beside the Messages API: CPU of the session's thread, for a delta and for a turn with a tool.
+//! Each round measures all dialects, one after the other. The figures are medians, and so are the ratios.
 //!
 //! `dialects [ROUNDS] [ROW_PREFIX]`
 #![allow(clippy::disallowed_methods, reason = "it measures real time")]
@@ -40,7 +40,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// A line for each dialect. The first is what the others are compared with, round by round.
+/// Prints the line of one dialect. The others are compared with the first one, round by round.
 fn show(name: &str, samples: &[Vec<Duration>]) {
     let Some(first) = samples.first() else { return };
     for (dialect, own) in DIALECTS.iter().zip(samples) {

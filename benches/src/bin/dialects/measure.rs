@@ -13,13 +13,13 @@ use windlass_testkit::wire::{Reply, WireServer};
 
 use crate::wire::Dialect;
 
-/// What is measured is the difference of a long message and a short one, or of a long run and a short one.
+/// Lengths of the short and the long message; the figure is their difference. `TURNS` does the same for runs.
 const DELTAS: [usize; 2] = [1_000, 21_000];
 const TURNS: [usize; 2] = [5, 45];
-/// One run of turns is short.
+/// Repeats of a run of turns, because one run is short.
 const REPEATS: u32 = 5;
 
-/// How much of the way from the socket to the events is measured.
+/// Part of the way from the socket to the events that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The provider alone, with an answer that is in memory.
@@ -47,7 +47,7 @@ impl Bench {
         Ok(Self { dialect, side, runtime, server })
     }
 
-    /// CPU of one delta or one turn.
+    /// Measures the CPU of one delta or one turn.
     pub fn sample(&self) -> Result<Duration> {
         let [few, many] = if self.side == Side::Turn { TURNS } else { DELTAS };
         let repeats = if self.side == Side::Turn { REPEATS } else { 1 };
@@ -63,7 +63,7 @@ impl Bench {
         let provider = match self.side {
             Side::Decode => self.dialect.provider_over_memory(self.dialect.text(count))?,
             Side::Socket | Side::Whole => {
-                // In pieces of the size in which a socket gives them.
+                // The reply comes in pieces of the size in which a socket gives them.
                 let reply = self.dialect.reply(self.dialect.text(count)).chunks_of(1400);
                 self.answer(move |_| reply.clone());
                 self.dialect.provider(&self.server.url())?
@@ -109,7 +109,7 @@ async fn decode(provider: &dyn ModelProvider, model: &str) -> Result<()> {
     Ok(())
 }
 
-/// A run with so many calls.
+/// Makes a run with `calls` calls.
 async fn run(provider: Arc<dyn ModelProvider>, model: &str, calls: usize) -> Result<()> {
     let mut run = query("go")
         .provider(provider)

@@ -23,7 +23,7 @@ pub enum Dialect {
     Converse,
 }
 
-/// The first is the one that the others are compared with.
+/// All dialects. The others are compared with the first one.
 pub const DIALECTS: [Dialect; 6] = [
     Dialect::Messages,
     Dialect::Responses,
@@ -55,7 +55,7 @@ impl Dialect {
         }
     }
 
-    /// A provider for a server.
+    /// Returns a provider for a server.
     pub fn provider(self, url: &str) -> Result<Arc<dyn ModelProvider>> {
         Ok(match self {
             Self::Messages => Arc::new(Anthropic::builder().api_key("k").base_url(url).build()?),
@@ -69,7 +69,7 @@ impl Dialect {
         })
     }
 
-    /// A provider whose answer is in memory.
+    /// Returns a provider whose answer is in memory.
     pub fn provider_over_memory(self, answer: Vec<u8>) -> Result<Arc<dyn ModelProvider>> {
         let memory = Memory(answer.into());
         Ok(match self {
@@ -84,7 +84,7 @@ impl Dialect {
         })
     }
 
-    /// The reply of a server with this body.
+    /// Returns the reply of a server with this body.
     pub fn reply(self, body: Vec<u8>) -> Reply {
         match self {
             Self::Converse => Reply::status(200, body).header("content-type", "application/vnd.amazon.eventstream"),
@@ -92,7 +92,7 @@ impl Dialect {
         }
     }
 
-    /// A whole answer of so many deltas of text.
+    /// Returns a whole answer of `deltas` deltas of text.
     pub fn text(self, deltas: usize) -> Vec<u8> {
         match self {
             Self::Messages => Reply::message(Message::new().text_deltas((0..deltas).map(|_| WORDS))).body().to_vec(),
@@ -104,7 +104,7 @@ impl Dialect {
         }
     }
 
-    /// An answer with one call.
+    /// Returns an answer with one call.
     pub fn call(self, turn: usize) -> Vec<u8> {
         match self {
             Self::Messages => {
@@ -120,7 +120,7 @@ impl Dialect {
     }
 }
 
-/// Gives the same answer to every request, in pieces of the size in which a socket gives them.
+/// Transport that gives the same answer to every request, in pieces of the size in which a socket gives them.
 #[derive(Debug)]
 struct Memory(Bytes);
 
@@ -136,7 +136,7 @@ impl HttpTransport for Memory {
     }
 }
 
-/// Text cannot fail to be written into text.
+/// Writes into a text, which cannot fail.
 macro_rules! put {
     ($out:expr, $($arg:tt)*) => { let _ = write!($out, $($arg)*); };
 }
@@ -269,7 +269,7 @@ fn ollama_call() -> Vec<u8> {
     ollama(std::iter::once(call.to_owned()))
 }
 
-/// The members in their order and with the spaces that the API writes.
+/// Writes the members in the order and with the spaces of the API.
 fn gemini_chunk(out: &mut String, turn: usize, part: &str, finish: &str, tokens: usize) {
     put!(
         out,

@@ -1,4 +1,5 @@
-//! What 50 lazy servers cost the command line at start: time to its first request, and what that request says of them.
+//! Cost of 50 lazy servers at the start of the command line: time to its first request, and the part of that request
+//! about them.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -14,7 +15,7 @@ const SERVERS: usize = 50;
 const TOOLS: usize = 10;
 const ROUNDS: usize = 15;
 
-/// When a request came, and its body.
+/// Arrival time and body of each request.
 type Seen = Arc<Mutex<Vec<(Instant, Vec<u8>)>>>;
 
 pub fn measure() -> Result<()> {
@@ -41,7 +42,7 @@ pub fn measure() -> Result<()> {
         kept.lock().unwrap_or_else(PoisonError::into_inner).push((Instant::now(), body));
         Reply::message(Message::new().text("ok"))
     });
-    // What the servers offer is kept by the first run, which starts all of them.
+    // The first run starts all servers and keeps their lists of tools.
     first_request(&windlass, &wire.url(), folder.path(), SERVERS, &seen)?;
     let (mut without, mut with, mut sizes) = (Vec::new(), Vec::new(), (0, 0));
     for _ in 0..ROUNDS {

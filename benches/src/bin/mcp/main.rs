@@ -1,7 +1,9 @@
-//! Calls of MCP servers beside a raw client's, which writes the same request and reads the answer, and what many servers cost
-//! at start. Each round runs both, one after the other; the figures are medians, in milliseconds.
+//! Calls of MCP servers beside those of a raw client, which writes the same request and reads the answer. Other rows
+//! show the cost of many servers at start. Each round runs both, one after the other; the figures are medians, in
+//! milliseconds.
 //!
-//! `mcp [ROW_PREFIX…]` runs all rows or some: `stdio`, `http`, `parallel`, `lazy`. The last one needs the command line beside it.
+//! `mcp [ROW_PREFIX…]` runs all rows or some: `stdio`, `http`, `parallel`, `lazy`. The last one needs the command line
+//! beside it.
 #![allow(clippy::disallowed_methods, reason = "it measures real time")]
 
 mod lazy;
@@ -17,9 +19,9 @@ use windlass_benches::stats::{median, micros};
 
 const CALLS: usize = 400;
 const ROUNDS: usize = 7;
-/// How long each server takes to greet in the rows of many servers.
+/// Delay before each server greets in the rows of many servers.
 const SLOW: Duration = Duration::from_millis(300);
-/// Longer than anything takes that works.
+/// Timeout that no working call reaches.
 const LONG: Duration = Duration::from_secs(60);
 
 fn main() -> Result<()> {
@@ -61,7 +63,7 @@ fn row(name: &str, target: &str, floor: Duration, ours: Duration) {
     println!("| {name} | {target} | {floor:.3} | {ours:.3} | {:.3} |", ours - floor);
 }
 
-/// Calls one after the other, those of the two clients in turns.
+/// Calls one after the other, in turns for the two clients.
 async fn calls(name: &str, target: &str, config: McpServerConfig, mut raw: impl FnMut() -> Result<()>) -> Result<()> {
     let servers = McpServers::new(McpOptions::new());
     servers.add("s", config)?;
@@ -76,7 +78,7 @@ async fn calls(name: &str, target: &str, config: McpServerConfig, mut raw: impl 
         let result = servers.call("s", "echo", &input, None).await?;
         let took = began.elapsed();
         ensure!(!result.is_error && result.content.text() == "hello", "the call failed: {result:?}");
-        // The first ones pay for what is made once.
+        // The first calls also pay for one-time setup.
         if round >= CALLS / 10 {
             floor.push(raw_took);
             ours.push(took);
@@ -87,7 +89,7 @@ async fn calls(name: &str, target: &str, config: McpServerConfig, mut raw: impl 
     Ok(())
 }
 
-/// Until one slow server is connected, and until ten are.
+/// Measures the time until one slow server is connected, and until ten are.
 async fn parallel() -> Result<()> {
     let (mut one, mut ten) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
@@ -113,7 +115,7 @@ async fn connected(count: usize) -> Result<Duration> {
     Ok(took)
 }
 
-/// A tool as a server lists it.
+/// Returns a tool as a server lists it.
 fn tool(number: usize) -> serde_json::Value {
     let name = if number == 0 { "echo".to_owned() } else { format!("look_at_{number}") };
     json!({
@@ -123,7 +125,7 @@ fn tool(number: usize) -> serde_json::Value {
     })
 }
 
-/// What a server answers to a request; nothing to a notification.
+/// Returns a server's answer to a request, or nothing for a notification.
 fn answer(message: &serde_json::Value, tools: usize) -> Option<String> {
     let id = message.get("id")?;
     let result = match message.get("method").and_then(|method| method.as_str()) {
@@ -140,13 +142,13 @@ fn answer(message: &serde_json::Value, tools: usize) -> Option<String> {
     Some(json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string())
 }
 
-/// The request of the raw clients.
+/// Returns the request of the raw clients.
 fn request(number: u64) -> String {
     let params = json!({"name": "echo", "arguments": {"text": "hello"}});
     json!({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}).to_string()
 }
 
-/// Whether an answer is that to a request.
+/// Fails unless the answer is that to request `number`.
 fn fits(answer: &str, number: u64) -> Result<()> {
     let answer: serde_json::Value = serde_json::from_str(answer).context("the answer is no JSON")?;
     let text = answer.pointer("/result/content/0/text").and_then(|text| text.as_str());

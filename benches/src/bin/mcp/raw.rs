@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command};
 
 use anyhow::{Context, Result};
 
-/// Over the standard streams of a server.
+/// Raw client over the standard streams of a server.
 pub struct Stdio {
     child: Child,
     write: ChildStdin,
@@ -40,7 +40,7 @@ impl Drop for Stdio {
     }
 }
 
-/// Over one connection.
+/// Raw client over one connection.
 pub struct Http {
     write: TcpStream,
     read: BufReader<TcpStream>,

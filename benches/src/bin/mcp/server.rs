@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-/// Answers lines until there are no more. It takes a while to greet.
+/// Answers lines until there are no more. The greeting comes after `delay`.
 pub fn stdio(delay: Duration, tools: usize) -> Result<()> {
     std::thread::sleep(delay);
     let mut out = stdout().lock();
@@ -53,7 +53,7 @@ fn serve(stream: TcpStream) -> Result<()> {
     Ok(())
 }
 
-/// The first line and the body of a message; nothing at the end of the stream.
+/// Reads the first line and the body of a message, or nothing at the end of the stream.
 pub fn message(read: &mut impl BufRead) -> Result<Option<(String, Vec<u8>)>> {
     let (mut first, mut length) = (String::new(), 0);
     loop {

@@ -17,7 +17,7 @@ use crate::report::Report;
 const STARTS: usize = 60;
 const RUNS: usize = 9;
 
-/// The programs, their server and where they work.
+/// The programs, their server and their folder.
 struct Programs {
     peer: Peer,
     folder: tempfile::TempDir,
@@ -27,13 +27,13 @@ struct Programs {
     body: PathBuf,
 }
 
-/// Another program of this build.
+/// Returns the path of another program of this build.
 fn sibling(name: &str) -> Result<PathBuf> {
     Ok(std::env::current_exe()?.with_file_name(name))
 }
 
 impl Programs {
-    /// Nothing when the command line has not been built, or makes no request.
+    /// Returns nothing if the command line has not been built or makes no request.
     fn new(reply: Reply, report: &mut Report) -> Result<Option<Self>> {
         let windlass = sibling("windlass")?;
         if !windlass.exists() {
@@ -71,7 +71,7 @@ impl Programs {
         ours(&self.windlass, &self.peer.server.url(), self.folder.path(), more)
     }
 
-    /// The same command under the program that measures it.
+    /// Runs the same command under the program that measures it.
     fn measured(&self, command: &Command) -> Result<(Duration, u64)> {
         let mut measured = Command::new(&self.measure);
         measured.arg(command.get_program()).args(command.get_args());
@@ -92,7 +92,7 @@ impl Programs {
         Ok((Duration::from_micros(number()?), number()?))
     }
 
-    /// From the first request to the second.
+    /// Measures the time from the first request to the second.
     fn turn(&self, run: impl FnOnce() -> Result<()>) -> Result<Duration> {
         self.peer.take();
         run()?;
@@ -121,7 +121,7 @@ fn ours(program: &Path, url: &str, folder: &Path, more: &[&str]) -> Command {
     command
 }
 
-/// From starting the process to its first request.
+/// Measures the time from starting the process to its first request.
 pub fn start(report: &mut Report) -> Result<()> {
     let Some(programs) = Programs::new(ready(Message::new().text("ok")), report)? else { return Ok(()) };
     let (mut floors, mut own) = (Vec::new(), Vec::new());
@@ -134,7 +134,7 @@ pub fn start(report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// CPU of one streamed delta with its line, of the whole process.
+/// Measures the CPU of one streamed delta with its line, of the whole process.
 pub fn deltas(report: &mut Report) -> Result<()> {
     let (mut floors, mut own) = (Vec::new(), Vec::new());
     let lines = ["--output-format", "stream-json", "--include-partial-messages", "--verbose"];
@@ -152,8 +152,8 @@ pub fn deltas(report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// The first turn of a run, with ten calls of Read at once: from the first request to the second without what the model
-/// takes, and the CPU that the process uses more than one whose model answers at once.
+/// Measures the first turn of a run, with ten calls of Read at once. One figure is the time from the first request to
+/// the second, without the model's share. The other is the CPU beyond that of a process whose model answers at once.
 pub fn reads(report: &mut Report) -> Result<()> {
     let Some(hello) = Programs::new(ready(Message::new().text("ok")), report)? else { return Ok(()) };
     let Some(mut programs) = Programs::new(ready(Message::new().text("ok")), report)? else { return Ok(()) };
@@ -211,7 +211,7 @@ async fn two_requests(client: &Client) -> Result<()> {
     client.message("{}", |_, _| {}).await
 }
 
-/// The greatest resident size of a short run.
+/// Measures the maximum resident size of a short run.
 pub fn memory(report: &mut Report) -> Result<()> {
     let Some(programs) = Programs::new(ready(Message::new().text("ok")), report)? else { return Ok(()) };
     let (mut floors, mut own) = (Vec::new(), Vec::new());

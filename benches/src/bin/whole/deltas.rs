@@ -19,10 +19,10 @@ pub const FEW: usize = 1_000;
 pub const MANY: usize = 21_000;
 const ROUNDS: usize = 15;
 
-/// A message of so many deltas of about four words.
+/// Returns a message of `deltas` deltas of about four words.
 pub fn message(deltas: usize) -> Reply {
     let reply = Reply::message(Message::new().text_deltas((0..deltas).map(|_| "some more words of text ")));
-    // Written as they come, with chunks of the size in which a socket gives them.
+    // Chunks have the size in which a socket gives them, and are written as they come.
     Reply::stream_bytes(reply.body()).chunks_of(1400)
 }
 

@@ -46,7 +46,7 @@ fn peer() -> Result<Peer> {
     })
 }
 
-/// For each size, the times between a request and the next one of about that size.
+/// Times between a request and the next one of about the same size, for each size.
 type BySize = Vec<Vec<Duration>>;
 
 fn sort(peer: &Peer, into: &mut BySize) -> Result<()> {

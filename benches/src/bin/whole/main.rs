@@ -1,9 +1,8 @@
-//! windlass beside the least program that does the same, against a local server
-//! that speaks the Messages format. Each round runs both, one after the other;
-//! the figures are medians.
+//! windlass beside the least program that does the same, against a local server that speaks the Messages format. Each
+//! round runs both, one after the other; the figures are medians.
 //!
-//! `whole [ROW_PREFIX…]` runs all rows or some: `start`, `reads`, `turns`, `overlap`,
-//! `growth`, `deltas`, `memory`, `watchers`, `search`, `project-index`, `project-start`.
+//! `whole [ROW_PREFIX…]` runs all rows or some: `start`, `reads`, `turns`, `overlap`, `growth`, `deltas`, `memory`,
+//! `watchers`, `search`, `project-index`, `project-start`.
 #![allow(clippy::disallowed_methods, reason = "it measures real time")]
 
 mod command;

@@ -17,7 +17,7 @@ const ROUNDS: usize = 20;
 const TOOL: Duration = Duration::from_millis(50);
 const STREAM: Duration = Duration::from_millis(80);
 
-/// Takes a while and touches nothing.
+/// Tool that takes a while and touches nothing.
 struct Slow;
 
 impl Tool for Slow {
@@ -36,7 +36,7 @@ impl Tool for Slow {
     }
 }
 
-/// From the moment in which the held rest of the stream may go out, to the next request.
+/// Measures the time from the release of the held rest of the stream to the next request.
 pub fn measure(report: &mut Report) -> Result<()> {
     let place = Place::new()?;
     let runtime = runtime()?;
@@ -45,8 +45,7 @@ pub fn measure(report: &mut Report) -> Result<()> {
         let gate = Gate::new();
         let message = Message::new().tool_use("toolu_0", "slow", json!({})).tool_use("toolu_1", "nothing", json!({}));
         let reply = Reply::message(message);
-        // The end of the first block: after its start, two deltas, its stop, the
-        // ping and the start of the message.
+        // End of the first block: after its start, two deltas, its stop, the ping and the start of the message.
         let at = reply.event_ends().get(5).copied().unwrap_or_default();
         let held = reply.pause_at(at, &gate);
         let peer = Peer::cycle(vec![held, done()])?;

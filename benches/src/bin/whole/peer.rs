@@ -24,7 +24,7 @@ impl Peer {
         })
     }
 
-    /// Answers as the closure says.
+    /// Starts a server that answers with the closure's replies.
     pub fn start(answer: impl Fn(&RecordedRequest) -> Reply + Send + Sync + 'static) -> Result<Self> {
         let server = WireServer::start_on_thread()?;
         server.forget_requests();
@@ -37,7 +37,7 @@ impl Peer {
         Ok(Self { server, arrivals })
     }
 
-    /// When requests came since the last look, and how long their bodies were.
+    /// Takes the arrival times of the requests since the last call, and the lengths of their bodies.
     pub fn take(&self) -> Vec<(Instant, usize)> {
         std::mem::take(&mut self.arrivals.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -47,12 +47,12 @@ impl Peer {
     }
 }
 
-/// A reply whose bytes are ready, so that the server does little between two requests.
+/// Returns a reply whose bytes are ready, so that the server does little between two requests.
 pub fn ready(message: Message) -> Reply {
     Reply::stream_bytes(Reply::message(message).body())
 }
 
-/// What ends a run.
+/// Returns the reply that ends a run.
 pub fn done() -> Reply {
     ready(Message::new().id("msg_done").text("Done."))
 }

@@ -1,5 +1,5 @@
-//! The index of a project of fifty thousand files, and how long a session takes to its first request in a project with
-//! much to read, beside one in an empty project.
+//! The index of a project of fifty thousand files, and the time from a session's start to its first request. That time
+//! is for a project with much to read, beside an empty one.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
@@ -55,7 +55,7 @@ fn instructions(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Calls the first closure and the second in turns, and gives both medians in milliseconds.
+/// Calls the two closures in turns and returns both medians in milliseconds.
 fn beside(
     mut one: impl FnMut() -> Result<Duration>,
     mut other: impl FnMut() -> Result<Duration>,
@@ -112,7 +112,7 @@ pub fn index(report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// From loading the project to the first request of its session.
+/// Measures the time from loading the project to the first request of its session.
 fn first_request(runtime: &Runtime, root: &Path, home: &Path) -> Result<Duration> {
     let (sender, arrivals) = channel();
     let model = ScriptedModel::from_fn(move |_, _| {

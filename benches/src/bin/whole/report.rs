@@ -1,4 +1,4 @@
-//! The table.
+//! The table of results.
 
 /// The rows so far.
 #[derive(Default)]
@@ -8,7 +8,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Adds a row. A floor of nothing is one that is not measured.
+    /// Adds a row. A floor of `None` was not measured.
     pub fn row(&mut self, name: &str, unit: &str, target: &str, floor: Option<f64>, ours: f64) {
         let number = |value: f64| if value < 10.0 { format!("{value:.2}") } else { format!("{value:.1}") };
         let (shown, ratio) = match floor {
@@ -20,7 +20,7 @@ impl Report {
         self.rows.push(row);
     }
 
-    /// Says why a row is missing.
+    /// Adds a note that says why a row is missing.
     pub fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }

@@ -1,4 +1,4 @@
-//! Memory of sessions that wait, ten thousand in one process.
+//! Memory of ten thousand waiting sessions in one process.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -42,21 +42,21 @@ impl ModelProvider for Silent {
     }
 }
 
-/// The bytes of this process that are in memory.
+/// Returns the resident bytes of this process.
 pub fn resident() -> Result<u64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
     Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
 }
 
-/// Opens sessions, lets them wait and says how many bytes each takes.
+/// Opens sessions, lets them wait and prints the bytes per session.
 pub fn hold(count: usize, state: &str) -> Result<()> {
     let work = tempfile::tempdir()?;
     let home = tempfile::tempdir()?;
     let provider = Silent::default();
     runtime()?.block_on(async {
         let mut open = Vec::with_capacity(count);
-        // The first one pays for what is made once.
+        // The first session also pays for one-time setup.
         let mut before = 0;
         for at in 0..=count {
             let mut builder = session().provider(provider.clone()).tools(coding_tools(work.path()));
@@ -76,7 +76,7 @@ pub fn hold(count: usize, state: &str) -> Result<()> {
             }
         }
         println!("{}", (resident()? - before) / count as u64);
-        // Their end is not what is measured.
+        // The end of the sessions is not measured.
         std::process::exit(0)
     })
 }

@@ -1,4 +1,4 @@
-//! From a prompt to the first request, and from a tool call to the next request.
+//! Time from a prompt to the first request, and from a tool call to the next request.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -18,10 +18,10 @@ use crate::report::Report;
 
 const ROUNDS: usize = 150;
 
-/// Turns with tools of one run.
+/// Turns with tools in one run.
 const TURNS: usize = 3;
 
-/// About what an assistant message and a result are in the log.
+/// Approximate size in the log of an assistant message and of a result, in bytes.
 const LOG_LINE: usize = 700;
 
 struct Turn {
@@ -103,7 +103,7 @@ impl Place {
     }
 }
 
-/// When a run began, and how its requests came.
+/// Start of a run, and the arrivals of its requests.
 struct Sample {
     began: Instant,
     arrivals: Vec<Instant>,
@@ -114,7 +114,7 @@ impl Sample {
         self.arrivals.first().map_or_else(Duration::default, |first| first.duration_since(self.began))
     }
 
-    /// The first turn of a session, which also pays for what is made once.
+    /// Returns the time of a session's first turn, which also pays for one-time setup.
     fn first_turn(&self) -> Duration {
         match self.arrivals.as_slice() {
             [first, second, ..] => second.duration_since(*first),
@@ -122,7 +122,7 @@ impl Sample {
         }
     }
 
-    /// The last turn with tools.
+    /// Returns the time of the last turn with tools.
     fn turn(&self) -> Duration {
         match self.arrivals.as_slice() {
             [.., before, last] => last.duration_since(*before),
@@ -147,7 +147,7 @@ impl Sides<'_> {
         Ok(Sample { began, arrivals })
     }
 
-    /// Small requests: what the model's side of a turn takes.
+    /// Measures small requests: the model's share of a turn.
     fn model(&self, client: &Client) -> Result<Sample> {
         self.sample(async {
             for _ in 0..=TURNS {
@@ -191,7 +191,7 @@ impl Sides<'_> {
     }
 }
 
-/// The bodies of the requests of a run.
+/// Returns the bodies of the requests of a run.
 fn bodies(place: &Place, replies: &[Reply]) -> Result<Vec<Vec<u8>>> {
     let server = windlass_testkit::wire::WireServer::start_on_thread()?;
     for reply in replies {

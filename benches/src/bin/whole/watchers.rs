@@ -13,25 +13,26 @@ use crate::report::Report;
 use crate::sessions::resident;
 
 const WATCHERS: usize = 1_000;
-/// So few that none is missed, and so many that memory would show it if all were kept.
+/// Number of deltas for sessions with watchers, small enough that none is missed. `MANY` is large enough that memory
+/// would show it if all were kept.
 const FEW: usize = 2_000;
 const MANY: usize = 200_000;
 const TEXT: &str = "some more words of text ";
 
-/// What the process has used when a session of so many deltas is over.
+/// Resources that the process has used at the end of a session.
 struct Used {
-    /// Bytes in memory, beyond those before the session was asked.
+    /// Bytes in memory, beyond those before the prompt.
     bytes: u64,
     cpu: Duration,
 }
 
-/// A session whose model gives so many deltas.
+/// Opens a session whose model gives `deltas` deltas.
 async fn open(deltas: usize) -> Result<Session> {
     let script = Script::new().turn(|turn| turn.text(TEXT.repeat(deltas)).delta_chars(TEXT.len()));
     Ok(session().provider(ScriptedModel::new(script).without_recording()).open().await?)
 }
 
-/// Reads to the end of the run, and gives the number of events that were seen.
+/// Reads to the end of the run and returns the number of events seen.
 async fn read(mut feed: EventFeed) -> Result<usize> {
     let mut seen = 0;
     while let Some(item) = feed.try_next().await? {
@@ -49,7 +50,8 @@ fn cpu() -> Result<Duration> {
     Ok(clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID)?.into())
 }
 
-/// Runs one session. `count` watchers read; without any, one watcher never reads, or none is there and the host reads.
+/// Runs one session with `count` watchers that read. Without any, one watcher never reads if `idle`; otherwise there is
+/// none and the host reads.
 async fn watch(count: usize, deltas: usize, idle: bool) -> Result<Used> {
     let Session { handle, mut events, .. } = open(deltas).await?;
     let (bytes, began) = (resident()?, cpu()?);
@@ -80,7 +82,7 @@ async fn watch(count: usize, deltas: usize, idle: bool) -> Result<Used> {
     Ok(Used { bytes: resident()?.saturating_sub(bytes), cpu: cpu()? - began })
 }
 
-/// One session in a process of its own.
+/// Holds one session in a process of its own.
 pub fn hold(count: usize, deltas: usize, state: &str) -> Result<()> {
     let used = runtime()?.block_on(watch(count, deltas, state == "idle"))?;
     println!("{} {}", used.bytes, used.cpu.as_nanos());
@@ -102,7 +104,7 @@ pub fn measure(report: &mut Report) -> Result<()> {
     report.row("memory per watcher, of 1,000 of one session", "kB", "–", None, (many.0 - alone.0) / more / 1e3);
     report.row("CPU per event and watcher", "µs", "–", None, (many.1 - alone.1) / more / FEW as f64 / 1e3);
     let (none, idle) = (measured(0, MANY, "host")?, measured(0, MANY, "idle")?);
-    // Both hold the text of the answer; what is kept for the watcher is limited.
+    // Both hold the text of the answer; the events kept for the watcher are limited.
     report.row("growth of a session by 200,000 events, without watchers", "MB", "–", None, none.0 / 1e6);
     report.row("the same, with a watcher that never reads", "MB", "–", None, idle.0 / 1e6);
     Ok(())
