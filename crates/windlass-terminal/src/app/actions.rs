@@ -33,7 +33,7 @@ impl App {
                 let edited = self.edit(&text);
                 return self.dialogs.edited(edited.as_deref());
             }
-            DialogResult::Taken => return,
+            DialogResult::Taken | DialogResult::Replied { .. } => return,
         };
         for action in self.prompt.handle(input, now) {
             self.act(action);
