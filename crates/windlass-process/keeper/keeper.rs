@@ -88,7 +88,8 @@ const MOST_MEMORY: u64 = 4 << 30;
 fn call(number: usize, words: [usize; 5]) -> isize {
     let [a, b, c, d, e] = words;
     let result: isize;
-    // SAFETY: the callers pass memory of this process that lives during the call. The kernel changes `rcx` and `r11` alone.
+    // SAFETY: the callers pass memory of this process that lives during the call. The kernel changes `rcx` and `r11`
+    // alone.
     unsafe {
         asm!("syscall", inlateout("rax") number as isize => result, in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d,
             in("r8") e, in("r9") 0, lateout("rcx") _, lateout("r11") _);
@@ -232,8 +233,8 @@ fn bound_memory() {
 /// Overwrites texts that now belong to the program: a keeper must not pass for it by a mark or a name, nor show its
 /// secrets.
 fn forget(mut texts: *const usize) {
-    // SAFETY: as in `main`: a list of texts that ends with a null pointer, and texts that end with a null byte. The kernel has
-    // made both for this process alone, which may write there.
+    // SAFETY: as in `main`: a list of texts that ends with a null pointer, and texts that end with a null byte. The
+    // kernel has made both for this process alone, which may write there.
     unsafe {
         while *texts != 0 {
             let mut at = *texts as *mut u8;

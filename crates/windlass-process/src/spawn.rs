@@ -172,8 +172,8 @@ fn exit_status(status: &WaitIdStatus) -> ExitStatus {
 /// Watches a process that was just started. If that is impossible, the process is ended at once.
 #[expect(unsafe_code, reason = "tokio wants the word that a descriptor stays open")]
 fn watched(pid: Pid) -> io::Result<End> {
-    // SAFETY: an `OwnedFd` is open until it is dropped and always gives the same number. It is reached by `get_ref` alone, and
-    // dropped with what it is registered as.
+    // SAFETY: an `OwnedFd` is open until it is dropped and always gives the same number. Only `get_ref` reaches it, and
+    // it is dropped together with its registration.
     let register = |process: OwnedFd| unsafe { AsyncFd::register(process) }.map_err(io::Error::from);
     let watched = pidfd_open(pid, PidfdFlags::empty()).map_err(io::Error::from).and_then(register);
     watched.map(End::Running).inspect_err(|_| {
@@ -323,8 +323,8 @@ type AddDirectory = unsafe extern "C" fn(*mut libc::posix_spawn_file_actions_t, 
 #[cfg(target_env = "gnu")]
 #[expect(unsafe_code, reason = "looks a function up by its name")]
 fn add_directory() -> Option<AddDirectory> {
-    // SAFETY: the name ends with a null byte, and what has this name in the C library is the function of this type; a null
-    // pointer is `None`.
+    // SAFETY: the name ends with a null byte, and the C library's function of this name has this type. A null pointer
+    // is `None`.
     unsafe {
         let found = libc::dlsym(libc::RTLD_DEFAULT, c"posix_spawn_file_actions_addchdir_np".as_ptr());
         std::mem::transmute::<*mut libc::c_void, Option<AddDirectory>>(found)
@@ -352,10 +352,11 @@ fn spawn(
     let (mut actions, mut attributes) = (MaybeUninit::uninit(), MaybeUninit::uninit());
     let (mut mask, mut defaults) = (MaybeUninit::uninit(), MaybeUninit::uninit());
     let mut pid = 0;
-    // SAFETY: both objects are initialised before they are used, stay in their place, and are destroyed once, unless their
-    // initialisation failed. `sigemptyset` initialises a set. Texts and lists end as C wants it, belong to `words`, `args`,
-    // `env` and `terminal`, and live until the call returns; the C library changes none of them. The descriptors are open for as long.
-    // The memory of this process that the child borrows until its program runs is used by the C library alone.
+    // SAFETY: both objects are initialised before they are used, stay in their place, and are destroyed once, unless
+    // their initialisation failed. `sigemptyset` initialises a set. Texts and lists end as C wants it, belong to
+    // `words`, `args`, `env` and `terminal`, and live until the call returns; the C library changes none of them. The
+    // descriptors are open for as long. The child borrows the memory of this process until its program runs, and only
+    // the C library uses that memory.
     let started = unsafe {
         check(libc::posix_spawn_file_actions_init(actions.as_mut_ptr()))?;
         if let Err(error) = check(libc::posix_spawnattr_init(attributes.as_mut_ptr())) {

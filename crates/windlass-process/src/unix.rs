@@ -138,10 +138,10 @@ fn lead_a_session(command: &mut Command, has_terminal: bool) {
         }
         Ok(())
     };
-    // SAFETY: the closure runs in the child between fork and exec, where another thread of this process may have held any
-    // lock. It makes two system calls, which are safe there, and turns an error number into an `io::Error`; neither takes a
-    // lock, allocates, or reads memory that others write. It holds a truth value and so drops nothing. The standard library
-    // has set the streams of the child before it.
+    // SAFETY: the closure runs in the child between fork and exec, where another thread of this process may have held
+    // any lock. It makes two system calls, which are safe there, and turns an error number into an `io::Error`. Neither
+    // takes a lock, allocates, or reads memory that others write. The closure holds a truth value and so drops nothing.
+    // The standard library has set the streams of the child before it.
     unsafe {
         command.pre_exec(lead);
     }

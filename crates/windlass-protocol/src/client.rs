@@ -1,9 +1,9 @@
 //! Client side of the host protocol: a Rust host whose runtime lives in another process.
 //!
-//! [`Client::spawn`] starts a program, such as `windlass`, and
-//! [`Client::connect`] talks over any pair of byte streams. The callbacks of
-//! [`ClientOptions`] are those of the runtime in process: a
-//! [`CanUseTool`](windlass_permission::CanUseTool), a [`Hook`](windlass_hook::Hook) or a set of tools works in both places.
+//! [`Client::spawn`] starts a program, such as `windlass`, and [`Client::connect`] talks over any pair of byte streams.
+//! The callbacks of [`ClientOptions`] are those of the runtime in process: a
+//! [`CanUseTool`](windlass_permission::CanUseTool), a [`Hook`](windlass_hook::Hook) or a set of tools works in both
+//! places.
 //!
 //! ```no_run
 //! use windlass_permission::can_use_tool_fn;

@@ -1,4 +1,5 @@
-//! Built-in tools of windlass: Read, Write, Edit, MultiEdit, NotebookEdit, apply_patch, Glob, Grep, Bash, PowerShell, TaskStop, TodoWrite, TaskCreate, TaskGet, TaskUpdate, TaskList
+//! Built-in tools of windlass: Read, Write, Edit, MultiEdit, NotebookEdit, apply_patch, Glob, Grep, Bash, PowerShell,
+//! TaskStop, TodoWrite, TaskCreate, TaskGet, TaskUpdate, TaskList
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders, programs and clocks"))]
 

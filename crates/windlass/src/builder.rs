@@ -83,11 +83,11 @@ macro_rules! option_methods {
                 self.with(|options| options.tools.only.and(names.into_iter().map(Into::into).collect()))
             }
 
-            /// Lets the model give tasks to agents below it, through the tool `Agent`:
-            /// [`Subagents::new`](crate::Subagents::new) are the built-in ones, to which own ones can be added. An agent
-            /// has a conversation of its own. It shares tools, hooks, budget and whoever answers permission requests,
-            /// and may never do more than its parent; its events come under its own
-            /// [`AgentPath`](crate::event::AgentPath). Default: no agents.
+            /// Lets the model give tasks to agents below it, through the tool `Agent`.
+            /// [`Subagents::new`](crate::Subagents::new) holds the built-in agents; add your own to it. An agent has a
+            /// conversation of its own. It shares tools, hooks, budget and the answerer of permission requests, and may
+            /// never do more than its parent. Its events come under its own [`AgentPath`](crate::event::AgentPath).
+            /// Default: no agents.
             ///
             /// ```
             /// use windlass::{AgentDefinition, Subagents, coding_tools, query};

@@ -1,7 +1,8 @@
 //! Conversations: a session with everything that a person does with it over time, for terminals, editors and services.
 //!
-//! [`LiveConversation`] takes messages, requests and answers in, and gives [`Update`]s, which a [`Presenter`] shows. It opens
-//! its sessions with [`SessionBuilder::open_conversation`](crate::SessionBuilder::open_conversation).
+//! [`LiveConversation`] takes messages, requests and answers in, and gives [`Update`]s, which a [`Presenter`] shows.
+//! The conversation opens its sessions with
+//! [`SessionBuilder::open_conversation`](crate::SessionBuilder::open_conversation).
 //!
 //! ```
 //! use std::sync::Arc;

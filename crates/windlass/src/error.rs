@@ -57,7 +57,7 @@ pub enum Error {
     /// The permission mode is not permitted.
     #[error("{0}: call `Permissions::allow_bypass()` if you accept the risk")]
     Mode(#[from] ModeError),
-    /// A hook would never be asked about something that it listens to, such as calls of tools whose names can never match.
+    /// A hook would never run for something that it listens to, such as calls of tools whose names can never match.
     #[error(transparent)]
     Hooks(#[from] HooksError),
     /// The tools do not make a set.

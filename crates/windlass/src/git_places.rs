@@ -1,4 +1,5 @@
-//! Places outside of `.git` from which git takes its directory, configuration and hooks, as they are when a session opens.
+//! Places outside of `.git` from which git takes its directory, configuration and hooks, as they are when a session
+//! opens.
 
 use std::collections::BTreeSet;
 use std::fs::File;

@@ -23,7 +23,8 @@
 //!
 //! # Contents
 //! - [`query`], [`session()`]: one prompt, or many by hand. [`agent`]: the options of both as a value.
-//! - `coding_tools`: Read, Write, Edit, MultiEdit (or apply_patch, by the model), NotebookEdit, Glob, Grep, Bash, TaskStop, TodoWrite.
+//! - `coding_tools`: Read, Write, Edit, MultiEdit (or apply_patch, by the model), NotebookEdit, Glob, Grep, Bash,
+//!   TaskStop, TodoWrite.
 //! - [`Tool`], [`tool_fn`]: your own tools.
 //! - `.output::<T>()`: the run ends with a value of a type, see [`Query::output`].
 //! - [`Subagents`]: agents that the model can give tasks to.
@@ -54,7 +55,7 @@
 //! | `aws-chain,rustls-ring` | 190 | the same with the credential chain of AWS: profiles that sign in or take roles, containers, machines |
 //! | `anthropic,google-adc,rustls-ring` | 167 | Claude on Vertex AI with service accounts, workload identities and machines of Google Cloud |
 //! | `macros` | 58 | `#[derive(windlass::ToolInput)]` for inputs of tools |
-//! | `project` | 94 | what is read of a project: `Project`, its settings, agents, commands and servers; brings `store` and `tools` |
+//! | `project` | 94 | parts read from a project: `Project`, its settings, agents, commands and servers; brings `store` and `tools` |
 //! | `store` | 59 | `.persist(..)`: sessions on disk, and with `tools` checkpoints of files |
 //! | `session-index` | 67 | an index for lists of sessions and searches in them, SQLite; compiles C |
 //! | `tools` | 87 | `coding_tools`, and the files, programs and environment of this machine, which sessions use unless they are given others |

@@ -1,5 +1,5 @@
-//! Code intelligence: [`LanguageServers`] of a session, the tool [`Lsp`] over them, and the port [`CodeIntelligence`] for hosts
-//! that know code themselves.
+//! Code intelligence: [`LanguageServers`] of a session, the tool [`Lsp`] over them, and the port [`CodeIntelligence`]
+//! for hosts that know code themselves.
 //!
 //! A session takes servers with [`language_servers`](crate::SessionBuilder::language_servers). Servers from a project's
 //! settings are added automatically.

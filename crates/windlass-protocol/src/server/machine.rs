@@ -1,5 +1,5 @@
-//! The host server as a pure machine around a [`Conversation`]: lines of the host become inputs of the conversation, and
-//! its updates become frames.
+//! The host server as a pure machine around a [`Conversation`]. Lines of the host become inputs of the conversation,
+//! and its updates become frames.
 //!
 //! The machine has no async, no clock, no files and no locks, and the same inputs give the same outputs. One task, the
 //! pump, passes it its inputs one after another and carries out its orders.

@@ -18,8 +18,8 @@ const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Temporary files of a [`LocalWorkspace`](super::LocalWorkspace), listed in a folder of the user before they are made.
 ///
-/// A file is written under a random name beside its place and then renamed. A process that is killed in between leaves that
-/// file behind. The list names it, so that another process can remove exactly that file: see
+/// A file is written under a random name beside its place and then renamed. A process that is killed in between leaves
+/// that file behind. The list names the file, so that another process can remove exactly that file: see
 /// [`remove_left_behind`](Self::remove_left_behind). Clones share the list.
 #[derive(Debug, Clone)]
 pub struct TemporaryFiles(Arc<Shared>);

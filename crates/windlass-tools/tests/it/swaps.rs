@@ -1,7 +1,7 @@
 //! Links that are put on the way while a path is used: nothing outside is read, made, changed or removed.
 //!
-//! `WINDLASS_SWAP_RACES` is how often a path is used while another thread swaps; default: 20,000. How many of these uses had a swap
-//! between their beginning and their end is printed.
+//! `WINDLASS_SWAP_RACES` is the number of uses of a path while another thread swaps; default: 20,000. The test prints
+//! the number of uses with a swap between their beginning and their end.
 
 use std::collections::BTreeMap;
 use std::fs;

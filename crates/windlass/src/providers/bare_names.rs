@@ -1,7 +1,7 @@
 //! Model names without the prefix of a provider: which of them the first provider may be asked for.
 //!
-//! A prompt goes to the vendor that its model names, or nowhere: a misspelt prefix, or a model of a vendor that this build lacks, must
-//! not send a conversation to another company.
+//! A prompt goes to the vendor that its model names, or nowhere. A misspelt prefix, or a model of a vendor that this
+//! build lacks, must not send a conversation to another company.
 
 use super::{Variables, known};
 use windlass_model::BareName;

@@ -1,8 +1,8 @@
-//! Reasoning that is bound to all that stands before it, over a session in which everything changes that may: tools that
-//! come and go, modes, models, compaction, a fork and a resume.
+//! Reasoning bound to all content before it, over a session in which everything changes that may: tools that come and
+//! go, modes, models, compaction, a fork and a resume.
 //!
-//! The server enforces the binding as the vendor describes it ("Preserved thinking", prefix and model checks): it signs
-//! each block with the request that it answers, and looks at what is sent back.
+//! The server enforces the binding as the vendor describes it ("Preserved thinking", prefix and model checks). The
+//! server signs each block with the request that the block answers, and checks the blocks that come back.
 
 use crate::common::{finished, provider, turn};
 use serde_json::{Value, json};

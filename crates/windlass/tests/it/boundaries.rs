@@ -1,4 +1,5 @@
-//! Words of others stand between two lines that they cannot know: in the log, in every request, after a resume and in a fork.
+//! Words of others stand between two lines that they cannot know: in the log, in every request, after a resume and in a
+//! fork.
 
 use serde_json::json;
 use std::collections::BTreeSet;

@@ -287,7 +287,8 @@ async fn what_background_commands_change_is_theirs() {
         rewind.files.iter().map(|file| file.path.file_name().unwrap().to_string_lossy().into_owned()).collect()
     };
     assert_eq!(names(&second), ["b", "end"]);
-    // While such a command runs, what people change cannot be told apart: it is named as all else, and kept by the rewind.
+    // Changes that people make while such a command runs cannot be told apart. They are named like all others, and the
+    // rewind keeps them.
     assert_eq!(names(&handle.file_changes(&prompt(1)).await.unwrap()), ["a", "b", "end", "go"]);
     let done = handle.rewind_files(&prompt(1)).await.unwrap();
     assert_eq!((world.read("a").as_deref(), world.read("b")), (Some("0"), None));

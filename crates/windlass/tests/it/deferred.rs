@@ -1,4 +1,5 @@
-//! Five hundred tools of servers, over four wire dialects: their definitions are withheld until the model searches for one.
+//! Five hundred tools of servers, over four wire dialects. Their definitions are withheld until the model searches for
+//! one.
 
 use crate::common::turn;
 use serde_json::Value;

@@ -292,8 +292,8 @@ mod remote {
     use super::*;
     use windlass::remote::{Remote, Transport};
 
-    /// A folder of this machine that stands as `/srv` for all that runs in a namespace of its own; none where the system has no
-    /// such thing.
+    /// A folder of this machine that stands as `/srv` for all programs in a namespace of its own. `None` on systems
+    /// without namespaces.
     async fn far(world: &World<Folder>) -> Option<Remote> {
         let script = "mount --bind \"$0\" /srv && exec env -i HOME=/srv PATH=/usr/bin:/bin \"$@\"";
         let folder = world.files.0.path().to_str().unwrap();

@@ -385,7 +385,8 @@ async fn a_hostile_repository_in_a_folder_is_asked_about_there_only() {
     assert_eq!(ran.asked, ["cd inner && git status"]);
 }
 
-/// A rule means the repository that its writer knows: not one that lies in a folder of it, or that a command before has entered.
+/// A rule means the repository that its writer knows, not one in a folder of it or one that an earlier command has
+/// entered.
 #[cfg(unix)]
 #[tokio::test]
 async fn a_rule_for_git_does_not_reach_into_a_repository_inside() {

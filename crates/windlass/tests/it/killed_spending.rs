@@ -24,7 +24,8 @@ const PRICE: (u64, u64) = (3_000, 15_000);
 const TOKENS: (u64, u64) = (100, 2_000);
 const KILLS: &str = "WINDLASS_SPENDING_KILLS";
 
-/// A model that notes each message as paid when it is asked for one. The main agent has two agents work at a time, and acts itself.
+/// A model that notes each message as paid at its request. The main agent has two agents work at a time, and acts
+/// itself.
 fn paid_model(place: PathBuf, round: String) -> ScriptedModel {
     let mut info = ModelInfo::new(200_000, 4_000);
     info.price = Some(Price::new(PRICE.0, PRICE.1));

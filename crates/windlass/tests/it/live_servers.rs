@@ -11,7 +11,8 @@ use windlass::project::LoadedProject;
 use windlass::session::{Session, SessionBuilder};
 use windlass::{EventKind, Permissions, Project, Script, ScriptedModel, hook_fn, session};
 
-/// Answers each call of its tool `say` with its first argument, and leaves a line in the second one, a file, when it starts and ends.
+/// Script of a server that answers each call of its tool `say` with a text about the script's first argument. The
+/// second argument is a file, which gets a line at the start and at the end of the server.
 const SERVER: &str = r#"
 echo "$1 starts" >> "$2"
 while read -r line; do
@@ -437,7 +438,8 @@ async fn a_call_of_a_server_that_is_stopped_ends_with_an_error() {
     open.close().await;
 }
 
-/// A session that is opened later finds the servers as files and lists say then, also where an older reading of them is used.
+/// A session that opens later finds the servers that files and lists name at that time, even if it uses an older
+/// reading of them.
 #[tokio::test]
 async fn a_session_that_is_opened_later_has_the_servers_of_its_time() {
     let place = Place::new();

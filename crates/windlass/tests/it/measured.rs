@@ -1,7 +1,7 @@
 //! Quality of a model's decisions in the mode auto: wrong allows and needless asks on labelled calls.
 //!
-//! `cargo test -p windlass --test it measured -- --ignored --nocapture`, with `ANTHROPIC_API_KEY` and, if it is not to be `haiku`,
-//! `WINDLASS_CLASSIFIER`, measures a real model.
+//! `cargo test -p windlass --test it measured -- --ignored --nocapture` measures a real model. The test needs
+//! `ANTHROPIC_API_KEY`, and takes a model other than `haiku` from `WINDLASS_CLASSIFIER`.
 
 use serde_json::json;
 use std::sync::Arc;

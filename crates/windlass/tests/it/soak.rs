@@ -1,9 +1,10 @@
 //! A hundred turns over six wire dialects in one session, with reasoning, tools, a compaction, a fork, a resume and
 //! switches from every provider to every other.
 //!
-//! The server takes only requests that keep the vendor's published rules: shape, pairs, order, ids, signatures. Each model
-//! gives out what its vendor wants back, and the server looks in each request for exactly that, in order: nothing of
-//! another vendor, nothing twice, nothing lost. So it does for the texts and calls of all models together.
+//! The server takes only requests that keep the vendor's published rules: shape, pairs, order, ids, signatures. Each
+//! model gives out the parts that its vendor wants back. The server looks in each request for exactly those, in order:
+//! nothing of another vendor, nothing twice, nothing lost. The same holds for the texts and calls of all models
+//! together.
 
 use crate::common::{finished, turn};
 use std::collections::BTreeMap;

@@ -275,7 +275,7 @@ async fn the_agents_of_an_open_session_can_be_others() {
         agent.map(|tool| (tool.description.contains("- scout: Scouts"), tool.description.contains("- Explore")))
     };
     let all: Vec<_> = (0..4).map(described).collect();
-    // The tool that is gone stays in the requests, where the cache of the conversation wants it; a call of it is refused.
+    // The removed tool stays in the requests, where the cache of the conversation needs it; a call of it is refused.
     assert_eq!(all, [Some((false, true)), Some((true, true)), Some((true, true)), Some((true, true))]);
     assert_eq!(requests[1].tools, requests[2].tools);
     open.handle.close().await.unwrap();

@@ -106,7 +106,8 @@ fn middle(figures: &[f64]) -> f64 {
     sorted[sorted.len() / 2]
 }
 
-/// `WINDLASS_LONG_TURNS=5000 cargo test -p windlass --test long -- --ignored --nocapture` prints each tenth of a longer run.
+/// `WINDLASS_LONG_TURNS=5000 cargo test -p windlass --test long -- --ignored --nocapture` prints each tenth of a longer
+/// run.
 #[tokio::test]
 #[ignore = "measures"]
 #[expect(clippy::disallowed_methods, reason = "the length of a measurement")]

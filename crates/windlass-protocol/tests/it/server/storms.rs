@@ -78,7 +78,8 @@ fn obedient() -> ScriptedModel {
             last.iter().flat_map(|message| &message.content).filter_map(|block| block.as_text()).collect();
         match texts.first().copied().unwrap_or_default() {
             "act" => ScriptedTurn::new().tool_use_with_id(format!("t{at}"), "act", json!({ "what": "it" })),
-            // In a turn that the end of an agent begins no one would stop it any more. Its message has a text about that end, too.
+            // A turn that begins at the end of an agent must not wait, because nobody would stop it. Its message also
+            // has a text about that end.
             "wait" if texts.len() == 1 => ScriptedTurn::new().tool_use_with_id(format!("t{at}"), "wait", json!({})),
             "delegate" => delegates(at, json!({ "id": format!("a{at}") })),
             "leave to" => delegates(at, json!({ "id": format!("a{at}"), "later": true })),

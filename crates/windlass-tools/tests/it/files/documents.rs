@@ -232,7 +232,8 @@ async fn pdf_documents_are_shown_or_refused() {
     check(PDFS).await;
 }
 
-/// A notebook whose one cell has put out 100 MB is refused before all of it is in memory, and the model reads what to do.
+/// A notebook whose one cell has put out 100 MB is refused before all of it is in memory, and the model reads the
+/// advice.
 #[tokio::test]
 async fn a_notebook_with_a_flood_of_output_is_refused() {
     let folder = tempfile::tempdir().unwrap();

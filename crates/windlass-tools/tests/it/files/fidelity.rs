@@ -1,7 +1,7 @@
 //! Edits on real files beside an oracle that only cuts bytes and joins them: every byte outside of an edit stays.
 //!
-//! `WINDLASS_EDITS` sets how many edits are made, 300 by default; `WINDLASS_EDITS_FROM` is the number of the first, to repeat
-//! one that failed.
+//! `WINDLASS_EDITS` sets the number of edits; default: 300. `WINDLASS_EDITS_FROM` is the number of the first edit, to
+//! repeat one that failed.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! Commands that are cancelled leave nothing of the system behind: a thousand that only sleep, and others of many shapes.
+//! Cancelled commands leave nothing of the system behind: a thousand that only sleep, and others of many shapes.
 //!
 //! They run in a process of their own: other tests of this one open descriptors and start threads too.
 
@@ -102,7 +102,8 @@ fn of_all_shapes(sleep: &str) -> Vec<String> {
 /// Number of commands that run at a time.
 const AT_ONCE: usize = 8;
 
-/// Runs at least so many commands, each cancelled: some before they start, some at once, some when they run. Returns how many.
+/// Runs at least `commands` commands, each cancelled: some before they start, some at once, some when they run. Returns
+/// their number.
 async fn cancelled(process: &Arc<LocalProcess>, shapes: &[String], commands: usize) -> usize {
     let rounds = commands.div_ceil(AT_ONCE);
     for round in 0..rounds {

@@ -1,7 +1,7 @@
 //! Sessions in five locales: bash runs the commands that were analysed, whatever character set the user's locale has.
 //!
-//! `WINDLASS_LOCALE_LINES` is the number of generated lines for each locale; default: 500. `WINDLASS_LOCALE_SEED` is a byte
-//! from which other lines follow; default: 7.
+//! `WINDLASS_LOCALE_LINES` is the number of generated lines for each locale; default: 500. `WINDLASS_LOCALE_SEED` is a
+//! byte that seeds the generated lines; default: 7.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -109,7 +109,8 @@ fn understood(analysis: &Analysis) -> Option<Vec<Vec<String>>> {
     plain.then(|| commands.iter().map(texts).collect())
 }
 
-/// `true` if bash ran no more than the analysis says: for an understood line just its commands, else programs that were found.
+/// Returns `true` if bash ran no more than the analysis found. For an understood line, that is exactly its commands;
+/// otherwise, the programs found.
 fn is_analysed(text: &str, ran: &[Vec<String>]) -> bool {
     let analysis = analyse(text);
     if let Some(mut expected) = understood(&analysis) {

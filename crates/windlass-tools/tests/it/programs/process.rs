@@ -73,7 +73,8 @@ async fn what_the_child_leaves_behind_neither_delays_nor_survives() {
     }
 }
 
-/// The memory of a host holds keys. `CAP_SYS_PTRACE` is what lets a program of root read that of a process with more rights.
+/// The memory of a host holds keys. `CAP_SYS_PTRACE` lets a program of root read the memory of a process with more
+/// rights.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_command_of_root_does_not_read_the_memory_of_the_host() {
