@@ -244,7 +244,7 @@ pub use windlass_remote as remote;
 #[cfg(feature = "web")]
 pub use windlass_web as web;
 
-/// Everything below the facade, by crate: for hosts that need more than is re-exported here.
+/// The crates below the facade, for hosts that need more than is re-exported here.
 pub mod crates {
     #[cfg(feature = "anthropic")]
     pub use windlass_anthropic as anthropic;

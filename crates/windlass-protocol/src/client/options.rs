@@ -112,7 +112,8 @@ impl ClientOptions {
     /// Serves tools of this process to the agent, as an MCP server of this name: the model knows them as
     /// `mcp__<server>__<tool>`.
     ///
-    /// Their [`ToolCx`](windlass_tool::ToolCx) has no workspace and no programs, which are at the other end.
+    /// The [`ToolCx`](windlass_tool::ToolCx) of these tools has no workspace and no programs, which are at the other
+    /// end.
     pub fn tools(mut self, server: impl Into<String>, tools: ToolSet) -> Self {
         self.tools.insert(server.into(), tools);
         self

@@ -39,7 +39,7 @@ pub(super) struct Tree(Group);
 pub(super) enum Force {
     /// Only check.
     None,
-    /// Here the same as `Kill`.
+    /// Same as `Kill` on Windows.
     Ask,
     /// End the job.
     Kill,

@@ -165,7 +165,7 @@ fn prepared(at: &Path) {
     fs::write(at.join("outside/tree/dir/only-outside"), "OUTSIDE").unwrap();
 }
 
-/// All that is below a directory, links not followed.
+/// Returns all entries below a directory, without following links.
 fn below(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let (mut all, mut left) = (BTreeMap::new(), vec![root.to_path_buf()]);
     while let Some(path) = left.pop() {

@@ -57,7 +57,7 @@ impl Shared {
             self.listed_skills.lock().remove(session);
         }
         let mut sessions = self.sessions.lock();
-        // They may hold this project, so it is dropped when nothing is locked any more.
+        // Ended sessions may hold this project, so they are dropped when nothing is locked any more.
         let ended: Vec<OpenSession> = sessions.extract_if(.., |open| open.tools.handle().has_ended()).collect();
         drop(sessions);
         drop(ended);

@@ -102,7 +102,7 @@ fn build(at: &Path, links: &[(&str, &str)]) {
     }
 }
 
-/// Everything outside the workspace, and what is protected in it.
+/// Returns everything outside the workspace, and the protected places in it.
 fn guarded(at: &Path) -> Vec<(PathBuf, String)> {
     fn collect(directory: &Path, found: &mut Vec<(PathBuf, String)>) {
         for entry in fs::read_dir(directory).into_iter().flatten() {

@@ -171,7 +171,7 @@ fn results(model: &ScriptedModel) -> Vec<String> {
 async fn a_server_of_the_user_comes_changes_and_goes_in_an_open_session() {
     let place = Place::new();
     let model = calling(&["mcp__one__say", "mcp__one__say", "mcp__one__say"]);
-    // There is no server at all when it opens.
+    // The session opens without any server.
     let mut open = Open::new(place.project(), model.clone()).await;
     place.servers(USER, &[("one", "first")]);
     assert_eq!(open.settled().await, ["one"]);
@@ -374,7 +374,7 @@ async fn the_last_of_many_changes_counts() {
     let all: Vec<String> = open.project.servers().set().status().into_iter().map(|status| status.name).collect();
     assert_eq!(all, ["two"]);
     open.close().await;
-    // One that was stopped while it began was killed, so that it says nothing of its end.
+    // A server that was stopped while it began was killed, so it says nothing of its end.
     #[cfg(target_os = "linux")]
     assert_eq!(alive(&place.path("log")), [""; 0]);
 }

@@ -310,7 +310,7 @@ fn user_texts(request: &Value) -> Vec<String> {
         text => vec![json!({ "type": "text", "text": text })],
     });
     let texts = blocks.filter_map(|block| block["text"].as_str().map(str::to_owned));
-    // These tests are not about the text on the environment.
+    // The text on the environment is not a subject of these tests.
     texts.filter(|text| !text.contains("\nPlatform: ")).collect()
 }
 

@@ -1,4 +1,4 @@
-//! Which files a session of a program opens, by `strace`: none outside of the roots that it was given.
+//! Files that a session of a program opens, by `strace`: none outside of the roots that it was given.
 
 use crate::instructions::{Place, run};
 use std::collections::BTreeSet;

@@ -137,7 +137,7 @@ impl Dice {
     }
 }
 
-/// All that is below a directory: kinds, contents, targets and rights.
+/// Returns everything below a directory: kinds, contents, targets and rights.
 fn snapshot(root: &Path) -> BTreeMap<String, (u32, Vec<u8>)> {
     use std::os::unix::fs::PermissionsExt as _;
     let mut all = BTreeMap::new();

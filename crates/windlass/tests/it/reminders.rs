@@ -118,7 +118,7 @@ async fn files_that_have_changed_since_are_shown_with_the_next_prompt_and_once()
     }
     run(&mut session, "nothing changed").await;
     assert_eq!(changes(&model), [""; 0]);
-    // One that was never read does not count.
+    // A file that was never read does not count.
     std::fs::write(work.join("c.txt"), "C\n").unwrap();
     std::fs::write(work.join("a.txt"), "one\n2\nthree\n").unwrap();
     std::fs::remove_file(work.join("b.txt")).unwrap();

@@ -135,7 +135,7 @@ async fn breakpoints_stand_at_the_end_of_what_stays() {
         let messages = body.json["messages"].as_array().unwrap();
         assert!(marked(messages.last().unwrap()) && (n == 0 || marked(&messages[messages.len() - 3])), "request {n}");
     }
-    // And none when caching is off.
+    // No marker is set when caching is off.
     server.push(Message::new().text("ok"));
     watch(query("x").provider(provider(&server.url())).cache(None)).await;
     assert!(!String::from_utf8_lossy(&server.requests()[4].body).contains("cache_control"));

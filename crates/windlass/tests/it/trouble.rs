@@ -118,7 +118,7 @@ async fn a_disk_that_fills_up_ends_the_run_and_loses_nothing() {
 #[tokio::test]
 async fn a_disk_that_is_full_from_the_beginning_is_said_before_anything_is_done() {
     let Some(disk) = SmallDisk::mount(64) else { return };
-    // All that is left, to the last page and directory.
+    // The filler takes all remaining space, to the last page and directory.
     let mut filler = std::fs::File::create(disk.path().join("filler")).unwrap();
     while filler.write_all(&[b'x'; 4096]).is_ok() {}
     let did = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
@@ -172,8 +172,8 @@ fn a_working_directory_that_may_not_be_read_is_named() {
     for (path, mode) in [(folder.path(), 0o755), (&closed, 0)] {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     }
-    // That account may not get at the program where it lies. Another program copies it: what this one has open for
-    // writing could not be started while another test starts something.
+    // The account `NOBODY` may not reach the program in its place. Another program copies it: a copy that this process
+    // has open for writing could not be started while another test starts something.
     let program = folder.path().join("program");
     let copied = Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&program).status().unwrap();
     assert!(copied.success());
@@ -369,7 +369,7 @@ async fn rules_that_cannot_be_used_are_named() {
     // Also when the run is over.
     let [notice] = run.notices() else { panic!("{:?}", run.notices()) };
     assert!(notice.contains("`Bash(`") && notice.contains("ignored"), "{notice}");
-    // Whoever reads rules from a file says so in its own words.
+    // A reader of rules from a file reports them in its own words.
     let permissions = Permissions::new().with_rules(RuleSource::UserSettings, Behavior::Allow, ["Bash("]);
     let mut run = query("x").provider(says("ok")).permissions(permissions).stream();
     while run.try_next().await.unwrap().is_some() {}

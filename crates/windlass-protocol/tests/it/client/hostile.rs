@@ -272,7 +272,7 @@ fn piece() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Whatever comes, it ends, and it ends once.
+    /// A client ends, and ends once, after any input.
     #[test]
     fn whatever_comes_is_survived(pieces in proptest::collection::vec(piece(), 0..30)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();

@@ -44,7 +44,7 @@ async fn a_mode_that_is_ordered_while_the_session_opens_holds() {
     ends(host).await;
 }
 
-/// So do the model, the reasoning, variables and hooks.
+/// Orders that come while the session opens hold too: the model, the reasoning, variables and hooks.
 #[tokio::test(start_paused = true)]
 async fn whatever_is_ordered_while_the_session_opens_holds() {
     let model = ScriptedModel::from_fn(|request, _| says(&format!("{} {:?}", request.model, request.thinking)));

@@ -39,7 +39,7 @@ async fn a_host_may_die_at_any_line() {
         let mut host = Host::start(conversation(), options());
         let over = play(&mut host, limit).await;
         host.die();
-        // Whatever it says, it ends, and nothing of the session is left.
+        // The server ends, regardless of its output, and nothing of the session is left.
         let _ = host.end().await;
         if over {
             break;

@@ -156,7 +156,7 @@ async fn commands_of_the_session_become_prompts_and_other_text_stays_text() {
         (plain(json!(blocks(&["/greet", "x"]))), "/greet"),
         (plain(json!("/etc/hosts is a file")), "/etc/hosts is a file"),
         (plain(json!("/unknown x")), "/unknown x"),
-        // One that was added since the list was made.
+        // Command that was added after the list was made.
         (plain(json!("/added x")), "added: x"),
     ];
     let mut host = Host::start(model.clone(), options());

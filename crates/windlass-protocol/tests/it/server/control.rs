@@ -254,7 +254,7 @@ async fn rules_come_and_go_in_an_open_session() {
         assert_eq!(answer["response"], json!({}), "{settings}");
         assert_eq!(act(&mut host).await, expected, "{settings}");
     }
-    // They hold for the next session too.
+    // Settings hold for the next session too.
     ask(&mut host, "apply_flag_settings", json!({ "settings": { "permissions": { "deny": ["act"] } } })).await;
     host.say("/clear").await;
     host.result().await;

@@ -71,7 +71,7 @@ async fn nothing_unseen_stale_or_there_already_is_changed() {
         ("*** Update File: b\n-two\n*** Delete File: /w/x/../b", "/w/x/../b stands in the patch twice"),
         ("*** Update File: b\n-two\n*** Delete File: link", "stands in the patch twice"),
         ("*** Add File: ~/x\n+x", "`~` is not expanded"),
-        // One that is fine does not help the other.
+        // A hunk that fits does not help the other one.
         ("*** Update File: b\n-two\n+2\n*** Update File: d\n-none\n+2", "/w/d: the hunk at line 6"),
     ] {
         let error = session.patch(body).await.unwrap_err();

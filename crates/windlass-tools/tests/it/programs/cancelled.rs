@@ -1,6 +1,6 @@
 //! Cancelled commands leave nothing of the system behind: a thousand that only sleep, and others of many shapes.
 //!
-//! They run in a process of their own: other tests of this one open descriptors and start threads too.
+//! The commands run in a process of their own: other tests of this one open descriptors and start threads too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

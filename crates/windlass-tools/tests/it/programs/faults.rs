@@ -13,8 +13,8 @@ use windlass_tools::LocalProcess;
 use crate::programs::support::{alive, eventually, shell, sleeper, unique};
 
 const TAG: &str = "WINDLASS_TEST_FAULTS";
-/// So many files are opened and read in each thread before what is tested begins. The loader opens and reads no more
-/// in the first thread, so that a fault behind them does not keep the program from being loaded.
+/// Number of files that each thread opens and reads before the test begins. The loader opens and reads no more in the
+/// first thread, so a fault after them does not keep the program from being loaded.
 const BEFORE: usize = 8;
 
 /// One command of each kind: it ends, it leaves something behind, its time is up, it writes a file, it leaves behind
@@ -104,7 +104,7 @@ fn a_call_that_the_system_refuses_leaves_nothing_behind() {
     if !strace::is_available() {
         return;
     }
-    // Which call, how it fails, and which of them does: some come before what is tested.
+    // Name of the call, its error, and the numbers of the calls that fail. Some calls come before the test begins.
     let calls = [
         ("pipe2", "EMFILE", 1..=4),
         ("vfork,fork,clone,clone3", "EAGAIN", 2..=6),

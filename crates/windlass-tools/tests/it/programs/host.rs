@@ -23,7 +23,8 @@ async fn host() {
         std::process::exit(0);
     });
     let sleep = sleeper(&tag);
-    // One that obeys, one that ignores SIGTERM, one in another session, and one with nothing of the call.
+    // Four children: one that obeys, one that ignores SIGTERM, one in another session, and one with nothing of the
+    // call.
     let text = format!(
         "(env -i setsid {sleep} >/dev/null 2>&1 </dev/null &); {sleep} & (trap '' TERM; {sleep}; :) & setsid {sleep} & setsid bash -c 'trap \"\" TERM; {sleep}; :' & {sleep}"
     );

@@ -1,6 +1,6 @@
 //! Servers defined by files: of plugins, of the user, and of the project.
 //!
-//! They begin when the servers of the program are known, because those take precedence.
+//! Servers of files begin when the servers of the program are known, because those take precedence.
 
 use super::{AbsentServer, ProjectServers, ServerNotConnected, about, grouped};
 use crate::mcp::server_config;

@@ -34,7 +34,7 @@ pub(super) struct Proxy {
 }
 
 impl Proxy {
-    /// One that wants this password of the user `me`.
+    /// A proxy that wants this password of the user `me`.
     pub(super) fn wanting(word: &str) -> Self {
         Self { authorization: format!("basic {}", base64(format!("me:{word}").as_bytes())) }
     }
