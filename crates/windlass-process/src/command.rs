@@ -121,8 +121,8 @@ impl ChildCommand {
         self
     }
 
-    /// Limits the memory of a read-only program, and of each program that it starts, to 4 GiB of its own, and has the
-    /// system end it first when memory runs out. Only with a [keeper](crate::Child::keeper). Default: `false`.
+    /// Limits the memory of a read-only program, and of each program that it starts, to 4 GiB of its own. The system
+    /// ends such a program first when memory runs out. Only with a [keeper](crate::Child::keeper). Default: `false`.
     #[must_use]
     pub fn only_reads(mut self, on: bool) -> Self {
         self.only_reads = on;

@@ -3,9 +3,9 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// Finds a program by its name in the absolute directories of `PATH` of an environment (the last `PATH` if it has
-/// several), so that no file of the working directory can pass for a program. Only executable files match. A name with
-/// a separator matches nothing.
+/// Finds a program by its name in the absolute directories of an environment's `PATH`, so that no file of the working
+/// directory can pass for a program. The last `PATH` counts if there are several. Only executable files match. A name
+/// with a separator matches nothing.
 ///
 /// ```
 /// # #[cfg(unix)]

@@ -1,8 +1,8 @@
 //! Programs of this machine that end with all their descendants.
 //!
-//! A [`Child`] leads a session and a process group of its own, so that it has no terminal, or one of its own, and can
-//! be signalled with its descendants; on Windows it is in a job object. A [`Program`] is a child that outlives calls,
-//! such as a language server: it is asked to end, then killed, and its last output is kept.
+//! A [`Child`] leads a session and a process group of its own. So it has no terminal, or one of its own, and can be
+//! signalled with its descendants; on Windows it is in a job object. A [`Program`] is a child that outlives calls, such
+//! as a language server: it is asked to end, then killed, and its last output is kept.
 //!
 //! A process can leave its group. A [`ProgramWatch`](windlass_tool::ProgramWatch) finds such processes, and ends all of
 //! them when this process is killed; `LocalProcess` of `windlass-tools` is one.

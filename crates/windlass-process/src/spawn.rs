@@ -1,8 +1,8 @@
 //! Starts programs without a copy of this process.
 //!
 //! With the standard library, a child can only lead a session by code that runs in a copy of the whole process
-//! (`fork`), which takes longer the more memory the process has. `posix_spawn` of the C library borrows the memory
-//! instead, and supports sessions.
+//! (`fork`). The time for that copy grows with the memory of the process. `posix_spawn` of the C library borrows the
+//! memory instead, and supports sessions.
 
 use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_int, c_short};
 use std::fs::OpenOptions;

@@ -126,9 +126,9 @@ impl Child {
     }
 }
 
-/// Makes the child the leader of a new session, and so of a new group, before it runs its program, and its input its
-/// terminal if that is one. The standard library can only set the group: the child would keep the terminal of this
-/// process.
+/// Makes the child the leader of a new session, and so of a new group, before it runs its program. If its input is a
+/// terminal, that becomes its terminal. The standard library can only set the group: the child would keep the terminal
+/// of this process.
 #[expect(unsafe_code, reason = "std has no other way to code that runs in the child; see the comment at the block")]
 fn lead_a_session(command: &mut Command, has_terminal: bool) {
     let lead = move || -> io::Result<()> {

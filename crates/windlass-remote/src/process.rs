@@ -33,7 +33,7 @@ const READ: usize = 64 * 1024;
 /// Programs of a container or another machine. Made by [`Remote::process`](crate::Remote::process).
 ///
 /// Each has a connection of its own. A program and all its descendants are ended when it ends by itself, is cancelled
-/// or out of time, when the host is gone, and when the connection is lost. All of them carry the variable
+/// or is out of time. The same happens when the host is gone or the connection is lost. All of them carry the variable
 /// [`LocalProcess::MARK`](windlass_tools::LocalProcess::MARK); processes that have cleared their environment and left
 /// their session are not found. The time limit starts with the remote program. The file with full output is on this
 /// machine. A sandbox of this machine does not apply.

@@ -312,8 +312,8 @@ macro_rules! option_methods {
             /// ([`HarnessProfile::of`](crate::HarnessProfile::of)).
             ///
             /// The profile is settled when the session opens, so a change of the model edits nothing that was sent.
-            /// Without a profile from the program, a model of a family with other editing tools also gets those, at the
-            /// point in the conversation where it is first called.
+            /// Without a profile from the program, a model of a family with other editing tools also gets those. They
+            /// come at the point in the conversation where the model is first called.
             pub fn profile(self, profile: $crate::HarnessProfile) -> Self {
                 self.with(|options| options.model.harness = Some(profile))
             }

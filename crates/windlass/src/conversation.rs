@@ -61,7 +61,7 @@ pub fn ids() -> Arc<dyn Ids> {
 
 impl SessionBuilder {
     /// Opens the session for a conversation, with the requested settings. Its commands are those of the
-    /// [project](Self::project) and its MCP servers, its model is chosen by the names of the provider, and it can be
+    /// [project](Self::project) and its MCP servers. Its model is chosen by the names of the provider, and it can be
     /// named if it is stored.
     ///
     /// The environment variables of the settings are up to the caller.

@@ -82,8 +82,8 @@ impl FrameMapper {
         }
     }
 
-    /// Forgets the agents that a call has started, once the call or the task that it left behind has ended, even if
-    /// their own runs did not report that. Their background work without a reported end has ended, too.
+    /// Forgets the agents of a call once the call, or the task that it left behind, has ended. Their own runs need not
+    /// have reported that. Their background work without a reported end has ended, too.
     pub(super) fn forget_ended(&mut self, event: &Event, out: &mut Vec<u8>) {
         let call = match &event.kind {
             EventKind::TaskStarted(task) => return self.task_is_of(&task.id, &event.agent),

@@ -20,8 +20,8 @@ const LONGEST_LINE: usize = 1024 * 1024 - 1;
 ///
 /// Metadata beside the log of an agent precede its first line, as an `agent_metadata` entry.
 ///
-/// The log itself is the queue: lines are read from the file when there is space for them, so a host that does not read
-/// costs no memory, and the writer never waits for it.
+/// The log itself is the queue, and lines are read from the file when there is space for them. So a host that does not
+/// read costs no memory, and the writer never waits for it.
 ///
 /// Checksum lines are left out: they are about bytes, which other stores do not keep. A line that is too long for the
 /// host is reported as lost (`system/session_writes_lost`) and stays in the log.

@@ -39,8 +39,8 @@ use snapshot::Taken;
 /// artifacts; the model reads the beginning, the end and the path of the file. A command in the background continues
 /// until it ends, is stopped or the session ends; all its output goes to a file.
 ///
-/// The environment is that of the session, without variables that would change the meaning of the command, and with a
-/// search path that does not lead through the workspace. When the command ends, so do all processes that it started.
+/// The environment is that of the session, without variables that would change the meaning of the command. Its search
+/// path does not lead through the workspace. When the command ends, so do all processes that it started.
 #[derive(Debug, Clone)]
 pub struct Bash {
     shell: Option<PathBuf>,

@@ -17,9 +17,9 @@ use super::sys::Watchdog;
 
 /// Runs programs on this machine, and ends them with all their descendants.
 ///
-/// `LocalProcess` owns the watchdog that ends the children of a killed host (one sleeping `sh`, started with the first
-/// program and ended on drop), and the limit on concurrent programs. One may serve many sessions. It needs a tokio
-/// runtime with time and I/O enabled.
+/// `LocalProcess` owns the limit on concurrent programs, and the watchdog that ends the children of a killed host. The
+/// watchdog is one sleeping `sh`, started with the first program and ended on drop. One `LocalProcess` may serve many
+/// sessions. It needs a tokio runtime with time and I/O enabled.
 ///
 /// On Linux a call's tree is found, unless a process clears its environment, leaves its session, loses its parents and
 /// closes its output all at once. On other Unix systems the tree is the process group, and processes that leave it

@@ -1,9 +1,9 @@
 //! Glob and Grep: searches for files by name and by content, on the libraries that ripgrep is made of.
 //!
-//! Both walk in parallel, never follow a link out of the given tree, never enter a directory or open a file that the
-//! call's permit leaves out, and keep no more than the requested part of the result. Hidden files are searched; version
-//! control's own folders and ignored files are not. Ignore files apply without a repository around them, and the
-//! account's own git configuration does not: the same tree gives the same result everywhere.
+//! Both walk in parallel, never follow a link out of the given tree, and keep no more than the requested part of the
+//! result. They never enter a directory or open a file that the call's permit leaves out. Hidden files are searched;
+//! version control's own folders and ignored files are not. Ignore files apply without a repository around them, and
+//! the account's own git configuration does not: the same tree gives the same result everywhere.
 //!
 //! Files in remote workspaces are listed and read through the port, some at a time, and searched here.
 

@@ -1,9 +1,9 @@
 //! Positions of the hunks of one file, and the new bytes of the file.
 //!
-//! Lines are compared exactly first, then without blanks at their ends, then without blanks at both ends, and last with
-//! typographic quotes, dashes and blanks replaced by plain ones. The first comparison with a match decides, and a hunk
-//! with more than one match is refused. Lines that a hunk keeps stay unchanged in the file, whichever comparison
-//! matched.
+//! Lines are compared exactly first, then without blanks at their ends, then without blanks at both ends. The last
+//! comparison replaces typographic quotes, dashes and blanks by plain ones. The first comparison with a match decides,
+//! and a hunk with more than one match is refused. Lines that a hunk keeps stay unchanged in the file, whichever
+//! comparison matched.
 
 use std::borrow::Cow;
 

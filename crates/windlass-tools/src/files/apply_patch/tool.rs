@@ -19,9 +19,9 @@ use super::plan::{Becomes, Planned, plan};
 /// Adds, changes, moves and deletes files by one patch: all of them, or none.
 ///
 /// The tool takes the format that begins with `*** Begin Patch`, and unified diffs. By the rules of
-/// [`Edit`](crate::Edit) a file must have been read in the session and must not have changed since, and all bytes
-/// outside the changed lines stay unchanged; a moved file keeps its mode. A hunk with more than one match is refused.
-/// Each path of the patch is judged and saved for checkpoints before anything runs.
+/// [`Edit`](crate::Edit) a file must have been read in the session and must not have changed since. All bytes outside
+/// the changed lines stay unchanged, and a moved file keeps its mode. A hunk with more than one match is refused. Each
+/// path of the patch is judged and saved for checkpoints before anything runs.
 ///
 /// If a write fails, the earlier ones are undone. Directories that were made for them stay, and a restored file has the
 /// usual mode. The tool is for models that were trained on this format.

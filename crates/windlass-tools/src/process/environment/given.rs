@@ -37,10 +37,10 @@ pub struct GivenEnvironment {
 
 /// Splits variables that a host set on purpose, such as the `env` option of an SDK or of settings.
 ///
-/// Programs get all of them except secrets by name (`…_TOKEN`, `…_KEY`, `…PASSWORD` and the like, including keys of
-/// model providers), proxy addresses with a password, and variables that make a program load or run other code than its
-/// name suggests (`LD_*`, `BASH_ENV`, most of `GIT_*` and the like). For the environment that a process merely happens
-/// to have, use [`host_environment`](super::host_environment).
+/// Programs get all of them except three kinds. Secrets by name are `…_TOKEN`, `…_KEY`, `…PASSWORD` and the like,
+/// including keys of model providers. Proxy addresses with a password are the second kind. The third kind makes a
+/// program load or run other code than its name suggests: `LD_*`, `BASH_ENV`, most of `GIT_*` and the like. For the
+/// environment that a process merely happens to have, use [`host_environment`](super::host_environment).
 pub fn given_environment(given: impl IntoIterator<Item = (OsString, OsString)>) -> GivenEnvironment {
     let mut parted = GivenEnvironment::default();
     for (name, value) in given {
