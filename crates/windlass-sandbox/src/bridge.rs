@@ -1,4 +1,4 @@
-//! The host's end of the proxy: takes the listener of a sandbox, and passes what comes there on to the proxy.
+//! The host's end of the proxy: takes the listener of a sandbox and passes its connections on to the proxy.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSliceMut};
@@ -14,8 +14,8 @@ use tokio::io::Interest;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// Passes the connections of one program on to the proxy, until it is dropped: then none is left, and the network of the sandbox is gone
-/// with the last of its processes.
+/// Passes the connections of one program on to the proxy until it is dropped: then no connection is left, and the
+/// network of the sandbox is gone with the last of its processes.
 #[derive(Debug)]
 pub(crate) struct Bridge {
     task: JoinHandle<()>,
@@ -23,17 +23,17 @@ pub(crate) struct Bridge {
     connections: Connections,
 }
 
-/// The host's ends of the connections to the proxy, the last of them.
+/// Addresses of the host's ends of the latest connections to the proxy.
 type Connections = Arc<Mutex<VecDeque<SocketAddr>>>;
 
-/// Most connections of one program that are known.
+/// Maximum number of connections of one program whose addresses are kept.
 const MOST_CONNECTIONS: usize = 4_096;
 
 impl Bridge {
     /// Waits for a listener at a Unix socket that does not exist yet.
     ///
     /// # Errors
-    /// The socket cannot be made.
+    /// Fails if the socket cannot be created.
     pub(crate) fn at(socket: &Path, proxy: SocketAddr) -> io::Result<Self> {
         let listener = UnixListener::bind(socket)?;
         listener.set_nonblocking(true)?;
@@ -48,12 +48,12 @@ impl Bridge {
         Ok(Self { task, socket: socket.to_owned(), connections })
     }
 
-    /// The socket, at which the helper hands in its listener.
+    /// Returns the path of the socket at which the helper hands in its listener.
     pub(crate) fn socket(&self) -> &Path {
         &self.socket
     }
 
-    /// The addresses from which the proxy was reached for the program.
+    /// Returns the addresses from which the proxy was reached for the program.
     pub(crate) fn connections(&self) -> Vec<SocketAddr> {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect()
     }
@@ -66,8 +66,8 @@ impl Drop for Bridge {
     }
 }
 
-/// One listener is taken, from the helper: no program runs before it has handed it in, and none can open a Unix socket to hand in
-/// another unless the policy says so.
+/// Takes one listener, from the helper: no program runs before the helper has handed it in, and none can open a Unix
+/// socket to hand in another unless the policy allows it.
 async fn serve(socket: &tokio::net::UnixListener, proxy: SocketAddr, made: &Connections) -> io::Result<()> {
     let (helper, _) = socket.accept().await?;
     let listener: std::net::TcpListener = helper.async_io(Interest::READABLE, || take(&helper)).await?.into();
@@ -79,7 +79,7 @@ async fn serve(socket: &tokio::net::UnixListener, proxy: SocketAddr, made: &Conn
         let made = Arc::clone(made);
         open.spawn(async move {
             let mut proxy = TcpStream::connect(proxy).await?;
-            // Before anything is sent: what the proxy refuses can be told whose it was.
+            // Noted before anything is sent, so that a refusal of the proxy can be assigned to its program.
             note(&made, proxy.local_addr()?);
             tokio::io::copy_bidirectional(&mut program, &mut proxy).await
         });

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use crate::confinement::Confinement;
 
-/// What bubblewrap is to do, before the program and its arguments. `empty` is a directory that holds no names, which no program inside
-/// can write.
+/// Returns the arguments of bubblewrap, before the program and its arguments. `empty` is a directory without names,
+/// which no program inside can write.
 ///
-/// The whole file system is there, read-only, with hidden places empty; the program has processes, devices and, unless the network is
-/// open, a network of its own.
+/// The whole file system is visible, read-only, with hidden places empty; the program has its own processes and devices
+/// and, unless the network is open, its own network.
 pub(crate) fn arguments(confinement: &Confinement, empty: &Path) -> Vec<OsString> {
     let mut all = namespaces(confinement);
     let mut add = |words: &[&OsStr]| all.extend(words.iter().map(|word| (*word).to_owned()));
@@ -30,10 +30,12 @@ pub(crate) fn arguments(confinement: &Confinement, empty: &Path) -> Vec<OsString
     all
 }
 
-/// The same where the program is the helper, which makes the view of the file system itself: bubblewrap reads the list of all mounts for
-/// each that it makes, and the helper reads it once. Processes and the network are bubblewrap's.
+/// Returns the arguments for a program that is the helper, which creates the view of the file system itself: bubblewrap
+/// reads the list of all mounts for each mount that it makes, and the helper reads it once. Processes and the network
+/// are left to bubblewrap.
 ///
-/// Root has to keep the capability for another user namespace with root in it (`user_namespaces(7)`). The helper gives it up.
+/// Root has to keep the capability for another user namespace with root in it (`user_namespaces(7)`). The helper drops
+/// it.
 pub(crate) fn without_view(confinement: &Confinement, is_root: bool) -> Vec<OsString> {
     let mut all = namespaces(confinement);
     if is_root {
@@ -44,14 +46,14 @@ pub(crate) fn without_view(confinement: &Confinement, is_root: bool) -> Vec<OsSt
     all
 }
 
-/// What comes first: namespaces of its own, and no capabilities.
+/// Returns the first arguments: separate namespaces, and no capabilities.
 fn namespaces(confinement: &Confinement) -> Vec<OsString> {
     let network = (!confinement.network).then_some("--unshare-net");
     let all = ["--die-with-parent", "--unshare-user", "--unshare-pid", "--unshare-ipc"];
     all.into_iter().chain(network).chain(["--cap-drop", "ALL"]).map(OsString::from).collect()
 }
 
-/// What comes last, before the program.
+/// Returns the last arguments before the program.
 fn end(confinement: &Confinement) -> [OsString; 3] {
     ["--chdir".into(), confinement.cwd.clone().into_os_string(), "--".into()]
 }

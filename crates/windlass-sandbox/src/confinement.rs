@@ -1,25 +1,27 @@
-//! What a helper has to do before a program runs, and how it reads that.
+//! Steps that a helper takes before a program runs, and their form as arguments.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use crate::{Ground, Network, SandboxPolicy};
 
-/// The first argument by which a program finds that it is to be the helper.
+/// First argument of a program that is started as the helper.
 pub const HELPER_WORD: &str = "__windlass_sandbox";
 
-/// What the helper does to itself before it becomes the program. Travels as arguments, so that paths need no encoding.
+/// Restrictions that the helper places on itself before it becomes the program. Passed as arguments, so that paths need
+/// no encoding.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Confinement {
-    /// Whether it makes namespaces of its own: for mounts, and unless it is inside of others for queues and, if that is not open, the
-    /// network.
+    /// `true` if the helper creates namespaces: for mounts and, unless it is inside of others, for queues and (if that
+    /// is not open) the network.
     pub(crate) namespaces: bool,
-    /// Whether it is inside of those that bubblewrap has made: for processes, queues, the network, and mounts unless it makes that.
+    /// `true` if the helper is inside of namespaces that bubblewrap has created: for processes, queues, the network,
+    /// and also mounts unless the helper creates that one.
     pub(crate) inside: bool,
-    /// Whether the network is open.
+    /// `true` if the network is open.
     pub(crate) network: bool,
     pub(crate) unix_sockets: bool,
-    /// A Unix socket of the host at which the helper hands in a listener, for the proxy.
+    /// Unix socket of the host at which the helper hands in a listener for the proxy.
     pub(crate) proxy: Option<PathBuf>,
     pub(crate) cwd: PathBuf,
     pub(crate) writable: Vec<PathBuf>,
@@ -46,13 +48,13 @@ impl Confinement {
         }
     }
 
-    /// Whether mounts hide and protect, and the network is its own unless it is open.
+    /// `true` if mounts hide and protect paths, and the network is separate unless it is open.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "there is a helper on Linux alone"))]
     pub(crate) fn has_own_view(&self) -> bool {
         self.namespaces || self.inside
     }
 
-    /// As arguments: the word, the parts, `--`, and what is to run.
+    /// Returns the arguments: the word, the parts, `--`, and the program with its arguments.
     pub(crate) fn to_arguments(&self, program: &OsStr, arguments: &[OsString]) -> Vec<OsString> {
         let mut all: Vec<OsString> = vec![HELPER_WORD.into()];
         let switches = [
@@ -83,7 +85,8 @@ impl Confinement {
         ]
     }
 
-    /// Reads what [`to_arguments`](Self::to_arguments) wrote, without the word. The rest is what is to run.
+    /// Reads the output of [`to_arguments`](Self::to_arguments), without the word. The rest is the program with its
+    /// arguments.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "there is a helper on Linux alone"))]
     pub(crate) fn from_arguments(
         mut arguments: impl Iterator<Item = OsString>,
@@ -110,7 +113,7 @@ impl Confinement {
                         "--mask" => read.masks.push(value),
                         "--hide-directory" => read.hidden_directories.push(value),
                         "--hide-file" => read.hidden_files.push(value),
-                        // A part that is not known might have been a limit.
+                        // An unknown part might have been a restriction.
                         _ => return Err(format!("{name} is not known")),
                     }
                 }

@@ -1,4 +1,4 @@
-//! One program on its way into a sandbox, and what stays while it runs.
+//! A program that starts in a sandbox, and the resources that it needs while it runs.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,11 +11,13 @@ use crate::sandbox::Inner;
 use crate::sweep::{Made, sweep};
 use crate::{Ground, SandboxError};
 
-/// A program as it is to be started, so that it runs inside. Keep it until the program has ended: with it go its way into the network
-/// and the look at [protected names](crate::SandboxPolicy::protected) that it may have made.
+/// Command that starts a program inside the sandbox. Keep it until the program has ended: dropping it removes the
+/// program's way into the network, and checks the [protected names](crate::SandboxPolicy::protected) that the program
+/// may have created.
 #[must_use = "a program whose way in is dropped reaches no proxy"]
 pub struct Entered {
-    /// What to start instead: a program that confines itself and becomes the one that was meant. Its variables hold those of the sandbox.
+    /// Command to start instead: a program that confines itself and then becomes the original one. Its variables
+    /// include those of the sandbox.
     pub command: ProcessCommand,
     pub(crate) held: Held,
 }
@@ -26,24 +28,24 @@ impl fmt::Debug for Entered {
     }
 }
 
-/// What goes with a program that runs inside.
+/// Resources of a program that runs inside.
 pub(crate) struct Held {
     ground: Option<Ground>,
-    /// Whether names that it made are moved aside.
+    /// `true` if protected names that the program created are moved aside.
     restore: bool,
     #[cfg(target_os = "linux")]
     pub(crate) bridge: Option<Bridge>,
 }
 
 impl Held {
-    /// What it made of protected names, once it has ended.
+    /// Returns the protected names that the program created or changed; called once it has ended.
     pub(crate) async fn sweep(&mut self) -> Vec<Made> {
         let Some(ground) = self.ground.take() else { return Vec::new() };
         let restore = self.restore;
         tokio::task::spawn_blocking(move || sweep(&ground.watched, restore)).await.unwrap_or_default()
     }
 
-    /// The hosts from which the proxy has kept it, which the proxy knows for sure.
+    /// Returns the hosts that the proxy has refused to the program; these are certain, because the proxy reports them.
     #[cfg_attr(
         not(target_os = "linux"),
         expect(clippy::unused_self, reason = "programs have a way to a proxy on Linux alone")
@@ -58,7 +60,7 @@ impl Held {
 }
 
 impl Drop for Held {
-    /// Also of a program that is dropped half-way.
+    /// Also covers a program that is dropped half-way.
     fn drop(&mut self) {
         if let Some(ground) = self.ground.take() {
             for made in sweep(&ground.watched, self.restore) {
@@ -69,7 +71,7 @@ impl Drop for Held {
 }
 
 impl Inner {
-    /// What of the policy is there now, and what confines a thread so.
+    /// Looks up the paths of the policy that exist now, and prepares the confinement of a thread for them.
     async fn look(self: &Arc<Self>) -> Result<(Ground, Option<Arc<Confine>>), ProcessError> {
         let inner = Arc::clone(self);
         let not_run = |reason: String| ProcessError::new(format!("The program was not started: {reason}."));
@@ -90,7 +92,7 @@ impl Inner {
         command.env.retain(|(name, _)| !own.iter().any(|(own, _)| own == name));
         command.env.extend(own.iter().cloned());
         let (ground, thread) = self.look().await?;
-        // What is made beside a program in the background may be the user's.
+        // Files that appear while a program runs in the background may be the user's.
         let restore = !command.background;
         #[cfg(target_os = "linux")]
         let bridge = self.bridge().map_err(|error| {

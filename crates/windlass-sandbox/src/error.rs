@@ -1,32 +1,32 @@
-//! Why there is no sandbox.
+//! Errors of opening a sandbox.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why programs cannot run in a sandbox.
+/// Reason for which programs cannot run in a sandbox.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SandboxError {
-    /// A directory of the policy cannot be used.
+    /// A directory of the policy is unusable.
     #[error("the sandbox cannot make {} writable: {problem}", path.display())]
     Directory {
-        /// The directory.
+        /// Directory of the policy.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Description of the problem.
         problem: String,
     },
-    /// The private folder for temporary files could not be made.
+    /// The private folder for temporary files could not be created.
     #[error("the folder for temporary files of the sandbox could not be made below {}", path.display())]
     Temporary {
-        /// Where it was to be.
+        /// Directory in which the folder was to be created.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
     /// No mechanism of this machine holds.
     #[error("no sandbox holds on this machine: {reason}")]
     Unavailable {
-        /// What was tried, and what came of it.
+        /// Mechanisms that were tried, each with its result.
         reason: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What of a policy is on disk, at one time.
+//! The paths of a policy that exist on disk at one time.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -9,14 +9,14 @@ use std::path::{Component, Path, PathBuf};
 use crate::parents::Parents;
 use crate::{SandboxError, SandboxPolicy};
 
-/// How deep below a writable directory other repositories and protected names are looked for.
+/// Depth below a writable directory to which other repositories and protected names are searched.
 const DEPTH: usize = 3;
-/// How many directories are looked at for that.
+/// Maximum number of directories that are searched.
 const MOST_DIRECTORIES: usize = 2_000;
-/// Directories that are large and hold no project of their own.
+/// Names of directories that are large and hold no project.
 const LARGE: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__", "vendor"];
 
-/// What of a [`SandboxPolicy`] is on disk. Links are followed, so that every path here is the one that counts.
+/// Paths of a [`SandboxPolicy`] that exist on disk. Links are followed, so that every path here is the effective one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Ground {
@@ -24,14 +24,15 @@ pub struct Ground {
     pub writable: Vec<PathBuf>,
     /// Protected paths that exist inside writable directories, to be read-only.
     pub masks: Vec<PathBuf>,
-    /// Directories between a writable one and a protected path. They must not be renamed: the protected path would go with them,
-    /// and another could take its place.
+    /// Directories between a writable one and a protected path. They must not be renamed: the protected path would go
+    /// with them, and another could take its place.
     pub pins: Vec<PathBuf>,
     /// Hidden directories that exist.
     pub hidden_directories: Vec<PathBuf>,
     /// Hidden files that exist.
     pub hidden_files: Vec<PathBuf>,
-    /// Protected paths that cannot be masked, with what stands there. What a program makes of them is found when it has ended.
+    /// Protected paths that cannot be masked, with their state. Changes that a program makes to them are found when it
+    /// has ended.
     pub watched: Vec<Watched>,
 }
 
@@ -39,13 +40,13 @@ pub struct Ground {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Watched {
-    /// The path.
+    /// Path, with the links of its directory followed.
     pub path: PathBuf,
-    /// Where it led if it was a link. `None`: it did not exist.
+    /// Target of the path if it was a link. `None` if the path did not exist.
     pub link: Option<PathBuf>,
 }
 
-/// What is watched so far, and the directories that it is in.
+/// Paths that are watched so far, and their directories.
 #[derive(Default)]
 struct Watch {
     found: Vec<Watched>,
@@ -53,11 +54,12 @@ struct Watch {
 }
 
 impl Ground {
-    /// Looks what of a policy is there. `nested` are directories with protected names of their own, as
-    /// [`nested_projects`] finds them. Asks the system about a hundred paths, so not for the threads of a runtime.
+    /// Looks up which paths of a policy exist. `nested` are directories with protected names of their own, as
+    /// [`nested_projects`] finds them. Makes about a hundred system calls, so it must not run on the threads of an
+    /// async runtime.
     ///
     /// # Errors
-    /// A writable directory cannot be found, or is the root of the file system.
+    /// Fails if a writable directory cannot be found, or is the root of the file system.
     pub fn look(policy: &SandboxPolicy, nested: &[PathBuf]) -> Result<Self, SandboxError> {
         let mut ground = Self::default();
         for root in &policy.writable {
@@ -77,8 +79,8 @@ impl Ground {
 
     fn hide(&mut self, policy: &SandboxPolicy) {
         for path in &policy.hidden {
-            // A link is followed: what is secret is where it leads, and a directory of links to secrets is hidden too.
-            // Most are not there, and to resolve one costs a call for each part of its path.
+            // Links are followed: the target is the secret, and a directory of links to secrets is hidden too. Most
+            // paths do not exist, and resolving one costs a call for each of its parts.
             if fs::symlink_metadata(path).is_err() {
                 continue;
             }
@@ -86,7 +88,7 @@ impl Ground {
             if !policy.hides(path) || !policy.hides(&found) {
                 continue;
             }
-            // To hide a directory that holds a writable one would take the work away.
+            // Hiding a directory that holds a writable one would hide the project.
             if self.writable.iter().any(|root| root.starts_with(&found)) {
                 continue;
             }
@@ -101,7 +103,7 @@ impl Ground {
         let mut masks = BTreeSet::new();
         let mut watched = Watch::default();
         for root in &self.writable {
-            // First, so that what is below one is found with it.
+            // Added first, so that names below them are found with them.
             for name in &policy.not_made {
                 self.unless_directory(&root.join(name), &mut masks, Some(&mut watched));
             }
@@ -109,7 +111,7 @@ impl Ground {
                 self.one(&root.join(name), &mut masks, Some(&mut watched));
             }
         }
-        // Further below only what exists counts: what is made there is no more than a new project.
+        // Further below, only existing names count: a name created there is merely a new project.
         for base in nested {
             for name in &policy.not_made {
                 self.unless_directory(&base.join(name), &mut masks, None);
@@ -119,7 +121,7 @@ impl Ground {
             }
         }
         for path in &policy.read_only {
-            // A program inside can make what is missing only below a writable directory.
+            // A program inside can create a missing path only below a writable directory.
             let around =
                 path.ancestors().skip(1).find_map(|above| watched.parents.really(above).map(Path::to_path_buf));
             let is_inside = around.is_some_and(|around| self.writable.iter().any(|root| around.starts_with(root)));
@@ -130,7 +132,7 @@ impl Ground {
         self.watched = watched.found;
     }
 
-    /// Adds a protected path to what is masked or watched.
+    /// Adds a protected path to those that are masked or watched.
     fn one(&self, path: &Path, masks: &mut BTreeSet<PathBuf>, mut watched: Option<&mut Watch>) {
         let is_inside = |path: &Path| self.writable.iter().any(|root| path.starts_with(root));
         let is_lacking = watched.as_mut().is_some_and(|watched| watched.parents.lacks(path));
@@ -146,10 +148,10 @@ impl Ground {
                 return;
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            // It is below something that is no directory.
+            // The path is below something that is no directory.
             Err(_) => return,
         };
-        // Where a link leads is masked as well. The link itself cannot be.
+        // The target of a link is masked as well. The link itself cannot be masked.
         if link.is_some()
             && let Ok(found) = fs::canonicalize(path)
             && is_inside(&found)
@@ -158,7 +160,7 @@ impl Ground {
             masks.insert(found);
         }
         if let Some(watched) = watched {
-            // The parent's links are followed now. Where one leads later does not count: see `sweep`.
+            // The links of the directory are followed now. Their later targets do not count: see `sweep`.
             let parent =
                 path.parent().and_then(|parent| watched.parents.really(parent)).filter(|parent| is_inside(parent));
             let path = parent.zip(path.file_name()).map_or_else(|| path.to_owned(), |(parent, name)| parent.join(name));
@@ -166,7 +168,7 @@ impl Ground {
         }
     }
 
-    /// The same for a name that may stay a directory, whose content is no concern. A file or a link there leads elsewhere.
+    /// Adds a name, unless it is a directory, whose content is irrelevant. A file or a link there leads elsewhere.
     fn unless_directory(&self, path: &Path, masks: &mut BTreeSet<PathBuf>, watched: Option<&mut Watch>) {
         if !fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) {
             self.one(path, masks, watched);
@@ -174,7 +176,7 @@ impl Ground {
     }
 }
 
-/// The directories that lie between writable ones and masked paths, outermost first.
+/// Returns the directories between writable ones and masked paths, outermost first.
 fn pins(writable: &[PathBuf], masks: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
     let mut pins: BTreeSet<PathBuf> = BTreeSet::new();
     for mask in masks {
@@ -192,8 +194,8 @@ fn depth(path: &Path) -> usize {
     path.components().filter(|part| matches!(part, Component::Normal(_))).count()
 }
 
-/// The directories not far below writable ones that hold protected names: projects inside of a project. Looks into at most 2,000
-/// directories, three levels deep.
+/// Returns the directories close below writable ones that hold protected names, which are projects inside of a project.
+/// Looks into at most 2,000 directories, three levels deep.
 pub fn nested_projects(policy: &SandboxPolicy) -> Vec<PathBuf> {
     let first = |name: &PathBuf| name.components().next().map(|part| part.as_os_str().to_owned());
     let names: BTreeSet<OsString> = policy.protected.iter().filter_map(first).collect();

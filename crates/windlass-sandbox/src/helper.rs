@@ -1,7 +1,8 @@
 //! The helper: a program that confines itself and then becomes another one.
 //!
-//! A process with threads cannot give a child namespaces of its own without `unsafe`, so the program that uses windlass is started a second
-//! time, with [`HELPER_WORD`](crate::HELPER_WORD) as its first argument, and has to call [`become_helper`] before all else.
+//! A process with threads cannot give a child namespaces of its own without `unsafe`, so the program that uses windlass
+//! is started a second time, with [`HELPER_WORD`](crate::HELPER_WORD) as its first argument, and has to call
+//! [`become_helper`] before all else.
 
 mod devices;
 pub(crate) mod failed;
@@ -25,15 +26,16 @@ use crate::HELPER_WORD;
 use crate::confinement::Confinement;
 use failed::{Failed, context};
 
-/// The exit code of a helper that could not confine itself. It has run no program then.
+/// Exit code of a helper that could not confine itself and so has run no program.
 pub(crate) const NOT_CONFINED: i32 = 125;
-/// What its message begins with.
+/// Prefix of the helper's error message.
 pub(crate) const MESSAGE: &str = "windlass sandbox: ";
-/// The program that tries what is forbidden, which the helper is itself.
+/// First argument of the probe, which tries forbidden actions; the helper's program is also the probe.
 pub(crate) const PROBE_WORD: &str = "__windlass_probe";
 
-/// Becomes the helper if these arguments, without the name of the program, ask for it. To be called first in `main`, while there is
-/// one thread. Returns the exit code if it was asked and failed, else `None`; when all goes well it does not return.
+/// Becomes the helper if these arguments, without the name of the program, ask for it. Call it first in `main`, while
+/// there is one thread. Returns the exit code if the helper was asked for and failed, and `None` if it was not asked
+/// for; on success it does not return.
 pub(crate) fn become_helper(arguments: impl IntoIterator<Item = OsString>) -> Option<i32> {
     let mut arguments = arguments.into_iter();
     let word = arguments.next()?;
@@ -50,7 +52,7 @@ pub(crate) fn become_helper(arguments: impl IntoIterator<Item = OsString>) -> Op
         },
         Err(problem) => (problem, NOT_CONFINED),
     };
-    // Standard error may be closed; the exit code is enough then.
+    // Standard error may be closed; the exit code suffices then.
     let _ = std::io::stderr().write_all(format!("{MESSAGE}{failed}\n").as_bytes());
     Some(code)
 }
@@ -66,14 +68,14 @@ fn confine(confinement: &Confinement) -> Result<(), Failed> {
     give_up_rights(ruleset, &filter::filter(confinement)?, confinement.has_own_view())
 }
 
-/// Takes from this thread, for good, all that what it becomes or starts is not to have.
+/// Permanently drops all rights of this thread that the program and its children must not have.
 pub(crate) fn give_up_rights(ruleset: RulesetCreated, filter: &BpfProgram, has_own_view: bool) -> Result<(), Failed> {
     rules::restrict(ruleset, has_own_view)?;
     mounts::drop_capabilities()?;
     filter::apply(filter)
 }
 
-/// Becomes the program. Comes back only if that fails.
+/// Becomes the program. Returns only on failure.
 fn run(program: Vec<OsString>) -> (String, i32) {
     let mut words = program.into_iter();
     let name = words.next().unwrap_or_default();

@@ -1,8 +1,8 @@
-//! How much a sandbox holds.
+//! The level of a sandbox: its mechanism and the limits that it holds.
 
 use std::fmt::{self, Display};
 
-/// By which means programs are confined.
+/// Mechanism that confines programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Mechanism {
@@ -27,7 +27,7 @@ impl Display for Mechanism {
     }
 }
 
-/// What a sandbox holds: each was tried when it was opened, and did not succeed.
+/// Limits that a sandbox holds: each violation was tried when the sandbox was opened, and failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub struct Holds {
@@ -62,12 +62,12 @@ impl Holds {
         [self.writes, self.metadata, self.protected, self.hidden, self.network, self.sockets, self.processes]
     }
 
-    /// Whether nothing that was tried succeeded.
+    /// `true` if every violation that was tried failed.
     pub fn is_whole(self) -> bool {
         self.all().into_iter().all(|holds| holds)
     }
 
-    /// What both hold.
+    /// Returns the limits that both hold.
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
             writes: self.writes && other.writes,
@@ -80,29 +80,29 @@ impl Holds {
         }
     }
 
-    /// How much of it holds: the more, the better.
+    /// Returns the number of limits that hold; more is better.
     pub(crate) fn count(self) -> usize {
         self.all().into_iter().filter(|holds| *holds).count()
     }
 
-    /// What does not hold, in words for people.
+    /// Returns the limits that do not hold, in words for people.
     pub fn missing(self) -> Vec<&'static str> {
         Self::NAMES.into_iter().zip(self.all()).filter(|(_, holds)| !holds).map(|(name, _)| name).collect()
     }
 }
 
-/// The level of a sandbox that is in force: what was proved, and by which means.
+/// Level of a sandbox that is in force: the proven limits, and the mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Level {
-    /// The means.
+    /// Mechanism that confines the programs.
     pub mechanism: Mechanism,
-    /// What it holds.
+    /// Limits that were proven.
     pub holds: Holds,
 }
 
 impl Level {
-    /// A level that was proved.
+    /// Creates a level.
     pub fn new(mechanism: Mechanism, holds: Holds) -> Self {
         Self { mechanism, holds }
     }

@@ -1,12 +1,13 @@
 //! An OS sandbox for the programs of a session, behind the port [`Process`](windlass_tool::Process).
 //!
-//! [`SandboxPolicy`] says what is to hold: where programs may write, which names stay as they are, what they do not see, and what of
-//! the network they reach. [`Sandbox::open`] tries the means of this machine, best first: bubblewrap; namespaces with Landlock and
-//! seccomp; Landlock and seccomp alone. Each runs a probe that tries what is forbidden, and [`Sandbox::level`] is what was proved.
-//! [`Sandbox::around`] is then a `Process` that confines each program.
+//! [`SandboxPolicy`] names the limits: where programs may write, which names stay as they are, which paths are hidden,
+//! and how much of the network is reachable. [`Sandbox::open`] tries the mechanisms of this machine, best first:
+//! bubblewrap; namespaces with Landlock and seccomp; Landlock and seccomp alone. Each runs a probe that tries forbidden
+//! actions, and [`Sandbox::level`] is the proven result. [`Sandbox::around`] is then a `Process` that confines each
+//! program.
 //!
-//! All but bubblewrap needs a helper: a program that confines itself and becomes another one. It is any binary whose `main` calls
-//! [`become_helper`] first, such as that of the program which uses this crate.
+//! All mechanisms but bubblewrap need a helper: a program that confines itself and then becomes another one. Any binary
+//! serves whose `main` calls [`become_helper`] first, such as that of the program which uses this crate.
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -66,14 +67,15 @@ pub use refused::RefusedHosts;
 pub use sandbox::{Sandbox, SandboxConfig};
 pub use seatbelt::seatbelt_profile;
 
-/// The port on the loopback of the sandbox at which programs reach the proxy of [`Network::Proxy`].
+/// Port on the loopback of the sandbox at which programs reach the proxy of [`Network::Proxy`].
 pub const PROXY_PORT: u16 = 3128;
 
-/// Becomes the helper, if the arguments of the program (without its name) ask for it. To be called first in `main`, while the program
-/// has one thread.
+/// Becomes the helper if the arguments of the program (without its name) ask for it. Call it first in `main`, while the
+/// program has one thread.
 ///
-/// When it was asked and all went well, it does not return: the process has become the program to run. Otherwise the answer is the
-/// exit code, and the caller is to exit with it. `None`: it was not asked. So it is on all systems but Linux.
+/// If the helper was asked for and all went well, the function does not return: the process has become the program to
+/// run. Otherwise it returns the exit code, with which the caller is to exit. `None` means that the helper was not
+/// asked for; so it is on all systems but Linux.
 pub fn become_helper(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Option<i32> {
     #[cfg(target_os = "linux")]
     return helper::become_helper(arguments);

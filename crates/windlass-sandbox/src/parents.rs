@@ -1,31 +1,31 @@
-//! Directories with all links followed, and the names in them.
+//! Directories with all links followed, and their names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Directories with more names than this are not read: to ask for each name is quicker then.
+/// Maximum number of names of a directory that is read: in larger ones it is quicker to ask for each name.
 const MOST_NAMES: usize = 300;
 
-/// Where directories really are and what is in them, each asked for once. Many protected names share one directory, and each question
-/// asks the system about every part of the path. Valid for as long as no program changes what is there.
+/// Effective paths of directories and their names, each read once. Many protected names share one directory, and each
+/// question asks the system about every part of the path. Valid for as long as no program changes them.
 #[derive(Debug, Default)]
 pub(crate) struct Parents {
     places: BTreeMap<PathBuf, Option<PathBuf>>,
     names: BTreeMap<PathBuf, Names>,
 }
 
-/// What is known of the names in a directory.
+/// Known names of a directory.
 #[derive(Debug)]
 enum Names {
-    /// In small letters. There are no others.
+    /// All names, in small letters.
     All(BTreeSet<OsString>),
     Unknown,
 }
 
 impl Parents {
-    /// A directory with all links followed. `None` if there is none.
+    /// Returns a directory with all links followed. `None` if there is none.
     pub(crate) fn really(&mut self, directory: &Path) -> Option<&Path> {
         if !self.places.contains_key(directory) {
             self.places.insert(directory.to_owned(), fs::canonicalize(directory).ok());
@@ -33,12 +33,13 @@ impl Parents {
         self.places.get(directory)?.as_deref()
     }
 
-    /// Whether a directory is where its path says, with no link in it.
+    /// `true` if a directory's path has no link in it.
     pub(crate) fn is_plain(&mut self, directory: &Path) -> bool {
         self.really(directory) == Some(directory)
     }
 
-    /// Whether there is surely no such name in its directory, which is there. Some file systems find a name in other letters.
+    /// `true` if a name is certainly missing in its directory, which exists. Some file systems ignore the case of
+    /// letters.
     pub(crate) fn lacks(&mut self, path: &Path) -> bool {
         let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else { return false };
         if !self.names.contains_key(directory) {
@@ -50,7 +51,7 @@ impl Parents {
         }
     }
 
-    /// Has all asked for anew, because something was moved.
+    /// Discards everything that was read, because something was moved.
     pub(crate) fn forget(&mut self) {
         *self = Self::default();
     }
@@ -63,7 +64,7 @@ impl Names {
         for entry in entries.take(MOST_NAMES.saturating_add(1)) {
             let Ok(entry) = entry else { return Self::Unknown };
             let name = entry.file_name();
-            // What else a file system may take for the same is not known here.
+            // Other names that a file system may treat as equal are not known here.
             if !name.is_ascii() || names.len() == MOST_NAMES {
                 return Self::Unknown;
             }

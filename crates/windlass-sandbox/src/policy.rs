@@ -1,25 +1,26 @@
-//! What a sandbox is to hold.
+//! The policy of a sandbox.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-/// What of the network programs reach.
+/// Part of the network that programs reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Network {
     /// No network beside a loopback of their own, where the system can give one.
     #[default]
     Off,
-    /// A proxy at this address of the host, and no other address.
+    /// Only a proxy, at this address of the host.
     ///
-    /// Programs reach it at the port [`PROXY_PORT`](crate::PROXY_PORT) of their own loopback. Where the sandbox cannot separate networks, they
-    /// reach none, as with [`Network::Off`].
+    /// Programs reach it at the port [`PROXY_PORT`](crate::PROXY_PORT) of their own loopback. If the sandbox cannot
+    /// separate networks, they reach none, as with [`Network::Off`].
     Proxy(SocketAddr),
-    /// All of it.
+    /// The whole network.
     On,
 }
 
-/// What programs in a sandbox may touch. Pure data: [`Ground::look`](crate::Ground::look) finds what of it is there.
+/// Policy for programs in a sandbox. It is pure data: [`Ground::look`](crate::Ground::look) finds which of its paths
+/// exist.
 ///
 /// ```
 /// use windlass_sandbox::{Network, SandboxPolicy};
@@ -37,23 +38,23 @@ pub struct SandboxPolicy {
     pub writable: Vec<PathBuf>,
     /// Paths, relative to each writable directory, that stay as they are.
     pub protected: Vec<PathBuf>,
-    /// Paths, relative to each writable directory, that must not come to be: where they exist, programs may write in them.
+    /// Paths, relative to each writable directory, that must not be created; existing ones are writable.
     pub not_made: Vec<PathBuf>,
-    /// More paths that stay as they are; absolute.
+    /// Further paths that stay as they are; absolute.
     pub read_only: Vec<PathBuf>,
-    /// Paths of which programs see nothing; absolute.
+    /// Paths that are hidden from programs; absolute.
     pub hidden: Vec<PathBuf>,
-    /// Paths below hidden ones that programs may read all the same; absolute. Only what lies below one of these counts.
+    /// Paths below hidden ones that programs may read nevertheless; absolute. Only paths below one of these count.
     pub shown: Vec<PathBuf>,
-    /// The network.
+    /// Part of the network that programs reach.
     pub network: Network,
-    /// Whether programs may open Unix sockets, by which they reach services of this machine (agents for keys, containers).
-    /// Default: no.
+    /// `true` if programs may open Unix sockets, by which they reach services of this machine (agents for keys,
+    /// containers). Default: `false`.
     pub unix_sockets: bool,
 }
 
 impl SandboxPolicy {
-    /// Programs may write in these directories and nowhere else, and have no network.
+    /// Creates a policy under which programs may write in these directories only, and have no network.
     pub fn new(writable: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         Self { writable: writable.into_iter().map(Into::into).collect(), ..Self::default() }
     }
@@ -65,7 +66,8 @@ impl SandboxPolicy {
         self
     }
 
-    /// Adds paths, relative to each writable directory, that must not come to be, such as a repository around the work.
+    /// Adds paths, relative to each writable directory, that must not be created, such as a repository around the
+    /// project.
     #[must_use]
     pub fn with_not_made(mut self, names: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         self.not_made.extend(names.into_iter().map(Into::into));
@@ -79,35 +81,35 @@ impl SandboxPolicy {
         self
     }
 
-    /// Adds absolute paths of which programs see nothing.
+    /// Adds absolute paths that are hidden from programs.
     #[must_use]
     pub fn with_hidden(mut self, paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         self.hidden.extend(paths.into_iter().map(Into::into));
         self
     }
 
-    /// Takes hidden paths back that are one of these, or lie below one.
+    /// Shows those hidden paths again that equal one of these or lie below one.
     #[must_use]
     pub fn with_shown(mut self, paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         self.shown.extend(paths.into_iter().map(Into::into));
         self
     }
 
-    /// Sets what of the network programs reach.
+    /// Sets the part of the network that programs reach.
     #[must_use]
     pub fn with_network(mut self, network: Network) -> Self {
         self.network = network;
         self
     }
 
-    /// Says whether programs may open Unix sockets.
+    /// Sets whether programs may open Unix sockets.
     #[must_use]
     pub fn with_unix_sockets(mut self, allowed: bool) -> Self {
         self.unix_sockets = allowed;
         self
     }
 
-    /// Whether a path is hidden still after what is shown was taken back.
+    /// `true` if a hidden path is not shown again.
     pub(crate) fn hides(&self, path: &Path) -> bool {
         !self.shown.iter().any(|shown| path.starts_with(shown))
     }

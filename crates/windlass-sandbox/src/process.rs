@@ -13,17 +13,17 @@ use crate::sandbox::Inner;
 use crate::sweep::Made;
 use crate::violations::violations;
 
-/// Runs each program in a sandbox, by means of another [`Process`], but those that are to run outside of it
+/// Runs each program in a sandbox, by means of another [`Process`], except those that are to run outside of it
 /// ([`ProcessCommand::outside_sandbox`]).
 ///
-/// What the sandbox may have stopped stands among the [`notes`](ProcessOutcome::notes) of an outcome.
+/// Actions that the sandbox may have stopped are listed among the [`notes`](ProcessOutcome::notes) of an outcome.
 pub struct Sandboxed {
     sandbox: Arc<Inner>,
     process: Arc<dyn Process>,
     confines: Arc<Confines>,
 }
 
-/// Whether a command of the shell runs inside. Takes its text, and whether it is to run outside.
+/// Function that returns `true` if a shell command runs inside. Takes its text, and whether it asks to run outside.
 pub type Confines = dyn Fn(&str, bool) -> bool + Send + Sync;
 
 impl Sandboxed {
@@ -31,7 +31,7 @@ impl Sandboxed {
         Self { sandbox, process, confines }
     }
 
-    /// Whether a program runs inside. One that is no command of a shell may leave only by word of the caller.
+    /// `true` if a program runs inside. One that is no shell command may run outside only if the caller asks for it.
     fn is_confined(&self, command: &ProcessCommand) -> bool {
         match &command.shell_text {
             Some(text) => (self.confines)(text, command.outside_sandbox),
@@ -72,7 +72,7 @@ impl Process for Sandboxed {
     }
 }
 
-/// A helper that failed has run no program: that is no outcome of the program.
+/// Returns an error if the helper failed: it has run no program then, so its output is no outcome.
 fn not_confined(outcome: &ProcessOutcome) -> Result<(), ProcessError> {
     const MESSAGE: &str = "windlass sandbox: ";
     let said = [&outcome.stderr.head, &outcome.stdout.head].into_iter().find(|text| text.starts_with(MESSAGE));
@@ -95,7 +95,7 @@ fn note_made(made: &Made) -> String {
     }
 }
 
-/// Notes for what the sandbox has stopped, and for what it may have.
+/// Returns notes about actions that the sandbox has stopped, and about those that it may have stopped.
 fn note_violations(found: &[SandboxViolation]) -> Vec<String> {
     let (known, likely): (Vec<_>, Vec<_>) = found.iter().partition(|violation| violation.is_certain);
     let mut notes = Vec::new();
@@ -115,7 +115,7 @@ fn note_violations(found: &[SandboxViolation]) -> Vec<String> {
     notes
 }
 
-/// What of the sandbox it may have been.
+/// Describes the limit of the sandbox that may have been hit.
 fn about(violation: &SandboxViolation) -> &'static str {
     match violation.kind {
         ViolationKind::Write => "a write outside of the writable directories, or to a protected name",

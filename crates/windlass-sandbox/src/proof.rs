@@ -1,4 +1,4 @@
-//! The proof of a level: a probe inside of the sandbox tries what is forbidden.
+//! The proof of a level: a probe inside of the sandbox tries forbidden actions.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,12 +17,13 @@ use crate::thread::Threads;
 use crate::wrap::Wrap;
 use crate::{Ground, Network, SandboxPolicy};
 
-/// How long a probe may take. It is done in some milliseconds.
+/// Maximum time of a probe. It usually takes some milliseconds.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How many of the real protected and hidden paths are tried.
+/// Maximum number of the real protected and hidden paths that are tried.
 const MOST_REAL: usize = 200;
 
-/// The same attempts without a helper, as far as a shell can make them. What it cannot try counts as not held.
+/// Shell script that makes the same attempts without a helper, as far as a shell can. Attempts that it cannot make
+/// count as not held.
 const SCRIPT: &str = r#"
 while [ $# -gt 1 ]; do
   n=$1; w=$2; shift 2
@@ -39,19 +40,19 @@ while [ $# -gt 1 ]; do
 done
 "#;
 
-/// Things to try, in a folder of their own.
+/// Targets of the attempts, in a separate folder.
 pub(crate) struct Proof {
     folder: PathBuf,
     policy: SandboxPolicy,
     ground: Ground,
     listener: Option<TcpListener>,
-    /// Open while the probes run.
+    /// Sockets that are open while the probes run.
     #[cfg(target_os = "linux")]
     _sockets: [std::os::unix::net::UnixListener; 2],
 }
 
 impl Proof {
-    /// Prepares what is to be tried, in a folder that does not exist yet.
+    /// Prepares the targets, in a folder that does not exist yet.
     pub(crate) fn prepare(policy: &SandboxPolicy, nested: &[PathBuf], folder: &Path) -> io::Result<Self> {
         for directory in ["", "inside", "inside/box", "outside", "secret"] {
             fs::create_dir(folder.join(directory))?;
@@ -59,7 +60,7 @@ impl Proof {
         for file in ["inside/box/keep", "outside/file", "secret/key", "secret-file", "visible"] {
             fs::File::create_new(folder.join(file))?.write_all(b"text")?;
         }
-        // The probe must reach what it tries by the path that it is given.
+        // The probe must reach its targets by the paths that it is given.
         let folder = fs::canonicalize(folder)?;
         let mut policy = policy.clone();
         policy.writable.push(folder.join("inside"));
@@ -76,7 +77,8 @@ impl Proof {
         })
     }
 
-    /// Runs the probe in a sandbox of these means, by each way in which programs start there, and says what all of them hold.
+    /// Runs the probe in a sandbox of this mechanism, once for each way of starting programs, and returns the limits
+    /// that hold in all of them.
     pub(crate) async fn run(&self, wrap: &Wrap, process: &dyn Process) -> Result<Holds, String> {
         let holds = self.try_one(wrap, process, None).await?;
         match self.thread(wrap).await? {
@@ -118,7 +120,7 @@ impl Proof {
         Ok(self.judge(&came))
     }
 
-    /// Undoes what an earlier probe could make, change or rename.
+    /// Reverts changes that an earlier probe could make.
     fn repair(&self) {
         let _ = fs::write(self.folder.join("outside/file"), b"text");
         let _ = fs::remove_file(self.folder.join("outside/new"));
@@ -211,7 +213,7 @@ fn sockets(folder: &Path) -> io::Result<[std::os::unix::net::UnixListener; 2]> {
     Ok([UnixListener::bind_addr(&address)?, UnixListener::bind(folder.join("outside/socket"))?])
 }
 
-/// A name in the space of abstract sockets. The folder has a random name, and so has this.
+/// Returns an abstract socket name, which is as random as that of the folder.
 #[cfg(target_os = "linux")]
 fn abstract_name(folder: &Path) -> String {
     let name = folder.parent().and_then(Path::file_name).unwrap_or_default();

@@ -1,16 +1,16 @@
-//! Hosts from which a proxy has kept programs.
+//! Hosts that a proxy has refused to programs.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Most refusals that wait for the end of their program.
+/// Maximum number of refusals that wait for the end of their program.
 const MOST: usize = 1_024;
-/// Most hosts that are named of one program.
+/// Maximum number of hosts that are named per program.
 const MOST_NAMED: usize = 20;
 
-/// What the proxy of [`Network::Proxy`](crate::Network::Proxy) has refused. Clones share it: the proxy [notes](Self::note) it, and what
-/// runs a program names the hosts with its outcome.
+/// Refusals of the proxy of [`Network::Proxy`](crate::Network::Proxy). Clones share them: the proxy [notes](Self::note)
+/// each, and the runner of a program names the hosts with its outcome.
 ///
 /// ```
 /// use windlass_sandbox::RefusedHosts;
@@ -23,7 +23,7 @@ const MOST_NAMED: usize = 20;
 pub struct RefusedHosts(Arc<Mutex<VecDeque<(SocketAddr, String)>>>);
 
 impl RefusedHosts {
-    /// Notes that a host was refused to who is connected from this address. The oldest of 1,024 gives way.
+    /// Notes that a host was refused to the client at this address. Beyond 1,024 refusals, the oldest is dropped.
     pub fn note(&self, from: SocketAddr, host: impl Into<String>) {
         let mut refused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if refused.len() >= MOST {

@@ -1,4 +1,4 @@
-//! A sandbox whose level was proved.
+//! A sandbox whose level was proven.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,33 +18,35 @@ use crate::{Entered, Ground, RefusedHosts, SandboxError, SandboxPolicy, nested_p
 #[cfg(target_os = "linux")]
 use crate::{Network, bridge::Bridge, thread::Threads};
 
-/// Where bubblewrap is looked for unless the configuration names it. Never in the search path: a project may change that.
+/// Paths at which bubblewrap is looked for unless the configuration names it. The search path is never used: a project
+/// may change it.
 const BUBBLEWRAP: &[&str] = &["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
 
-/// With what a sandbox is opened.
+/// Configuration of a sandbox.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SandboxConfig {
-    /// What is to hold.
+    /// Policy of the sandbox.
     pub policy: SandboxPolicy,
-    /// The directory below which the folder for temporary files of the sandbox is made.
+    /// Directory in which the sandbox creates its folder for temporary files.
     pub temporary: PathBuf,
-    /// A name for that folder which no one can foresee, such as 32 random hexadecimal digits.
+    /// Unpredictable name for that folder, such as 32 random hexadecimal digits.
     pub name: String,
-    /// The program that is the helper. `None`: only bubblewrap can be used, and it holds less.
+    /// Program that is the helper. `None`: only bubblewrap can be used, and it holds less.
     pub helper: Option<PathBuf>,
-    /// Where bubblewrap is. `None`: it is looked for in the usual places.
+    /// Path of bubblewrap. `None`: it is looked for in the usual places.
     pub bubblewrap: Option<PathBuf>,
-    /// The means that may be used, best first.
+    /// Mechanisms that may be used, best first.
     pub mechanisms: Vec<Mechanism>,
-    /// Variables that programs inside have beside those of their command, whose values these replace. Default: none.
+    /// Variables that programs inside get in addition to those of their command, whose values these replace. Default:
+    /// none.
     pub environment: Vec<(OsString, OsString)>,
-    /// What the proxy notes of what it refuses. Default: one that stays empty.
+    /// Refusals that the proxy notes. Default: an object that stays empty.
     pub refused: RefusedHosts,
 }
 
 impl SandboxConfig {
-    /// A sandbox without a helper, with all means of the system.
+    /// Creates the configuration of a sandbox without a helper, with all mechanisms of the system.
     pub fn new(policy: SandboxPolicy, temporary: impl Into<PathBuf>, name: impl Into<String>) -> Self {
         let mechanisms = match cfg!(target_os = "macos") {
             true => vec![Mechanism::Seatbelt],
@@ -65,14 +67,14 @@ impl SandboxConfig {
         }
     }
 
-    /// Names the helper: a program whose `main` calls [`become_helper`](crate::become_helper) first.
+    /// Sets the helper: a program whose `main` calls [`become_helper`](crate::become_helper) first.
     #[must_use]
     pub fn with_helper(mut self, program: impl Into<PathBuf>) -> Self {
         self.helper = Some(program.into());
         self
     }
 
-    /// Says where bubblewrap is.
+    /// Sets the path of bubblewrap.
     #[must_use]
     pub fn with_bubblewrap(mut self, program: impl Into<PathBuf>) -> Self {
         self.bubblewrap = Some(program.into());
@@ -89,14 +91,14 @@ impl SandboxConfig {
         self
     }
 
-    /// Names the hosts that a proxy refuses with the outcome of the program that wanted to reach them.
+    /// Sets the refusals of a proxy, whose hosts are named with the outcome of the program that wanted to reach them.
     #[must_use]
     pub fn with_refused(mut self, refused: RefusedHosts) -> Self {
         self.refused = refused;
         self
     }
 
-    /// Uses these means alone, in this order.
+    /// Sets the mechanisms that may be used, in this order.
     #[must_use]
     pub fn with_mechanisms(mut self, mechanisms: impl IntoIterator<Item = Mechanism>) -> Self {
         self.mechanisms = mechanisms.into_iter().collect();
@@ -109,7 +111,7 @@ impl SandboxConfig {
         helper.is_some_and(|helper| roots.any(|root| helper.starts_with(root)))
     }
 
-    /// By which programs such a means confines, best first. `empty` is a directory without names.
+    /// Returns the ways in which this mechanism confines programs, best first. `empty` is a directory without names.
     fn wraps(&self, mechanism: Mechanism, empty: &Path) -> Vec<Wrap> {
         let wrap = |bubblewrap| Wrap { mechanism, bubblewrap, helper: self.helper.clone() };
         match mechanism {
@@ -122,14 +124,14 @@ impl SandboxConfig {
                 views.into_iter().flatten().map(bubblewrap).collect()
             }
             Mechanism::Namespaces | Mechanism::Landlock if self.helper.is_none() => Vec::new(),
-            // It cannot protect its own helper.
+            // Landlock alone cannot protect its own helper.
             Mechanism::Landlock if self.helper_is_writable() => Vec::new(),
             _ => vec![wrap(None)],
         }
     }
 }
 
-/// A sandbox whose level was proved when it was opened. Its folder for temporary files goes with the last clone.
+/// Sandbox whose level was proven when it was opened. Its folder for temporary files is removed with the last clone.
 #[derive(Debug, Clone)]
 pub struct Sandbox {
     inner: Arc<Inner>,
@@ -138,10 +140,10 @@ pub struct Sandbox {
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) policy: SandboxPolicy,
-    /// Projects inside of the project, which were there when the sandbox was opened.
+    /// Projects inside of the project that existed when the sandbox was opened.
     pub(crate) nested: Vec<PathBuf>,
     pub(crate) wrap: Wrap,
-    /// How many bridges to the proxy were made: each has a socket of its own.
+    /// Number of bridges to the proxy that were created: each has a socket of its own.
     #[cfg(target_os = "linux")]
     bridges: AtomicU64,
     #[cfg(target_os = "linux")]
@@ -153,11 +155,11 @@ pub(crate) struct Inner {
 }
 
 impl Sandbox {
-    /// Tries the means of this machine with probes that `process` runs, and takes the first that holds everything, else the one that
-    /// holds most. One that does not keep writes in their directories is never taken.
+    /// Tries the mechanisms of this machine with probes that `process` runs, and takes the first that holds everything,
+    /// else the one that holds most. A mechanism that does not limit writes to the writable directories is never taken.
     ///
     /// # Errors
-    /// No means holds, a directory of the policy cannot be used, or there is no place for temporary files.
+    /// Fails if no mechanism holds, a directory of the policy is unusable, or there is no place for temporary files.
     pub async fn open(config: SandboxConfig, process: &dyn Process) -> Result<Self, SandboxError> {
         let (mut policy, temporary) = (config.policy.clone(), config.temporary.clone());
         let means: Vec<PathBuf> = config.helper.iter().chain(&config.bubblewrap).cloned().collect();
@@ -166,7 +168,7 @@ impl Sandbox {
             let failed = |source| SandboxError::Temporary { path: temporary.clone(), source };
             let folder = Folder::create(&at).map_err(failed)?;
             policy.writable.push(folder.temporary());
-            // A command that could change what confines the next one would be free then.
+            // Otherwise a command could change the program that confines the next one.
             policy.read_only.extend(means);
             Ground::look(&policy, &[])?;
             let nested = nested_projects(&policy);
@@ -194,37 +196,38 @@ impl Sandbox {
         })
     }
 
-    /// The level in force: what was proved.
+    /// Returns the proven level, which is in force.
     pub fn level(&self) -> Level {
         self.inner.level
     }
 
-    /// The directory for temporary files that programs may use, to be their `TMPDIR`.
+    /// Returns the directory for temporary files that programs may use, to be their `TMPDIR`.
     pub fn temporary(&self) -> PathBuf {
         self.inner.folder.temporary()
     }
 
-    /// What is to hold.
+    /// Returns the policy.
     pub fn policy(&self) -> &SandboxPolicy {
         &self.inner.policy
     }
 
-    /// A program as it is to be started, so that it runs inside: for those that no [`Process`] runs to their end, such as servers. What it
-    /// makes of protected names is not moved aside if it runs in the background.
+    /// Returns the command that starts a program inside, for programs that no [`Process`] runs to their end, such as
+    /// servers. Protected names that the program creates are not moved aside if it runs in the background.
     ///
     /// # Errors
-    /// A directory of the policy is gone, or the sandbox cannot express what it is to hold.
+    /// Fails if a directory of the policy is gone, or the sandbox cannot express the policy.
     pub async fn enter(&self, command: ProcessCommand) -> Result<Entered, ProcessError> {
         self.inner.enter(command).await
     }
 
-    /// A [`Process`] that runs each program in this sandbox, by means of another. Commands of a shell that ask to run outside do.
+    /// Returns a [`Process`] that runs each program in this sandbox, by means of another. Shell commands that ask to
+    /// run outside do so.
     pub fn around(&self, process: Arc<dyn Process>) -> Arc<dyn Process> {
         self.around_some(process, |_, leaves| !leaves)
     }
 
-    /// The same, where `confines` says of each command of a shell whether it runs inside: it takes the text, and whether the command is
-    /// to run outside.
+    /// Returns such a [`Process`] for which `confines` decides whether a shell command runs inside: it takes the text,
+    /// and whether the command asks to run outside.
     pub fn around_some(
         &self,
         process: Arc<dyn Process>,
@@ -236,7 +239,7 @@ impl Sandbox {
 
 #[cfg(target_os = "linux")]
 impl Inner {
-    /// The way to the proxy for one program, if the policy has one and the sandbox separates networks.
+    /// Creates the bridge to the proxy for one program, if the policy has a proxy and the sandbox separates networks.
     pub(crate) fn bridge(&self) -> io::Result<Option<Bridge>> {
         let Network::Proxy(address) = self.policy.network else { return Ok(None) };
         if !self.wrap.separates_networks() {
@@ -288,7 +291,7 @@ fn is_root() -> bool {
     false
 }
 
-/// A private folder that goes with its owner.
+/// Private folder that is removed with its owner.
 #[derive(Debug)]
 struct Folder {
     path: PathBuf,
@@ -310,7 +313,7 @@ impl Folder {
         self.path.join("tmp")
     }
 
-    /// Beside what programs may write.
+    /// Returns a directory outside of those that programs may write.
     fn empty(&self) -> PathBuf {
         self.path.join("empty")
     }

@@ -5,10 +5,11 @@ use std::path::Path;
 
 use crate::{Ground, Network, SandboxPolicy};
 
-/// The profile of `sandbox-exec` that holds a policy, as far as Seatbelt can.
+/// Returns the profile of `sandbox-exec` that implements a policy, as far as Seatbelt can.
 ///
-/// Later lines of a profile win, so that what is protected stands behind what is writable. Paths that are no text cannot stand in
-/// a profile; a writable one is left out, and one that is to be protected or hidden makes the whole answer `None`.
+/// Later lines of a profile take precedence, so that protected paths follow writable ones. Paths that are no text
+/// cannot be written in a profile: a writable one is left out, and a protected or hidden one makes the whole result
+/// `None`.
 pub fn seatbelt_profile(policy: &SandboxPolicy, ground: &Ground) -> Option<String> {
     let mut text = String::from(
         "(version 1)\n(deny default)\n(allow process-exec)\n(allow process-fork)\n(allow signal (target same-sandbox))\n\
@@ -43,7 +44,7 @@ pub fn seatbelt_profile(policy: &SandboxPolicy, ground: &Ground) -> Option<Strin
     Some(text)
 }
 
-/// A path as a string of the profile's language.
+/// Quotes a path as a string of the profile's language.
 fn quoted(path: &Path) -> Option<String> {
     let text = path.to_str().filter(|text| !text.contains(['\n', '\0']))?;
     Some(format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")))

@@ -1,4 +1,4 @@
-//! What a program made of protected names that could not be masked.
+//! The check of protected names that could not be masked, after a program has ended.
 
 use std::fs;
 use std::io;
@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 use crate::ground::Watched;
 use crate::parents::Parents;
 
-/// A protected name that a program made or changed.
+/// Protected name that a program created or changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Made {
-    /// The name.
+    /// Path of the name.
     pub(crate) path: PathBuf,
-    /// Where it was moved. `None`: it could not be moved, or is only to be reported.
+    /// Path to which the name was moved. `None`: it could not be moved, or is only reported.
     pub(crate) moved: Option<PathBuf>,
 }
 
-/// Looks at each watched name once its program has ended. What was made there is moved aside (if `restore`), and a link that was
-/// replaced leads where it did before.
+/// Checks each watched name once its program has ended. New files are moved aside (if `restore`), and a link that was
+/// replaced is restored.
 pub(crate) fn sweep(watched: &[Watched], restore: bool) -> Vec<Made> {
-    // No process of the sandbox is left to change what is there.
+    // No process of the sandbox is left to change these paths.
     let mut parents = Parents::default();
     let made = |watched: &Watched| {
         let made = one(watched, restore, &mut parents);
@@ -61,8 +61,8 @@ fn one(watched: &Watched, restore: bool, parents: &mut Parents) -> Option<Made> 
     Some(Made { path: path.to_owned(), moved })
 }
 
-/// The path itself, or the directory around it if a program has put a link in its place: what lies behind the link may be anyone's, and
-/// must not be touched. `None`: there is neither.
+/// Returns the path itself, or its directory if a program has replaced that by a link: the target of the link may be
+/// anyone's, and must not be touched. `None` if neither exists.
 fn really_made<'a>(path: &'a Path, parents: &mut Parents) -> Option<&'a Path> {
     let parent = path.parent()?;
     if parents.is_plain(parent) {
@@ -72,12 +72,12 @@ fn really_made<'a>(path: &'a Path, parents: &mut Parents) -> Option<&'a Path> {
     (is_link && parents.is_plain(parent.parent()?)).then_some(parent)
 }
 
-/// Moves what stands at a path to a free name beside it. A rename follows no link and needs no space.
+/// Moves the file at a path to a free name beside it. A rename follows no link and needs no space.
 fn aside(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?.trim_start_matches('.');
     for number in 1..=1_000_u32 {
         let free = path.with_file_name(format!("{name}.blocked-{number}"));
-        // A name that is taken is not replaced. No process of the sandbox is left to take it between the two calls.
+        // An existing name is not replaced. No process of the sandbox is left to take the name between the two calls.
         if fs::symlink_metadata(&free).is_ok() {
             continue;
         }
@@ -117,7 +117,7 @@ mod tests {
         assert!(path.is_dir());
     }
 
-    /// Who moves things for the sandbox is not confined itself.
+    /// The process that moves files for the sandbox is not confined itself.
     #[cfg(unix)]
     #[test]
     fn what_lies_behind_a_link_is_left_alone() {

@@ -1,4 +1,5 @@
-//! The start of a program by a thread that confines itself: what Landlock and seccomp take from a thread, it cannot hand on.
+//! The start of a program by a thread that confines itself: rights that Landlock and seccomp take from a thread, it
+//! cannot pass on.
 
 use std::fmt;
 use std::io;
@@ -13,7 +14,7 @@ use crate::helper::failed::{Failed, context};
 use crate::helper::stamps::Stamps;
 use crate::helper::{filter, give_up_rights, rules};
 
-/// What confines threads, kept for as long as it stands for what is there.
+/// Prepared confinement of threads, kept for as long as it matches the paths on disk.
 #[derive(Default)]
 pub(crate) struct Threads(Mutex<Option<Prepared>>);
 
@@ -24,7 +25,8 @@ struct Prepared {
 }
 
 impl Threads {
-    /// What confines the thread that calls it as the helper confines itself, without namespaces. Looks through directories.
+    /// Returns a function that confines the calling thread as the helper confines itself, without namespaces. Looks
+    /// through directories.
     pub(crate) fn prepare(&self, confinement: Confinement) -> Result<Arc<Confine>, Failed> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kept) = &*kept

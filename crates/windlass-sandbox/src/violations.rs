@@ -1,13 +1,13 @@
-//! What of a program's output says that the sandbox stopped it.
+//! Signs in a program's output that the sandbox stopped it.
 
 use windlass_tool::{SandboxViolation, ViolationKind};
 
-/// How many lines are reported of one program.
+/// Maximum number of lines that are reported per program.
 const MOST: usize = 5;
-/// How long a reported line is, in characters.
+/// Maximum length of a reported line, in characters.
 const LONGEST: usize = 200;
 
-/// Words in which programs report that a call of the system was refused, and what of the sandbox it may have been.
+/// Words by which programs report that a system call was refused, and the limit that may have caused it.
 const SIGNS: &[(&str, ViolationKind)] = &[
     ("Read-only file system", ViolationKind::Write),
     ("Permission denied", ViolationKind::File),
@@ -23,11 +23,11 @@ const SIGNS: &[(&str, ViolationKind)] = &[
     ("EAI_AGAIN", ViolationKind::Host),
 ];
 
-/// What stands around a path in an error text.
+/// Quotation marks around a path in an error text.
 const QUOTES: &[(char, char)] = &[('\'', '\''), ('"', '"'), ('\u{2018}', '\u{2019}'), ('`', '\'')];
 
-/// The lines of a failed program's output that the sandbox may have caused, each with what it may have been. The system does not
-/// report what it refused, so these are the program's own words, and none is certain.
+/// Returns the lines of a failed program's output that the sandbox may have caused, each with the likely limit. The
+/// system does not report its refusals, so these are the program's own words, and none is certain.
 pub(crate) fn violations(output: &str) -> Vec<SandboxViolation> {
     let mut found: Vec<SandboxViolation> = Vec::new();
     for line in output.lines() {
@@ -44,14 +44,14 @@ pub(crate) fn violations(output: &str) -> Vec<SandboxViolation> {
     found
 }
 
-/// What a line says was refused: a path, or a host. `None` if it is not known.
+/// Returns the path or host that was refused, according to a line. `None` if the line does not name it.
 fn subject(line: &str, sign: &str, kind: ViolationKind) -> Option<String> {
     let quoted = QUOTES.iter().find_map(|(open, close)| {
         let (_, rest) = line.split_once(*open)?;
         rest.split_once(*close).map(|(inside, _)| inside)
     });
     let (before, behind) = line.split_once(sign)?;
-    // `bash: line 1: /etc/x: Permission denied`, and `curl: (6) Could not resolve host: a.example`.
+    // Such as `bash: line 1: /etc/x: Permission denied`, and `curl: (6) Could not resolve host: a.example`.
     let last = || before.trim_end().trim_end_matches(':').rsplit(": ").next();
     let first = || behind.trim_start_matches([':', ' ']).split_whitespace().next();
     let word = match kind {

@@ -1,4 +1,4 @@
-//! From a program to the program that confines it.
+//! The change of a program's command into that of the program that confines it.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use crate::level::Mechanism;
 use crate::thread::Threads;
 use crate::{Ground, SandboxPolicy, bubblewrap, seatbelt_profile};
 
-/// The sandbox of macOS.
+/// Program of macOS that applies a profile of Seatbelt.
 const SANDBOX_EXEC: &str = "/usr/bin/sandbox-exec";
 
-/// The means by which programs are confined.
+/// Programs that confine others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wrap {
     pub(crate) mechanism: Mechanism,
@@ -23,34 +23,36 @@ pub(crate) struct Wrap {
     pub(crate) helper: Option<PathBuf>,
 }
 
-/// Bubblewrap, and who makes the view of the file system.
+/// Bubblewrap, and the program that creates the view of the file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bubblewrap {
     pub(crate) program: PathBuf,
     pub(crate) view: View,
 }
 
-/// Who makes the view of the file system.
+/// Program that creates the view of the file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum View {
-    /// The helper, in namespaces that it makes inside of those of bubblewrap. Some systems let bubblewrap alone make any.
+    /// The helper, in namespaces that it creates inside of those of bubblewrap. Some systems allow only bubblewrap to
+    /// create any.
     Helper {
-        /// Whether this process is root's.
+        /// `true` if this process runs as root.
         is_root: bool,
     },
-    /// Bubblewrap. Hidden directories are this one, which has no names and is out of reach of what runs inside.
+    /// Bubblewrap. Hidden directories are replaced by this one, which has no names and is out of reach of programs
+    /// inside.
     Bubblewrap { empty: PathBuf },
 }
 
 impl Wrap {
-    /// Whether programs can be given a network of their own, with the proxy as the only way out of it.
+    /// `true` if programs can be given a separate network, with the proxy as its only way out.
     #[cfg(target_os = "linux")]
     pub(crate) fn separates_networks(&self) -> bool {
         self.helper.is_some() && self.mechanism != Mechanism::Landlock
     }
 
-    /// What confines a thread that starts a program, where that takes no more than a thread can do. Looks through directories. `None`:
-    /// the helper confines the program, and can say what is wrong.
+    /// Returns the confinement of a thread that starts a program, if a thread can do all that is needed. Looks through
+    /// directories. `None`: the helper confines the program, and can report problems.
     #[cfg(target_os = "linux")]
     pub(crate) fn thread(&self, policy: &SandboxPolicy, ground: &Ground, threads: &Threads) -> Option<Arc<Confine>> {
         if self.mechanism != Mechanism::Landlock {
@@ -60,8 +62,9 @@ impl Wrap {
         confine.inspect_err(|failed| tracing::debug!(%failed, "the helper starts a program")).ok()
     }
 
-    /// Replaces the program by the one that confines it. `proxy` is the socket at which the host takes a listener for its proxy,
-    /// `thread` what confines a thread. `None`: this means cannot express the policy, so nothing may run.
+    /// Replaces the program by the one that confines it. `proxy` is the socket at which the host takes a listener for
+    /// its proxy, `thread` the confinement of a thread. `None`: this mechanism cannot express the policy, so nothing
+    /// may run.
     pub(crate) fn command(
         &self,
         policy: &SandboxPolicy,
@@ -114,7 +117,7 @@ impl Wrap {
                 words.push(helper);
                 words.extend(confinement.to_arguments(program, arguments));
             }
-            // It was to make the view.
+            // The missing helper was to create the view.
             None if confinement.namespaces => return None,
             None => {
                 words.push(program.to_owned());

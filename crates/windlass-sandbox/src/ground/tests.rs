@@ -4,7 +4,7 @@ use super::*;
 use crate::Network;
 use std::os::unix::fs::symlink;
 
-/// A folder whose own path has no links, with directories (`x/`) and files in it.
+/// Folder whose own path has no links, with directories (`x/`) and files in it.
 struct Place {
     _folder: tempfile::TempDir,
     at: PathBuf,
@@ -41,7 +41,7 @@ impl Place {
         Ground::look(policy, &nested_projects(policy)).unwrap()
     }
 
-    /// What is watched: the path, and where it leads.
+    /// Returns the watched paths, each with its target.
     fn watched(&self, ground: &Ground) -> Vec<(String, Option<PathBuf>)> {
         let name = |path: &Path| path.strip_prefix(&self.at).unwrap().display().to_string();
         ground.watched.iter().map(|watched| (name(&watched.path), watched.link.clone())).collect()
@@ -73,14 +73,14 @@ fn secrets_are_hidden_where_they_are() {
         "home/shown",
         "home/to-shown",
         "home/shown-too",
-        // It holds the work.
+        // This directory holds the project.
         "",
     ]);
     let policy = place.policy().with_hidden(hidden).with_shown(place.paths(["home/shown", "home/shown-too"]));
     let found = place.look(&policy);
     assert_eq!(found.hidden_directories, place.paths(["home/.ssh", "real"]));
     assert_eq!(found.hidden_files, place.paths(["home/.netrc"]));
-    // What lies below a path that is shown is shown, and what only begins like it is not.
+    // A path below a shown one is shown; a path that merely begins with the same text is not.
     let shown = place.policy().with_shown(["/h/.ssh"]);
     assert!(!shown.hides("/h/.ssh/id".as_ref()) && shown.hides("/h/.ssh2".as_ref()) && shown.hides("/h".as_ref()));
 }
@@ -94,7 +94,7 @@ fn what_is_protected_is_masked_where_it_exists_and_watched_where_it_does_not() {
         [".git/hooks", ".git/config", ".bashrc", ".vscode", ".idea", ".mcp.json", "all", "file/below", "none/below"];
     let found = place.look(&place.policy().with_protected(names));
     assert_eq!(found.masks, place.paths(["w/.git/config", "w/.git/hooks", "w/inner"]));
-    // The way to a masked path stays as well.
+    // The directories that lead to a masked path are kept as well.
     assert_eq!(found.pins, place.paths(["w/.git"]));
     let link = |to: &str| Some(place.at.join(to));
     let expected = [
@@ -108,7 +108,7 @@ fn what_is_protected_is_masked_where_it_exists_and_watched_where_it_does_not() {
     assert_eq!(place.watched(&found), expected.map(|(name, link)| (name.to_owned(), link)));
 }
 
-/// A name whose directory is a link is watched where that leads, unless it leads out of what is writable.
+/// A name whose directory is a link is watched at the target, unless that is outside of the writable directories.
 #[test]
 fn a_name_behind_a_link_is_watched_where_the_link_leads() {
     let place = Place::new(&["w/real/", "out/"]).link("w/near", "w/real").link("w/far", "out");
@@ -139,7 +139,7 @@ fn what_stays_as_it_is_counts_inside_of_what_is_writable() {
     assert_eq!(watched, place.paths(["w/none", "w/no/deeper"]));
 }
 
-/// Of writable directories inside of each other the outermost counts: what lies between could be renamed there.
+/// The outermost of nested writable directories counts: directories between them could be renamed there.
 #[test]
 fn each_directory_on_the_way_is_pinned_outermost_first() {
     let place = Place::new(&["w/v/a/b/x", "w/v/c/x", "w/v/a/x"]);
@@ -172,7 +172,7 @@ fn projects_inside_are_found_and_keep_what_they_have() {
     let found = place.look(&policy);
     let masks = ["w/.git/config", "w/1/2/3/.git/config", "w/sub/.git/config", "w/sub/.vscode", "w/tree/.git"];
     assert_eq!(found.masks, place.paths(masks));
-    // In the work itself a name must not come to be. Below it, that is no more than a new project.
+    // In the project itself a name must not be created. Further below, it is merely a new project.
     assert_eq!(place.watched(&found), [("w/.vscode".to_owned(), None)]);
 }
 
@@ -182,7 +182,7 @@ fn looking_for_projects_ends() {
     for number in 0..MOST_DIRECTORIES {
         fs::create_dir_all(place.at.join(format!("w/{number}/.git"))).unwrap();
     }
-    // The work itself is one of those that are looked at.
+    // The writable directory itself is one of those that are searched.
     assert_eq!(nested_projects(&place.policy().with_protected([".git/config"])).len(), MOST_DIRECTORIES - 1);
 }
 

@@ -1,4 +1,4 @@
-//! Devices.
+//! Devices of the sandbox.
 
 use std::fs;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -13,7 +13,8 @@ use rustix::termios::ttyname;
 use super::Failed;
 use super::mounts::{at, empty, mounted};
 
-/// Those that every program may use. `tty` is the terminal of its own session, which it has only if it was given one.
+/// Names of the devices that every program may use. `tty` is the terminal of its own session, which it has only if it
+/// was given one.
 pub(super) const NAMES: [&str; 6] = ["full", "null", "random", "tty", "urandom", "zero"];
 
 const LINKS: [(&str, &str); 5] = [
@@ -24,14 +25,14 @@ const LINKS: [(&str, &str); 5] = [
     ("ptmx", "pts/ptmx"),
 ];
 
-/// Puts a `/dev` in the place of the machine's that has no others, and terminals of its own: whoever opens one of the machine reads what is
-/// typed there. Shared memory is for processes of the sandbox among each other. Writable directories stay.
+/// Replaces `/dev` by one with no other devices and with separate terminals: whoever opens a terminal of the machine
+/// reads what is typed there. Shared memory is limited to processes of the sandbox. Writable directories are kept.
 pub(super) fn mount_own(writable: &[PathBuf]) -> Result<(), Failed> {
     let dev = Path::new("/dev");
     if !dev.is_dir() {
         return Ok(());
     }
-    // What is not there now is not there later.
+    // A device that the machine lacks is left out.
     let nodes: Vec<(PathBuf, OwnedFd)> =
         NAMES.iter().map(|name| dev.join(name)).filter_map(|path| Some((path.clone(), mounted(&path).ok()?))).collect();
     let terminal = given_terminal();
@@ -58,14 +59,14 @@ pub(super) fn mount_own(writable: &[PathBuf]) -> Result<(), Failed> {
     terminals(&dev.join("pts"))
 }
 
-/// The terminal that is its input or output. Programs find its name, and only that one is at it.
+/// Returns the terminal that is the input or output of this process. Programs find a name for it, and for no other.
 fn given_terminal() -> Option<OwnedFd> {
     let name = |stream: BorrowedFd<'_>| ttyname(stream, Vec::new()).ok()?.into_string().ok();
     let name = [stdin(), stdout(), stderr()].into_iter().find_map(name)?;
     mounted(Path::new(&name)).ok()
 }
 
-/// Terminals that programs make. A kernel that refuses them leaves none.
+/// Mounts a file system for terminals that programs create. If the kernel refuses, there are none.
 fn terminals(all: &Path) -> Result<(), Failed> {
     fs::create_dir(all).map_err(at(all))?;
     let flags = MountFlags::NOSUID | MountFlags::NOEXEC;

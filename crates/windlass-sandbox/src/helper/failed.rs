@@ -1,8 +1,8 @@
-//! Why the helper could not confine itself.
+//! Errors of the helper while it confines itself.
 
 use std::fmt::{self, Display};
 
-/// A step that failed, and why.
+/// Step that failed, with the reason.
 #[derive(Debug)]
 pub(crate) struct Failed {
     step: String,
@@ -15,7 +15,7 @@ impl Display for Failed {
     }
 }
 
-/// Names the step in which an error came.
+/// Adds to an error the step in which it occurred.
 pub(crate) fn context<E: Display>(step: impl Into<String>) -> impl FnOnce(E) -> Failed {
     move |error| Failed { step: step.into(), problem: error.to_string() }
 }

@@ -1,4 +1,4 @@
-//! Which calls of the system the program may not make.
+//! System calls that the program may not make.
 
 mod program;
 
@@ -10,7 +10,8 @@ use self::program::{Label, Program, Test};
 use super::{Failed, context};
 use crate::confinement::Confinement;
 
-/// Calls that look into other processes, change mounts or namespaces, load code into the kernel, or go around the other limits.
+/// Calls that look into other processes, change mounts or namespaces, load code into the kernel, or bypass the other
+/// limits.
 const FORBIDDEN: &[i64] = &[
     libc::SYS_acct,
     libc::SYS_add_key,
@@ -54,7 +55,7 @@ const FORBIDDEN: &[i64] = &[
     libc::SYS_vhangup,
 ];
 
-/// Calls that reach queues and shared memory of other programs by number or name, where those are not apart.
+/// Calls that reach queues and shared memory of other programs by number or name, if those are not separate.
 const SHARED: &[i64] = &[
     libc::SYS_mq_open,
     libc::SYS_mq_unlink,
@@ -83,33 +84,34 @@ const NAMESPACES: i32 = libc::CLONE_NEWCGROUP
 /// Requests by which a program types into a terminal.
 const TYPING: [u32; 2] = [0x5412, 0x541C];
 
-/// The value of `setpriority` and of `ioprio_set` that stands for all processes of a user.
+/// Value of `setpriority` and of `ioprio_set` that stands for all processes of a user.
 const PRIORITY_OF_USER: u32 = 2;
 const IO_PRIORITY_OF_USER: u32 = 3;
 
-/// Where the numbers of the x32 interface begin. Its calls have numbers of their own, which no table here has.
+/// First number of the x32 interface. Its calls have numbers of their own, which no table here lists.
 const X32: u32 = 0x4000_0000;
 
-/// Where the kernel's description of a call (`struct seccomp_data`) has its number, its architecture, and the lower halves of its first
-/// two arguments, in bytes.
+/// Offsets in bytes in the kernel's description of a call (`struct seccomp_data`): its number, its architecture, and
+/// the lower halves of its first two arguments.
 const NUMBER: u32 = 0;
 const ARCHITECTURE: u32 = 4;
 const FIRST_ARGUMENT: u32 = 16;
 const SECOND_ARGUMENT: u32 = 24;
 
-/// Applies a filter to this thread, for good. New privileges are given up with it.
+/// Permanently applies a filter to this thread, which also rules out new privileges.
 pub(super) fn apply(filter: &BpfProgram) -> Result<(), Failed> {
     apply_filter(filter).map_err(context("calls"))
 }
 
-/// The filter as the kernel takes it. One, because the kernel takes longer for each than for all that is in it. It finds a call by halves:
-/// the kernel tries the filter for the number of every call when it is applied, which takes 0.1 ms less than with a test for each call.
+/// Returns the filter in the form of the kernel. It is a single one, because the kernel takes longer for each filter
+/// than for all that is in it. It finds a call by binary search: the kernel tries the filter for the number of every
+/// call when it is applied, which takes 0.1 ms less than with a test for each call.
 pub(crate) fn filter(confinement: &Confinement) -> Result<BpfProgram, Failed> {
     let architecture = architecture().map_err(context("calls"))?;
     written(confinement, architecture).map_err(context("calls"))
 }
 
-/// The kernel's name of this architecture (`AUDIT_ARCH_…` in `linux/audit.h`).
+/// Returns the kernel's name of this architecture (`AUDIT_ARCH_…` in `linux/audit.h`).
 fn architecture() -> Result<u32, &'static str> {
     match std::env::consts::ARCH {
         "x86_64" => Ok(0xC000_003E),
@@ -126,7 +128,7 @@ fn written(confinement: &Confinement, architecture: u32) -> Result<BpfProgram, p
     let absent = program.answer(libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs());
     let foreign = program.answer(libc::SECCOMP_RET_KILL_PROCESS);
     let mut calls: Vec<(i64, Label)> = forbidden(confinement).map(|call| (call, refused)).collect();
-    // A program that reads that there is no `clone3` takes the older call, whose flags can be seen.
+    // A program that finds `clone3` missing uses the older call, whose flags the filter can see.
     calls.push((libc::SYS_clone3, absent));
     let asks = program.branch(Test::AnyBit, NAMESPACES.unsigned_abs(), refused, allowed)?;
     calls.push((libc::SYS_clone, program.load(FIRST_ARGUMENT, asks)));
@@ -135,7 +137,8 @@ fn written(confinement: &Confinement, architecture: u32) -> Result<BpfProgram, p
     let family = one_of(&mut program, &families(confinement), allowed, refused)?;
     calls.push((libc::SYS_socket, program.load(FIRST_ARGUMENT, family)));
     if !confinement.inside {
-        // Other processes are there, and a limit of processor time ends them. A program that means itself says zero.
+        // Other processes are visible, and a limit of processor time would end them. A program that means itself passes
+        // zero.
         let itself = program.branch(Test::Equal, 0, allowed, refused)?;
         calls.push((libc::SYS_prlimit64, program.load(FIRST_ARGUMENT, itself)));
         for (call, user) in [(libc::SYS_setpriority, PRIORITY_OF_USER), (libc::SYS_ioprio_set, IO_PRIORITY_OF_USER)] {
@@ -152,18 +155,18 @@ fn written(confinement: &Confinement, architecture: u32) -> Result<BpfProgram, p
     Ok(program.finish())
 }
 
-/// The calls that are refused whatever they ask for.
+/// Returns the calls that are refused whatever their arguments are.
 fn forbidden(confinement: &Confinement) -> impl Iterator<Item = i64> {
     let shared = if confinement.has_own_view() { &[] } else { SHARED };
     FORBIDDEN.iter().chain(shared).copied()
 }
 
-/// Leads on by whether what was loaded is one of these.
+/// Continues at `yes` if the loaded value is one of these, else at `no`.
 fn one_of(program: &mut Program, values: &[u32], yes: Label, no: Label) -> Result<Label, program::TooFar> {
     values.iter().try_fold(no, |rest, value| program.branch(Test::Equal, *value, yes, rest))
 }
 
-/// Where each range of numbers begins, and where it leads.
+/// Returns the start of each range of call numbers, with the label of its answer.
 fn ranges(calls: &[(i64, Label)], allowed: Label, absent: Label) -> Vec<(u32, Label)> {
     let calls = calls.iter().filter_map(|(call, label)| Some((u32::try_from(*call).ok()?, *label)));
     let mut starts = BTreeMap::from([(0, allowed)]);
@@ -177,7 +180,7 @@ fn ranges(calls: &[(i64, Label)], allowed: Label, absent: Label) -> Vec<(u32, La
     ranges
 }
 
-/// Finds the range of a number by halves.
+/// Finds the range of a number by binary search.
 fn search(program: &mut Program, ranges: &[(u32, Label)]) -> Result<Label, program::TooFar> {
     let (low, high) = ranges.split_at(ranges.len().div_euclid(2));
     match (low, high) {
@@ -190,7 +193,8 @@ fn search(program: &mut Program, ranges: &[(u32, Label)]) -> Result<Label, progr
     }
 }
 
-/// The kinds of sockets that may be opened. All others are for hardware, for the host of a virtual machine, or rare.
+/// Returns the families of sockets that may be opened. All others are for hardware, for the host of a virtual machine,
+/// or rare.
 fn families(confinement: &Confinement) -> Vec<u32> {
     let mut families = Vec::new();
     if confinement.network || confinement.has_own_view() {

@@ -1,4 +1,4 @@
-//! Hands a listener of the sandbox's own network to the host, which answers there as the proxy.
+//! Passing of a listener of the sandbox's own network to the host, which answers there as the proxy.
 
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
@@ -12,7 +12,8 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg}
 use super::{Failed, context};
 use crate::PROXY_PORT;
 
-/// A listener belongs to the network in which it was made, in whichever process it is open, so no process has to run beside the program.
+/// Hands a listener over to the host. It belongs to the network in which it was created, in whichever process it is
+/// open, so no process has to run beside the program.
 pub(super) fn hand_over(socket: &Path) -> Result<(), Failed> {
     let listener = TcpListener::bind(("127.0.0.1", PROXY_PORT)).map_err(context("listener"))?;
     send(socket, &listener).map_err(context("proxy"))

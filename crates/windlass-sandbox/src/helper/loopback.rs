@@ -1,4 +1,4 @@
-//! Brings up the loopback of a network of its own: programs test servers of their own there.
+//! The loopback of a separate network, on which programs test their servers.
 
 use std::io;
 
@@ -7,17 +7,17 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, recv, sendto,
 
 /// `RTM_NEWLINK` of the kernel's routing messages.
 const NEW_LINK: u16 = 16;
-/// It is a request, and is to be answered.
+/// `NLM_F_REQUEST` and `NLM_F_ACK`: the message is a request that is to be answered.
 const REQUEST_AND_ANSWER: u16 = 0x1 | 0x4;
-/// `NLMSG_ERROR`, which also says that all went well.
+/// `NLMSG_ERROR`, which also reports success.
 const ANSWER: u16 = 2;
-/// The loopback is the first interface of each network.
+/// Index of the loopback, which is the first interface of each network.
 const LOOPBACK: u32 = 1;
 /// `IFF_UP`.
 const UP: u32 = 1;
 
 pub(super) fn up() -> io::Result<()> {
-    // Of the protocols of this family, routing is the first.
+    // Routing is the first protocol of this family.
     let socket = socket(AddressFamily::NETLINK, SocketType::RAW, None)?;
     let mut message = Vec::new();
     message.extend(32_u32.to_ne_bytes());
@@ -26,10 +26,10 @@ pub(super) fn up() -> io::Result<()> {
     // Number of the message, and of the sender.
     message.extend(1_u32.to_ne_bytes());
     message.extend(0_u32.to_ne_bytes());
-    // Family, a gap, and the kind of the interface: not said.
+    // Family, padding, and kind of the interface, all unset.
     message.extend([0; 4]);
     message.extend(LOOPBACK.to_ne_bytes());
-    // The new flags, and which of them are meant.
+    // New flags, and the mask of the flags to change.
     message.extend(UP.to_ne_bytes());
     message.extend(UP.to_ne_bytes());
     sendto(&socket, &message, SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;

@@ -1,4 +1,4 @@
-//! Namespaces: another view of the file system, and a network of its own.
+//! Namespaces: a separate view of the file system, and a separate network.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -18,7 +18,7 @@ use rustix::thread::{CapabilitySet, CapabilitySets, UnshareFlags};
 use super::{Failed, context, devices, loopback};
 use crate::confinement::Confinement;
 
-/// Enters namespaces of its own and changes the view of the file system in them.
+/// Enters new namespaces and changes the view of the file system in them.
 pub(super) fn enter(confinement: &Confinement) -> Result<(), Failed> {
     let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
     let mut flags = UnshareFlags::NEWUSER | UnshareFlags::NEWNS;
@@ -26,9 +26,9 @@ pub(super) fn enter(confinement: &Confinement) -> Result<(), Failed> {
     flags.set(UnshareFlags::NEWIPC, !confinement.inside);
     flags.set(UnshareFlags::NEWNET, own_network);
     unshare(flags).map_err(context("namespaces"))?;
-    // As it is now: what is mounted gets read-only.
+    // Opened as it is now, because mounts become read-only.
     let processes = mounted(Path::new("/proc")).map_err(context("/proc"))?;
-    // Terminals can only be mounted where there is a root, so it is root until then.
+    // Terminals can only be mounted where there is a root, so the process is root until then.
     become_user(&processes, &Mapped { inside: (0, 0), outside: (user, group) })?;
     if own_network {
         loopback::up().map_err(context("loopback"))?;
@@ -53,7 +53,7 @@ pub(super) fn enter(confinement: &Confinement) -> Result<(), Failed> {
         unshare(UnshareFlags::NEWUSER).map_err(context("namespaces"))?;
         become_user(&processes, &Mapped { inside: (user, group), outside: (0, 0) })?;
     }
-    // The old view of the current directory lies below what was mounted.
+    // The old view of the current directory lies below the new mounts.
     rustix::process::chdir(&confinement.cwd).map_err(at(&confinement.cwd))
 }
 
@@ -71,13 +71,13 @@ struct Mapped {
     outside: (u32, u32),
 }
 
-/// Says who this process is in a user namespace that it has just made.
+/// Sets the identity of this process in a user namespace that it has just created.
 fn become_user(processes: &OwnedFd, Mapped { inside, outside }: &Mapped) -> Result<(), Failed> {
     let write = |name: &str, text: String| {
         let file = openat(processes, Path::new("self").join(name), OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
         fs::File::from(file).write_all(text.as_bytes())
     };
-    // Without this a group could be left whose members are denied something.
+    // Without this, the process could leave a group whose members are denied something.
     match write("setgroups", "deny".to_owned()) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(context("groups")(error)),
         _ => {}
@@ -86,7 +86,7 @@ fn become_user(processes: &OwnedFd, Mapped { inside, outside }: &Mapped) -> Resu
     write("gid_map", format!("{} {} 1", inside.1, outside.1)).map_err(context("group"))
 }
 
-/// What is at a path now, whatever is mounted there later.
+/// Returns the mount at a path as it is now, whatever is mounted there later.
 pub(super) fn mounted(path: &Path) -> rustix::io::Result<OwnedFd> {
     let whole = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::AT_RECURSIVE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
     open_tree(CWD, path, whole)
@@ -100,10 +100,10 @@ pub(super) fn empty(target: &Path, flags: MountFlags, options: &std::ffi::CStr) 
     mount("tmpfs", target, "tmpfs", flags | MountFlags::NOSUID | MountFlags::NODEV, options)
 }
 
-/// Makes all mounts read-only but those of writable directories. Landlock keeps the content of files; modes, owners and times only
-/// a mount keeps.
+/// Makes all mounts read-only except those of writable directories. Landlock protects the content of files; only a
+/// mount protects modes, owners and times.
 fn freeze(confinement: &Confinement) -> Result<(), Failed> {
-    // The kernel writes as much at a time as there is room for.
+    // The kernel fills as much of the buffer per read as is free.
     let mut table = Vec::with_capacity(64 * 1024);
     fs::File::open("/proc/self/mountinfo")
         .and_then(|mut file| file.read_to_end(&mut table))
@@ -115,14 +115,14 @@ fn freeze(confinement: &Confinement) -> Result<(), Failed> {
         .collect();
     for point in points {
         if !confinement.writable.iter().any(|root| point.starts_with(root)) {
-            // One that another mount covers cannot be reached, neither by this call nor by a program.
+            // A mount that another one covers is out of reach, for this call as for a program.
             let _ = remount_read_only(&point);
         }
     }
     Ok(())
 }
 
-/// A path of the kernel's table, in which some characters stand as octal numbers.
+/// Decodes a path of the kernel's table, in which some characters are written as octal numbers.
 fn plain(text: &[u8]) -> PathBuf {
     let mut path = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -142,7 +142,7 @@ fn plain(text: &[u8]) -> PathBuf {
     OsString::from_vec(path).into()
 }
 
-/// Shows `source` at `target`, so that no one can write it there.
+/// Shows `source` at `target`, read-only.
 fn make_read_only(source: &Path, target: &Path) -> rustix::io::Result<()> {
     mount_bind_recursive(source, target)?;
     remount_read_only(target)
@@ -150,7 +150,7 @@ fn make_read_only(source: &Path, target: &Path) -> rustix::io::Result<()> {
 
 fn remount_read_only(target: &Path) -> rustix::io::Result<()> {
     let known = statvfs(target)?.f_flag;
-    // What an outer namespace has set must be set again, or the call is refused.
+    // Flags that an outer namespace has set must be set again, or the call is refused.
     let same = [
         (StatVfsMountFlags::NOSUID, MountFlags::NOSUID),
         (StatVfsMountFlags::NODEV, MountFlags::NODEV),
@@ -166,11 +166,11 @@ fn remount_read_only(target: &Path) -> rustix::io::Result<()> {
     mount_remount(target, flags, c"")
 }
 
-/// Gives up every capability of this thread for good, also those that root of a namespace, or of the machine, would get back with
-/// a new program.
+/// Permanently drops every capability of this thread, including those that root of a namespace, or of the machine,
+/// would regain with a new program.
 pub(super) fn drop_capabilities() -> Result<(), Failed> {
     for capability in CapabilitySet::all().iter() {
-        // One that this kernel does not know needs no removal. Without the right to remove there is none.
+        // A capability that this kernel does not know needs no removal. Without the right to remove one, there is none.
         if rustix::thread::capability_is_in_bounding_set(capability).unwrap_or(true) {
             let _ = rustix::thread::remove_capability_from_bounding_set(capability);
         }

@@ -1,4 +1,4 @@
-//! Tries what is forbidden, and says what came of it.
+//! The probe, which tries forbidden actions and reports the results.
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open, test_kill_process};
 
-/// How long a connection may take: those that are tried are on this machine.
+/// Maximum time of a connection: all that are tried are on this machine.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Tries each pair of a name and what it is about, and prints a line for each: the name and `done`, or why not.
+/// Tries each pair of a name and a subject, and prints a line for each: the name and `done`, or the error.
 pub(super) fn run(mut attempts: impl Iterator<Item = OsString>) -> i32 {
     let mut report = String::new();
     while let (Some(name), Some(what)) = (attempts.next(), attempts.next()) {

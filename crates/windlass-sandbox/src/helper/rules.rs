@@ -1,4 +1,4 @@
-//! What of the file system, the network and other processes Landlock leaves.
+//! Rules of Landlock about the file system, the network and other processes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,18 +13,19 @@ use super::stamps::Stamps;
 use super::{Failed, context, devices};
 use crate::confinement::Confinement;
 
-/// Confines this thread, and what it becomes or starts. What the kernel does not know is left out: what holds is tried, not assumed.
+/// Confines this thread, the program that it becomes, and the processes that it starts. Rules that the kernel does not
+/// know are left out: the level is found by trying, not by assumption.
 pub(super) fn restrict(ruleset: RulesetCreated, has_own_view: bool) -> Result<(), Failed> {
     let status = ruleset.restrict_self().map_err(context("Landlock"))?.ruleset;
-    // With a view of its own there is still something; without, there would be no limit at all.
+    // With a separate view, other limits remain; without one there would be no limit at all.
     if status == RulesetStatus::NotEnforced && !has_own_view {
         return Err(context("Landlock")("this kernel does not have it"));
     }
     Ok(())
 }
 
-/// The rules about what is there now. `stamps` takes the places by which it is known whether they still stand for that; who does
-/// not keep the rules needs none.
+/// Returns the rules for the paths that exist now. `stamps` collects the directories by which the rules can later be
+/// checked; a caller that does not keep the rules needs none.
 pub(crate) fn ruleset(confinement: &Confinement, stamps: Option<&mut Stamps>) -> Result<RulesetCreated, Failed> {
     created(confinement, stamps).map_err(context("Landlock"))
 }
@@ -38,14 +39,15 @@ fn created(confinement: &Confinement, mut stamps: Option<&mut Stamps>) -> Result
     let read: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::Execute;
     let device: BitFlags<AccessFs> =
         AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev | AccessFs::ReadDir;
-    // Devices of its own are no others. Among those of the machine are terminals, where one can read what is typed, and cameras.
+    // A separate `/dev` has no other devices. Those of the machine include terminals, where one can read what is typed,
+    // and cameras.
     let (devices, others) = match confinement.has_own_view() {
         true => (vec![PathBuf::from("/dev")], None),
         false => (devices::NAMES.iter().map(|name| Path::new("/dev").join(name)).collect(), Some(Path::new("/dev"))),
     };
     let created = ruleset
         .create()?
-        // Names may be listed everywhere: what is hidden is what is in the files.
+        // Names may be listed everywhere: only the content of files is hidden.
         .add_rules(path_beneath_rules(["/"], AccessFs::ReadDir))?
         .add_rules(path_beneath_rules(seen(Path::new("/"), confinement, others, stamps.as_deref_mut()), read))?
         .add_rules(path_beneath_rules(devices, device))?;
@@ -54,8 +56,8 @@ fn created(confinement: &Confinement, mut stamps: Option<&mut Stamps>) -> Result
     created.add_rules(path_beneath_rules(writable.chain(shared.map(PathBuf::from)), all))
 }
 
-/// The paths that together are a directory without what is hidden below it, and without `others`. Where mounts hide it, that is the
-/// directory itself.
+/// Returns the paths that together form a directory without its hidden parts and without `others`. If mounts hide
+/// those, that is the directory itself.
 fn seen(
     root: &Path,
     confinement: &Confinement,
@@ -85,7 +87,7 @@ fn seen(
             stamps.add_names(&path);
         }
         for entry in fs::read_dir(&path).into_iter().flatten().flatten() {
-            // A link would be followed, to what may be hidden. What it leads to has a name of its own.
+            // A link would be followed to a target that may be hidden. The target has a name of its own.
             if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
                 open.push(entry.path());
             }

@@ -1,18 +1,18 @@
-//! Whether directories and mounts are as they were.
+//! Stamps of directories and mounts, by which changes are noticed.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-/// Directories, with what each was when it was looked at, and what was mounted before that.
+/// Directories, with the state of each when it was read, and the mounts before that.
 #[derive(Debug)]
 pub(crate) struct Stamps {
-    /// A mount takes the place of a name without a change of its directory.
+    /// List of mounts: a mount takes the place of a name without a change of its directory.
     mounts: Option<Vec<u8>>,
     directories: Vec<(PathBuf, Option<Stamp>)>,
 }
 
-/// Which directory it is, and when its names changed last, if that matters.
+/// Identity of a directory and, if that matters, the time of the last change of its names.
 #[derive(Debug, PartialEq)]
 struct Stamp {
     place: (u64, u64),
@@ -20,22 +20,22 @@ struct Stamp {
 }
 
 impl Stamps {
-    /// To be made before anything is looked at, so that what changes meanwhile is noticed.
+    /// Reads the mounts. Must be called before anything else is read, so that changes in between are noticed.
     pub(crate) fn new() -> Self {
         Self { mounts: mounts(), directories: Vec::new() }
     }
 
-    /// A directory whose names do not matter.
+    /// Adds a directory whose names do not matter.
     pub(crate) fn add_place(&mut self, path: &Path) {
         self.directories.push((path.to_owned(), Stamp::of(path, false)));
     }
 
-    /// A directory whose names are read. To be added before they are.
+    /// Adds a directory whose names are read. Must be called before they are read.
     pub(crate) fn add_names(&mut self, path: &Path) {
         self.directories.push((path.to_owned(), Stamp::of(path, true)));
     }
 
-    /// Whether each is as it was.
+    /// `true` if every directory and the mounts are unchanged.
     pub(crate) fn are_current(&self) -> bool {
         let is_current = |path: &Path, stamp: &Stamp| Stamp::of(path, stamp.changed.is_some()).as_ref() == Some(stamp);
         let mut directories = self.directories.iter();
@@ -45,7 +45,7 @@ impl Stamps {
     }
 }
 
-/// The mounts of this process, as the kernel lists them.
+/// Returns the mounts of this process, as the kernel lists them.
 fn mounts() -> Option<Vec<u8>> {
     fs::read("/proc/self/mountinfo").ok()
 }
@@ -73,7 +73,7 @@ mod tests {
         let with = |add: Add, change: &dyn Fn()| {
             fs::create_dir_all(at.join("old")).unwrap();
             fs::write(at.join("file"), "").unwrap();
-            // The clock of a file system may stand still for some milliseconds, so the last change is made an old one.
+            // The clock of a file system may stand still for some milliseconds, so the last change is backdated.
             fs::File::open(&at).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
             let mut stamps = Stamps::new();
             add(&mut stamps, &at);

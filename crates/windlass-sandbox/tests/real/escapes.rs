@@ -1,4 +1,4 @@
-//! Attempts to get out: none may succeed at a level that claims to hold it.
+//! Attempts to escape: none may succeed at a level that claims to hold it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,7 +9,7 @@ use crate::site::{SECRET, Site, Way, block_on, ways};
 
 pub(crate) const TESTS: &[Test] = &[("no_attempt_to_escape_succeeds", no_attempt_to_escape_succeeds)];
 
-/// Which part of a sandbox an attempt goes against.
+/// Limit of a sandbox that an attempt violates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Against {
     Writes,
@@ -37,8 +37,8 @@ impl Against {
     }
 }
 
-/// What a program tries. It has come out if what it must not change has changed, a service was reached, the secret or the word
-/// ESCAPED is in its output, or the victim does not live.
+/// Scripts of the attempts. One has escaped if a file that it must not change has changed, a service was reached, the
+/// secret or the word ESCAPED is in its output, or the victim is not alive.
 const ATTEMPTS: &[(Against, &str)] = &[
     (Writes, "echo x > $OUT/new"),
     (Writes, "echo x >> $OUT/file"),
@@ -277,7 +277,7 @@ const ATTEMPTS: &[(Against, &str)] = &[
     (Processes, "gdb -p $VICTIM -batch 2>/dev/null | grep -q attached && echo ESCAPED"),
 ];
 
-/// How many attempts are made at a time: most of them wait.
+/// Number of concurrent attempts: most of them wait.
 const WORKERS: usize = 4;
 
 fn no_attempt_to_escape_succeeds() {
@@ -306,7 +306,7 @@ fn no_attempt_to_escape_succeeds() {
     }
 }
 
-/// What came of it if it came out. `None`: the level does not claim to hold it.
+/// Returns the evidence if the attempt escaped. The outer `None` means that the level does not claim to hold it.
 async fn attempt(mechanism: Mechanism, way: Way, against: Against, script: &str) -> Option<Option<String>> {
     let mut site = Site::new();
     let confined = site.open_way(mechanism, way).await.unwrap();

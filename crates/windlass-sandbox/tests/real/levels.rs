@@ -1,4 +1,4 @@
-//! Which level is found, and what it says of itself.
+//! The level that is found, and its description.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ fn each_level_says_what_it_holds() {
         let missing: &[&str] =
             if mechanism == Mechanism::Landlock { &["modes and times outside", "protected names"] } else { &[] };
         assert_eq!((level.mechanism, level.holds.missing()), (mechanism, missing.to_vec()), "{level}");
-        // What the policy opens is not missed.
+        // Limits that the policy lifts are not missing.
         let open = site.policy().with_network(Network::On).with_unix_sockets(true);
         let level = block_on(site.open(mechanism, open)).unwrap().sandbox.level();
         assert_eq!(level.holds.missing(), missing, "{level}");
@@ -38,7 +38,7 @@ fn a_policy_that_cannot_hold_is_refused() {
     }
 }
 
-/// A helper that runs the program without any limit is the worst that can happen.
+/// A helper that runs the program without any limit is the worst case.
 fn a_helper_that_is_none_is_found_out() {
     let site = Site::new();
     let fake = site.at("fake");
@@ -58,7 +58,7 @@ fn a_helper_that_is_none_is_found_out() {
     if !mechanisms().contains(&Mechanism::Bubblewrap) {
         return;
     }
-    // Bubblewrap leaves the view of the file system to no such helper.
+    // Bubblewrap does not leave the view of the file system to such a helper.
     let mut config = SandboxConfig::new(site.policy(), site.at("tmp"), "view").with_helper(&fake);
     if let Some(program) = std::env::var_os("BWRAP") {
         config = config.with_bubblewrap(program);

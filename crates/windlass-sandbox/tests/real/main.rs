@@ -1,7 +1,7 @@
 //! Real programs in real sandboxes.
 //!
-//! This program is its own helper, so it has a `main` and a runner of its own. `BWRAP` names a bubblewrap elsewhere than in the
-//! usual places.
+//! This program is its own helper, so it has a `main` and a runner of its own. `BWRAP` names a bubblewrap outside of
+//! the usual places.
 #![allow(
     clippy::disallowed_methods,
     clippy::indexing_slicing,

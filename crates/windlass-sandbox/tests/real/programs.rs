@@ -1,4 +1,4 @@
-//! What ordinary programs see: results come through, and no process is left.
+//! Ordinary programs in a sandbox: results come through, and no process is left.
 
 use std::fs;
 use std::path::Path;
@@ -68,7 +68,7 @@ fn what_is_allowed_works() {
                 assert_eq!(outcome.stdout.head, "/dev/pts/0\n", "{mechanism}: {}", outcome.stderr.head);
             }
             if mechanism == Mechanism::Bubblewrap {
-                // A name that bubblewrap alone makes.
+                // A name that only bubblewrap creates.
                 let by_bubblewrap = confined.run(site.bash("[ -L /dev/core ]")).await.exit == ProcessExit::Code(0);
                 assert_eq!(by_bubblewrap, way == Way::WithView);
             }
@@ -78,7 +78,7 @@ fn what_is_allowed_works() {
     }
 }
 
-/// It has no way to the machine's terminals but that one.
+/// The sandbox has no access to other terminals of the machine.
 fn a_terminal_that_was_given_has_a_name() {
     for (mechanism, way) in ways() {
         let site = Site::new();
@@ -124,7 +124,7 @@ fn codes_and_signals_come_through() {
                 let outcome = confined.run(site.bash(&format!("exit {code}"))).await;
                 assert_eq!(outcome.exit, ProcessExit::Code(code), "{mechanism}");
             }
-            // Bubblewrap has the code that a shell would report.
+            // Bubblewrap returns the code that a shell would report.
             let by = |signal| match mechanism {
                 Mechanism::Bubblewrap => ProcessExit::Code(128 + signal),
                 _ => ProcessExit::Signal(signal),
@@ -237,7 +237,7 @@ fn the_proxy_is_the_only_way_out() {
                 let outcome = confined.run(site.bash(&ask)).await;
                 assert_eq!(outcome.stdout.head, expected, "{mechanism}: {}", outcome.stderr.head);
             }
-            // Neither the proxy's own address nor another one is reached around it.
+            // Neither the proxy's own address nor another one is reachable directly.
             for port in [address.port(), site.tcp.local_addr().unwrap().port()] {
                 let outcome = confined.run(site.bash(&format!("exec 3<>/dev/tcp/127.0.0.1/{port}"))).await;
                 assert_ne!(outcome.exit, ProcessExit::Code(0), "{mechanism}");
@@ -249,7 +249,7 @@ fn the_proxy_is_the_only_way_out() {
     }
 }
 
-/// How many processes have this among their arguments.
+/// Returns the number of processes with this argument.
 fn processes_with(word: &str) -> usize {
     let commands =
         fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());

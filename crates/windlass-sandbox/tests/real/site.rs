@@ -1,4 +1,5 @@
-//! A machine in small: a workspace with protected names, a home with secrets, services that listen, a process to attack.
+//! A small model of a machine: a workspace with protected names, a home with secrets, services that listen, and a
+//! process to attack.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -21,7 +22,7 @@ use windlass_tools::LocalProcess;
 
 pub(crate) const SECRET: &str = "the-secret-of-the-house";
 
-/// Each site has a number of its own.
+/// Number of sites so far, from which each takes its own number.
 static SITES: AtomicU32 = AtomicU32::new(0);
 
 pub(crate) struct Site {
@@ -33,13 +34,13 @@ pub(crate) struct Site {
     pub(crate) sockets: [UnixListener; 2],
     pub(crate) victim: Child,
     terminal: Terminal,
-    /// Holds a named pipe open, so that who writes to it is not held up.
+    /// Named pipe that is held open, so that writing to it does not block.
     _pipe: fs::File,
     queue: Queue,
     name: String,
 }
 
-/// A queue of messages of System V, by its number.
+/// Message queue of System V, by its number.
 struct Queue(String);
 
 impl Queue {
@@ -56,7 +57,7 @@ impl Drop for Queue {
     }
 }
 
-/// A terminal of the user, at which the secret is typed.
+/// Terminal of the user, at which the secret is typed.
 struct Terminal {
     _ends: [OwnedFd; 2],
     path: String,
@@ -159,7 +160,7 @@ impl Site {
         self.open_with(mechanism, policy, &self.at("tmp")).await
     }
 
-    /// The same, with its own files below a directory.
+    /// Opens a sandbox whose own files are below a directory.
     pub(crate) async fn open_with(
         &self,
         mechanism: Mechanism,
@@ -203,7 +204,7 @@ impl Site {
         Ok(Confined { process: sandbox.around(process), sandbox })
     }
 
-    /// A command in bash, with the places of this site as variables.
+    /// Returns a command in bash, with the places of this site as variables.
     pub(crate) fn bash(&self, text: &str) -> ProcessCommand {
         let mut command = ProcessCommand::new("/bin/bash", self.at("w"));
         command.args = ["-c", text].map(Into::into).into();
@@ -223,7 +224,7 @@ impl Site {
         command
     }
 
-    /// What no program may change: files outside, and protected ones inside.
+    /// Returns the files outside, which no program may change.
     pub(crate) fn outside(&self) -> BTreeMap<PathBuf, String> {
         let mut all = BTreeMap::new();
         ["home", "out"].iter().for_each(|name| tree(&self.at(name), &mut all));
@@ -235,7 +236,7 @@ impl Site {
         tree(&self.at("w/tree/.git"), &mut all);
         for base in [self.at("w"), self.at("w/sub")] {
             for name in self.policy().protected {
-                // What is made anew in a project inside of the project is no part of the protection.
+                // Names that are newly created in a project inside of the project are not protected.
                 if base == self.at("w") || base.join(&name).exists() {
                     tree(&base.join(name), &mut all);
                 }
@@ -244,13 +245,13 @@ impl Site {
         all
     }
 
-    /// Whether someone has come to a service.
+    /// `true` if a service was reached.
     pub(crate) fn was_reached(&self) -> bool {
         let socket = self.sockets.iter().any(|socket| socket.accept().is_ok());
         socket || self.tcp.accept().is_ok() || self.udp.recv(&mut [0; 8]).is_ok()
     }
 
-    /// Whether it runs, and as it was started.
+    /// `true` if the victim runs with its original priority.
     pub(crate) fn victim_lives(&mut self) -> bool {
         let (own, its) = (stat("self"), stat(&self.victim.id().to_string()));
         let niceness = |stat: &[String]| stat.get(16).cloned();
@@ -259,7 +260,7 @@ impl Site {
     }
 }
 
-/// What the system says of a process, behind its number and name.
+/// Returns the fields of a process as the system reports them, after its number and name.
 fn stat(process: &str) -> Vec<String> {
     let text = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     let (_, rest) = text.rsplit_once(')').unwrap_or_default();
@@ -273,7 +274,7 @@ impl Drop for Site {
     }
 }
 
-/// A sandbox and the process in it.
+/// Sandbox with a process that runs programs in it.
 pub(crate) struct Confined {
     pub(crate) process: Arc<dyn Process>,
     pub(crate) sandbox: Sandbox,
@@ -285,7 +286,7 @@ impl Confined {
     }
 }
 
-/// Starts programs without the quicker way.
+/// Starts programs by the helper only, without the quicker way by a thread.
 #[derive(Debug)]
 struct ByHelper(LocalProcess);
 
@@ -311,18 +312,18 @@ fn tree(path: &Path, all: &mut BTreeMap<PathBuf, String>) {
     }
 }
 
-/// By which of its ways a means confines.
+/// Way in which a mechanism confines.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Way {
     Usual,
-    /// Without namespaces, where a thread usually starts programs.
+    /// By the helper where a thread usually starts programs, without namespaces.
     ByHelper,
-    /// Bubblewrap, where the helper usually makes the view of the file system.
+    /// By bubblewrap where the helper usually creates the view of the file system.
     WithView,
 }
 
-/// This program as a bubblewrap that alone may make namespaces: what leaves them to the helper fails. `None`: it is asked for something
-/// else.
+/// Acts as a bubblewrap that alone may create namespaces: a command that leaves them to the helper fails. `None` if the
+/// program was started for something else.
 pub(crate) fn become_bubblewrap(arguments: impl Iterator<Item = OsString>) -> Option<i32> {
     let arguments: Vec<OsString> = arguments.collect();
     if arguments.first().is_none_or(|word| word != "--die-with-parent") {
@@ -337,7 +338,7 @@ pub(crate) fn become_bubblewrap(arguments: impl Iterator<Item = OsString>) -> Op
     Some(1)
 }
 
-/// The means that are there, each in all of its ways.
+/// Returns the available mechanisms, each in all of its ways.
 pub(crate) fn ways() -> Vec<(Mechanism, Way)> {
     let all = mechanisms();
     let others = [(Mechanism::Landlock, Way::ByHelper), (Mechanism::Bubblewrap, Way::WithView)];
@@ -345,7 +346,7 @@ pub(crate) fn ways() -> Vec<(Mechanism, Way)> {
     all.iter().map(|mechanism| (*mechanism, Way::Usual)).chain(others).collect()
 }
 
-/// The means that are there. The number of the others is reported.
+/// Returns the available mechanisms. The missing ones are reported.
 pub(crate) fn mechanisms() -> Vec<Mechanism> {
     let bubblewrap = std::env::var_os("BWRAP").is_some() || Path::new("/usr/bin/bwrap").exists();
     let mut all = vec![Mechanism::Namespaces, Mechanism::Landlock];

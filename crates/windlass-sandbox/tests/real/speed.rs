@@ -1,4 +1,4 @@
-//! What a sandbox adds to a command: `cargo test -p windlass-sandbox --test real -- --speed`.
+//! The time that a sandbox adds to a command: `cargo test -p windlass-sandbox --test real -- --speed`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,10 +8,11 @@ use windlass_tools::LocalProcess;
 
 use crate::site::{Site, block_on, mechanisms};
 
-/// Odd, so that there is one in the middle.
+/// Number of rounds. It is odd, so that there is a median.
 const ROUNDS: usize = 201;
 
-/// Prints the median time of a command without a sandbox, and what each level adds. The rounds take turns, so that other load meets all.
+/// Prints the median time of a command without a sandbox, and the time that each level adds. The rounds alternate, so
+/// that other load affects all.
 pub(crate) fn report() {
     let site = Site::new();
     block_on(async {

@@ -1,4 +1,4 @@
-//! How programs start: by the helper, or by a thread that confines itself.
+//! Ways in which programs start: by the helper, or by a thread that confines itself.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -21,7 +21,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("programs_that_start_together_are_all_confined", programs_that_start_together_are_all_confined),
 ];
 
-/// A helper that writes down each time that it is started.
+/// Opens a sandbox whose helper records each start.
 async fn counted(site: &Site, mechanism: Mechanism) -> Confined {
     let helper = site.at("helper");
     let own = std::env::current_exe().unwrap();

@@ -1,4 +1,4 @@
-//! The same as a user who is not root, from whom the system keeps other things.
+//! The same tests as a user who is not root, whom the system restricts in other ways.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,11 +9,11 @@ use crate::Test;
 pub(crate) const TESTS: &[Test] =
     &[("what_root_is_kept_from_a_user_is_kept_from_too", what_root_is_kept_from_a_user_is_kept_from_too)];
 
-/// The number of a user who owns no files.
+/// Number of a user who owns no files.
 const NOBODY: &str = "65534";
 
 fn what_root_is_kept_from_a_user_is_kept_from_too() {
-    // All tests have run as a user then.
+    // Otherwise all tests have already run as such a user.
     if !rustix::process::geteuid().is_root() {
         return;
     }
@@ -25,7 +25,7 @@ fn what_root_is_kept_from_a_user_is_kept_from_too() {
         let mut command = Command::new("setpriv");
         command.args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"]).arg(&program).args([test, "--exact"]);
         command.current_dir(folder.path()).env("HOME", folder.path()).env("TMPDIR", folder.path());
-        // The run as root has listed what is skipped, in a file that this user cannot write.
+        // The run as root has listed the skipped tests, in a file that this user cannot write.
         command.env_remove("WINDLASS_SKIPPED");
         let Ok(output) = command.output() else {
             return windlass_testkit::skipped("setpriv, which becomes another user");

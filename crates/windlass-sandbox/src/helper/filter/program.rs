@@ -2,17 +2,17 @@
 
 use seccompiler::{BpfProgram, sock_filter};
 
-/// A program that is written from its end: jumps lead forward alone, so what one leads to is there already.
+/// Program that is written from its end: jumps lead forward only, so their targets already exist.
 #[derive(Default)]
 pub(super) struct Program {
     backwards: BpfProgram,
 }
 
-/// An instruction, by its distance from the end of the program.
+/// Instruction, by its distance from the end of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Label(usize);
 
-/// What is asked of the value that was loaded last.
+/// Test of the value that was loaded last.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Test {
     Equal,
@@ -20,7 +20,7 @@ pub(super) enum Test {
     AnyBit,
 }
 
-/// A jump would be longer than the language can say.
+/// A jump would be longer than the language can express.
 #[derive(Debug, thiserror::Error)]
 #[error("the filter is too long")]
 pub(super) struct TooFar;
@@ -40,7 +40,7 @@ impl Program {
         self.push(0x20, 0, 0, offset)
     }
 
-    /// Continues at `yes` or `no` by what was loaded.
+    /// Continues at `yes` or `no`, depending on the loaded value.
     pub(super) fn branch(&mut self, test: Test, value: u32, yes: Label, no: Label) -> Result<Label, TooFar> {
         let code = match test {
             Test::Equal => 0x15,
@@ -52,13 +52,13 @@ impl Program {
         Ok(self.push(code, yes, no, value))
     }
 
-    /// The program, which begins with what was written last.
+    /// Returns the program, which begins with the instruction that was written last.
     pub(super) fn finish(mut self) -> BpfProgram {
         self.backwards.reverse();
         self.backwards
     }
 
-    /// How many instructions a jump that is written now leaves out.
+    /// Returns the number of instructions that a jump written now skips.
     fn distance(&self, label: Label) -> usize {
         self.backwards.len().saturating_sub(label.0).saturating_sub(1)
     }

@@ -5,7 +5,7 @@ use seccompiler::{
 
 use super::*;
 
-/// What the kernel would answer.
+/// Returns the answer that the kernel would give.
 fn run(program: &[sock_filter], architecture: u32, call: u32, arguments: [u64; 2]) -> u32 {
     let half = |offset: u32| match offset {
         0 => call,
@@ -42,7 +42,7 @@ fn run(program: &[sock_filter], architecture: u32, call: u32, arguments: [u64; 2
     }
 }
 
-/// The same limits as a library writes them, which tests one call after the other.
+/// Returns the same limits as a library writes them, which tests one call after the other.
 fn reference(confinement: &Confinement) -> BpfProgram {
     let rule = |argument: u8, length: SeccompCmpArgLen, tests: Vec<(SeccompCmpOp, u64)>| {
         let one = |(test, value)| SeccompCondition::new(argument, length.clone(), test, value).unwrap();
@@ -103,7 +103,7 @@ fn every_call_is_answered_as_by_a_filter_that_tests_one_after_the_other() {
     assert!(refused > 10_000, "{refused}");
 }
 
-/// Said once more without the tables that the filter is made of.
+/// Repeats the limits without the tables from which the filter is built.
 #[test]
 fn what_each_confinement_lets_through() {
     let [none, network, inside, all] = confinements().map(|confinement| filter(&confinement).unwrap());
@@ -134,7 +134,7 @@ fn what_each_confinement_lets_through() {
     let shared = |filter: &[sock_filter]| allows(filter, libc::SYS_msgget, [0, 0]);
     assert_eq!([&none, &network, &inside, &all].map(|filter| shared(filter)), [false, false, true, true]);
     for (arguments, calls, expected) in [
-        // A process, a group or a user by number, and itself.
+        // A process, a group or a user by number, and the caller itself.
         ([0, 7], [libc::SYS_setpriority, libc::SYS_ioprio_set], [false, true]),
         ([2, 0], [libc::SYS_setpriority, libc::SYS_setpriority], [false, true]),
         ([3, 0], [libc::SYS_ioprio_set, libc::SYS_ioprio_set], [false, true]),
@@ -152,7 +152,8 @@ fn what_each_confinement_lets_through() {
             assert_eq!(found, expected, "{call} {arguments:?}");
         }
     }
-    // Namespaces for mounts, cgroups, names, queues, users, processes and the network, also beside the signal of a child's end.
+    // Namespaces for mounts, cgroups, names, queues, users, processes and the network, also together with the signal
+    // for a child's end.
     for flag in [0x2_0000, 0x200_0000, 0x400_0000, 0x800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000] {
         assert!(
             !allows(&none, libc::SYS_clone, [flag, 0]) && !allows(&inside, libc::SYS_clone, [flag | 17, 0]),
