@@ -1,4 +1,4 @@
-//! Servers of all dialects for clients in any language: the name of the model says what is answered.
+//! Servers of all dialects for clients in any language: the name of the model selects the answer.
 //!
 //! Prints one JSON object with the addresses, and runs until its standard input ends.
 

@@ -18,13 +18,12 @@ use crate::fake::{ManualClock, MemoryWorkspace, ScriptedProcess, SequentialIds};
 
 /// One tool in a session of its own, to call it in a unit test as a run would.
 ///
-/// A call is validated against the tool's schema, and gets a permit for exactly what its own
-/// [`Access`] names; what the tool's check denies does not run. State and the current directory last from
-/// call to call. There are no questions and no rules: those do not concern the tool.
+/// A call is validated against the tool's schema, and gets a permit for exactly the [`Access`] that it names; a call
+/// that the tool's check denies does not run. State and the current directory are kept from call to call. There are no
+/// permission requests and no rules: those do not concern the tool.
 ///
-/// By default the session is in `/work` of an empty [`MemoryWorkspace`], with a
-/// [`ScriptedProcess`] that knows no program, a [`ManualClock`], [`SequentialIds`], no environment and no
-/// folder for large outputs.
+/// By default the session is in `/work` of an empty [`MemoryWorkspace`], with a [`ScriptedProcess`] that knows no
+/// program, a [`ManualClock`], [`SequentialIds`], no environment and no folder for large outputs.
 ///
 /// ```
 /// use serde_json::json;
@@ -65,12 +64,12 @@ pub struct ToolBench {
 }
 
 impl ToolBench {
-    /// A bench for a tool.
+    /// Returns a bench for a tool.
     pub fn new(tool: impl DynTool) -> Self {
         Self::shared(Arc::new(tool))
     }
 
-    /// A bench for a tool that is shared, or known only at run time.
+    /// Returns a bench for a tool that is shared, or known only at run time.
     pub fn shared(tool: Arc<dyn DynTool>) -> Self {
         let progress = Arc::new(Mutex::new(Vec::new()));
         let reports = Arc::clone(&progress);
@@ -98,37 +97,37 @@ impl ToolBench {
         }
     }
 
-    /// Gives it these files.
+    /// Sets the workspace.
     #[must_use]
     pub fn workspace(self, workspace: impl Workspace) -> Self {
         self.with(|parts| parts.workspace = Arc::new(workspace))
     }
 
-    /// Gives it these programs.
+    /// Sets the port for programs.
     #[must_use]
     pub fn process(self, process: impl Process) -> Self {
         self.with(|parts| parts.process = Arc::new(process))
     }
 
-    /// Gives it this clock.
+    /// Sets the clock.
     #[must_use]
     pub fn clock(self, clock: impl Clock) -> Self {
         self.with(|parts| parts.clock = Arc::new(clock))
     }
 
-    /// Gives it this model to ask.
+    /// Sets the port for requests to a model.
     #[must_use]
     pub fn completions(self, completions: impl Completions) -> Self {
         self.with(|parts| parts.abilities.completions = Some(Arc::new(completions)))
     }
 
-    /// Gives it this source of identifiers.
+    /// Sets the source of ids.
     #[must_use]
     pub fn ids(self, ids: impl Ids) -> Self {
         self.with(|parts| parts.ids = Arc::new(ids))
     }
 
-    /// Starts it in this directory, which becomes the whole workspace; absolute and without links.
+    /// Sets the current directory, which also becomes the whole workspace; absolute and without links.
     #[must_use]
     pub fn root(self, root: impl Into<PathBuf>) -> Self {
         let root = root.into();
@@ -148,35 +147,35 @@ impl ToolBench {
         })
     }
 
-    /// Keeps large outputs in this folder of this machine.
+    /// Sets the local folder where large outputs are kept.
     #[must_use]
     pub fn artifacts(self, folder: impl Into<PathBuf>) -> Self {
         self.with(|parts| parts.place.artifacts = Some(folder.into()))
     }
 
-    /// Changes any part of the context of calls. The permit is made anew for each call.
+    /// Changes any part of the context of calls. The permit is created anew for each call.
     #[must_use]
     pub fn with(self, change: impl FnOnce(&mut ToolCxParts)) -> Self {
         change(&mut lock(&self.parts));
         self
     }
 
-    /// The tool.
+    /// Returns the tool.
     pub fn tool(&self) -> &Arc<dyn DynTool> {
         &self.tool
     }
 
-    /// The context of the next call, except its permit.
+    /// Returns the context of the next call, except its permit.
     pub fn parts(&self) -> ToolCxParts {
         lock(&self.parts).clone()
     }
 
-    /// The signal that stops the next calls.
+    /// Returns the signal that stops the next calls.
     pub fn cancel(&self) -> Cancel {
         lock(&self.parts).cancel.clone()
     }
 
-    /// What the tool reported of its progress, over all calls.
+    /// Returns the progress that the tool reported, over all calls.
     pub fn progress(&self) -> Vec<String> {
         lock(&self.progress).clone()
     }
@@ -184,14 +183,14 @@ impl ToolBench {
     /// Reads a call as a run does: strict JSON, the schema, then the tool's own reading.
     ///
     /// # Errors
-    /// The input is not fit, or the tool itself has no valid name or schema.
+    /// The input is not valid, or the tool itself has no valid name or schema.
     pub fn prepare(&self, input: impl Serialize) -> Result<Box<dyn PreparedCall>, ToolError> {
         let tools = self.tools.as_ref().map_err(|error| ToolError::rejected(error.to_string()))?;
         tools.prepare(&self.tool.spec().name, &JsonText::of(&input)?)
     }
 
-    /// A context with a permit for exactly this access, its paths resolved now. What cannot be resolved is
-    /// judged as it is spelled.
+    /// Returns a context with a permit for exactly this access, with its paths resolved now. A path that cannot be
+    /// resolved is judged as spelled.
     pub async fn cx(&self, access: &Access) -> ToolCx {
         let mut parts = self.parts();
         let (mut judged, mut listable) = (Vec::new(), Vec::new());
@@ -224,7 +223,7 @@ impl ToolBench {
     /// Runs a call to its end, on the caller's task: a panic of the tool is a panic here.
     ///
     /// # Errors
-    /// The input is not fit, the tool's own check denies it, or the call failed.
+    /// The input is not valid, the tool's own check denies the call, or the call failed.
     pub async fn call(&self, input: impl Serialize) -> Result<ToolOutput, ToolError> {
         let prepared = self.prepare(input)?;
         if let ToolCheck::Deny(reason) = prepared.check() {
@@ -240,11 +239,11 @@ impl ToolBench {
         Ok(output)
     }
 
-    /// What a call would change in files, as a session asks for it: with a permit that lets it read those files, and write
-    /// nothing. `None` if the tool cannot say that.
+    /// Returns a preview of the changes of a call in files, as a session requests it: with a permit to read those
+    /// files, and to write nothing. `None` if the tool has no preview.
     ///
     /// # Errors
-    /// The input is not fit.
+    /// The input is not valid.
     pub async fn preview(&self, input: impl Serialize) -> Result<Option<String>, ToolError> {
         let prepared = self.prepare(input)?;
         let access = Access::Reads(prepared.access().paths().to_vec());

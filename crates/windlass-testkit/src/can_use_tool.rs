@@ -1,4 +1,4 @@
-//! Conformance of hosts that answer permission questions: what [`CanUseTool`] promises, checked.
+//! Conformance of hosts that answer permission requests: checks of the promises of [`CanUseTool`].
 //!
 //! ```
 //! use windlass_permission::can_use_tool_fn;
@@ -26,19 +26,19 @@ use windlass_types::{
 use crate::Violation;
 use crate::violation::{ensure, within};
 
-/// A question about a call of a tool with an empty input.
+/// Returns a permission request for a call of a tool with an empty input.
 pub fn question(tool: &str) -> PermissionRequest {
     question_about(tool, JsonText::empty_object())
 }
 
-/// A question about a call of a tool with this input.
+/// Returns a permission request for a call of a tool with this input.
 pub fn question_about(tool: &str, input: JsonText) -> PermissionRequest {
     let call = ToolUse::new(ToolUseId::new(format!("toolu_{tool}")), tool, input);
     let decision = Decision::new(Behavior::Ask, DecisionReason::Default, format!("{tool} asks for permission"));
     PermissionRequest::new(call, tool.to_owned(), decision, CallDigest::new("00"))
 }
 
-/// Checks every promise of this module, one after the other, with these questions.
+/// Checks every promise of this module in turn, with these permission requests.
 ///
 /// # Errors
 /// The first broken promise.
@@ -50,8 +50,8 @@ pub async fn all(host: &dyn CanUseTool, questions: &[PermissionRequest]) -> Resu
     answers_side_by_side(host, questions).await
 }
 
-/// A question gets an answer that can be used: a denial has words for the model, an input to run instead is
-/// an object that reads in one way only.
+/// Checks that a permission request gets a usable answer: a denial has a message for the model, and an updated input is
+/// an object in strict JSON.
 ///
 /// # Errors
 /// No answer in time, a panic, or an answer that cannot be used.
@@ -71,10 +71,10 @@ pub async fn answers(host: &dyn CanUseTool, question: &PermissionRequest) -> Res
     Ok(answer)
 }
 
-/// A question that is taken back leaves the host able to answer the next one.
+/// Checks that a host answers the next permission request after one was withdrawn.
 ///
 /// # Errors
-/// The next question is not answered.
+/// The next permission request is not answered.
 pub async fn survives_withdrawal(host: &dyn CanUseTool, question: &PermissionRequest) -> Result<(), Violation> {
     for _ in 0..3 {
         // Polled once, then dropped.
@@ -84,10 +84,10 @@ pub async fn survives_withdrawal(host: &dyn CanUseTool, question: &PermissionReq
     Ok(())
 }
 
-/// Questions that are asked at the same time are all answered.
+/// Checks that permission requests that are open at the same time are all answered.
 ///
 /// # Errors
-/// One is not.
+/// A permission request is not answered.
 pub async fn answers_side_by_side(host: &dyn CanUseTool, questions: &[PermissionRequest]) -> Result<(), Violation> {
     let asked = questions.iter().chain(questions).map(|question| answers(host, question));
     futures_util::future::try_join_all(asked).await.map(drop)

@@ -1,7 +1,7 @@
-//! Conformance of file checkpoints: what [`Checkpoints`] promises, checked.
+//! Conformance of file checkpoints: checks of the promises of [`Checkpoints`].
 //!
-//! Each function checks one promise and returns the [`Violation`] where it is broken; [`all`] runs them all,
-//! on one session. The files are changed through a [`Fixture`], as tools and as other programs would change them.
+//! Each function checks one promise and returns a [`Violation`] if it is broken; [`all`] runs them all, on one session.
+//! The files are changed through a [`Fixture`], as tools and as other programs would change them.
 
 use crate::Violation;
 use crate::violation::ensure;
@@ -14,7 +14,7 @@ use windlass_session::{
 };
 use windlass_types::{EntryId, ToolUseId};
 
-/// Checks every promise of this module, one after the other.
+/// Checks every promise of this module in turn.
 ///
 /// # Errors
 /// The first broken promise.
@@ -33,7 +33,7 @@ pub async fn all(checkpoints: &dyn Checkpoints, files: &dyn Fixture) -> Result<(
     unknown_checkpoints_are_refused(checkpoints, files).await
 }
 
-/// One promise: a directory of its own, and prompts of its own.
+/// Check of one promise, with its own directory and its own prompts.
 struct Case<'a> {
     rule: &'static str,
     number: u128,
@@ -131,7 +131,7 @@ impl<'a> Case<'a> {
         ensure(found == expected, || format!("{}: {what}: {found:?}, not {expected:?}", self.rule))
     }
 
-    /// The report of a rewind, in a form that can be compared.
+    /// Returns the report of a rewind, in a form that can be compared.
     fn report(&self, rewind: &Rewind) -> Vec<(String, Option<FileChange>, Option<NotRestoredKind>)> {
         let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let files = rewind.files.iter();
@@ -139,7 +139,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Content comes back, removed files come back, and new files go.
+/// Checks that a rewind restores contents and removed files, and removes new files.
 ///
 /// # Errors
 /// The promise is broken.
@@ -161,8 +161,7 @@ pub async fn gives_back_what_was(checkpoints: &dyn Checkpoints, files: &dyn Fixt
     case.expect("after a rewind", "made", None).await
 }
 
-/// However often a prompt changes a file, what was there first counts; and each
-/// prompt has its own.
+/// Checks that the first content counts however often a prompt changes a file, and that each prompt has its own.
 ///
 /// # Errors
 /// The promise is broken.
@@ -181,7 +180,7 @@ pub async fn the_first_change_counts(checkpoints: &dyn Checkpoints, files: &dyn 
     Ok(())
 }
 
-/// A prompt that changed nothing can be rewound to, and all are listed in order.
+/// Checks that a prompt that changed nothing can be rewound to, and that all are listed in order.
 ///
 /// # Errors
 /// The promise is broken.
@@ -191,7 +190,7 @@ pub async fn every_prompt_is_a_checkpoint(checkpoints: &dyn Checkpoints, files: 
     case.begin(1).await?;
     case.begin(2).await?;
     case.change(2, "file", Some("after")).await?;
-    // Begun again, it is still the same.
+    // A prompt that begins again is still the same checkpoint.
     case.begin(1).await?;
     let listed = case.ok("they are listed", checkpoints.list().await)?;
     let ours: Vec<_> = listed.iter().filter(|one| (1..=2).any(|number| one.id == case.prompt(number))).collect();
@@ -202,7 +201,7 @@ pub async fn every_prompt_is_a_checkpoint(checkpoints: &dyn Checkpoints, files: 
     case.expect("after a rewind to a prompt that changed nothing", "file", Some("before")).await
 }
 
-/// A preview of a rewind reports the same as the rewind, and changes no file.
+/// Checks that a preview of a rewind reports the same as the rewind, and changes no file.
 ///
 /// # Errors
 /// The promise is broken.
@@ -218,7 +217,7 @@ pub async fn a_preview_changes_nothing(checkpoints: &dyn Checkpoints, files: &dy
     case.same("both reports", &preview.files, &done.files)
 }
 
-/// The second of two rewinds to the same checkpoint finds no file to change.
+/// Checks that the second of two rewinds to the same checkpoint finds no file to change.
 ///
 /// # Errors
 /// The promise is broken.
@@ -235,7 +234,7 @@ pub async fn rewinding_twice_is_rewinding_once(
     case.expect("after two rewinds", "file", None).await
 }
 
-/// A rewind is itself a checkpoint, and earlier prompts mean what they meant.
+/// Checks that a rewind is itself a checkpoint, and that earlier prompts keep their meaning.
 ///
 /// # Errors
 /// The promise is broken.
@@ -261,7 +260,7 @@ pub async fn a_rewind_can_be_undone(checkpoints: &dyn Checkpoints, files: &dyn F
     case.same("the kind of its checkpoint", &kind, &Some(CheckpointKind::Rewind))
 }
 
-/// Files that no tool changed stay as they are.
+/// Checks that files that no tool changed stay unchanged.
 ///
 /// # Errors
 /// The promise is broken.
@@ -277,8 +276,8 @@ pub async fn other_files_are_left_alone(checkpoints: &dyn Checkpoints, files: &d
     case.expect("after a rewind", "new", Some("new")).await
 }
 
-/// Files outside of the given directories are named and not touched, also where
-/// the name of a directory is the beginning of another one's.
+/// Checks that files outside of the given directories are named and not touched, also where the name of a directory is
+/// a prefix of another one.
 ///
 /// # Errors
 /// The promise is broken.
@@ -303,7 +302,7 @@ pub async fn nothing_outside_is_touched(checkpoints: &dyn Checkpoints, files: &d
     case.expect("after a rewind", "in-not/file", Some("after")).await
 }
 
-/// A link that was put in the place of a file, or of a directory above it, is not followed.
+/// Checks that a link that replaced a file, or a directory above it, is not followed.
 ///
 /// # Errors
 /// The promise is broken.
@@ -335,7 +334,7 @@ pub async fn links_are_left_alone(checkpoints: &dyn Checkpoints, files: &dyn Fix
     case.expect("after a rewind", "elsewhere/made", None).await
 }
 
-/// A change that another program made since is reported, rewound and kept.
+/// Checks that a later change by another program is reported, rewound and kept.
 ///
 /// # Errors
 /// The promise is broken.
@@ -357,7 +356,7 @@ pub async fn changes_of_others_are_reported(
     case.expect("after a rewind was undone", "theirs", Some("other")).await
 }
 
-/// A change that another program made since is left alone if that is wanted.
+/// Checks that a later change by another program is left alone on request.
 ///
 /// # Errors
 /// The promise is broken.
@@ -378,7 +377,7 @@ pub async fn changes_of_others_can_be_left(
     case.expect("after a rewind", "theirs", Some("other")).await
 }
 
-/// There is an error for a checkpoint that is not there, and no file changes.
+/// Checks that an unknown checkpoint is an error, and that no file changes.
 ///
 /// # Errors
 /// The promise is broken.

@@ -1,8 +1,9 @@
-//! Frames of the host protocol, as tests compare them.
+//! Frames of the host protocol, in a form that tests compare.
 
 use serde_json::Value;
 
-/// The kinds of frames, in order: the type, then the subtype, the event of the stream or the first block of the message.
+/// Returns the kinds of frames, in order: the type, then the subtype, the event of the stream or the first block of the
+/// message.
 /// ```
 /// use serde_json::json;
 /// use windlass_testkit::frames::outline;

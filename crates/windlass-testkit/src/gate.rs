@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// A point at which a reply of the wire server, or an operation of a fake, waits until the test lets it
-/// continue. It takes the place of a sleep: the test knows the state instead of hoping for it.
+/// A point at which a reply of the wire server, or an operation of a fake, waits until the test lets it continue. It
+/// replaces a sleep: the test knows the state instead of hoping for it.
 ///
-/// Clones share the gate, so one gate can hold thousands of replies. It is shut
-/// at first; once opened it stays open.
+/// Clones share the gate, so one gate can hold thousands of replies. It is shut at first; once opened it stays open.
 ///
 /// ```
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -46,7 +45,7 @@ impl Default for Gate {
 }
 
 impl Gate {
-    /// A shut gate.
+    /// Returns a shut gate.
     #[must_use]
     pub fn new() -> Self {
         Self { state: Arc::new(watch::Sender::new(GateState::default())) }
@@ -57,21 +56,21 @@ impl Gate {
         self.state.send_modify(|state| state.open = true);
     }
 
-    /// How many have come to the gate so far. What precedes the gate in a reply of
-    /// the wire server has then been handed to the socket.
+    /// Returns the number of arrivals at the gate so far. The part of a wire server's reply before the gate has then
+    /// been handed to the socket.
     #[must_use]
     pub fn arrived(&self) -> usize {
         self.state.borrow().arrived
     }
 
-    /// Waits until `count` have come to the gate. Cancel safe.
+    /// Waits until there are `count` arrivals at the gate. Cancel safe.
     pub async fn wait_arrived(&self, count: usize) {
         let mut watcher = self.state.subscribe();
-        // The sender lives in self: it cannot be gone.
+        // The sender lives in self, so it still exists.
         let _ = watcher.wait_for(|state| state.arrived >= count).await;
     }
 
-    /// Comes to the gate and waits until it is open. Cancel safe: a dropped future still counts as arrived.
+    /// Arrives at the gate and waits until it is open. Cancel safe: a dropped future still counts as arrived.
     pub async fn pass(&self) {
         self.state.send_modify(|state| state.arrived += 1);
         let mut watcher = self.state.subscribe();

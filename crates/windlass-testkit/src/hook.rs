@@ -1,4 +1,4 @@
-//! Conformance of hooks: what [`Hook`] promises, checked.
+//! Conformance of hooks: checks of the promises of [`Hook`].
 //!
 //! ```
 //! use std::sync::Arc;
@@ -24,7 +24,7 @@ use windlass_types::{HookCall, HookOutcome, JsonText, SessionId, ToolMatcher};
 use crate::Violation;
 use crate::violation::{calmly, ensure, within};
 
-/// Checks every promise of this module, with ordinary occasions of all that the hook listens to.
+/// Checks every promise of this module, with ordinary occasions for all interests of the hook.
 ///
 /// # Errors
 /// The first broken promise.
@@ -38,10 +38,10 @@ pub async fn all(hook: &Arc<dyn Hook>) -> Result<(), Violation> {
     Ok(())
 }
 
-/// A hook has a name and listens to at least one event, and its answers are the same each time it is asked.
+/// Checks that a hook has a name and listens to at least one event, and that it answers the same each time.
 ///
 /// # Errors
-/// It does not.
+/// The hook breaks the promise.
 pub fn has_steady_interests(hook: &dyn Hook) -> Result<Vec<Interest>, Violation> {
     let (name, interests) = calmly("ask a hook for its interests", || (hook.name().to_owned(), hook.interests()))?;
     ensure(!name.trim().is_empty(), || "the hook has no name".to_owned())?;
@@ -56,11 +56,11 @@ pub fn has_steady_interests(hook: &dyn Hook) -> Result<Vec<Interest>, Violation>
     Ok(interests)
 }
 
-/// An occasion that the hook listens to is answered in time, without failing, and with an answer that can
-/// be used: a reason beside a deny or a block, a rewrite that is an object which reads in one way only.
+/// Checks that an occasion that the hook listens to is answered in time, without failing, and with a usable answer: a
+/// reason with a deny or a block, and a rewrite that is an object in strict JSON.
 ///
 /// # Errors
-/// It is not.
+/// The hook breaks the promise.
 pub async fn answers(hook: &Arc<dyn Hook>, call: &HookCall) -> Result<HookOutcome, Violation> {
     let what = format!("{} at {}", hook.name(), call.event());
     let hooks = Hooks::new([Arc::clone(hook)]);
@@ -80,10 +80,10 @@ pub async fn answers(hook: &Arc<dyn Hook>, call: &HookCall) -> Result<HookOutcom
     Ok(outcome)
 }
 
-/// A hook that is dropped before it has answered, because the run was stopped, answers the next time.
+/// Checks that a hook that was dropped before its answer, because the run was stopped, answers the next time.
 ///
 /// # Errors
-/// It does not.
+/// The hook does not answer.
 pub async fn survives_being_dropped(hook: &Arc<dyn Hook>, call: &HookCall) -> Result<(), Violation> {
     let hooks = Hooks::new([Arc::clone(hook)]);
     for _ in 0..3 {
@@ -109,7 +109,7 @@ struct Payload<'a> {
     trigger: &'static str,
     reason: &'static str,
     last_assistant_message: &'static str,
-    /// What follows differs between the occasions of one event.
+    /// The following fields differ between the occasions of one event.
     stop_hook_active: bool,
     source: &'static str,
     custom_instructions: Option<&'static str>,
@@ -137,7 +137,7 @@ impl<'a> Payload<'a> {
     }
 }
 
-/// Ordinary occasions that an interest covers, for tools it names or for a few well-known ones.
+/// Returns ordinary occasions that an interest covers, for the tools it names or for a few well-known ones.
 pub fn occasions(interest: &Interest) -> Vec<HookCall> {
     let tools = if interest.tools.iter().all(ToolMatcher::is_all) {
         vec!["Bash".to_owned(), "Read".to_owned()]
@@ -155,10 +155,10 @@ pub fn occasions(interest: &Interest) -> Vec<HookCall> {
     calls
 }
 
-/// The name of a tool that it means.
+/// Returns the name of a tool that matches.
 fn example(matcher: &ToolMatcher) -> String {
     let text = matcher.to_string().replace('*', "example");
-    // All tools of a server are meant by its name alone, too.
+    // All tools of a server can also be named by the server alone.
     if matcher.matches(&text) { text } else { format!("{text}__example") }
 }
 

@@ -1,5 +1,5 @@
-//! Tests for what is built on windlass: fakes of every port, faults on demand, and kits that check whether an
-//! implementation of a port keeps its promises.
+//! Tests for programs built on windlass: fakes of every port, faults on demand, and kits that check the promises of an
+//! implementation of a port.
 //!
 //! | to test | there is |
 //! |---|---|
@@ -47,8 +47,8 @@
 //!
 //! # A store of your own
 //!
-//! A kit is a module of plain functions, one for each promise of a port, and one `all`. They return the
-//! [`Violation`] that they found, in a sentence.
+//! A kit is a module of plain functions, one for each promise of a port, and one `all`. They return the [`Violation`]
+//! that they found, in a sentence.
 //!
 //! ```
 //! use windlass_session::{Durability, MemoryStore, Owner, SessionStore, StoreErrorKind};
@@ -73,8 +73,8 @@
 //!
 //! # In your own `Cargo.toml`
 //!
-//! A development dependency, used from `tests/`. Kits that wait need a tokio runtime with time enabled; a
-//! paused one does.
+//! Add it as a development dependency, used from `tests/`. Kits that wait need a tokio runtime with time enabled; a
+//! paused one is enough.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![allow(clippy::disallowed_methods, reason = "kits hold real implementations against real time")]
 

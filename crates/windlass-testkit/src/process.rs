@@ -1,7 +1,7 @@
-//! Conformance of process ports: what [`Process`] promises, checked.
+//! Conformance of process ports: checks of the promises of [`Process`].
 //!
-//! The rules run small scripts in a POSIX shell wherever the programs run, and look through it only: no rule
-//! touches the machine of the test itself. [`Shell`] names the shell.
+//! The rules run small scripts in a POSIX shell on the machine where the programs run, and observe only through it: no
+//! rule touches the machine of the test itself. [`Shell`] names the shell.
 //!
 //! ```no_run
 //! # use windlass_tool::Process;
@@ -28,7 +28,7 @@ pub use start::{gives_an_empty_input, passes_arguments_and_environment_exactly, 
 use crate::Violation;
 use windlass_tool::Process;
 
-/// Checks every promise of this module, one after the other. It takes some seconds: time limits are real.
+/// Checks every promise of this module in turn. It takes some seconds: time limits are real.
 ///
 /// # Errors
 /// The first broken promise.

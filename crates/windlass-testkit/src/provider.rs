@@ -1,8 +1,8 @@
-//! Conformance of model providers: what [`ModelProvider`] promises, checked.
+//! Conformance of model providers: checks of the promises of [`ModelProvider`].
 //!
-//! Each function checks one promise and returns what it saw, or the
-//! [`Violation`]. A provider's test sets up an endpoint (such as
-//! [`WireServer`](crate::wire::WireServer)) for each situation and calls them:
+//! Each function checks one promise and returns its observations, or the [`Violation`]. A provider's test sets up an
+//! endpoint (such as [`WireServer`](crate::wire::WireServer)) for each situation and calls them: A provider's test sets
+//! up an endpoint (such as [`WireServer`](crate::wire::WireServer)) for each situation and calls them:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -22,8 +22,8 @@
 //! # }
 //! ```
 //!
-//! [`all`] checks them and what matters over long sessions against a server of the vendor's dialect, which takes only
-//! requests that keep the vendor's published rules ([`Dialect`](crate::wire::Dialect)):
+//! [`all`] runs them, and further checks for long sessions, against a server of the vendor's dialect, which accepts
+//! only requests that follow the vendor's published rules ([`Dialect`](crate::wire::Dialect)):
 //!
 //! ```no_run
 //! # use windlass_model::ModelProvider;
@@ -68,8 +68,8 @@ use std::sync::Arc;
 use windlass_model::{ModelError, ModelProvider};
 use windlass_types::{ModelErrorKind, ModelEvent, ModelItem, ModelRequest, StreamDelta};
 
-/// A request whose answer breaks off never completes, and ends as a cut: with
-/// [`ModelErrorKind::Cut`] or without a word.
+/// Checks that a request whose answer breaks off never completes, and ends as a cut: with [`ModelErrorKind::Cut`] or
+/// without an error.
 ///
 /// # Errors
 /// The stream completes, ends in another way, or does not follow the grammar.
@@ -82,11 +82,11 @@ pub async fn reports_a_cut(provider: &dyn ModelProvider, request: &ModelRequest)
     Ok(transcript)
 }
 
-/// A request that fails, at once or inside its stream, fails with this kind, in
-/// words, and shows none of these secrets in any text.
+/// Checks that a request that fails, at once or inside its stream, fails with this kind and a message, and shows none
+/// of these secrets in any text.
 ///
 /// # Errors
-/// It does not fail, fails as another kind, without words, or shows a secret.
+/// The request does not fail, fails with another kind or without a message, or shows a secret.
 pub async fn fails(
     provider: &dyn ModelProvider,
     request: &ModelRequest,
@@ -112,8 +112,8 @@ pub async fn fails(
     Ok(error)
 }
 
-/// A request that fails is sent once: the loop repeats, not the provider.
-/// `sent` returns how many requests the endpoint has seen.
+/// Checks that a request that fails is sent once: the loop retries, not the provider. `sent` returns the number of
+/// requests that the endpoint has seen.
 ///
 /// # Errors
 /// The request does not fail, or is sent more or less than once.
@@ -130,16 +130,16 @@ pub async fn does_not_retry(
     Ok(error)
 }
 
-/// Items carry the provider's own frames when a request asks for them, and only then.
+/// Checks that items carry the provider's own frames when a request asks for them, and only then.
 ///
 /// # Errors
-/// A frame is missing, is there unasked, or the request does not complete.
+/// A frame is missing, is there without a request for it, or the request does not complete.
 pub async fn gives_frames(provider: &dyn ModelProvider, request: &ModelRequest) -> Result<(), Violation> {
     for wanted in [true, false] {
         let mut request = request.clone();
         request.raw_frames = wanted;
         let transcript = answers(provider, &request).await?;
-        // An allowance from an answer's headers has no frame.
+        // A rate limit from an answer's headers has no frame.
         let framed = |item: &&ModelItem| {
             !matches!(
                 item.event,
@@ -158,7 +158,7 @@ pub async fn gives_frames(provider: &dyn ModelProvider, request: &ModelRequest) 
     Ok(())
 }
 
-/// Dropping a call before it is answered, and its stream before it ends, leaves the provider usable.
+/// Checks that dropping a call before it is answered, and its stream before it ends, leaves the provider usable.
 ///
 /// # Errors
 /// A request after that does not complete.
@@ -174,7 +174,7 @@ pub async fn survives_cancellation(provider: &dyn ModelProvider, request: &Model
     answers(provider, request).await.map(drop)
 }
 
-/// Calls at the same time do not mix: each completes as it does alone.
+/// Checks that simultaneous calls do not mix: each completes as it does alone.
 ///
 /// # Errors
 /// One of them does not complete, or its text differs from that of a call alone.
@@ -191,7 +191,7 @@ pub async fn runs_in_parallel(provider: &dyn ModelProvider, requests: &[ModelReq
     Ok(())
 }
 
-/// Names resolve to themselves once resolved, and limits make sense.
+/// Checks that resolved names resolve to themselves, and that limits make sense.
 ///
 /// # Errors
 /// The first name for which this does not hold.
@@ -213,10 +213,10 @@ pub fn describes_models(provider: &dyn ModelProvider, names: &[&str]) -> Result<
     Ok(())
 }
 
-/// Every promise of this kit that an endpoint can show.
+/// Checks every promise of this kit that an endpoint can show.
 ///
 /// # Errors
-/// All that are broken, a line for each.
+/// All broken promises, a line for each.
 pub async fn all(endpoint: &Endpoint) -> Result<(), Violation> {
     let mut broken = Vec::new();
     let mut note = |name: &str, result: Result<(), Violation>| {
@@ -244,7 +244,7 @@ pub async fn all(endpoint: &Endpoint) -> Result<(), Violation> {
     if broken.is_empty() { Ok(()) } else { Err(Violation::new(broken.join("\n"))) }
 }
 
-/// What can be shown with one answer.
+/// Checks the promises that one answer can show.
 async fn basics(endpoint: &Endpoint) -> Result<(), Violation> {
     let (server, provider) = endpoint.connect().await?;
     let (dialect, answer) = (endpoint.dialect, endpoint.answer());

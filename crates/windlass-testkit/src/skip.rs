@@ -1,4 +1,4 @@
-//! The one way to report that a test could not run.
+//! The only way to report that a test could not run.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -8,18 +8,18 @@ use std::path::Path;
 /// The environment variable that names the file to which [`skipped`] appends its lines.
 pub const SKIPPED_FILE: &str = "WINDLASS_SKIPPED";
 
-/// Reports that the test that calls this does not run, or does not run whole, because the machine lacks something: a
-/// program, a right, a file of the system. The test then returns as if it had passed.
+/// Reports that the calling test does not run, or only in part, because the machine lacks something: a program, a
+/// permission, a system file. The test then returns as if it had passed.
 ///
-/// Prints `skipped: TEST: FACILITY` to the standard error output, which the test harness shows of failed tests only.
-/// Where [`SKIPPED_FILE`] is set, the same line is also appended to the file that it names, so that a run of all
-/// tests can list and count what did not run.
+/// Prints `skipped: TEST: FACILITY` to the standard error output, which the test harness shows only for failed tests.
+/// If [`SKIPPED_FILE`] is set, the same line is also appended to the file that it names, so that a run of all tests can
+/// list and count the tests that did not run.
 ///
-/// The test is named by its thread, as the harness names it, with the file and line of the call.
+/// The name of the test is that of its thread, as the harness sets it, with the file and line of the call.
 ///
 /// # Panics
 ///
-/// When that file cannot be written: a skip without a record would count as a passed test.
+/// If that file cannot be written: a skip without a record would count as a passed test.
 ///
 /// # Example
 ///
@@ -44,7 +44,7 @@ pub fn skipped(facility: &str) {
     }
 }
 
-/// One write, so that the lines of tests that run at the same time stay whole.
+/// Appends in one write, so that the lines of tests that run at the same time stay whole.
 fn append(file: &Path, line: &str) -> io::Result<()> {
     OpenOptions::new().create(true).append(true).open(file)?.write_all(line.as_bytes())
 }

@@ -1,9 +1,8 @@
-//! The contract of a session store, one function a rule.
+//! The contract of a session store, one function for each rule.
 //!
-//! Each function works in a project of its own, so all of them can run on one
-//! store, and returns the [`Violation`] where the store breaks the rule. Run
-//! [`all`] from a test of every implementation. The sessions of a rule are the same
-//! each time: a store that keeps them needs an empty place for each run.
+//! Each function works in its own project, so all of them can run on one store, and returns a [`Violation`] if the
+//! store breaks the rule. Run [`all`] from a test of every implementation. The sessions of a rule are the same each
+//! time: a store that keeps them needs an empty place for each run.
 //!
 //! ```
 //! use windlass_session::MemoryStore;
@@ -38,7 +37,7 @@ use std::task::{Context, Poll, Waker};
 use windlass_session::{Annotation, Durability, Lease, Owner, SessionKey, SessionStore, StoreError, StoreErrorKind};
 use windlass_types::{ContentBlock, Entry, EntryId, EntryKind, Timestamp, UserEntry};
 
-/// Runs every rule of this module, one after the other. `crash` says what the store may find after a crash, which no
+/// Runs every rule of this module in turn. `crash` names the state that the store may find after a crash, which no
 /// method of the port can show.
 ///
 /// # Errors
@@ -95,7 +94,7 @@ fn same<L: Debug + PartialEq<R>, R: Debug>(what: &str, found: &L, expected: &R) 
     ensure(found == expected, || format!("{what}: {}, not {}", short(found), short(expected)))
 }
 
-/// An operation must have been refused for this reason.
+/// Checks that an operation was refused for this reason.
 fn refused<T: Debug>(found: Result<T, StoreError>, kind: StoreErrorKind, when: &str) -> Result<StoreError, Violation> {
     match found {
         Ok(found) => Err(Violation::new(format!("{when}, but it gave {found:?}"))),
@@ -124,7 +123,7 @@ fn prompt(number: u32, parent: Option<&EntryId>) -> Entry {
     )
 }
 
-/// Appends prompts one by one, then gives the session back.
+/// Appends prompts one by one, then closes the session.
 async fn fill(
     store: &dyn SessionStore,
     key: &SessionKey,
@@ -149,8 +148,8 @@ async fn loaded(store: &dyn SessionStore, key: &SessionKey) -> Result<Vec<Entry>
     Ok(store.load(key).await.or_broken("a stored session loads")?.entries)
 }
 
-/// Every kind of entry comes back equal, tool inputs and unknown lines as exact
-/// text, and no line is reported as damaged.
+/// Checks that every kind of entry is read back equal, tool inputs and unknown lines as exact text, and that no line is
+/// reported as damaged.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -170,7 +169,7 @@ pub async fn entries_come_back_as_they_were(store: &dyn SessionStore) -> Result<
     Ok(())
 }
 
-/// What was appended without waiting is seen by a load that comes after.
+/// Checks that a later load sees entries that were appended without waiting.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -184,7 +183,7 @@ pub async fn buffered_entries_are_visible(store: &dyn SessionStore) -> Result<()
     Ok(())
 }
 
-/// Entries stand in the order of the appends, whatever their durability.
+/// Checks that entries are in the order of the appends, whatever their durability.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -206,7 +205,7 @@ pub async fn appends_keep_their_order(store: &dyn SessionStore) -> Result<(), Vi
     Ok(())
 }
 
-/// An append without entries keeps the position and makes no session.
+/// Checks that an append without entries keeps the position and creates no session.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -222,7 +221,7 @@ pub async fn an_empty_append_changes_nothing(store: &dyn SessionStore) -> Result
     Ok(())
 }
 
-/// A session that was never stored is a typed error that names it.
+/// Checks that a session that was never stored is a typed error that names it.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -235,7 +234,7 @@ pub async fn an_unknown_session_is_not_found(store: &dyn SessionStore) -> Result
     Ok(())
 }
 
-/// A session that was opened and not used is neither listed nor loaded.
+/// Checks that a session that was opened and not used is neither listed nor loaded.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -248,7 +247,7 @@ pub async fn an_unused_session_leaves_no_trace(store: &dyn SessionStore) -> Resu
     Ok(())
 }
 
-/// While a lease is held, there is no second one, and the error names the owner.
+/// Checks that while a lease is held, a second one is refused, and that the error names the owner.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -266,8 +265,9 @@ pub async fn a_second_opener_is_refused(store: &dyn SessionStore) -> Result<(), 
     Ok(())
 }
 
-/// A session that is not stored yet can be opened once, too: the second opener is refused when it opens, not at its first
-/// append. The second store is another one over the same place, such as that of another process, or the same.
+/// Checks that a session that is not stored yet can also be opened only once: the second opener is refused when it
+/// opens, not at its first append. The second store is another one over the same place, such as that of another
+/// process, or the same.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -290,7 +290,7 @@ pub async fn a_new_session_has_one_opener(store: &dyn SessionStore, other: &dyn 
     Ok(())
 }
 
-/// Closing gives the lease back at once, dropping soon; what was appended is kept.
+/// Checks that closing returns the lease at once, dropping soon, and that appended entries are kept.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -309,7 +309,7 @@ pub async fn a_lease_comes_back_when_closed_or_dropped(store: &dyn SessionStore)
     Ok(())
 }
 
-/// An append that expects another position is refused and changes no session.
+/// Checks that an append that expects another position is refused and changes no session.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -329,8 +329,8 @@ pub async fn a_wrong_position_is_refused(store: &dyn SessionStore) -> Result<(),
     Ok(())
 }
 
-/// A session that is opened again continues where it was, at a position that no
-/// earlier append returned less than.
+/// Checks that a session that is opened again continues at its last position, which is not before that of any earlier
+/// append.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -351,7 +351,7 @@ pub async fn positions_continue_over_leases(store: &dyn SessionStore) -> Result<
     Ok(())
 }
 
-/// An append whose future is dropped is still made.
+/// Checks that an append whose future is dropped is still made.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -369,7 +369,7 @@ pub async fn an_abandoned_append_is_kept(store: &dyn SessionStore) -> Result<(),
     Ok(())
 }
 
-/// Loading twice gives the same, position included.
+/// Checks that loading twice gives the same, position included.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -381,7 +381,7 @@ pub async fn loading_changes_nothing(store: &dyn SessionStore) -> Result<(), Vio
     Ok(())
 }
 
-/// Sessions of one project, and equal sessions of two, do not mix.
+/// Checks that sessions of one project, and equal sessions of two, do not mix.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -398,7 +398,7 @@ pub async fn sessions_and_projects_are_apart(store: &dyn SessionStore) -> Result
     Ok(())
 }
 
-/// Lists show what a session is about, the last changed first, times in milliseconds.
+/// Checks that lists describe each session, the last changed first, with times in milliseconds.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -423,7 +423,7 @@ pub async fn lists_show_the_last_changed_first(store: &dyn SessionStore) -> Resu
     Ok(())
 }
 
-/// A deleted session is gone from loads and lists, and may be deleted again.
+/// Checks that a deleted session is gone from loads and lists, and may be deleted again.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -440,7 +440,7 @@ pub async fn deleting_is_idempotent(store: &dyn SessionStore) -> Result<(), Viol
     Ok(())
 }
 
-/// A session with a lease is not deleted.
+/// Checks that a session with a lease is not deleted.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -454,8 +454,8 @@ pub async fn an_open_session_is_not_deleted(store: &dyn SessionStore) -> Result<
     Ok(())
 }
 
-/// A created session holds its entries and can be continued; one that is
-/// there, or in use, is not created again and stays as it is.
+/// Checks that a created session has its entries and can be continued, and that one that exists, or is in use, is not
+/// created again and stays unchanged.
 ///
 /// # Errors
 /// The store breaks this rule.
@@ -473,8 +473,8 @@ pub async fn a_created_session_is_whole_and_new(store: &dyn SessionStore) -> Res
     store.close(lease).await.or_broken("close")
 }
 
-/// Titles and tags show in lists, the last of each; a session that is not there
-/// gets none and does not come into being.
+/// Checks that titles and tags show in lists, the last of each, and that annotating an unknown session fails and does
+/// not create it.
 ///
 /// # Errors
 /// The store breaks this rule.

@@ -1,12 +1,12 @@
-//! System calls that fail in a program under test, by `strace`.
+//! Failing system calls in a program under test, with `strace`.
 //!
 //! The program is a test of the same binary that only another test starts, the *subject*. Its test names the calls that
-//! fail, runs it as a [`Subject`], and reads what it reports. Inside, [`Inside`] marks where to begin and takes the
-//! report.
+//! fail, runs it as a [`Subject`], and reads its report. Inside the subject, [`Inside`] marks the beginning and takes
+//! the report.
 //!
 //! A fault is meant for the code under test, but it hits whichever call has its number, also one with which the subject
-//! only looks at itself. All functions that run inside are made for that: they try once more, since a fault with one
-//! number comes once in each thread. Looks that a subject takes by other means belong in [`again`].
+//! only observes itself. All functions that run inside are made for that: they try once more, since a fault with one
+//! number occurs once in each thread. Observations that a subject makes by other means belong in [`again`].
 //!
 //! ```no_run
 //! use windlass_testkit::strace::{self, Inside, Subject};
@@ -47,14 +47,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The environment variable by which a subject finds its place.
+/// The environment variable with which a subject finds its place.
 const PLACE: &str = "WINDLASS_TEST_STRACE_PLACE";
-/// Longer than one run of a subject takes, on any machine.
+/// Maximum time for one run of a subject, enough on any machine.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Between two looks at a subject that runs.
+/// Interval between two checks of a running subject.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Whether `strace` is here and may trace what it starts. If not, reports that the test is [skipped](crate::skipped).
+/// `true` if `strace` is installed and may trace the programs that it starts. Otherwise reports that the test is
+/// [skipped](crate::skipped).
 #[track_caller]
 #[must_use]
 pub fn is_available() -> bool {
@@ -66,8 +67,8 @@ pub fn is_available() -> bool {
     works
 }
 
-/// Whether `strace` may also trace a program that runs already, as [`attach`] does. If not, reports that the test is
-/// [skipped](crate::skipped).
+/// `true` if `strace` may also trace a program that runs already, as [`attach`] does. Otherwise reports that the test
+/// is [skipped](crate::skipped).
 ///
 /// # Panics
 /// No program can be started.
@@ -84,15 +85,15 @@ pub fn can_attach() -> bool {
     works
 }
 
-/// The options of `strace` that make a call fail: which call or calls (`vfork,fork,clone`), with which error, and
-/// which of them in each thread, counted from 1 (`3`, or `3+` for all from the third on).
+/// Returns the options of `strace` that make a call fail: the call or calls (`vfork,fork,clone`), the error, and the
+/// number of the call in each thread, counted from 1 (`3`, or `3+` for all from the third on).
 #[must_use]
 pub fn inject(call: &str, error: &str, when: impl Display) -> [String; 4] {
     let flag = || "-e".to_owned();
     [flag(), format!("trace={call}"), flag(), format!("inject={call}:error={error}:when={when}")]
 }
 
-/// Starts a `strace` of a program that runs, and waits until it traces.
+/// Starts a `strace` of a running program, and waits until it traces.
 ///
 /// # Errors
 /// The message of `strace` if it cannot trace that program.
@@ -115,7 +116,7 @@ pub fn attach(pid: u32, options: &[impl AsRef<OsStr>], log: &Path) -> Result<Chi
         line.contains("attached")
     });
     if attached {
-        // It prints a line for each thread, and would end if it could not trace.
+        // `strace` prints a line for each thread, and would end if it could not trace.
         std::thread::spawn(move || lines.count());
         return Ok(strace);
     }
@@ -123,8 +124,8 @@ pub fn attach(pid: u32, options: &[impl AsRef<OsStr>], log: &Path) -> Result<Chi
     Err(output)
 }
 
-/// The calls in what `strace -f` has written, each whole and without its thread: another thread may have come between the
-/// beginning of a call and its end. A call that never ended counts as one that succeeded.
+/// Returns the calls in the output of `strace -f`, each whole and without its thread: another thread may have come
+/// between the beginning of a call and its end. A call that never ended counts as one that succeeded.
 #[must_use]
 pub fn calls(trace: &str) -> Vec<String> {
     let mut begun = BTreeMap::new();
@@ -144,8 +145,8 @@ pub fn calls(trace: &str) -> Vec<String> {
     calls
 }
 
-/// The file or directory that a call of `strace -y` opened to read or write it, with links followed. `None` if it failed, is
-/// another call, or only names a place (`O_PATH`).
+/// Returns the file or directory that a call of `strace -y` opened to read or write it, with links followed. `None` if
+/// the call failed, is another call, or only names a path (`O_PATH`).
 #[must_use]
 pub fn opened(call: &str) -> Option<PathBuf> {
     let (_, result) = call.rsplit_once(" = ").filter(|_| call.starts_with("open") && !call.contains("O_PATH"))?;
@@ -162,7 +163,7 @@ pub struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// The test of this name (`module::subject`). Its files and its report go to `place`, a directory.
+    /// Returns the test of this name (`module::subject`). Its files and its report go to `place`, a directory.
     #[must_use]
     pub fn new(test: &'a str, place: &'a Path) -> Self {
         Self { test, place, environment: Vec::new() }
@@ -175,12 +176,12 @@ impl<'a> Subject<'a> {
         self
     }
 
-    /// Runs it under `strace` with these options, or on its own if there are none, and returns what it reports. `None`
-    /// if it did not begin: the fault was met before that. `PLACE` in an option stands for its directory, and `what`
-    /// names the fault in messages.
+    /// Runs the test under `strace` with these options, or on its own if there are none, and returns its report. `None`
+    /// if it did not begin: the fault occurred before that. `PLACE` in an option is replaced with its directory, and
+    /// `what` names the fault in messages.
     ///
     /// # Panics
-    /// It cannot be started, panics, hangs for two minutes, or begins and then does not report.
+    /// The test cannot be started, panics, hangs for two minutes, or begins and then does not report.
     #[must_use]
     pub fn run(&self, options: &[impl AsRef<str>], what: &str) -> Option<String> {
         let mut child = self.command(options).spawn().unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -209,7 +210,7 @@ impl<'a> Subject<'a> {
         } else {
             let mut command = Command::new("strace");
             let place = self.place.to_string_lossy();
-            // The program stops at the calls that are traced, not at all calls.
+            // The program stops only at traced calls, not at all calls.
             command.args(["-f", "--seccomp-bpf", "-qq", "-o", "/dev/null"]);
             command.args(options.iter().map(|option| option.as_ref().replace("PLACE", &place))).arg(binary);
             command
@@ -225,56 +226,56 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// A subject's connection to the test that runs it.
+/// Connection of a subject to the test that runs it.
 #[derive(Debug)]
 pub struct Inside {
     place: PathBuf,
 }
 
 impl Inside {
-    /// `None` where this is no subject: all ignored tests are being run.
+    /// Returns the connection; `None` outside of a subject: all ignored tests are being run.
     #[must_use]
     pub fn find() -> Option<Self> {
         let place = std::env::var_os(PLACE)?.into();
         Some(Self { place })
     }
 
-    /// The directory that it shares with its test.
+    /// Returns the directory that the subject shares with its test.
     #[must_use]
     pub fn place(&self) -> &Path {
         &self.place
     }
 
-    /// Reports that what is tested begins now. A fault that comes before is not looked at.
+    /// Reports that the tested part begins now. An earlier fault is ignored.
     ///
     /// # Panics
-    /// It cannot be reported, twice.
+    /// Reporting failed twice.
     pub fn begin(&self) {
         again(|| File::create(self.place.join("begun")));
     }
 
-    /// Hands the test what was found.
+    /// Sends the test its findings.
     ///
     /// # Panics
-    /// It cannot be written, twice.
+    /// Writing failed twice.
     pub fn report(&self, text: &str) {
         again(|| std::fs::write(self.place.join("report"), text));
     }
 }
 
-/// The result of a look that the subject takes for its report. It looks once more if that fails: the fault may have been
-/// meant for this very look.
+/// Returns the result of an observation for the subject's report. It is repeated if it fails: the fault may have hit
+/// the observation itself.
 ///
 /// # Panics
-/// It fails twice.
+/// The observation fails twice.
 pub fn again<T>(look: impl Fn() -> io::Result<T>) -> T {
     look().or_else(|_| look()).unwrap_or_else(|error| panic!("the subject cannot look at itself: {error}"))
 }
 
-/// How many descriptors this process has open.
+/// Returns the number of open descriptors of this process.
 ///
 /// # Panics
-/// The system does not list them, twice.
+/// Listing the descriptors failed twice.
 #[must_use]
 pub fn descriptors() -> usize {
     let is_for_good = |entry: &std::fs::DirEntry| {
@@ -284,11 +285,11 @@ pub fn descriptors() -> usize {
     again(|| std::fs::read_dir("/proc/self/fd")?.try_fold(0, count))
 }
 
-/// Opens and reads so many files in this thread. A fault with a greater number leaves the loader alone, in the subject
-/// and in the programs that it starts.
+/// Opens and reads a number of files in this thread. A fault with a greater number does not hit the loader, in the
+/// subject and in the programs that it starts.
 pub fn open_and_read(files: usize) {
     for _ in 0..files {
-        // The fault may be meant for this.
+        // The fault may hit this call.
         drop(File::open("/dev/zero").and_then(|mut zeros| zeros.read(&mut [0; 1])));
     }
 }

@@ -1,4 +1,4 @@
-//! Conformance of clocks and sources of identifiers.
+//! Conformance of clocks and sources of ids.
 //!
 //! ```
 //! use windlass_testkit::fake::{ManualClock, SequentialIds};
@@ -20,11 +20,11 @@ use windlass_types::Timestamp;
 use crate::Violation;
 use crate::violation::{calmly, ensure};
 
-/// A clock gives a time of this century, as text that reads back the same, and does not run backwards while
+/// Checks that a clock gives a time of this century, as text that reads back the same, and does not run backwards while
 /// it is not set.
 ///
 /// # Errors
-/// It does not.
+/// The clock breaks the promise.
 pub fn gives_the_time(clock: &dyn Clock) -> Result<(), Violation> {
     let mut last = calmly("read the clock", || clock.now())?;
     let year = last.to_string().get(..4).and_then(|year| year.parse::<u32>().ok());
@@ -37,10 +37,10 @@ pub fn gives_the_time(clock: &dyn Clock) -> Result<(), Violation> {
     ensure(Timestamp::parse(&last.to_string()) == Some(last), || format!("{last} does not read back"))
 }
 
-/// No identifier comes twice, also when several threads take them.
+/// Checks that no id is given twice, also when several threads take them.
 ///
 /// # Errors
-/// One came twice.
+/// An id was given twice.
 pub fn gives_distinct_ids(ids: &dyn Ids) -> Result<(), Violation> {
     const EACH: usize = 2_000;
     let all: Vec<u128> = calmly("take identifiers", || {
@@ -62,14 +62,14 @@ pub fn gives_distinct_ids(ids: &dyn Ids) -> Result<(), Violation> {
     ensure(twice.is_none(), || format!("{:032x} came twice among {}", twice.copied().unwrap_or_default(), all.len()))
 }
 
-/// Identifiers look random: every bit is on about half of the time, but for a few that a format fixes (a
-/// UUID fixes six). For real sources only; a test's own may count.
+/// Checks that ids look random: every bit is set about half of the time, except a few that a format fixes (a UUID fixes
+/// six). For real sources only; a source for tests may count.
 ///
 /// # Errors
-/// Too many bits are always, never, or far too often on.
+/// Too many bits are set always, never, or far too often.
 pub fn gives_random_ids(ids: &dyn Ids) -> Result<(), Violation> {
     const TAKEN: u32 = 1024;
-    // Eight standard deviations from half: not once in the life of the universe by chance.
+    // Eight standard deviations from half: practically impossible by chance.
     const USUAL: std::ops::RangeInclusive<u32> = 384..=640;
     const FIXED: usize = 8;
     let taken: Vec<u128> = calmly("take identifiers", || (0..TAKEN).map(|_| ids.bits()).collect())?;

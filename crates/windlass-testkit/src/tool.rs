@@ -1,8 +1,8 @@
-//! Conformance of tools: what [`Tool`](windlass_tool::Tool) and [`DynTool`](windlass_tool::DynTool) promise,
-//! checked.
+//! Conformance of tools: checks of the promises of [`Tool`](windlass_tool::Tool) and
+//! [`DynTool`](windlass_tool::DynTool).
 //!
-//! A rule takes a [`ToolBench`] with what the tool needs, and *samples*: inputs that the tool takes and that
-//! do something there.
+//! A rule takes a [`ToolBench`] with the ports that the tool needs, and *samples*: inputs that the tool accepts and
+//! that have an effect there.
 //!
 //! ```
 //! use serde_json::json;
@@ -36,8 +36,7 @@ use serde_json::Value;
 
 use crate::{ToolBench, Violation};
 
-/// Checks every promise of this module that samples are enough for, one after the other: all but
-/// [`rejects_unfit_inputs`].
+/// Checks every promise of this module that samples are enough for, in turn: all but [`rejects_unfit_inputs`].
 ///
 /// The samples are called several times, also with a cancel: on a real workspace their effects are real.
 ///

@@ -1,4 +1,4 @@
-//! Conformance of transports of HTTP: what [`HttpTransport`] promises, checked against a server on this machine.
+//! Conformance of HTTP transports: checks of the promises of [`HttpTransport`] against a server on this machine.
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -28,13 +28,13 @@ use crate::wire::{Message, Reply, WireServer};
 /// Makes the transport to check, for a base URL.
 pub type Make<'a> = &'a (dyn Fn(&str) -> Arc<dyn HttpTransport> + Sync);
 
-/// Must be in no text.
+/// Text that must never be shown.
 const SECRET: &str = "sk-kit-secret-42";
 
-/// All promises.
+/// Checks all promises.
 ///
 /// # Errors
-/// The first that is broken.
+/// The first broken promise.
 pub async fn all(make: Make<'_>) -> Result<(), Violation> {
     sends_what_it_is_given(make).await?;
     gives_any_status(make).await?;
@@ -64,7 +64,7 @@ async fn next(body: &mut HttpBody) -> Result<Option<Result<Bytes, HttpError>>, V
     within("reading the body", poll_fn(|context| body.as_mut().poll_next(context))).await
 }
 
-/// What came of a body, and the error that ended it.
+/// Returns the bytes of a body, and the error that ended it.
 async fn read(body: &mut HttpBody) -> Result<(Vec<u8>, Option<HttpError>), Violation> {
     let mut whole = Vec::new();
     while let Some(chunk) = next(body).await? {
@@ -76,7 +76,7 @@ async fn read(body: &mut HttpBody) -> Result<(Vec<u8>, Option<HttpError>), Viola
     Ok((whole, None))
 }
 
-/// Method, path, headers and body arrive as they were given, once, and the answer comes back with its headers.
+/// Checks that method, path, headers and body arrive unchanged, once, and that the answer comes back with its headers.
 ///
 /// # Errors
 /// Something else arrives, or comes back.
@@ -103,7 +103,7 @@ pub async fn sends_what_it_is_given(make: Make<'_>) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Every status is an answer. Redirects are not followed, and no status is a reason to send again.
+/// Checks that every status is an answer. Redirects are not followed, and no status is a reason to send again.
 ///
 /// # Errors
 /// A status is an error, or makes another request.
@@ -121,10 +121,10 @@ pub async fn gives_any_status(make: Make<'_>) -> Result<(), Violation> {
     Ok(())
 }
 
-/// A chunk comes before the server sends the next one.
+/// Checks that a chunk arrives before the server sends the next one.
 ///
 /// # Errors
-/// It comes later.
+/// The chunk arrives later.
 pub async fn hands_chunks_on_as_they_come(make: Make<'_>) -> Result<(), Violation> {
     let server = start().await?;
     let transport = make(&server.url());
@@ -147,10 +147,10 @@ pub async fn hands_chunks_on_as_they_come(make: Make<'_>) -> Result<(), Violatio
     ensure(error.is_none() && came == whole, || format!("{} bytes came of {}: {error:?}", came.len(), whole.len()))
 }
 
-/// A body that is cut ends with an error of the kind `Cut`, and a whole one without.
+/// Checks that a body that is cut ends with an error of the kind `Cut`, and a whole one without.
 ///
 /// # Errors
-/// It ends otherwise.
+/// The body ends otherwise.
 pub async fn tells_a_cut_from_an_end(make: Make<'_>) -> Result<(), Violation> {
     let reply = Reply::from(Message::new().text("hello"));
     let middle = reply.body().len() / 2;
@@ -165,11 +165,11 @@ pub async fn tells_a_cut_from_an_end(make: Make<'_>) -> Result<(), Violation> {
     Ok(())
 }
 
-/// No connection is an error that says so and that the request has not left; a connection that breaks before the answer
-/// is one that does not, and makes no second request. Neither shows a secret.
+/// Checks that a failed connection is an error that says so and that the request was not sent; a connection that breaks
+/// before the answer is an error that does not, and makes no second request. Neither shows a secret.
 ///
 /// # Errors
-/// It is another error, or there is a second request.
+/// Another error, or a second request.
 pub async fn marks_what_has_not_left(make: Make<'_>) -> Result<(), Violation> {
     let server = start().await?;
     let request_to_none = request(&server);
@@ -195,10 +195,10 @@ pub async fn marks_what_has_not_left(make: Make<'_>) -> Result<(), Violation> {
     ensure(count == 1, || format!("a connection that broke made {count} requests of one"))
 }
 
-/// A request whose future is dropped, and an answer whose body is, end on the server too.
+/// Checks that a request whose future is dropped, and an answer whose body is dropped, also end on the server.
 ///
 /// # Errors
-/// The server is left with them.
+/// The request stays open on the server.
 pub async fn hangs_up_when_dropped(make: Make<'_>) -> Result<(), Violation> {
     let server = start().await?;
     let transport = make(&server.url());

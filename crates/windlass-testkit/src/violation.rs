@@ -1,4 +1,4 @@
-//! The report of a conformance kit that a promise is broken.
+//! Report of a conformance kit that a promise is broken.
 
 use std::any::Any;
 use std::error::Error;
@@ -9,13 +9,12 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 
-/// A promise of a port that an implementation does not keep, in a sentence with the operation and
-/// its outcome.
+/// A promise of a port that an implementation does not keep, in a sentence with the operation and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation(String);
 
 impl Violation {
-    /// A broken promise, for rules of your own beside those of the kits.
+    /// Returns a broken promise, for your own rules beside those of the kits.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
@@ -29,10 +28,10 @@ impl fmt::Display for Violation {
 
 impl Error for Violation {}
 
-/// How long a kit waits for a process or file to go that should be gone. Shorter than the life of what a broken
-/// implementation leaves behind.
+/// Time that a kit waits for a process or file to go that should be gone. Shorter than the life of the leftovers of a
+/// broken implementation.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a kit waits for an answer that should come at once: generous, for busy machines.
+/// Time that a kit waits for an answer that should come at once: generous, for busy machines.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 pub(crate) fn ensure(holds: bool, text: impl FnOnce() -> String) -> Result<(), Violation> {

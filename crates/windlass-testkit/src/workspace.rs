@@ -1,9 +1,8 @@
-//! Conformance of workspaces: what [`Workspace`] promises, checked.
+//! Conformance of workspaces: checks of the promises of [`Workspace`].
 //!
-//! Each function checks one promise and returns the [`Violation`] where it is broken; [`all`] runs them all.
-//! Beside the workspace they need a [`Fixture`]: another program that works on the same files and
-//! can do what the port cannot, such as swapping a directory for a link. [`LocalFiles`] is one for files of
-//! this machine.
+//! Each function checks one promise and returns a [`Violation`] if it is broken; [`all`] runs them all. Beside the
+//! workspace they need a [`Fixture`]: another program that works on the same files and can do operations that the port
+//! cannot, such as replacing a directory with a link. [`LocalFiles`] is a fixture for local files.
 //!
 //! ```
 //! use windlass_testkit::{Violation, fake::MemoryWorkspace, workspace};
@@ -40,7 +39,7 @@ pub use writing::{
 use crate::Violation;
 use windlass_tool::Workspace;
 
-/// Checks every promise of this module, one after the other.
+/// Checks every promise of this module in turn.
 ///
 /// # Errors
 /// The first broken promise.

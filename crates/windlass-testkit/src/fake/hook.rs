@@ -1,4 +1,4 @@
-//! A hook that records what it is asked.
+//! A hook that records its occasions.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::Gate;
 /// Answers an occasion for the hook with this name.
 type Answer = Arc<dyn Fn(&str, &HookCall) -> Result<HookOutcome, HookError> + Send + Sync>;
 
-/// A hook that records every occasion and answers by closures; without one it has no opinion.
+/// A hook that records every occasion and answers with closures; without a closure it has no opinion.
 ///
 /// ```
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -49,7 +49,7 @@ pub struct RecordingHook {
 }
 
 impl RecordingHook {
-    /// A hook with a name that listens to these occasions.
+    /// Returns a hook with a name that listens to these occasions.
     pub fn new(name: impl Into<String>, interests: impl IntoIterator<Item = Interest>) -> Self {
         Self {
             name: name.into(),
@@ -60,20 +60,20 @@ impl RecordingHook {
         }
     }
 
-    /// A hook that listens to all events.
+    /// Returns a hook that listens to all events.
     pub fn of_all(name: impl Into<String>) -> Self {
         Self::new(name, HookEventName::ALL.iter().copied().map(Interest::all))
     }
 
-    /// Waits at the gate before every answer, after the occasion was recorded. A gate that is never opened
-    /// makes a hook that hangs.
+    /// Waits at the gate before every answer, after the occasion was recorded. A gate that is never opened makes a hook
+    /// that hangs.
     #[must_use]
     pub fn wait_at(mut self, gate: &Gate) -> Self {
         self.gate = Some(gate.clone());
         self
     }
 
-    /// Answers an event. An error is a hook that fails.
+    /// Sets the answer to an event. An error means that the hook fails.
     #[must_use]
     pub fn on<E: HookEvent>(
         mut self,
@@ -87,12 +87,12 @@ impl RecordingHook {
         self
     }
 
-    /// Every occasion so far, in order.
+    /// Returns every occasion so far, in order.
     pub fn occasions(&self) -> Vec<HookCall> {
         lock(&self.occasions).clone()
     }
 
-    /// The events so far, in order.
+    /// Returns the events so far, in order.
     pub fn events(&self) -> Vec<HookEventName> {
         lock(&self.occasions).iter().map(HookCall::event).collect()
     }

@@ -10,10 +10,10 @@ use windlass_types::{PermissionAnswer, PermissionRequest};
 use super::lock;
 use crate::Gate;
 
-/// A host that answers permission questions from a queue and records what it was asked.
+/// A host that answers permission requests from a queue and records them.
 ///
-/// When the queue is empty it denies, and the reason is that the script is over; [`ScriptedHost::otherwise`] sets
-/// another answer.
+/// When the queue is empty it denies, with the reason that the script is over; [`ScriptedHost::otherwise`] sets another
+/// answer.
 ///
 /// ```
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -50,48 +50,48 @@ enum Step {
 }
 
 impl ScriptedHost {
-    /// A host with an empty script.
+    /// Returns a host with an empty script.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Allows the next question as it is.
+    /// Allows the next permission request unchanged.
     #[must_use]
     pub fn allow(self) -> Self {
         self.answer(PermissionAnswer::allow())
     }
 
-    /// Denies the next question with these words.
+    /// Denies the next permission request with this message.
     #[must_use]
     pub fn deny(self, message: impl Into<String>) -> Self {
         self.answer(PermissionAnswer::deny(message))
     }
 
-    /// Gives the next question this answer.
+    /// Gives this answer to the next permission request.
     #[must_use]
     pub fn answer(self, answer: PermissionAnswer) -> Self {
         self.step(Step::Answer(answer))
     }
 
-    /// Gives the next question this answer once the gate is open.
+    /// Gives this answer to the next permission request once the gate is open.
     #[must_use]
     pub fn answer_at(self, gate: &Gate, answer: PermissionAnswer) -> Self {
         self.step(Step::AnswerAt(gate.clone(), answer))
     }
 
-    /// Panics at the next question.
+    /// Panics at the next permission request.
     #[must_use]
     pub fn panic(self, message: impl Into<String>) -> Self {
         self.step(Step::Panic(message.into()))
     }
 
-    /// Never answers the next question.
+    /// Never answers the next permission request.
     #[must_use]
     pub fn hang(self) -> Self {
         self.step(Step::Hang)
     }
 
-    /// What it answers when the script is over, as often as it is asked.
+    /// Sets the answer to all permission requests after the script is over.
     #[must_use]
     pub fn otherwise(self, answer: PermissionAnswer) -> Self {
         lock(&self.0).otherwise = Some(answer);
@@ -103,23 +103,23 @@ impl ScriptedHost {
         self
     }
 
-    /// Every question so far, in order.
+    /// Returns every permission request so far, in order.
     pub fn requests(&self) -> Vec<PermissionRequest> {
         lock(&self.0).requests.clone()
     }
 
-    /// How many questions were taken back before they were answered.
+    /// Returns the number of permission requests that were withdrawn before they were answered.
     pub fn withdrawn(&self) -> usize {
         lock(&self.0).withdrawn
     }
 
-    /// How many steps of the script are left.
+    /// Returns the number of steps of the script that are left.
     pub fn remaining(&self) -> usize {
         lock(&self.0).script.len()
     }
 }
 
-/// Counts a question that is dropped before its answer.
+/// Counts a permission request that is dropped before its answer.
 struct Asked<'a> {
     host: &'a ScriptedHost,
     answered: bool,

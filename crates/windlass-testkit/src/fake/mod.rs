@@ -1,10 +1,9 @@
 //! Working implementations of the ports that do not touch this machine.
 //!
-//! They are not mocks that expect calls: [`MemoryWorkspace`] is a file system that happens to live in memory
-//! and keeps every promise of its port, [`ScriptedProcess`] runs what a test wrote down, time in
-//! [`ManualClock`] stands still until it is moved. Their calls are recorded; to make them
-//! fail, wrap them with [`fault`](crate::fault). All are cheap to clone and all clones share their state, so a
-//! test keeps one and gives the other away.
+//! They are not mocks that expect calls: [`MemoryWorkspace`] is a file system in memory that keeps every promise of its
+//! port, [`ScriptedProcess`] runs a script of the test, time in [`ManualClock`] stands still until it is moved. Their
+//! calls are recorded; to make them fail, wrap them with [`fault`](crate::fault). All are cheap to clone and all clones
+//! share their state, so a test keeps one and gives the other away.
 
 mod hook;
 mod host;
@@ -20,7 +19,7 @@ pub use workspace::MemoryWorkspace;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks what a panicking test may have left: a fake's state is whole after every step.
+/// Locks a mutex even if a test panicked with it: a fake's state is consistent after every step.
 fn lock<T: ?Sized>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }

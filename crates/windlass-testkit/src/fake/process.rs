@@ -13,14 +13,14 @@ use windlass_tool::{Cancel, Process, ProcessCommand, ProcessError, ProcessExit, 
 use super::lock;
 use run::Ending;
 
-/// Programs that do what a test wrote down, and a record of what was run.
+/// Programs that run from a script, and a record of the commands.
 ///
-/// A command is compared by its line: the program and its arguments with spaces between. The first entry
-/// that matches is used; a command that none matches is not started, and the error names it.
+/// A command is compared by its line: the program and its arguments, separated by spaces. The first entry that matches
+/// is used; a command that none matches is not started, and the error names it.
 ///
-/// Output is bounded and streams are merged as the command asks; a time limit, a cancel and a dropped future
-/// end a run. Output is never spilled to a file. A run that waits and has a time limit needs a
-/// tokio runtime with time (a paused one will do).
+/// Output is bounded, and streams are merged if the command asks for it; a time limit, a cancel and a dropped future
+/// end a run. Output is never spilled to a file. A run that waits and has a time limit needs a tokio runtime with time
+/// (a paused one is enough).
 ///
 /// ```
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -54,32 +54,32 @@ struct Entry {
 }
 
 impl ScriptedProcess {
-    /// A script in which no program is known.
+    /// Returns a script without programs.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Commands whose line contains this text run so, however often.
+    /// Sets the run of all commands whose line contains this text.
     #[must_use]
     pub fn on(self, text: impl Into<String>, run: ScriptedRun) -> Self {
         let text = text.into();
         self.on_match(move |command| line(command).contains(&text), run)
     }
 
-    /// The next command whose line contains this text runs so; later ones go on to later entries.
+    /// Sets the run of the next command whose line contains this text; later ones match later entries.
     #[must_use]
     pub fn once(self, text: impl Into<String>, run: ScriptedRun) -> Self {
         let text = text.into();
         self.entry(Arc::new(move |command| line(command).contains(&text)), run, Some(1))
     }
 
-    /// Commands for which this is true run so, however often.
+    /// Sets the run of all commands for which the closure returns `true`.
     #[must_use]
     pub fn on_match(self, matches: impl Fn(&ProcessCommand) -> bool + Send + Sync + 'static, run: ScriptedRun) -> Self {
         self.entry(Arc::new(matches), run, None)
     }
 
-    /// All other commands run so.
+    /// Sets the run of all other commands.
     #[must_use]
     pub fn otherwise(self, run: ScriptedRun) -> Self {
         self.on_match(|_| true, run)
@@ -95,17 +95,17 @@ impl ScriptedProcess {
         self
     }
 
-    /// Every command so far, in order, also those that were not started.
+    /// Returns every command so far, in order, including those that were not started.
     pub fn commands(&self) -> Vec<ProcessCommand> {
         lock(&self.0).commands.clone()
     }
 
-    /// The lines of all commands so far.
+    /// Returns the lines of all commands so far.
     pub fn lines(&self) -> Vec<String> {
         lock(&self.0).commands.iter().map(line).collect()
     }
 
-    /// How many runs were dropped before they ended.
+    /// Returns the number of runs that were dropped before they ended.
     pub fn abandoned(&self) -> usize {
         lock(&self.0).abandoned
     }
@@ -119,7 +119,7 @@ impl ScriptedProcess {
     }
 }
 
-/// The program and its arguments with spaces between.
+/// Returns the program and its arguments, separated by spaces.
 fn line(command: &ProcessCommand) -> String {
     let words = std::iter::once(&command.program).chain(&command.args);
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")

@@ -1,4 +1,4 @@
-//! Time and ids.
+//! Fakes of time and ids.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,23 +23,23 @@ use windlass_types::Timestamp;
 pub struct ManualClock(Arc<AtomicU64>);
 
 impl ManualClock {
-    /// A clock at 2026-01-01T00:00:00Z.
+    /// Returns a clock at 2026-01-01T00:00:00Z.
     pub fn new() -> Self {
         Self::at(Timestamp::from_millis(1_767_225_600_000))
     }
 
-    /// A clock at a time.
+    /// Returns a clock at a time.
     pub fn at(time: Timestamp) -> Self {
         Self(Arc::new(AtomicU64::new(time.millis())))
     }
 
-    /// Moves it forward.
+    /// Moves the clock forward.
     pub fn advance(&self, by: Duration) {
         let millis = u64::try_from(by.as_millis()).unwrap_or(u64::MAX);
         self.0.fetch_add(millis, Ordering::SeqCst);
     }
 
-    /// Sets it, also back, as the clocks of real machines are.
+    /// Sets the clock, also back, as can happen with real clocks.
     pub fn set(&self, time: Timestamp) {
         self.0.store(time.millis(), Ordering::SeqCst);
     }
@@ -59,18 +59,18 @@ impl Clock for ManualClock {
 
 /// Ids that count up instead of being random: 1, 2, 3 …
 ///
-/// Distinct, so that names made of them do not clash, and the same in every run. They are easy to guess:
+/// The ids are distinct, so that names made of them do not clash, and the same in every run. They are easy to guess:
 /// use them in tests only.
 #[derive(Debug, Clone)]
 pub struct SequentialIds(Arc<AtomicU64>);
 
 impl SequentialIds {
-    /// Counts from 1.
+    /// Returns ids that count from 1.
     pub fn new() -> Self {
         Self::starting_at(1)
     }
 
-    /// Counts from a number.
+    /// Returns ids that count from a number.
     pub fn starting_at(first: u64) -> Self {
         Self(Arc::new(AtomicU64::new(first)))
     }

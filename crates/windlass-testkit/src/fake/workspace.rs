@@ -17,15 +17,15 @@ use super::lock;
 use crate::workspace::{Fixture, Item};
 use tree::{Node, Stored, Tree};
 
-/// A file system in memory: files, directories, symbolic links, and things that are none of these.
+/// A file system in memory: files, directories, symbolic links, and special entries.
 ///
-/// It keeps every promise of [`Workspace`], as the local one does: a permit is enforced, what a permit
-/// covers is reached by its resolved path without following a link, a link that appeared on the way since is
-/// [`Changed`](WorkspaceErrorKind::Changed). Writes are whole or fail; no method waits. Times of change are
-/// 1, 2, 3 … in the order of the changes.
+/// It keeps every promise of [`Workspace`], as the local one does: a permit is enforced, permitted files are reached by
+/// their resolved path without following a link, and a link that appeared in the path since is
+/// [`Changed`](WorkspaceErrorKind::Changed). Writes are whole or fail; no method waits. Times of change are 1, 2, 3 …
+/// in the order of the changes.
 ///
-/// The test works on the same tree from outside: it puts, links and removes what it likes, without
-/// permits. Clones share the tree.
+/// The test works on the same tree from outside: it puts, links and removes entries without permits. Clones share the
+/// tree.
 ///
 /// ```
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -44,7 +44,7 @@ use tree::{Node, Stored, Tree};
 pub struct MemoryWorkspace(Arc<Mutex<Tree>>, EditOrder);
 
 impl MemoryWorkspace {
-    /// An empty tree with the directory `/work`, where a [`ToolBench`](crate::ToolBench) starts.
+    /// Returns an empty tree with the directory `/work`, where a [`ToolBench`](crate::ToolBench) starts.
     pub fn new() -> Self {
         Self::default().with_directory("/work")
     }
@@ -70,46 +70,46 @@ impl MemoryWorkspace {
         self
     }
 
-    /// Adds an entry that is no regular file; see [`MemoryWorkspace::make_special`].
+    /// Adds an entry that is not a regular file; see [`MemoryWorkspace::make_special`].
     #[must_use]
     pub fn with_special(self, path: impl AsRef<Path>) -> Self {
         self.make_special(path);
         self
     }
 
-    /// Puts a file, in the place of whatever stands there. Directories above it are made, also in the place
-    /// of what is not one.
+    /// Puts a file, replacing any entry at the path. Directories above it are created, also in place of entries that
+    /// are not directories.
     pub fn put(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
         lock(&self.0).put(path.as_ref(), Stored::File { content: content.as_ref().into(), executable: false });
     }
 
-    /// Makes a directory, with those above it. One that is there stays as it is.
+    /// Creates a directory and those above it. An existing one stays unchanged.
     pub fn make_directory(&self, path: impl AsRef<Path>) {
         lock(&self.0).make_directory(path.as_ref());
     }
 
-    /// Puts a symbolic link, in the place of whatever stands there. A relative target starts at the link's
-    /// own directory; it need not exist.
+    /// Puts a symbolic link, replacing any entry at the path. A relative target starts at the link's own directory; it
+    /// need not exist.
     pub fn link(&self, path: impl AsRef<Path>, target: impl AsRef<Path>) {
         lock(&self.0).put(path.as_ref(), Stored::Link(target.as_ref().to_owned()));
     }
 
-    /// Puts an entry that is no regular file: a device, a pipe, a socket.
+    /// Puts an entry that is not a regular file: a device, a pipe, a socket.
     pub fn make_special(&self, path: impl AsRef<Path>) {
         lock(&self.0).put(path.as_ref(), Stored::Special);
     }
 
-    /// Makes a file executable, or no longer so. Has no effect where no file stands.
+    /// Makes a file executable, or no longer so. Has no effect if there is no file.
     pub fn set_executable(&self, path: impl AsRef<Path>, executable: bool) {
         lock(&self.0).set_executable(path.as_ref(), executable);
     }
 
-    /// Removes whatever stands there, with all that is below it.
+    /// Removes the entry at a path and everything below it.
     pub fn remove(&self, path: impl AsRef<Path>) {
         lock(&self.0).remove(path.as_ref());
     }
 
-    /// The content of the file at exactly this path, links not followed.
+    /// Returns the content of the file at exactly this path, without following links.
     pub fn content(&self, path: impl AsRef<Path>) -> Option<Vec<u8>> {
         match lock(&self.0).get(path.as_ref()) {
             Some(Node { stored: Stored::File { content, .. }, .. }) => Some(content.to_vec()),
@@ -117,12 +117,12 @@ impl MemoryWorkspace {
         }
     }
 
-    /// The content of the file at exactly this path as text, bytes that are not UTF-8 replaced.
+    /// Returns the content of the file at exactly this path as text, with bytes that are not UTF-8 replaced.
     pub fn text(&self, path: impl AsRef<Path>) -> Option<String> {
         self.content(path).map(|content| String::from_utf8_lossy(&content).into_owned())
     }
 
-    /// All paths, sorted, but for the root.
+    /// Returns all paths, sorted, except the root.
     pub fn paths(&self) -> Vec<PathBuf> {
         lock(&self.0).paths()
     }
@@ -244,7 +244,7 @@ impl Workspace for MemoryWorkspace {
     }
 }
 
-/// The place that a permit lets a call read for `path`.
+/// Returns the resolved path that a permit lets a call read for `path`.
 fn readable(tree: &Tree, permit: &Permit, path: &Path) -> Result<PathBuf, WorkspaceError> {
     let judged = permit.readable(path).ok_or_else(|| refused(WorkspaceErrorKind::NotPermitted, path))?;
     place_of(tree, judged, permit, path)
@@ -254,7 +254,7 @@ fn place_of(tree: &Tree, judged: &JudgedPath, permit: &Permit, path: &Path) -> R
     let place = if judged.requested == path {
         judged.resolved.clone()
     } else {
-        // Below a judged tree: links inside it may be used as long as they stay inside.
+        // Below a judged tree, links may be used as long as they stay inside.
         let place = tree.resolve(path).map_err(|kind| refused(kind, path))?.path;
         if !place.starts_with(&judged.resolved) {
             return Err(refused(WorkspaceErrorKind::NotPermitted, path));
@@ -281,7 +281,7 @@ fn refused(kind: WorkspaceErrorKind, path: &Path) -> WorkspaceError {
     WorkspaceError::new(kind, format!("{} {what}", path.display()))
 }
 
-/// An open file: its content as of opening, whatever happens to the file since.
+/// An open file: its content as of opening, unaffected by later changes of the file.
 #[derive(Debug)]
 struct MemoryFile {
     info: FileInfo,

@@ -1,11 +1,11 @@
-//! The plan of faults: which operation fails, and how.
+//! Plan of faults: failures by operation.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::Gate;
 
-/// Faults by operation, and how often each operation was begun.
+/// Faults by operation, and the number of times that each operation was begun.
 #[derive(Debug)]
 pub(super) struct Plan<O, K>(Mutex<PlanState<O, K>>);
 
@@ -24,7 +24,7 @@ struct Fault<O, K> {
     failure: Failure<K>,
 }
 
-/// How an operation fails.
+/// Failure of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Failure<K> {
     /// The operation is not done.
@@ -52,7 +52,7 @@ impl<O: Ord + Copy, K: Copy> Plan<O, K> {
         self.lock().counts.get(&operation).copied().unwrap_or_default()
     }
 
-    /// Counts an operation, waits where it should, and returns how it fails.
+    /// Counts an operation, waits at its gates, and returns its planned failure.
     pub(super) async fn begin(&self, operation: O) -> Option<Failure<K>> {
         let (gates, failure) = {
             let mut state = self.lock();

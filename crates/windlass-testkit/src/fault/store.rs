@@ -33,7 +33,7 @@ pub enum StoreOperation {
     Close,
 }
 
-/// A session store that fails, waits, or loses what was not synced when a test says so.
+/// A session store that fails, waits, or loses unsynced entries on request of a test.
 ///
 /// A failed append has the consequences that the port demands: every later append of that lease fails with the same
 /// error, and so does its close.
@@ -76,7 +76,7 @@ struct FaultyStoreState {
     sessions: BTreeMap<SessionKey, Kept>,
 }
 
-/// What would be left of a session.
+/// Entries of a session that would be left after a crash.
 #[derive(Debug)]
 struct Kept {
     owner: Owner,
@@ -94,37 +94,37 @@ impl<S> Clone for FaultyStore<S> {
 }
 
 impl<S: SessionStore> FaultyStore<S> {
-    /// A store without faults so far.
+    /// Returns a store without faults so far.
     pub fn new(inner: S) -> Self {
         Self(Arc::new(Inner { inner, plan: Plan::default(), state: Mutex::default() }))
     }
 
-    /// The store behind this.
+    /// Returns the wrapped store.
     pub fn inner(&self) -> &S {
         &self.0.inner
     }
 
-    /// The n-th operation of this kind, from 1, fails without being done.
+    /// Plans that the n-th operation of this kind, from 1, fails without being done.
     pub fn fail(&self, operation: StoreOperation, nth: u64, kind: StoreErrorKind) {
         self.0.plan.fail(operation, nth, nth, Failure::Before(kind));
     }
 
-    /// The n-th operation of this kind and all after it fail without being done.
+    /// Plans that the n-th operation of this kind and all after it fail without being done.
     pub fn fail_from(&self, operation: StoreOperation, nth: u64, kind: StoreErrorKind) {
         self.0.plan.fail(operation, nth, u64::MAX, Failure::Before(kind));
     }
 
-    /// The n-th operation of this kind is done and then fails, as an append does whose sync failed.
+    /// Plans that the n-th operation of this kind is done and then fails, like an append whose sync failed.
     pub fn fail_late(&self, operation: StoreOperation, nth: u64, kind: StoreErrorKind) {
         self.0.plan.fail(operation, nth, nth, Failure::After(kind));
     }
 
-    /// The n-th operation of this kind waits at the gate before it is done.
+    /// Plans that the n-th operation of this kind waits at the gate before it is done.
     pub fn wait_at(&self, operation: StoreOperation, nth: u64, gate: &Gate) {
         self.0.plan.wait_at(operation, nth, gate);
     }
 
-    /// Crashes instead of doing the n-th append from now on, from 1.
+    /// Plans a crash instead of the n-th append from now on, from 1.
     pub fn crash_at_append(&self, nth: u64) {
         let now = self.count(StoreOperation::Append);
         self.lock().crash_at_append = Some(now.saturating_add(nth));
@@ -135,18 +135,18 @@ impl<S: SessionStore> FaultyStore<S> {
         self.lock().crashed = true;
     }
 
-    /// Whether it crashed and was not started again.
+    /// `true` if the store crashed and was not restarted.
     pub fn is_crashed(&self) -> bool {
         self.lock().crashed
     }
 
-    /// Starts again after a crash: what was appended but not durable is gone.
+    /// Restarts after a crash: appended entries that were not durable are gone.
     ///
-    /// The leases from before must be dropped. What other stores wrote into the same sessions meanwhile is
+    /// The leases from before must be dropped. Entries that other stores wrote into the same sessions meanwhile are
     /// gone as well.
     ///
     /// # Errors
-    /// A lease is still held, or the store behind this failed.
+    /// A lease is still held, or the wrapped store failed.
     pub async fn restart(&self) -> Result<(), StoreError> {
         loop {
             let next = self.lock().sessions.pop_first();
@@ -160,14 +160,14 @@ impl<S: SessionStore> FaultyStore<S> {
         Ok(())
     }
 
-    /// Takes what was not durable out of one session.
+    /// Removes the entries that were not durable from one session.
     async fn cut(&self, key: &SessionKey, kept: &Kept) -> Result<(), StoreError> {
         let Kept { owner, header, entries, synced, .. } = kept;
         if *synced == entries.len() {
             return Ok(());
         }
         let durable = entries.get(..*synced).unwrap_or_default().to_vec();
-        // The logs of a session's agents would go with it.
+        // The logs of a session's agents would be deleted with it.
         let mut agents = Vec::new();
         for agent in self.0.inner.agents(key).await?.into_iter().filter(|_| key.agent.is_none()) {
             let key = key.of_agent(agent.id.clone());
@@ -196,7 +196,7 @@ impl<S: SessionStore> FaultyStore<S> {
         self.0.inner.close(lease).await
     }
 
-    /// How many operations of this kind were begun.
+    /// Returns the number of operations of this kind that were begun.
     pub fn count(&self, operation: StoreOperation) -> u64 {
         self.0.plan.count(operation)
     }
@@ -217,7 +217,7 @@ impl<S: SessionStore> FaultyStore<S> {
         }
     }
 
-    /// An append between its count and its outcome.
+    /// Does an append between its count and its outcome.
     async fn appended(
         &self,
         lease: &Lease,
@@ -246,7 +246,7 @@ impl<S: SessionStore> FaultyStore<S> {
     }
 }
 
-/// The header under which a log of an agent can be written again.
+/// Returns the header with which a log of an agent can be written again.
 fn header_of(agent: AgentSummary) -> LogHeader {
     let call = agent.tool_use_id.unwrap_or_else(|| "".into());
     LogHeader::default()
@@ -257,7 +257,7 @@ fn planned(operation: StoreOperation, kind: StoreErrorKind) -> StoreError {
     StoreError::new(kind, format!("{operation:?} failed as the test planned ({kind:?})"))
 }
 
-/// A refusal of the call itself is no failed write.
+/// `true` unless the call itself was refused, which is not a failed write.
 fn is_of_the_store(error: &StoreError) -> bool {
     !matches!(error.kind, StoreErrorKind::Conflict | StoreErrorKind::LeaseLost)
 }
@@ -279,7 +279,7 @@ impl<S: SessionStore> SessionStore for FaultyStore<S> {
         };
         {
             let mut state = self.lock();
-            // What an earlier lease left unsynced stays so.
+            // Entries that an earlier lease left unsynced stay unsynced.
             let synced = state.sessions.get(key).map_or(before.len(), |kept| kept.synced.min(before.len()));
             let epoch = lease.epoch();
             let kept = Kept { owner: owner.clone(), header, entries: before, synced, epoch, failed: None };
@@ -336,7 +336,7 @@ impl<S: SessionStore> SessionStore for FaultyStore<S> {
         late.map_or(Ok(()), Err)
     }
 
-    /// By the same steps as the default, each of which may fail.
+    /// Uses the same steps as the default, each of which may fail.
     async fn create(
         &self,
         key: &SessionKey,

@@ -35,7 +35,7 @@ pub enum FileOperation {
     Entries,
 }
 
-/// A workspace that fails, waits or reads in small pieces when a test says so.
+/// A workspace that fails, waits or reads in small pieces on request of a test.
 ///
 /// ```
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -69,7 +69,7 @@ struct Inner<W> {
 #[derive(Debug, Default)]
 struct Faults {
     plan: Plan<FileOperation, WorkspaceErrorKind>,
-    /// Bytes that one read returns at most; 0 means as asked.
+    /// Maximum number of bytes that one read returns; 0 means no limit.
     read_size: AtomicUsize,
 }
 
@@ -80,37 +80,37 @@ impl<W> Clone for FaultyWorkspace<W> {
 }
 
 impl<W: Workspace> FaultyWorkspace<W> {
-    /// A workspace without faults so far.
+    /// Returns a workspace without faults so far.
     pub fn new(inner: W) -> Self {
         Self(Arc::new(Inner { inner, faults: Arc::default() }))
     }
 
-    /// The n-th operation of this kind, from 1, fails without being done.
+    /// Plans that the n-th operation of this kind, from 1, fails without being done.
     pub fn fail(&self, operation: FileOperation, nth: u64, kind: WorkspaceErrorKind) {
         self.0.faults.plan.fail(operation, nth, nth, Failure::Before(kind));
     }
 
-    /// The n-th operation of this kind and all after it fail without being done.
+    /// Plans that the n-th operation of this kind and all after it fail without being done.
     pub fn fail_from(&self, operation: FileOperation, nth: u64, kind: WorkspaceErrorKind) {
         self.0.faults.plan.fail(operation, nth, u64::MAX, Failure::Before(kind));
     }
 
-    /// The n-th operation of this kind is done and then fails, as a write does whose last sync failed.
+    /// Plans that the n-th operation of this kind is done and then fails, like a write whose last sync failed.
     pub fn fail_late(&self, operation: FileOperation, nth: u64, kind: WorkspaceErrorKind) {
         self.0.faults.plan.fail(operation, nth, nth, Failure::After(kind));
     }
 
-    /// The n-th operation of this kind waits at the gate before it is done.
+    /// Plans that the n-th operation of this kind waits at the gate before it is done.
     pub fn wait_at(&self, operation: FileOperation, nth: u64, gate: &Gate) {
         self.0.faults.plan.wait_at(operation, nth, gate);
     }
 
-    /// Lets one read return this many bytes at most, at least one.
+    /// Sets the maximum number of bytes that one read returns, at least one.
     pub fn set_read_size(&self, bytes: usize) {
         self.0.faults.read_size.store(bytes.max(1), Ordering::Relaxed);
     }
 
-    /// How many operations of this kind were begun.
+    /// Returns the number of operations of this kind that were begun.
     pub fn count(&self, operation: FileOperation) -> u64 {
         self.0.faults.plan.count(operation)
     }
@@ -120,7 +120,7 @@ fn planned(kind: WorkspaceErrorKind, path: &Path) -> WorkspaceError {
     WorkspaceError::new(kind, format!("{} failed as the test planned ({kind:?})", path.display()))
 }
 
-/// The outcome of an operation, unless it is to fail all the same.
+/// Returns the outcome of an operation, or its planned late failure.
 fn settle<T>(
     result: Result<T, WorkspaceError>,
     failure: Option<Failure<WorkspaceErrorKind>>,

@@ -1,4 +1,4 @@
-//! How a program ends, and what it leaves.
+//! Endings of programs, and the processes that they leave.
 
 use std::time::Duration;
 
@@ -9,14 +9,15 @@ use super::shell::run;
 use crate::Violation;
 use crate::violation::ensure;
 
-/// A child that ignores signals: two more processes below it, all deaf to requests, their numbers printed.
+/// Script of a child that ignores signals: two more processes below it, all of which ignore requests to stop, with
+/// their ids printed.
 const STUBBORN: &str = "trap '' TERM HUP INT; echo $$; sleep 600 & echo $!; \
     sh -c 'trap \"\" TERM HUP INT; echo $$; sleep 600; :' & sleep 600 & echo $!; wait; sleep 600; :";
 
-/// The code or the signal is reported as it was.
+/// Checks that the code or the signal is reported exactly.
 ///
 /// # Errors
-/// Another one is reported.
+/// Another code or signal is reported.
 pub async fn reports_how_a_program_ended(process: &dyn Process, shell: &Shell) -> Result<(), Violation> {
     for (script, exit) in [
         ("true", ProcessExit::Code(0)),
@@ -34,11 +35,11 @@ pub async fn reports_how_a_program_ended(process: &dyn Process, shell: &Shell) -
     Ok(())
 }
 
-/// When a program has ended, what it left running neither holds up the outcome nor lives on, whether it holds
-/// the output or not, and is counted.
+/// Checks that processes left running by a program that has ended neither delay the outcome nor live on, whether they
+/// hold the output or not, and are counted.
 ///
 /// # Errors
-/// It does.
+/// The rule is broken.
 pub async fn ends_what_is_left_behind(process: &dyn Process, shell: &Shell) -> Result<(), Violation> {
     for script in ["sleep 600 & echo $!; exit 3", "sleep 600 >/dev/null 2>&1 & echo $!; exit 3"] {
         let outcome = shell.run(process, script).await?;
@@ -49,10 +50,11 @@ pub async fn ends_what_is_left_behind(process: &dyn Process, shell: &Shell) -> R
     Ok(())
 }
 
-/// A program whose time is up ends with all it started, also against its will; what it printed is kept.
+/// Checks that a program whose time is up ends with all processes it started, also if they resist, and that its output
+/// is kept.
 ///
 /// # Errors
-/// It continues, a process lives on, or the output is lost.
+/// The program continues, a process lives on, or the output is lost.
 pub async fn stops_when_time_is_up(process: &dyn Process, shell: &Shell) -> Result<(), Violation> {
     let mut command = shell.command(STUBBORN);
     command.timeout = Some(Duration::from_millis(1_500));
@@ -70,11 +72,11 @@ pub async fn stops_when_time_is_up(process: &dyn Process, shell: &Shell) -> Resu
     ensure(outcome.exit == ProcessExit::Code(4), || format!("it ends in time, but is reported as {:?}", outcome.exit))
 }
 
-/// A program that is cancelled ends with all it started and keeps its output; one that is cancelled before it
-/// starts never does.
+/// Checks that a cancelled program ends with all processes it started and keeps its output, and that one that is
+/// cancelled before it starts never does.
 ///
 /// # Errors
-/// It continues, a process lives on, or one was started.
+/// The program continues, a process lives on, or one was started.
 pub async fn stops_when_cancelled(process: &dyn Process, shell: &Shell) -> Result<(), Violation> {
     let cancel = Cancel::new();
     let script = format!("{{ {STUBBORN}; }} & echo ready >cancel.ready; wait; wait");
@@ -97,7 +99,7 @@ pub async fn stops_when_cancelled(process: &dyn Process, shell: &Shell) -> Resul
     shell.until(process, "test ! -e cancel.late", "a program that was cancelled before it started ran").await
 }
 
-/// A run that is dropped ends its whole tree soon.
+/// Checks that a dropped run soon ends its whole process tree.
 ///
 /// # Errors
 /// A process lives on.

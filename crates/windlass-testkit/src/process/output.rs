@@ -1,4 +1,4 @@
-//! What a program prints.
+//! Output of programs.
 
 use windlass_tool::{Cancel, CapturedOutput, Process, ProcessExit};
 
@@ -7,8 +7,8 @@ use super::shell::run;
 use crate::Violation;
 use crate::violation::ensure;
 
-/// Both streams are kept apart, or come together in the order of writing; bytes that are not UTF-8 are
-/// replaced; runs at the same time do not mix.
+/// Checks that both streams are separate, or merged in the order of writing, that bytes that are not UTF-8 are
+/// replaced, and that simultaneous runs do not mix.
 ///
 /// # Errors
 /// Output is missing or in the wrong place.
@@ -30,12 +30,12 @@ pub async fn keeps_the_streams(process: &dyn Process, shell: &Shell) -> Result<(
     ensure(printed == expected, || format!("four runs side by side print {printed:?}"))
 }
 
-/// Output beyond the limit keeps its beginning and its end, within the limit, and reports exactly how many
-/// bytes are missing between; up to the limit no byte is missing. Each stream has the limit of its own. A
-/// character is not cut in two.
+/// Checks that output beyond the limit keeps its beginning and its end, within the limit, and reports exactly the
+/// number of missing bytes, and that up to the limit no byte is missing. Each stream has its own limit. A character is
+/// not cut in two.
 ///
 /// # Errors
-/// The sum is wrong, a part is not from where it should be, or a character was cut.
+/// The sum is wrong, a part is from the wrong place, or a character was cut.
 pub async fn bounds_its_output(process: &dyn Process, shell: &Shell) -> Result<(), Violation> {
     // 1000 lines of 10 bytes each, and 5000 characters of two.
     let numbers: String = (10_000..11_000).map(|number| format!("kit {number}\n")).collect();
@@ -79,10 +79,11 @@ fn is_bounded(output: &CapturedOutput, whole: &str, limit: usize) -> Result<(), 
     ensure(kept.saturating_add(6) >= limit, || format!("much less than the limit: {}", shown()))
 }
 
-/// With a file to spill to, output beyond its threshold is there in full, and named; below, there is no file.
+/// Checks that output beyond the threshold of a spill file is in the file in full, and that the file is named; below
+/// the threshold, no file exists.
 ///
 /// # Errors
-/// The file is missing, incomplete, or there without need.
+/// The file is missing, incomplete, or exists without need.
 pub async fn spills_what_is_too_large(process: &dyn Process, shell: &Shell) -> Result<(), Violation> {
     let script = "n=0; while [ $n -lt 1000 ]; do echo \"$n\"; n=$((n+1)); done";
     let whole: String = (0..1000).map(|number| format!("{number}\n")).collect();
@@ -108,10 +109,11 @@ pub async fn spills_what_is_too_large(process: &dyn Process, shell: &Shell) -> R
     Ok(())
 }
 
-/// Megabytes on one stream while the other is silent neither block a program nor lose its end.
+/// Checks that megabytes on one stream while the other is silent neither block a program nor lose the end of its
+/// output.
 ///
 /// # Errors
-/// It does.
+/// The rule is broken.
 pub async fn survives_a_flood(process: &dyn Process, shell: &Shell) -> Result<(), Violation> {
     let flood = "head -c 4000000 /dev/zero | tr '\\0' x";
     let script = format!("{flood} >&2; {flood}; printf end; printf end >&2; exit 3");

@@ -1,4 +1,4 @@
-//! The shell that the rules speak to.
+//! Shell that runs the scripts of the rules.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use windlass_tool::{Cancel, Process, ProcessCommand, ProcessExit, ProcessOutcome
 use crate::Violation;
 use crate::violation::{PATIENCE, ensure, within};
 
-/// Where the programs of a [`Process`] find a POSIX shell, and where they may write.
+/// POSIX shell for the programs of a [`Process`], and the directory that they may write to.
 #[derive(Debug, Clone)]
 pub struct Shell {
     program: OsString,
@@ -20,7 +20,7 @@ pub struct Shell {
 }
 
 impl Shell {
-    /// `/bin/sh` with `PATH=/usr/bin:/bin`, in an empty directory that programs may write to, absolute and
+    /// Returns `/bin/sh` with `PATH=/usr/bin:/bin`, in an empty directory that programs may write to, absolute and
     /// without links.
     pub fn new(cwd: impl Into<PathBuf>) -> Self {
         Self {
@@ -32,7 +32,7 @@ impl Shell {
         }
     }
 
-    /// Another shell, with the arguments before the text of the script.
+    /// Sets another shell, with the arguments before the text of the script.
     #[must_use]
     pub fn with_program(mut self, program: impl Into<OsString>, args: impl IntoIterator<Item = OsString>) -> Self {
         self.program = program.into();
@@ -40,14 +40,14 @@ impl Shell {
         self
     }
 
-    /// Another search path.
+    /// Sets another search path.
     #[must_use]
     pub fn with_path(mut self, path: impl Into<OsString>) -> Self {
         self.env = vec![("PATH".into(), path.into())];
         self
     }
 
-    /// A variable that this process adds to every environment by design.
+    /// Adds a variable that this process adds to every environment by design.
     #[must_use]
     pub fn with_mark(mut self, name: impl Into<String>) -> Self {
         self.marks.push(name.into());
@@ -67,7 +67,7 @@ impl Shell {
         command.args = self.args.clone();
         command.args.push(script.into());
         command.env = self.env.clone();
-        // A rule that fails must not leave a program behind for good.
+        // A rule that fails must not leave a program running for good.
         command.timeout = Some(Duration::from_secs(120));
         command
     }
@@ -77,14 +77,14 @@ impl Shell {
         run(process, self.command(script), &Cancel::new(), script).await
     }
 
-    /// The output of a script that must end well.
+    /// Returns the output of a script that must succeed.
     pub(super) async fn read(&self, process: &dyn Process, script: &str) -> Result<String, Violation> {
         let outcome = self.run(process, script).await?;
         ensure(outcome.exit == ProcessExit::Code(0), || format!("{script}: {outcome:?}"))?;
         Ok(outcome.stdout.head)
     }
 
-    /// Waits until a script ends with code 0, and fails when it does not in a while. It is run again and again:
+    /// Waits until a script ends with code 0, and fails if it does not within a limit. The script is run repeatedly:
     /// the port reports only ends.
     pub(super) async fn until(&self, process: &dyn Process, script: &str, never: &str) -> Result<(), Violation> {
         let since = tokio::time::Instant::now();
@@ -95,7 +95,7 @@ impl Shell {
         Ok(())
     }
 
-    /// Waits until none of these processes lives; a zombie counts as dead.
+    /// Waits until none of these processes is alive; a zombie counts as dead.
     pub(super) async fn until_gone(&self, process: &dyn Process, pids: &str, what: &str) -> Result<(), Violation> {
         let pids = pids.split_whitespace().collect::<Vec<_>>().join(" ");
         let script = format!(
@@ -106,7 +106,7 @@ impl Shell {
     }
 }
 
-/// Runs a command that must come to an end by itself.
+/// Runs a command that must end by itself.
 pub(super) async fn run(
     process: &dyn Process,
     command: ProcessCommand,

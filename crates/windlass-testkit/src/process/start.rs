@@ -1,4 +1,4 @@
-//! The input, arguments, environment and directory of a program.
+//! Input, arguments, environment and directory of a program.
 
 use windlass_tool::{Cancel, Process, ProcessCommand, ProcessExit};
 
@@ -7,7 +7,7 @@ use super::shell::run;
 use crate::Violation;
 use crate::violation::{ensure, within};
 
-/// Standard input is at its end: a program that reads it neither waits nor gets any bytes.
+/// Checks that standard input is at its end: a program that reads it neither waits nor gets any bytes.
 ///
 /// # Errors
 /// A program that reads its input waits, or gets bytes.
@@ -17,11 +17,12 @@ pub async fn gives_an_empty_input(process: &dyn Process, shell: &Shell) -> Resul
     ensure(read == "end\n", || format!("a program that reads its input prints {read:?}"))
 }
 
-/// Arguments come one by one and unchanged, whatever is in them. The environment is what was given, but for
-/// what the shell adds itself and what the process declares to add; no variable of the host is inherited.
+/// Checks that arguments are passed one by one and unchanged, whatever they contain. The environment is exactly the
+/// given one, except for variables that the shell adds itself and those that the process declares to add; no variable
+/// of the host is inherited.
 ///
 /// # Errors
-/// A value is missing, changed, or one too many.
+/// A value is missing, changed, or additional.
 pub async fn passes_arguments_and_environment_exactly(process: &dyn Process, shell: &Shell) -> Result<(), Violation> {
     let odd = ["", " ", "a b", "*", "$HOME", "`id`", "'\"\\", "line\nbreak", "-n", "\u{e9}\u{1f600}"];
     let mut command = shell.command("for arg; do printf '<%s>' \"$arg\"; done");
@@ -35,7 +36,7 @@ pub async fn passes_arguments_and_environment_exactly(process: &dyn Process, she
     let outcome = run(process, command, &Cancel::new(), "print the environment").await?;
     let (values, names) = outcome.stdout.head.split_once('\n').unwrap_or_default();
     ensure(values == "<a b\t'$x'><>", || format!("two variables come as {values:?}"))?;
-    // What shells set for themselves.
+    // Variables that shells set for themselves.
     let mut known = vec!["PATH", "KIT_ONE", "KIT_TWO", "PWD", "OLDPWD", "SHLVL", "_"];
     known.extend(shell.marks().iter().map(String::as_str));
     let names: Vec<&str> = names.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name).collect();
@@ -44,11 +45,11 @@ pub async fn passes_arguments_and_environment_exactly(process: &dyn Process, she
     ensure(names.contains(&"KIT_TWO"), || format!("a variable is missing: {names:?}"))
 }
 
-/// A program starts in its directory, is found by its path or by its name in the given `PATH`,
-/// and one that cannot be started is an error that names what is missing.
+/// Checks that a program starts in its directory, is found by its path or by its name in the given `PATH`, and that one
+/// that cannot be started is an error that names it.
 ///
 /// # Errors
-/// It starts elsewhere, is not found, or the error does not name it.
+/// The program starts elsewhere, is not found, or the error does not name it.
 pub async fn starts_in_its_directory(process: &dyn Process, shell: &Shell) -> Result<(), Violation> {
     let folder = shell.cwd().join("start here");
     let make =

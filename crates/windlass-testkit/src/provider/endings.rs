@@ -1,4 +1,4 @@
-//! How answers and requests end: reasons to stop, and failures at once or inside the stream.
+//! Endings of answers and requests: reasons to stop, and failures at once or inside the stream.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::Violation;
 use crate::violation::ensure;
 use crate::wire::{Answer, ChatForm, Dialect, Failure, FailureKind, Finish, Part};
 
-/// Each reason of the vendor to stop is known.
+/// Checks that each of the vendor's reasons to stop is known.
 ///
 /// # Errors
 /// A message that is not complete, or that stopped for another reason.
@@ -65,7 +65,7 @@ fn kind(dialect: Dialect, failure: FailureKind) -> ModelErrorKind {
         FailureKind::Authentication => ModelErrorKind::Authentication,
         FailureKind::Overflow => ModelErrorKind::PromptTooLong,
         FailureKind::RateLimited => ModelErrorKind::RateLimited,
-        // Credit, where the vendor's words and codes are about that.
+        // Credit, if the vendor's messages and codes are about that.
         FailureKind::Quota if matches!(dialect, Dialect::Messages | Dialect::Responses | Dialect::Chat(_)) => {
             ModelErrorKind::Billing
         }
@@ -75,16 +75,16 @@ fn kind(dialect: Dialect, failure: FailureKind) -> ModelErrorKind {
     }
 }
 
-/// Each failure of the vendor has its kind, words and the wait that it names, and is not repeated by the provider.
+/// Checks that each failure of the vendor has its kind, message and named wait, and is not retried by the provider.
 ///
 /// # Errors
-/// Another kind, no words, another wait, or a second request.
+/// Another kind, no message, another wait, or a second request.
 pub async fn knows_failures(endpoint: &Endpoint) -> Result<(), Violation> {
     let (server, provider) = endpoint.connect().await?;
     for failure in FAILURES {
         let wait = Duration::from_secs(17);
         let wanted = if failure == FailureKind::RateLimited { Some(wait) } else { None };
-        // The one vendor that says when a quota is there again.
+        // The only vendor that says when a quota is available again.
         let has_reset = endpoint.dialect == Dialect::Gemini && failure == FailureKind::Quota;
         let mut scripted = Failure::from(failure);
         scripted.wait = if has_reset { Some(wait) } else { wanted };
@@ -111,7 +111,8 @@ pub async fn knows_failures(endpoint: &Endpoint) -> Result<(), Violation> {
     Ok(())
 }
 
-/// A failure inside the stream, behind the status 200, is a failure of its kind; nothing that came before completes.
+/// Checks that a failure inside the stream, after the status 200, is a failure of its kind, and that no earlier part
+/// completes.
 ///
 /// # Errors
 /// A message that is complete, or another kind.
@@ -131,7 +132,7 @@ pub async fn knows_failures_inside_streams(endpoint: &Endpoint) -> Result<(), Vi
             let answered = open(&*provider, &endpoint.first_request()).await?;
             let ending = answered.ending();
             let expected = kind(endpoint.dialect, *failure);
-            // What a chunk without a status means is a guess, but never an answer.
+            // The meaning of a chunk without a status is a guess, but never an answer.
             let may_guess = matches!(endpoint.dialect, Dialect::Chat(_) | Dialect::Ollama)
                 && matches!(ending, Ending::Failed(ModelErrorKind::Server | ModelErrorKind::Overloaded));
             ensure(ending == Ending::Failed(expected) || may_guess, || {

@@ -1,4 +1,4 @@
-//! A provider and the dialect that it speaks.
+//! Provider under test, and its dialect.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::wire::{Answer, ChatForm, Dialect, WireServer};
 
 type Connect = dyn Fn(&str) -> Arc<dyn ModelProvider> + Send + Sync;
 
-/// A provider under test: the dialect that it speaks, a model, and how it is set up against a server.
+/// A provider under test: its dialect, a model, and a closure that connects it to a server.
 pub struct Endpoint {
     pub(super) dialect: Dialect,
     pub(super) model: String,
@@ -22,15 +22,15 @@ pub struct Endpoint {
     connect: Box<Connect>,
 }
 
-/// When reasoning goes back to the model that wrote it.
+/// Messages whose reasoning is sent back to the model that wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Replay {
-    /// With every message.
+    /// Reasoning of every message.
     Always,
-    /// With messages that call tools.
+    /// Reasoning of messages that call tools.
     WithCalls,
-    /// Never.
+    /// No reasoning.
     Never,
 }
 
@@ -41,9 +41,9 @@ impl fmt::Debug for Endpoint {
 }
 
 impl Endpoint {
-    /// An endpoint; `connect` makes its provider for the address of a server, such as `http://127.0.0.1:4000`.
+    /// Returns an endpoint; `connect` makes its provider for the address of a server, such as `http://127.0.0.1:4000`.
     ///
-    /// Reasoning goes back with every message, unless the dialect has none.
+    /// Reasoning is sent back with every message, unless the dialect has none.
     pub fn new<P: ModelProvider + 'static>(
         dialect: Dialect,
         model: &str,
@@ -54,7 +54,7 @@ impl Endpoint {
         Self { dialect, model: model.to_owned(), replay, thinking: Thinking::Adaptive, step: 1, connect }
     }
 
-    /// Sets when reasoning goes back. Default: with every message.
+    /// Sets when reasoning is sent back. Default: with every message.
     #[must_use]
     pub fn replay(mut self, replay: Replay) -> Self {
         self.replay = replay;
@@ -68,8 +68,8 @@ impl Endpoint {
         self
     }
 
-    /// Cuts and splits answers at every so-manieth byte only, and leaves out what takes long: for the second and later
-    /// endpoints of one decoder. Default: 1.
+    /// Cuts and splits answers only at every n-th byte, and leaves out slow checks: for the second and later endpoints
+    /// of one decoder. Default: 1.
     #[must_use]
     pub fn every(mut self, bytes: usize) -> Self {
         self.step = bytes.max(1);
@@ -82,7 +82,7 @@ impl Endpoint {
         Ok((server, provider))
     }
 
-    /// A request as a session makes it.
+    /// Returns a request like those of a session.
     pub(super) fn request(&self, messages: Vec<SharedMessage>) -> ModelRequest {
         let mut request = ModelRequest::new(&self.model, messages, 8_000);
         request.system = vec![
@@ -99,7 +99,7 @@ impl Endpoint {
         self.request(vec![Message::user_text("hi").into()])
     }
 
-    /// A short answer with each kind of part.
+    /// Returns a short answer with each kind of part.
     pub(super) fn answer(&self) -> Answer {
         let answer = Answer::new(&self.model).reasoning(["hm"], "dG9rZW4");
         answer.text(["a é", "🌍 b"]).call("callAAAA1", "Read", ["{\"path\":", "\"/x\"}"])
@@ -110,7 +110,7 @@ impl Endpoint {
     }
 }
 
-/// Tools whose schemas have what converters stumble over.
+/// Tools whose schemas contain constructs that are hard for converters.
 fn tools() -> Vec<Arc<ToolSpec>> {
     let read = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Read", "type": "object",

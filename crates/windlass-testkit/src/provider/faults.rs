@@ -13,7 +13,8 @@ use super::stream::{Ending, Transcript};
 use crate::violation::{ensure, within};
 use crate::{Gate, Violation};
 
-/// An answer that is cut at any byte does not complete and fails as [`ModelErrorKind::Cut`], or ends without a word.
+/// Checks that an answer that is cut at any byte does not complete and fails as [`ModelErrorKind::Cut`], or ends
+/// without an error.
 ///
 /// # Errors
 /// A message that is complete before the vendor said so, or another failure.
@@ -31,7 +32,7 @@ pub async fn reports_cuts_at_every_byte(endpoint: &Endpoint) -> Result<(), Viola
         server.push(if number % 2 == 0 { reply.stop_at(at) } else { reply.cut_at(at) });
         let answered = open(&*provider, &request).await?;
         let ending = answered.ending();
-        // A stream that has said nothing may also be no stream.
+        // A stream without any event may also fail as no stream at all.
         let is_cut = matches!(ending, Ending::Cut | Ending::Failed(ModelErrorKind::Cut))
             || (answered.items.is_empty()
                 && matches!(ending, Ending::Failed(ModelErrorKind::Protocol | ModelErrorKind::Connection)));
@@ -40,10 +41,10 @@ pub async fn reports_cuts_at_every_byte(endpoint: &Endpoint) -> Result<(), Viola
     Ok(())
 }
 
-/// An answer is the same wherever the network splits it.
+/// Checks that an answer is the same wherever the network splits it.
 ///
 /// # Errors
-/// Other events.
+/// Different events.
 pub async fn reads_any_split(endpoint: &Endpoint) -> Result<(), Violation> {
     let (server, provider) = endpoint.connect().await?;
     let reply = endpoint.dialect.reply(&endpoint.answer(), 0);
@@ -52,7 +53,7 @@ pub async fn reads_any_split(endpoint: &Endpoint) -> Result<(), Violation> {
     let whole = answers(&*provider, &request).await?.events();
     let mut splits: Vec<(String, _)> =
         [1, 2, 3, 7, 64].map(|size| (format!("pieces of {size}"), reply.clone().chunks_of(size))).into();
-    // Pieces of one byte are all splits at once; these are writes of their own.
+    // Pieces of one byte test all splits at once; these splits are separate writes.
     for at in (1..reply.body().len()).step_by(endpoint.step * 7) {
         splits.push((format!("a split at {at}"), reply.clone().chunks_at([at]).separate_writes()));
     }
@@ -64,7 +65,7 @@ pub async fn reads_any_split(endpoint: &Endpoint) -> Result<(), Violation> {
     Ok(())
 }
 
-/// What has come is shown while the rest is still to come.
+/// Checks that received content is shown while the rest is still to come.
 ///
 /// # Errors
 /// Text that is not shown before the end.
@@ -96,7 +97,7 @@ fn is_text(event: &ModelEvent) -> bool {
     matches!(event, ModelEvent::BlockDelta { delta: StreamDelta::Text(_) | StreamDelta::Thinking(_), .. })
 }
 
-/// Where the events end that show the first text or reasoning, and a few more.
+/// Returns the end of the events that show the first text or reasoning, and of a few more.
 fn first_text(endpoint: &Endpoint, ends: &[usize]) -> usize {
     let before = match endpoint.dialect {
         crate::wire::Dialect::Responses => 5,
@@ -106,7 +107,7 @@ fn first_text(endpoint: &Endpoint, ends: &[usize]) -> usize {
     ends.get(before).copied().unwrap_or_default()
 }
 
-/// Dropping a stream closes its connection, so that the vendor stops writing.
+/// Checks that dropping a stream closes its connection, so that the vendor stops writing.
 ///
 /// # Errors
 /// The connection stays open.
@@ -123,10 +124,10 @@ pub async fn closes_when_dropped(endpoint: &Endpoint) -> Result<(), Violation> {
     ensure(closed.is_ok(), || "a dropped stream leaves its connection open".to_owned())
 }
 
-/// Events that a later version of the vendor adds change nothing.
+/// Checks that events added by a later version of the vendor change nothing.
 ///
 /// # Errors
-/// Other events, or a failure.
+/// Different events, or a failure.
 pub async fn ignores_unknown_events(endpoint: &Endpoint) -> Result<(), Violation> {
     let (server, provider) = endpoint.connect().await?;
     let request = endpoint.first_request();
@@ -150,11 +151,11 @@ pub async fn ignores_unknown_events(endpoint: &Endpoint) -> Result<(), Violation
     Ok(())
 }
 
-/// How much of one event no provider may keep, in bytes.
+/// Size of one event that no provider may keep, in bytes.
 const TOO_MUCH: usize = 40 << 20;
 
-/// What a server sends without end is not kept: an event that does not end fails, and of the body of an error only the
-/// beginning is read.
+/// Checks that endless data from a server is not kept: an event that does not end fails, and of the body of an error
+/// only the beginning is read.
 ///
 /// # Errors
 /// A message that is complete, another failure, or an error whose text is long.
@@ -162,7 +163,7 @@ pub async fn bounds_what_it_keeps(endpoint: &Endpoint) -> Result<(), Violation> 
     let (server, provider) = endpoint.connect().await?;
     let request = endpoint.first_request();
     let first = endpoint.dialect.pieces(&endpoint.answer(), 0).into_iter().next().unwrap_or_default();
-    // Without the line ends, or in the middle of a binary event, what follows belongs to it.
+    // Without the line ends, or in the middle of a binary event, the following bytes belong to it.
     let begun = first.slice(..first.len().saturating_sub(8));
     server.push(endpoint.dialect.stream(vec![begun, vec![b'a'; TOO_MUCH].into()]));
     let answered = within("an event without an end", open(&*provider, &request)).await??;
@@ -176,8 +177,8 @@ pub async fn bounds_what_it_keeps(endpoint: &Endpoint) -> Result<(), Violation> 
     ensure(error.message.len() < 10_000, || format!("the text of an error has {} bytes", error.message.len()))
 }
 
-/// Damaged streams: events that are lost, doubled or in another order, bytes that are no text, values of other kinds. Each
-/// ends, without a panic, as a message that keeps the grammar or as a failure.
+/// Checks damaged streams: events that are lost, doubled or in another order, bytes that are not text, values of other
+/// kinds. Each ends, without a panic, as a message that follows the grammar or as a failure.
 ///
 /// # Errors
 /// A stream that breaks the grammar, does not end, or panics.
@@ -188,7 +189,7 @@ pub async fn survives_damage(endpoint: &Endpoint) -> Result<(), Violation> {
         server.push(endpoint.dialect.stream(pieces));
         let read = within(&what, open(&*provider, &request)).await?;
         let read: Transcript = read.map_err(|violation| Violation::new(format!("{what}: {violation}")))?;
-        // A message that is complete has blocks that can be kept.
+        // A message that is complete has valid blocks.
         if read.ending() == Ending::Complete && what.starts_with("event") {
             drop(read.blocks());
         }
@@ -237,7 +238,7 @@ const DAMAGES: &[(&str, Damage)] = &[
     ("deep nesting", |piece| replaced(piece, b":null", "[".repeat(50_000).as_bytes())),
 ];
 
-/// Every occurrence replaced; in binary dialects the checksums then do not fit.
+/// Replaces every occurrence; in binary dialects the checksums are then wrong.
 fn replaced(piece: &Bytes, from: &[u8], to: &[u8]) -> Bytes {
     let mut out = Vec::new();
     let mut rest: &[u8] = piece;

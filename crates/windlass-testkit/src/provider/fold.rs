@@ -1,4 +1,4 @@
-//! From the events of a stream to the blocks that a transcript keeps.
+//! Conversion of the events of a stream to the blocks that a transcript keeps.
 
 use std::sync::Arc;
 use windlass_types::{
@@ -10,7 +10,7 @@ use super::stream::Transcript;
 use crate::Violation;
 
 impl Transcript {
-    /// The blocks of the message.
+    /// Returns the blocks of the message.
     ///
     /// # Errors
     /// A delta that does not belong to its block, or a tool input that is not JSON.
@@ -18,7 +18,7 @@ impl Transcript {
         blocks(self.items.iter().map(|item| &item.event))
     }
 
-    /// Why the model stopped.
+    /// Returns the reason why the model stopped.
     pub fn stop_reason(&self) -> Option<&StopReason> {
         self.items.iter().rev().find_map(|item| match &item.event {
             ModelEvent::MessageDelta { stop_reason, .. } => stop_reason.as_ref(),
@@ -26,7 +26,7 @@ impl Transcript {
         })
     }
 
-    /// The last figures of the stream.
+    /// Returns the last usage of the stream.
     pub fn usage(&self) -> Usage {
         let last = self.items.iter().rev().find_map(|item| match &item.event {
             ModelEvent::MessageDelta { usage, .. } | ModelEvent::MessageStart { usage, .. } => Some(*usage),
@@ -35,14 +35,14 @@ impl Transcript {
         last.unwrap_or_default()
     }
 
-    /// The events but for those without content.
+    /// Returns the events, except those without content.
     pub(super) fn events(&self) -> Vec<ModelEvent> {
         let events = self.items.iter().map(|item| item.event.clone());
         events.filter(|event| !matches!(event, ModelEvent::Ping | ModelEvent::Unknown)).collect()
     }
 }
 
-/// The blocks of a message, as they were streamed.
+/// Returns the blocks of a message, as they were streamed.
 ///
 /// # Errors
 /// A delta that does not belong to its block, or a tool input that is not JSON.
@@ -70,8 +70,8 @@ pub fn blocks<'a>(events: impl IntoIterator<Item = &'a ModelEvent>) -> Result<Ve
     Ok(blocks)
 }
 
-/// A conversation of one message of the model, as a transcript keeps it. Its calls are answered; without calls the user
-/// says more.
+/// Returns a conversation with one message of the model, as a transcript keeps it. Its calls are answered; without
+/// calls the user adds a message.
 ///
 /// # Errors
 /// Those of [`blocks`].

@@ -1,4 +1,4 @@
-//! Conversations over several turns: what goes back to the model.
+//! Conversations over several turns, and the requests that they lead to.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,7 +14,7 @@ use crate::Violation;
 use crate::violation::ensure;
 use crate::wire::{Answer, Asked, Dialect, Failure, Part, Said, Tokens, WireServer};
 
-/// Requests that keep the vendor's rules, and what was wrong with the others.
+/// Requests that follow the vendor's rules, and the fault of the others.
 #[derive(Debug, Default)]
 struct Seen {
     asked: Vec<Asked>,
@@ -95,11 +95,12 @@ impl<'a> Drive<'a> {
     }
 }
 
-/// Reasoning, text and calls of several turns go back as they came: reasoning word for word and in its place, calls in
-/// order with their ids and inputs, results beside them. No request changes what an earlier one said.
+/// Checks that reasoning, text and calls of several turns are sent back unchanged: reasoning word for word and in its
+/// place, calls in order with their ids and inputs, results beside them. No request changes the content of an earlier
+/// one.
 ///
 /// # Errors
-/// A request breaks a rule of the vendor, or does not say what was said.
+/// A request breaks a rule of the vendor, or does not contain the conversation.
 pub async fn keeps_a_conversation(endpoint: &Endpoint) -> Result<(), Violation> {
     let mut drive = Drive::start(endpoint).await?;
     drive.say("look around");
@@ -119,7 +120,7 @@ pub async fn keeps_a_conversation(endpoint: &Endpoint) -> Result<(), Violation> 
     extends(&asked)
 }
 
-/// Answers with each order of parts that the dialect has.
+/// Returns answers with each order of parts that the dialect has.
 fn turns(endpoint: &Endpoint) -> Vec<Answer> {
     let new = || Answer::new(&endpoint.model);
     let reads = r#"{"path":"/ü","limit":null,"mode":"text"}"#;
@@ -196,7 +197,7 @@ fn same<A: PartialEq<B> + std::fmt::Debug + ?Sized, B: std::fmt::Debug + ?Sized>
     ensure(found == expected, || format!("{what} in the request are {found:?}, but were {expected:?}"))
 }
 
-/// Each request says what the one before said, and more.
+/// Checks that each request contains the one before, and more.
 fn extends(asked: &[Asked]) -> Result<(), Violation> {
     for (number, pair) in asked.windows(2).enumerate() {
         let [before, after] = pair else { continue };
@@ -208,7 +209,8 @@ fn extends(asked: &[Asked]) -> Result<(), Violation> {
     Ok(())
 }
 
-/// A history that another vendor began is taken: its ids fit no rule here, its reasoning is gone, its results may be blank.
+/// Checks that a history that another vendor began is accepted: its ids fit no rule of this vendor, its reasoning is
+/// gone, its results may be blank.
 ///
 /// # Errors
 /// A request breaks a rule of the vendor, or the ids change from one request to the next.
@@ -258,10 +260,10 @@ fn path() -> JsonText {
     JsonText::parse(r#"{"path":"/x"}"#).unwrap_or_else(|_| JsonText::empty_object())
 }
 
-/// Each token is counted once: input without what was cached, output with its reasoning.
+/// Checks that each token is counted once: input without the cached part, output with its reasoning.
 ///
 /// # Errors
-/// Other figures.
+/// Different counts.
 pub async fn counts_usage_once(endpoint: &Endpoint) -> Result<(), Violation> {
     let mut drive = Drive::start(endpoint).await?;
     drive.say("hi");

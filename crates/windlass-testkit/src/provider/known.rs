@@ -5,8 +5,8 @@ use crate::violation::ensure;
 use std::collections::BTreeSet;
 use windlass_model::{KnownModel, ModelProvider};
 
-/// Models that are listed are those that the provider has: names resolve to what is listed, figures are those of requests, and
-/// a provider that lists none must have none that it knows.
+/// Checks that listed models are those that the provider has: names resolve to listed ids, figures are those of
+/// requests, and a provider that lists none knows none.
 ///
 /// # Errors
 /// The first model for which this does not hold.

@@ -9,7 +9,7 @@ use super::stream::{Ending, Transcript, read};
 use crate::Violation;
 use crate::violation::ensure;
 
-/// What a call gives, also when it is refused at once.
+/// Returns the outcome of a call, also when it is refused at once.
 pub(super) async fn open(provider: &dyn ModelProvider, request: &ModelRequest) -> Result<Transcript, Violation> {
     match provider.stream(Arc::new(request.clone())).await {
         Ok(stream) => read(stream).await,
@@ -17,11 +17,11 @@ pub(super) async fn open(provider: &dyn ModelProvider, request: &ModelRequest) -
     }
 }
 
-/// A request that the endpoint answers in full gives one complete message.
+/// Checks that a request that the endpoint answers in full gives one complete message.
 ///
 /// # Errors
-/// The stream does not follow the grammar of a message, does not complete, counts usage downwards, or
-/// holds a tool input that is not JSON.
+/// The stream does not follow the grammar of a message, does not complete, counts usage downwards, or contains a tool
+/// input that is not JSON.
 pub async fn answers(provider: &dyn ModelProvider, request: &ModelRequest) -> Result<Transcript, Violation> {
     let transcript = open(provider, request).await?;
     ensure(transcript.ending() == Ending::Complete, || {

@@ -1,4 +1,4 @@
-//! Requests of every kind, taken by the vendor's published rules.
+//! Requests of every kind, checked against the vendor's published rules.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -98,7 +98,7 @@ fn form() -> ResponseFormat {
     ResponseFormat::json_schema("answer", JsonText::of(&schema).unwrap_or_else(|_| JsonText::empty_object()))
 }
 
-/// One white pixel.
+/// Returns one white pixel.
 fn image() -> ContentBlock {
     let data = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAG7buVgAAAABJRU5ErkJggg==";
     ContentBlock::Image { source: ImageSource::Base64 { media_type: "image/png".to_owned(), data: data.to_owned() } }
@@ -117,10 +117,11 @@ fn with_result(request: &mut ModelRequest, result: ToolResult) {
     ];
 }
 
-/// Requests of every kind keep the vendor's published rules: what a vendor does not have is left out or said in another way.
+/// Checks that requests of every kind follow the vendor's published rules: features that a vendor does not have are
+/// left out or expressed in another way.
 ///
 /// # Errors
-/// Those that do not, with the rule that each breaks.
+/// The requests that do not, with the rule that each breaks.
 pub async fn sends_valid_requests(endpoint: &Endpoint) -> Result<(), Violation> {
     let (server, provider) = endpoint.connect().await?;
     let (dialect, answer) = (endpoint.dialect, Answer::new(&endpoint.model).text([r#"{"a":"b"}"#]));
@@ -138,7 +139,7 @@ pub async fn sends_valid_requests(endpoint: &Endpoint) -> Result<(), Violation> 
     for (what, change) in KINDS {
         let mut request = endpoint.first_request();
         change(&mut request);
-        // As the loop does it.
+        // As the loop does.
         let info = provider.model_info(&request.model);
         request.effort = request.effort.and_then(|effort| info.effort_for(effort));
         let answered = answers(&*provider, &request).await;

@@ -5,25 +5,25 @@ use futures_util::StreamExt;
 use windlass_model::{ModelError, ModelStream};
 use windlass_types::{BlockStart, ContentBlock, ModelErrorKind, ModelEvent, ModelItem, StreamDelta, Usage};
 
-/// How a stream ended.
+/// Ending of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the contract of a stream knows exactly these")]
 pub enum Ending {
-    /// With its message complete.
+    /// The message is complete.
     Complete,
-    /// With an error.
+    /// The stream ended with an error.
     Failed(ModelErrorKind),
-    /// Without either.
+    /// The stream ended without either.
     Cut,
 }
 
-/// What one call gave.
+/// Outcome of one call.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Transcript {
-    /// The items, in order.
+    /// Items, in order.
     pub items: Vec<ModelItem>,
-    /// The error at the end, if any.
+    /// Error at the end, if any.
     pub error: Option<ModelError>,
 }
 
@@ -32,7 +32,7 @@ impl Transcript {
         Self { items: Vec::new(), error: Some(error) }
     }
 
-    /// How the stream ended.
+    /// Returns the ending of the stream.
     pub fn ending(&self) -> Ending {
         match (&self.error, self.items.last()) {
             (Some(error), _) => Ending::Failed(error.kind),
@@ -41,7 +41,7 @@ impl Transcript {
         }
     }
 
-    /// The text of all text blocks, together.
+    /// Returns the text of all text blocks, joined.
     pub fn text(&self) -> String {
         let pieces = self.items.iter().filter_map(|item| match &item.event {
             ModelEvent::BlockStart { block: BlockStart::Text(text), .. }
@@ -52,7 +52,7 @@ impl Transcript {
         pieces.collect()
     }
 
-    /// Name and input text of each streamed tool use.
+    /// Returns the name and input text of each streamed tool use.
     pub fn tool_inputs(&self) -> Vec<(String, String)> {
         let mut calls = Vec::new();
         for item in &self.items {
@@ -75,7 +75,7 @@ impl Transcript {
 /// Reads a stream to its end and checks each item against the grammar.
 ///
 /// # Errors
-/// An event that cannot stand where it does, usage that shrinks, or items after the end.
+/// An event in the wrong place, usage that shrinks, or items after the end.
 pub async fn read(mut stream: ModelStream) -> Result<Transcript, Violation> {
     let mut grammar = Grammar::default();
     let mut transcript = Transcript { items: Vec::new(), error: None };
@@ -100,7 +100,7 @@ pub async fn read(mut stream: ModelStream) -> Result<Transcript, Violation> {
     Ok(transcript)
 }
 
-/// The grammar of a message, as far as it has been read.
+/// State of the grammar of a message.
 #[derive(Debug, Default)]
 struct Grammar {
     started: bool,
@@ -203,7 +203,7 @@ impl Grammar {
         if self.open.is_some() && index == self.blocks { Ok(()) } else { Err("that block is not open".to_owned()) }
     }
 
-    /// Usage is cumulative: no figure shrinks.
+    /// Checks that usage is cumulative: no figure shrinks.
     fn count(&mut self, usage: &Usage) -> Result<(), String> {
         let figures = |usage: &Usage| {
             [

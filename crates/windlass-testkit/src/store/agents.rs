@@ -1,4 +1,4 @@
-//! The rules of agents' logs, which stand beside those of sessions.
+//! Rules of agents' logs, which are stored beside those of sessions.
 
 use super::{OrBroken, entries, fill, header, key, loaded, open, owner, prompt, refused, same};
 use crate::Violation;
@@ -6,11 +6,11 @@ use crate::violation::ensure;
 use windlass_session::{AgentHeader, Annotation, Durability, Owner, SessionKey, SessionStore, StoreErrorKind};
 use windlass_types::Entry;
 
-/// Ids that would lead out of a folder, or be no name.
+/// Ids that would lead out of a folder, or are not valid names.
 const BAD_IDS: [&str; 7] = ["", ".", "..", "../x", "a/b", "a\\b", "a.b"];
 
-/// What is appended to an agent comes back as it was, and to it alone: the session and its other
-/// agents have positions and leases of their own.
+/// Checks that entries appended to an agent are read back unchanged, and only from that agent: the session and its
+/// other agents have their own positions and leases.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -39,8 +39,8 @@ pub async fn agents_are_apart_from_their_session(store: &dyn SessionStore) -> Re
     store.close(lease).await.or_broken("close")
 }
 
-/// The agents of a session are listed with what their headers said when they came into being, the
-/// first to begin first; no list of sessions shows them, nor one that stored nothing.
+/// Checks that the agents of a session are listed with the headers of their creation, the first to begin first, and
+/// that no list of sessions shows them, nor one that stored nothing.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -55,7 +55,7 @@ pub async fn agents_are_listed_with_their_session(store: &dyn SessionStore) -> R
     start(store, &session.of_agent("a".into()), Some(&second), vec![prompt(2, None)]).await?;
     start(store, &other.of_agent("b".into()), Some(&first), vec![prompt(3, None)]).await?;
     start(store, &session.of_agent("unused".into()), Some(&first), Vec::new()).await?;
-    // One that continues is what it was.
+    // An agent that continues keeps its header.
     let more = vec![prompt(4, Some(&prompt(1, None).id))];
     start(store, &session.of_agent("z".into()), None, more).await?;
     let listed = store.agents(&session).await.or_broken("agents")?;
@@ -94,7 +94,7 @@ async fn start(
     store.close(lease).await.or_broken("close")
 }
 
-/// Deleting an agent leaves all other logs; deleting a session removes its agents with it, unless
+/// Checks that deleting an agent leaves all other logs, and that deleting a session removes its agents with it, unless
 /// one of them has a lease.
 ///
 /// # Errors
@@ -126,7 +126,7 @@ pub async fn agents_go_with_their_session(store: &dyn SessionStore) -> Result<()
     same("the entries of another session's agent", &loaded(store, &other.of_agent("a1".into())).await?.len(), &1)
 }
 
-/// An id that is no safe name names no agent, and agents have no annotations.
+/// Checks that an id that is not a safe name names no agent, and that agents have no annotations.
 ///
 /// # Errors
 /// The store breaks the rule.

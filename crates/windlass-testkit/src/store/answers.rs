@@ -1,4 +1,4 @@
-//! Answers to questions that wait.
+//! Answers to pending permission requests.
 
 use super::sample::{TOKEN, question};
 use super::{OrBroken, fill, key, open, refused, same};
@@ -7,8 +7,9 @@ use crate::violation::ensure;
 use windlass_session::{SessionKey, SessionStore, StoreErrorKind, StoredAnswer};
 use windlass_types::{CallDigest, EntryId, PendingQuestion, QuestionId, QuestionToken, Timestamp};
 
-/// An answer to a question is kept once, as it was given, and taken once; a second answer is refused, also when the first
-/// one was taken. Answers belong to their session, and go with it. A store without answers keeps this rule.
+/// Checks that an answer to a permission request is kept once, unchanged, and taken once, and that a second answer is
+/// refused, also when the first one was taken. Answers belong to their session, and are deleted with it. A store
+/// without answers keeps this rule.
 ///
 /// # Errors
 /// The rule is broken.
@@ -23,7 +24,7 @@ pub async fn an_answer_is_given_once_and_taken_once(store: &dyn SessionStore) ->
     let answer = StoredAnswer::new(&one, &asked, token, false, at)
         .with_message(Some("Not now: \u{1f600}\n\"later\"".to_owned()));
     same("an answer before it was given", &answers.answer_to(&one, &asked.id).await.or_broken("find")?, &None)?;
-    // An answer is given while the session is in use, too.
+    // An answer can also be given while the session is in use.
     let lease = open(store, &one).await?;
     answers.give(&one, &answer).await.or_broken("give")?;
     same("an answer", &answers.answer_to(&one, &asked.id).await.or_broken("find")?, &Some(answer.clone()))?;
@@ -44,7 +45,8 @@ pub async fn an_answer_is_given_once_and_taken_once(store: &dyn SessionStore) ->
     same("an answer of a deleted session", &answers.answer_to(&one, &asked.id).await.or_broken("find")?, &None)
 }
 
-/// An answer to a question of an agent is found with the key of that agent, counts for no other, and goes with the session.
+/// Checks that an answer to a permission request of an agent is found with the key of that agent, counts for no other,
+/// and is deleted with the session.
 async fn of_agents_apart(
     store: &dyn SessionStore,
     session: &SessionKey,

@@ -1,4 +1,4 @@
-//! The rule of logs that a crash cut off in the middle of a line.
+//! Rule of logs that a crash cut off in the middle of a line.
 
 use super::{OrBroken, fill, key, open, prompt, same};
 use crate::Violation;
@@ -6,15 +6,15 @@ use crate::violation::ensure;
 use std::fmt;
 use windlass_session::{Durability, SessionKey, SessionStore};
 
-/// What a crash in the middle of an append leaves in the store that is tested.
+/// State that a crash in the middle of an append leaves in the store under test.
 #[derive(Clone, Copy)]
 #[expect(clippy::exhaustive_enums, reason = "each run of the kit chooses one of these two")]
 pub enum Crash<'a> {
-    /// All entries of the append, or none: it is one write that succeeds or fails as a whole, as that of an object or of
-    /// a transaction.
+    /// All entries of the append, or none: it is one write that succeeds or fails as a whole, like that of an object or
+    /// of a transaction.
     LeavesWholeEntries,
-    /// Possibly the beginning of a line. The function does what such a crash does: it cuts at least two bytes, and less than a line, off
-    /// the end of the log of this session, which has no lease at that moment.
+    /// Possibly the beginning of a line. The function has the effect of such a crash: it cuts at least two bytes, and
+    /// less than a line, off the end of the log of this session, which has no lease at that moment.
     TearsLines(&'a (dyn Fn(&SessionKey) + Send + Sync)),
 }
 
@@ -27,8 +27,8 @@ impl fmt::Debug for Crash<'_> {
     }
 }
 
-/// The first append after a crash ends a line that the crash tore
-/// ([`END_OF_TORN_LINE`](windlass_session::END_OF_TORN_LINE)): what was whole and what is new come back, and the torn
+/// Checks that the first append after a crash ends a line that the crash tore
+/// ([`END_OF_TORN_LINE`](windlass_session::END_OF_TORN_LINE)): whole lines and new ones are read back, and the torn
 /// line is not reported as damage. `tear` is that of [`Crash::TearsLines`].
 ///
 /// # Errors

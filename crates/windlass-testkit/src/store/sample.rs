@@ -10,18 +10,18 @@ use windlass_types::{
     Timestamp, ToolResult, ToolResultEntry, ToolUse, TrimRecord, TrimmedResult, Usage, UserEntry, WaitingCall,
 };
 
-/// A session of a project, by name and number.
+/// Returns the key of a session of a project, by name and number.
 pub fn key(project: &str, number: u32) -> SessionKey {
     SessionKey::new(ProjectKey::from_slug(format!("-kit-{project}")), SessionId::from_bits(u128::from(number)))
 }
 
-/// The fields of the lines of the kit's sessions beside their entries.
+/// Returns the header of the kit's sessions.
 pub fn header() -> LogHeader {
     LogHeader::new("/kit", "0.0.0", "kit").with_git_branch(Some("main".to_owned()))
 }
 
-/// A run with every kind of entry: a prompt, reasoning, parallel calls with
-/// odd input texts, results in order of completion, and all that stands beside.
+/// Returns a run with every kind of entry: a prompt, reasoning, parallel calls with odd input texts, results in order
+/// of completion, and all records beside them.
 pub fn entries() -> Vec<Entry> {
     let id = |number: u128| EntryId::from_bits(number);
     let mut entries = Vec::new();
@@ -102,7 +102,7 @@ fn result(result: ToolResult, assistant: EntryId, structured: Option<JsonText>) 
     EntryKind::ToolResult(entry)
 }
 
-/// A question about a call of the message in these lines.
+/// Returns a pending permission request for a call of the message in these lines.
 pub(super) fn question(call: &str, line: EntryId, digest: CallDigest) -> PendingQuestion {
     let call = ToolUse::new(call, "Bash", JsonText::empty_object());
     let decision = Decision::new(Behavior::Ask, DecisionReason::Default, "may it?");
@@ -112,5 +112,5 @@ pub(super) fn question(call: &str, line: EntryId, digest: CallDigest) -> Pending
     PendingQuestion::new(&request, line, "/kit/sub dir".to_owned(), token)
 }
 
-/// The token of the question.
+/// The token of the permission request.
 pub(super) const TOKEN: &str = "the token of the kit";

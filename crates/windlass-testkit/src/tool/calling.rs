@@ -1,4 +1,4 @@
-//! What a call does.
+//! Behavior of calls.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -14,16 +14,16 @@ use super::watch::{Notes, Watched};
 use crate::violation::{ensure, within};
 use crate::{ToolBench, Violation};
 
-/// How long a cancelled call is waited for before it is dropped.
+/// Time to wait for a cancelled call before it is dropped.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long the thread of a stopped call is waited for: the grace and time to spare.
+/// Time to wait for the thread of a stopped call: the grace and time to spare.
 const HELD: Duration = Duration::from_secs(5);
 
-/// A call reaches only for what its access names: it opens no other file, and runs no program unless its
-/// access is [`Exec`](windlass_types::Access::Exec) or [`Unknown`](windlass_types::Access::Unknown).
+/// Checks that a call uses only what its access names: it opens no other file, and runs no program unless its access is
+/// [`Exec`](windlass_types::Access::Exec) or [`Unknown`](windlass_types::Access::Unknown).
 ///
 /// # Errors
-/// It reaches for another file, or for a program.
+/// The call opens another file, or runs a program.
 pub async fn keeps_to_its_access(bench: &ToolBench, sample: &Value) -> Result<(), Violation> {
     let notes = Notes::default();
     let access = call(bench, sample, Some(&notes)).await?.0;
@@ -34,11 +34,11 @@ pub async fn keeps_to_its_access(bench: &ToolBench, sample: &Value) -> Result<()
     ensure(programs.is_empty() || may_run, || format!("call {sample}: it runs {programs:?}, but declares {access:?}"))
 }
 
-/// The text of a result is no longer than the tool's own annotations allow, so that no part of it is left
+/// Checks that the text of a result is no longer than the tool's own annotations allow, so that no part of it is left
 /// out before the model reads it. A call that fails passes.
 ///
 /// # Errors
-/// It is longer.
+/// The text is longer.
 pub async fn fits_its_bound(bench: &ToolBench, sample: &Value) -> Result<(), Violation> {
     let most = bench.tool().annotations().max_result_bytes;
     let length = match call(bench, sample, None).await?.1 {
@@ -48,7 +48,7 @@ pub async fn fits_its_bound(bench: &ToolBench, sample: &Value) -> Result<(), Vio
     ensure(length <= most, || format!("call {sample}: {length} bytes for the model, but it reads {most} at most"))
 }
 
-/// Runs a sample to its end, with what it says it touches.
+/// Runs a sample to its end, and returns its access and output.
 async fn call(
     bench: &ToolBench,
     sample: &Value,
@@ -81,13 +81,13 @@ async fn begin(
     Ok((prepared, ToolCx::new(parts), access))
 }
 
-/// A call that is cancelled, before it begins or as soon as it waits, lets go of its thread, so that it
-/// can be dropped; if its annotations ask to be waited for, it ends by itself.
+/// Checks that a call that is cancelled, before it begins or as soon as it waits, releases its thread, so that it can
+/// be dropped; if its annotations ask to be waited for, it ends by itself.
 ///
 /// The call runs on a thread of its own: a tool that blocks is found, and that thread is lost.
 ///
 /// # Errors
-/// It blocks its thread, or does not end although it asks to be waited for.
+/// The call blocks its thread, or does not end although it asks to be waited for.
 pub async fn answers_a_cancel(bench: &ToolBench, sample: &Value) -> Result<(), Violation> {
     let must_end = bench.tool().annotations().interrupt == InterruptBehavior::Block;
     for early in [true, false] {
@@ -101,7 +101,7 @@ pub async fn answers_a_cancel(bench: &ToolBench, sample: &Value) -> Result<(), V
             };
             let ended = runtime.block_on(stopped(prepared, cx, &cancel, early));
             runtime.shutdown_background();
-            // The receiver is gone when it took too long.
+            // The receiver is gone if the call took too long.
             let _ = sender.send(ended);
         });
         let waited = tokio::task::spawn_blocking(move || receiver.recv_timeout(HELD)).await;
@@ -118,7 +118,7 @@ pub async fn answers_a_cancel(bench: &ToolBench, sample: &Value) -> Result<(), V
     Ok(())
 }
 
-/// Whether a call that is cancelled ends by itself.
+/// `true` if a call that is cancelled ends by itself.
 async fn stopped(prepared: Box<dyn PreparedCall>, cx: ToolCx, cancel: &Cancel, early: bool) -> bool {
     if early {
         cancel.cancel();

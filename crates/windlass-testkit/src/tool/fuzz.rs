@@ -1,11 +1,11 @@
-//! Inputs that are unlikely, and that come all the same.
+//! Unlikely inputs that occur all the same.
 
 use serde_json::{Map, Value, json};
 use windlass_types::JsonText;
 
 use super::reading::text;
 
-/// Values that find code which expects other types.
+/// Returns values that find code which expects other types.
 fn odd_values() -> Vec<Value> {
     vec![
         Value::Null,
@@ -52,7 +52,7 @@ const TEXTS: &[&str] = &[
     "{\"__proto__\":{},\"$ref\":\"#\"}",
 ];
 
-/// Inputs for the tool to survive, the same in every run.
+/// Returns inputs for the tool to survive, the same in every run.
 pub(super) fn inputs(samples: &[Value]) -> Vec<JsonText> {
     let mut all: Vec<JsonText> = TEXTS.iter().filter_map(|text| JsonText::parse(*text).ok()).collect();
     let deep = format!("{}1{}", "{\"a\":".repeat(100), "}".repeat(100));
@@ -64,7 +64,7 @@ pub(super) fn inputs(samples: &[Value]) -> Vec<JsonText> {
     all
 }
 
-/// A sample with one thing changed: a field gone, added, or of an odd value, at any depth.
+/// Returns variants of a sample with one change: a field removed, added, or with an odd value, at any depth.
 fn changed(value: &Value) -> Vec<Value> {
     let mut all = Vec::new();
     match value {

@@ -1,4 +1,4 @@
-//! What a tool declares of itself and of a call, before a call runs.
+//! Declarations of a tool about itself and about a call, before a call runs.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::fuzz;
 use crate::violation::{calmly, ensure};
 use crate::{ToolBench, Violation};
 
-/// The name, the description and the schema are ones that models accept, and the same each time.
+/// Checks that the name, the description and the schema are acceptable for models, and the same each time.
 ///
 /// # Errors
 /// One is not valid, or changes.
@@ -42,7 +42,7 @@ pub fn has_a_valid_spec(bench: &ToolBench) -> Result<(), Violation> {
     Ok(())
 }
 
-/// What a prepared call declares.
+/// Declarations of a prepared call.
 #[derive(Debug, PartialEq)]
 pub(super) struct Claims {
     pub(super) access: Access,
@@ -62,8 +62,8 @@ impl Claims {
     }
 }
 
-/// A sample fits the schema and is read, and what the tool declares of the call (access, command, check, title)
-/// is the same however often it is asked.
+/// Checks that a sample fits the schema and is read, and that the tool's declarations about the call (access, command,
+/// check, title) are the same however often it is asked.
 ///
 /// # Errors
 /// A sample is refused, or a declaration changes.
@@ -90,11 +90,11 @@ fn prepared(bench: &ToolBench, sample: &Value) -> Result<Claims, Violation> {
     Ok(claims)
 }
 
-/// These inputs are refused before the tool acts, as inputs that do not fit and in words for the
-/// model; and so is whatever is no object.
+/// Checks that these inputs are refused before the tool acts, as invalid inputs and with a message for the model; and
+/// so is any value that is not an object.
 ///
 /// # Errors
-/// One was accepted, or refused for another reason or without words.
+/// An input was accepted, or refused for another reason or without a message.
 pub fn rejects_unfit_inputs(bench: &ToolBench, unfit: &[Value]) -> Result<(), Violation> {
     for unfit in [json!(null), json!(1), json!("{}"), json!([])].iter().chain(unfit) {
         let what = format!("prepare {unfit}");
@@ -107,11 +107,11 @@ pub fn rejects_unfit_inputs(bench: &ToolBench, unfit: &[Value]) -> Result<(), Vi
     Ok(())
 }
 
-/// Whatever JSON comes, the tool does not panic: neither reading it, with the schema and without, nor asking what the
-/// call would do. The inputs are the same in every run.
+/// Checks that the tool does not panic whatever the JSON: neither when it reads it, with the schema and without, nor
+/// when it declares the call. The inputs are the same in every run.
 ///
 /// # Errors
-/// It panicked.
+/// The tool panicked.
 pub fn survives_any_input(bench: &ToolBench, samples: &[Value]) -> Result<(), Violation> {
     let tool = bench.tool();
     let schema = InputSchema::new(tool.spec().input_schema);
@@ -128,7 +128,7 @@ pub fn survives_any_input(bench: &ToolBench, samples: &[Value]) -> Result<(), Vi
     Ok(())
 }
 
-/// The text of a value, for inputs that are values.
+/// Returns the text of a value, for inputs that are values.
 pub(super) fn text(value: &Value) -> JsonText {
     JsonText::of(value).unwrap_or_else(|_| JsonText::empty_object())
 }

@@ -1,4 +1,4 @@
-//! A session that records what a call reaches for.
+//! A session that records the files and programs that a call uses.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +9,7 @@ use windlass_tool::{
     ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions,
 };
 
-/// What a call did that its access does not name.
+/// Files and programs that a call used and that its access does not name.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Notes(Arc<Mutex<WatchState>>);
 
@@ -96,7 +96,7 @@ impl Workspace for Watched<dyn Workspace> {
     }
 
     async fn list(&self, permit: &Permit, path: &Path, limit: usize) -> Result<Vec<String>, WorkspaceError> {
-        // For hints: a refusal there costs nothing.
+        // Used for hints: a refusal costs nothing.
         self.inner.list(permit, path, limit).await
     }
 

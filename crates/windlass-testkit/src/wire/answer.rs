@@ -1,4 +1,4 @@
-//! What a model says, before a dialect writes it.
+//! Answers of a model, independent of a dialect.
 
 /// An answer of a model, for a [`Dialect`](super::Dialect) to stream.
 #[derive(Clone, Debug)]
@@ -9,58 +9,58 @@ pub struct Answer {
     pub(super) tokens: Tokens,
 }
 
-/// A part of an answer. Each text comes in the deltas that are given.
+/// A part of an answer. Each text is streamed in the given deltas.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Part {
     /// Text for the user.
     Text(Vec<String>),
-    /// Reasoning, and the token by which the vendor knows it again.
+    /// Reasoning, and the token with which the vendor recognizes it.
     Reasoning {
-        /// Its text; may be empty.
+        /// Text of the reasoning; may be empty.
         text: Vec<String>,
-        /// What a client must send back unchanged. Dialects without such a token want the text back.
+        /// Token that a client must send back unchanged. Dialects without such a token want the text back.
         token: String,
     },
     /// A call of a tool.
     Call {
-        /// The vendor's id. Dialects without ids leave it out.
+        /// Id by the vendor. Dialects without ids leave it out.
         id: String,
-        /// The tool.
+        /// Name of the tool.
         name: String,
-        /// The JSON text of its input.
+        /// JSON text of the input.
         input: Vec<String>,
     },
 }
 
-/// Why a model stopped, where that does not follow from its parts.
+/// Reason why a model stopped, if it does not follow from the parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Finish {
-    /// It was done, or wants its calls run.
+    /// The model was done, or wants its calls run.
     #[default]
     Done,
-    /// It reached the output limit.
+    /// The model reached the output limit.
     MaxTokens,
-    /// It refused. The text is the refusal, in dialects that set it apart.
+    /// The model refused. The text is the refusal, in dialects that mark it.
     Refusal,
     /// A filter of the vendor ended the answer.
     Filtered,
-    /// It wrote a call that the vendor could not read.
+    /// The model wrote a call that the vendor could not read.
     MalformedCall,
 }
 
-/// Token counts as vendors keep them.
+/// Token counts in the form of vendors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tokens {
-    /// The whole prompt, with what was read from the cache.
+    /// Number of tokens of the whole prompt, including those read from the cache.
     pub input: u64,
-    /// What of it was read from the cache.
+    /// Number of prompt tokens that were read from the cache.
     pub cached: u64,
-    /// All that the model wrote, with its reasoning.
+    /// Number of all tokens that the model wrote, including its reasoning.
     pub output: u64,
-    /// What of it was reasoning.
+    /// Number of written tokens that were reasoning.
     pub reasoning: u64,
 }
 
@@ -71,7 +71,7 @@ impl Default for Tokens {
 }
 
 impl Tokens {
-    /// Counts: the whole input, the cached part of it, the whole output, the reasoning in it.
+    /// Returns counts: the whole input, the cached part of it, the whole output, the reasoning in it.
     #[must_use]
     pub fn new(input: u64, cached: u64, output: u64, reasoning: u64) -> Self {
         Self { input, cached, output, reasoning }
@@ -79,25 +79,25 @@ impl Tokens {
 }
 
 impl Answer {
-    /// An answer of this model, without parts. It used [`Tokens::default`].
+    /// Returns an answer of this model, without parts. It used [`Tokens::default`].
     #[must_use]
     pub fn new(model: &str) -> Self {
         Self { model: model.to_owned(), parts: Vec::new(), finish: Finish::Done, tokens: Tokens::default() }
     }
 
-    /// Adds text that comes in these deltas.
+    /// Adds text that is streamed in these deltas.
     #[must_use]
     pub fn text<'a>(self, deltas: impl IntoIterator<Item = &'a str>) -> Self {
         self.part(Part::Text(owned(deltas)))
     }
 
-    /// Adds reasoning that comes in these deltas, and its token.
+    /// Adds reasoning that is streamed in these deltas, and its token.
     #[must_use]
     pub fn reasoning<'a>(self, deltas: impl IntoIterator<Item = &'a str>, token: &str) -> Self {
         self.part(Part::Reasoning { text: owned(deltas), token: token.to_owned() })
     }
 
-    /// Adds a call whose input comes in these pieces of JSON text.
+    /// Adds a call whose input is streamed in these pieces of JSON text.
     #[must_use]
     pub fn call<'a>(self, id: &str, name: &str, input: impl IntoIterator<Item = &'a str>) -> Self {
         self.part(Part::Call { id: id.to_owned(), name: name.to_owned(), input: owned(input) })
@@ -110,21 +110,21 @@ impl Answer {
         self
     }
 
-    /// Sets why the model stopped.
+    /// Sets the reason why the model stopped.
     #[must_use]
     pub fn finish(mut self, finish: Finish) -> Self {
         self.finish = finish;
         self
     }
 
-    /// Sets what it used.
+    /// Sets the token counts.
     #[must_use]
     pub fn tokens(mut self, tokens: Tokens) -> Self {
         self.tokens = tokens;
         self
     }
 
-    /// Its parts, in order.
+    /// Returns the parts, in order.
     #[must_use]
     pub fn parts(&self) -> &[Part] {
         &self.parts

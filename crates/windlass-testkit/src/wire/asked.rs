@@ -1,16 +1,16 @@
-//! What a request says, whatever its dialect.
+//! Content of a request, independent of its dialect.
 
 use serde_json::Value;
 
-/// A request that keeps its vendor's rules, read back.
+/// A request that follows its vendor's rules, read back.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Asked {
-    /// The model.
+    /// Name of the model.
     pub model: String,
-    /// The conversation, in order.
+    /// Conversation, in order.
     pub said: Vec<Said>,
-    /// The names of the tools, in order.
+    /// Names of the tools, in order.
     pub tools: Vec<String>,
 }
 
@@ -18,34 +18,34 @@ pub struct Asked {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Said {
-    /// By the program: instructions.
+    /// Instructions of the program.
     System(String),
-    /// By the user.
+    /// Text of the user.
     User(String),
-    /// By the model.
+    /// Text of the model.
     Assistant(String),
-    /// Reasoning of the model: the token by which the vendor knows it, or its text where the vendor has none.
+    /// Reasoning of the model: the token with which the vendor recognizes it, or its text if the vendor has no token.
     Reasoning(String),
     /// A call of the model.
     Call {
-        /// Its id; where the vendor gives none, the place of the call.
+        /// Id of the call; if the vendor gives none, the place of the call.
         id: String,
-        /// The tool.
+        /// Name of the tool.
         name: String,
-        /// The input.
+        /// Input of the call.
         input: Value,
     },
     /// The result of a call.
     Result {
-        /// The id of the call.
+        /// Id of the call.
         id: String,
-        /// The text of the result.
+        /// Text of the result.
         text: String,
     },
 }
 
 impl Asked {
-    /// What stands for reasoning, in order.
+    /// Returns the tokens or texts of reasoning, in order.
     #[must_use]
     pub fn reasoning(&self) -> Vec<&str> {
         self.pick(|said| match said {
@@ -54,7 +54,7 @@ impl Asked {
         })
     }
 
-    /// The ids of calls, in order.
+    /// Returns the ids of calls, in order.
     #[must_use]
     pub fn calls(&self) -> Vec<&str> {
         self.pick(|said| match said {
@@ -63,7 +63,7 @@ impl Asked {
         })
     }
 
-    /// The ids that results answer, in order.
+    /// Returns the ids that results answer, in order.
     #[must_use]
     pub fn results(&self) -> Vec<&str> {
         self.pick(|said| match said {
@@ -72,7 +72,7 @@ impl Asked {
         })
     }
 
-    /// What the model wrote, in order.
+    /// Returns the texts that the model wrote, in order.
     #[must_use]
     pub fn assistant(&self) -> Vec<&str> {
         self.pick(|said| match said {
@@ -81,7 +81,7 @@ impl Asked {
         })
     }
 
-    /// What the user wrote and what tools answered since the model wrote, in order.
+    /// Returns the texts of the user and of tool results since the last text of the model, in order.
     #[must_use]
     pub fn news(&self) -> Vec<&str> {
         let mut news: Vec<&str> = self

@@ -1,4 +1,4 @@
-//! The wire formats of vendors: what a server of each writes, and what it takes.
+//! Wire formats of vendors: the streams that their servers write, and the requests that they accept.
 
 mod chat;
 mod converse;
@@ -12,8 +12,8 @@ use super::{Answer, Asked, Failure, RecordedRequest, Reply, WireServer, rules::F
 use bytes::Bytes;
 pub use chat::ChatForm;
 
-/// A wire format, as its vendor publishes it: the shapes are those of the vendor's own SDKs and pages, and not those that
-/// a client here expects.
+/// A wire format, as its vendor publishes it: the shapes are those of the vendor's own SDKs and pages, and not those
+/// that a client here expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Dialect {
@@ -32,13 +32,13 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// The answer as the vendor streams it. `number` goes into the ids that the vendor makes up.
+    /// Returns the answer as the vendor streams it. `number` goes into the ids that the vendor makes up.
     #[must_use]
     pub fn reply(self, answer: &Answer, number: usize) -> Reply {
         self.stream(self.pieces(answer, number))
     }
 
-    /// The first events of an answer, and then a failure inside the stream, behind the status 200.
+    /// Returns the first events of an answer, and then a failure inside the stream, after the status 200.
     #[must_use]
     pub fn failing_reply(self, answer: &Answer, events: usize, failure: &Failure) -> Reply {
         let mut pieces = self.pieces(answer, 0);
@@ -54,7 +54,7 @@ impl Dialect {
         self.stream(pieces)
     }
 
-    /// A failure at once: a status, and the vendor's body.
+    /// Returns a failure at once: a status, and the vendor's body.
     #[must_use]
     pub fn error(self, failure: &Failure) -> Reply {
         let answer = match self {
@@ -69,10 +69,10 @@ impl Dialect {
         answer.headers.iter().fold(reply, |reply, (name, value)| reply.header(name, value))
     }
 
-    /// What a request says.
+    /// Reads the content of a request.
     ///
     /// # Errors
-    /// The first of the vendor's published rules that it breaks, in words.
+    /// The first of the vendor's published rules that the request breaks, in words.
     pub fn read(self, request: &RecordedRequest) -> Result<Asked, String> {
         let of_cloud = if self == Self::Messages { messages::from_vertex(request)? } else { None };
         let request = of_cloud.as_ref().unwrap_or(request);
@@ -108,13 +108,13 @@ impl Dialect {
         faults.first().map(|()| asked)
     }
 
-    /// Lets a server take each request by the vendor's rules: one that breaks a rule is refused as the vendor refuses it,
-    /// the others are answered.
+    /// Lets a server check each request by the vendor's rules: one that breaks a rule is refused as the vendor refuses
+    /// it, the others are answered.
     pub fn serve(self, server: &WireServer, answer: impl Fn(&Asked) -> Answer + Send + Sync + 'static) {
         server.on_request(move |request| self.answer(request, &answer));
     }
 
-    /// The reply to one request, for servers of several dialects.
+    /// Returns the reply to one request, for servers of several dialects.
     pub fn answer(self, request: &RecordedRequest, answer: impl FnOnce(&Asked) -> Answer) -> Reply {
         match self.read(request) {
             Ok(asked) => self.reply(&answer(&asked), request.index),
@@ -122,7 +122,7 @@ impl Dialect {
         }
     }
 
-    /// What comes back in later requests for reasoning with this text and token.
+    /// Returns the text that later requests contain for reasoning with this text and token.
     #[must_use]
     pub fn replayed(self, text: &str, token: &str) -> String {
         match self {
@@ -132,7 +132,7 @@ impl Dialect {
         }
     }
 
-    /// The event that ends the message, of so many: those behind it only count.
+    /// Returns the index of the event that ends the message, of a number of events: those after it only count.
     pub(crate) fn end_signal(self, events: usize) -> usize {
         let behind = match self {
             Self::Chat(_) => 3,
@@ -142,7 +142,7 @@ impl Dialect {
         events.saturating_sub(behind)
     }
 
-    /// Events that no version has yet, as a later one may add them.
+    /// Returns events that no version has yet, in the form that a later one may add.
     pub(crate) fn unknown_events(self) -> Vec<Bytes> {
         let texts: &[&'static str] = match self {
             Self::Messages => &[

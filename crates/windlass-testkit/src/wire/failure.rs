@@ -1,4 +1,4 @@
-//! What goes wrong at a vendor, before a dialect writes it.
+//! Failures of a vendor, independent of a dialect.
 
 use std::time::Duration;
 
@@ -6,15 +6,15 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Failure {
-    /// What went wrong.
+    /// Kind of the failure.
     pub kind: FailureKind,
-    /// Words of your own instead of the vendor's.
+    /// Message to use instead of the vendor's.
     pub message: Option<String>,
-    /// How long the client should wait, where the dialect has a place for it.
+    /// Time that the client should wait, if the dialect can express it.
     pub wait: Option<Duration>,
 }
 
-/// What went wrong.
+/// Kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FailureKind {
@@ -26,7 +26,7 @@ pub enum FailureKind {
     Overflow,
     /// Too many requests or tokens in a short time.
     RateLimited,
-    /// What the account may use is used up; waiting a moment does not help.
+    /// The allowance of the account is used up; waiting a moment does not help.
     Quota,
     /// The vendor has no capacity at the moment.
     Overloaded,
@@ -41,7 +41,7 @@ impl From<FailureKind> for Failure {
 }
 
 impl Failure {
-    /// A request that breaks this rule.
+    /// Returns the failure of a request that breaks this rule.
     #[must_use]
     pub fn invalid(message: impl Into<String>) -> Self {
         Self { kind: FailureKind::Invalid, message: Some(message.into()), wait: None }

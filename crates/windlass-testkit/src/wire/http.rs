@@ -6,35 +6,35 @@ use tokio::{io::AsyncReadExt, net::TcpStream};
 const MAX_HEAD: usize = 64 * 1024;
 const MAX_BODY: usize = 256 * 1024 * 1024;
 
-/// A request as it came over the socket.
+/// A request as received over the socket.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RecordedRequest {
     /// Position among all requests of the server, from 0.
     pub index: usize,
-    /// Which connection it came on, from 0 in order of arrival.
+    /// Number of the connection, from 0 in order of arrival.
     pub connection: usize,
-    /// The HTTP method.
+    /// HTTP method.
     pub method: String,
     /// Path with query, as sent.
     pub path: String,
     /// Headers in the order sent, names as sent.
     pub headers: Vec<(String, String)>,
-    /// The body, without any transfer coding.
+    /// Body, without any transfer coding.
     pub body: Bytes,
 }
 
 impl RecordedRequest {
-    /// The first header of that name, in any case.
+    /// Returns the first header of that name, ignoring case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
-    /// The body as JSON.
+    /// Returns the body as JSON.
     ///
     /// # Errors
-    /// When the body is not JSON.
+    /// The body is not JSON.
     pub fn json(&self) -> serde_json::Result<serde_json::Value> {
         serde_json::from_slice(&self.body)
     }
@@ -47,8 +47,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// The next request, or `None` when the client hung up between requests.
-    /// Its numbers are left at zero.
+    /// Reads the next request, or `None` when the client hung up between requests. Its numbers are left at zero.
     pub(super) async fn next(&mut self, stream: &mut TcpStream) -> io::Result<Option<RecordedRequest>> {
         let Some(head) = self.head(stream).await? else {
             return Ok(None);

@@ -6,27 +6,27 @@ use serde_json::{Value, json};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "tests build and take events apart")]
 pub struct Event {
-    /// The value of the `event` field.
+    /// Value of the `event` field.
     pub name: String,
-    /// The value of the `data` field, on one line.
+    /// Value of the `data` field, on one line.
     pub data: String,
 }
 
 impl Event {
-    /// An event whose name is the `type` of its data, as the API does it.
+    /// Returns an event whose name is the `type` of its data, as in the API.
     #[must_use]
     pub fn new(data: &Value) -> Self {
         let name = data.get("type").and_then(Value::as_str);
         Self::named(name.unwrap_or("message"), data.to_string())
     }
 
-    /// An event of this name with exactly this data.
+    /// Returns an event of this name with exactly this data.
     #[must_use]
     pub fn named(name: &str, data: impl Into<String>) -> Self {
         Self { name: name.to_owned(), data: data.into() }
     }
 
-    /// The bytes on the wire: two lines and the blank line.
+    /// Returns the bytes on the wire: two lines and the blank line.
     #[must_use]
     pub fn frame(&self) -> String {
         let mut frame = String::with_capacity(self.name.len() + self.data.len() + 16);
@@ -36,11 +36,10 @@ impl Event {
     }
 }
 
-/// An assistant message, streamed as the Messages API streams it.
+/// An assistant message, streamed like those of the Messages API.
 ///
-/// The stop reason is `tool_use` when there is a tool call and `end_turn` when
-/// not, unless it is set. The message id differs for each request of a server,
-/// unless it is set.
+/// The stop reason is `tool_use` when there is a tool call and `end_turn` when not, unless it is set. The message id
+/// differs for each request of a server, unless it is set.
 #[derive(Clone, Debug)]
 pub struct Message {
     id: Option<String>,
@@ -68,7 +67,7 @@ impl Default for Message {
 }
 
 impl Message {
-    /// A message without content.
+    /// Returns a message without content.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -83,13 +82,13 @@ impl Message {
         }
     }
 
-    /// Adds a text block that comes in one delta.
+    /// Adds a text block that is streamed in one delta.
     #[must_use]
     pub fn text(self, text: &str) -> Self {
         self.text_deltas([text])
     }
 
-    /// Adds a text block that comes in these deltas.
+    /// Adds a text block that is streamed in these deltas.
     #[must_use]
     pub fn text_deltas<'a>(self, deltas: impl IntoIterator<Item = &'a str>) -> Self {
         let deltas =
@@ -113,7 +112,7 @@ impl Message {
         self.push(format!(r#"{{"type":"redacted_thinking","data":{}}}"#, quoted(data)), Vec::new())
     }
 
-    /// Adds a tool call. Its input comes in several deltas, the first one empty.
+    /// Adds a tool call. Its input is streamed in several deltas, the first one empty.
     #[expect(clippy::needless_pass_by_value, reason = "callers pass json!({..}) literals")]
     #[must_use]
     pub fn tool_use(self, id: &str, name: &str, input: Value) -> Self {
@@ -135,7 +134,7 @@ impl Message {
         message
     }
 
-    /// Adds any block: what its start event carries, and its deltas.
+    /// Adds any block: the content of its start event, and its deltas.
     #[must_use]
     pub fn block(self, start: &Value, deltas: &[Value]) -> Self {
         self.push(start.to_string(), deltas.iter().map(Value::to_string).collect())
@@ -183,7 +182,7 @@ impl Message {
         self
     }
 
-    /// The events of this message. `default_id` names it when it has no id.
+    /// Returns the events of this message. `default_id` names it when it has no id.
     #[must_use]
     pub fn events(&self, default_id: &str) -> Vec<Event> {
         let mut events = vec![self.start(default_id)];
@@ -242,7 +241,7 @@ impl Message {
     }
 }
 
-/// The text as a JSON string.
+/// Returns the text as a JSON string.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }

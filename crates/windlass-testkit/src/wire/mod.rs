@@ -1,8 +1,7 @@
 //! A local HTTP server that speaks the wire formats of model vendors.
 //!
-//! It listens on a free loopback port, answers with what a test scripted and
-//! records what it was asked. A reply can be split, paused, cut, reset or left
-//! unanswered at any byte, so a client is tested over a real socket and not
+//! It listens on a free loopback port, answers with the replies of a test's script and records the requests. A reply
+//! can be split, paused, cut, reset or left unanswered at any byte, so a client is tested over a real socket and not
 //! against a mock of one.
 //!
 //! ```no_run
@@ -20,12 +19,11 @@
 //! # }
 //! ```
 //!
-//! Replies are taken from the queue first, then asked of the handler
-//! ([`WireServer::on_request`]). With neither, the answer is a 400 that names the reason,
-//! because a client does not retry that.
+//! Replies are taken from the queue first, then from the handler ([`WireServer::on_request`]). With neither, the answer
+//! is a 400 that names the reason, because a client does not retry that.
 //!
-//! A [`Dialect`] writes an [`Answer`] as its vendor streams it, and takes only requests that keep the vendor's published
-//! rules: shapes made from the vendors' own SDKs, and what their pages say of order, pairs and ids.
+//! A [`Dialect`] writes an [`Answer`] as its vendor streams it, and accepts only requests that follow the vendor's
+//! published rules: shapes made from the vendors' own SDKs, and the rules of their pages on order, pairs and ids.
 //!
 //! ```no_run
 //! # async fn run() -> std::io::Result<()> {

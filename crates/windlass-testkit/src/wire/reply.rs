@@ -3,11 +3,10 @@ use serde_json::{Value, json};
 
 use super::{Event, Gate, Message};
 
-/// What the server answers to one request.
+/// Reply of the server to one request.
 ///
-/// Positions are bytes of the body before transfer coding; one beyond the end
-/// means the end. Streams go out with chunked coding, one HTTP chunk for each
-/// event, all of them in as few writes as the pauses allow.
+/// Positions are bytes of the body before transfer coding; a position beyond the end means the end. Streams are sent
+/// with chunked coding, one HTTP chunk for each event, all of them in as few writes as the pauses allow.
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub(super) head: Head,
@@ -65,39 +64,39 @@ impl From<Message> for Reply {
 }
 
 impl Reply {
-    /// A whole streamed message.
+    /// Returns a whole streamed message.
     #[must_use]
     pub fn message(message: Message) -> Self {
         Self::stream(Body::Message(Box::new(message)))
     }
 
-    /// A 200 stream of exactly these events.
+    /// Returns a 200 stream of exactly these events.
     #[must_use]
     pub fn events(events: Vec<Event>) -> Self {
         Self::stream(Body::Events(events))
     }
 
-    /// A 200 stream of exactly these pieces, each an event in the framing of its dialect. The content type is up to the
-    /// caller.
+    /// Returns a 200 stream of exactly these pieces, each an event in the framing of its dialect. The caller sets the
+    /// content type.
     #[must_use]
     pub fn pieces(pieces: Vec<Bytes>) -> Self {
         let head = Head { status: 200, headers: vec![("request-id".into(), "req_wire".into())] };
         Self::new(head, Body::Pieces(pieces), Framing::Chunked)
     }
 
-    /// A 200 event stream of exactly these bytes, well formed or not.
+    /// Returns a 200 event stream of exactly these bytes, well formed or not.
     #[must_use]
     pub fn stream_bytes(bytes: impl Into<Bytes>) -> Self {
         Self::stream(Body::Bytes(bytes.into()))
     }
 
-    /// A 200 with a JSON body.
+    /// Returns a 200 with a JSON body.
     #[must_use]
     pub fn json(body: &Value) -> Self {
         Self::status(200, body.to_string()).header("content-type", "application/json")
     }
 
-    /// An API error: the status and the error body of the API.
+    /// Returns an API error: the status and the error body of the API.
     #[must_use]
     pub fn error(status: u16, kind: &str, message: &str) -> Self {
         let body = json!({
@@ -108,13 +107,13 @@ impl Reply {
         Self::status(status, body.to_string()).header("content-type", "application/json")
     }
 
-    /// Any status with any body.
+    /// Returns any status with any body.
     #[must_use]
     pub fn status(status: u16, body: impl Into<Bytes>) -> Self {
         Self::new(Head { status, headers: Vec::new() }, Body::Bytes(body.into()), Framing::Length)
     }
 
-    /// These bytes instead of an HTTP response; then the connection is closed.
+    /// Sends these bytes instead of an HTTP response, and then closes the connection.
     #[must_use]
     pub fn raw(bytes: impl Into<Bytes>) -> Self {
         Self { framing: Framing::Raw, ..Self::status(200, bytes) }
@@ -173,15 +172,14 @@ impl Reply {
         self
     }
 
-    /// Waits at the gate when so many bytes are sent; 0 is before the head.
+    /// Waits at the gate after a number of sent bytes; 0 is before the head.
     #[must_use]
     pub fn pause_at(mut self, position: usize, gate: &Gate) -> Self {
         self.pauses.push((position, gate.clone()));
         self
     }
 
-    /// Ends the body here as if it were whole: a well-formed HTTP response with
-    /// a shortened stream.
+    /// Ends the body here as if it were whole: a well-formed HTTP response with a shortened stream.
     #[must_use]
     pub fn stop_at(mut self, position: usize) -> Self {
         self.end = End::Stop(position);
@@ -202,15 +200,15 @@ impl Reply {
         self
     }
 
-    /// Falls silent here and keeps the connection open until the client goes.
+    /// Falls silent here and keeps the connection open until the client hangs up.
     #[must_use]
     pub fn hang_at(mut self, position: usize) -> Self {
         self.end = End::Hang(position);
         self
     }
 
-    /// Sends the body without length or chunks: its end is the end of the
-    /// connection, so that [`cut_at`](Self::cut_at) looks like a whole response.
+    /// Sends the body without length or chunks: its end is the end of the connection, so that [`cut_at`](Self::cut_at)
+    /// looks like a whole response.
     #[must_use]
     pub fn until_close(mut self) -> Self {
         self.framing = Framing::Close;
@@ -240,8 +238,8 @@ impl Reply {
         }
     }
 
-    /// The body of this reply, and where its events end. `index` is the number
-    /// of the request and names the message.
+    /// Returns the body of this reply, and the end of each event. `index` is the number of the request and names the
+    /// message.
     pub(super) fn render(&self, index: usize) -> (Bytes, Vec<usize>) {
         match &self.body {
             Body::Bytes(bytes) => (bytes.clone(), Vec::new()),
@@ -257,14 +255,14 @@ impl Reply {
         }
     }
 
-    /// The bytes of the body, so that a test can cut or split at each of them.
-    /// The id of a message without one has the same length for every request.
+    /// Returns the bytes of the body, so that a test can cut or split at each of them. The id of a message without one
+    /// has the same length for every request.
     #[must_use]
     pub fn body(&self) -> Bytes {
         self.render(0).0
     }
 
-    /// Where the events of the body end, in bytes.
+    /// Returns the ends of the events in the body, in bytes.
     #[must_use]
     pub fn event_ends(&self) -> Vec<usize> {
         self.render(0).1

@@ -1,4 +1,4 @@
-//! Rules that several vendors share and that a shape cannot say.
+//! Rules that several vendors share and that a shape cannot express.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ impl Faults {
     }
 }
 
-/// Letters, digits, `_` and `-`, at most so many.
+/// `true` if a text has only letters, digits, `_` and `-`, at most a number of them.
 pub(super) fn is_plain(text: &str, most: usize) -> bool {
     !text.is_empty() && text.len() <= most && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
@@ -37,7 +37,7 @@ pub(super) fn items<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     value.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// All text in content that is a string, a list of parts, or an object with a text.
+/// Returns all text in content that is a string, a list of parts, or an object with a text.
 pub(super) fn words(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
@@ -47,7 +47,7 @@ pub(super) fn words(content: &Value) -> String {
     }
 }
 
-/// Every name stands once and fits.
+/// Checks that every name occurs once and is valid.
 pub(super) fn tool_names(names: &[String], fits: impl Fn(&str) -> bool, faults: &mut Faults) {
     let mut seen = BTreeSet::new();
     for name in names {
@@ -56,7 +56,7 @@ pub(super) fn tool_names(names: &[String], fits: impl Fn(&str) -> bool, faults: 
     }
 }
 
-/// The subset of JSON Schema that OpenAI takes for strict schemas.
+/// Checks the subset of JSON Schema that OpenAI accepts for strict schemas.
 pub(super) fn strict_schema(schema: &Value, at: &str, faults: &mut Faults) {
     let Some(members) = schema.as_object() else { return };
     for name in ["$schema", "allOf", "not", "if", "oneOf", "patternProperties", "dependentRequired", "uniqueItems"] {
@@ -97,8 +97,8 @@ fn strict_object(schema: &Value, at: &str, faults: &mut Faults) {
     });
 }
 
-/// Calls and results pair: each call is answered once, after it and before the model speaks again, and nothing else is
-/// answered.
+/// Pairs of calls and results: each call is answered once, after it and before the next message of the model, and
+/// nothing else is answered.
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
     open: Vec<String>,
@@ -119,7 +119,7 @@ impl Pairs {
         }
     }
 
-    /// No call may be open here.
+    /// Checks that no call is open here.
     pub(super) fn settled(&self, faults: &mut Faults) {
         faults.unless(self.open.is_empty(), || format!("no tool output found for the calls {:?}", self.open));
     }

@@ -1,4 +1,4 @@
-//! The published shape of a request, as a JSON Schema made from the types of the vendor's own SDK.
+//! Published shape of a request, as a JSON Schema made from the types of the vendor's own SDK.
 //!
 //! `tests/wire/schemas.py` writes the schemas, and names package and version in each.
 
@@ -15,7 +15,7 @@ pub(super) fn compile(text: &str) -> Result<Validator, String> {
     jsonschema::validator_for(&schema).map_err(|error| error.to_string())
 }
 
-/// Where a body does not have the shape, in words.
+/// Returns the first misfit of a body with its place, in words.
 pub(super) fn misfit(shape: &Shape, body: &Value) -> Option<String> {
     let validator = match &**shape {
         Ok(validator) => validator,
@@ -32,8 +32,8 @@ pub(super) fn misfit(shape: &Shape, body: &Value) -> Option<String> {
     })
 }
 
-/// Of several shapes of which none fits, the error of the one that fits best: it is about a member and not about the kind,
-/// or lies deepest.
+/// Returns, of several shapes of which none fits, the error of the closest one: it is about a member and not about the
+/// kind, or is deepest.
 fn closest<'a>(error: &'a ValidationError<'a>) -> &'a ValidationError<'a> {
     let (ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context }) = error.kind() else {
         return error;
@@ -46,7 +46,7 @@ fn closest<'a>(error: &'a ValidationError<'a>) -> &'a ValidationError<'a> {
         );
         (!is_kind, depth)
     };
-    // Of a shape with several errors, a wrong `type` shows that another was meant.
+    // If a shape has several errors, a wrong `type` shows that another was meant.
     let of_branch = |errors: &'a Vec<ValidationError<'static>>| {
         errors.iter().map(|inner| closest(inner)).min_by_key(|inner| rank(inner).0)
     };

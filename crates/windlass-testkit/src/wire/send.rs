@@ -8,10 +8,10 @@ use super::{
     reply::{Chunks, End, Framing, Head},
 };
 
-/// The state of the connection after a reply.
+/// State of the connection after a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// The reply is out; the connection can carry another request.
+    /// The reply is sent; the connection can carry another request.
     Kept,
     /// The reply asked for the end of the connection.
     Closed,
@@ -167,8 +167,8 @@ async fn hung_up(stream: &TcpStream) {
     let mut byte = [0];
     match stream.peek(&mut byte).await {
         Ok(0) | Err(_) => {}
-        // The next request is already here: this client is not gone, and
-        // cannot be seen going before that request is read.
+        // The next request is already here: this client is still connected, and a hang-up cannot be seen before that
+        // request is read.
         Ok(_) => std::future::pending().await,
     }
 }

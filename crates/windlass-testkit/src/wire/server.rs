@@ -56,10 +56,10 @@ impl fmt::Debug for WireServer {
 }
 
 impl WireServer {
-    /// Starts on a free port of 127.0.0.1, on the current tokio runtime.
+    /// Starts a server on a free port of 127.0.0.1, on the current tokio runtime.
     ///
     /// # Errors
-    /// When no socket can be bound.
+    /// No socket can be bound.
     pub async fn start() -> io::Result<Self> {
         let (server, listener, stop) = Self::bind()?;
         let listener = TcpListener::from_std(listener)?;
@@ -67,11 +67,11 @@ impl WireServer {
         Ok(server)
     }
 
-    /// Starts on a thread and a runtime of its own: for plain tests, and for
-    /// benches that must not share a runtime with what they measure.
+    /// Starts a server on its own thread and runtime: for plain tests, and for benches that must not share a runtime
+    /// with the measured code.
     ///
     /// # Errors
-    /// When no socket can be bound or no thread started.
+    /// No socket can be bound, or no thread started.
     pub fn start_on_thread() -> io::Result<Self> {
         let (server, listener, stop) = Self::bind()?;
         let shared = server.shared.clone();
@@ -106,24 +106,24 @@ impl WireServer {
         Ok((server, listener, stopped))
     }
 
-    /// The base URL, such as `http://127.0.0.1:40123`.
+    /// Returns the base URL, such as `http://127.0.0.1:40123`.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Where the server listens.
+    /// Returns the address of the server.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Adds the answer to the next request that has none yet.
+    /// Adds the reply to the next request without one.
     pub fn push(&self, reply: impl Into<Reply>) {
         self.shared.lock(|script| script.queue.push_back(reply.into()));
     }
 
-    /// Sets what answers a request when the queue is empty.
+    /// Sets the handler that answers a request when the queue is empty.
     pub fn on_request(&self, handler: impl Fn(&RecordedRequest) -> Reply + Send + Sync + 'static) {
         self.shared.lock(|script| script.handler = Some(Arc::new(handler)));
     }
@@ -136,49 +136,48 @@ impl WireServer {
         });
     }
 
-    /// The requests so far, in order of arrival.
+    /// Returns the requests so far, in order of arrival.
     #[must_use]
     pub fn requests(&self) -> Vec<RecordedRequest> {
         self.shared.lock(|script| script.requests.clone())
     }
 
-    /// How many queued replies are left.
+    /// Returns the number of queued replies that are left.
     #[must_use]
     pub fn unused_replies(&self) -> usize {
         self.shared.lock(|script| script.queue.len())
     }
 
-    /// How many requests have come.
+    /// Returns the number of requests so far.
     #[must_use]
     pub fn request_count(&self) -> usize {
         self.shared.counts.borrow().requests
     }
 
-    /// How many connections were accepted.
+    /// Returns the number of accepted connections.
     #[must_use]
     pub fn connections(&self) -> usize {
         self.shared.counts.borrow().connections
     }
 
-    /// Waits until so many connections were accepted. Cancel safe.
+    /// Waits until a number of connections were accepted. Cancel safe.
     pub async fn wait_connections(&self, count: usize) {
         self.wait(|counts| counts.connections >= count).await;
     }
 
-    /// Waits until so many requests have come. Cancel safe.
+    /// Waits until a number of requests have arrived. Cancel safe.
     pub async fn wait_requests(&self, count: usize) {
         self.wait(|counts| counts.requests >= count).await;
     }
 
-    /// Waits until the client has hung up on so many replies that were paused
-    /// or silent. Cancel safe.
+    /// Waits until the client has hung up on a number of replies that were paused or silent. Cancel safe.
     pub async fn wait_hang_ups(&self, count: usize) {
         self.wait(|counts| counts.hang_ups >= count).await;
     }
 
     async fn wait(&self, mut done: impl FnMut(&Counts) -> bool) {
         let mut watcher = self.shared.counts.subscribe();
-        // The sender lives in self: it cannot be gone.
+        // The sender lives in self, so it still exists.
         let _ = watcher.wait_for(|counts| done(counts)).await;
     }
 }
@@ -230,8 +229,7 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>, mut stop: oneshot::Re
     }
 }
 
-/// Answers the requests of one connection. An I/O error ends it: the client is
-/// then the one to report that.
+/// Answers the requests of one connection. An I/O error ends it: the client then reports it.
 async fn converse(mut stream: TcpStream, shared: Arc<Shared>, connection: usize) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut reader = Reader::default();

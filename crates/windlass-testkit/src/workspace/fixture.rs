@@ -15,50 +15,51 @@ pub enum Item<'a> {
     Directory,
     /// A symbolic link with this target.
     Link(&'a Path),
-    /// An entry that is no regular file: a socket, a pipe, a device.
+    /// An entry that is not a regular file: a socket, a pipe, a device.
     Special,
 }
 
 /// Another program that works on the files of a workspace, without its port and its permits.
 ///
-/// What a file system does not know, such as links, may be refused with [`io::ErrorKind::Unsupported`]; the
-/// kit then leaves out what needs it. All paths are absolute and below [`Fixture::root`].
+/// A kind of entry that the file system does not support, such as links, may be refused with
+/// [`io::ErrorKind::Unsupported`]; the kit then leaves out the checks that need it. All paths are absolute and below
+/// [`Fixture::root`].
 #[async_trait]
 pub trait Fixture: Send + Sync {
-    /// A directory that exists, is empty when the kit begins, and has no link in its path.
+    /// Returns a directory that exists, is empty when the kit begins, and has no link in its path.
     fn root(&self) -> PathBuf;
 
     /// Puts an entry under a path. Its directory exists, and the name is free.
     ///
     /// # Errors
-    /// It could not be made.
+    /// The entry could not be created.
     async fn put(&self, path: &Path, item: Item<'_>) -> io::Result<()>;
 
-    /// Removes what stands there, with all that is below it; links are not followed.
+    /// Removes the entry at a path and everything below it; links are not followed.
     ///
     /// # Errors
-    /// It could not be removed.
+    /// The entry could not be removed.
     async fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// The content of a file.
+    /// Returns the content of a file.
     ///
     /// # Errors
-    /// It could not be read.
+    /// The file could not be read.
     async fn content(&self, path: &Path) -> io::Result<Vec<u8>>;
 
-    /// The names in a directory, all of them, in any order.
+    /// Returns all names in a directory, in any order.
     ///
     /// # Errors
-    /// It could not be read.
+    /// The directory could not be read.
     async fn names(&self, path: &Path) -> io::Result<Vec<String>>;
 }
 
-/// Files of this machine below a directory, usually a temporary one.
+/// Local files below a directory, usually a temporary one.
 #[derive(Debug, Clone)]
 pub struct LocalFiles(PathBuf);
 
 impl LocalFiles {
-    /// Works below this directory. It must exist and be empty.
+    /// Returns a fixture that works below this directory. It must exist and be empty.
     ///
     /// # Errors
     /// Its real path could not be found.
@@ -104,7 +105,7 @@ fn link(target: &Path, path: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(target, path)
 }
 
-/// A socket: the one special file that the standard library can make.
+/// Creates a socket: the only special file that the standard library can create.
 #[cfg(unix)]
 fn special(path: &Path) -> io::Result<()> {
     std::os::unix::net::UnixListener::bind(path).map(drop)

@@ -1,4 +1,4 @@
-//! Links, also those that are swapped meanwhile.
+//! Links, including those that are swapped meanwhile.
 
 use std::path::Path;
 
@@ -11,12 +11,11 @@ use crate::violation::{ensure, within};
 
 const SWAPPED: &[Kind] = &[Kind::Changed];
 
-/// A path resolves to the place that it really names: links followed wherever they stand, what is missing
-/// taken as spelled, `..` applied after links. A resolved path resolves to itself. A circle is an error, and so is
-/// `..` behind what is not there. Every link on the way is reported with its target.
+/// Checks that a path resolves to the place that it really names: links are followed wherever they are, missing
+/// components are taken as spelled, and `..` is applied after links. A resolved path resolves to itself. A circle is an
+/// error, and so is `..` after a missing component. Every link in the path is reported with its target.
 ///
-/// # Errors
-/// A path resolves to another place or kind, or a link on the way is not reported.
+/// A path resolves to another place or kind, or a link in it is not reported.
 pub async fn follows_links_when_resolving(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
     let site = Site::new(workspace, fixture, "resolving").await?;
     site.put("real", Item::Directory).await?;
@@ -74,10 +73,11 @@ pub async fn follows_links_when_resolving(workspace: &dyn Workspace, fixture: &d
     Ok(())
 }
 
-/// The entries of a directory are listed with their kinds, links as links, and no more than asked for.
+/// Checks that the entries of a directory are listed with their kinds, links as links, and at most the requested
+/// number.
 ///
 /// # Errors
-/// An entry is missing, too much, or listed as another kind.
+/// An entry is missing, additional, or listed as another kind.
 pub async fn tells_entries_without_following(
     workspace: &dyn Workspace,
     fixture: &dyn Fixture,
@@ -116,9 +116,9 @@ pub async fn tells_entries_without_following(
     Ok(())
 }
 
-/// What is opened is what was judged. A link that was put in the place of a file or of a directory above it
-/// since then is refused, for reading, writing and listing, and no file is made at its target. A link that
-/// was judged with the path and points elsewhere now leads to the judged place or nowhere.
+/// Checks that the opened file is the judged one. A link that replaced a file or a directory above it since then is
+/// refused, for reading, writing and listing, and no file is created at its target. A link that was judged with the
+/// path and has another target now leads to the judged place or nowhere.
 ///
 /// # Errors
 /// A link was followed, or the refusal is of another kind than [`WorkspaceErrorKind::Changed`](Kind::Changed).
@@ -159,7 +159,7 @@ pub async fn never_follows_a_swapped_link(workspace: &dyn Workspace, fixture: &d
     site.expect_content("secret/file", b"secret", "after refused writes").await?;
     site.expect_names("secret", &["file"], "after refused writes").await?;
 
-    // A judged link that is turned.
+    // A judged link whose target is changed.
     site.put("judged", Item::File(b"judged")).await?;
     site.link("turned", "judged").await?;
     let (read, write) = (site.reading(&["turned"]).await?, site.writing(&["turned"]).await?);
@@ -172,12 +172,12 @@ pub async fn never_follows_a_swapped_link(workspace: &dyn Workspace, fixture: &d
             ensure(content == b"judged", || format!("a link that was turned since reads {}", shown(&content)))?;
         }
     }
-    // Either way the judged place is all that may have changed.
+    // In both cases only the judged place may have changed.
     let _ = site.write(&write, "turned", b"new", WriteOptions::default()).await?;
     site.expect_content("secret/file", b"secret", "after a write through a link that was turned").await
 }
 
-/// Below a judged tree, a link that leads out of it is not followed, however it is spelled.
+/// Checks that below a judged tree, a link that leads out of it is not followed, however it is spelled.
 ///
 /// # Errors
 /// A file outside was read.

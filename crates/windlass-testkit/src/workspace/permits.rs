@@ -1,4 +1,4 @@
-//! What a permit covers, and what it does not.
+//! Limits of a permit.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,9 +12,10 @@ use crate::violation::ensure;
 
 const REFUSED: &[WorkspaceErrorKind] = &[WorkspaceErrorKind::NotPermitted];
 
-/// What a permit does not cover is neither read, written nor listed: paths that were not judged, writing what
-/// may only be read, what lies below a file that may be written or in a directory that may only be listed, a
-/// name that merely begins like a judged one, and what the filter leaves out. A refused write makes no file and no directory.
+/// Checks that paths outside of a permit are neither read, written nor listed: paths that were not judged, writing to
+/// paths that may only be read, paths below a file that may be written or in a directory that may only be listed, a
+/// name that merely begins like a judged one, and paths that the filter leaves out. A refused write creates no file and
+/// no directory.
 ///
 /// # Errors
 /// An operation was done, or refused for another reason.

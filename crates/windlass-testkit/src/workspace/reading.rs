@@ -7,7 +7,7 @@ use super::{Fixture, Item};
 use crate::Violation;
 use crate::violation::{ensure, within};
 
-/// A file is read whole and exactly, in pieces no larger than asked for, and stays at its end; its size is
+/// Checks that a file is read whole and exactly, in pieces no larger than requested, and stays at its end; its size is
 /// reported. A file below a judged tree is read as well.
 ///
 /// # Errors
@@ -36,7 +36,7 @@ pub async fn reads_files(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Re
     Ok(())
 }
 
-/// Only regular files are opened; all other entries are refused at once, each for its own reason.
+/// Checks that only regular files are opened; all other entries are refused at once, each for its own reason.
 ///
 /// # Errors
 /// Another entry was opened, kept the caller waiting, or was refused for another reason.
@@ -56,7 +56,7 @@ pub async fn opens_only_regular_files(workspace: &dyn Workspace, fixture: &dyn F
     for (path, kinds) in cases {
         let permit = match site.reading(&[path]).await {
             Ok(permit) => permit,
-            // A component that is not a directory may be refused when the path is judged.
+            // A component that is not a directory may already be refused when the path is judged.
             Err(_) if path == "file/below" => continue,
             Err(violation) => return Err(violation),
         };
@@ -65,10 +65,11 @@ pub async fn opens_only_regular_files(workspace: &dyn Workspace, fixture: &dyn F
     Ok(())
 }
 
-/// The names of a directory are listed, all kinds and hidden ones, up to the limit; what is no directory has none.
+/// Checks that the names of a directory are listed, all kinds and hidden ones, up to the limit; an entry that is not a
+/// directory has none.
 ///
 /// # Errors
-/// A name is missing or one too many.
+/// A name is missing or additional.
 pub async fn lists_names(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
     let site = Site::new(workspace, fixture, "listing").await?;
     site.put("file", Item::File(b"x")).await?;

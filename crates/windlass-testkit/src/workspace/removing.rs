@@ -19,7 +19,7 @@ impl Site<'_> {
     }
 }
 
-/// Regular files that a permit for writing covers are removed, and nothing else is. A workspace that has no such
+/// Checks that exactly the regular files that a permit for writing covers can be removed. A workspace without such an
 /// operation passes.
 ///
 /// # Errors
@@ -53,8 +53,8 @@ pub async fn removes_only_permitted_files(workspace: &dyn Workspace, fixture: &d
     Ok(())
 }
 
-/// A file gets another name, with the directories that are missing; what stands there is never replaced. A workspace
-/// that has no such operation passes.
+/// Checks that a file gets another name, with missing directories created, and that an existing entry is never
+/// replaced. A workspace without such an operation passes.
 ///
 /// # Errors
 /// A file was replaced, lost or not renamed.

@@ -1,4 +1,4 @@
-//! One directory of a fixture and the workspace that is tried on it.
+//! Directory of a fixture, and the workspace that is tested on it.
 
 use std::fmt::Debug;
 use std::io;
@@ -13,7 +13,7 @@ use super::{Fixture, Item};
 use crate::Violation;
 use crate::violation::{ensure, within};
 
-/// A directory of its own for one rule.
+/// A separate directory for one rule.
 pub(super) struct Site<'a> {
     pub(super) workspace: &'a dyn Workspace,
     fixture: &'a dyn Fixture,
@@ -35,7 +35,7 @@ impl<'a> Site<'a> {
         self.root.join(path)
     }
 
-    /// Puts an entry from outside. Returns false where this kind does not exist here.
+    /// Puts an entry from outside. Returns `false` if this kind does not exist here.
     pub(super) async fn put(&self, path: &str, item: Item<'_>) -> Result<bool, Violation> {
         let path = self.at(path);
         match self.fixture.put(&path, item).await {
@@ -45,7 +45,7 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// Puts a link with a target inside of this site. Returns false where there are no links.
+    /// Puts a link with a target inside of this site. Returns `false` if there are no links.
     pub(super) async fn link(&self, path: &str, target: &str) -> Result<bool, Violation> {
         self.put(path, Item::Link(&self.at(target))).await
     }
@@ -55,7 +55,7 @@ impl<'a> Site<'a> {
         self.fixture.remove(&path).await.map_err(|error| outside("remove", &path, &error))
     }
 
-    /// A file must hold this, seen from outside.
+    /// Checks the content of a file, from outside.
     pub(super) async fn expect_content(&self, path: &str, expected: &[u8], when: &str) -> Result<(), Violation> {
         let found = self.fixture.content(&self.at(path)).await;
         ensure(found.as_ref().is_ok_and(|found| found == expected), || match found {
@@ -76,13 +76,13 @@ impl<'a> Site<'a> {
         Ok(names)
     }
 
-    /// A directory must hold exactly these names, seen from outside.
+    /// Checks that a directory has exactly these names, from outside.
     pub(super) async fn expect_names(&self, path: &str, expected: &[&str], when: &str) -> Result<(), Violation> {
         let found = self.names(path).await?;
         ensure(found == expected, || format!("{when}: the directory holds {found:?}, not {expected:?}"))
     }
 
-    /// A path as a driver judges it now.
+    /// Judges a path as a driver does.
     pub(super) async fn judge(&self, path: &str) -> Result<JudgedPath, Violation> {
         let requested = self.at(path);
         let resolved = self.resolve(path).await?;
@@ -173,7 +173,7 @@ impl<'a> Site<'a> {
         within(&format!("list {path}"), self.workspace.list(permit, &self.at(path), limit)).await
     }
 
-    /// An operation must have been refused for one of these reasons, in words that name the path.
+    /// Checks that an operation was refused for one of these reasons, in words that name the path.
     pub(super) fn expect_refusal<T: Debug>(
         &self,
         found: Result<T, WorkspaceError>,
@@ -195,7 +195,7 @@ impl<'a> Site<'a> {
     }
 }
 
-/// A permit that covers no path.
+/// Returns a permit that covers no path.
 pub(super) fn no_permit() -> Permit {
     Permit::new(CallDigest::new("00"))
 }
@@ -218,7 +218,7 @@ pub(super) fn unexpected(what: &str, path: &str, error: &WorkspaceError) -> Viol
     Violation::new(format!("{what} {path}: {error} ({:?})", error.kind))
 }
 
-/// Bytes as a person can read them in a message.
+/// Returns bytes in a readable form for a message.
 pub(super) fn shown(bytes: &[u8]) -> String {
     let start = String::from_utf8_lossy(bytes.get(..40).unwrap_or(bytes));
     if bytes.len() > 40 { format!("{start:?}… ({} bytes)", bytes.len()) } else { format!("{start:?}") }

@@ -12,8 +12,8 @@ use super::{Fixture, Item};
 use crate::Violation;
 use crate::violation::{PATIENCE, ensure};
 
-/// A file is replaced or created with exactly the given bytes, also with none, and no other name appears in
-/// its directory.
+/// Checks that a file is replaced or created with exactly the given bytes, also with none, and that no other name
+/// appears in its directory.
 ///
 /// # Errors
 /// Bytes differ, or another name is there.
@@ -35,10 +35,10 @@ pub async fn writes_whole_files(workspace: &dyn Workspace, fixture: &dyn Fixture
     site.expect_names("", &["new", "old"], "after writes that worked").await
 }
 
-/// Directories and special files are not written over, and a failed write leaves no file behind.
+/// Checks that directories and special files are not overwritten, and that a failed write leaves no file behind.
 ///
 /// # Errors
-/// One was replaced, or the refusal is of another kind.
+/// An entry was replaced, or the refusal is of another kind.
 pub async fn writes_only_over_regular_files(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
     let site = Site::new(workspace, fixture, "over").await?;
     site.put("directory", Item::Directory).await?;
@@ -56,10 +56,10 @@ pub async fn writes_only_over_regular_files(workspace: &dyn Workspace, fixture: 
     Ok(())
 }
 
-/// A file is replaced and removed only if it has the content that the caller expects.
+/// Checks that a file is replaced and removed only if it has the content that the caller expects.
 ///
 /// # Errors
-/// Another content was written over, or the refusal is of another kind.
+/// Another content was overwritten, or the refusal is of another kind.
 pub async fn compares_before_it_replaces(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
     let site = Site::new(workspace, fixture, "comparing").await?;
     for (content, expected) in [("theirs", "ours"), ("longer", "long"), ("long", "longer"), ("", "x"), ("x", "")] {
@@ -90,10 +90,10 @@ pub async fn compares_before_it_replaces(workspace: &dyn Workspace, fixture: &dy
     }
 }
 
-/// With `must_be_new`, what is there is kept, whatever it is.
+/// Checks that with `must_be_new` an existing entry is kept, whatever its kind.
 ///
 /// # Errors
-/// It was replaced, or a new file was refused.
+/// The entry was replaced, or a new file was refused.
 pub async fn makes_only_new_files_when_asked(
     workspace: &dyn Workspace,
     fixture: &dyn Fixture,
@@ -113,10 +113,10 @@ pub async fn makes_only_new_files_when_asked(
     site.expect_names("", &["directory", "file"], "after refused writes as new").await
 }
 
-/// Missing directories are made when the options say so, and only then.
+/// Checks that missing directories are created when the options say so, and only then.
 ///
 /// # Errors
-/// One was made unasked, or not when asked.
+/// A directory was created without a request, or not created on request.
 pub async fn creates_directories_only_when_asked(
     workspace: &dyn Workspace,
     fixture: &dyn Fixture,
@@ -131,7 +131,7 @@ pub async fn creates_directories_only_when_asked(
     let written = site.write(&permit, "a/b/c/file", b"deep", making).await?;
     written.map_err(|error| unexpected("write, making directories,", "a/b/c/file", &error))?;
     site.expect_content("a/b/c/file", b"deep", "after directories were made").await?;
-    // Where a file stands in the way, judging the path may be refused already.
+    // If a file blocks the path, judging the path may already be refused.
     if let Ok(permit) = site.writing(&["file/below"]).await {
         let written = site.write(&permit, "file/below", b"x", making).await?;
         site.expect_refusal(written, "file/below", &[Kind::NotDirectory], "make a directory in the place of a file")?;
@@ -140,7 +140,7 @@ pub async fn creates_directories_only_when_asked(
     Ok(())
 }
 
-/// What was judged through a link is written at its real place; the link stays a link.
+/// Checks that a path judged through a link is written at its real place, and that the link stays a link.
 ///
 /// # Errors
 /// The link was replaced, or the file was not written.
@@ -158,7 +158,7 @@ pub async fn keeps_the_kind_of_a_file(workspace: &dyn Workspace, fixture: &dyn F
     ensure(resolved.path == site.at("real"), || format!("a write replaced a link: {resolved:?}"))
 }
 
-/// A reader of a file that is being written sees one content or another, whole.
+/// Checks that a reader of a file that is being written sees one content or another, whole.
 ///
 /// # Errors
 /// A read gave a mix, a part or no bytes.
@@ -194,7 +194,7 @@ pub async fn readers_see_whole_files(workspace: &dyn Workspace, fixture: &dyn Fi
     site.expect_names("", &["file"], "after writers beside each other").await
 }
 
-/// A write that is dropped half-way leaves the old content or the new, whole, and soon no other file.
+/// Checks that a write that is dropped half-way leaves the old content or the new, whole, and soon no other file.
 ///
 /// # Errors
 /// Another content, or another name that stays.
@@ -215,7 +215,7 @@ pub async fn a_dropped_write_is_whole_or_not_made(
                 if polled.is_ready() {
                     break;
                 }
-                // Not to wait: the work in the background is to be at another point each time.
+                // This is no wait for a result: it moves the background work to another point each time.
                 tokio::time::sleep(Duration::from_micros(200)).await;
             }
         }

@@ -1,10 +1,10 @@
-//! The tools for files and programs reach them through the ports `Workspace` and `Process` alone. What uses this machine beside
-//! them is named here, with its reason.
+//! Tools reach files and programs only through the ports `Workspace` and `Process`. Exceptions that use this machine
+//! directly are listed here, with the reason.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What reaches files or programs of this machine.
+/// Names of modules that reach files or programs of this machine.
 const LOCAL: &[&str] = &[
     "std::fs",
     "tokio::fs",
@@ -22,7 +22,7 @@ const LOCAL: &[&str] = &[
     ".try_exists()",
 ];
 
-/// Files and folders of `windlass-tools` that may, and why.
+/// Files and folders of `windlass-tools` that may use them, with the reason.
 const MAY: &[(&str, &str)] = &[
     ("workspace", "is the port for files of this machine"),
     ("process", "is the port for programs of this machine"),
@@ -43,7 +43,7 @@ fn tools() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../windlass-tools/src").canonicalize().unwrap()
 }
 
-/// The source files of a folder that are not tests.
+/// Collects the source files of a folder that are not tests.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -58,7 +58,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// What a text uses of this machine, outside of comments and of the tests at its end.
+/// Returns the uses of this machine in a text, outside of comments and of the tests at its end.
 fn uses(text: &str) -> Vec<&'static str> {
     let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let code: String =
@@ -82,7 +82,7 @@ fn tools_reach_files_and_programs_through_their_ports() {
             used.push(*may);
         }
     }
-    // An exception that nothing needs hides the next one.
+    // An unused exception would hide the next use.
     for (may, _) in MAY {
         assert!(used.contains(may), "{may} uses nothing of this machine any more");
     }

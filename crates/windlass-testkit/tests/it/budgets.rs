@@ -5,21 +5,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Lines of code in the body of one function.
+/// Maximum number of lines of code in the body of one function.
 const LONGEST_FUNCTION: usize = 60;
 
-/// Crates in which a function is longer, and the longest of it.
+/// Crates with a longer function, and the length of the longest.
 const LONGER_FUNCTIONS: &[(&str, usize)] = &[("windlass-mcp", 64)];
 
-/// Arguments of `cargo tree`, and how many packages are compiled into such a program, the named one included.
-/// Those of whole ways of use are in `packages.rs`.
+/// Arguments of `cargo tree`, and the number of packages that are compiled into such a program, including the named
+/// one. The budgets of whole programs are in `packages.rs`.
 const PACKAGES: &[(&[&str], usize)] = &[
-    // What hosts answer to hooks is read as what programs answer.
+    // Answers of hosts to hooks are read like those of programs.
     (&["-p", "windlass-protocol"], 64),
     (&["-p", "windlass-types"], 12),
     (&["-p", "windlass-model"], 17),
     (&["-p", "windlass-core"], 28),
-    // Three of them are rustix and what it needs: names of private files are made durable with it.
+    // Three of them are rustix and its dependencies: names of private files are made durable with it.
     (&["-p", "windlass-runtime"], 57),
 ];
 
@@ -27,7 +27,7 @@ pub(crate) fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
 }
 
-/// The source files of a crate that are not tests.
+/// Returns the source files of a crate that are not tests.
 pub(crate) fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -44,7 +44,7 @@ pub(crate) fn sources(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// A source text without comments, without what stands in quotes, and without the module of tests at its end.
+/// Returns a source text without comments, quoted text, and the module of tests at its end.
 pub(crate) fn code(text: &str) -> String {
     let mut code = String::new();
     let mut rest = text;
@@ -61,7 +61,7 @@ pub(crate) fn code(text: &str) -> String {
     code.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().to_owned()
 }
 
-/// How long the token at the beginning is, and whether it is code.
+/// Returns the length of the token at the beginning, and `true` if it is code.
 fn token(text: &str) -> (usize, bool) {
     let upto = |end: &str, from: usize| text[from..].find(end).map_or(text.len(), |at| from + at + end.len());
     if text.starts_with("//") {
@@ -90,7 +90,7 @@ fn token(text: &str) -> (usize, bool) {
     (text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len()), true)
 }
 
-/// Where what stands in these quotes ends, behind the closing one.
+/// Returns the position after the closing quote.
 fn quoted(inside: &str, quote: char) -> Option<usize> {
     let mut escaped = false;
     for (at, c) in inside.char_indices() {
@@ -108,12 +108,12 @@ fn lines(code: &str) -> usize {
     code.lines().filter(|line| !line.trim().is_empty()).count()
 }
 
-/// The functions of a text that have a body, and how many lines it has.
+/// Returns the functions of a text that have a body, with the number of its lines.
 fn functions(code: &str) -> Vec<(String, usize)> {
     items(code, "fn ").map(|(name, body)| (name.to_owned(), lines(body))).collect()
 }
 
-/// The names and bodies of what a keyword introduces.
+/// Returns the names and bodies of items with a keyword.
 fn items<'a>(code: &'a str, keyword: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
     code.match_indices(keyword).filter_map(move |(at, _)| {
         if code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') {
@@ -125,7 +125,8 @@ fn items<'a>(code: &'a str, keyword: &'a str) -> impl Iterator<Item = (&'a str, 
     })
 }
 
-/// What stands between the braces that follow a signature. A semicolon outside of brackets ends one without a body.
+/// Returns the text between the braces after a signature. A semicolon outside of brackets ends a signature without a
+/// body.
 fn body(rest: &str) -> Option<&str> {
     let (mut depth, mut start) = (0_i32, None);
     for (at, c) in rest.char_indices() {

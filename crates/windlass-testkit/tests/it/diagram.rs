@@ -1,4 +1,4 @@
-//! The states that `docs/architecture.md` draws are those of the code.
+//! The states in the diagram of `docs/architecture.md` are those of the code.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The variants of an enum of the engine.
+/// Returns the variants of an enum of the engine.
 fn variants(file: &str, name: &str) -> Vec<String> {
     let source = std::fs::read_to_string(repository().join("crates/windlass-core/src").join(file)).unwrap();
     let (_, body) = source.split_once(&format!("enum {name} {{")).unwrap_or_else(|| panic!("{file} has no {name}"));
@@ -20,7 +20,7 @@ fn the_states_in_the_docs_are_those_of_the_machine() {
     let docs = std::fs::read_to_string(repository().join("docs/architecture.md")).unwrap();
     let (_, states) = docs.split_once("### States").unwrap();
     let (states, _) = states.split_once("\n### ").unwrap();
-    // What lasts for no input, and what the run itself is.
+    // States that last for no input, and the state of the run itself.
     let unseen = ["Beginning", "Ended", "Running"];
     let mut known = Vec::new();
     for (file, name) in [("machine.rs", "Activity"), ("run.rs", "Phase"), ("call.rs", "Stage")] {

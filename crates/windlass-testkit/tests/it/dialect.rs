@@ -1,5 +1,5 @@
-//! What the servers of each dialect take and refuse. That their streams are what the vendors' SDKs read is shown by
-//! `tests/wire/run`.
+//! Requests that the servers of each dialect accept and refuse. `tests/wire/run` shows that the vendors' SDKs can read
+//! their streams.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -8,7 +8,8 @@ use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 use windlass_testkit::wire::{Answer, Asked, ChatForm, Dialect, RecordedRequest, Reply, Said, WireServer};
 
-/// A request that says the same in each dialect: a turn of the user, reasoning, a text, two calls, their results, more.
+/// Returns a request that says the same in each dialect: a turn of the user, reasoning, a text, two calls, their
+/// results, and a further text.
 fn good(dialect: Dialect) -> Value {
     match dialect {
         Dialect::Messages => json!({
@@ -118,7 +119,7 @@ const DIALECTS: [Dialect; 6] = [
     Dialect::Ollama,
 ];
 
-/// What a server of the dialect reads in a body that comes over a socket.
+/// Returns the content that a server of the dialect reads in a body from a socket.
 fn read(dialect: Dialect, body: &Value) -> Result<Asked, String> {
     let server = WireServer::start_on_thread().unwrap();
     let found = Arc::new(Mutex::new(None));
@@ -164,7 +165,7 @@ fn each_dialect_reads_the_same_conversation() {
     }
 }
 
-/// A change of the good request: at this place stands this value; `None` removes what stands there.
+/// A change of the good request: a place and its new value; `None` removes the old value.
 type Change = (&'static str, Option<Value>);
 
 fn refused(dialect: Dialect, changes: &[(Change, &str)]) {
@@ -257,7 +258,7 @@ fn chat_completions_refuses_what_the_vendor_refuses() {
             (("/tools", Some(json!([{"name": "Read"}]))), "/tools/0"),
         ],
     );
-    // OpenAI itself has no reasoning in messages, and Mistral takes ids of one form only.
+    // OpenAI itself has no reasoning in messages, and Mistral accepts ids of one form only.
     let plain = read(Dialect::Chat(ChatForm::Plain), &good(form)).unwrap_err();
     assert!(plain.contains("reasoning_content"), "{plain}");
     let mistral = read(Dialect::Chat(ChatForm::ThinkingParts), &good(form)).unwrap_err();

@@ -1,4 +1,4 @@
-//! Which crate may use which. Edges point down: data, ports, engine, adapters, product.
+//! Allowed dependencies between crates. Edges point down: data, ports, engine, adapters, product.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -160,7 +160,7 @@ const PURE: &[&str] = &[
 
 struct Package {
     uses: BTreeSet<String>,
-    /// Those of them that only a feature takes.
+    /// Dependencies among them that only a feature uses.
     optional: BTreeSet<String>,
     dev: BTreeMap<String, String>,
 }

@@ -1,4 +1,4 @@
-//! The kit about listed models: what it finds.
+//! Findings of the kit on listed models.
 
 use async_trait::async_trait;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use windlass_types::ModelRequest;
 const PAGE: ModelSource = ModelSource::new("https://a.example/models", "2026-11-23");
 const ROW: ModelRow = ModelRow::new("m", PAGE).limits(10_000, 1_000).price(Price::new(10, 50)).aliases(&["fast"]);
 
-/// A provider that lists what it is given, and knows one model.
+/// A provider that lists the given models, and knows one model.
 #[derive(Debug)]
 struct Listing(Vec<KnownModel>, ModelInfo);
 
@@ -58,7 +58,7 @@ fn found_with(models: Vec<KnownModel>, info: ModelInfo) -> String {
 #[test]
 fn providers_that_list_what_they_have_pass() {
     assert_eq!(found(vec![known()]), "");
-    // A scripted model has whatever it is asked for, and knows no price.
+    // A scripted model supports any name, and knows no price.
     lists_models(&ScriptedModel::from_fn(|_, _| ScriptedTurn::new().text("hello"))).unwrap();
 }
 

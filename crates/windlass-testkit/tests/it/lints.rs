@@ -1,4 +1,4 @@
-//! Lints hold everywhere, and code that the compiler cannot check stands in one place.
+//! Lints hold everywhere, and code that the compiler cannot check is in one crate.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,11 +6,11 @@ use std::path::Path;
 
 use crate::budgets::{code, crates, sources};
 
-/// The crate that has unsafe code, its files, and how many blocks each has. Why is said at each.
+/// The crate that has unsafe code, its files, and the number of blocks in each. The reason is given at each block.
 const UNSAFE: (&str, [(&str, usize); 3]) =
     ("windlass-process", [("keeper/keeper.rs", 8), ("src/spawn.rs", 3), ("src/unix.rs", 1)]);
 
-/// The lines of a manifest's section, without comments.
+/// Returns the lines of a manifest's section, without comments.
 fn section(manifest: &str, name: &str) -> Vec<String> {
     let behind = manifest.split(&format!("\n[{name}]\n")).nth(1).unwrap_or_else(|| panic!("no section {name}"));
     let lines = behind.lines().take_while(|line| !line.starts_with('['));
@@ -52,7 +52,7 @@ fn the_unsafe_blocks_are_known() {
     for file in ["keeper", "src", "tests"].iter().flat_map(|part| sources(&folder.join(part))) {
         let text = fs::read_to_string(&file).unwrap();
         let found = code(&text).matches("unsafe {").count();
-        // Each says why it is sound, and no function is unsafe as a whole.
+        // Each block says why it is sound, and no function is unsafe as a whole.
         assert_eq!(text.matches("// SAFETY: ").count(), found, "{}", file.display());
         assert!(!code(&text).contains("unsafe fn"), "{}", file.display());
         if found > 0 {

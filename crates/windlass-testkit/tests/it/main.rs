@@ -1,4 +1,4 @@
-//! The kit itself, and what the workspace is built of.
+//! Tests of the kit itself, and of the structure of the workspace.
 
 #![allow(
     clippy::disallowed_methods,

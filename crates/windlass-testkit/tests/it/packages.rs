@@ -1,10 +1,10 @@
-//! How much of other people's code a build takes, and whether it needs a C compiler. Reads `cargo tree`, which fetches packages that no
-//! build here has needed; builds nothing.
+//! Number of third-party packages that a build compiles, and its need for a C compiler. Reads `cargo tree`, which
+//! fetches packages that no build here has needed; builds nothing.
 
 use std::collections::BTreeSet;
 use std::process::Command;
 
-/// Who builds what, and how many packages that may take, our own among them.
+/// Kinds of programs, and the maximum number of packages that each may compile, including our own.
 const LIMITS: &[(&str, &[&str], usize)] = &[
     ("the library without features", &["-p", "windlass", "--no-default-features"], 90),
     (
@@ -13,11 +13,12 @@ const LIMITS: &[(&str, &[&str], usize)] = &[
         // Three of them read YAML.
         95,
     ),
-    // One of them is the index of projects, one what runs the hooks of settings, one what starts programs.
+    // One of them is the index of projects, one runs the hooks of settings, one starts programs.
     ("the library as it is", &["-p", "windlass"], 155),
-    // Pages are read as HTML and made Markdown: eleven packages, and our own. Five more are the sandbox and what hooks need.
-    // Fifteen decode images, 21 read PDF documents, one is our own adapter of language servers, and four serve and sign for MCP.
-    // One of our own reaches containers and other machines, and one is the conversation that hosts have.
+    // Pages are read as HTML and converted to Markdown: eleven packages, and our own. Five more are the sandbox and the
+    // dependencies of hooks. Fifteen decode images, 21 read PDF documents, one is our own adapter of language servers,
+    // and four serve and sign for MCP. One of our own reaches containers and other machines, and one is the
+    // conversation for hosts.
     ("the command", &["-p", "windlass-cli"], 285),
     ("the author of a tool", &["-p", "windlass-tool"], 40),
     (
@@ -30,14 +31,14 @@ const LIMITS: &[(&str, &[&str], usize)] = &[
 /// The default without the provider.
 const WITHOUT_PROVIDERS: &str = "macros,project,store,tools,validation";
 
-/// The library with all that needs no C compiler.
+/// The library with all features that need no C compiler.
 const WITHOUT_C: &[&str] =
     &["-p", "windlass", "--no-default-features", "--features", "anthropic,project,store,tools,validation"];
 
-/// What build scripts use to compile C, or to find what was compiled.
+/// Packages with which build scripts compile C, or find compiled libraries.
 const COMPILERS: &[&str] = &["bindgen", "cc", "clang-sys", "cmake", "nasm-rs", "pkg-config", "vcpkg"];
 
-/// How far the figures in the documentation may be from what is true.
+/// Allowed difference between the figures in the documentation and the real ones.
 const DRIFT: usize = 3;
 
 fn tree(arguments: &[&str]) -> String {
@@ -51,7 +52,7 @@ fn tree(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The packages of a build, by name and version. What only build scripts use is not counted.
+/// Returns the packages of a build, by name and version. Packages that only build scripts use are not counted.
 fn packages(selection: &[&str]) -> BTreeSet<String> {
     let printed = tree(&[&["--edges", "normal", "--prefix", "none", "--format", "{p}"], selection].concat());
     let package = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
@@ -124,8 +125,8 @@ fn the_figures_in_the_documentation_are_true() {
     assert!(read >= 8, "{read} rows were read");
 }
 
-/// The digest of contents has a build script that names a C compiler whatever its features are. With the feature
-/// `pure` it compiles nothing with it.
+/// The content digest has a build script that names a C compiler whatever its features are. With the feature `pure` it
+/// compiles nothing with it.
 #[test]
 fn a_build_without_c_is_possible() {
     let edges = ["--edges", "normal,build", "--no-dedupe", "--prefix", "depth", "--format", " {p} {f}"];
@@ -148,7 +149,7 @@ fn a_build_without_c_is_possible() {
     for (_, user) in &found {
         assert!(user.rsplit(' ').next().unwrap_or_default().split(',').any(|feature| feature == "pure"), "{user}");
     }
-    // The same look with TLS finds more, so it would find others here.
+    // The same check with TLS finds compilers, so it would also find others here.
     for (features, compiler) in [("anthropic,rustls-ring", " ring v"), ("anthropic,rustls-aws-lc", " cmake v")] {
         let selection = ["-p", "windlass", "--no-default-features", "--features", features];
         assert!(tree(&[&edges[..], &selection].concat()).contains(compiler), "{features}");

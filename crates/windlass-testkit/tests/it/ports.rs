@@ -1,5 +1,5 @@
-//! Fakes of people, hooks, programs, time and chance, and the kits of their contracts: what is good passes,
-//! and each broken promise is found.
+//! Fakes of people, hooks, programs, time and chance, and the kits of their contracts: good implementations pass, and
+//! each broken promise is found.
 
 use std::future::{Future, poll_fn};
 use std::panic::AssertUnwindSafe;
@@ -58,7 +58,7 @@ async fn good_hosts_pass() {
     can_use_tool::all(&ScriptedHost::new().otherwise(PermissionAnswer::allow()), &questions).await.unwrap();
 }
 
-/// Holds a lock over its wait and forgets it when dropped.
+/// Holds a lock while it waits, and never releases it when dropped.
 struct Stuck(AtomicUsize);
 
 #[async_trait]
@@ -167,7 +167,7 @@ async fn good_hooks_pass() {
     hook::all(&good).await.unwrap();
 }
 
-/// A hook whose interests change, and which is stuck once it was dropped.
+/// A hook whose interests change, and which hangs after it was dropped.
 struct Moody {
     asked: AtomicUsize,
     changing: bool,
@@ -320,7 +320,7 @@ impl Ids for Same {
     }
 }
 
-/// Well mixed, from the standard library's own hasher.
+/// Well-mixed ids, from the standard library's own hasher.
 #[derive(Debug, Default)]
 struct Mixed(std::collections::hash_map::RandomState, AtomicU64);
 

@@ -14,7 +14,7 @@ fn request(text: &str) -> ModelRequest {
     ModelRequest::new("m", vec![Message::user_text(text).into()], 100)
 }
 
-/// A provider that answers every request with the same items, whatever they are.
+/// A provider that answers every request with the same items, valid or not.
 #[derive(Debug, Clone)]
 struct Canned {
     items: Vec<Result<E, ModelErrorKind>>,
@@ -74,7 +74,7 @@ fn reason() -> E {
     E::MessageDelta { stop_reason: Some("end_turn".into()), usage: Usage::new(3, 2) }
 }
 
-/// The violation in words; none is no words.
+/// Returns the violation in words; an empty text if there is none.
 fn found<T>(result: Result<T, Violation>) -> String {
     result.err().map(|violation| violation.to_string()).unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! The JSON Schemas and the types for TypeScript in `docs/schema`: they are what the types say, and the examples beside them
-//! fit.
+//! The JSON Schemas and the types for TypeScript in `docs/schema` match the Rust types, and the examples beside them
+//! are valid.
 
 mod typescript;
 
@@ -17,17 +17,17 @@ fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema").join(name)
 }
 
-/// The schema of what is written.
+/// Returns the schema of the written form.
 fn written<T: JsonSchema>() -> Value {
     described(SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>().into())
 }
 
-/// The schema of what is read.
+/// Returns the schema of the form that is read.
 fn read<T: JsonSchema>() -> Value {
     described(SchemaSettings::draft2020_12().for_deserialize().into_generator().into_root_schema_for::<T>().into())
 }
 
-/// A schema whose descriptions have no links, and no programs in Rust.
+/// Returns a schema whose descriptions have no links, and no programs in Rust.
 fn described(mut schema: Value) -> Value {
     match &mut schema {
         Value::Object(fields) => {
@@ -47,7 +47,7 @@ fn described(mut schema: Value) -> Value {
     schema
 }
 
-/// A text of the documentation in which `[words](target)` and `[words]` are words.
+/// Returns a text of the documentation with `[words](target)` and `[words]` replaced by the words.
 fn without_links(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text;
@@ -62,7 +62,7 @@ fn without_links(text: &str) -> String {
     plain + rest
 }
 
-/// The schemas by the names of their files.
+/// Returns the schemas by the names of their files.
 fn schemas() -> [(&'static str, Value); 5] {
     [
         ("event.schema.json", written::<Event>()),
@@ -73,7 +73,7 @@ fn schemas() -> [(&'static str, Value); 5] {
     ]
 }
 
-/// All types of all schemas by their names.
+/// Returns all types of all schemas by their names.
 fn definitions(schemas: &[(&str, Value)]) -> Map<String, Value> {
     let mut all = Map::new();
     for (_, schema) in schemas {
@@ -87,15 +87,15 @@ fn definitions(schemas: &[(&str, Value)]) -> Map<String, Value> {
         found.insert(title.as_str().unwrap().to_owned(), Value::Object(root));
         for (name, schema) in found {
             let before = all.insert(name.clone(), schema.clone());
-            // A type of that name which is written in one form and read in another would need two names. Those who answer may
-            // leave out more than what is written has.
+            // A type of that name which is written in one form and read in another would need two names. An answer may
+            // leave out more fields than the written form has.
             assert!(before.is_none_or(|before| before == schema) || name == "PermissionAnswer", "{name} has two forms");
         }
     }
     all
 }
 
-/// What a watcher sees. `windlass-runtime`, which writes it, tests its form.
+/// Returns the schema of the messages to a watcher. `windlass-runtime`, which writes them, tests their form.
 fn watched() -> Value {
     let number = json!({"type": "integer", "minimum": 0});
     json!({
@@ -112,7 +112,7 @@ fn watched() -> Value {
     })
 }
 
-/// All files but the examples.
+/// Returns all files except the examples.
 fn files() -> Vec<(&'static str, String)> {
     let schemas = schemas();
     let mut definitions = definitions(&schemas);
@@ -228,7 +228,7 @@ fn what_is_wrong_does_not_fit() {
     }
 }
 
-/// Not a compiler of TypeScript: it sees names that are missing, and brackets that are not closed.
+/// Checks for missing names and unclosed brackets; it is not a compiler of TypeScript.
 #[test]
 fn the_types_name_only_each_other() {
     let text = lines("windlass.d.ts").join("\n");
@@ -240,7 +240,7 @@ fn the_types_name_only_each_other() {
     }
     code.push_str(rest);
     let code: Vec<&str> = code.lines().filter(|line| !line.starts_with("//")).collect();
-    // What stands between quotes are words.
+    // Text between quotes is words.
     let code = code.join("\n").split('"').step_by(2).collect::<Vec<_>>().join(" ");
     for (open, closed) in [('{', '}'), ('(', ')'), ('[', ']')] {
         assert_eq!(code.matches(open).count(), code.matches(closed).count(), "{open}");

@@ -1,4 +1,5 @@
-//! What published crates have beside their code: how docs.rs builds them, changelogs, and where binaries are.
+//! Files and settings of published crates beside their code: the build on docs.rs, changelogs, and the place of
+//! binaries.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +16,7 @@ fn text(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// What cargo knows of each crate that is published.
+/// Returns the metadata that cargo has for each published crate.
 fn published() -> Vec<Value> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
@@ -66,7 +67,7 @@ fn what_a_registry_shows_is_there() {
     }
 }
 
-/// `cargo binstall` looks for archives under the names that the manifest gives; the workflow gives them theirs.
+/// `cargo binstall` looks for archives under the names that the manifest gives; the workflow names the archives.
 #[test]
 fn binaries_are_found_where_the_release_puts_them() {
     let packages = published();
@@ -97,7 +98,7 @@ fn binaries_are_found_where_the_release_puts_them() {
     assert!(workflow.contains(&format!("cp \"target/$TARGET/dist/{binary}\" \"$ARCHIVE\"")), "{binary}");
 }
 
-/// What cannot be run here says so, and the oldest toolchain is the one that the manifests promise.
+/// Workflows that cannot be run here are marked, and the oldest toolchain is the one that the manifests promise.
 #[test]
 fn workflows_are_marked_and_use_the_toolchain_of_the_manifests() {
     let continuous = text(&root().join(".github/workflows/ci.yml"));

@@ -1,4 +1,4 @@
-//! What programs name is reachable through the modules of the facade, not only through `windlass::crates`.
+//! Names that programs use are reachable through the modules of the facade, not only through `windlass::crates`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
 }
 
-/// The names in all `pub use` of a file: of `pub use a::{B, c as d};` they are `B` and `d`.
+/// Returns the names in all `pub use` of a file: for `pub use a::{B, c as d};` these are `B` and `d`.
 fn exported(text: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for statement in text.split("pub use ").skip(1) {
@@ -43,7 +43,7 @@ fn all_data_types_are_in_a_module_of_the_facade() {
     assert!(missing.is_empty(), "in no module of the facade: {missing:?}");
 }
 
-/// A port that is exported whole brings all that its signatures name.
+/// A port that is exported whole also exports all names of its signatures.
 #[test]
 fn ports_are_exported_whole() {
     for (module, port) in [("tool", "windlass_tool"), ("hook", "windlass_hook"), ("store", "windlass_session")] {
@@ -52,11 +52,11 @@ fn ports_are_exported_whole() {
     }
 }
 
-/// The root is for what nine of ten programs use. Everything else is in the module of its part.
+/// The root is for names that nine of ten programs use. Everything else is in the module of its part.
 #[test]
 fn the_root_is_small() {
     let root = exported(&fs::read_to_string(crates().join("windlass/src/lib.rs")).unwrap());
-    // Those that `crates` re-exports under other names are no part of the root.
+    // Names that `crates` re-exports under other names are not part of the root.
     let names: Vec<_> = root.iter().filter(|name| !crates().join(format!("windlass-{name}")).is_dir()).collect();
     assert!(names.len() <= 60, "{} names at the root: {names:?}", names.len());
     assert!(names.iter().any(|name| *name == "query"), "{names:?}");

@@ -1,4 +1,4 @@
-//! The report of a test that cannot run, and the file in which such reports are counted.
+//! Report of a test that cannot run, and the file in which such reports are counted.
 
 use std::process::{Command, Output};
 
@@ -6,7 +6,7 @@ use windlass_testkit::{SKIPPED_FILE, skipped};
 
 const FACILITY: &str = "a machine of gold";
 
-/// Not a test of its own: the variable is that of a process.
+/// A helper of another test: the variable is that of a process.
 #[test]
 #[ignore = "another test runs it"]
 fn lacking() {

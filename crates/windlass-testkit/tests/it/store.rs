@@ -222,7 +222,7 @@ async fn each_broken_rule_is_found_by_its_name() {
     }
 }
 
-/// How a store treats a line that a crash tore.
+/// Treatment of a line that a crash tore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TornLine {
     Marked,
@@ -231,7 +231,7 @@ enum TornLine {
     CutOffWithItsNeighbour,
 }
 
-/// A store over one text, as a file is, for one session.
+/// A store over one text, like a file, for one session.
 #[derive(Debug)]
 struct TextStore {
     log: Mutex<Vec<u8>>,
@@ -243,7 +243,7 @@ impl TextStore {
         self.log.lock().unwrap()
     }
 
-    /// What is done with a torn line before the next one is written.
+    /// Handles a torn line before the next one is written.
     fn mend(&self, log: &mut Vec<u8>) {
         if log.is_empty() || log.ends_with(b"\n") {
             return;
@@ -299,7 +299,7 @@ impl SessionStore for TextStore {
     }
 }
 
-/// What the kit finds when a crash cuts this many bytes off.
+/// Returns the finding of the kit when a crash cuts this many bytes off.
 async fn found_after(torn: TornLine, cut: usize) -> Option<String> {
     let store = TextStore { log: Default::default(), torn };
     let tear = |_: &SessionKey| {
@@ -333,7 +333,7 @@ async fn a_tear_between_two_lines_is_no_test() {
 
 #[tokio::test]
 async fn the_whole_kit_tears_lines_too() {
-    // The memory store cannot be torn: that is found, and by its name.
+    // The memory store cannot be torn: the kit finds that, by the name of the rule.
     let found = store::all(&MemoryStore::new(), Crash::TearsLines(&|_| ())).await.err().map(|found| found.to_string());
     assert_eq!(found.as_deref(), Some("a torn line is ended: the log was not torn within a line"));
 }

@@ -1,6 +1,6 @@
 use windlass_testkit::strace::{self, Inside, Subject};
 
-/// What the subject does beside looking at itself.
+/// Work of the subject beside observing itself.
 const WORK: &str = "WINDLASS_TEST_FAULTS_WORK";
 
 #[test]
@@ -38,7 +38,7 @@ fn a_subject_that_panics_is_not_overlooked() {
     let _ = run("panic", &NO_FAULT);
 }
 
-/// Whichever call of its own looks the fault meets, the report is the same.
+/// The report is the same whichever of the subject's own observations the fault hits.
 #[cfg(target_os = "linux")]
 #[test]
 fn no_fault_is_met_by_the_look_at_it() {
@@ -57,7 +57,7 @@ fn no_fault_is_met_by_the_look_at_it() {
     }
 }
 
-/// The fault is real: code that does not look twice meets it.
+/// The fault is real: it hits code that does not try twice.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_call_that_is_named_fails() {

@@ -1,4 +1,4 @@
-//! Each public trait of the library shows how it is implemented or used.
+//! Each public trait of the library has an example of its implementation or use.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,13 +19,13 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The public traits of a file whose documentation has no listing.
+/// Returns the public traits of a file whose documentation has no listing.
 fn without_example(text: &str) -> Vec<&str> {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let mut found = Vec::new();
     for (at, line) in lines.iter().enumerate() {
         let Some(name) = line.strip_prefix("pub trait ") else { continue };
-        // Up to the end of the item before.
+        // Up to the end of the previous item.
         let above = lines[..at].iter().rev().take_while(|line| !line.is_empty() && !matches!(**line, "}" | "};"));
         if !above.into_iter().any(|line| line.starts_with("/// ```")) {
             found.push(name.split([':', '<', ' ', '{']).next().unwrap_or(name));

@@ -1,4 +1,4 @@
-//! What the documents say of the code is there.
+//! References of the documents to the code are valid.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The links of a page: what they show, and where they lead.
+/// Returns the links of a page: the shown text and the target.
 fn links(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.split('[').skip(1).filter_map(|rest| {
         let (shown, rest) = rest.split_once("](")?;
@@ -26,7 +26,7 @@ fn links(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Whether a file defines an item, a method or a variant of this name.
+/// `true` if a file defines an item, a method or a variant of this name.
 fn defines(source: &str, name: &str) -> bool {
     source.lines().map(str::trim).any(|line| {
         let words: Vec<&str> =
@@ -72,7 +72,7 @@ fn the_architecture_follows_one_prompt_and_one_write() {
     for section in ["### One prompt\n", "### One Write\n"] {
         let (_, section) = text.split_once(section).unwrap();
         let (section, _) = section.split_once("\n##").unwrap();
-        // A page, and no more.
+        // At most a page.
         assert!((20..60).contains(&section.lines().count()), "{}", section.lines().count());
         assert!(links(section).count() > 15);
     }

@@ -1,4 +1,4 @@
-//! The wire server over plain sockets, so that its bytes are what they claim.
+//! The wire server over plain sockets, so that its bytes are checked directly.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -20,7 +20,7 @@ fn read_all(mut stream: TcpStream) -> io::Result<String> {
     Ok(text)
 }
 
-/// The body of one chunked response, and its chunks.
+/// Returns the chunks of the body of one chunked response.
 fn chunks(response: &str) -> Vec<String> {
     let (_, mut rest) = response.split_once("\r\n\r\n").unwrap();
     let mut chunks = Vec::new();

@@ -1,4 +1,4 @@
-//! What a scripted program does.
+//! Behavior of a scripted program.
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use windlass_tool::{CapturedOutput, OutputProgress, ProcessCommand, ProcessExit,
 
 use crate::Gate;
 
-/// What a program of a [`ScriptedProcess`](super::ScriptedProcess) does: prints, waits if it should, ends.
-/// It ends with code 0 by default.
+/// Behavior of a program of a [`ScriptedProcess`](super::ScriptedProcess): it prints, may wait, and ends. It ends with
+/// code 0 by default.
 #[derive(Debug, Clone)]
 pub struct ScriptedRun {
     stdout: Vec<u8>,
@@ -25,7 +25,7 @@ pub(super) enum Ending {
 }
 
 impl ScriptedRun {
-    /// Prints nothing and ends with code 0.
+    /// Returns a run that prints nothing and ends with code 0.
     pub fn new() -> Self {
         Self {
             stdout: Vec::new(),
@@ -63,7 +63,7 @@ impl ScriptedRun {
         self.exit(ProcessExit::Signal(signal))
     }
 
-    /// Runs out of its time, whatever the command's limit is.
+    /// Ends with a timeout, whatever the command's limit is.
     #[must_use]
     pub fn timed_out(self) -> Self {
         self.exit(ProcessExit::TimedOut)
@@ -81,7 +81,7 @@ impl ScriptedRun {
         self
     }
 
-    /// Waits at the gate when all is printed.
+    /// Waits at the gate after all output is printed.
     #[must_use]
     pub fn wait_at(mut self, gate: &Gate) -> Self {
         self.gate = Some(gate.clone());
@@ -94,7 +94,7 @@ impl ScriptedRun {
         self.wait_at(&Gate::new())
     }
 
-    /// Leaves so many processes running, which are then stopped.
+    /// Leaves a number of processes running, which are then stopped.
     #[must_use]
     pub fn leaving(mut self, processes: usize) -> Self {
         self.stopped = processes;
@@ -144,7 +144,7 @@ impl Default for ScriptedRun {
     }
 }
 
-/// Output with its middle left out if it is over the limit. A character cut in two counts as left out.
+/// Returns output without its middle if it is over the limit. A character cut in two counts as left out.
 fn captured(output: &[u8], limit: usize) -> CapturedOutput {
     if output.len() <= limit {
         return CapturedOutput::new(String::from_utf8_lossy(output), "", 0);

@@ -1,4 +1,4 @@
-//! The tree behind a [`MemoryWorkspace`](super::MemoryWorkspace).
+//! Tree of a [`MemoryWorkspace`](super::MemoryWorkspace).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{OsStr, OsString};
@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use windlass_tool::{EntryKind, WorkspaceErrorKind, WriteOptions};
 
-/// Links followed before a path counts as a loop.
+/// Maximum number of links that are followed before a path counts as a loop.
 const MAX_LINKS: usize = 40;
 
-/// What stands at each path. Every ancestor of a path is a directory, but for roots, which are not listed.
+/// Entries by path. Every ancestor of a path is a directory, except roots, which are not listed.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     nodes: BTreeMap<PathBuf, Node>,
@@ -57,9 +57,9 @@ impl Tree {
         self.nodes.keys().cloned().collect()
     }
 
-    /// The names in a directory, sorted.
+    /// Returns the names in a directory, sorted.
     pub(super) fn names<'a>(&'a self, directory: &'a Path) -> impl Iterator<Item = &'a OsStr> {
-        // Paths sort by component: what is below a directory follows it without a gap.
+        // Paths sort by component: the entries below a directory follow it without a gap.
         let below = self.nodes.range::<Path, _>((std::ops::Bound::Excluded(directory), std::ops::Bound::Unbounded));
         below
             .map(|(path, _)| path)
@@ -99,10 +99,10 @@ impl Tree {
         self.nodes.insert(path.to_owned(), Node { stored, changed: self.changes });
     }
 
-    /// What stands at a path that was free of links when it was judged.
+    /// Returns the node at a path that was free of links when it was judged.
     ///
     /// # Errors
-    /// An ancestor is now a link or no directory, or the path does not exist.
+    /// An ancestor is now a link or not a directory, or the path does not exist.
     pub(super) fn walk(&self, place: &Path) -> Result<&Node, WorkspaceErrorKind> {
         self.check_above(place)?;
         self.get(place).ok_or(WorkspaceErrorKind::NotFound)
@@ -157,7 +157,7 @@ impl Tree {
         }
     }
 
-    /// The kind of file at a path that was free of links when it was judged.
+    /// Checks that the path, which was free of links when it was judged, is a regular file.
     fn regular(&self, place: &Path) -> Result<(), WorkspaceErrorKind> {
         match &self.walk(place)?.stored {
             Stored::File { .. } => Ok(()),
@@ -174,10 +174,10 @@ impl Tree {
         Ok(())
     }
 
-    /// Renames the file at a path to one where nothing is; both were free of links when they were judged.
+    /// Renames the file at a path to a free path; both were free of links when they were judged.
     ///
     /// # Errors
-    /// Why, and whether it is about the new name.
+    /// Kind of the error, and `true` if it is about the new name.
     pub(super) fn rename(
         &mut self,
         from: &Path,
@@ -203,7 +203,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Follows every link of a path. What is missing is taken as spelled, but for `..` behind it.
+    /// Follows every link of a path. Missing components are taken as spelled, except `..` after them.
     pub(super) fn resolve(&self, path: &Path) -> Result<Followed, WorkspaceErrorKind> {
         if !path.has_root() {
             return Err(WorkspaceErrorKind::Other);
@@ -243,7 +243,7 @@ impl Tree {
     }
 }
 
-/// Where a path leads, and what it was after each link but the last.
+/// Target of a path, and the intermediate path after each link but the last.
 pub(super) struct Followed {
     pub(super) path: PathBuf,
     pub(super) via: Vec<PathBuf>,

@@ -9,7 +9,7 @@ use super::tree::{Stored, Tree};
 use super::{MemoryWorkspace, refused};
 use crate::fake::lock;
 
-/// The mode of files that may not be executed, and of those that may.
+/// Modes of files that are not executable and of those that are.
 const MODES: [u32; 2] = [0o644, 0o755];
 
 #[async_trait]

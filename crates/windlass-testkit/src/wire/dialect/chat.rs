@@ -18,19 +18,19 @@ use super::{
 
 pub(super) static SHAPE: Shape = LazyLock::new(|| schema::compile(include_str!("../schema/openai-chat.json")));
 
-/// What vendors of Chat Completions add to it.
+/// Variants of Chat Completions, by the additions of vendors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChatForm {
-    /// As OpenAI publishes it: no reasoning.
+    /// The form that OpenAI publishes: no reasoning.
     Plain,
-    /// `reasoning_content`, as DeepSeek, Z.ai, Qwen, Moonshot, xAI and older vLLM have it.
+    /// `reasoning_content`, as in DeepSeek, Z.ai, Qwen, Moonshot, xAI and older vLLM.
     ReasoningContent,
-    /// `reasoning`, as Groq, Together and newer vLLM have it.
+    /// `reasoning`, as in Groq, Together and newer vLLM.
     Reasoning,
-    /// `reasoning` beside `reasoning_details`, as OpenRouter has it.
+    /// `reasoning` beside `reasoning_details`, as in OpenRouter.
     ReasoningDetails,
-    /// `content` that is a list with parts of the type `thinking`, as Mistral has it.
+    /// `content` that is a list with parts of the type `thinking`, as in Mistral.
     ThinkingParts,
 }
 
@@ -138,7 +138,7 @@ fn usage(tokens: Tokens) -> Value {
     })
 }
 
-/// An error of OpenAI: both of its dialects have the same shape.
+/// Returns an error of OpenAI: both of its dialects have the same shape.
 pub(super) fn error(failure: &Failure, is_responses: bool) -> ErrorAnswer {
     let invalid = "invalid_request_error";
     let (status, kind, code, words) = match failure.kind {

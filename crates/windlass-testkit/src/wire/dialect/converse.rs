@@ -46,7 +46,7 @@ pub(super) fn pieces(answer: &Answer) -> Vec<Bytes> {
         pieces.push(event("contentBlockStop", json!({"contentBlockIndex": index})));
     }
     pieces.push(event("messageStop", json!({"stopReason": reason(answer)})));
-    // Usage comes behind the end of the message.
+    // Usage is sent after the end of the message.
     pieces.push(event("metadata", json!({"usage": usage(answer.tokens), "metrics": {"latencyMs": 451}})));
     pieces
 }

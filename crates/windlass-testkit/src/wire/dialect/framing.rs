@@ -1,4 +1,4 @@
-//! What the dialects share in writing.
+//! Parts that the dialects share in writing.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ pub(super) struct ErrorAnswer {
     pub(super) body: Value,
 }
 
-/// A JSON object whose members stand in this order, as the vendor writes them.
+/// Returns a JSON object whose members have this order, as the vendor writes them.
 pub(super) fn ordered(members: &[(&str, Value)]) -> String {
     let members: Vec<String> = members.iter().map(|(name, value)| format!("{}:{value}", Value::from(*name))).collect();
     format!("{{{}}}", members.join(","))

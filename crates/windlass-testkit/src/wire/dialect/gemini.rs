@@ -42,8 +42,8 @@ pub(super) fn pieces(answer: &Answer, number: usize) -> Vec<Bytes> {
     parts.into_iter().enumerate().map(chunk).collect()
 }
 
-/// A signature stands on the part behind the reasoning that it is for: on the call, or on an empty text. Calls that follow
-/// one another in parallel have none.
+/// Returns the parts of an answer. A signature is on the part after its reasoning: on the call, or on an empty text.
+/// Parallel calls after the first have none.
 fn parts(answer: &Answer) -> Vec<Value> {
     let mut parts = Vec::new();
     let mut token: Option<&str> = None;
@@ -67,7 +67,7 @@ fn parts(answer: &Answer) -> Vec<Value> {
     parts
 }
 
-/// What led to no call ends with its signature, on an empty text.
+/// Ends reasoning that led to no call with its signature, on an empty text.
 fn flush(parts: &mut Vec<Value>, token: Option<&str>) {
     if token.is_some() {
         let mut part = json!({"text": ""});
@@ -92,7 +92,7 @@ fn reason(finish: Finish) -> &'static str {
     }
 }
 
-/// Counts are of the whole answer so far, and come with every chunk.
+/// Returns the counts, which are of the whole answer so far, and are sent with every chunk.
 fn usage(tokens: Tokens, is_last: bool) -> Value {
     let mut usage = json!({
         "promptTokenCount": tokens.input,
@@ -142,7 +142,7 @@ fn details(failure: &Failure) -> Value {
             "quotaDimensions": {"location": "global", "model": "gemini-wire"}, "quotaValue": "20"}]})
     };
     let wait = failure.wait.map(|wait| match failure.kind {
-        // `RetryInfo` names the window of a minute, whatever is used up.
+        // `RetryInfo` names the window of a minute, whatever quota is used up.
         FailureKind::Quota => json!({"@type": kind("ErrorInfo"), "reason": "RATE_LIMIT_EXCEEDED",
             "domain": "googleapis.com", "metadata": {"quotaResetDelay": format!("{}s", wait.as_secs())}}),
         _ => json!({"@type": kind("RetryInfo"), "retryDelay": format!("{}s", wait.as_secs())}),

@@ -97,7 +97,7 @@ pub(super) fn read(request: &RecordedRequest, body: &Value, faults: &mut Faults)
     asked
 }
 
-/// What the shape cannot say of figures.
+/// Checks rules on figures that the shape cannot express.
 fn limits(body: &Value, faults: &mut Faults) {
     let most = body.get("max_tokens").and_then(Value::as_u64).unwrap_or_default();
     faults.unless(most >= 1, || "max_tokens: must be at least 1".to_owned());
@@ -120,14 +120,14 @@ fn limits(body: &Value, faults: &mut Faults) {
     faults.unless(marks <= 4, || format!("A maximum of 4 blocks with cache_control may be provided. Found {marks}."));
 }
 
-/// Models that reason only within a budget. Source: the page of the API on adaptive thinking.
+/// `true` for models that reason only within a budget. Source: the page of the API on adaptive thinking.
 fn is_before_adaptive(model: &str) -> bool {
     let names = ["claude-3", "claude-opus-4-0", "claude-opus-4-1", "claude-opus-4-2", "claude-opus-4-5"];
     let others = ["claude-sonnet-4-0", "claude-sonnet-4-2", "claude-sonnet-4-5", "claude-haiku-4-5"];
     names.iter().chain(&others).any(|name| model.starts_with(name))
 }
 
-/// Models that reason only as much as they see fit. Source: the same page.
+/// `true` for models that only have adaptive reasoning. Source: the same page.
 fn is_after_budgets(model: &str) -> bool {
     let names = ["claude-opus-4-7", "claude-opus-4-8", "claude-opus-5", "claude-sonnet-5", "claude-fable-5"];
     names.iter().any(|name| model.starts_with(name))

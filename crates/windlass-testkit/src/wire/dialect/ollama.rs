@@ -17,7 +17,8 @@ use super::{
 
 pub(super) static SHAPE: Shape = LazyLock::new(|| schema::compile(include_str!("../schema/ollama-chat.json")));
 
-/// Members of the body that the server takes and that the Python package does not have (`api/types.go` of the server).
+/// Members of the body that the server accepts and that the Python package does not have (`api/types.go` of the
+/// server).
 const ADDED: &[&str] = &["shift", "truncate"];
 
 pub(super) fn pieces(answer: &Answer) -> Vec<Bytes> {
@@ -90,7 +91,7 @@ pub(super) fn without_additions(mut body: Value) -> Value {
     if let Some(members) = body.as_object_mut() {
         ADDED.iter().for_each(|name| drop(members.remove(*name)));
     }
-    // Ids of calls are given and taken since 0.12; the Python package does not have them.
+    // Ids of calls are given and accepted since 0.12; the Python package does not have them.
     for message in body.get_mut("messages").and_then(Value::as_array_mut).into_iter().flatten() {
         if let Some(message) = message.as_object_mut() {
             message.remove("tool_call_id");
@@ -138,7 +139,7 @@ pub(super) fn read(_: &RecordedRequest, body: &Value, faults: &mut Faults) -> As
     asked
 }
 
-/// Id and name of each call.
+/// Returns the id and name of each call.
 fn assistant(
     message: &Value,
     at: usize,

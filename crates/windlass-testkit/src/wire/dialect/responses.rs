@@ -103,7 +103,7 @@ impl Stream {
         })
     }
 
-    /// An item from its beginning to its end, with what `between` sends.
+    /// Sends an item from its beginning to its end, with the events that `between` sends.
     fn item(&mut self, begun: &Value, done: &Value, between: impl FnOnce(&mut Self, usize)) {
         let index = self.output.len();
         self.send("response.output_item.added", json!({"output_index": index, "item": begun}));
@@ -121,7 +121,7 @@ impl Stream {
         let id = self.item_id("rs");
         let text = deltas.concat();
         let summary = if text.is_empty() { json!([]) } else { json!([{"type": "summary_text", "text": text}]) };
-        // The token of the beginning is not that of the end.
+        // The token at the beginning differs from that at the end.
         let begun = json!({"id": id, "type": "reasoning", "encrypted_content": "gAAAAAunfinished", "summary": []});
         let done = json!({"id": id, "type": "reasoning", "encrypted_content": token, "summary": summary});
         self.item(&begun, &done, |stream, index| {

@@ -1,8 +1,8 @@
-//! Types for TypeScript from JSON Schemas, as far as `schemars` writes them for our types.
+//! Types for TypeScript from JSON Schemas, in the forms that `schemars` writes for our types.
 
 use serde_json::{Map, Value};
 
-/// Whatever a schema says, it says with these.
+/// The only keywords that schemas may use.
 const KNOWN: [&str; 19] = [
     "$ref",
     "additionalProperties",
@@ -25,7 +25,7 @@ const KNOWN: [&str; 19] = [
     "uniqueItems",
 ];
 
-/// A type as it is written, and whether an operator can stand beside it.
+/// A type as written, and whether an operator can be put beside it.
 struct Written {
     text: String,
     is_one: bool,
@@ -48,14 +48,14 @@ impl Written {
         if self.is_one { self.text } else { format!("({})", self.text) }
     }
 
-    /// Behind a colon or an equals sign.
+    /// Returns the type after a colon or an equals sign.
     fn behind(self, sign: &str) -> String {
         let blank = if self.text.starts_with('\n') { "" } else { " " };
         format!("{sign}{blank}{};\n", self.text)
     }
 }
 
-/// A module that exports a type for each definition.
+/// Returns a module that exports a type for each definition.
 pub(crate) fn module(definitions: &Map<String, Value>, renew: &str) -> String {
     let mut text = format!(
         "// The types of the JSON that windlass writes and reads. See README.md.\n\
@@ -69,7 +69,7 @@ pub(crate) fn module(definitions: &Map<String, Value>, renew: &str) -> String {
     text
 }
 
-/// The description of a schema as a comment on lines of its own.
+/// Returns the description of a schema as a comment on separate lines.
 fn comment(schema: &Value, indent: &str) -> String {
     let Some(description) = schema.get("description").and_then(Value::as_str) else { return String::new() };
     let description = description.replace("*/", "* /");
@@ -84,7 +84,7 @@ fn comment(schema: &Value, indent: &str) -> String {
     }
 }
 
-/// The type of a schema, to be written in lines that are indented so far.
+/// Returns the type of a schema, for lines with this indentation.
 fn type_of(schema: &Value, indent: &str) -> Written {
     let Value::Object(fields) = schema else {
         assert_eq!(schema, &Value::Bool(true), "a schema that nothing fits");
@@ -106,7 +106,7 @@ fn type_of(schema: &Value, indent: &str) -> Written {
     if parts.is_empty() { Written::one("unknown") } else { Written::several(parts, " & ") }
 }
 
-/// What a schema says by itself, without others that stand beside it.
+/// Returns the type of a schema alone, without other schemas beside it.
 fn plain(fields: &Map<String, Value>, indent: &str) -> Option<Written> {
     if let Some(value) = fields.get("const") {
         return Some(Written::one(value.to_string()));
@@ -129,7 +129,7 @@ fn named(name: &str, fields: &Map<String, Value>, indent: &str) -> Option<Writte
         "string" | "boolean" | "null" => Written::one(name),
         "integer" | "number" => Written::one("number"),
         "array" => array(fields, indent),
-        // What stands beside alternatives may have no fields of its own.
+        // A schema beside alternatives may have no fields of its own.
         "object" if !fields.contains_key("properties") && !fields.contains_key("additionalProperties") => {
             let is_alone = ["oneOf", "anyOf", "$ref"].iter().all(|name| !fields.contains_key(*name));
             return is_alone.then(|| Written::one("Record<string, unknown>"));
@@ -158,7 +158,7 @@ fn object(fields: &Map<String, Value>, indent: &str) -> Written {
     };
     let deeper = format!("{indent}  ");
     let mut text = "{\n".to_owned();
-    // What tells an object from others comes first.
+    // Fields that distinguish an object from others come first.
     let (tags, others): (Vec<_>, Vec<_>) = properties.iter().partition(|(_, schema)| schema.get("const").is_some());
     for (name, schema) in tags.into_iter().chain(others) {
         let sign = if required.contains(&name.as_str()) { ":" } else { "?:" };
@@ -168,8 +168,8 @@ fn object(fields: &Map<String, Value>, indent: &str) -> Written {
     Written::one(text + indent + "}")
 }
 
-/// One of several. Alternatives that are only there for what is not known yet are left out: with them, no other could be told
-/// by its tag.
+/// Returns a union of alternatives. Alternatives that only cover unknown values are left out: with them, no other could
+/// be told by its tag.
 fn union(variants: &[Value], indent: &str) -> Written {
     let has_words = variants.iter().any(|variant| variant.get("enum").is_some());
     let known = variants.iter().filter(|variant| variant.pointer("/properties/type/not").is_none());
@@ -177,7 +177,7 @@ fn union(variants: &[Value], indent: &str) -> Written {
     let types: Vec<(String, Written)> = known
         .map(|variant| {
             let is_any_word = has_words && variant.get("type").is_some_and(|name| name == "string");
-            // Editors still offer the words that are known.
+            // Editors still offer the known words.
             let written = if is_any_word { Written::one("(string & {})") } else { type_of(variant, &deeper) };
             (comment(variant, &deeper), written)
         })

@@ -1,4 +1,4 @@
-//! What Chat Completions takes.
+//! Requests that Chat Completions accepts.
 
 use serde_json::Value;
 
@@ -32,14 +32,14 @@ const ADDED: &[&str] = &[
 const ADDED_TO_MESSAGES: &[&str] = &["reasoning", "reasoning_content", "reasoning_details"];
 
 impl ChatForm {
-    /// The body without what its vendor adds: the rest must have OpenAI's shape.
+    /// Returns the body without the additions of its vendor: the rest must have OpenAI's shape.
     pub(in super::super) fn without_additions(self, mut body: Value) -> Value {
         if self == Self::Plain {
             return body;
         }
         let Some(members) = body.as_object_mut() else { return body };
         ADDED.iter().for_each(|name| drop(members.remove(*name)));
-        // Vendors have words of their own for these.
+        // Vendors have their own values for these.
         let effort = members.get("reasoning_effort").is_some_and(Value::is_string);
         if effort {
             members.remove("reasoning_effort");
@@ -129,7 +129,7 @@ impl ChatForm {
     fn read_call(self, call: &Value, asked: &mut Asked, pairs: &mut Pairs, faults: &mut Faults) {
         let id = text(call, "id");
         faults.unless(!id.is_empty() && id.len() <= 40, || format!("Invalid 'tool_calls.id': {id:?}: 1 to 40 long."));
-        // Mistral gives and takes ids of one form only.
+        // Mistral gives and accepts only ids of one form.
         let fits = self != Self::ThinkingParts || (id.len() == 9 && id.bytes().all(|b| b.is_ascii_alphanumeric()));
         faults.unless(fits, || format!("Tool call id was {id} but must be a-z, A-Z, 0-9, with a length of 9."));
         pairs.call(id, faults);

@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use serde_json::Value;
 
-/// The type of header values that are strings.
+/// Type of header values that are strings.
 const STRING: u8 = 7;
 
 pub(super) fn message(headers: &[(&str, &str)], payload: &Value) -> Bytes {
@@ -30,7 +30,7 @@ pub(super) fn message(headers: &[(&str, &str)], payload: &Value) -> Bytes {
     message.into()
 }
 
-/// The checksum of IEEE 802.3, a bit at a time: messages of a test are short.
+/// Computes the checksum of IEEE 802.3, a bit at a time: messages of a test are short.
 fn crc32(bytes: &[u8]) -> u32 {
     let step = |crc: u32| if crc & 1 == 1 { (crc >> 1) ^ 0xEDB8_8320 } else { crc >> 1 };
     let all = bytes.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), |crc, _| step(crc)));

@@ -1,4 +1,4 @@
-//! What `ConverseStream` takes.
+//! Requests that `ConverseStream` accepts.
 
 use serde_json::Value;
 
@@ -44,7 +44,7 @@ pub(in super::super) fn read(request: &RecordedRequest, body: &Value, faults: &m
     asked
 }
 
-/// A model with its percent signs read.
+/// Returns a model id with its percent-encoding decoded.
 fn decoded(path: &str) -> String {
     path.replace("%3A", ":").replace("%3a", ":").replace("%2F", "/").replace("%2f", "/")
 }

@@ -1,4 +1,4 @@
-//! What `streamGenerateContent` takes.
+//! Requests that `streamGenerateContent` accepts.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::super::super::{
     rules::{Faults, items, text, tool_names, words},
 };
 
-/// What stands for the signature of a call of another model. Source: the page of the API on thought signatures.
+/// Placeholders for the signature of a call of another model. Source: the page of the API on thought signatures.
 const NO_SIGNATURE: [&str; 2] = ["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"];
 
 pub(in super::super) fn read(request: &RecordedRequest, body: &Value, faults: &mut Faults) -> Asked {
@@ -32,8 +32,8 @@ pub(in super::super) fn read(request: &RecordedRequest, body: &Value, faults: &m
 /// Members below which names are the user's own.
 const OWN_NAMES: [&str; 5] = ["args", "response", "parametersJsonSchema", "responseJsonSchema", "properties"];
 
-/// Gives members the names of the published shape: the API takes `include_thoughts` for `includeThoughts`, and its SDKs
-/// send both.
+/// Renames members to those of the published shape: the API accepts `include_thoughts` for `includeThoughts`, and its
+/// SDKs send both.
 pub(in super::super) fn name_as_published(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(name_as_published),
@@ -56,7 +56,7 @@ pub(in super::super) fn name_as_published(value: &mut Value) {
     }
 }
 
-/// Letters, digits, `_`, `.`, `:` and `-`, at most 128, with a letter or `_` in front.
+/// `true` if a name has only letters, digits, `_`, `.`, `:` and `-`, at most 128, and begins with a letter or `_`.
 fn is_name(name: &str) -> bool {
     let fits = |b: u8| b.is_ascii_alphanumeric() || b"_.:-".contains(&b);
     name.len() <= 128
@@ -89,7 +89,7 @@ fn turns(body: &Value, asked: &mut Asked, faults: &mut Faults) {
     faults.unless(contents.first().is_none_or(|first| text(first, "role") != "model"), || {
         "Please ensure that single turn requests begin with a user role".to_owned()
     });
-    // The names of the calls of the turn before.
+    // Names of the calls of the turn before.
     let mut open: Vec<String> = Vec::new();
     for (at, content) in contents.iter().enumerate() {
         let parts = items(content, "parts");
@@ -106,8 +106,8 @@ fn turns(body: &Value, asked: &mut Asked, faults: &mut Faults) {
     faults.unless(open.is_empty(), || format!("no function response parts for the calls {open:?}"));
 }
 
-/// Whether a turn of the model belongs to the step that is running: no text of the user stands behind it. Signatures are
-/// checked in these.
+/// `true` if a turn of the model belongs to the step that is running: no text of the user follows it. Signatures are
+/// checked in these turns.
 fn is_current(contents: &[Value], at: usize) -> bool {
     let is_said = |content: &Value| {
         text(content, "role") == "user"
@@ -132,7 +132,7 @@ fn model_turn(parts: &[Value], at: usize, is_current: bool, asked: &mut Asked, f
         }
         if let Some(call) = part.get("functionCall") {
             let name = text(call, "name");
-            // The first call of a step carries the signature for all that are made beside it.
+            // The first call of a step carries the signature for all parallel calls.
             faults.unless(
                 !names.is_empty() || !signature.is_empty() || !is_current || !is_checked(&asked.model),
                 || {
@@ -152,12 +152,12 @@ fn model_turn(parts: &[Value], at: usize, is_current: bool, asked: &mut Asked, f
     names
 }
 
-/// From this generation on signatures are wanted.
+/// `true` if the model is of a generation that requires signatures.
 fn is_checked(model: &str) -> bool {
     generation(model).is_some_and(|generation| generation >= 3)
 }
 
-/// The 3 of `gemini-3.1-pro`.
+/// Returns the generation, such as the 3 of `gemini-3.1-pro`.
 fn generation(model: &str) -> Option<u32> {
     model.strip_prefix("gemini-").and_then(|rest| rest.split(['.', '-']).next())?.parse().ok()
 }

@@ -3,10 +3,10 @@
 
 use crate::wire::RecordedRequest;
 
-/// A request of Vertex AI as the one of the API that it stands for; `None`: it is none of Vertex AI.
+/// Returns the API request that a request of Vertex AI represents; `None` if it is not one of Vertex AI.
 ///
 /// # Errors
-/// The rule that it breaks: the model is in the path alone, the version in the body.
+/// The rule that the request breaks: the model is only in the path, the version in the body.
 pub(crate) fn from_vertex(request: &RecordedRequest) -> Result<Option<RecordedRequest>, String> {
     let Some(path) = request.path.strip_suffix(":streamRawPredict") else { return Ok(None) };
     let Some((_, model)) = path.split_once("/publishers/anthropic/models/") else {

@@ -1,4 +1,4 @@
-//! What the Responses API takes.
+//! Requests that the Responses API accepts.
 
 use std::collections::BTreeSet;
 
@@ -77,7 +77,7 @@ fn top_level(body: &Value, faults: &mut Faults) {
     }
 }
 
-/// What models that reason take, and others do not. Source: the page of the API on reasoning.
+/// Checks parameters that only models with reasoning accept. Source: the page of the API on reasoning.
 fn reasoning(body: &Value, asks: bool, faults: &mut Faults) {
     let model = text(body, "model");
     let given = |name: &str| body.get(name).is_some_and(|value| !value.is_null());
