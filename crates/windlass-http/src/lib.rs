@@ -24,8 +24,8 @@
 //! - `provider`: the module `provider`, with the parts that all providers share: credentials, and the conversion of
 //!   failures.
 //! - `sigv4`: the module `sigv4`, with the signatures of AWS.
-//! - `aws-chain`, `google-adc`: credentials by the libraries of the vendors. Large: 57 and 46 packages, the second with a C
-//!   compiler.
+//! - `aws-chain`, `google-adc`: credentials by the libraries of the vendors. Large: 57 and 46 packages, the second with a
+//!   C compiler.
 //! - `proxy`: the module `proxy`, which lets programs reach the API without the key.
 //!
 //! # Decoder

@@ -206,8 +206,8 @@ impl Client {
         self.ask_all(vec![question]).await.pop().unwrap_or(ClientAnswer::Unsupported)
     }
 
-    /// Asks several questions, and returns the answers in the same order. A client of 2026-07-28 is asked all of them at once,
-    /// and has ten minutes; another one is asked one after the other.
+    /// Asks several questions, and returns the answers in the same order. A client of 2026-07-28 is asked all of them at
+    /// once, and has ten minutes; another one is asked one after the other.
     pub async fn ask_all(&self, questions: Vec<Question>) -> Vec<ClientAnswer> {
         let Some(remote) = &self.0 else { return vec![ClientAnswer::Unsupported; questions.len()] };
         let (asked, left): (Vec<_>, Vec<_>) =

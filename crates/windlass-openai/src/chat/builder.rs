@@ -45,7 +45,8 @@ impl ChatCompletionsBuilder {
         self
     }
 
-    /// Sets the name of the provider. Messages of the model keep it as part of their origin. Default: that of the endpoint.
+    /// Sets the name of the provider. Messages of the model keep it as part of their origin. Default: that of
+    /// the endpoint.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.endpoint.name = Cow::Owned(name.into());
         self
@@ -57,8 +58,8 @@ impl ChatCompletionsBuilder {
         self
     }
 
-    /// Sets the base URL, with the version that the vendor writes in it: `https://api.openai.com/v1`. Default: that of the
-    /// endpoint.
+    /// Sets the base URL, with the version that the vendor writes in it: `https://api.openai.com/v1`. Default: that of
+    /// the endpoint.
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = Some(url.into());
         self

@@ -8,9 +8,9 @@ use windlass_types::{NanoUsd, Usage, WholeNumber};
 
 /// Usage object. A figure that is missing or null is zero.
 ///
-/// Sources: OpenAI, "The chat completion object"; DeepSeek has `prompt_cache_hit_tokens`, Moonshot `cached_tokens`, LiteLLM
-/// `cache_read_input_tokens` and `cache_creation_input_tokens`, OpenRouter `cache_write_tokens`, `cost`, `is_byok` and
-/// `cost_details` ("Usage accounting"), xAI `cost_in_usd_ticks` ("Cost tracking").
+/// Sources: OpenAI, "The chat completion object"; DeepSeek has `prompt_cache_hit_tokens`, Moonshot `cached_tokens`,
+/// LiteLLM `cache_read_input_tokens` and `cache_creation_input_tokens`, OpenRouter `cache_write_tokens`, `cost`,
+/// `is_byok` and `cost_details` ("Usage accounting"), xAI `cost_in_usd_ticks` ("Cost tracking").
 #[derive(Debug)]
 pub(super) struct WireUsage<'a> {
     tokens: WireTokens,

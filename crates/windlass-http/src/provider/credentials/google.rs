@@ -26,8 +26,8 @@ const LONGEST: Duration = Duration::from_secs(24 * 3600);
 /// command writes. Each call reads the file and asks Google for a token: wrap this source into
 /// [`RefreshingCredentials`](super::RefreshingCredentials).
 ///
-/// Files of other kinds (service accounts, workload identity) and the metadata server of Google's machines need the feature
-/// `google-adc`.
+/// Files of other kinds (service accounts, workload identity) and the metadata server of Google's machines need the
+/// feature `google-adc`.
 #[derive(Debug, Clone)]
 pub struct GoogleUserCredentials {
     path: PathBuf,
