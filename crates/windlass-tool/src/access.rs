@@ -1,35 +1,33 @@
-//! The right of a call to touch what was judged.
+//! Right of a call to use the judged paths.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_types::CallDigest;
 
-/// A path that was judged: as the call named it, and what it resolved to.
+/// A path that was judged: as the call named it, and with links resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JudgedPath {
-    /// Absolute and lexically normal, links not resolved.
+    /// Requested path: absolute and lexically normal, links not resolved.
     pub requested: PathBuf,
-    /// With all links resolved; for a missing file, its deepest existing
-    /// ancestor resolved plus the rest.
+    /// Path with all links resolved; for a missing file, its deepest existing ancestor resolved plus the rest.
     pub resolved: PathBuf,
 }
 
 impl JudgedPath {
-    /// A judged path.
+    /// Returns a judged path.
     pub fn new(requested: impl Into<PathBuf>, resolved: impl Into<PathBuf>) -> Self {
         Self { requested: requested.into(), resolved: resolved.into() }
     }
 }
 
-/// Whether a path below a judged tree may be read. Given to search tools.
+/// Filter that returns `true` if a path below a judged tree may be read. Given to search tools.
 pub type PathFilter = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
 
-/// The right to run exactly the call that was judged.
+/// Right to run exactly the call that was judged.
 ///
-/// A [`Workspace`](crate::Workspace) opens files only with it, and refuses an object that is not
-/// the one that was judged.
+/// A [`Workspace`](crate::Workspace) opens files only with a permit, and refuses an object that is not the judged one.
 #[derive(Clone)]
 pub struct Permit {
     digest: CallDigest,
@@ -41,7 +39,7 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// A permit for a call that touches no files.
+    /// Returns a permit for a call that touches no files.
     pub fn new(digest: CallDigest) -> Self {
         Self {
             digest,
@@ -93,44 +91,44 @@ impl Permit {
         self.only_reads
     }
 
-    /// The digest of the call that this permits.
+    /// Returns the digest of the call that this permits.
     pub fn digest(&self) -> &CallDigest {
         &self.digest
     }
 
-    /// The judged path under which a requested path may be read: itself if it
-    /// was judged, or a judged tree above it.
+    /// Returns the judged path under which a requested path may be read: itself if it was judged, or a judged tree
+    /// above it.
     pub fn readable(&self, requested: &Path) -> Option<&JudgedPath> {
         self.reads.iter().chain(self.writes.iter()).find(|judged| requested.starts_with(&judged.requested))
     }
 
-    /// The judged path for writing a requested path: exactly itself.
+    /// Returns the judged path for writing a requested path: exactly itself.
     pub fn writable(&self, requested: &Path) -> Option<&JudgedPath> {
         self.writes.iter().find(|judged| requested == judged.requested)
     }
 
-    /// The judged path under which the names in a directory may be listed: a
-    /// directory that is listable itself, or one that may be read.
+    /// Returns the judged path under which the names in a directory may be listed: a directory that is listable itself,
+    /// or one that may be read.
     pub fn listable(&self, requested: &Path) -> Option<&JudgedPath> {
         self.listable.iter().find(|judged| requested == judged.requested).or_else(|| self.readable(requested))
     }
 
-    /// All paths that may be read.
+    /// Returns all paths that may be read.
     pub fn reads(&self) -> &[JudgedPath] {
         &self.reads
     }
 
-    /// All paths that may be written.
+    /// Returns all paths that may be written.
     pub fn writes(&self) -> &[JudgedPath] {
         &self.writes
     }
 
-    /// Whether a resolved path below a readable tree passes the filter.
+    /// `true` if a resolved path below a readable tree passes the filter.
     pub fn allows(&self, resolved: &Path) -> bool {
         self.filter.as_ref().is_none_or(|filter| filter(resolved))
     }
 
-    /// The filter, for searches that run on other threads.
+    /// Returns the filter, for searches that run on other threads.
     pub fn filter(&self) -> Option<PathFilter> {
         self.filter.clone()
     }

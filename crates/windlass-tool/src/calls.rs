@@ -1,20 +1,21 @@
-//! The port to calls of other tools, made by a call that runs.
+//! Port to calls of other tools, made by a running call.
 
 use crate::BoxFuture;
 use std::fmt::Debug;
 use windlass_types::{JsonText, ToolOutcome};
 
-/// Makes calls of other tools for a call that runs.
+/// Makes calls of other tools for a running call.
 ///
-/// Each passes the gate that every call passes: its schema, hooks, rules and mode, a question where one is due, its intent in
-/// the log. Its result goes to the caller and not into the conversation. Only tools whose access is
-/// [`Access::Calls`](windlass_types::Access::Calls) may use it: calls of others would wait for each other for ever.
+/// Each call passes the same gate as every call: its schema, hooks, rules and mode, a permission request if one is
+/// needed, its intent in the log. Its result goes to the caller and not into the conversation. Only tools whose access
+/// is [`Access::Calls`](windlass_types::Access::Calls) may use this port: calls of other tools would wait for each
+/// other forever.
 ///
 /// ```
 /// # mod windlass { pub mod tool { pub use windlass_tool::*; } pub use windlass_types::*; pub use windlass_tool::*; }
 /// use windlass::{JsonText, ToolCx, ToolError};
 ///
-/// /// What a tool does that looks into several files, and hands on which of them mention a word.
+/// /// Returns the files that mention a word, for a tool that reads several files.
 /// async fn mention(word: &str, paths: &[&str], cx: &ToolCx) -> Result<Vec<String>, ToolError> {
 ///     let mut found = Vec::new();
 ///     for path in paths {
@@ -28,10 +29,11 @@ use windlass_types::{JsonText, ToolOutcome};
 /// }
 /// ```
 pub trait Calls: Debug + Send + Sync + 'static {
-    /// Makes a call and waits for its end. One that is denied, cannot be read, fails or is stopped has an outcome that says so.
+    /// Makes a call and waits for its end. A call that is denied, cannot be read, fails or is stopped has an outcome
+    /// that says so.
     ///
-    /// Calls that are awaited together run side by side where they do not conflict. They begin when the future is made, and
-    /// end with the call that made them: dropping the future does not stop one.
+    /// Calls that are awaited together run in parallel if they do not conflict. They begin when the future is created,
+    /// and end with the call that made them: dropping the future does not stop one.
     fn call(&self, tool: String, input: JsonText) -> BoxFuture<'static, ToolOutcome>;
 }
 

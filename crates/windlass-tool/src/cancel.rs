@@ -25,12 +25,12 @@ struct Waiting {
 }
 
 impl Cancel {
-    /// A signal that is not given yet.
+    /// Returns a signal that is not given yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A signal that is given when this one is, and can be given alone.
+    /// Returns a signal that is given when this one is, and can be given alone.
     pub fn child(&self) -> Self {
         let child = Self::new();
         {
@@ -59,7 +59,7 @@ impl Cancel {
         }
     }
 
-    /// Whether the signal was given. For loops that do not await.
+    /// `true` if the signal was given. For loops that do not await.
     pub fn is_cancelled(&self) -> bool {
         self.0.cancelled.load(Ordering::Acquire)
     }

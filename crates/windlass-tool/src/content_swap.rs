@@ -1,18 +1,18 @@
-//! Replaces and removes files whose content is known, and no others. Needs the feature `system`.
+//! Replaces and removes only files whose content is known. Needs the feature `system`.
 //!
-//! Between the moment when a file was read and the moment when it is replaced another program may have changed it. Here
-//! the content is compared as the last step before the file is replaced:
+//! Between reading a file and replacing it another program may have changed it. Here the content is compared as the
+//! last step before the file is replaced:
 //!
-//! 1. A lock on the file itself (`flock`) keeps other processes that replace it in the same way waiting. Nobody else
+//! 1. A lock on the file itself (`flock`) makes other processes that replace it in the same way wait. No other program
 //!    needs to know of the lock. It ends with the process, and with the file.
-//! 2. The content is compared by the descriptor that is locked.
-//! 3. Where the system can exchange two names in one step (Linux, macOS), the new file and the old one change places, and
-//!    what came out is compared once more. If it is another content, both change places again.
+//! 2. The content is compared through the locked descriptor.
+//! 3. If the system can exchange two names in one step (Linux, macOS), the new file and the old one change places, and
+//!    the old one is compared once more. If it has another content, both change places again.
 //!
-//! Remaining: a program that has the old file open and writes into it after the last comparison writes into a file without
-//! a name. On systems and file systems without the exchange, a program that does not take the lock can replace the file
-//! between the comparison and the rename. Where locks are not known (some network file systems), step 1 is left out.
-//! Without `flock` and without exchange (Windows), step 2 and a rename are what there is.
+//! Remaining risk: a program that has the old file open and writes to it after the last comparison writes to a file
+//! without a name. On systems and file systems without the exchange, a program that does not take the lock can replace
+//! the file between the comparison and the rename. Where locks are not supported (some network file systems), step 1 is
+//! left out. Without `flock` and without exchange (Windows), only step 2 and a rename are left.
 
 use crate::private_file;
 use std::ffi::OsStr;
@@ -20,16 +20,17 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-/// Most tries, 10 ms apart, for the lock of a file. Those who replace files hold it for far less than one of them. Another
-/// program may hold it for hours, for its own purpose, and does not keep files from being changed.
+/// Maximum number of tries, 10 ms apart, for the lock of a file. Programs that replace files hold it for far less time
+/// than one try. Another program may hold it for hours, for its own purpose, and does not keep files from being
+/// changed.
 #[cfg(unix)]
 const LOCK_TRIES: u32 = 100;
 
-/// Most times that a file is opened again because it was replaced before it was locked.
+/// Maximum number of times that a file is opened again because it was replaced before it was locked.
 #[cfg(unix)]
 const MOST_MOVES: u32 = 10_000;
 
-/// The error for a file that has another content than was expected. Stands inside of an [`io::Error`].
+/// The error for a file that has another content than expected. Wrapped in an [`io::Error`].
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("the content of the file has changed since it was read")]
 #[expect(clippy::exhaustive_structs, reason = "a mark without content")]
@@ -60,7 +61,7 @@ pub struct SwapFolder<'a> {
 
 #[cfg(unix)]
 impl<'a> SwapFolder<'a> {
-    /// An open directory.
+    /// Returns an open directory.
     #[must_use]
     pub fn new(fd: rustix::fd::BorrowedFd<'a>) -> Self {
         Self { fd }
@@ -69,7 +70,7 @@ impl<'a> SwapFolder<'a> {
 
 #[cfg(not(unix))]
 impl<'a> SwapFolder<'a> {
-    /// A directory by its path.
+    /// Returns a directory by its path.
     #[must_use]
     pub fn new(path: &'a Path) -> Self {
         Self { path }
@@ -77,31 +78,31 @@ impl<'a> SwapFolder<'a> {
 }
 
 impl SwapFolder<'_> {
-    /// Puts the file `new` in the place of the file `name`, if that has the content `expected`. Afterwards the name `new`
-    /// stands for a file that may be removed, or for none.
+    /// Puts the file `new` in place of the file `name`, if that has the content `expected`. Afterwards `new` is the
+    /// name of a file that may be removed, or of none.
     ///
     /// # Errors
-    /// [`ContentChanged`] if the file has another content, is missing or is no regular file; then it stays. Else an error
-    /// of the system.
+    /// [`ContentChanged`] if the file has another content, is missing or is not a regular file; then it stays. Else an
+    /// error of the system.
     pub fn replace(&self, new: &OsStr, name: &OsStr, expected: &[u8]) -> io::Result<()> {
         self.replace_with(new, name, expected, || ())
     }
 
-    /// Removes the file `name` if it has the content `expected`. `aside`: a free name, for the moment.
+    /// Removes the file `name` if it has the content `expected`. `aside` is a free name for temporary use.
     ///
     /// # Errors
-    /// As those of [`replace`](Self::replace).
+    /// Those of [`replace`](Self::replace).
     pub fn remove(&self, name: &OsStr, aside: &OsStr, expected: &[u8]) -> io::Result<()> {
         self.remove_with(name, aside, expected, || ())
     }
 }
 
-/// Puts the file `new` in the place of the file `target` of the same directory, if that has the content `expected`, or with
-/// `None` if there is none. Afterwards the name `new` stands for a file that may be removed, or for none. The directory is
+/// Puts the file `new` in place of the file `target` in the same directory, if that has the content `expected`, or with
+/// `None` if there is none. Afterwards `new` is the name of a file that may be removed, or of none. The directory is
 /// trusted here.
 ///
 /// # Errors
-/// [`ContentChanged`] if it is otherwise; then the file stays. Else an error of the system.
+/// [`ContentChanged`] if the condition does not hold; then the file stays. Else an error of the system.
 pub fn replace_at(new: &Path, target: &Path, expected: Option<&[u8]>) -> io::Result<()> {
     let Some(expected) = expected else {
         return private_file::link_new(new, target).map_err(|error| match error.kind() {
@@ -125,13 +126,13 @@ pub fn replace_at(new: &Path, target: &Path, expected: Option<&[u8]>) -> io::Res
 
 #[cfg(unix)]
 impl SwapFolder<'_> {
-    /// As [`replace`](Self::replace). `compared` runs between the comparison and the exchange.
+    /// Like [`replace`](Self::replace). `compared` runs between the comparison and the exchange.
     fn replace_with(&self, new: &OsStr, name: &OsStr, expected: &[u8], compared: impl FnOnce()) -> io::Result<()> {
         let (old, ours) = (self.lock(name)?, self.open(new)?);
         if !holds(&old, expected)? {
             return Err(ContentChanged.into());
         }
-        // Nobody builds on the new content before it is there for good.
+        // Prevents others from building on the new content before it is final.
         let _ = ours.try_lock();
         compared();
         if !self.exchange(new, name)? {
@@ -149,7 +150,7 @@ impl SwapFolder<'_> {
         Err(ContentChanged.into())
     }
 
-    /// As [`remove`](Self::remove). `compared` runs between the comparison and the removal.
+    /// Like [`remove`](Self::remove). `compared` runs between the comparison and the removal.
     fn remove_with(&self, name: &OsStr, aside: &OsStr, expected: &[u8], compared: impl FnOnce()) -> io::Result<()> {
         let old = self.lock(name)?;
         if !holds(&old, expected)? {
@@ -160,19 +161,19 @@ impl SwapFolder<'_> {
         if self.is_expected(&old, aside, expected) {
             return Ok(rustix::fs::unlinkat(self.fd, aside, rustix::fs::AtFlags::empty())?);
         }
-        // A name that was given to a third file meanwhile stays with that.
+        // If the name was given to a third file meanwhile, it stays with that one.
         self.put_back(aside, name)?;
         Err(ContentChanged.into())
     }
 
-    /// `true` if the name is that of the file that was compared, and the file still has the content. What cannot be looked at
+    /// `true` if the name is that of the compared file, and the file still has the content. A file that cannot be read
     /// counts as changed, and gets its name back.
     fn is_expected(&self, compared: &File, name: &OsStr, expected: &[u8]) -> bool {
         self.is_at(compared, name).unwrap_or(false)
             && self.open(name).and_then(|file| holds(&file, expected)).unwrap_or(false)
     }
 
-    /// Gives a file, or whatever it is, its name back, if that is free.
+    /// Gives a file, or any other entry, its name back, if that is free.
     fn put_back(&self, aside: &OsStr, name: &OsStr) -> io::Result<()> {
         use rustix::fs::AtFlags;
         #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
@@ -192,7 +193,7 @@ impl SwapFolder<'_> {
                 Err(error) if error.kind() == ErrorKind::NotFound => return Err(ContentChanged.into()),
                 opened => opened?,
             };
-            // A lock that cannot be had is no reason to change nothing: the exchange shows what was replaced.
+            // A lock that cannot be taken is no reason to change nothing: the exchange shows which file was replaced.
             let _ = private_file::lock(&file, File::try_lock, |tried| tried < LOCK_TRIES);
             if self.is_at(&file, name)? {
                 return Ok(file);
@@ -219,7 +220,7 @@ impl SwapFolder<'_> {
         }
     }
 
-    /// Exchanges two names in one step. `false` where the system has no such step.
+    /// Exchanges two names in one step. `false` if the system has no such step.
     fn exchange(&self, one: &OsStr, other: &OsStr) -> io::Result<bool> {
         #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
         {
@@ -227,9 +228,9 @@ impl SwapFolder<'_> {
             use rustix::io::Errno;
             match renameat_with(self.fd, one, self.fd, other, RenameFlags::EXCHANGE) {
                 Ok(()) => Ok(true),
-                // Filters of system calls refuse what they do not know.
+                // Filters of system calls refuse unknown calls.
                 Err(Errno::NOSYS | Errno::INVAL | Errno::NOTSUP | Errno::PERM) => Ok(false),
-                // The file that had the name was taken away.
+                // The file that had the name was removed.
                 Err(Errno::NOENT) => Err(ContentChanged.into()),
                 Err(error) => Err(error.into()),
             }
@@ -267,7 +268,7 @@ impl SwapFolder<'_> {
     }
 }
 
-/// `true` if the file, read from where it stands, has exactly this content.
+/// `true` if the file, read from its current position, has exactly this content.
 fn holds(mut file: &File, mut expected: &[u8]) -> io::Result<bool> {
     if file.metadata()?.len() != expected.len() as u64 {
         return Ok(false);

@@ -1,4 +1,4 @@
-//! What a running tool is given.
+//! Context of a running tool.
 
 use crate::{Agents, Background, Calls, Cancel, Clock, Completions, Ids, Permit, Process, ToolError, Workspace};
 use std::any::{Any, TypeId};
@@ -10,58 +10,57 @@ use std::sync::{Arc, Mutex, PoisonError};
 use windlass_types::path::absolute;
 use windlass_types::{JsonText, ModelInfo, SessionId, ToolUseId};
 
-/// What a running tool is given. Cheap to clone.
+/// Context of a running tool. Cheap to clone.
 ///
-/// A tool reaches files, programs, time and its host only through this; it
-/// never sees the session itself.
+/// A tool reaches files, programs, time and its host only through its context; it never sees the session itself.
 #[derive(Clone)]
 pub struct ToolCx(Arc<ToolCxParts>);
 
-/// The parts of a [`ToolCx`], for drivers and test kits that make one.
+/// The parts of a [`ToolCx`], for drivers and test kits that build one.
 #[derive(Clone)]
 #[expect(clippy::exhaustive_structs, reason = "drivers must provide every part")]
 pub struct ToolCxParts {
-    /// The session.
+    /// Id of the session.
     pub session_id: SessionId,
-    /// The tool use that runs.
+    /// Id of the running tool use.
     pub tool_use_id: ToolUseId,
-    /// Given when the call should stop.
+    /// Signal that is given when the call should stop.
     pub cancel: Cancel,
-    /// What the call may touch.
+    /// Permit of the call.
     pub permit: Permit,
-    /// Files.
+    /// Port for files.
     pub workspace: Arc<dyn Workspace>,
-    /// Programs.
+    /// Port for programs.
     pub process: Arc<dyn Process>,
-    /// Time.
+    /// Port for time.
     pub clock: Arc<dyn Clock>,
-    /// Random ids.
+    /// Source of random ids.
     pub ids: Arc<dyn Ids>,
-    /// Where it works.
+    /// Place of the call.
     pub place: CallPlace,
-    /// What tools remember between calls of this session.
+    /// State that tools keep between calls of this session.
     pub state: Arc<SessionState>,
-    /// What the session does for it.
+    /// Abilities that the session offers the call.
     pub abilities: CallAbilities,
-    /// Called with the progress of the call.
+    /// Closure that is called with the progress of the call.
     pub progress: Arc<dyn Fn(String) + Send + Sync>,
 }
 
-/// Where a call works.
+/// Place of a call: directories and environment.
 #[derive(Clone)]
 #[expect(clippy::exhaustive_structs, reason = "drivers must provide every part")]
 pub struct CallPlace {
-    /// The directory that relative paths start in; absolute.
+    /// Directory that relative paths start in; absolute.
     pub cwd: PathBuf,
-    /// The workspace: the start directory first, then additional ones; absolute.
+    /// Directories of the workspace: the start directory first, then additional ones; absolute.
     pub directories: Arc<[PathBuf]>,
-    /// The whole environment that programs get: they inherit no other variables.
+    /// Whole environment that programs get: they inherit no other variables.
     pub env: Arc<[(OsString, OsString)]>,
-    /// Where large outputs are kept; made when needed. `None` when the session keeps no files.
+    /// Folder for large outputs; created when needed. `None` if the session keeps no files.
     pub artifacts: Option<PathBuf>,
 }
 
-/// What a session does for its calls. Default: none of it.
+/// Abilities that a session offers its calls. Default: none.
 #[derive(Clone, Default)]
 #[expect(clippy::exhaustive_structs, reason = "drivers must provide every part")]
 pub struct CallAbilities {
@@ -77,7 +76,7 @@ pub struct CallAbilities {
 
 impl fmt::Debug for CallPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The environment may hold secrets.
+        // The environment may contain secrets.
         f.debug_struct("CallPlace")
             .field("cwd", &self.cwd)
             .field("directories", &self.directories)
@@ -92,78 +91,78 @@ impl fmt::Debug for CallAbilities {
 }
 
 impl ToolCx {
-    /// A context from its parts.
+    /// Returns a context from its parts.
     pub fn new(parts: ToolCxParts) -> Self {
         Self(Arc::new(parts))
     }
 
-    /// The session.
+    /// Returns the id of the session.
     pub fn session_id(&self) -> &SessionId {
         &self.0.session_id
     }
 
-    /// The tool use that runs.
+    /// Returns the id of the running tool use.
     pub fn tool_use_id(&self) -> &ToolUseId {
         &self.0.tool_use_id
     }
 
-    /// Given when the call should stop. A tool that does not look at it is
-    /// dropped instead, at its next await.
+    /// Returns the signal that is given when the call should stop. A tool that does not check it is dropped instead, at
+    /// its next await.
     pub fn cancel(&self) -> &Cancel {
         &self.0.cancel
     }
 
-    /// What the call may touch.
+    /// Returns the permit of the call.
     pub fn permit(&self) -> &Permit {
         &self.0.permit
     }
 
-    /// Files.
+    /// Returns the port for files.
     pub fn workspace(&self) -> &dyn Workspace {
         &*self.0.workspace
     }
 
-    /// Programs.
+    /// Returns the port for programs.
     pub fn process(&self) -> &dyn Process {
         &*self.0.process
     }
 
-    /// Time.
+    /// Returns the port for time.
     pub fn clock(&self) -> &dyn Clock {
         &*self.0.clock
     }
 
-    /// Random ids.
+    /// Returns the source of random ids.
     pub fn ids(&self) -> &dyn Ids {
         &*self.0.ids
     }
 
-    /// The directory that relative paths start in; absolute.
+    /// Returns the directory that relative paths start in; absolute.
     pub fn cwd(&self) -> &Path {
         &self.0.place.cwd
     }
 
-    /// The directories of the workspace, the start directory first; absolute.
+    /// Returns the directories of the workspace, the start directory first; absolute.
     pub fn directories(&self) -> &[PathBuf] {
         &self.0.place.directories
     }
 
-    /// The environment that programs get.
+    /// Returns the environment that programs get.
     pub fn env(&self) -> &[(OsString, OsString)] {
         &self.0.place.env
     }
 
-    /// Where large outputs are kept, if the session keeps files.
+    /// Returns the folder for large outputs, if the session keeps files.
     pub fn artifacts(&self) -> Option<&Path> {
         self.0.place.artifacts.as_deref()
     }
 
-    /// What tools remember between calls: one value of each type for the session.
+    /// Returns the state that tools keep between calls: one value of each type for the session.
     pub fn state<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
         self.0.state.get()
     }
 
-    /// Starts and finds work that continues after the call.
+    /// Returns the port that starts and finds work that continues after the call.
     ///
     /// # Errors
     /// No work can continue here: the context is not that of a session.
@@ -172,7 +171,7 @@ impl ToolCx {
         self.0.abilities.background.as_deref().ok_or_else(none)
     }
 
-    /// Runs agents below this one.
+    /// Returns the port that runs agents below this one.
     ///
     /// # Errors
     /// The context is not that of a session.
@@ -181,7 +180,7 @@ impl ToolCx {
         self.0.abilities.agents.as_ref().ok_or_else(none)
     }
 
-    /// Makes calls of other tools.
+    /// Returns the port that makes calls of other tools.
     ///
     /// # Errors
     /// The context is not that of a session.
@@ -190,7 +189,7 @@ impl ToolCx {
         self.0.abilities.calls.as_ref().ok_or_else(none)
     }
 
-    /// Has a model of the session write messages that are no part of the conversation.
+    /// Returns the port through which a model of the session writes messages that are not part of the conversation.
     ///
     /// # Errors
     /// The context is not that of a session.
@@ -199,8 +198,8 @@ impl ToolCx {
         self.0.abilities.completions.as_ref().ok_or_else(none)
     }
 
-    /// What is known of the session's model, such as how large images may be ([`ModelInfo::media`]). Where no session is, a model
-    /// is assumed that sees images and documents.
+    /// Returns the properties of the session's model, such as the maximum size of images ([`ModelInfo::media`]).
+    /// Without a session, a model is assumed that sees images and documents.
     pub fn model(&self) -> ModelInfo {
         let assumed = || {
             let mut info = ModelInfo::new(200_000, 32_000);
@@ -215,8 +214,8 @@ impl ToolCx {
         (self.0.progress)(message.into());
     }
 
-    /// A path of an input as an absolute, lexically normal path: relative ones
-    /// start at [`ToolCx::cwd`], `.` and `..` are resolved without looking at links.
+    /// Returns a path of an input as an absolute, lexically normal path: relative ones start at [`ToolCx::cwd`], `.`
+    /// and `..` are resolved without following links.
     pub fn absolute(&self, path: &Path) -> PathBuf {
         absolute(&self.0.place.cwd, path)
     }
@@ -234,7 +233,7 @@ impl fmt::Debug for ToolCx {
 
 impl fmt::Debug for ToolCxParts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The environment may hold secrets.
+        // The environment may contain secrets.
         f.debug_struct("ToolCxParts")
             .field("session_id", &self.session_id)
             .field("tool_use_id", &self.tool_use_id)
@@ -243,12 +242,12 @@ impl fmt::Debug for ToolCxParts {
     }
 }
 
-/// What tools remember between the calls of one session: one value of each type.
+/// State that tools keep between the calls of one session: one value of each type.
 #[derive(Default)]
 pub struct SessionState(Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>);
 
 impl SessionState {
-    /// The value of a type, made by `Default` the first time.
+    /// Returns the value of a type, created with `Default` the first time.
     pub fn get<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
         let mut values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let value = values.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(T::default()));
@@ -262,20 +261,20 @@ impl fmt::Debug for SessionState {
     }
 }
 
-/// What the log of the session holds for its tools (`cx.state::<Recorded>()`). The driver sets it when the session opens, and
-/// before each call of [`Access::Session`](windlass_types::Access::Session).
+/// Records in the session's log for its tools (`cx.state::<Recorded>()`). The driver sets them when the session opens,
+/// and before each call of [`Access::Session`](windlass_types::Access::Session).
 #[derive(Debug, Default)]
 pub struct Recorded {
     todos: Mutex<Option<JsonText>>,
 }
 
 impl Recorded {
-    /// Sets the list of tasks, a JSON array. `None`: there is no list.
+    /// Sets the to-do list, a JSON array. `None`: there is no list.
     pub fn set_todos(&self, todos: Option<JsonText>) {
         *self.todos.lock().unwrap_or_else(PoisonError::into_inner) = todos;
     }
 
-    /// The list of tasks as the log has it, if it ever was written.
+    /// Returns the to-do list as recorded in the log, if it was ever written.
     pub fn todos(&self) -> Option<JsonText> {
         self.todos.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -11,8 +11,7 @@ use windlass_types::{Access, JsonText, ToolSpec};
 /// A boxed future that can move between threads.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// A tool without its types. Every [`Tool`] is one; implement it directly for
-/// tools that are named at run time.
+/// A tool without its types. Every [`Tool`] is one; implement this trait directly for tools that are named at run time.
 ///
 /// ```
 /// # mod windlass { pub mod tool { pub use windlass_tool::*; pub use windlass_types::*; } }
@@ -70,19 +69,19 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
             and a `ToolCx`, both by value, and returns `Result<_, ToolError>`"
 )]
 pub trait DynTool: Send + Sync + 'static {
-    /// Name, description and input schema. Asked once, when a set is built.
+    /// Returns name, description and input schema. Called once, when a set is built.
     fn spec(&self) -> ToolSpec;
 
-    /// The name of its [spec](Self::spec). It is asked for often, so implement it where the spec takes long to make. Default: the
-    /// spec is made for it.
+    /// Returns the name of the [spec](Self::spec). It is called often, so implement it if building the spec takes long.
+    /// Default: the spec is built for it.
     fn name(&self) -> Cow<'_, str> {
         Cow::Owned(self.spec().name)
     }
 
-    /// What is true of all calls.
+    /// Returns the properties of all calls.
     fn annotations(&self) -> Annotations;
 
-    /// Whether the model is offered the tool.
+    /// `true` if the tool is offered to the model.
     fn is_enabled(&self) -> bool;
 
     /// Reads an input that fits the schema. Pure and quick.
@@ -92,7 +91,7 @@ pub trait DynTool: Send + Sync + 'static {
     fn prepare(self: Arc<Self>, input: &JsonText) -> Result<Box<dyn PreparedCall>, ToolError>;
 }
 
-/// A call whose input was read: what it would do, and doing it. [`DynTool`] has an example.
+/// A call whose input was read: its declarations, and its execution. [`DynTool`] has an example.
 ///
 /// ```
 /// use windlass_tool::{BoxFuture, PreparedCall, ToolCx, ToolError, ToolOutput};
@@ -197,7 +196,7 @@ impl<T: Tool> DynTool for T {
     }
 }
 
-/// The JSON Schema (2020-12, without references) of a type.
+/// Returns the JSON Schema (2020-12, without references) of a type.
 pub fn schema_of<I: schemars::JsonSchema>() -> JsonText {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 
 /// The order in which calls change files: one call at a time for each file, first come, first served.
 ///
-/// Belongs to a [`Workspace`](crate::Workspace), so that all agents and sessions that share the workspace share the
+/// It belongs to a [`Workspace`](crate::Workspace), so that all agents and sessions that share the workspace share the
 /// order. Clones share it too. Other processes do not see it:
 /// [`compare_and_write`](crate::Workspace::compare_and_write) guards against those.
 #[derive(Clone, Default)]
@@ -20,14 +20,14 @@ pub struct EditOrder(Arc<Mutex<Queues>>);
 #[derive(Default)]
 struct Queues {
     waiting: HashMap<PathBuf, VecDeque<(u64, Option<Waker>)>>,
-    /// The number of the next call that waits.
+    /// Number of the next call that waits.
     next: u64,
 }
 
 impl EditOrder {
     /// Waits for the turn to change a file. The key is its path with all links resolved.
     ///
-    /// Cancel safe: a dropped future gives up its place, or passes on the turn that it was given.
+    /// Cancel safe: a dropped future gives up its place, or passes on its turn.
     pub async fn turn(&self, path: &Path) -> EditTurn {
         let first = {
             let mut queues = self.lock();
@@ -65,7 +65,7 @@ impl fmt::Debug for EditOrder {
 pub struct EditTurn {
     order: EditOrder,
     path: PathBuf,
-    /// The number in the queue; `None` for the call that found no queue.
+    /// Number in the queue; `None` for the call that found no queue.
     place: Option<u64>,
 }
 

@@ -4,15 +4,13 @@ use std::error::Error as StdError;
 use std::fmt;
 use windlass_types::WaitingAgent;
 
-/// A tool call that failed. It has two readers: the model, who gets
-/// [`ToolError::model_text`], and the host, who also gets the source.
+/// A tool call that failed. It has two readers: the model, who gets [`ToolError::model_text`], and the host, who also
+/// gets the source.
 ///
-/// `?` works on every error type. What the model then reads is only that the
-/// tool failed, since errors of libraries can hold secrets; use
-/// [`ToolError::rejected`] for a text that the model reads.
+/// `?` works on every error type. The model then reads only that the tool failed, since errors of libraries can contain
+/// secrets; use [`ToolError::rejected`] for a text that the model reads.
 ///
-/// It does not implement [`std::error::Error`], which would forbid that `?`;
-/// [`ToolError::into_error`] gives one.
+/// It does not implement [`std::error::Error`], which would prevent that `?`; [`ToolError::into_error`] returns one.
 #[derive(Debug)]
 pub struct ToolError {
     kind: ToolErrorKind,
@@ -21,11 +19,11 @@ pub struct ToolError {
     waits: Option<Box<WaitingAgent>>,
 }
 
-/// What kind of failure.
+/// Kind of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ToolErrorKind {
-    /// The input is not what the tool takes.
+    /// The tool does not accept the input.
     InvalidInput,
     /// The tool refuses, with a text for the model.
     Rejected,
@@ -33,22 +31,22 @@ pub enum ToolErrorKind {
     Cancelled,
     /// An error inside the tool.
     Internal,
-    /// No failure: an agent that the call has run waits for answers, and the call stays open for it.
+    /// Not a failure: an agent that the call has run waits for answers, and the call stays open for it.
     AgentWaits,
 }
 
 impl ToolError {
-    /// The tool cannot do this; the text gives the model the reason and what to do.
+    /// Returns an error of a tool that cannot do this; the text gives the model the reason and an alternative.
     pub fn rejected(text: impl Into<String>) -> Self {
         Self { kind: ToolErrorKind::Rejected, text: text.into(), source: None, waits: None }
     }
 
-    /// The input is not what the tool takes; the text gives the model what it takes.
+    /// Returns an error of an input that the tool does not accept; the text gives the model the accepted form.
     pub fn invalid_input(text: impl Into<String>) -> Self {
         Self { kind: ToolErrorKind::InvalidInput, text: text.into(), source: None, waits: None }
     }
 
-    /// The call was stopped before it was done.
+    /// Returns the error of a call that was stopped before it was done.
     pub fn cancelled() -> Self {
         Self {
             kind: ToolErrorKind::Cancelled,
@@ -58,14 +56,14 @@ impl ToolError {
         }
     }
 
-    /// An agent that the call has run waits for answers: what [`Agents::run`](crate::Agents::run) fails with where the call can
-    /// stay open. A tool returns it as it is.
+    /// Returns the error of an agent that the call has run and that waits for answers:
+    /// [`Agents::run`](crate::Agents::run) fails with it if the call can stay open. A tool returns it unchanged.
     pub fn agent_waits(waiting: WaitingAgent) -> Self {
         let text = "The agent waits for an answer of the user to a call that needs approval.".into();
         Self { kind: ToolErrorKind::AgentWaits, text, source: None, waits: Some(Box::new(waiting)) }
     }
 
-    /// A boxed error from inside the tool. The model reads only that it failed.
+    /// Wraps a boxed error from inside the tool. The model reads only that the tool failed.
     pub fn from_boxed(source: Box<dyn StdError + Send + Sync>) -> Self {
         Self {
             kind: ToolErrorKind::Internal,
@@ -75,34 +73,34 @@ impl ToolError {
         }
     }
 
-    /// Adds what caused it, for the host.
+    /// Adds the cause, for the host.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.source = Some(source.into());
         self
     }
 
-    /// What kind of failure.
+    /// Returns the kind of failure.
     pub fn kind(&self) -> ToolErrorKind {
         self.kind
     }
 
-    /// What the model reads.
+    /// Returns the text for the model.
     pub fn model_text(&self) -> &str {
         &self.text
     }
 
-    /// What caused it, for the host.
+    /// Returns the cause, for the host.
     pub fn source(&self) -> Option<&(dyn StdError + Send + Sync + 'static)> {
         self.source.as_deref()
     }
 
-    /// The agent that waits, if that is why the call has not ended.
+    /// Returns the agent that waits, if that is why the call has not ended.
     pub fn waiting(&self) -> Option<&WaitingAgent> {
         self.waits.as_deref()
     }
 
-    /// This as an error of the standard kind.
+    /// Converts this into an error of the standard kind.
     pub fn into_error(self) -> Box<dyn StdError + Send + Sync> {
         Box::new(Wrapped(self))
     }

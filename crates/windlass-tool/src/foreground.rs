@@ -21,14 +21,14 @@ use windlass_types::ToolUseId;
 pub struct Foreground(Mutex<HashMap<ToolUseId, Cancel>>);
 
 impl Foreground {
-    /// Notes a call that could continue, until the answer is dropped.
+    /// Registers a call that could continue, until the returned value is dropped.
     pub fn enter(self: &Arc<Self>, call: ToolUseId) -> ForegroundCall {
         let asked = Cancel::new();
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(call.clone(), asked.clone());
         ForegroundCall { calls: Arc::clone(self), call, asked }
     }
 
-    /// Asks a call to continue in the background; `None`: all of them. Returns whether there was one.
+    /// Asks a call to continue in the background; `None`: all of them. Returns `true` if there was one.
     pub fn move_to_background(&self, call: Option<&ToolUseId>) -> bool {
         let calls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let meant: Vec<&Cancel> =
@@ -47,12 +47,12 @@ pub struct ForegroundCall {
 }
 
 impl ForegroundCall {
-    /// Whether it was asked to continue there.
+    /// `true` if the call was asked to continue in the background.
     pub fn is_asked(&self) -> bool {
         self.asked.is_cancelled()
     }
 
-    /// Waits until it is asked to. Cancel safe.
+    /// Waits until the call is asked to continue in the background. Cancel safe.
     pub fn asked(&self) -> crate::Cancelled {
         self.asked.cancelled()
     }

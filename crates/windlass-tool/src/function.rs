@@ -12,7 +12,7 @@ use std::future::Future;
 use std::sync::Arc;
 use windlass_types::{Access, JsonText, ToolSpec};
 
-/// A tool made from an async closure, see [`tool_fn`]. What else there is to say of its calls is said by `with_…`.
+/// A tool made from an async closure, see [`tool_fn`]. Further properties of its calls are set with `with_…`.
 pub struct ToolFn<F, I> {
     name: String,
     description: String,
@@ -20,18 +20,18 @@ pub struct ToolFn<F, I> {
     annotations: Annotations,
     access: OfInput<I, Access>,
     check: OfInput<I, ToolCheck>,
-    /// `None`: its name.
+    /// Title of a call; `None`: the name of the tool.
     title: Option<OfInput<I, String>>,
     call: F,
 }
 
-/// What follows from the input of a call.
+/// Closure that computes a property of a call from its input.
 type OfInput<I, T> = Box<dyn Fn(&I) -> T + Send + Sync>;
 
 /// Makes a tool from an async closure that takes a typed input and a context.
 ///
-/// What it touches is unknown unless [`ToolFn::with_access`] or
-/// [`ToolFn::with_access_of`] says so: it runs alone and asks.
+/// Its access is unknown unless [`ToolFn::with_access`] or [`ToolFn::with_access_of`] sets it: it runs alone and asks
+/// for permission.
 ///
 /// ```
 /// # mod windlass { pub use windlass_tool::*; pub use windlass_types::*; pub mod tool { pub use windlass_tool::*; pub use windlass_types::*; } }
@@ -81,11 +81,12 @@ where
     tool_fn(name, description, move |input, cx| call(Arc::clone(&state), input, cx))
 }
 
-/// Makes a tool from an async closure whose input has a JSON Schema that is written by hand, or known at run time only.
+/// Makes a tool from an async closure with a JSON Schema for its input that is written by hand, or only known at run
+/// time.
 ///
 /// The closure takes any type that serde can read; [`JsonText`] takes the input as the model wrote it. Input that does
-/// not fit the schema never reaches it. A set with a schema that does not describe an object is
-/// refused ([`ToolSetError::InvalidSchema`](crate::ToolSetError::InvalidSchema)).
+/// not fit the schema never reaches it. A set with a schema that does not describe an object is refused
+/// ([`ToolSetError::InvalidSchema`](crate::ToolSetError::InvalidSchema)).
 ///
 /// ```
 /// # mod windlass { pub use windlass_tool::*; pub use windlass_types::*; pub mod tool { pub use windlass_tool::*; pub use windlass_types::*; } }
@@ -113,7 +114,7 @@ where
     Fut: Future<Output = Result<O, ToolError>> + Send + 'static,
     O: IntoToolOutput,
 {
-    // A set refuses what is no object, so it refuses what cannot be written, too.
+    // A set refuses a schema that is not an object, so it also refuses one that cannot be written.
     let schema = JsonText::of(&schema).or_else(|_| JsonText::of(&()));
     ToolFn::new(name.into(), description.into(), schema.unwrap_or_else(|_| JsonText::empty_object()), call)
 }
@@ -132,21 +133,20 @@ impl<F, I> ToolFn<F, I> {
         }
     }
 
-    /// Says what every call touches. Default: [`Access::Unknown`].
+    /// Sets the access of every call. Default: [`Access::Unknown`].
     #[must_use]
     pub fn with_access(self, access: Access) -> Self {
         self.with_access_of(move |_| access.clone())
     }
 
-    /// Says what a call touches, by its input, see [`Tool::access`](crate::Tool::access):
-    /// `.with_access_of(|input| Access::reads(&input.path))`.
+    /// Sets the access of a call, computed from its input, see [`Tool::access`](crate::Tool::access):
     #[must_use]
     pub fn with_access_of(mut self, access: impl Fn(&I) -> Access + Send + Sync + 'static) -> Self {
         self.access = Box::new(access);
         self
     }
 
-    /// Gives the tool an opinion on its calls, see [`Tool::check`](crate::Tool::check). It can only make the verdict
+    /// Adds a check of the tool's calls, see [`Tool::check`](crate::Tool::check). It can only make the verdict
     /// stricter.
     #[must_use]
     pub fn with_check(mut self, check: impl Fn(&I) -> ToolCheck + Send + Sync + 'static) -> Self {
@@ -154,14 +154,14 @@ impl<F, I> ToolFn<F, I> {
         self
     }
 
-    /// Names a call in one line for people, see [`Tool::title`](crate::Tool::title). Default: the tool's name.
+    /// Sets the one-line title of a call for people, see [`Tool::title`](crate::Tool::title). Default: the tool's name.
     #[must_use]
     pub fn with_title(mut self, title: impl Fn(&I) -> String + Send + Sync + 'static) -> Self {
         self.title = Some(Box::new(title));
         self
     }
 
-    /// Says what is true of all calls.
+    /// Sets the properties of all calls.
     #[must_use]
     pub fn with_annotations(mut self, annotations: Annotations) -> Self {
         self.annotations = annotations;

@@ -1,13 +1,11 @@
-//! The tool port: what a tool is, and what it is given.
+//! The tool port: the definition of tools, and their context.
 //!
-//! Implement [`Tool`] for a tool known at compile time, or use [`tool_fn`] for
-//! one async closure. The runtime works with the erased twin [`DynTool`], which
-//! every [`Tool`] has by a blanket impl and which tools named at run time
-//! implement directly. A tool reaches the world through its [`ToolCx`] alone:
-//! files through the [`Workspace`] port with the [`Permit`] of the call,
-//! programs through the [`Process`] port.
+//! Implement [`Tool`] for a tool known at compile time, or use [`tool_fn`] for one async closure. The runtime works
+//! with the erased twin [`DynTool`], which every [`Tool`] has by a blanket impl and which tools named at run time
+//! implement directly. A tool reaches the outside only through its [`ToolCx`]: files through the [`Workspace`] port
+//! with the [`Permit`] of the call, programs through the [`Process`] port.
 //!
-//! The driver checks the input of a call against the tool's schema first; that is in `windlass-schema`, so that
+//! The driver checks the input of a call against the tool's schema first; that check is in `windlass-schema`, so that
 //! the authors of tools do not compile it.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -75,13 +73,13 @@ pub use workspace::{
     WriteOptions,
 };
 
-/// The version of `schemars` that schemas of tool inputs are of, for those who implement its `JsonSchema` themselves.
-/// Inputs of tools have it with `#[derive(windlass::ToolInput)]`.
+/// The version of `schemars` of the schemas of tool inputs, for authors who implement its `JsonSchema` themselves.
+/// Inputs of tools get it with `#[derive(windlass::ToolInput)]`.
 pub use schemars;
 #[cfg(feature = "macros")]
 pub use windlass_macros::ToolInputOfPort as ToolInput;
 
-/// What `#[derive(ToolInput)]` refers to. Not part of the stable interface.
+/// Items that `#[derive(ToolInput)]` refers to. Not part of the stable interface.
 #[doc(hidden)]
 pub mod derived {
     pub use crate::tool::ToolInput;

@@ -7,15 +7,15 @@ use crate::{
 use async_trait::async_trait;
 use std::path::Path;
 
-/// A workspace without files and a way to run no programs, for tools that need neither. Each attempt fails with one
-/// text, which names the place where files and programs are instead.
+/// A workspace without files and a process port without programs, for tools that need neither. Each attempt fails with
+/// one text, which names the place where files and programs are instead.
 #[derive(Debug, Clone)]
 pub struct Nowhere {
     reason: &'static str,
 }
 
 impl Nowhere {
-    /// Fails each attempt for this reason.
+    /// Returns ports that fail each attempt for this reason.
     pub const fn new(reason: &'static str) -> Self {
         Self { reason }
     }

@@ -1,4 +1,4 @@
-//! What a tool returns.
+//! Outputs of tools.
 
 use crate::ToolError;
 use base64::Engine;
@@ -8,42 +8,43 @@ use windlass_types::{
     ContentBlock, ContextChange, IMAGE_TYPES, ImageSource, JsonText, ToolResultContent, media_type_of,
 };
 
-/// Largest image, in bytes before they are written as base64: five megabytes of base64, as providers take them.
+/// Maximum size of an image, in bytes before they are written as base64: five megabytes of base64, the limit of
+/// providers.
 const LARGEST_IMAGE: usize = 5 * 1024 * 1024 / 4 * 3;
 
-/// Most characters of a tool's own words behind its result.
+/// Maximum number of characters of a tool's own note after its result.
 const MOST_NOTE: usize = 2_000;
 
-/// What a tool returns when it did what it was asked to.
+/// Output of a tool that did its work.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ToolOutput {
-    /// What the model reads.
+    /// Content for the model.
     pub content: ToolResultContent,
-    /// Whether the model should take it as a failure, such as an exit code.
+    /// `true` if the model should take the output as a failure, such as an exit code.
     pub is_error: bool,
-    /// The same as data, for hosts and hooks.
+    /// The same content as data, for hosts and hooks.
     pub structured: Option<JsonText>,
-    /// A unified diff of what changed on disk, for people.
+    /// Unified diff of the changes on disk, for people.
     pub diff: Option<String>,
     /// Changes of the session's state, applied in call order.
     pub changes: Vec<ContextChange>,
-    /// Words of the tool itself for the model, outside of what others have written: see [`with_note`](Self::with_note).
+    /// Note of the tool itself for the model, outside of text by others: see [`with_note`](Self::with_note).
     pub note: Option<String>,
 }
 
 impl ToolOutput {
-    /// Text for the model.
+    /// Returns text for the model.
     pub fn text(text: impl Into<String>) -> Self {
         Self { content: ToolResultContent::Text(text.into()), ..Self::default() }
     }
 
-    /// Blocks for the model: text, images, documents.
+    /// Returns blocks for the model: text, images, documents.
     pub fn blocks(blocks: Vec<ContentBlock>) -> Self {
         Self { content: ToolResultContent::Blocks(blocks), ..Self::default() }
     }
 
-    /// An image for the model: `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
+    /// Returns an image for the model: `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
     ///
     /// ```
     /// # mod windlass { pub use windlass_tool::*; pub mod tool { pub use windlass_tool::*; } }
@@ -56,7 +57,7 @@ impl ToolOutput {
     ///
     /// # Errors
     /// Models do not read this media type, the bytes are those of another one, or there are none or too many of them.
-    /// Such an image would have every later request of the session refused.
+    /// With such an image, every later request of the session would be refused.
     pub fn image(media_type: impl Into<String>, bytes: impl AsRef<[u8]>) -> Result<Self, ToolError> {
         let (media_type, bytes) = (media_type.into(), bytes.as_ref());
         let problem = match media_type_of(bytes).filter(|found| *found != media_type) {
@@ -76,7 +77,7 @@ impl ToolOutput {
         Err(ToolError::rejected(format!("The image {problem}.")))
     }
 
-    /// Adds the same as data.
+    /// Adds the same content as data.
     ///
     /// # Errors
     /// The value cannot be written as JSON.
@@ -85,7 +86,7 @@ impl ToolOutput {
         Ok(self)
     }
 
-    /// Adds a unified diff of what changed on disk.
+    /// Adds a unified diff of the changes on disk.
     #[must_use]
     pub fn with_diff(mut self, diff: impl Into<String>) -> Self {
         self.diff = Some(diff.into());
@@ -99,15 +100,15 @@ impl ToolOutput {
         self
     }
 
-    /// Adds words of the tool itself. They stand behind the result, outside of the marks around what others have written, and nothing
-    /// in the result can imitate them. At most 2,000 characters are kept; text of others does not belong there.
+    /// Adds a note of the tool itself. It follows the result, outside of the marks around text by others, and nothing
+    /// in the result can imitate it. At most 2,000 characters are kept; text by others does not belong there.
     #[must_use]
     pub fn with_note(mut self, note: impl Into<String>) -> Self {
         self.note = Some(note.into().chars().take(MOST_NOTE).collect());
         self
     }
 
-    /// Marks it as a failure for the model.
+    /// Marks the output as a failure for the model.
     #[must_use]
     pub fn failed(mut self) -> Self {
         self.is_error = true;
@@ -115,7 +116,8 @@ impl ToolOutput {
     }
 }
 
-/// What a [`Tool`](crate::Tool) may return: text, blocks, [`Json`] of any value, nothing, or a whole [`ToolOutput`].
+/// Types that a [`Tool`](crate::Tool) may return: text, blocks, [`Json`] of any value, nothing, or a whole
+/// [`ToolOutput`].
 ///
 /// ```
 /// # mod windlass { pub use windlass_tool::*; pub mod tool { pub use windlass_tool::*; } }
@@ -138,10 +140,10 @@ impl ToolOutput {
     note = "return a `String`, `Json(value)` for a value that serde can write, `()`, or a `ToolOutput`"
 )]
 pub trait IntoToolOutput {
-    /// Turns it into output.
+    /// Converts the value into output.
     ///
     /// # Errors
-    /// It cannot be written as JSON.
+    /// The value cannot be written as JSON.
     fn into_tool_output(self) -> Result<ToolOutput, ToolError>;
 }
 
@@ -215,7 +217,7 @@ mod tests {
         let ToolResultContent::Blocks(blocks) = output.content else { panic!("no blocks") };
         let source = ImageSource::Base64 { media_type: "image/png".to_owned(), data: "iVBORw0KGgo=".to_owned() };
         assert_eq!(blocks, [ContentBlock::Image { source }]);
-        // What the beginning does not show is believed.
+        // A type that the first bytes do not show is trusted.
         assert!(ToolOutput::image("image/gif", [0]).is_ok());
         assert!(ToolOutput::image("image/gif", vec![0; LARGEST_IMAGE]).is_ok());
         for (media_type, bytes, problem) in [

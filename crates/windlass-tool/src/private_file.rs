@@ -1,11 +1,11 @@
-//! Files of this machine that only their user can read, and that a crash leaves whole. Needs the feature `system`.
+//! Local files that only their user can read, and that a crash leaves whole. Needs the feature `system`.
 //!
-//! Sessions, results and settings hold what a user typed and what programs printed, so other users must not read them.
-//! Such files are written with this module. The rights are there from the first moment. A file or link that has the name
-//! already is not followed or cut short. A complete file can be made durable together with its name.
+//! Sessions, results and settings contain text of the user and output of programs, so other users must not read them.
+//! Such files are written with this module. The rights are set from the first moment. A file or link that already has
+//! the name is not followed or cut short. A complete file can be made durable together with its name.
 //!
-//! The paths themselves are trusted here. Files of a workspace, which other programs may exchange for a link meanwhile, are
-//! written through the [`Workspace`](crate::Workspace) port instead.
+//! The paths themselves are trusted here. Files of a workspace, which other programs may replace with a link meanwhile,
+//! are written through the [`Workspace`](crate::Workspace) port instead.
 //!
 //! ```
 //! use std::io::Write as _;
@@ -28,13 +28,13 @@ use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long apart a lock is tried again.
+/// Interval between two tries for a lock.
 pub const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
-/// Creates a directory that only this user can enter, and those above it where they are missing.
+/// Creates a directory that only this user can enter, and missing ones above it.
 ///
 /// # Errors
-/// One of them cannot be created. It is no error if the directory is there already, whatever its rights.
+/// One of them cannot be created. It is not an error if the directory already exists, whatever its rights.
 pub fn create_dir(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -46,16 +46,16 @@ pub fn create_dir(path: &Path) -> io::Result<()> {
 /// Creates a file that only this user can read, and opens it for writing.
 ///
 /// # Errors
-/// The name is taken, if only by a dangling link, or the file cannot be created.
+/// The name is taken, even if only by a dangling link, or the file cannot be created.
 pub fn create(path: &Path) -> io::Result<File> {
     create_with_mode(path, 0o600)
 }
 
-/// Takes the lock of an open file, or of a folder, with `lock`: [`File::try_lock`] or [`File::try_lock_shared`]. While another
-/// one holds it, `again` is asked with the number of tries so far whether to try once more, 10 ms later; this thread
-/// waits. Returns whether the lock is held, which ends when the file is closed or unlocked.
+/// Takes the lock of an open file, or of a folder, with `lock`: [`File::try_lock`] or [`File::try_lock_shared`]. While
+/// another process holds it, `again` is called with the number of tries so far to decide on another try, 10 ms later;
+/// this thread waits. Returns `true` if the lock is held, which ends when the file is closed or unlocked.
 ///
-/// Some file systems know no locks. There this returns true: refusing to work would protect nothing.
+/// Some file systems have no locks. There this returns `true`: refusing to work would protect nothing.
 ///
 /// # Errors
 /// The file system refuses the lock for another reason than that it is held. An interrupted try is repeated.
@@ -81,13 +81,13 @@ pub fn lock(
 /// Makes the names in a directory durable, but not the content of the files.
 ///
 /// # Errors
-/// The directory cannot be opened, or the disk does not take the names.
+/// The directory cannot be opened, or the disk does not store the names.
 #[cfg(unix)]
 pub fn sync_dir(path: &Path) -> io::Result<()> {
     use rustix::fs::{Mode, OFlags};
     let opened = rustix::fs::open(path, OFlags::DIRECTORY.union(OFlags::CLOEXEC), Mode::empty());
     match opened {
-        // Names can be made in it, but they cannot be read: all of its file system is synced instead.
+        // Names can be created in the directory, but not read: its whole file system is synced instead.
         #[cfg(target_os = "linux")]
         Err(rustix::io::Errno::ACCESS) => {
             let below = rustix::fs::open(path, OFlags::PATH.union(OFlags::CLOEXEC), Mode::empty())?;
@@ -106,21 +106,21 @@ pub fn sync_dir(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes the name of a file durable, and those of its folder and of the parent folder: a session makes both of them
+/// Makes the name of a file durable, and those of its folder and of the parent folder: a session creates both of them
 /// for its first file.
 ///
 /// # Errors
-/// As those of [`sync_dir`].
+/// Those of [`sync_dir`].
 pub fn sync_names(file: &Path) -> io::Result<()> {
     let mut folders = file.ancestors().skip(1).take(3).filter(|folder| !folder.as_os_str().is_empty());
     folders.try_for_each(sync_dir)
 }
 
-/// The new content of a file, written beside it and put in its place in one step. A reader of the file sees all of
-/// the old content or all of the new one, also after a crash. If this is dropped before that, the new content is removed.
+/// New content of a file, written beside it and put in its place in one step. A reader of the file sees all of the old
+/// content or all of the new one, also after a crash. If this is dropped before that, the new content is removed.
 ///
-/// A process that is killed leaves the new content behind, for [`remove_left_behind`]: on Unix it is locked while its writer
-/// lives.
+/// A process that is killed leaves the new content behind, for [`remove_left_behind`]: on Unix it is locked while its
+/// writer lives.
 #[derive(Debug)]
 pub struct AtomicFile {
     file: File,
@@ -133,29 +133,29 @@ impl AtomicFile {
     /// Creates a file beside `target` that only this user can read.
     ///
     /// # Errors
-    /// The folder of `target` is not there, or takes no new file.
+    /// The folder of `target` does not exist, or accepts no new file.
     pub fn create(target: &Path) -> io::Result<Self> {
         Self::create_locked(target, 0o600)
     }
 
-    /// Creates a file beside `target` that others can read as far as the settings of this process let them.
+    /// Creates a file beside `target` that others can read as far as the settings of this process permit.
     ///
     /// # Errors
-    /// As those of [`create`](Self::create).
+    /// Those of [`create`](Self::create).
     pub fn create_shared(target: &Path) -> io::Result<Self> {
         Self::create_locked(target, 0o666)
     }
 
-    /// The file, to be written.
+    /// Returns the file, to be written.
     pub fn file(&mut self) -> &mut File {
         &mut self.file
     }
 
-    /// Makes the content durable and gives it the name, in the place of what has it now. The name is durable after
-    /// [`sync_dir`] only.
+    /// Makes the content durable and gives it the name, replacing any file that has it now. The name is only durable
+    /// after [`sync_dir`].
     ///
     /// # Errors
-    /// The disk does not take the content, or the name cannot be given. The old file then keeps the name.
+    /// The disk does not store the content, or the name cannot be given. The old file then keeps the name.
     pub fn replace(mut self) -> io::Result<()> {
         self.file.sync_all()?;
         std::fs::rename(&self.temporary, &self.target)?;
@@ -163,23 +163,24 @@ impl AtomicFile {
         Ok(())
     }
 
-    /// Makes the content durable and gives it the name if the name is free. The name is durable after [`sync_dir`] only.
+    /// Makes the content durable and gives it the name if the name is free. The name is only durable after
+    /// [`sync_dir`].
     ///
     /// # Errors
-    /// The disk does not take the content, or the name is taken ([`ErrorKind::AlreadyExists`]).
+    /// The disk does not store the content, or the name is taken ([`ErrorKind::AlreadyExists`]).
     pub fn place_new(self) -> io::Result<()> {
         self.file.sync_all()?;
-        // The first name goes when this is dropped.
+        // The first name is removed when this is dropped.
         link_new(&self.temporary, &self.target)
     }
 
     /// Makes the content durable and gives it the name, if the file that has the name now has exactly the content
-    /// `expected`, or with `None` if no file has it: the change of another program since it was read is not written over.
-    /// See [`content_swap`].
+    /// `expected`, or with `None` if no file has it: a later change by another program is not overwritten. See
+    /// [`content_swap`].
     ///
     /// # Errors
-    /// [`ContentChanged`](crate::content_swap::ContentChanged) if it is otherwise; the file stays then. Else those of
-    /// [`replace`](Self::replace).
+    /// [`ContentChanged`](crate::content_swap::ContentChanged) if the condition does not hold; the file stays then.
+    /// Else those of [`replace`](Self::replace).
     pub fn replace_expected(self, expected: Option<&[u8]>) -> io::Result<()> {
         self.file.sync_all()?;
         // The file with the first name is removed when this is dropped.
@@ -189,11 +190,11 @@ impl AtomicFile {
     fn create_locked(target: &Path, mode: u32) -> io::Result<Self> {
         loop {
             let new = Self::create_as(&temporary_name(), target, mode)?;
-            // Elsewhere a lock keeps even readers from a file.
+            // On other systems a lock keeps even readers from a file.
             if cfg!(not(unix)) {
                 return Ok(new);
             }
-            // Before it was locked another process may have taken it for one that was left behind.
+            // Before the lock, another process may have removed the file as left behind.
             if lock(&new.file, File::try_lock, |_| false).unwrap_or(true) && new.temporary.exists() {
                 return Ok(new);
             }
@@ -216,7 +217,7 @@ impl Drop for AtomicFile {
     }
 }
 
-/// Replaces a file by one of this content that only this user can read, durable with its name.
+/// Replaces a file with one of this content that only this user can read, durable with its name.
 ///
 /// # Errors
 /// The content or its name is not durable. If the new file did not get its name, the old one is unchanged.
@@ -230,11 +231,11 @@ pub fn replace(target: &Path, content: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Makes a file of this content that only this user can read, and its folder where that is missing. Both are durable
+/// Creates a file of this content that only this user can read, and its folder if that is missing. Both are durable
 /// with their names.
 ///
 /// # Errors
-/// The name is taken, and its file stays as it is; or the file is not durable, and then there is none.
+/// The name is taken, and its file stays unchanged; or the file is not durable, and then there is none.
 pub fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         create_dir(folder)?;
@@ -245,8 +246,8 @@ pub fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
     sync_names(path).inspect_err(|_| drop(std::fs::remove_file(path)))
 }
 
-/// Removes new contents ([`AtomicFile`]) that killed processes have left behind in a directory of the user. Those of processes
-/// that live stay. Returns the number of files that were removed; none on systems other than Unix.
+/// Removes new contents ([`AtomicFile`]) that killed processes have left behind in a directory of the user. Those of
+/// live processes stay. Returns the number of files that were removed; none on systems other than Unix.
 ///
 /// # Errors
 /// The directory cannot be read.
@@ -276,7 +277,7 @@ fn is_temporary_name(name: &str) -> bool {
     digits.is_some_and(|digits| digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// A random name that is free. It has its own length: that of the target may be the longest allowed.
+/// Returns a random free name. It has its own length: that of the target may be the longest allowed.
 fn temporary_name() -> String {
     format!(".windlass-{:032x}.tmp", SystemIds::default().bits())
 }
@@ -291,16 +292,16 @@ fn create_with_mode(path: &Path, mode: u32) -> io::Result<File> {
     options.open(path)
 }
 
-/// Gives a file a second name if that is free, or where the file system has no links the second instead of the first.
+/// Gives a file a second name if that is free, or the second instead of the first if the file system has no links.
 pub(crate) fn link_new(from: &Path, to: &Path) -> io::Result<()> {
-    // A link never replaces what another process put there meanwhile.
+    // A link never replaces a file that another process put there meanwhile.
     match std::fs::hard_link(from, to) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => rename_new(from, to),
         linked => linked,
     }
 }
 
-/// Renames a file where the file system has no links. Never replaces another file, as far as the system can promise that.
+/// Renames a file if the file system has no links. Never replaces another file, as far as the system can promise that.
 fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "macos"))]
     {

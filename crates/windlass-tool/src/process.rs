@@ -1,4 +1,4 @@
-//! The port to programs.
+//! Port to programs.
 
 use crate::{Cancel, SandboxViolation};
 use async_trait::async_trait;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Runs programs, wherever they run.
+/// Runs programs, on any machine.
 ///
 /// ```
 /// use std::time::Duration;
@@ -31,10 +31,10 @@ use std::time::Duration;
 /// ```
 #[async_trait]
 pub trait Process: Debug + Send + Sync + 'static {
-    /// Runs a program until it ends, its time is up or it is cancelled. Then
-    /// its whole tree is gone. Standard input holds what the command gives, else it is empty; output is bounded.
+    /// Runs a program until it ends, its time is up or it is cancelled. Then its whole process tree is gone. Standard
+    /// input contains the bytes of the command, or else is empty; output is bounded.
     ///
-    /// Dropping the future ends the tree as well, without waiting for it.
+    /// Dropping the future also ends the tree, without waiting for it.
     ///
     /// # Errors
     /// The program could not be started.
@@ -44,78 +44,82 @@ pub trait Process: Debug + Send + Sync + 'static {
 /// Called with the latest output of a program from time to time.
 pub type OutputProgress = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// What to run.
+/// Program to run, with its settings.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ProcessCommand {
-    /// The program: a path, or a name that is looked up in the given `PATH`.
+    /// Program: a path, or a name that is looked up in the given `PATH`.
     pub program: OsString,
-    /// Its arguments.
+    /// Arguments of the program.
     pub args: Vec<OsString>,
-    /// The directory it starts in; absolute.
+    /// Directory that the program starts in; absolute.
     pub cwd: PathBuf,
-    /// Its whole environment: no variable is inherited.
+    /// Whole environment of the program: no variable is inherited.
     pub env: Vec<(OsString, OsString)>,
-    /// Gives it a terminal of this size of its own, which is its input and both outputs: for programs that refuse to run without one.
-    /// Who has no terminals fails. Default: none.
+    /// Size of a separate terminal, which is the program's input and both outputs: for programs that refuse to run
+    /// without one. An implementation without terminals fails. Default: none.
     pub terminal: Option<TerminalSize>,
-    /// What it reads from standard input, which then ends. A program that does not read it is not held up. Default: nothing.
+    /// Bytes of standard input, which then ends. A program that does not read it is not blocked. Default: nothing.
     pub stdin: Option<Arc<[u8]>>,
-    /// When it is stopped. `None`: never.
+    /// Time after which the program is stopped. `None`: never.
     pub timeout: Option<Duration>,
-    /// How many bytes of output are kept in memory, head and tail together, for each of both streams.
+    /// Number of bytes of output that are kept in memory, head and tail together, for each of the two streams.
     pub inline_bytes: usize,
-    /// Where the full output goes once it is larger than [`ProcessCommand::spill_above`]; a file that does not
-    /// exist yet. Standard error of its own has a second file beside it.
+    /// File for the full output once it is larger than [`ProcessCommand::spill_above`]; it does not exist yet. Separate
+    /// standard error has a second file beside it.
     pub spill: Option<PathBuf>,
-    /// How many bytes of a stream may pass before it is written to `spill`; `None` means `inline_bytes`, and
-    /// with zero the file is there from the start.
+    /// Number of bytes of a stream before it is written to `spill`; `None` means `inline_bytes`, and with zero the file
+    /// exists from the start.
     pub spill_above: Option<usize>,
-    /// How many bytes go to `spill` at most; `None` leaves it to the implementation of [`Process`].
+    /// Maximum number of bytes written to `spill`; `None` leaves it to the implementation of [`Process`].
     pub spill_cap: Option<u64>,
-    /// Runs beside the limit on programs at a time: for programs that may never end by themselves.
+    /// `true` to run the program outside of the limit on simultaneous programs: for programs that may never end by
+    /// themselves.
     pub background: bool,
-    /// Sends standard error into standard output, both in the order of writing.
+    /// `true` to send standard error to standard output, both in the order of writing.
     pub merge_streams: bool,
-    /// Called with the latest output from time to time.
+    /// Closure that is called with the latest output from time to time.
     pub progress: Option<OutputProgress>,
-    /// Runs outside of the sandbox, if programs run in one: for what someone has allowed to run there.
+    /// `true` to run outside of the sandbox, if programs run in one: for commands that someone has allowed to run
+    /// there.
     pub outside_sandbox: bool,
-    /// The text, if this runs a command in a shell: by it one that is to run outside of a sandbox is known.
+    /// Text of the command, if this runs a command in a shell: it identifies commands that are to run outside of a
+    /// sandbox.
     pub shell_text: Option<String>,
-    /// The program is a bash, and the outcome is to name the directory that it ends in. Only programs that do not run on this
-    /// machine are asked for that; who cannot say it leaves it out.
+    /// `true` if the program is a bash and the outcome is to name the directory that it ends in. Only set for programs
+    /// that do not run on this machine; an implementation that does not know the directory leaves it out.
     pub reports_directory: bool,
-    /// The program only reads: its memory may be bounded, and the system may end it before others where memory runs out. Default: no.
+    /// `true` if the program only reads: its memory may be bounded, and the system may end it before others when memory
+    /// runs out. Default: `false`.
     pub only_reads: bool,
-    /// A quicker way to the same program, where `program` is one that confines itself first. Whoever does not know it runs
-    /// `program`. Default: none.
+    /// Quicker way to start the same program, if `program` is one that confines itself first. An implementation that
+    /// does not support it runs `program`. Default: none.
     pub confined_start: Option<ConfinedStart>,
 }
 
 /// A thread that confines itself and then starts a program, which has no more rights than the thread had.
 ///
-/// With it no program has to be started that confines itself and becomes the one that is meant.
+/// It avoids starting a program that confines itself and then becomes the intended one.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ConfinedStart {
-    /// The program that is meant.
+    /// Intended program.
     pub program: OsString,
-    /// Its arguments.
+    /// Arguments of the program.
     pub args: Vec<OsString>,
     confine: Arc<Confine>,
 }
 
-/// Confines the thread that calls it, for good.
+/// Confines the calling thread, for good.
 pub type Confine = dyn Fn() -> io::Result<()> + Send + Sync;
 
 impl ConfinedStart {
-    /// `confine` is called in a thread that ends when it has started the program.
+    /// Returns a start with a closure that confines a thread, which ends when it has started the program.
     pub fn new(program: impl Into<OsString>, args: Vec<OsString>, confine: Arc<Confine>) -> Self {
         Self { program: program.into(), args, confine }
     }
 
-    /// Confines the thread that calls this, for good: call it in one that does nothing else than start the program.
+    /// Confines the calling thread, for good: call it in a thread that does nothing else than start the program.
     ///
     /// # Errors
     /// The thread is not confined, or only in part: it must start nothing.
@@ -134,7 +138,7 @@ impl Debug for ConfinedStart {
 }
 
 impl ProcessCommand {
-    /// A program with no arguments, environment, input or time limit, and 64 KiB of kept output.
+    /// Returns a program with no arguments, environment, input or time limit, and 64 KiB of kept output.
     pub fn new(program: impl Into<OsString>, cwd: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
@@ -164,14 +168,14 @@ impl ProcessCommand {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TerminalSize {
-    /// Lines.
+    /// Number of lines.
     pub rows: u16,
-    /// Characters of a line.
+    /// Number of characters of a line.
     pub columns: u16,
 }
 
 impl TerminalSize {
-    /// A terminal with so many lines of so many characters.
+    /// Returns the size of a terminal with a number of lines and characters in each.
     pub const fn new(rows: u16, columns: u16) -> Self {
         Self { rows, columns }
     }
@@ -185,7 +189,7 @@ impl Default for TerminalSize {
 
 impl Debug for ProcessCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The environment may hold secrets.
+        // The environment may contain secrets.
         f.debug_struct("ProcessCommand")
             .field("program", &self.program)
             .field("args", &self.args)
@@ -195,48 +199,49 @@ impl Debug for ProcessCommand {
     }
 }
 
-/// How a program ended.
+/// Reason why a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ProcessExit {
-    /// With this code.
+    /// The program ended with this code.
     Code(i32),
-    /// Killed by this signal, which windlass did not send.
+    /// The program was killed by this signal, which windlass did not send.
     Signal(i32),
-    /// Its time was up.
+    /// The program's time was up.
     TimedOut,
-    /// It was cancelled.
+    /// The program was cancelled.
     Cancelled,
 }
 
-/// How a program ended, and its output.
+/// Outcome of a program, with its output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProcessOutcome {
-    /// How it ended.
+    /// Reason why the program ended.
     pub exit: ProcessExit,
     /// Standard output.
     pub stdout: CapturedOutput,
     /// Standard error.
     pub stderr: CapturedOutput,
-    /// The file with the full output, if it was larger than what is kept.
+    /// File with the full output, if that was larger than the kept part.
     pub spilled: Option<PathBuf>,
-    /// Whether that file is complete: not when it reached its limit, or the disk took no more.
+    /// `true` if that file is complete: not when it reached its limit, or the disk was full.
     pub spilled_whole: bool,
-    /// How many processes the program left running, which were then stopped.
+    /// Number of processes that the program left running, which were then stopped.
     pub stopped: usize,
-    /// How long it ran.
+    /// Duration of the run.
     pub duration: Duration,
-    /// What the reader of the output should know beside it, a sentence each: what a sandbox has stopped, for example.
+    /// Notes for the reader of the output, a sentence each: for example, operations that a sandbox has stopped.
     pub notes: Vec<String>,
-    /// What a sandbox has stopped, or may have. The notes say the same in words.
+    /// Operations that a sandbox has stopped, or may have. The notes say the same in words.
     pub violations: Vec<SandboxViolation>,
-    /// The directory that it ended in, links resolved, if that was [asked for](ProcessCommand::reports_directory) and is known.
+    /// Directory that the program ended in, links resolved, if that was [requested](ProcessCommand::reports_directory)
+    /// and is known.
     pub directory: Option<PathBuf>,
 }
 
 impl ProcessOutcome {
-    /// An outcome with empty output.
+    /// Returns an outcome with empty output.
     pub fn new(exit: ProcessExit, duration: Duration) -> Self {
         Self {
             exit,
@@ -257,39 +262,39 @@ impl ProcessOutcome {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CapturedOutput {
-    /// The beginning, or all of it. Bytes that are not UTF-8 are replaced.
+    /// Beginning, or the whole output. Bytes that are not UTF-8 are replaced.
     pub head: String,
-    /// The end, empty when `head` is all of it.
+    /// End, empty when `head` is the whole output.
     pub tail: String,
-    /// How many bytes are missing between the two.
+    /// Number of bytes that are missing between the two.
     pub omitted_bytes: u64,
 }
 
 impl CapturedOutput {
-    /// Output with its beginning, its end and what is missing between.
+    /// Returns output with its beginning, its end and the number of bytes that are missing between.
     pub fn new(head: impl Into<String>, tail: impl Into<String>, omitted_bytes: u64) -> Self {
         Self { head: head.into(), tail: tail.into(), omitted_bytes }
     }
 }
 
-/// A program could not be started.
+/// Error of a program that could not be started.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct ProcessError {
-    /// Why, in a sentence.
+    /// Reason, in a sentence.
     pub message: String,
     #[source]
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
 impl ProcessError {
-    /// An error with a sentence.
+    /// Returns an error with a sentence.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), source: None }
     }
 
-    /// Adds what caused it.
+    /// Adds the cause.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.source = Some(source.into());

@@ -1,5 +1,5 @@
-//! Variables by which programs find other programs and code, without the directories that a program must not be taken from. Needs
-//! the feature `system`.
+//! Variables with which programs find other programs and code, without directories from which programs must not be
+//! taken. Needs the feature `system`.
 //!
 //! ```
 //! # #[cfg(unix)]
@@ -15,7 +15,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use windlass_types::path::{has_parent, normalized};
 
-/// The variables whose values are lists of directories or files that programs load code from.
+/// Variables whose values are lists of directories or files that programs load code from.
 const VARIABLES: &[&str] = &[
     "CLASSPATH",
     "DYLD_FALLBACK_LIBRARY_PATH",
@@ -32,12 +32,13 @@ const VARIABLES: &[&str] = &[
     "PYTHONPATH",
     "RUBYLIB",
 ];
-/// Most links that are followed to the end of a path.
+/// Maximum number of links that are followed to the end of a path.
 const MOST_LINKS: usize = 40;
 
-/// `true` if a path lies below one of the directories, by its name or with links followed, its own and those of the directories.
+/// `true` if a path is below one of the directories, by its name or with links followed, its own and those of the
+/// directories.
 ///
-/// Links whose targets are missing are followed as well: the target can come to be.
+/// Links with missing targets are also followed: the target can be created later.
 #[must_use]
 pub fn is_inside(path: &Path, directories: &[PathBuf]) -> bool {
     let forms = [normalized(path), resolved(path, MOST_LINKS)];
@@ -47,15 +48,16 @@ pub fn is_inside(path: &Path, directories: &[PathBuf]) -> bool {
     })
 }
 
-/// A search path without relative directories, those that hold `..`, and those [inside](is_inside) of `directories`.
+/// Returns a search path without relative directories, those that contain `..`, and those [inside](is_inside) of
+/// `directories`.
 #[must_use]
 pub fn search_path_outside(path: &OsStr, directories: &[PathBuf]) -> OsString {
     let is_outside = |folder: &PathBuf| folder.is_absolute() && !has_parent(folder) && !is_inside(folder, directories);
     std::env::join_paths(std::env::split_paths(path).filter(is_outside)).unwrap_or_default()
 }
 
-/// Variables of programs, with every search path in them [outside](search_path_outside) of `directories`. A search path without a
-/// directory left is dropped.
+/// Returns the variables of programs, with every search path in them [outside](search_path_outside) of `directories`. A
+/// search path without a directory left is dropped.
 #[must_use]
 pub fn environment_outside(given: &[(OsString, OsString)], directories: &[PathBuf]) -> Vec<(OsString, OsString)> {
     let outside = |(name, value): &(OsString, OsString)| {
@@ -75,7 +77,7 @@ pub fn is_search_path(name: &OsStr) -> bool {
     VARIABLES.iter().any(same)
 }
 
-/// A path with its links followed as far as there is something, and the rest of it by name.
+/// Returns a path with the links of its existing part followed, and the rest by name.
 fn resolved(path: &Path, links: usize) -> PathBuf {
     if let Ok(real) = path.canonicalize() {
         return real;

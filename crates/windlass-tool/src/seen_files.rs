@@ -1,29 +1,29 @@
-//! The texts of the files that a model has read.
+//! Texts of the files that a model has read.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The texts of files as the model of a session last read or wrote them, so that it can be reminded of one that has changed
+/// Texts of files as the model of a session last read or wrote them, so that it can be reminded of one that has changed
 /// since. One per session (`cx.state::<SeenFiles>()`): tools that show or write whole files record them here.
 ///
-/// It holds the latest 64 files of at most 64 KiB of UTF-8 text each; others are left out.
+/// At most 64 files of at most 64 KiB of UTF-8 text each are kept, the latest ones; others are left out.
 #[derive(Debug, Default)]
 pub struct SeenFiles(Mutex<Files>);
 
 #[derive(Debug, Default)]
 struct Files {
-    /// When each was recorded, as a count, and its text.
+    /// Texts of the files, each with the count at which it was recorded.
     texts: BTreeMap<PathBuf, (u64, Arc<str>)>,
-    /// The text that was shown last of files that a hook has changed.
+    /// Text that was last shown of each file that a hook has changed.
     shown: BTreeMap<PathBuf, Arc<str>>,
     count: u64,
 }
 
 impl SeenFiles {
-    /// Most bytes of a file.
+    /// Maximum number of bytes of a file.
     pub const MOST_BYTES: usize = 64 * 1024;
-    /// Most files.
+    /// Maximum number of files.
     const MOST: usize = 64;
 
     /// Records that the model knows this content of a file, by its path with links followed.
@@ -34,7 +34,7 @@ impl SeenFiles {
         }
     }
 
-    /// The text of a file, if it is one that is kept.
+    /// Returns the text of a file, if it is one that is kept.
     pub fn text(content: &[u8]) -> Option<Arc<str>> {
         let text = std::str::from_utf8(content).ok().filter(|_| content.len() <= Self::MOST_BYTES);
         text.map(Arc::from)
@@ -53,8 +53,8 @@ impl SeenFiles {
         }
     }
 
-    /// Records a content that the model was shown as a change of what it has just written: it need not read it once more
-    /// before it edits it.
+    /// Records a content that the model was shown as a change of a file it has just written: it need not read the file
+    /// once more before it edits it.
     pub fn record_shown(&self, path: &Path, content: &str) {
         self.record(path, content.as_bytes());
         let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,7 +64,7 @@ impl SeenFiles {
         }
     }
 
-    /// Whether this content is the one that was last [shown](Self::record_shown) of a file.
+    /// `true` if this content is the one that was last [shown](Self::record_shown) of a file.
     pub fn is_shown(&self, path: &Path, content: &[u8]) -> bool {
         let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         files.shown.get(path).is_some_and(|shown| shown.as_bytes() == content)
@@ -77,7 +77,7 @@ impl SeenFiles {
         files.shown.remove(path);
     }
 
-    /// The files with their texts, in the order in which they were recorded.
+    /// Returns the files with their texts, in the order in which they were recorded.
     pub fn all(&self) -> Vec<(PathBuf, Arc<str>)> {
         let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all: Vec<_> = files.texts.iter().collect();

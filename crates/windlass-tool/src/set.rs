@@ -7,7 +7,7 @@ use std::sync::Arc;
 use windlass_types::near::nearest;
 use windlass_types::{JsonText, ToolSpec};
 
-/// The tools of a session, by name. Cheap to clone; never changes.
+/// The tools of a session, by name. Cheap to clone; immutable.
 #[derive(Clone, Default)]
 pub struct ToolSet {
     tools: Arc<BTreeMap<String, Member>>,
@@ -19,20 +19,20 @@ struct Member {
     spec: Arc<ToolSpec>,
 }
 
-/// Why a set of tools cannot be made.
+/// Reason why a set of tools cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolSetError {
     /// Two tools have one name.
     #[error("two tools are named {name:?}: rename or leave out one of them")]
     NameClash {
-        /// The name.
+        /// Name of the tools.
         name: String,
     },
     /// A name that models do not accept.
     #[error("the tool name {name:?} is not valid: use 1 to 64 letters, digits, `_` and `-`")]
     InvalidName {
-        /// The name.
+        /// Name of the tool.
         name: String,
     },
     /// A schema that is not an object schema.
@@ -40,12 +40,12 @@ pub enum ToolSetError {
         "the input schema of the tool {name:?} does not describe an object: make the input a struct with a field for each value"
     )]
     InvalidSchema {
-        /// The tool's name.
+        /// Name of the tool.
         name: String,
     },
 }
 
-/// Whether inputs of this schema may be objects: models give no others.
+/// `true` if inputs of this schema may be objects: models give no others.
 fn describes_object(schema: &JsonText) -> bool {
     #[derive(serde::Deserialize)]
     struct Top {
@@ -57,13 +57,13 @@ fn describes_object(schema: &JsonText) -> bool {
 }
 
 impl ToolSet {
-    /// A set of tools. Those that are not enabled are left out.
+    /// Returns a set of tools. Those that are not enabled are left out.
     ///
-    /// The model is offered them sorted by name, whatever the order here, so
-    /// that the cached prefix does not depend on it.
+    /// The tools are offered to the model sorted by name, whatever the order here, so that the cached prefix does not
+    /// depend on it.
     ///
     /// # Errors
-    /// Two tools of one name, or a name or schema that models do not accept.
+    /// Two tools with the same name, or a name or schema that models do not accept.
     pub fn new(tools: impl IntoIterator<Item = Arc<dyn DynTool>>) -> Result<Self, ToolSetError> {
         let mut members = BTreeMap::new();
         for tool in tools {
@@ -87,22 +87,22 @@ impl ToolSet {
         Ok(Self { tools: Arc::new(members), specs })
     }
 
-    /// What the model is offered, in stable order.
+    /// Returns the specs that are offered to the model, in stable order.
     pub fn specs(&self) -> Arc<[Arc<ToolSpec>]> {
         Arc::clone(&self.specs)
     }
 
-    /// The names, sorted.
+    /// Returns the names, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.keys().map(String::as_str)
     }
 
-    /// A tool by its exact name.
+    /// Returns a tool by its exact name.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn DynTool>> {
         self.tools.get(name).map(|member| &member.tool)
     }
 
-    /// Why a name is not that of a tool in this set, in words for the model: with the names that are near it.
+    /// Returns the error that a name is not that of a tool in this set, in words for the model: with similar names.
     pub fn unknown(&self, name: &str) -> ToolError {
         ToolError::rejected(self.unknown_tool(name))
     }
@@ -138,7 +138,7 @@ mod tests {
     #[derive(serde::Deserialize, schemars::JsonSchema)]
     #[allow(dead_code, reason = "only the schema is looked at")]
     struct Input {
-        /// How many.
+        /// Number of things.
         count: u32,
         note: Option<String>,
     }

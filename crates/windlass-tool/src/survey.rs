@@ -1,4 +1,4 @@
-//! What a look over a whole tree finds.
+//! Surveys of whole trees.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -10,15 +10,15 @@ mod changes;
 
 pub use changes::SurveyChange;
 
-/// What a look over a tree found: the names in its folders and stamps of its files, no content.
+/// Survey of a tree: the names in its folders and stamps of its files, no content.
 ///
 /// Made by [`FileTree::survey`](crate::FileTree::survey).
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct TreeSurvey {
-    /// The folders that could be read, by path.
+    /// Folders that could be read, by path.
     pub folders: HashMap<PathBuf, Arc<FolderSurvey>>,
-    /// Whether the look ended early, because the tree has more entries than it was to take in.
+    /// `true` if the survey ended early, because the tree has more entries than the limit.
     pub is_cut: bool,
     memo: Option<Arc<dyn Any + Send + Sync>>,
 }
@@ -27,15 +27,15 @@ pub struct TreeSurvey {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FolderSurvey {
-    /// In the order in which the file system gives them.
+    /// Entries in the order of the file system.
     pub entries: Vec<(OsString, Surveyed)>,
-    /// A number for the rules by which entries were left out: other rules, another number.
+    /// Number that identifies the rules for leaving out entries: other rules have another number.
     pub rules: u64,
-    /// The latest change of a file in it, in nanoseconds since 1970.
+    /// Latest change of a file in the folder, in nanoseconds since 1970.
     newest: i64,
 }
 
-/// What stands under a name.
+/// Entry under a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "code that compares surveys must know every case")]
 pub enum Surveyed {
@@ -51,31 +51,31 @@ pub enum Surveyed {
     LeftOut,
 }
 
-/// What a file system says of a file. A file whose stamp is the same has not changed, unless it changed twice within one tick
-/// of the clock.
+/// Metadata of a file. A file whose stamp is the same has not changed, unless it changed twice within one tick of the
+/// clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct FileStamp {
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// When its content changed last, in nanoseconds since 1970.
+    /// Time of the last change of the content, in nanoseconds since 1970.
     pub modified: i64,
-    /// When its content, rights or names changed last, in nanoseconds since 1970. The same as `modified` where a system does
-    /// not know it.
+    /// Time of the last change of the content, rights or names, in nanoseconds since 1970. The same as `modified` if
+    /// the system does not have it.
     pub changed: i64,
-    /// The number of the file, which another file under the same name does not have; 0 where there is none.
+    /// Number of the file, which differs for another file under the same name; 0 if there is none.
     pub number: u64,
-    /// Its mode, where the system has them.
+    /// Mode, if the system has modes.
     pub mode: Option<u32>,
 }
 
 impl FileStamp {
-    /// A stamp of a file whose content has this size and was changed last at this time.
+    /// Returns the stamp of a file whose content has this size and was last changed at this time.
     pub fn new(size: u64, modified: i64) -> Self {
         Self { size, modified, changed: modified, number: 0, mode: None }
     }
 
-    /// Adds when anything of the file changed last, its number, and its mode.
+    /// Adds the time of the last change of any kind, the number of the file, and its mode.
     #[must_use]
     pub fn with_identity(mut self, changed: i64, number: u64, mode: u32) -> Self {
         (self.changed, self.number, self.mode) = (changed, number, Some(mode));
@@ -84,7 +84,7 @@ impl FileStamp {
 }
 
 impl FolderSurvey {
-    /// The entries of a folder.
+    /// Returns the entries of a folder.
     pub fn new(entries: Vec<(OsString, Surveyed)>, rules: u64) -> Self {
         let newest = entries.iter().filter_map(|(_, what)| what.stamp()).map(|stamp| stamp.changed).max();
         Self { entries, rules, newest: newest.unwrap_or(i64::MIN) }
@@ -95,14 +95,14 @@ impl FolderSurvey {
         files.map(|(name, what)| (name.as_os_str(), *what))
     }
 
-    /// What stands under a name.
+    /// Returns the entry under a name.
     pub fn get(&self, name: &OsStr) -> Option<Surveyed> {
         self.entries.iter().find(|(known, _)| known == name).map(|(_, what)| *what)
     }
 }
 
 impl Surveyed {
-    /// The stamp of a file or a link.
+    /// Returns the stamp of a file or a link.
     pub fn stamp(&self) -> Option<FileStamp> {
         match self {
             Self::File(stamp) | Self::Link(stamp) => Some(*stamp),
@@ -112,25 +112,27 @@ impl Surveyed {
 }
 
 impl TreeSurvey {
-    /// Adds what the implementer of the tree wants to find in it when it is the earlier one of two. It lives as long as the survey.
+    /// Adds data that the implementer of the tree wants to find in the survey when it is the earlier one of two. It
+    /// lives as long as the survey.
     #[must_use]
     pub fn with_memo(mut self, memo: Arc<dyn Any + Send + Sync>) -> Self {
         self.memo = Some(memo);
         self
     }
 
-    /// What the implementer of the tree has added.
+    /// Returns the data that the implementer of the tree has added.
     pub fn memo(&self) -> Option<&(dyn Any + Send + Sync)> {
         self.memo.as_deref()
     }
 
-    /// What is known of a path below a surveyed folder: `None` if its folder was not read, `Some(None)` if it is not there.
+    /// Returns the entry of a path below a surveyed folder: `None` if its folder was not read, `Some(None)` if it does
+    /// not exist.
     pub fn look_up(&self, path: &Path) -> Option<Option<Surveyed>> {
         let (folder, name) = (path.parent()?, path.file_name()?);
         Some(self.folders.get(folder)?.get(name))
     }
 
-    /// Every file, link and special file.
+    /// Returns every file, link and special file.
     pub fn files(&self) -> impl Iterator<Item = (PathBuf, Surveyed)> + '_ {
         let within = |(folder, survey): (&PathBuf, &Arc<FolderSurvey>)| -> Vec<(PathBuf, Surveyed)> {
             survey.files().map(|(name, what)| (folder.join(name), what)).collect()

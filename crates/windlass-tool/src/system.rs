@@ -1,18 +1,18 @@
-//! Ports to time and random ids, and those of this machine.
+//! Ports to time and random ids, and their implementations for this machine.
 
 use std::fmt::Debug;
 #[cfg(feature = "system")]
 use std::time::{SystemTime, UNIX_EPOCH};
 use windlass_types::Timestamp;
 
-/// The port to the time.
+/// Port to the time.
 ///
 /// ```
 /// # mod windlass { pub mod tool { pub use windlass_tool::*; } pub mod event { pub use windlass_types::Timestamp; } }
 /// use windlass::event::Timestamp;
 /// use windlass::tool::Clock;
 ///
-/// /// It is always the same time.
+/// /// A clock that always gives the same time.
 /// #[derive(Debug)]
 /// struct Stopped(Timestamp);
 ///
@@ -23,11 +23,11 @@ use windlass_types::Timestamp;
 /// }
 /// ```
 pub trait Clock: Debug + Send + Sync + 'static {
-    /// The time of day, in UTC.
+    /// Returns the time of day, in UTC.
     fn now(&self) -> Timestamp;
 }
 
-/// Makes identifiers that cannot be guessed.
+/// Generates ids that cannot be guessed.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,11 +48,11 @@ pub trait Clock: Debug + Send + Sync + 'static {
 /// assert_ne!(ids.bits(), ids.bits());
 /// ```
 pub trait Ids: Debug + Send + Sync + 'static {
-    /// 128 fresh random bits.
+    /// Returns 128 fresh random bits.
     fn bits(&self) -> u128;
 }
 
-/// This machine's time of day. Needs the feature `system`.
+/// Time of day of this machine. Needs the feature `system`.
 #[cfg(feature = "system")]
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
@@ -74,7 +74,8 @@ const UUID_MASK: u128 = 0xf << 76 | 0b11 << 62;
 #[cfg(feature = "system")]
 const UUID_VERSION_4: u128 = 4 << 76 | 0b10 << 62;
 
-/// Random bits of the operating system, with those six set that make them a version 4 UUID. Needs the feature `system`.
+/// Random bits of the operating system, with those six bits set that make them a version 4 UUID. Needs the feature
+/// `system`.
 #[cfg(feature = "system")]
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]

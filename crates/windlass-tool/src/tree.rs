@@ -1,4 +1,4 @@
-//! The port to whole files, for checkpoints that keep them and put them back.
+//! Port to whole files, for checkpoints that keep them and put them back.
 
 use crate::{TreeSurvey, WorkspaceError, WorkspaceErrorKind};
 use async_trait::async_trait;
@@ -9,11 +9,10 @@ use std::sync::Arc;
 
 /// Whole files by their real paths: read, put back, removed.
 ///
-/// Unlike a [`Workspace`](crate::Workspace) it asks for no permit: it is for
-/// undoing what permitted calls did, not for tools. Paths are absolute and have
-/// no links in them. A link that stands anywhere on the way is an error
-/// ([`WorkspaceErrorKind::Changed`](crate::WorkspaceErrorKind::Changed)) and is
-/// never followed; what is no regular file is neither opened nor replaced.
+/// Unlike a [`Workspace`](crate::Workspace) it asks for no permit: it is for undoing permitted calls, not for tools.
+/// Paths are absolute and contain no links. A link anywhere in a path is an error
+/// ([`WorkspaceErrorKind::Changed`](crate::WorkspaceErrorKind::Changed)) and is never followed; an entry that is not a
+/// regular file is neither opened nor replaced.
 ///
 /// ```
 /// use std::path::Path;
@@ -30,35 +29,35 @@ use std::sync::Arc;
 /// ```
 #[async_trait]
 pub trait FileTree: Debug + Send + Sync + 'static {
-    /// What stands there, with its content if that is at most `limit` bytes long.
+    /// Reads the file at a path, with its content if that is at most `limit` bytes long.
     ///
     /// # Errors
-    /// A link, no regular file, or not readable.
+    /// A link, not a regular file, or not readable.
     async fn read_whole(&self, path: &Path, limit: u64) -> Result<WholeFile, WorkspaceError>;
 
-    /// Makes a file have this content and, where the system has modes, this
-    /// mode. It has the old content or the new, never a mix, and no other file is left
-    /// behind on failure. Missing directories are made. Its other properties
+    /// Gives a file this content and, if the system has modes, this mode. The file has the old content or the new,
+    /// never a mix, and no other file is left behind on failure. Missing directories are created. Its other properties
     /// (owner, attributes) are kept as far as possible.
     ///
     /// # Errors
-    /// A link, no regular file, not writable, or the disk is full.
+    /// A link, not a regular file, not writable, or the disk is full.
     async fn put_whole(&self, path: &Path, content: &[u8], mode: Option<u32>) -> Result<(), WorkspaceError>;
 
-    /// Removes a file, and of the directories above it at most `parents`, the
-    /// nearest first, as far as they are empty. A missing file is fine.
+    /// Removes a file, and of the directories above it at most `parents`, the nearest first, as far as they are empty.
+    /// A missing file is fine.
     ///
     /// # Errors
-    /// A link, no regular file, or the system refuses.
+    /// A link, not a regular file, or the system refuses.
     async fn remove(&self, path: &Path, parents: u32) -> Result<(), WorkspaceError>;
 
-    /// As [`put_whole`](Self::put_whole), if the file has exactly the content `expected` at the moment when it is replaced,
-    /// or with `None` if there is no file: the change of another program since it was read is not written over.
+    /// Like [`put_whole`](Self::put_whole), if the file has exactly the content `expected` at the moment when it is
+    /// replaced, or with `None` if there is no file: a later change by another program is not overwritten.
     ///
     /// The default compares, then puts, and so leaves a moment between.
     ///
     /// # Errors
-    /// [`WorkspaceErrorKind::ContentChanged`] if it is otherwise; then nothing was written. Else those of `put_whole`.
+    /// [`WorkspaceErrorKind::ContentChanged`] if the condition does not hold; then nothing was written. Else those of
+    /// `put_whole`.
     async fn compare_and_put(
         &self,
         path: &Path,
@@ -70,7 +69,7 @@ pub trait FileTree: Debug + Send + Sync + 'static {
         self.put_whole(path, content, mode).await
     }
 
-    /// As [`remove`](Self::remove), if the file has exactly the content `expected` at the moment when it is removed.
+    /// Like [`remove`](Self::remove), if the file has exactly the content `expected` at the moment when it is removed.
     ///
     /// The default compares, then removes, and so leaves a moment between.
     ///
@@ -81,7 +80,7 @@ pub trait FileTree: Debug + Send + Sync + 'static {
         self.remove(path, parents).await
     }
 
-    /// As [`read_whole`](Self::read_whole) for several files, in their order. The default reads one after the other.
+    /// Like [`read_whole`](Self::read_whole) for several files, in their order. The default reads one after the other.
     async fn read_each(&self, paths: Vec<PathBuf>, limit: u64) -> Vec<Result<WholeFile, WorkspaceError>> {
         let mut found = Vec::with_capacity(paths.len());
         for path in &paths {
@@ -90,14 +89,15 @@ pub trait FileTree: Debug + Send + Sync + 'static {
         found
     }
 
-    /// Looks over the tree below a folder, without opening a file: the names in it and the stamps of its files. Links are not
-    /// followed. What git would ignore by the files in the tree (`.gitignore`, `.ignore`, `.git/info/exclude`) is named and
-    /// not entered, what version control keeps for itself (`.git`) is not looked at. `before` is an earlier survey of the same
-    /// folder, which makes this one faster. After `most` entries the look ends.
+    /// Surveys the tree below a folder, without opening a file: the names in it and the stamps of its files. Links are
+    /// not followed. Entries that git would ignore by the files in the tree (`.gitignore`, `.ignore`,
+    /// `.git/info/exclude`) are named and not entered; the own files of version control (`.git`) are skipped. `before`
+    /// is an earlier survey of the same folder, which makes this one faster. After `most` entries the survey ends.
     ///
-    /// The default refuses with [`Unsupported`](WorkspaceErrorKind::Unsupported): then what programs change is not known here.
+    /// The default refuses with [`Unsupported`](WorkspaceErrorKind::Unsupported): changes by programs are then not
+    /// known here.
     ///
-    /// Cancel safe: it only looks, and ends soon after it is dropped.
+    /// Cancel safe: it only reads, and ends soon after it is dropped.
     ///
     /// # Errors
     /// The folder itself cannot be read. Folders below it that cannot be read are not in the survey.
@@ -112,12 +112,12 @@ pub trait FileTree: Debug + Send + Sync + 'static {
         Err(WorkspaceError::new(WorkspaceErrorKind::Unsupported, message))
     }
 
-    /// As [`survey`](Self::survey), but may take over from `before` what the system has reported no change of, without a look.
-    /// What no system reports, such as a change of a file through a name that it has outside of the tree, may be missed: a
-    /// later `survey` finds it. The default looks at everything.
+    /// Like [`survey`](Self::survey), but may copy from `before` the entries for which the system has reported no
+    /// change, without reading them. Changes that no system reports, such as a change of a file through a name outside
+    /// of the tree, may be missed: a later `survey` finds them. The default reads everything.
     ///
     /// # Errors
-    /// As `survey`.
+    /// Those of `survey`.
     async fn survey_reported(
         &self,
         root: &Path,
@@ -128,7 +128,7 @@ pub trait FileTree: Debug + Send + Sync + 'static {
     }
 }
 
-/// The size up to which a content is read to be compared.
+/// Returns the size up to which a content is read to be compared.
 fn limit(expected: Option<&[u8]>) -> u64 {
     expected.map_or(0, |expected| expected.len() as u64)
 }
@@ -142,20 +142,20 @@ fn compare(found: &WholeFile, path: &Path, expected: Option<&[u8]>) -> Result<()
     if is_same { Ok(()) } else { Err(WorkspaceError::content_changed(path)) }
 }
 
-/// What stands at a path.
+/// State of the file at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "code that keeps files must know every case")]
 pub enum WholeFile {
     /// The path does not exist.
     Absent {
-        /// How many directories above it do not exist either.
+        /// Number of directories above the path that do not exist either.
         missing_parents: u32,
     },
     /// A regular file.
     File(FileContent),
     /// A regular file that is longer than the limit.
     TooLarge {
-        /// Its size in bytes.
+        /// Size in bytes.
         size: u64,
     },
 }
@@ -164,37 +164,37 @@ pub enum WholeFile {
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct FileContent {
-    /// Every byte.
+    /// Every byte of the file.
     pub content: Vec<u8>,
-    /// Its mode, where the system has them.
+    /// Mode, if the system has modes.
     pub mode: Option<u32>,
-    /// How many names it has: more than one when there are hard links.
+    /// Number of names: more than one if there are hard links.
     pub names: u64,
     file: Option<Arc<File>>,
 }
 
 impl FileContent {
-    /// A file with one name.
+    /// Returns a file with one name.
     pub fn new(content: Vec<u8>, mode: Option<u32>) -> Self {
         Self { content, mode, names: 1, file: None }
     }
 
-    /// Sets how many names it has.
+    /// Sets the number of names.
     #[must_use]
     pub fn with_names(mut self, names: u64) -> Self {
         self.names = names;
         self
     }
 
-    /// Adds the open file of this machine that the content was read from. Who keeps the content may have the file system share its blocks;
-    /// that is of use for large files.
+    /// Adds the open local file that the content was read from. A keeper of the content may have the file system share
+    /// its blocks, which is useful for large files.
     #[must_use]
     pub fn with_file(mut self, file: File) -> Self {
         self.file = Some(Arc::new(file));
         self
     }
 
-    /// The open file that the content was read from, if it was given. It may have changed since.
+    /// Returns the open file that the content was read from, if it was given. It may have changed since.
     pub fn file(&self) -> Option<&Arc<File>> {
         self.file.as_ref()
     }

@@ -1,4 +1,4 @@
-//! The port to files.
+//! Port to files.
 
 use crate::{EditOrder, Permit};
 use async_trait::async_trait;
@@ -10,13 +10,11 @@ use windlass_types::Timestamp;
 
 /// Files, wherever they are: on this machine, in memory, on another machine.
 ///
-/// All paths given in are absolute and, but for [`resolve`](Self::resolve), lexically
-/// normal. Every method that opens something takes the [`Permit`] of the call, refuses a path that it
-/// does not cover, and refuses an object that is not the one that was judged
-/// (a link that was swapped since). Only regular files are opened.
+/// All given paths are absolute and, except for [`resolve`](Self::resolve), lexically normal. Every method that opens
+/// something takes the [`Permit`] of the call, refuses a path that the permit does not cover, and refuses an object
+/// that is not the judged one (a link that was swapped since). Only regular files are opened.
 ///
-/// All methods are cancel safe in the sense that a file is either as before or
-/// completely written.
+/// All methods are cancel safe in the sense that a file is either unchanged or completely written.
 ///
 /// ```
 /// use std::path::Path;
@@ -52,13 +50,12 @@ use windlass_types::Timestamp;
 /// ```
 #[async_trait]
 pub trait Workspace: Debug + Send + Sync + 'static {
-    /// Follows all links of a path, without opening it, component by component as
-    /// the kernel does: `..` is the parent of where the links before it lead. A
-    /// missing file resolves to its deepest existing ancestor plus the rest.
+    /// Follows all links of a path, without opening it, component by component as the kernel does: `..` is the parent
+    /// of the target of the links before it. A missing file resolves to its deepest existing ancestor plus the rest.
     ///
     /// # Errors
-    /// A link cycle, a component that is not accessible, or `..` behind something
-    /// that is not there or no directory: no system resolves that.
+    /// A link cycle, a component that is not accessible, or `..` after a component that does not exist or is not a
+    /// directory: no system resolves that.
     async fn resolve(&self, path: &Path) -> Result<ResolvedPath, WorkspaceError>;
 
     /// Opens a file for reading.
@@ -68,10 +65,9 @@ pub trait Workspace: Debug + Send + Sync + 'static {
     /// changed since it was judged.
     async fn open(&self, permit: &Permit, path: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError>;
 
-    /// Replaces or creates a file as a whole, durably: the file has the old
-    /// content or the new, never a mix, and no other file is left behind on failure.
-    /// Keeps mode and owner of an existing file as far as possible. Missing
-    /// directories are made when the options say so.
+    /// Replaces or creates a file as a whole, durably: the file has the old content or the new, never a mix, and no
+    /// other file is left behind on failure. Keeps mode and owner of an existing file as far as possible. Missing
+    /// directories are created if the options say so.
     ///
     /// # Errors
     /// Not covered by the permit, not writable, disk full, or changed since it was judged.
@@ -83,11 +79,11 @@ pub trait Workspace: Debug + Send + Sync + 'static {
         options: WriteOptions,
     ) -> Result<(), WorkspaceError>;
 
-    /// As [`write`](Self::write), if the file has exactly the content `expected` at the moment when it is replaced: the
-    /// change of another agent, session or program since it was read is not written over.
+    /// Like [`write`](Self::write), if the file has exactly the content `expected` at the moment when it is replaced: a
+    /// later change by another agent, session or program is not overwritten.
     ///
-    /// The default compares, then writes, and so leaves a moment between. Implementations close it as far as their system
-    /// can.
+    /// The default compares, then writes, and so leaves a moment between. Implementations shorten it as far as their
+    /// system can.
     ///
     /// # Errors
     /// [`ContentChanged`](WorkspaceErrorKind::ContentChanged) if the file has another content or is missing; then nothing
@@ -103,9 +99,9 @@ pub trait Workspace: Debug + Send + Sync + 'static {
         self.write(permit, path, content, WriteOptions::default()).await
     }
 
-    /// As [`remove`](Self::remove), if the file has exactly the content `expected` at the moment when it is removed.
+    /// Like [`remove`](Self::remove), if the file has exactly the content `expected` at the moment when it is removed.
     ///
-    /// The default compares, then removes, as that of [`compare_and_write`](Self::compare_and_write).
+    /// The default compares, then removes, like that of [`compare_and_write`](Self::compare_and_write).
     ///
     /// # Errors
     /// [`ContentChanged`](WorkspaceErrorKind::ContentChanged) if the file has another content or is missing. Else those of
@@ -115,8 +111,8 @@ pub trait Workspace: Debug + Send + Sync + 'static {
         self.remove(permit, path).await
     }
 
-    /// The order in which calls change files here, shared by all who work with this workspace. The default has none: then
-    /// the calls of each agent take turns, and those of several agents are told apart by the content alone.
+    /// Returns the order in which calls change files here, shared by all users of this workspace. The default has none:
+    /// then the calls of each agent take turns, and those of several agents are only told apart by the content.
     fn edit_order(&self) -> Option<&EditOrder> {
         None
     }
@@ -133,15 +129,15 @@ pub trait Workspace: Debug + Send + Sync + 'static {
         Err(unsupported("removed", path))
     }
 
-    /// Gives a regular file another name, durably: it is under one of both at every moment, with its mode and owner.
-    /// What stands at the new name is never replaced. Missing directories of the new name are made when the options
-    /// say so; their `must_be_new` makes no difference.
+    /// Gives a regular file another name, durably: it has one of the two names at every moment, with its mode and
+    /// owner. An existing entry at the new name is never replaced. Missing directories of the new name are created if
+    /// the options say so; their `must_be_new` makes no difference.
     ///
     /// The default refuses with [`Unsupported`](WorkspaceErrorKind::Unsupported), as for [`remove`](Self::remove).
     ///
     /// # Errors
-    /// One of both is not covered by the permit for writing, the file is missing or not a regular one, something stands
-    /// at the new name, the new name is on another file system, or one of both changed since it was judged.
+    /// A name is not covered by the permit for writing, the file is missing or not a regular one, the new name is
+    /// taken, the new name is on another file system, or a path changed since it was judged.
     async fn rename(
         &self,
         permit: &Permit,
@@ -153,21 +149,18 @@ pub trait Workspace: Debug + Send + Sync + 'static {
         Err(unsupported("renamed", from))
     }
 
-    /// The names of the entries of a directory that the permit lets list, at
-    /// most `limit`, in no particular order, without those that its filter hides.
-    /// For hints, such as names similar to a missing one.
+    /// Returns the names of the entries of a directory that the permit lets list, at most `limit`, in no particular
+    /// order, without those that its filter hides. For hints, such as names similar to a missing one.
     ///
     /// # Errors
     /// Not covered by the permit, missing or not a directory.
     async fn list(&self, permit: &Permit, path: &Path, limit: usize) -> Result<Vec<String>, WorkspaceError>;
 
-    /// The entries of a directory, at most `limit`, in no particular order, links
-    /// not followed: for judging what a file name pattern or a whole tree stands
-    /// for before a call is allowed, so no permit is needed, and never shown to
-    /// the model. The path has no links in it.
+    /// Returns the entries of a directory, at most `limit`, in no particular order, links not followed: for judging the
+    /// files of a name pattern or a whole tree before a call is allowed, so no permit is needed, and never shown to the
+    /// model. The path contains no links.
     ///
-    /// The default lists none: what such a call would touch is then not known,
-    /// and the host is asked.
+    /// The default lists none: the files of such a call are then unknown, and the host is asked for permission.
     ///
     /// # Errors
     /// Missing, not a directory, a link, or not accessible.
@@ -177,8 +170,7 @@ pub trait Workspace: Debug + Send + Sync + 'static {
         Err(WorkspaceError::new(WorkspaceErrorKind::Other, message))
     }
 
-    /// Whether these files are files of this machine, under the same paths:
-    /// searches and programs may then reach them directly.
+    /// `true` if these files are local files, under the same paths: searches and programs may then reach them directly.
     fn is_local(&self) -> bool;
 }
 
@@ -187,7 +179,7 @@ pub trait Workspace: Debug + Send + Sync + 'static {
 /// ```
 /// use windlass_tool::{OpenFile, WorkspaceError};
 ///
-/// /// The whole file, at most so many bytes of it.
+/// /// Returns the content of the file, at most a number of bytes.
 /// async fn content(file: &mut dyn OpenFile, most: usize) -> Result<Vec<u8>, WorkspaceError> {
 ///     let mut content = Vec::new();
 ///     while content.len() < most {
@@ -202,37 +194,37 @@ pub trait Workspace: Debug + Send + Sync + 'static {
 /// ```
 #[async_trait]
 pub trait OpenFile: Debug + Send {
-    /// What the file is, as of opening.
+    /// Returns the properties of the file, as of opening.
     fn info(&self) -> &FileInfo;
 
-    /// Reads the next bytes: at most `limit`, empty at the end of the file. Before
-    /// the end it may return fewer than asked, but at least one.
+    /// Reads the next bytes: at most `limit`, empty at the end of the file. Before the end it may return fewer than
+    /// requested, but at least one.
     ///
     /// # Errors
     /// The file could not be read.
     async fn read(&mut self, limit: usize) -> Result<Vec<u8>, WorkspaceError>;
 }
 
-/// What a path resolves to.
+/// Result of resolving a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResolvedPath {
-    /// The path with all links resolved.
+    /// Path with all links resolved.
     pub path: PathBuf,
-    /// What is there.
+    /// Kind of the entry at the path.
     pub kind: EntryKind,
-    /// What the path had become after each link on the way, the rest of it
-    /// included; without the last one, which is `path`. May contain `..`.
+    /// Intermediate paths after each link, including the rest of the path; without the last one, which is `path`. May
+    /// contain `..`.
     pub via: Vec<PathBuf>,
 }
 
 impl ResolvedPath {
-    /// A resolved path.
+    /// Returns a resolved path.
     pub fn new(path: impl Into<PathBuf>, kind: EntryKind) -> Self {
         Self { path: path.into(), kind, via: Vec::new() }
     }
 
-    /// Adds what the path was after each link on the way.
+    /// Adds the intermediate paths after each link.
     #[must_use]
     pub fn with_via(mut self, via: Vec<PathBuf>) -> Self {
         self.via = via;
@@ -244,20 +236,20 @@ impl ResolvedPath {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DirectoryEntry {
-    /// Its name.
+    /// Name of the entry.
     pub name: OsString,
-    /// What it is; a link is [`EntryKind::Link`].
+    /// Kind of the entry; a link is [`EntryKind::Link`].
     pub kind: EntryKind,
 }
 
 impl DirectoryEntry {
-    /// An entry.
+    /// Returns an entry.
     pub fn new(name: impl Into<OsString>, kind: EntryKind) -> Self {
         Self { name: name.into(), kind }
     }
 }
 
-/// What is at a path.
+/// Kind of the entry at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EntryKind {
@@ -269,32 +261,31 @@ pub enum EntryKind {
     Directory,
     /// A device, pipe or socket.
     Special,
-    /// A symbolic link. Only for entries of directories, where links are not
-    /// followed.
+    /// A symbolic link. Only for entries of directories, where links are not followed.
     Link,
 }
 
-/// What an open file is.
+/// Properties of an open file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileInfo {
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// When it was changed last, if the file system reports it.
+    /// Time of the last change, if the file system reports it.
     pub modified: Option<Timestamp>,
-    /// Whether any account may execute it.
+    /// `true` if any account may execute the file.
     pub executable: bool,
-    /// Number of its names: above one for a file with hard links. A write replaces the file behind one of them.
+    /// Number of names: above one for a file with hard links. A write replaces the file behind one of them.
     pub names: u64,
 }
 
 impl FileInfo {
-    /// A file of a size, with one name.
+    /// Returns a file of a size, with one name.
     pub fn new(size: u64, modified: Option<Timestamp>, executable: bool) -> Self {
         Self { size, modified, executable, names: 1 }
     }
 
-    /// Sets the number of its [names](Self::names).
+    /// Sets the number of [names](Self::names).
     #[must_use]
     pub fn with_names(mut self, names: u64) -> Self {
         self.names = names;
@@ -302,25 +293,25 @@ impl FileInfo {
     }
 }
 
-/// How to write a file.
+/// Options for writing a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct WriteOptions {
-    /// Make missing directories.
+    /// `true` to create missing directories.
     pub create_directories: bool,
-    /// Fail when the file exists.
+    /// `true` to fail when the file exists.
     pub must_be_new: bool,
 }
 
 impl WriteOptions {
-    /// Make missing directories.
+    /// Creates missing directories.
     #[must_use]
     pub fn creating_directories(mut self) -> Self {
         self.create_directories = true;
         self
     }
 
-    /// Fail when the file exists.
+    /// Fails when the file exists.
     #[must_use]
     pub fn only_new(mut self) -> Self {
         self.must_be_new = true;
@@ -328,7 +319,7 @@ impl WriteOptions {
     }
 }
 
-/// Why a file could not be reached.
+/// Reason why a file could not be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WorkspaceErrorKind {
@@ -336,17 +327,17 @@ pub enum WorkspaceErrorKind {
     NotPermitted,
     /// The path leads to another place than when it was judged.
     Changed,
-    /// The file has another content than was expected.
+    /// The file has another content than expected.
     ContentChanged,
     /// There is no such file or directory.
     NotFound,
-    /// A file is there already.
+    /// A file already exists.
     AlreadyExists,
-    /// It is a directory.
+    /// The path is a directory.
     IsDirectory,
-    /// A component on the way is not a directory.
+    /// A component of the path is not a directory.
     NotDirectory,
-    /// It is a device, pipe or socket.
+    /// The entry is a device, pipe or socket.
     NotRegular,
     /// The operating system refuses.
     AccessDenied,
@@ -358,38 +349,38 @@ pub enum WorkspaceErrorKind {
     LinkCycle,
     /// Files here have no such operation.
     Unsupported,
-    /// The connection to where the files are was lost: whether it was done is not known.
+    /// The connection to the files was lost: the outcome is unknown.
     ConnectionLost,
-    /// Anything else.
+    /// Any other reason.
     Other,
 }
 
-/// A file could not be reached.
+/// Error of a file that could not be used.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct WorkspaceError {
-    /// Why.
+    /// Reason.
     pub kind: WorkspaceErrorKind,
-    /// Why, in a sentence that names the path and may be shown to the model.
+    /// Reason, in a sentence that names the path and may be shown to the model.
     pub message: String,
     #[source]
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
 impl WorkspaceError {
-    /// An error with a sentence.
+    /// Returns an error with a sentence.
     pub fn new(kind: WorkspaceErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), source: None }
     }
 
-    /// The error for a file that has another content than was expected.
+    /// Returns the error for a file that has another content than expected.
     pub fn content_changed(path: &Path) -> Self {
         let message = format!("{} was changed meanwhile by another agent or program", path.display());
         Self::new(WorkspaceErrorKind::ContentChanged, message)
     }
 
-    /// Adds what caused it.
+    /// Adds the cause.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.source = Some(source.into());
@@ -397,7 +388,7 @@ impl WorkspaceError {
     }
 }
 
-/// Compares the content of an open file with what is expected.
+/// Compares the content of an open file with the expected one.
 async fn compare(
     opened: Result<Box<dyn OpenFile>, WorkspaceError>,
     path: &Path,

@@ -37,13 +37,13 @@ impl Place {
     }
 }
 
-/// The change of another program that writes elsewhere and renames.
+/// Changes a file like another program that writes a new file and renames it.
 fn rename_over(path: &Path) {
     fs::write(path.with_extension("other"), "theirs").unwrap();
     fs::rename(path.with_extension("other"), path).unwrap();
 }
 
-/// The change of another program that writes into the file.
+/// Changes a file like another program that writes into it.
 fn write_into(path: &Path) {
     fs::write(path, "theirs").unwrap();
 }

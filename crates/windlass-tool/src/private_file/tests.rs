@@ -40,7 +40,7 @@ fn what_stands_at_a_name_is_not_followed() {
     let taken = AtomicFile::create_as("link", &folder.path().join("file"), 0o600);
     assert_eq!(taken.unwrap_err().kind(), ErrorKind::AlreadyExists);
     assert!(!victim.exists() && link.is_symlink(), "what was not made is not removed");
-    // A link in the place of the target is replaced, not followed.
+    // A link in place of the target is replaced, not followed.
     fs::write(&victim, "mine").unwrap();
     replace(&link, b"new").unwrap();
     assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
@@ -78,7 +78,7 @@ fn a_new_file_replaces_none() {
     place(b"first").unwrap();
     assert_eq!(place(b"second").unwrap_err().kind(), ErrorKind::AlreadyExists);
     assert_eq!((fs::read_to_string(&file).unwrap().as_str(), names(folder.path()).len()), ("first", 1));
-    // The same where the file system has no links.
+    // The same on a file system without links.
     fs::write(folder.path().join("from"), "third").unwrap();
     assert_eq!(rename_new(&folder.path().join("from"), &file).unwrap_err().kind(), ErrorKind::AlreadyExists);
     rename_new(&folder.path().join("from"), &folder.path().join("to")).unwrap();
@@ -117,7 +117,8 @@ fn names_are_synced_as_far_as_there_are_folders() {
     }
 }
 
-/// Names can be made in such a folder, but it cannot be opened. An account that may open all folders takes the usual way.
+/// Names can be created in such a folder, but it cannot be opened. An account that may open all folders takes the usual
+/// way.
 #[cfg(unix)]
 #[test]
 fn names_in_a_folder_that_cannot_be_read_are_synced() {

@@ -1,4 +1,4 @@
-//! In what two looks over a tree differ.
+//! Differences between two surveys of a tree.
 
 use super::{FolderSurvey, Surveyed, TreeSurvey};
 use std::collections::{HashMap, HashSet};
@@ -6,26 +6,26 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Two changes of a file that are less than this apart may leave the same times on it, in nanoseconds: the clock of a file
-/// system stands still in between.
+/// Two changes of a file that are less than this apart may leave the same times on it, in nanoseconds: the clock of a
+/// file system stands still in between.
 pub(super) const TICK: i64 = 50_000_000;
 
-/// The same where a file system writes whole seconds.
+/// The same for a file system that writes whole seconds.
 pub(super) const COARSE_TICK: i64 = 2_000_000_000;
 
 /// A path at which two surveys differ, or may differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SurveyChange {
-    /// The path of a file, link or special file.
+    /// Path of a file, link or special file.
     pub path: PathBuf,
-    /// What stood there. `None` if no file did; [`Surveyed::LeftOut`] if it was not looked at.
+    /// Earlier entry. `None` if there was no file; [`Surveyed::LeftOut`] if it was not looked at.
     pub before: Option<Surveyed>,
-    /// What stands there now, in the same way.
+    /// Present entry, in the same form.
     pub now: Option<Surveyed>,
 }
 
-/// What a survey knows of a folder.
+/// State of a folder that is not in a survey.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
     Missing,
@@ -34,10 +34,11 @@ enum Standing {
 }
 
 impl TreeSurvey {
-    /// The paths at which this survey differs from an earlier one, in order. A file whose stamp is the same is
-    /// among them where it had changed so shortly before that survey that a later change may have left the same stamp.
+    /// Returns the paths at which this survey differs from an earlier one, in order. A file with the same stamp is
+    /// included if it had changed so shortly before that survey that a later change may have left the same stamp.
     ///
-    /// What was left out both times is not among them, and neither is what is in folders that cannot be read now.
+    /// Entries that were left out both times are not included, and neither are those of folders that cannot be read
+    /// now.
     pub fn changes_since(&self, before: &Self) -> Vec<SurveyChange> {
         let doubtful = before.doubtful_from();
         let mut changes = Vec::new();
@@ -68,19 +69,20 @@ impl TreeSurvey {
         changes
     }
 
-    /// From when on changes were so late that the stamps do not show a later one.
+    /// Returns the time from which on changes were so late that the stamps do not show a later one.
     fn doubtful_from(&self) -> i64 {
         let newest = self.folders.values().map(|folder| folder.newest).max().unwrap_or(i64::MIN);
         let tick = if newest % 1_000_000_000 == 0 { COARSE_TICK } else { TICK };
         newest.saturating_sub(tick)
     }
 
-    /// Whether there is no such folder: one above it was read and does not have it. It is neither left out nor unreadable.
+    /// `true` if there is no such folder: one above it was read and does not have it. It is neither left out nor
+    /// unreadable.
     pub fn lacks_folder(&self, folder: &Path) -> bool {
         !self.folders.contains_key(folder) && self.standing(folder) == Standing::Missing
     }
 
-    /// What is known of a folder that was not read.
+    /// Returns the state of a folder that was not read.
     fn standing(&self, folder: &Path) -> Standing {
         for (path, above) in folder.ancestors().zip(folder.ancestors().skip(1)) {
             let Some(survey) = self.folders.get(above) else { continue };
@@ -101,7 +103,7 @@ fn is_folder(what: Surveyed) -> bool {
 fn differences(folder: &Path, was: &FolderSurvey, now: &FolderSurvey, doubtful: i64, changes: &mut Vec<SurveyChange>) {
     let known: HashMap<&OsStr, Surveyed> = was.entries.iter().map(|(name, what)| (name.as_os_str(), *what)).collect();
     let mut change = |name: &OsStr, before: Option<Surveyed>, now: Option<Surveyed>| {
-        // A folder has changes of its own.
+        // A folder has its own changes.
         let (before, now) = (before.filter(|what| !is_folder(*what)), now.filter(|what| !is_folder(*what)));
         let hidden = Some(Surveyed::LeftOut);
         if (before == hidden || before.is_none()) && (now == hidden || now.is_none()) {

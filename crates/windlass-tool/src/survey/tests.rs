@@ -74,7 +74,7 @@ fn a_folder_that_can_no_longer_be_read_has_lost_no_file() {
     assert_eq!(paths(&before, &closed), [">/w/d/x"]);
     let gone = survey(&[("/w", &[])]);
     assert_eq!(paths(&gone, &before), ["-/w/d/x"]);
-    // A file, or a link, in the place of the folder.
+    // A file, or a link, in place of the folder.
     let replaced = survey(&[("/w", &[("d", Surveyed::Link(FileStamp::new(3, LATE)))])]);
     assert_eq!(paths(&replaced, &before), ["+/w/d", "-/w/d/x"]);
 }
