@@ -14,7 +14,7 @@ use windlass_types::{AgentId, AgentRights, Effort, Outcome, SystemSection, TaskI
 /// use windlass_tool::{AgentSpec, ToolCx, ToolError};
 /// use windlass_types::AgentId;
 ///
-/// /// Lets an agent look into a question, and returns its report.
+/// /// What a tool does that has an agent look into something, and hands on its report.
 /// async fn look_into(question: &str, cx: &ToolCx) -> Result<String, ToolError> {
 ///     let id = AgentId::from(format!("{:032x}", cx.ids().bits()));
 ///     let report = cx.agents()?.run(AgentSpec::new(id, "looker", question), cx.cancel().clone()).await?;

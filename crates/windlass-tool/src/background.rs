@@ -13,7 +13,7 @@ use windlass_types::{TaskId, TaskInfo, TaskKind, TaskStatus, TaskUsage};
 /// use windlass_tool::{TaskOutcome, TaskSpec, ToolCx, ToolError};
 /// use windlass_types::{TaskId, TaskKind, TaskStatus};
 ///
-/// /// Starts background work that continues until it is stopped.
+/// /// What a tool does that leaves work behind, which continues until it is stopped.
 /// fn watch(cx: &ToolCx) -> Result<TaskId, ToolError> {
 ///     let spec = TaskSpec::new(TaskKind::LocalBash, "Watches the build");
 ///     cx.background()?.start(spec, Box::new(|task| Box::pin(async move {

@@ -15,7 +15,7 @@ use windlass_types::{JsonText, ToolOutcome};
 /// # mod windlass { pub mod tool { pub use windlass_tool::*; } pub use windlass_types::*; pub use windlass_tool::*; }
 /// use windlass::{JsonText, ToolCx, ToolError};
 ///
-/// /// Returns the files that mention a word, for a tool that reads several files.
+/// /// What a tool does that looks into several files, and hands on which of them mention a word.
 /// async fn mention(word: &str, paths: &[&str], cx: &ToolCx) -> Result<Vec<String>, ToolError> {
 ///     let mut found = Vec::new();
 ///     for path in paths {

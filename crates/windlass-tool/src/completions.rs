@@ -12,7 +12,7 @@ use windlass_types::{Effort, ModelInfo, ServerTool, StopReason, Usage, WebSearch
 /// ```
 /// use windlass_tool::{Completion, ToolCx, ToolError};
 ///
-/// /// Lets the model of the session sum up a long text.
+/// /// What a tool does that has the model of the session sum up a long text.
 /// async fn sum_up(text: &str, cx: &ToolCx) -> Result<String, ToolError> {
 ///     let mut completion = Completion::new(format!("Sum this up in three sentences:\n\n{text}"));
 ///     completion.max_output_tokens = 500;

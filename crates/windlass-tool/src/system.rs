@@ -12,7 +12,7 @@ use windlass_types::Timestamp;
 /// use windlass::event::Timestamp;
 /// use windlass::tool::Clock;
 ///
-/// /// A clock that always gives the same time.
+/// /// It is always the same time.
 /// #[derive(Debug)]
 /// struct Stopped(Timestamp);
 ///

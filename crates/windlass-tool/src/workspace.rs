@@ -179,7 +179,7 @@ pub trait Workspace: Debug + Send + Sync + 'static {
 /// ```
 /// use windlass_tool::{OpenFile, WorkspaceError};
 ///
-/// /// Returns the content of the file, at most a number of bytes.
+/// /// The whole file, at most so many bytes of it.
 /// async fn content(file: &mut dyn OpenFile, most: usize) -> Result<Vec<u8>, WorkspaceError> {
 ///     let mut content = Vec::new();
 ///     while content.len() < most {
