@@ -28,7 +28,7 @@ impl CheckedTools {
     /// Like [`prepare`](Self::prepare), and also returns the input that was used.
     ///
     /// # Errors
-    /// Those of [`prepare`](Self::prepare).
+    /// The errors of [`prepare`](Self::prepare).
     pub fn read(&self, name: &str, input: &JsonText) -> Result<CheckedCall, ToolError> {
         let (Some(tool), Some(schema)) = (self.tools.get(name), self.schemas.get(name)) else {
             return Err(self.tools.unknown(name));

@@ -91,7 +91,7 @@ impl SwapFolder<'_> {
     /// Removes the file `name` if it has the content `expected`. `aside` is a free name for temporary use.
     ///
     /// # Errors
-    /// Those of [`replace`](Self::replace).
+    /// The errors of [`replace`](Self::replace).
     pub fn remove(&self, name: &OsStr, aside: &OsStr, expected: &[u8]) -> io::Result<()> {
         self.remove_with(name, aside, expected, || ())
     }

@@ -110,7 +110,7 @@ pub fn sync_dir(_: &Path) -> io::Result<()> {
 /// for its first file.
 ///
 /// # Errors
-/// Those of [`sync_dir`].
+/// The errors of [`sync_dir`].
 pub fn sync_names(file: &Path) -> io::Result<()> {
     let mut folders = file.ancestors().skip(1).take(3).filter(|folder| !folder.as_os_str().is_empty());
     folders.try_for_each(sync_dir)
@@ -141,7 +141,7 @@ impl AtomicFile {
     /// Creates a file beside `target` that others can read as far as the settings of this process permit.
     ///
     /// # Errors
-    /// Those of [`create`](Self::create).
+    /// The errors of [`create`](Self::create).
     pub fn create_shared(target: &Path) -> io::Result<Self> {
         Self::create_locked(target, 0o666)
     }

@@ -117,7 +117,7 @@ pub trait FileTree: Debug + Send + Sync + 'static {
     /// of the tree, may be missed: a later `survey` finds them. The default reads everything.
     ///
     /// # Errors
-    /// Those of `survey`.
+    /// The errors of `survey`.
     async fn survey_reported(
         &self,
         root: &Path,

@@ -74,7 +74,7 @@ pub fn blocks<'a>(events: impl IntoIterator<Item = &'a ModelEvent>) -> Result<Ve
 /// calls the user adds a message.
 ///
 /// # Errors
-/// Those of [`blocks`].
+/// The errors of [`blocks`].
 pub fn conversation(events: &[ModelEvent], origin: Origin) -> Result<Vec<Message>, Violation> {
     let mut transcript = windlass_session::Transcript::new();
     transcript.push_user(vec![ContentBlock::text("hi")]);
