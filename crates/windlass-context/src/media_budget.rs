@@ -18,8 +18,8 @@ pub fn half_of_media(messages: &[SharedMessage], limits: MediaLimits) -> MediaLi
     limits.with_total(all.bytes / 2, all.count / 2)
 }
 
-/// Returns the results of tools whose images and documents should be dropped, the oldest first; `None` if all are within
-/// the limits, or none can be dropped.
+/// Returns the results of tools whose images and documents should be dropped, the oldest first; `None` if all are
+/// within the limits, or none can be dropped.
 ///
 /// Once some are dropped, more are, down to three quarters of the limits: the provider reads the conversation anew
 /// after the first of them, and that should not happen with each image. A single one that is too large is dropped

@@ -13,8 +13,8 @@ const LENGTH: f64 = 0.75;
 /// Words are compared in lower case; `readFile`, `read_file` and `read-file` are the words `read` and `file` each, and
 /// the whole.
 ///
-/// Ranking: S. Robertson, H. Zaragoza, *The Probabilistic Relevance Framework: BM25 and Beyond* (2009), with the weights
-/// of fields from its section 3.6.
+/// Ranking: S. Robertson, H. Zaragoza, *The Probabilistic Relevance Framework: BM25 and Beyond* (2009), with the
+/// weights of fields from its section 3.6.
 ///
 /// ```
 /// # mod windlass { pub mod crates { pub use windlass_context as context; } }

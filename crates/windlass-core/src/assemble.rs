@@ -109,8 +109,8 @@ pub(crate) enum Step<'a> {
     Started { id: &'a MessageId, model: &'a str, usage: Usage },
     /// Text, reasoning or a tool input grew. The input of an unfinished block must not be parsed.
     Grew { index: usize, delta: Delta },
-    /// A block is complete. The message is not yet, and may never be. `malformed`: reason why the input of a tool use is
-    /// unusable; the call must be answered with an error and never run. The block then holds `{}`.
+    /// A block is complete. The message is not yet, and may never be. `malformed`: reason why the input of a tool use
+    /// is unusable; the call must be answered with an error and never run. The block then holds `{}`.
     BlockFinished { index: usize, block: &'a ContentBlock, malformed: Option<&'a str> },
     /// The message is complete.
     Complete(Box<AssembledMessage>),

@@ -18,8 +18,8 @@ use windlass_types::{HookCall, HookEventName, HookOutcome};
 ///
 /// A closure takes the event and returns its answer. `?` works on every error; a closure that fails or panics counts
 /// like a [`Hook`] that does: on a gate the call is denied, or the prompt blocked. Tools are named in the grammar of
-/// [`ToolMatcher`](windlass_types::ToolMatcher): `Bash`, `Write|Edit`, `mcp__server__*`, `*`; a session with a name that
-/// can never match does not open, nor does one with a hook that has no closure.
+/// [`ToolMatcher`](windlass_types::ToolMatcher): `Bash`, `Write|Edit`, `mcp__server__*`, `*`; a session with a name
+/// that can never match does not open, nor does one with a hook that has no closure.
 ///
 /// A closure that takes longer than the time limit of the session (ten minutes, unless
 /// [`with_time_limit`](HookFn::with_time_limit) sets another) has failed. When a gate fails, the model reads only that

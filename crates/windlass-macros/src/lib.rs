@@ -5,9 +5,9 @@
 //!
 //! # Why a derive, and no attribute on functions
 //! An attribute on an async function, `#[windlass::tool] async fn weather(city: String)`, saves the input's type. But a
-//! tool is more than its function: what a call touches, its check and its title follow from the input, which then has no
-//! name that they could take; a function has no state; and a doc comment on a parameter is not where people look for the
-//! words that a model reads. With the derive the input is an ordinary type, which tests build, which `impl Tool`,
+//! tool is more than its function: what a call touches, its check and its title follow from the input, which then has
+//! no name that they could take; a function has no state; and a doc comment on a parameter is not where people look for
+//! the words that a model reads. With the derive the input is an ordinary type, which tests build, which `impl Tool`,
 //! `tool_fn` and `.output::<T>()` take alike, and of which tools of an editor know all fields.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

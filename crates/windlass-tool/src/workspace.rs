@@ -86,8 +86,8 @@ pub trait Workspace: Debug + Send + Sync + 'static {
     /// system can.
     ///
     /// # Errors
-    /// [`ContentChanged`](WorkspaceErrorKind::ContentChanged) if the file has another content or is missing; then nothing
-    /// was written. Else those of `write`.
+    /// [`ContentChanged`](WorkspaceErrorKind::ContentChanged) if the file has another content or is missing; then
+    /// nothing was written. Else those of `write`.
     async fn compare_and_write(
         &self,
         permit: &Permit,
@@ -104,8 +104,8 @@ pub trait Workspace: Debug + Send + Sync + 'static {
     /// The default compares, then removes, like that of [`compare_and_write`](Self::compare_and_write).
     ///
     /// # Errors
-    /// [`ContentChanged`](WorkspaceErrorKind::ContentChanged) if the file has another content or is missing. Else those of
-    /// `remove`.
+    /// [`ContentChanged`](WorkspaceErrorKind::ContentChanged) if the file has another content or is missing. Else those
+    /// of `remove`.
     async fn compare_and_remove(&self, permit: &Permit, path: &Path, expected: &[u8]) -> Result<(), WorkspaceError> {
         compare(self.open(permit, path).await, path, expected).await?;
         self.remove(permit, path).await

@@ -1,5 +1,5 @@
-//! `ConverseStream` of Amazon Bedrock. Source: the service model of `bedrock-runtime` in the Python package `botocore`, and
-//! the pages of AWS on event streams.
+//! `ConverseStream` of Amazon Bedrock. Source: the service model of `bedrock-runtime` in the Python package `botocore`,
+//! and the pages of AWS on event streams.
 
 mod frame;
 mod rules;

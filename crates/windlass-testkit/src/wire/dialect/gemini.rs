@@ -1,5 +1,5 @@
-//! `streamGenerateContent` of the Gemini API. Source: the types of the Python package `google-genai`, and the pages of the
-//! API.
+//! `streamGenerateContent` of the Gemini API. Source: the types of the Python package `google-genai`, and the pages of
+//! the API.
 
 mod rules;
 

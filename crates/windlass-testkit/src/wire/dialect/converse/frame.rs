@@ -1,5 +1,5 @@
-//! Messages of `application/vnd.amazon.eventstream`: a prelude with two lengths and a checksum, headers, a payload and a
-//! checksum.
+//! Messages of `application/vnd.amazon.eventstream`: a prelude with two lengths and a checksum, headers, a payload and
+//! a checksum.
 
 use bytes::Bytes;
 use serde_json::Value;
