@@ -19,6 +19,7 @@ use crate::input::{InputMode, InputModeOptions, RunActivity, TerminalDecoder};
 use crate::keys::Keymap;
 use crate::pager::Pager;
 use crate::presenter::{PresenterOptions, TerminalPresenter};
+use crate::prompt_area::prompt_columns;
 use crate::raw::{RawMode, window_size};
 use crate::screen::Size;
 use crate::surface::{SurfaceOptions, TerminalSurface};
@@ -206,7 +207,7 @@ impl App {
         for cell in options.first_cells {
             app.surface.presenter_mut().push(cell);
         }
-        app.prompt.set_columns(size.live_columns());
+        app.prompt.set_columns(prompt_columns(size));
         if let Some(text) = options.first_message {
             app.send(Message::text(text));
         }
@@ -289,7 +290,7 @@ impl App {
     fn resize(&mut self) {
         let size = window_size(stdout()).unwrap_or(Size::USUAL);
         self.surface.resize(size);
-        self.prompt.set_columns(size.live_columns());
+        self.prompt.set_columns(prompt_columns(size));
         if self.pager.is_some() {
             self.show_transcript();
         }
@@ -299,6 +300,9 @@ impl App {
     fn leave(&mut self, end: TerminalEnd) {
         self.end.get_or_insert(end);
         if !self.is_leaving {
+            for entry in self.prompt.close() {
+                self.services.record(&entry);
+            }
             self.is_leaving = true;
             self.conversation.handle(Input::Close);
         }

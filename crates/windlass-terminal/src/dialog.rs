@@ -165,6 +165,16 @@ impl Dialog {
         }
     }
 
+    /// The dialog is on the screen: its rows count as read.
+    fn drawn(&mut self) {
+        match self {
+            Self::Permission(dialog) => dialog.drawn(),
+            Self::Form(_) => {}
+            Self::Plan(dialog) => dialog.drawn(),
+            Self::Elicitation(dialog) => dialog.drawn(),
+        }
+    }
+
     fn view(&self) -> DialogView {
         match self {
             Self::Permission(dialog) => dialog.view(),
@@ -230,35 +240,30 @@ impl Dialogs {
     }
 
     /// Adds a question. It is shown when those before it are answered.
-    pub fn ask(&mut self, request: &PermissionRequest, now: Duration) {
+    pub fn ask(&mut self, request: &PermissionRequest) {
         let id = request.id.clone();
-        self.push(id, Dialog::new(request), now);
+        self.push(id, Dialog::new(request));
     }
 
     /// Adds a question of an MCP server under an id that no other question has.
     ///
     /// # Errors
     /// The question cannot be shown: it is to be declined.
-    pub fn elicit(
-        &mut self,
-        id: QuestionId,
-        question: &ElicitationQuestion,
-        now: Duration,
-    ) -> Result<(), ElicitationError> {
-        self.push(id, Dialog::Elicitation(Box::new(ElicitationDialog::new(question)?)), now);
+    pub fn elicit(&mut self, id: QuestionId, question: &ElicitationQuestion) -> Result<(), ElicitationError> {
+        self.push(id, Dialog::Elicitation(Box::new(ElicitationDialog::new(question)?)));
         Ok(())
     }
 
-    fn push(&mut self, id: QuestionId, dialog: Dialog, now: Duration) {
+    fn push(&mut self, id: QuestionId, dialog: Dialog) {
         self.waiting.push_back((id, dialog));
         if self.waiting.len() == 1 {
-            self.show(now);
+            self.show_first();
         }
     }
 
-    /// Shows the first question. One that waits is not laid out: rows that are laid out count as read.
-    fn show(&mut self, now: Duration) {
-        self.guard.shown(now);
+    /// Lays the first question out. No key belongs to it before it was drawn.
+    fn show_first(&mut self) {
+        self.guard.hidden();
         if let Some((_, dialog)) = self.waiting.front_mut() {
             dialog.resize(self.columns, self.rows);
         }
@@ -266,11 +271,11 @@ impl Dialogs {
 
     /// Removes a question that is withdrawn. Returns the text that the person has written into it, for the prompt; empty
     /// if there is none.
-    pub fn withdraw(&mut self, id: &QuestionId, now: Duration) -> String {
+    pub fn withdraw(&mut self, id: &QuestionId) -> String {
         let Some(at) = self.waiting.iter().position(|(waiting, _)| waiting == id) else { return String::new() };
         let written = self.waiting.remove(at).map(|(_, dialog)| dialog.written()).unwrap_or_default();
         if at == 0 {
-            self.show(now);
+            self.show_first();
         }
         written
     }
@@ -293,7 +298,7 @@ impl Dialogs {
         self.waiting.front().map(|(id, _)| id)
     }
 
-    /// Lays the dialogs out on so many columns and rows. Rows that a dialog shows count as read.
+    /// Lays the dialogs out on so many columns and rows.
     pub fn resize(&mut self, columns: usize, rows: usize) {
         (self.columns, self.rows) = (columns, rows);
         if let Some((_, dialog)) = self.waiting.front_mut() {
@@ -311,6 +316,15 @@ impl Dialogs {
             title.text = content::cut(&title.text, self.columns.saturating_sub(more.len())) + &more;
         }
         Some(view)
+    }
+
+    /// The question is on the screen as [`view`](Self::view) gives it now, with all of its rows. Keys belong to it from a moment later on,
+    /// and its rows count as read. A program that does not call this gets no answers.
+    pub fn drawn(&mut self, now: Duration) {
+        if let Some((_, dialog)) = self.waiting.front_mut() {
+            self.guard.shown(now);
+            dialog.drawn();
+        }
     }
 
     /// Takes an input of the terminal. Times are measured from an arbitrary start and never go back.
@@ -342,7 +356,7 @@ impl Dialogs {
     fn next(&mut self, now: Duration) {
         self.waiting.pop_front();
         self.guard.typed(now);
-        self.show(now);
+        self.show_first();
     }
 
     /// The text that an external editor gave back; `None` leaves the text as it was.

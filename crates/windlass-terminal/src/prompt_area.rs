@@ -61,7 +61,17 @@ pub fn prompt_area(
     InputArea { rows, caret: Some(caret), status }
 }
 
-/// A dialog in place of the prompt.
+/// Columns and rows that the live area has for a dialog, for [`Dialogs::resize`](crate::dialog::Dialogs::resize). A dialog
+/// that gets more would count rows as read that the live area cuts.
+#[must_use]
+pub fn dialog_room(size: Size) -> (usize, usize) {
+    let rows = size.live_rows();
+    // The row of the spinner.
+    let beside = usize::from(rows > 3);
+    (size.live_columns(), rows.saturating_sub(beside).max(1))
+}
+
+/// A dialog in place of the prompt. The dialog is laid out for [`dialog_room`].
 #[must_use]
 pub fn dialog_area(view: &DialogView, layout: &Layout<'_>) -> InputArea {
     let row = |row: &crate::dialog::DialogRow| layout.line(truncate(&row.text, layout.columns), dialog_role(row.kind));

@@ -33,6 +33,7 @@ impl App {
                 let edited = self.edit(&text);
                 return self.dialogs.edited(edited.as_deref());
             }
+            // No question of a server is asked here.
             DialogResult::Taken | DialogResult::Replied { .. } => return,
         };
         for action in self.prompt.handle(input, now) {
@@ -76,7 +77,7 @@ impl App {
                 let services = Arc::clone(&self.services);
                 self.jobs.spawn(async move { Outcome::Mentions(ticket, services.mentions(&query).await) });
             }
-            InputAction::Hint(text) => self.hint = Some(text.to_owned()),
+            InputAction::Hint(text) => self.hint = Some(text),
             InputAction::ShowKeys => self.shows_keys = !self.shows_keys,
             InputAction::ShowTranscript => self.show_transcript(),
             InputAction::ToggleTasks => {

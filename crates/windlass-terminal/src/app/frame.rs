@@ -7,7 +7,8 @@ use crate::input::TerminalInput;
 use crate::keys::KeyCode;
 use crate::live::InputArea;
 use crate::pager::{Pager, PagerMove};
-use crate::screen::Caret;
+use crate::prompt_area::dialog_room;
+use crate::screen::{Caret, Drawn};
 use crate::text::{Line, Style};
 use crate::theme::Role;
 use std::io::{self, Write as _};
@@ -21,10 +22,18 @@ const PROMPT_ROWS: usize = 10;
 impl App {
     /// Draws what has changed.
     pub(super) fn draw(&mut self) -> io::Result<()> {
-        self.now();
+        let now = self.now();
         if self.pager.is_none() {
             let input = self.input_area();
-            self.surface.draw(&input)?;
+            // Without a frame that is due, the screen shows the rows already.
+            let is_shown = match self.surface.draw(&input)? {
+                Drawn::Written => true,
+                Drawn::Unchanged => self.surface.due().is_none(),
+                Drawn::Busy => false,
+            };
+            if is_shown {
+                self.dialogs.drawn(now);
+            }
         }
         Ok(())
     }
@@ -90,7 +99,8 @@ impl App {
         }
         let size = self.surface.size();
         let (columns, rows) = (size.live_columns(), size.live_rows());
-        self.dialogs.resize(columns, rows.saturating_sub(1).max(1));
+        let (dialog_columns, dialog_rows) = dialog_room(size);
+        self.dialogs.resize(dialog_columns, dialog_rows);
         match self.dialogs.view() {
             Some(view) => self.dialog_area(&view),
             None => self.prompt_area(columns, rows),

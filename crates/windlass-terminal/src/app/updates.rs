@@ -41,8 +41,8 @@ impl App {
     fn ask(&mut self, id: &str) {
         let Some(request) = self.conversation.question(id).cloned() else { return };
         self.questions.insert(request.id.clone(), id.to_owned());
-        let now = self.now();
-        self.dialogs.ask(&request, now);
+        self.dialogs.ask(&request);
+        self.surface.request_frame();
         if !self.is_focused {
             self.ring();
         }
@@ -56,11 +56,8 @@ impl App {
         };
         self.questions.remove(&question);
         self.surface.request_frame();
-        let now = self.now();
-        let written = self.dialogs.withdraw(&question, now);
-        if !written.is_empty() {
-            self.prompt.edited(Some(&written));
-        }
+        let written = self.dialogs.withdraw(&question);
+        self.prompt.insert_before(&written);
     }
 
     /// Takes the answer to a request, whose id begins with its purpose.

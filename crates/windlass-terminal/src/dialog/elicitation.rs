@@ -125,6 +125,12 @@ impl ElicitationDialog {
         }
     }
 
+    pub(super) fn drawn(&mut self) {
+        if let ElicitationBody::Page(page) = &mut self.body {
+            page.drawn();
+        }
+    }
+
     pub(super) fn view(&self) -> DialogView {
         match &self.body {
             ElicitationBody::Form(form) => form.view(),

@@ -284,13 +284,16 @@ pub(super) fn scrolled(
     caret: (usize, usize),
     (columns, rows): (usize, usize),
 ) -> DialogView {
-    let most = rows.saturating_sub(2).max(1);
+    // Title and hint go first where there is no room.
+    let (has_title, has_hint) = (rows >= 3, rows >= 4);
+    let most = rows.saturating_sub(usize::from(has_title)).saturating_sub(usize::from(has_hint)).max(1);
     let top = caret.0.saturating_add(2).min(body.len()).saturating_sub(most).min(caret.0);
     body.truncate(top.saturating_add(most));
-    let mut rows = vec![DialogRow::new(DialogRowKind::Title, cut(title, columns))];
+    let mut rows = Vec::from_iter(has_title.then(|| DialogRow::new(DialogRowKind::Title, cut(title, columns))));
+    let caret_row = caret.0.saturating_sub(top).saturating_add(rows.len());
     rows.extend(body.into_iter().skip(top));
-    rows.push(DialogRow::new(DialogRowKind::Hint, cut(hint, columns)));
-    DialogView { rows, caret: Some((caret.0.saturating_sub(top).saturating_add(1), caret.1)) }
+    rows.extend(has_hint.then(|| DialogRow::new(DialogRowKind::Hint, cut(hint, columns))));
+    DialogView { rows, caret: Some((caret_row, caret.1)) }
 }
 
 /// The mark and the kind of a row that is selected, or not.

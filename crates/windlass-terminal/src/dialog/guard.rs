@@ -9,32 +9,48 @@ const QUIET: Duration = Duration::from_millis(300);
 /// dialog only behind a pause.
 #[derive(Debug, Default)]
 pub(super) struct KeyGuard {
-    /// Time from which on keys count; `None` once one did.
-    from: Option<Duration>,
+    state: GuardState,
     last_key: Option<Duration>,
 }
 
+#[derive(Debug, Clone, Copy, Default)]
+enum GuardState {
+    /// The dialog is not on the screen.
+    #[default]
+    Hidden,
+    /// Keys count from this time on.
+    Until(Duration),
+    /// Keys count.
+    Open,
+}
+
 impl KeyGuard {
-    /// A dialog appears.
-    pub(super) fn shown(&mut self, now: Duration) {
-        let since = self.last_key.map_or(now, |last| last.max(now));
-        self.from = Some(since.saturating_add(QUIET));
+    /// Another dialog is the first one, and not on the screen yet.
+    pub(super) fn hidden(&mut self) {
+        self.state = GuardState::Hidden;
     }
 
-    /// A key was typed that belongs to no dialog.
+    /// The dialog is on the screen.
+    pub(super) fn shown(&mut self, now: Duration) {
+        if matches!(self.state, GuardState::Hidden) {
+            let since = self.last_key.map_or(now, |last| last.max(now));
+            self.state = GuardState::Until(since.saturating_add(QUIET));
+        }
+    }
+
+    /// A key was typed that does not belong to the dialog.
     pub(super) fn typed(&mut self, now: Duration) {
         self.last_key = Some(now);
-        if let Some(from) = &mut self.from {
+        if let GuardState::Until(from) = &mut self.state {
             *from = (*from).max(now.saturating_add(QUIET));
         }
     }
 
     /// `true` if a key that is typed now belongs to the dialog.
     pub(super) fn accepts(&mut self, now: Duration) -> bool {
-        let is_quiet = self.from.is_none_or(|from| now >= from);
-        if is_quiet {
-            self.from = None;
+        if matches!(self.state, GuardState::Until(from) if now >= from) {
+            self.state = GuardState::Open;
         }
-        is_quiet
+        matches!(self.state, GuardState::Open)
     }
 }

@@ -40,39 +40,46 @@ impl Pager {
                 self.top = self.read;
             }
         }
-        self.page = page.max(1);
+        self.page = page;
         self.top = self.top.min(self.last_top());
-        self.mark();
     }
 
     fn last_top(&self) -> usize {
         self.rows.len().saturating_sub(self.page)
     }
 
-    /// Counts the rows of the page as read if no row before them is unread.
-    fn mark(&mut self) {
-        if self.top <= self.read {
-            self.read = self.read.max(self.top.saturating_add(self.page).min(self.rows.len()));
+    /// The page is on the screen: its rows count as read if no row before them is unread.
+    pub(super) fn drawn(&mut self) {
+        if self.page > 0 && self.top <= self.read {
+            self.read = self.read.max(self.end());
         }
-        self.is_read = self.is_read || self.read >= self.rows.len();
+        self.is_read = self.is_read_with_page();
     }
 
-    /// Moves by so many rows. Returns `false` if the text does not move.
-    pub(super) fn scroll(&mut self, rows: isize) -> bool {
-        let before = self.top;
-        self.top = self.top.saturating_add_signed(rows).min(self.last_top());
-        self.mark();
+    /// Number of the row behind the page.
+    fn end(&self) -> usize {
+        self.top.saturating_add(self.page).min(self.rows.len())
+    }
+
+    /// `true` if everything is read once the page is on the screen.
+    pub(super) fn is_read_with_page(&self) -> bool {
+        self.is_read || (self.page > 0 && self.top <= self.read && self.end() >= self.rows.len())
+    }
+
+    fn scroll_to(&mut self, top: usize) -> bool {
+        let top = top.min(self.last_top());
+        let before = std::mem::replace(&mut self.top, top);
         self.top != before
     }
 
-    /// Moves to the next page. Returns `false` at the end.
+    /// Moves to the next page, once this one is read. Returns `false` if the text does not move.
     pub(super) fn next_page(&mut self) -> bool {
-        self.scroll(isize::try_from(self.page).unwrap_or(1))
+        self.end() <= self.read && self.scroll_to(self.top.saturating_add(self.page))
     }
 
     /// Moves to the page before. Returns `false` at the beginning.
     pub(super) fn previous_page(&mut self) -> bool {
-        self.scroll(isize::try_from(self.page).unwrap_or(1).saturating_neg())
+        self.scroll_to(self.top.saturating_sub(self.page))
     }
 
     /// `true` once every row was shown.
@@ -82,13 +89,11 @@ impl Pager {
 
     /// The rows of the page.
     pub(super) fn rows(&self) -> &[DialogRow] {
-        let end = self.top.saturating_add(self.page).min(self.rows.len());
-        self.rows.get(self.top..end).unwrap_or_default()
+        self.rows.get(self.top..self.end()).unwrap_or_default()
     }
 
     /// The number of the last row of the page and of all; `None` if all fit on one page.
     pub(super) fn place(&self) -> Option<(usize, usize)> {
-        let end = self.top.saturating_add(self.page).min(self.rows.len());
-        (self.rows.len() > self.page).then_some((end, self.rows.len()))
+        (self.rows.len() > self.page).then_some((self.end(), self.rows.len()))
     }
 }

@@ -57,6 +57,10 @@ impl PermissionDialog {
         self.reading.resize(columns, rows);
     }
 
+    pub(super) fn drawn(&mut self) {
+        self.reading.drawn();
+    }
+
     pub(super) fn view(&self) -> DialogView {
         self.reading.view()
     }

@@ -70,17 +70,19 @@ impl PlanDialog {
         self.reading.resize(columns, rows);
     }
 
+    pub(super) fn drawn(&mut self) {
+        if self.writing.is_none() {
+            self.reading.drawn();
+        }
+    }
+
     pub(super) fn view(&self) -> DialogView {
         let Some(writing) = &self.writing else { return self.reading.view() };
-        let mut rows = vec![DialogRow::new(DialogRowKind::Title, "Change the plan")];
-        let view = writing.view(self.reading.columns(), self.rows.saturating_sub(2));
-        let caret = Some((view.caret_row.saturating_add(1), view.caret_column));
-        rows.extend(view.rows.into_iter().map(|row| DialogRow::new(DialogRowKind::Input, row.text)));
-        rows.push(DialogRow::new(
-            DialogRowKind::Hint,
-            super::content::cut("Tab or Esc: done.", self.reading.columns()),
-        ));
-        DialogView { rows, caret }
+        let columns = self.reading.columns();
+        let view = writing.view(columns, self.rows.saturating_sub(2).max(1));
+        let rows = view.rows.into_iter().map(|row| DialogRow::new(DialogRowKind::Input, row.text)).collect();
+        let caret = (view.caret_row, view.caret_column);
+        super::form::scrolled("Change the plan", rows, "Tab or Esc: done.", caret, (columns, self.rows))
     }
 
     pub(super) fn written(&self) -> String {

@@ -36,6 +36,8 @@ pub(super) struct ReadingDialog<T> {
     pub(super) choices: DialogChoices<T>,
     comment: Composer,
     is_commenting: bool,
+    /// Rows of the comment; `0` while none is written.
+    comment_rows: usize,
     /// Further keys, for the hint.
     pub(super) hint: String,
     columns: usize,
@@ -51,6 +53,7 @@ impl<T: Clone> ReadingDialog<T> {
             choices: DialogChoices::new(choices),
             comment: editor(),
             is_commenting: false,
+            comment_rows: 0,
             hint: String::new(),
             columns: 80,
             rows: 12,
@@ -67,14 +70,31 @@ impl<T: Clone> ReadingDialog<T> {
         self.columns
     }
 
-    /// Divides the rows: title, text, choices, comment, hint. All of them together are no more than there are.
+    /// Divides the rows: title, text, choices, comment, hint. All of them together are no more than there are; title and hint
+    /// go first where there is no room. Without room for the text it cannot be read, so a yes is not possible.
     pub(super) fn lay_out(&mut self) {
-        let comment = if self.is_commenting { COMMENT_ROWS } else { 0 };
-        let free = self.rows.saturating_sub(2).saturating_sub(comment).max(2);
+        let beside = usize::from(self.has_title()).saturating_add(usize::from(self.has_hint()));
+        let free = self.rows.saturating_sub(beside);
+        self.comment_rows = if self.is_commenting { COMMENT_ROWS.min(free.saturating_sub(1)) } else { 0 };
+        let free = free.saturating_sub(self.comment_rows);
         let wanted = self.choices.height(self.columns);
-        let for_choices = wanted.min(free.saturating_sub(LEAST_PAGE.min(free.saturating_sub(1))));
+        let page = LEAST_PAGE.min(free.saturating_sub(1));
+        let for_choices = wanted.min(free.saturating_sub(page));
         self.pager.resize(self.columns, free.saturating_sub(for_choices));
-        self.shown = self.choices.shown(self.pager.is_read(), self.columns, for_choices);
+        self.shown = self.choices.shown(self.pager.is_read_with_page(), self.columns, for_choices);
+    }
+
+    /// The dialog is on the screen.
+    pub(super) fn drawn(&mut self) {
+        self.pager.drawn();
+    }
+
+    fn has_title(&self) -> bool {
+        self.rows >= 4
+    }
+
+    fn has_hint(&self) -> bool {
+        self.rows >= 3
     }
 
     /// The comment; `None` if it is blank.
@@ -84,21 +104,24 @@ impl<T: Clone> ReadingDialog<T> {
     }
 
     pub(super) fn view(&self) -> DialogView {
-        let mut rows = vec![DialogRow::new(DialogRowKind::Title, cut(&self.title, self.columns))];
+        let title = self.has_title().then(|| DialogRow::new(DialogRowKind::Title, cut(&self.title, self.columns)));
+        let mut rows = Vec::from_iter(title);
         rows.extend(self.pager.rows().iter().cloned());
         let choices_at = rows.len();
         rows.extend(self.shown.rows.iter().cloned());
         let mut caret = Some((choices_at.saturating_add(self.shown.selected_row), 0));
-        if self.is_commenting {
+        if self.comment_rows > 0 {
             const MARK: &str = "Comment: ";
-            let view = self.comment.view(self.columns.saturating_sub(MARK.len()), COMMENT_ROWS);
+            let view = self.comment.view(self.columns.saturating_sub(MARK.len()), self.comment_rows);
             caret = Some((rows.len().saturating_add(view.caret_row), MARK.len().saturating_add(view.caret_column)));
             rows.extend(view.rows.iter().enumerate().map(|(at, row)| {
                 let mark = if at == 0 { MARK } else { "         " };
                 DialogRow::new(DialogRowKind::Input, format!("{mark}{}", row.text))
             }));
         }
-        rows.push(DialogRow::new(DialogRowKind::Hint, cut(&self.hint(), self.columns)));
+        if self.has_hint() {
+            rows.push(DialogRow::new(DialogRowKind::Hint, cut(&self.hint(), self.columns)));
+        }
         DialogView { rows, caret }
     }
 
@@ -107,7 +130,7 @@ impl<T: Clone> ReadingDialog<T> {
             return "Enter: answer with this comment. Esc: back.".to_owned();
         }
         let place = self.pager.place();
-        let more = match (self.pager.is_read(), place) {
+        let more = match (self.pager.is_read_with_page(), place) {
             (false, Some((row, all))) => format!("Row {row} of {all}: Space shows more, then yes is possible. "),
             (_, Some((row, all))) => format!("Row {row} of {all}. "),
             _ => String::new(),

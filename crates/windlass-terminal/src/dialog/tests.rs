@@ -39,16 +39,25 @@ fn key(text: &str) -> TerminalInput {
 fn dialogs(request: PermissionRequest, columns: usize, rows: usize) -> Dialogs {
     let mut dialogs = Dialogs::new(Keymap::default());
     dialogs.resize(columns, rows);
-    dialogs.ask(&request, ms(0));
+    dialogs.ask(&request);
+    dialogs.drawn(ms(0));
     dialogs
 }
 
-/// Presses keys and gives the answer, if one came with the last of them.
+thread_local! {
+    /// Time of the last key, which never goes back within a test.
+    static NOW: std::cell::Cell<Duration> = const { std::cell::Cell::new(Duration::from_secs(10)) };
+}
+
+/// Draws the dialog and presses a key, for each. Gives the answer, if one came with the last of them.
 fn press(dialogs: &mut Dialogs, keys: &[&str]) -> Option<DialogAnswer> {
     let mut answer = None;
-    for (at, text) in keys.iter().enumerate() {
+    for text in keys {
         assert!(answer.is_none(), "answered before {text}");
-        if let DialogResult::Answered(given) = dialogs.handle(key(text), ms(10_000 + at as u64 * 1000)) {
+        let now = NOW.get() + ms(1000);
+        NOW.set(now);
+        dialogs.drawn(now - ms(600));
+        if let DialogResult::Answered(given) = dialogs.handle(key(text), now) {
             answer = Some(given);
         }
     }
@@ -133,7 +142,7 @@ fn a_yes_takes_a_comment_along() {
     let mut dialogs = self::dialogs(bash(), 80, 20);
     assert_eq!(dialogs.handle(TerminalInput::Paste("y\ny\n".to_owned()), ms(5000)), DialogResult::Taken);
     assert!(text(&dialogs).contains("Comment: y"));
-    assert_eq!(dialogs.withdraw(&"q1".into(), ms(6000)), "y\ny");
+    assert_eq!(dialogs.withdraw(&"q1".into()), "y\ny");
 }
 
 #[test]
@@ -192,10 +201,25 @@ fn a_yes_is_possible_only_when_everything_was_shown() {
 fn a_question_that_waits_counts_as_unread() {
     let command = "echo line\n".repeat(40);
     let mut dialogs = dialogs(bash(), 80, 100);
-    dialogs.ask(&request("q2", "Bash", &json!({ "command": command })), ms(0));
+    dialogs.ask(&request("q2", "Bash", &json!({ "command": command })));
     dialogs.resize(80, 12);
     assert!(press(&mut dialogs, &["y"]).is_some());
     assert_eq!(press(&mut dialogs, &["y"]), None, "the second question was never shown whole");
+}
+
+#[test]
+fn a_page_that_was_not_drawn_is_not_read() {
+    let command = "echo line\n".repeat(40);
+    let mut dialogs = dialogs(request("q1", "Bash", &json!({ "command": command })), 60, 16);
+    // Keys come faster than frames: the text stays on the second page, and no yes is possible.
+    for at in 0..50 {
+        let yes = dialogs.handle(key(if at % 2 == 0 { "space" } else { "y" }), ms(5000 + at));
+        assert_eq!(yes, DialogResult::Taken);
+    }
+    let second = text(&dialogs);
+    dialogs.drawn(ms(6000));
+    assert_eq!(dialogs.handle(key("space"), ms(6001)), DialogResult::Taken);
+    assert_ne!(text(&dialogs), second);
 }
 
 #[test]
@@ -241,17 +265,23 @@ fn nothing_in_a_dialog_controls_the_terminal() {
 fn keys_before_a_dialog_never_answer_it() {
     let mut dialogs = Dialogs::new(Keymap::default());
     // The person types when the question comes.
+    assert!(matches!(dialogs.handle(key("m"), ms(500)), DialogResult::Passed(_)));
+    dialogs.ask(&bash());
+    // Before it is drawn no key is for it, however late.
+    assert_eq!(dialogs.handle(key("y"), ms(900)), DialogResult::Passed(key("y")));
     assert!(matches!(dialogs.handle(key("m"), ms(990)), DialogResult::Passed(_)));
-    dialogs.ask(&bash(), ms(1000));
+    dialogs.drawn(ms(1000));
     for (typed, at) in [("y", 1000), ("enter", 1100), ("a", 1299), ("y", 1500), ("y", 1790)] {
         assert_eq!(dialogs.handle(key(typed), ms(at)), DialogResult::Passed(key(typed)), "{typed} at {at}");
     }
     // Behind a pause the key is meant.
     assert!(matches!(dialogs.handle(key("y"), ms(2090)), DialogResult::Answered(_)));
     // The next question waits for a pause as well.
-    dialogs.ask(&request("q2", "Bash", &json!({ "command": "a" })), ms(5000));
-    dialogs.ask(&request("q3", "Bash", &json!({ "command": "b" })), ms(5000));
+    dialogs.ask(&request("q2", "Bash", &json!({ "command": "a" })));
+    dialogs.ask(&request("q3", "Bash", &json!({ "command": "b" })));
+    dialogs.drawn(ms(5000));
     assert!(matches!(dialogs.handle(key("y"), ms(5300)), DialogResult::Answered(_)));
+    dialogs.drawn(ms(5310));
     assert_eq!(dialogs.handle(key("y"), ms(5599)), DialogResult::Passed(key("y")));
     assert!(matches!(dialogs.handle(key("y"), ms(5899)), DialogResult::Answered(_)));
 }
@@ -259,14 +289,16 @@ fn keys_before_a_dialog_never_answer_it() {
 #[test]
 fn questions_queue_and_can_be_withdrawn() {
     let mut dialogs = dialogs(bash(), 60, 20);
-    dialogs.ask(&request("q2", "Read", &json!({ "file_path": "/x" })), ms(10));
+    dialogs.ask(&request("q2", "Read", &json!({ "file_path": "/x" })));
     assert_eq!(dialogs.len(), 2);
     assert!(text(&dialogs).lines().next().unwrap().ends_with("(1 more)"));
-    assert_eq!(dialogs.withdraw(&"unknown".into(), ms(20)), "");
-    assert_eq!(dialogs.withdraw(&"q1".into(), ms(5000)), "");
+    assert_eq!(dialogs.withdraw(&"unknown".into()), "");
+    assert_eq!(dialogs.withdraw(&"q1".into()), "");
     assert_eq!(dialogs.shown(), Some(&"q2".into()));
     // The key that was meant for the question before does not answer this one.
     assert_eq!(dialogs.handle(key("y"), ms(5100)), DialogResult::Passed(key("y")));
+    dialogs.drawn(ms(5150));
+    assert_eq!(dialogs.handle(key("y"), ms(5300)), DialogResult::Passed(key("y")));
     let focus = TerminalInput::Focus(true);
     assert_eq!(dialogs.handle(focus.clone(), ms(9000)), DialogResult::Passed(focus));
     assert_eq!(press(&mut dialogs, &["n"]).unwrap().id, "q2".into());
@@ -358,15 +390,34 @@ fn a_plan_is_read_changed_and_approved() {
 }
 
 #[test]
+fn without_room_to_read_there_is_no_yes() {
+    let mut dialogs = dialogs(bash(), 80, 1);
+    assert_eq!(press(&mut dialogs, &["y", "enter", "space", "y"]), None);
+    dialogs.resize(80, 2);
+    for _ in 0..10 {
+        if press(&mut dialogs, &["y"]).is_some() {
+            return;
+        }
+    }
+    panic!("two rows are enough to read and to answer");
+}
+
+#[test]
 fn no_row_is_beside_the_screen() {
     let command: String = (0..60).map(|line| format!("echo 日本 {line}\n")).collect();
     let permission = with_suggestions(request("q1", "Bash", &json!({ "command": command })));
     let plan = request("q1", "ExitPlanMode", &json!({ "plan": command }));
-    for request in [permission, plan, form()] {
+    for (request, keys) in [
+        (permission.clone(), &["down", "down"] as &[_]),
+        (permission, &["tab", "x"]),
+        (plan.clone(), &["down", "down"]),
+        (plan, &["e", "down"]),
+        (form(), &["down", "down"]),
+    ] {
         for columns in [12, 20, 40, 80] {
-            for rows in 5..25 {
+            for rows in 1..25 {
                 let mut dialogs = dialogs(request.clone(), columns, rows);
-                press(&mut dialogs, &["down", "down"]);
+                press(&mut dialogs, keys);
                 let view = dialogs.view().unwrap();
                 assert!(view.rows.len() <= rows, "{} rows in {rows}", view.rows.len());
                 let (row, column) = view.caret.unwrap();
@@ -382,10 +433,10 @@ fn no_row_is_beside_the_screen() {
 proptest! {
     #[test]
     fn no_keys_break_a_dialog_and_unread_calls_are_not_allowed(
-        keys in prop::collection::vec(prop::sample::select(vec![
+        keys in prop::collection::vec((prop::sample::select(vec![
             "y", "a", "p", "u", "1", "2", "enter", "tab", "esc", "up", "down", "left", "right", "space", "pageup",
             "pagedown", "x", "backspace", "ctrl+k", "ctrl+g",
-        ]), 0..40),
+        ]), any::<bool>()), 0..60),
         columns in 1_usize..80,
         rows in 1_usize..20,
     ) {
@@ -393,14 +444,19 @@ proptest! {
         let request = with_suggestions(request("q1", "Bash", &json!({ "command": command })));
         let mut dialogs = dialogs(request, columns, rows);
         let mut seen = text(&dialogs);
-        for (at, name) in keys.into_iter().enumerate() {
+        prop_assert!(dialogs.view().unwrap().rows.len() <= rows);
+        for (at, (name, is_drawn)) in keys.into_iter().enumerate() {
             if let DialogResult::Answered(answer) = dialogs.handle(key(name), ms(1000 * (at as u64 + 1))) {
                 let is_yes = matches!(answer.answer, PermissionAnswer::Allow { .. });
                 let seen: String = seen.split_whitespace().filter(|word| *word != "|").collect();
                 prop_assert!(!is_yes || columns < 12 || (0..50).all(|line| seen.contains(&format!("line{line:03}"))), "{}", seen);
                 break;
             }
-            seen += &text(&dialogs);
+            if is_drawn {
+                dialogs.drawn(ms(1000 * (at as u64 + 1)));
+                seen += &text(&dialogs);
+            }
+            prop_assert!(dialogs.view().unwrap().rows.len() <= rows);
         }
     }
 }

@@ -306,6 +306,12 @@ impl InputMode {
         self.complete();
     }
 
+    /// Inserts a text in front of what the editor holds, such as what was written into a question that is withdrawn.
+    pub fn insert_before(&mut self, text: &str) {
+        self.composer.prepend(SavedPrompt::text(text));
+        self.complete();
+    }
+
     /// Attaches an image that the loop holds, or a file.
     pub fn attach_image(&mut self, image: crate::composer::ImageReference) {
         self.composer.attach_image(image);

@@ -13,7 +13,7 @@ fn form_of(schema: &str) -> Result<Dialogs, ElicitationError> {
     dialogs.resize(60, 40);
     let subject = ElicitationSubject::Form(JsonText::parse(schema).unwrap());
     let question = ElicitationQuestion::new("db", "Which database?", subject);
-    dialogs.elicit("e1".into(), &question, Duration::ZERO)?;
+    dialogs.elicit("e1".into(), &question)?;
     Ok(dialogs)
 }
 
@@ -23,6 +23,7 @@ fn press(dialogs: &mut Dialogs, keys: &[&str]) -> Option<ElicitationReply> {
         assert_eq!(reply, None, "replied before {name}");
         let key: Key = name.parse().unwrap();
         let now = Duration::from_secs(at as u64 + 10);
+        dialogs.drawn(now - Duration::from_millis(500));
         if let DialogResult::Replied { reply: given, .. } = dialogs.handle(TerminalInput::Key(key), now) {
             reply = Some(given);
         }
@@ -109,7 +110,7 @@ fn a_page_is_opened_only_when_its_whole_address_was_shown() {
     let mut dialogs = Dialogs::new(Keymap::default());
     dialogs.resize(40, 12);
     let question = ElicitationQuestion::new("db", "Log in", ElicitationSubject::Page(url));
-    dialogs.elicit("e1".into(), &question, Duration::ZERO).unwrap();
+    dialogs.elicit("e1".into(), &question).unwrap();
     assert_eq!(press(&mut dialogs, &["y"]), None);
     let mut pages = 1;
     while press(&mut dialogs, &["y"]).is_none() {
@@ -117,7 +118,7 @@ fn a_page_is_opened_only_when_its_whole_address_was_shown() {
     }
     assert!(pages > 3, "{pages}");
     let mut dialogs = Dialogs::new(Keymap::default());
-    dialogs.elicit("e2".into(), &question, Duration::ZERO).unwrap();
+    dialogs.elicit("e2".into(), &question).unwrap();
     assert_eq!(press(&mut dialogs, &["n"]), Some(ElicitationReply::Decline));
 }
 
