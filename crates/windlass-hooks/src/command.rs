@@ -11,21 +11,21 @@ use windlass_hook::HookError;
 use windlass_tool::{Cancel, ProcessCommand, ProcessExit, ProcessOutcome};
 use windlass_types::JsonText;
 
-/// Most bytes of each stream that are kept, head and tail together.
+/// Maximum number of bytes kept of each stream, head and tail together.
 const MOST_OUTPUT: usize = 1024 * 1024;
-/// Most bytes of the output of a hook that its file keeps.
+/// Maximum number of bytes of a hook's output that its file keeps.
 const MOST_KEPT: u64 = 64 << 20;
 
-/// A program of a hook, and where it comes from.
+/// A hook program and the plugin that defines it.
 pub(crate) struct Program<'a> {
     pub(crate) definition: &'a HookDefinition,
     pub(crate) handler: &'a CommandHandler,
-    /// The directory of the plugin that brought it.
+    /// Directory of the plugin that defines the hook.
     pub(crate) plugin: Option<&'a Path>,
 }
 
 impl Program<'_> {
-    /// Runs it with the event on its standard input. Dropping the future ends all its processes.
+    /// Runs the program with the event on its standard input. Dropping the future ends all its processes.
     pub(crate) async fn run(
         &self,
         ports: &HookPorts,
@@ -77,12 +77,12 @@ impl Program<'_> {
         command.inline_bytes = MOST_OUTPUT;
         command.spill = ports.texts.place();
         command.spill_cap = Some(MOST_KEPT);
-        // The run waits for it: it must not wait for the programs of other calls.
+        // The run waits for this program, so it must not queue behind the programs of other calls.
         command.background = true;
         Ok(command)
     }
 
-    /// A word without a shell, with the directories that a shell would find in the environment.
+    /// Returns a word for a direct start, with the directory variables that a shell would expand replaced.
     fn placed(&self, word: &str, ports: &HookPorts) -> OsString {
         let word = word.replace("${CLAUDE_PROJECT_DIR}", &ports.project.to_string_lossy());
         match self.plugin {
@@ -105,7 +105,7 @@ impl Program<'_> {
     }
 }
 
-/// What a program said that ended by itself.
+/// Exit code and output of a program that ended by itself.
 fn ended(outcome: ProcessOutcome) -> Result<Ended, HookError> {
     let code = match outcome.exit {
         ProcessExit::Code(code) => code,
@@ -123,7 +123,7 @@ fn ended(outcome: ProcessOutcome) -> Result<Ended, HookError> {
     })
 }
 
-/// Runs a program and reads what it says.
+/// Runs a program and reads its answer.
 pub(crate) async fn answer(
     program: &Program<'_>,
     said: &Said<'_>,

@@ -1,4 +1,4 @@
-//! The key `if` of a hook: a permission rule that a call must meet.
+//! The key `if` of a hook: a permission rule that a call must match.
 
 use std::fmt;
 use std::path::Path;
@@ -9,15 +9,15 @@ use windlass_types::names::{WRITERS, meant_tool};
 use windlass_types::path::absolute;
 use windlass_types::{Access, Behavior, CallDigest, HookCall, JsonText, RuleSource};
 
-/// Tools that write the file that they name.
+/// Tools that write the file named in their input.
 const WRITING: &[&str] = &["Edit", "MultiEdit", "Write"];
-/// The tool whose paths stand in a text.
+/// Tool whose paths stand inside a patch text.
 const PATCH: &str = "apply_patch";
 
-/// A permission rule that a call must meet, such as `Bash(git *)`.
+/// Permission rule that a call must match, such as `Bash(git *)`.
 ///
-/// Commands are read as for deny rules: each part of a line counts, behind variables and wrappers. What cannot be read
-/// meets the rule, so that a guard is asked too often rather than never.
+/// Commands are matched as for deny rules: each part of a line, behind variables and wrappers. A command that cannot be
+/// read matches the rule, so that a guard runs too often rather than never.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition(String);
 
@@ -25,7 +25,7 @@ impl Condition {
     /// Reads a rule.
     ///
     /// # Errors
-    /// It is not a rule that can be used.
+    /// The text is not a usable rule.
     pub fn parse(rule: &str) -> Result<Self, String> {
         policy(rule, Path::new("/"))?;
         let tool = parse_rule(rule).map_err(|error| error.to_string())?.tool().to_owned();
@@ -35,7 +35,7 @@ impl Condition {
         Ok(Self(rule.trim().to_owned()))
     }
 
-    /// Whether a call meets it. What is not about a call meets each.
+    /// Returns `true` if a call matches the rule. Events without a call always match.
     #[must_use]
     pub fn meets(&self, call: &HookCall, cwd: &Path) -> bool {
         let Some((tool, input)) = called(call) else { return true };
@@ -53,7 +53,7 @@ impl fmt::Display for Condition {
     }
 }
 
-/// A policy that denies what meets the rule: deny rules are judged first, and look through wrappers.
+/// Builds a policy that denies calls matching the rule: deny rules are judged first, and look through wrappers.
 fn policy(rule: &str, cwd: &Path) -> Result<Policy, String> {
     let mut policy = Policy::new(PolicyConfig::new(cwd));
     let rules = [rule.trim().to_owned()];
@@ -61,7 +61,7 @@ fn policy(rule: &str, cwd: &Path) -> Result<Policy, String> {
     Ok(policy)
 }
 
-/// The tool and the input of an occasion that is about a call.
+/// Returns the tool and the input of an event about a call.
 fn called(call: &HookCall) -> Option<(&str, &JsonText)> {
     match call {
         HookCall::PreToolUse(event) => Some((&event.tool_name, &event.tool_input)),
@@ -72,7 +72,7 @@ fn called(call: &HookCall) -> Option<(&str, &JsonText)> {
     }
 }
 
-/// Whether it is not known what a call does: its command cannot be read, or the paths of its patch.
+/// Returns `true` if the command, or the paths of a patch, cannot be read.
 fn is_unreadable(facts: &CallFacts) -> bool {
     match &facts.command {
         Some(command) => command.analysis.understood().is_err() || command.analysis.undecided().is_some(),
@@ -80,12 +80,12 @@ fn is_unreadable(facts: &CallFacts) -> bool {
     }
 }
 
-/// Whether a rule could be about calls of a tool.
+/// Returns `true` if a rule could match calls of a tool.
 fn concerns(rule: &ParsedRule, tool: &str) -> bool {
     rule.tool() == tool || (tool == PATCH && WRITERS.contains(&rule.tool()))
 }
 
-/// What a call touches, by its name and input alone.
+/// Returns the path access of a call, from its name and input alone.
 fn access(tool: &str, input: &Input) -> Option<Access> {
     let path = input.file_path.as_ref().or(input.path.as_ref());
     match tool {
@@ -96,7 +96,7 @@ fn access(tool: &str, input: &Input) -> Option<Access> {
     }
 }
 
-/// The fields of inputs that rules are about.
+/// Input fields that rules can match.
 #[derive(serde::Deserialize, Default)]
 struct Input {
     #[serde(default)]
@@ -107,7 +107,7 @@ struct Input {
     path: Option<String>,
 }
 
-/// What a call is by its name and input alone.
+/// Returns the facts about a call, from its name and input alone.
 fn facts(tool: &str, json: &JsonText, cwd: &Path) -> CallFacts {
     let input = json.to::<Input>().unwrap_or_default();
     let access = access(tool, &input).unwrap_or_else(|| access_of_unknown(tool, json));

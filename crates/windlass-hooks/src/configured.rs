@@ -18,58 +18,58 @@ use windlass_hook::{Hook, HookContext, HookError, Interest};
 use windlass_tool::Cancel;
 use windlass_types::{HookCall, HookOutcome, JsonText};
 
-/// How much longer than its limit a program is waited for: until all its processes are gone.
+/// Time that a program gets beyond its limit, until all its processes have ended.
 const ENDING: Duration = Duration::from_secs(5);
 
-/// A hook with where it comes from.
+/// A hook with its origin and scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConfiguredHook {
-    /// What it does.
+    /// Event, matcher and handler of the hook.
     pub definition: HookDefinition,
-    /// The plugin that brought it, by its directory.
+    /// Directory of the plugin that defines the hook.
     pub plugin: Option<PathBuf>,
-    /// Whose occasions it listens to.
+    /// Agents or skills whose events the hook receives.
     pub scope: HookScope,
-    /// The place where its program starts.
+    /// Working directory of the hook's program.
     pub start: HookStart,
 }
 
-/// The place where the program of a hook starts.
+/// Working directory of a hook's program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HookStart {
     /// The directory of the call, as programs of Bash.
     #[default]
     Call,
-    /// A directory of its own. The input of the hook names that of the call.
+    /// Fixed directory. The hook's input names the directory of the call.
     Directory(PathBuf),
-    /// No place: the program does not start, for this reason. A gate closes with it, other hooks fail.
+    /// No directory: the program does not start, for this reason. A gate closes with it, other hooks fail.
     Never(String),
 }
 
 impl ConfiguredHook {
-    /// A hook of a whole session.
+    /// Creates a hook of a whole session.
     #[must_use]
     pub fn new(definition: HookDefinition) -> Self {
         Self { definition, plugin: None, scope: HookScope::Session, start: HookStart::Call }
     }
 
-    /// Says that a plugin brought it.
+    /// Sets the directory of the plugin that defines the hook.
     #[must_use]
     pub fn of_plugin(mut self, root: impl Into<PathBuf>) -> Self {
         self.plugin = Some(root.into());
         self
     }
 
-    /// Says whose occasions it listens to.
+    /// Limits the hook to the events of a scope.
     #[must_use]
     pub fn in_scope(mut self, scope: HookScope) -> Self {
         self.scope = scope;
         self
     }
 
-    /// Sets the place where its program starts. Default: the directory of the call.
+    /// Sets the working directory of the hook's program. Default: the directory of the call.
     #[must_use]
     pub fn starting(mut self, start: HookStart) -> Self {
         self.start = start;
@@ -80,7 +80,7 @@ impl ConfiguredHook {
         self.definition.does_the_same(&other.definition) && self.plugin == other.plugin && self.start == other.start
     }
 
-    /// The directory in which its program starts on an occasion.
+    /// Returns the working directory of the hook's program for one event.
     fn directory<'a>(&'a self, call: &'a Path) -> Result<&'a Path, HookError> {
         match &self.start {
             HookStart::Call => Ok(call),
@@ -90,10 +90,10 @@ impl ConfiguredHook {
     }
 }
 
-/// Makes hooks of a session, in the order in which they count. Of those that run the same on one occasion one runs: the
-/// [strictest](HookDefinition::strictness), so that a copy elsewhere never weakens a gate.
+/// Makes hooks of a session, in the order of precedence. Among hooks that run the same handler for one event, only the
+/// [strictest](HookDefinition::strictness) runs, so that a copy elsewhere never weakens a gate.
 ///
-/// When the last of them is dropped, programs that still run beside the session are ended.
+/// When the last of them is dropped, background programs are ended.
 #[must_use]
 pub fn configured_hooks(hooks: Vec<ConfiguredHook>, ports: HookPorts) -> Vec<Arc<dyn Hook>> {
     let names: Vec<String> = hooks.iter().map(|hook| hook.definition.to_string()).collect();
@@ -118,12 +118,12 @@ pub fn configured_hooks(hooks: Vec<ConfiguredHook>, ports: HookPorts) -> Vec<Arc
     all
 }
 
-/// What the configured hooks of a session share.
+/// State shared by the configured hooks of a session.
 struct Shared {
     hooks: Vec<ConfiguredHook>,
     ports: HookPorts,
     late: Arc<Late>,
-    /// Hooks that run once and have, by their place.
+    /// Indices of `once` hooks that have run.
     spent: Mutex<BTreeSet<usize>>,
     cancel: Cancel,
 }
@@ -135,7 +135,7 @@ impl Drop for Shared {
 }
 
 impl Shared {
-    /// Whether the hook at a place is about an occasion.
+    /// Returns `true` if the hook at an index applies to an event.
     fn is_about(&self, at: usize, cx: &HookContext, call: &HookCall) -> bool {
         let Some(hook) = self.hooks.get(at) else { return false };
         let definition = &hook.definition;
@@ -190,7 +190,7 @@ impl Configured {
         }
     }
 
-    /// Runs a program beside the run. It ends with the session.
+    /// Starts a program in the background. The program ends with the session.
     fn start(&self, cx: &HookContext, call: &HookCall, input: JsonText) {
         let (ports, late, cancel) =
             (self.shared.ports.clone(), Arc::clone(&self.shared.late), self.shared.cancel.child());

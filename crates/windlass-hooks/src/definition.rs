@@ -10,7 +10,7 @@ use std::time::Duration;
 use windlass_types::HookEventName;
 use windlass_types::text::visible_line;
 
-/// Most characters of a hook in its name.
+/// Maximum number of characters of a hook's display name.
 const MOST_SHOWN: usize = 80;
 
 /// A hook as a settings file, a skill, an agent or a plugin defines it.
@@ -26,25 +26,25 @@ const MOST_SHOWN: usize = 80;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HookDefinition {
-    /// The event that it listens to.
+    /// Event that the hook listens to.
     pub event: HookEventName,
-    /// Which occasions of the event it is about. Default: all.
+    /// Filter on the event's subject, such as the tool name. Default: all.
     pub matcher: HookMatcher,
-    /// A permission rule that the call must meet (`if`). Events without a call are not tested. Default: none.
+    /// Permission rule that the call must match (`if`). Events without a call are not tested. Default: none.
     pub condition: Option<Condition>,
-    /// What is run.
+    /// Program, request, tool or model question that the hook runs.
     pub handler: HookHandler,
-    /// The longest that it may take. Default: see [`HookDefinition::time_limit`].
+    /// Time limit. Default: see [`HookDefinition::time_limit`].
     pub timeout: Option<Duration>,
-    /// What its failure means on a gate.
+    /// Consequence of a failure on a gate.
     pub on_failure: OnFailure,
-    /// Whether it runs once in a session at most. Default: no.
+    /// `true` if the hook runs at most once in a session. Default: `false`.
     pub once: bool,
-    /// What people read while it runs.
+    /// Text shown to people while the hook runs.
     pub status_message: Option<String>,
 }
 
-/// What a failure of a hook means on a gate.
+/// Consequence of a hook's failure on a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(clippy::exhaustive_enums, reason = "a gate is closed or open")]
 pub enum OnFailure {
@@ -55,7 +55,7 @@ pub enum OnFailure {
     Continue,
 }
 
-/// What a hook runs.
+/// Handler of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HookHandler {
@@ -63,7 +63,7 @@ pub enum HookHandler {
     Command(CommandHandler),
     /// A request to a server.
     Http(HttpHandler),
-    /// A tool of an MCP server that is connected.
+    /// A tool of a connected MCP server.
     McpTool(McpToolHandler),
     /// One call of a model.
     Prompt(ModelHandler),
@@ -79,44 +79,44 @@ pub struct CommandHandler {
     pub command: String,
     /// Arguments, which go to the program without a shell. Default: none, and a shell reads the command.
     pub args: Option<Vec<String>>,
-    /// Whether the run waits for it.
+    /// Mode of the program: in the foreground, or beside the run.
     pub background: Background,
 }
 
-/// Whether a run waits for a program.
+/// Foreground or background mode of a hook program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(clippy::exhaustive_enums, reason = "what runs hooks must know each way")]
 pub enum Background {
-    /// It does.
+    /// Foreground: the run waits for the program.
     #[default]
     No,
-    /// It does not. What the program adds is read with the next prompt or result of a tool.
+    /// Background. The program's additions reach the model with the next prompt or tool result.
     Async,
-    /// It does not, and exit code 2 wakes the model with standard error.
+    /// Background, and exit code 2 wakes the model with standard error.
     Rewake,
 }
 
-/// A request that a hook makes.
+/// An HTTP request made by a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HttpHandler {
-    /// Where the event is posted to.
+    /// URL that receives the event in a POST request.
     pub url: String,
-    /// Headers. `$NAME` and `${NAME}` stand for variables, of those that are allowed.
+    /// Headers. `$NAME` and `${NAME}` are replaced by the allowed variables.
     pub headers: BTreeMap<String, String>,
-    /// The variables that headers may have.
+    /// Variables that headers may contain.
     pub allowed_env_vars: Vec<String>,
 }
 
-/// A tool that a hook calls.
+/// An MCP tool called by a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct McpToolHandler {
-    /// The server, as it is configured.
+    /// Name of the server in the configuration.
     pub server: String,
-    /// The tool, as the server names it.
+    /// Name of the tool on the server.
     pub tool: String,
-    /// Its input. `${path.to.field}` in a text stands for a field of the event.
+    /// Input of the tool. `${path.to.field}` in a text is replaced by a field of the event.
     pub input: Map<String, Value>,
 }
 
@@ -124,16 +124,16 @@ pub struct McpToolHandler {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModelHandler {
-    /// The question. `$ARGUMENTS` stands for the event; without it the event stands behind the question.
+    /// The question. `$ARGUMENTS` is replaced by the event; without it the event is appended to the question.
     pub prompt: String,
     /// The model. Default: that of the session.
     pub model: Option<String>,
-    /// Whether a no after a tool is feedback instead of the end of the run.
+    /// `true` if a negative answer after a tool is feedback instead of the end of the run.
     pub continue_on_block: bool,
 }
 
 impl HookHandler {
-    /// The word of the key `type`.
+    /// Returns the value of the key `type`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -147,10 +147,10 @@ impl HookHandler {
 }
 
 impl HookDefinition {
-    /// What [`time_limit`](Self::time_limit) says of most programs, requests and tools: ten minutes.
+    /// Default [`time_limit`](Self::time_limit) of most programs, requests and tools: ten minutes.
     pub const TIME_LIMIT: Duration = Duration::from_secs(600);
 
-    /// A hook before each call of a tool.
+    /// Creates a hook that runs before each tool call.
     #[must_use]
     pub fn new(handler: HookHandler) -> Self {
         Self {
@@ -165,21 +165,21 @@ impl HookDefinition {
         }
     }
 
-    /// A hook that has bash run a line, with the event on its standard input, before each call of a tool.
+    /// Creates a hook that runs a bash line before each tool call, with the event on its standard input.
     #[must_use]
     pub fn command(line: impl Into<String>) -> Self {
         let (command, args, background) = (line.into(), None, Background::No);
         Self::new(HookHandler::Command(CommandHandler { command, args, background }))
     }
 
-    /// Listens to this event instead. The matcher is kept.
+    /// Sets the event. The matcher is kept.
     #[must_use]
     pub fn on(mut self, event: HookEventName) -> Self {
         self.event = event;
         self
     }
 
-    /// Listens to the occasions that a matcher means, such as `Bash|Write`. Call it behind [`on`](Self::on).
+    /// Limits the hook to the events that a matcher selects, such as `Bash|Write`. Call it behind [`on`](Self::on).
     ///
     /// # Errors
     /// The matcher cannot be used.
@@ -188,21 +188,21 @@ impl HookDefinition {
         Ok(self)
     }
 
-    /// Sets the longest that it may take.
+    /// Sets the time limit.
     #[must_use]
     pub fn with_timeout(mut self, limit: Duration) -> Self {
         self.timeout = Some(limit);
         self
     }
 
-    /// Lets the run continue when it fails.
+    /// Lets the run continue when the hook fails.
     #[must_use]
     pub fn continuing_on_failure(mut self) -> Self {
         self.on_failure = OnFailure::Continue;
         self
     }
 
-    /// The longest that it may take: what was set, or else ten minutes, 30 seconds for a model and for a prompt of the
+    /// Returns the time limit: the configured one, or else ten minutes, 30 seconds for a model and for a prompt of the
     /// user, 60 seconds for an agent, one and a half at the end of a session.
     #[must_use]
     pub fn time_limit(&self) -> Duration {
@@ -216,7 +216,7 @@ impl HookDefinition {
         self.timeout.unwrap_or(usual)
     }
 
-    /// `true` if one of two hooks can run for both on an occasion that both are about.
+    /// Returns `true` if both hooks have the same event and handler, so that one can run for both.
     pub(crate) fn does_the_same(&self, other: &Self) -> bool {
         self.event == other.event && self.handler == other.handler
     }
@@ -233,7 +233,7 @@ impl HookDefinition {
     }
 }
 
-/// What it runs, in a line of at most 80 characters: its name in events and messages.
+/// Command or handler in a line of at most 80 characters: the hook's name in events and messages.
 impl fmt::Display for HookDefinition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match &self.handler {

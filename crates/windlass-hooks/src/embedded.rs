@@ -1,4 +1,4 @@
-//! An answer object that stands among other output of a program.
+//! An answer object embedded in other output of a program.
 //!
 //! A gate whose shell greets first (`Shell ready`) prints its answer behind other text. The text may repeat what the call itself says, so
 //! an object in it can only narrow: refuse, ask or stop.
@@ -8,13 +8,13 @@ use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use windlass_types::{Behavior, HookOutcome, JsonText, PermissionAnswer};
 
-/// Most braces of an output at which an object may begin.
+/// Maximum number of braces tried as the beginning of an object.
 const MAX_STARTS: usize = 256;
 
-/// Keys of an answer object that decide something.
+/// Keys of an answer object that carry a decision.
 const ANSWER_KEYS: [&str; 3] = ["continue", "decision", "hookSpecificOutput"];
 
-/// The one answer object in a text that does not begin with it; `None` for a plain text.
+/// Returns the one answer object in a text that does not begin with it; `None` for a plain text.
 ///
 /// # Errors
 /// The text holds several answers, or one that cannot be read.
@@ -47,7 +47,7 @@ fn is_answer(object: &RawValue) -> bool {
     ANSWER_KEYS.iter().any(|key| keys.contains_key(*key))
 }
 
-/// `true` for a text that names the keys of an answer.
+/// Returns `true` for a text that names the keys of an answer.
 fn is_attempt(text: &str) -> bool {
     let after = |key: &'static str| text.split(key).skip(1);
     let blocks = |rest: &str| {
@@ -58,10 +58,10 @@ fn is_attempt(text: &str) -> bool {
         || after("\"decision\"").any(blocks)
 }
 
-/// The part of an outcome that narrows. Its texts for the model and its changes do not count.
+/// Returns the part of an outcome that narrows. Texts for the model and changes are dropped.
 ///
 /// # Errors
-/// Changes the input of the call, which must not run unchanged.
+/// The outcome changes the input of the call, which must not run unchanged.
 pub(crate) fn narrowing(hook: &str, outcome: &HookOutcome) -> Result<HookOutcome, String> {
     if outcome.updated_input.is_some() {
         return Err(

@@ -1,28 +1,28 @@
-//! What holds for hooks of each event beside its payload: one row for each event of the reference layout.
+//! Properties of hook events beside their payloads: one row for each event of the reference layout.
 
 use windlass_types::HookEventName;
 
-/// What exit code 2 of a program means.
+/// Meaning of a program's exit code 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OnTwo {
-    /// It blocks; after a tool, standard error is feedback for the model.
+    /// Blocks; after a tool, standard error is feedback for the model.
     Blocks,
-    /// The user reads standard error.
+    /// Shows standard error to the user.
     Shown,
-    /// It is a failure like other codes.
+    /// Treated as a failure, like other codes.
     Fails,
 }
 
-/// What holds for hooks of an event.
+/// Properties of a hook event.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EventRow {
     pub(crate) name: &'static str,
     pub(crate) on_two: OnTwo,
-    /// Whether plain text of a program is context for the model.
+    /// `true` if a program's plain text is context for the model.
     pub(crate) text_is_context: bool,
-    /// Whether a model can answer: hooks of the kinds prompt and agent.
+    /// `true` if a model can answer: hooks of the kinds prompt and agent.
     pub(crate) takes_models: bool,
-    /// Whether a program can leave variables for later commands.
+    /// `true` if a program can leave variables for later commands.
     pub(crate) takes_variables: bool,
 }
 
@@ -82,7 +82,7 @@ const EVENTS: &[EventRow] = &[
 ];
 
 impl EventRow {
-    /// The row of an event. One that has none yet is treated as an observer.
+    /// Returns the row of an event. An event without a row is treated as an observer.
     pub(crate) fn of(event: HookEventName) -> Self {
         Self::named(event.as_str()).unwrap_or_else(|| row(event.as_str(), OnTwo::Fails))
     }
@@ -91,7 +91,7 @@ impl EventRow {
         EVENTS.iter().copied().find(|row| row.name == name)
     }
 
-    /// The names of all events.
+    /// Returns the names of all events.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         EVENTS.iter().map(|row| row.name)
     }

@@ -1,4 +1,4 @@
-//! What a program that has ended says: its exit code and its output, as the answer of a hook.
+//! Reads the exit code and the output of an ended program as a hook outcome.
 
 use crate::definition::OnFailure;
 use crate::embedded;
@@ -13,14 +13,14 @@ use windlass_types::{HookCall, HookOutcome, JsonText};
 pub(crate) struct Ended {
     pub(crate) code: i32,
     pub(crate) stdout: String,
-    /// Whether `stdout` is all of it.
+    /// `true` if `stdout` is complete.
     pub(crate) is_whole: bool,
-    /// The file with all of standard output, if there is one.
+    /// File with all of standard output, if there is one.
     pub(crate) file: Option<PathBuf>,
     pub(crate) stderr: String,
 }
 
-/// Who says it, to what.
+/// Hook and event that an output belongs to.
 pub(crate) struct Said<'a> {
     pub(crate) hook: &'a str,
     pub(crate) call: &'a HookCall,
@@ -28,10 +28,10 @@ pub(crate) struct Said<'a> {
     pub(crate) texts: &'a HookTexts,
 }
 
-/// Reads what a program says.
+/// Reads the exit code and the output of a program.
 ///
 /// # Errors
-/// It failed: another exit code than 0 and 2, or an object that is not understood.
+/// The program failed: another exit code than 0 and 2, or an object that is not understood.
 pub(crate) fn read_exit(said: &Said<'_>, ended: &Ended) -> Result<HookOutcome, String> {
     match ended.code {
         0 => match said.object(ended)? {
@@ -44,7 +44,7 @@ pub(crate) fn read_exit(said: &Said<'_>, ended: &Ended) -> Result<HookOutcome, S
 }
 
 impl Said<'_> {
-    /// The output object: the whole output, or, of a gate, one among other text.
+    /// Reads the output object: the whole output, or, on a gate, an object embedded in other text.
     fn object(&self, ended: &Ended) -> Result<Option<HookOutcome>, String> {
         let text = ended.stdout.trim();
         let event = self.call.event();
@@ -64,7 +64,7 @@ impl Said<'_> {
         read_output(self.hook, self.call, &object, self.texts).map(Some)
     }
 
-    /// Plain text, which is context for some events and else for the log of the program alone.
+    /// Reads plain text, which is context for some events and otherwise only reaches the hook's log.
     fn text(&self, ended: &Ended) -> HookOutcome {
         let mut outcome = HookOutcome::default();
         let text = ended.stdout.trim();
@@ -78,7 +78,7 @@ impl Said<'_> {
         outcome
     }
 
-    /// Exit code 2, which an object can explain and not undo.
+    /// Reads exit code 2, which an object can explain and not undo.
     fn two(&self, ended: &Ended) -> Result<HookOutcome, String> {
         let mut outcome = self.object(ended).ok().flatten().unwrap_or_default();
         let text = ended.stderr.trim();
@@ -103,7 +103,7 @@ impl Said<'_> {
         }
     }
 
-    /// Another exit code: a failure. What an object says counts all the same, where no gate has to close.
+    /// Reads another exit code: a failure. The object still applies unless the gate has to close.
     fn other(&self, code: i32, ended: &Ended) -> Result<HookOutcome, String> {
         let line = ended.stderr.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
         let separator = if line.is_empty() { "" } else { ": " };
@@ -122,7 +122,7 @@ impl Said<'_> {
     }
 }
 
-/// Whether an outcome refuses by itself.
+/// Returns `true` if the outcome alone refuses.
 fn is_refusal(outcome: &HookOutcome) -> bool {
     use windlass_types::{Behavior, PermissionAnswer};
     let denies = outcome.verdict.as_ref().is_some_and(|verdict| verdict.behavior == Behavior::Deny);

@@ -14,21 +14,20 @@ use windlass_types::HookEventName;
 use windlass_types::near::nearest;
 use windlass_types::text::visible_line;
 
-/// Most characters of a hook in a message.
+/// Maximum number of characters of a hook in a message.
 const MOST_SHOWN: usize = 200;
-/// Most hooks of one place.
+/// Maximum number of hooks in one `hooks` key.
 const MOST_HOOKS: usize = 256;
 
-/// What was read of a key `hooks`.
+/// Result of reading a key `hooks`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadHooks {
-    /// The hooks that can run: events in the order of their names, those of one event as they stand there.
+    /// Usable hooks: events in the order of their names, the hooks of one event in file order.
     pub hooks: Vec<HookDefinition>,
-    /// Hooks of gates that cannot be used and whose failure is not to be passed over. Without them more could happen than
-    /// was wanted.
+    /// Unusable hooks of gates whose failure closes the gate. Without them more could happen than was wanted.
     pub broken: Vec<BrokenHook>,
-    /// What has no effect, in sentences.
+    /// Ignored parts, one sentence each.
     pub notes: Vec<String>,
 }
 
@@ -36,16 +35,16 @@ pub struct ReadHooks {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BrokenHook {
-    /// The event, as it is written.
+    /// Name of the event, as written in the file.
     pub event: String,
-    /// The command of the hook, or the hook as it is written.
+    /// Command of the hook, or its JSON as written.
     pub what: String,
-    /// Why it cannot be used.
+    /// Reason why the hook cannot be used.
     pub problem: String,
 }
 
 impl BrokenHook {
-    /// The hooks of a file that cannot be read.
+    /// Creates the entry for a hooks file that cannot be read.
     #[must_use]
     pub fn unread(file: &str, problem: impl Into<String>) -> Self {
         Self { event: "each event".to_owned(), what: file.to_owned(), problem: problem.into() }
@@ -60,7 +59,7 @@ impl fmt::Display for BrokenHook {
     }
 }
 
-/// Reads the value of a key `hooks`. What is wrong with one hook concerns that one alone.
+/// Reads the value of a key `hooks`. A problem with one hook affects that hook only.
 ///
 /// ```
 /// use windlass_hooks::read_hooks;
@@ -93,7 +92,7 @@ impl ReadHooks {
         }
     }
 
-    /// An event that is not there. One that may be meant for a gate is more than a note.
+    /// Reports an unknown event. A name that may be meant for a gate is more than a note.
     fn unknown(&mut self, name: &str, groups: &Value) {
         let known = EventRow::named(name).is_some();
         let near = if known { None } else { nearest(name, EventRow::names()).first().copied() };
@@ -157,7 +156,7 @@ impl ReadHooks {
         Ok(read)
     }
 
-    /// A hook that cannot be used. On a gate it is broken unless its failure is to be passed over.
+    /// Reports an unusable hook. On a gate it is broken unless its failure may be ignored.
     fn unusable(&mut self, event: HookEventName, hook: &Value, problem: String) {
         if Self::closes(event, hook) {
             self.broken(event.as_str(), hook, problem);
@@ -166,7 +165,7 @@ impl ReadHooks {
         }
     }
 
-    /// `true` for a hook whose failure closes a gate.
+    /// Returns `true` for a hook whose failure closes a gate.
     fn closes(event: HookEventName, hook: &Value) -> bool {
         event.is_gating() && on_failure(hook.get("onFailure")) != Ok(OnFailure::Continue)
     }
@@ -194,7 +193,7 @@ fn is_empty(groups: &Value) -> bool {
     groups.is_null() || groups.as_array().is_some_and(Vec::is_empty)
 }
 
-/// Whether a hook of this kind can answer an event.
+/// Checks that a hook of this kind can answer an event.
 fn is_possible(event: HookEventName, handler: &HookHandler) -> Result<(), String> {
     let kind = handler.kind();
     let takes = match handler {
@@ -205,7 +204,7 @@ fn is_possible(event: HookEventName, handler: &HookHandler) -> Result<(), String
     if takes { Ok(()) } else { Err(format!("hooks of the type `{kind}` cannot listen to {event}")) }
 }
 
-/// Seconds.
+/// Reads the time limit in seconds.
 fn timeout(value: Option<&Value>) -> Result<Option<Duration>, String> {
     let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(None) };
     let seconds = value.as_f64().filter(|seconds| *seconds > 0.0);
@@ -224,7 +223,7 @@ fn on_failure(value: Option<&Value>) -> Result<OnFailure, String> {
     }
 }
 
-/// A text that may be absent.
+/// Reads an optional text.
 fn text(keys: &Map<String, Value>, key: &str) -> Result<Option<String>, String> {
     match keys.get(key) {
         None | Some(Value::Null) => Ok(None),
@@ -233,7 +232,7 @@ fn text(keys: &Map<String, Value>, key: &str) -> Result<Option<String>, String> 
     }
 }
 
-/// A truth value that is false where it is absent.
+/// Reads an optional `bool`, `false` if absent.
 fn flag(keys: &Map<String, Value>, key: &str) -> Result<bool, String> {
     match keys.get(key) {
         None | Some(Value::Null) => Ok(false),

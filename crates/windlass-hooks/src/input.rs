@@ -1,4 +1,4 @@
-//! What a hook in another process reads: the event, and where it takes place.
+//! The input of a hook in another process: the event and its session fields.
 
 use serde::Serialize;
 use std::path::Path;
@@ -13,10 +13,10 @@ struct Input<'a> {
     cwd: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     permission_mode: Option<&'a str>,
-    /// The agent that it is about, where the payload itself does not name it.
+    /// Agent of the event, if the payload does not name it.
     #[serde(flatten)]
     agent: Option<&'a AgentIdentity>,
-    /// The tool uses that lead to that agent, outermost first.
+    /// Tool uses that lead to that agent, outermost first.
     #[serde(rename = "windlass_agent_path", skip_serializing_if = "AgentPath::is_main")]
     path: &'a AgentPath,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -25,8 +25,8 @@ struct Input<'a> {
     call: &'a HookCall,
 }
 
-/// An occasion as hooks in other processes read it: a JSON object with `session_id`, `transcript_path` (empty if the
-/// session is not kept), `cwd`, `permission_mode`, `hook_event_name`, the fields of the event, and `agent_id` and
+/// Returns an event as hooks in other processes read it: a JSON object with `session_id`, `transcript_path` (empty if
+/// the session is not kept), `cwd`, `permission_mode`, `hook_event_name`, the fields of the event, and `agent_id` and
 /// `agent_type` below the main agent.
 ///
 /// # Errors

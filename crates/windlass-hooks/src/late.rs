@@ -1,19 +1,19 @@
-//! What programs say that no run waits for.
+//! Outcomes of background programs.
 
 use async_trait::async_trait;
 use std::sync::{Arc, Mutex, PoisonError};
 use windlass_hook::{Hook, HookContext, HookError, Interest};
 use windlass_types::{HookCall, HookEventName, HookOutcome};
 
-/// Most texts that wait.
+/// Maximum number of waiting texts.
 const MOST: usize = 32;
 
-/// The texts that wait for a model and for people.
+/// Texts that wait for the model and for people.
 #[derive(Debug, Default)]
 pub(crate) struct Late(Mutex<HookOutcome>);
 
 impl Late {
-    /// Keeps what a program adds. What it decides comes too late and is passed over.
+    /// Keeps a program's additions. Decisions come too late and are ignored.
     pub(crate) fn add(&self, hook: &str, said: Result<HookOutcome, String>) {
         let said = match said {
             Ok(said) => said,
@@ -26,7 +26,7 @@ impl Late {
         waiting.system_messages.truncate(MOST);
     }
 
-    /// What wakes a model.
+    /// Returns the text that wakes a model.
     pub(crate) fn wake_text(hook: &str, text: &str) -> String {
         format!("The hook {hook:?}, which ran in the background, reports:\n\n{}", text.trim())
     }
@@ -40,7 +40,7 @@ impl Late {
     }
 }
 
-/// Hands on what programs have said meanwhile, with the next prompt or result.
+/// Delivers the outcomes of background programs with the next prompt or result.
 pub(crate) struct LateHook(Arc<Late>);
 
 impl LateHook {

@@ -1,4 +1,4 @@
-//! Configured hooks of windlass: what people name in settings files, skills, agents and plugins.
+//! Configured hooks of windlass, from settings files, skills, agents and plugins.
 //!
 //! [`read_hooks`] reads the key `hooks` of such a file. [`configured_hooks`] makes hooks of a session from what was read:
 //! programs that read the event on standard input, requests to servers, tools of MCP servers, and questions to models.

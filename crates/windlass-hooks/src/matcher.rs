@@ -1,4 +1,4 @@
-//! Which occasions of its event a hook is about.
+//! Matchers, which select the events of a hook.
 
 use regex_automata::meta::Regex;
 use windlass_hook::Interest;
@@ -8,11 +8,11 @@ use windlass_types::{HookEventName, ToolMatcher};
 /// Events for which fewer characters make a list of names.
 const FEWER: &[&str] = &["FileChanged", "StopFailure"];
 
-/// Which occasions of its event a hook is about, by the name of the tool, the type of the agent or another word.
+/// Selects the events of a hook, by the name of the tool, the type of the agent or another word.
 ///
-/// The empty text and `*` are all occasions. Letters, digits, `_`, `-`, blanks, `,` and `|` make a list of exact names.
-/// All else is a regular expression that may match anywhere in the name. Former names of tools mean the present ones, and `Edit` and
-/// `Write` mean every tool that writes files.
+/// The empty text and `*` match every event. Letters, digits, `_`, `-`, blanks, `,` and `|` make a list of exact names.
+/// All else is a regular expression that may match anywhere in the name. Former names of tools mean the present ones,
+/// and `Edit` and `Write` mean every tool that writes files.
 ///
 /// ```
 /// use windlass_hooks::HookMatcher;
@@ -33,9 +33,9 @@ pub struct HookMatcher {
 #[derive(Debug, Clone)]
 enum Test {
     All,
-    /// Names, and `true` if they are those of tools, in their normal form.
+    /// Names; `true` if they are tool names in their normal form.
     Names(Vec<String>, bool),
-    /// A pattern, and `true` if it is about names of tools.
+    /// Pattern; `true` if it applies to tool names.
     Pattern(Regex, bool),
 }
 
@@ -48,7 +48,7 @@ impl PartialEq for HookMatcher {
 impl Eq for HookMatcher {}
 
 impl HookMatcher {
-    /// Every occasion.
+    /// Returns a matcher of every event.
     #[must_use]
     pub fn all() -> Self {
         Self { text: String::new(), test: Test::All }
@@ -57,7 +57,7 @@ impl HookMatcher {
     /// Reads the matcher of a hook for an event.
     ///
     /// # Errors
-    /// It is neither a list of names nor a regular expression that can be used. Look-around and back references of
+    /// The text is neither a list of names nor a usable regular expression. Look-around and back references of
     /// JavaScript cannot.
     pub fn parse(text: Option<&str>, event: HookEventName) -> Result<Self, String> {
         let text = text.unwrap_or_default().trim();
@@ -77,13 +77,13 @@ impl HookMatcher {
         Ok(Self { text: text.to_owned(), test })
     }
 
-    /// The matcher as it was written.
+    /// Returns the matcher as it was written.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether it means an occasion, by its word; one without a word is meant by every matcher.
+    /// Returns `true` if an event with this word matches; an event without a word always matches.
     #[must_use]
     pub fn matches(&self, subject: Option<&str>) -> bool {
         match (&self.test, subject) {
@@ -99,7 +99,7 @@ impl HookMatcher {
         }
     }
 
-    /// Problem of a name that no tool has and that is nearly one of a tool: the matcher never means it.
+    /// Returns a warning for a name that no tool has and that is close to a tool's name: the matcher never matches it.
     #[must_use]
     pub fn doubt(&self) -> Option<String> {
         let (name, meant) = match &self.test {
@@ -110,7 +110,7 @@ impl HookMatcher {
         Some(format!("the hook matcher names {name:?}, which is no tool: did you mean {meant:?}?"))
     }
 
-    /// A known tool that the pattern would mean if case did not count, of a pattern that means none.
+    /// Returns a known tool that the pattern would match without regard to case, for a pattern that matches no tool.
     fn tool_in_other_case(&self) -> Option<&'static str> {
         if WELL_KNOWN_TOOLS.iter().any(|tool| self.matches(Some(tool))) {
             return None;
@@ -119,7 +119,7 @@ impl HookMatcher {
         WELL_KNOWN_TOOLS.iter().copied().find(|tool| in_any_case.is_match(tool))
     }
 
-    /// What a hook with this matcher listens to. It covers all that the matcher means, and more where that is a pattern.
+    /// Returns the hook interest of this matcher. For a pattern the interest is wider than the matcher.
     #[must_use]
     pub fn interest(&self, event: HookEventName) -> Interest {
         match &self.test {

@@ -1,4 +1,4 @@
-//! What a hook in another process answers: an output object.
+//! The answer of a hook in another process: an output object.
 
 use crate::texts::HookTexts;
 use serde::Deserialize;
@@ -48,7 +48,7 @@ struct Specific {
     /// The answer of a PermissionRequest hook.
     #[serde(default)]
     decision: Option<JsonText>,
-    /// The answer to a question of a server.
+    /// Answer to an elicitation of a server.
     #[serde(default)]
     action: Option<ElicitationChoice>,
     #[serde(default)]
@@ -70,10 +70,10 @@ enum PermissionDecision {
     Defer,
 }
 
-/// Reads what a hook answers to an occasion. `hook` is its name.
+/// Reads a hook's answer to an event. `hook` is its name.
 ///
 /// # Errors
-/// It is not an output object, or is about another event. Then it has no opinion.
+/// The text is not an output object, or is about another event. The hook then has no opinion.
 pub fn read_output(hook: &str, call: &HookCall, output: &JsonText, texts: &HookTexts) -> Result<HookOutcome, String> {
     if !output.is_object() {
         return Err("its output is not an object".to_owned());
@@ -182,7 +182,7 @@ fn apply(
     Ok(())
 }
 
-/// What a PermissionRequest hook answers. An answer that is not understood is a deny.
+/// Reads the answer of a PermissionRequest hook. An answer that is not understood is a deny.
 fn answer(input: &JsonText, decision: &JsonText) -> PermissionAnswer {
     match read_permission_answer(input, decision) {
         Ok(read) => {
@@ -200,7 +200,7 @@ fn verdict(behavior: Behavior, hook: &str, reason: Option<String>, otherwise: &s
     HookVerdict::new(behavior, hook, reason)
 }
 
-/// What the model reads of an output that a hook gave: a text, content blocks, or JSON.
+/// Returns the tool result content of a hook's output: a text, content blocks, or JSON.
 fn content(output: &JsonText) -> ToolResultContent {
     output.to::<ToolResultContent>().unwrap_or_else(|_| ToolResultContent::from(output.as_str()))
 }

@@ -1,4 +1,4 @@
-//! What configured hooks reach the world through.
+//! Ports of configured hooks.
 
 use crate::request::RequestRules;
 use crate::texts::HookTexts;
@@ -13,7 +13,7 @@ use windlass_hook::HookError;
 use windlass_tool::Process;
 use windlass_types::{AgentIdentity, HookOutcome, JsonText};
 
-/// What configured hooks reach the world through.
+/// Ports of configured hooks.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct HookPorts {
@@ -21,26 +21,26 @@ pub struct HookPorts {
     pub process: Arc<dyn Process>,
     /// The environment of programs. Default: empty.
     pub env: Arc<[(OsString, OsString)]>,
-    /// The bash that reads command lines. Without one, hooks with a command line fail.
+    /// Path of the bash that reads command lines. Without one, hooks with a command line fail.
     pub bash: Option<PathBuf>,
-    /// The directory of the project, which programs find in `CLAUDE_PROJECT_DIR` and `WINDLASS_PROJECT_DIR`.
+    /// Directory of the project, which programs find in `CLAUDE_PROJECT_DIR` and `WINDLASS_PROJECT_DIR`.
     pub project: PathBuf,
-    /// The log of the session, if it is kept in a file.
+    /// Transcript of the session, if it is kept in a file.
     pub transcript: Option<PathBuf>,
-    /// Where hooks may send requests, and which variables those may hold. Default: anywhere, and those that a hook names.
+    /// Allowed URLs and header variables of requests. Default: every URL, and the variables that a hook names.
     pub requests: RequestRules,
-    /// What becomes of long texts. Default: they are cut.
+    /// Handling of long texts. Default: they are cut.
     pub texts: HookTexts,
-    /// Takes secrets out of what programs write to standard error, which people and models read. Default: nothing is taken out.
+    /// Removes secrets from standard error of programs, which people and models read. Default: nothing is removed.
     pub mask: MaskErrors,
-    /// Frames what a hook, by its name, adds for the model. Default: it stands as it is.
+    /// Frames a hook's additions for the model; receives the hook's name. Default: the text is unchanged.
     pub frame: FrameContext,
-    /// Models, servers and the session. Default: there are none, and hooks that need them fail.
+    /// Access to models, servers and the session. Default: there are none, and hooks that need them fail.
     pub host: Arc<dyn HookHost>,
 }
 
 impl HookPorts {
-    /// Programs that work for a project.
+    /// Creates the ports for programs of a project.
     pub fn new(process: Arc<dyn Process>, project: impl Into<PathBuf>) -> Self {
         Self {
             process,
@@ -58,7 +58,7 @@ impl HookPorts {
 }
 
 impl HookPorts {
-    /// What a hook has said, with what it adds for the model in its frame.
+    /// Returns an outcome with its additional context framed.
     pub(crate) fn framed(&self, hook: &str, mut said: HookOutcome) -> HookOutcome {
         for text in said.additional_context.iter_mut().filter(|text| !text.trim().is_empty()) {
             *text = (self.frame)(hook, std::mem::take(text));
@@ -74,35 +74,35 @@ impl fmt::Debug for HookPorts {
     }
 }
 
-/// A text without the secrets in it.
+/// Function that removes secrets from a text.
 pub type MaskErrors = Arc<dyn Fn(String) -> String + Send + Sync>;
 
-/// A text that a hook adds for the model, in its frame.
+/// Function that frames a hook's additional context.
 pub type FrameContext = Arc<dyn Fn(&str, String) -> String + Send + Sync>;
 
-/// A question that a hook puts to a model.
+/// A question of a hook to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModelQuestion {
     /// The question, with the event.
     pub prompt: String,
-    /// The model; `None` for that of the session.
+    /// Model; `None` for the session's model.
     pub model: Option<String>,
-    /// Whether it may look at files before it answers, in several turns.
+    /// `true` if the model may look at files before it answers, in several turns.
     pub with_tools: bool,
 }
 
-/// A request that a hook makes. It is sent once; no redirect is followed.
+/// An HTTP request made by a hook. It is sent once; no redirect is followed.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HookRequest {
-    /// Where to.
+    /// URL of the request.
     pub url: String,
     /// Headers, with variables filled in: they may hold secrets.
     pub headers: BTreeMap<String, String>,
     /// The body, JSON.
     pub body: JsonText,
-    /// Most bytes of the answer that are read.
+    /// Maximum number of bytes read of the response.
     pub most_bytes: usize,
 }
 
@@ -112,11 +112,11 @@ impl fmt::Debug for HookRequest {
     }
 }
 
-/// A program of a hook before it is started.
+/// A program of a hook before its start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HookProgram {
-    /// The hook, by its name.
+    /// Name of the hook.
     pub hook: String,
     /// A line for bash, or the program if there are arguments.
     pub command: String,
@@ -128,17 +128,17 @@ pub struct HookProgram {
     pub cwd: PathBuf,
 }
 
-/// What a server answers to a hook.
+/// Response of a server to a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "hosts build one")]
 pub struct HookResponse {
-    /// The status of HTTP.
+    /// HTTP status.
     pub status: u16,
     /// The body. Bytes that are not UTF-8 are replaced.
     pub body: String,
 }
 
-/// What hooks other than programs need of the session that has them. Each method fails by default.
+/// Services of the session for hooks other than programs. Each method fails by default.
 ///
 /// ```
 /// use windlass_hook::HookError;
@@ -185,7 +185,7 @@ pub trait HookHost: Send + Sync + 'static {
         Err("this session has no MCP servers".into())
     }
 
-    /// Lets a program run, or not, such as one whose file is not what was trusted. Default: it may.
+    /// Reviews a program before it starts, such as one whose file changed since it was trusted. Default: it may.
     ///
     /// # Errors
     /// The reason why it must not run. The hook has failed then.
@@ -199,14 +199,14 @@ pub trait HookHost: Send + Sync + 'static {
         Duration::ZERO
     }
 
-    /// A variable that headers of requests may hold, of the environment that the program was started with.
+    /// Returns a variable that headers of requests may contain, from the environment at the start.
     fn variable(&self, name: &str) -> Option<String> {
         let _ = name;
         None
     }
 
-    /// Whether an agent answers the question of a hook. Hooks that ask models are not asked about it, since that would
-    /// never end.
+    /// Returns `true` if an agent answers the question of a hook. Hooks that ask models are not asked about it, since
+    /// that would never end.
     fn is_of_hook(&self, agent: &AgentIdentity) -> bool {
         let _ = agent;
         false
@@ -223,7 +223,7 @@ pub trait HookHost: Send + Sync + 'static {
     }
 }
 
-/// There is no session.
+/// A host without a session.
 struct Alone;
 
 impl HookHost for Alone {}

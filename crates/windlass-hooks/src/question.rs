@@ -8,23 +8,23 @@ use windlass_hook::HookError;
 use windlass_types::hook::AnswerKind;
 use windlass_types::{HookEventName, HookOutcome, JsonText};
 
-/// Stands for the event in a question.
+/// Placeholder for the event in a question.
 const EVENT: &str = "$ARGUMENTS";
-/// Most characters of an event that a model reads.
+/// Maximum number of characters of an event that a model reads.
 const MOST_EVENT: usize = 100_000;
 
-/// What a model answers.
+/// Answer of a model.
 #[derive(Debug, Deserialize)]
 struct Verdict {
     ok: bool,
     #[serde(default)]
     reason: Option<String>,
-    /// Whether what is asked for cannot be had: the run may end.
+    /// `true` if the request cannot be met: the run may end.
     #[serde(default)]
     impossible: bool,
 }
 
-/// Asks a model about an event, and reads what it answers.
+/// Asks a model about an event, and reads its answer.
 pub(crate) async fn answer(
     handler: &ModelHandler,
     with_tools: bool,
@@ -49,7 +49,7 @@ fn prompt(question: &str, event: &str) -> String {
     }
 }
 
-/// The object in an answer, which may stand between other words or in a code block.
+/// Returns the object in an answer, which may stand between other words or in a code block.
 fn verdict(text: &str) -> Option<Verdict> {
     let (start, end) = (text.find('{')?, text.rfind('}')?);
     serde_json::from_str(text.get(start..=end)?).ok()

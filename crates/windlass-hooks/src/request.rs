@@ -9,31 +9,30 @@ use windlass_hook::HookError;
 use windlass_permission::network::UrlPattern;
 use windlass_types::{HookOutcome, JsonText};
 
-/// Most bytes of an answer.
+/// Maximum number of bytes of a response.
 const MOST_BYTES: usize = 1024 * 1024;
 
-/// Where hooks may send requests, and which variables those may hold: `allowedHttpHookUrls` and
-/// `httpHookAllowedEnvVars` of settings.
+/// Allowed URLs and header variables of hook requests: `allowedHttpHookUrls` and `httpHookAllowedEnvVars` of settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RequestRules {
     /// [Patterns](UrlPattern) of URLs; `None` for every URL.
     pub urls: Option<Vec<String>>,
-    /// Names of variables; `None` for those that a hook names itself.
+    /// Names of variables; `None` for those that the hook itself names.
     pub variables: Option<Vec<String>>,
 }
 
 impl RequestRules {
-    /// Rules that allow every request.
+    /// Creates rules that allow every request.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether a request may go there: to `http` or `https`, without a user's name in the URL, and as the list has it.
+    /// Checks a URL: `http` or `https`, without a user's name, and matching the list.
     ///
     /// # Errors
-    /// It may not, and why.
+    /// The reason why the URL is not allowed.
     pub fn check(&self, url: &str) -> Result<(), String> {
         let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
         let Some(rest) = rest else { return Err("its URL must begin with https:// or http://".to_owned()) };
@@ -74,7 +73,7 @@ pub(crate) async fn answer(
     read(said, &response).map_err(Into::into)
 }
 
-/// What a server says: an object, or nothing at all.
+/// Reads a server's response: an object, or an empty body.
 fn read(said: &Said<'_>, response: &HookResponse) -> Result<HookOutcome, String> {
     if !(200..300).contains(&response.status) {
         return Err(format!("the server answered with status {}", response.status));
@@ -87,7 +86,7 @@ fn read(said: &Said<'_>, response: &HookResponse) -> Result<HookOutcome, String>
     read_output(said.hook, said.call, &object, said.texts)
 }
 
-/// A header with its variables. One that is not allowed, or not there, is empty.
+/// Returns a header with its variables filled in. A variable that is not allowed or not set is empty.
 fn filled(text: &str, value: &dyn Fn(&str) -> String) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

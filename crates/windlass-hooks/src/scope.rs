@@ -1,18 +1,18 @@
-//! Whose occasions a hook listens to.
+//! Scopes, which limit the agents or skills whose events a hook receives.
 
 use windlass_hook::HookContext;
 use windlass_types::HookCall;
 
-/// Whose occasions a hook listens to.
+/// Agents or skills whose events a hook receives.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum HookScope {
-    /// All of the session.
+    /// All events of the session.
     #[default]
     Session,
-    /// Those of agents of this type below the main one.
+    /// Events of subagents of this type.
     Agent(String),
-    /// Those of runs that use this command or skill, from its use on, and of the agents that work for such a run.
+    /// Events of runs that use this command or skill, from its use on, and of the agents that work for such a run.
     Skill(String),
 }
 

@@ -4,41 +4,41 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_tool::{Ids, private_file};
 
-/// Most characters of a text of a hook.
+/// Maximum number of characters of a hook text.
 pub(crate) const MOST: usize = 10_000;
-/// Most characters of a longer text that stand beside the name of its file.
+/// Number of characters of a longer text that are kept beside the name of its file.
 const PREVIEW: usize = 2_000;
-/// Stands behind a text that was cut.
+/// Marker at the end of a cut text.
 const CUT: &str = "\n[The hook said more; the rest is left out.]";
 
-/// What becomes of texts of hooks with more than 10,000 characters.
+/// Handling of hook texts with more than 10,000 characters.
 #[derive(Debug, Clone)]
 pub struct HookTexts {
     files: Option<(PathBuf, Arc<dyn Ids>)>,
 }
 
 impl HookTexts {
-    /// They are cut, and say so.
+    /// Cuts long texts and appends a marker.
     #[must_use]
     pub fn cut() -> Self {
         Self { files: None }
     }
 
-    /// They are written to new files in a folder, which is made when needed. Their first 2,000 characters are kept, with
-    /// the name of the file. If the file cannot be written they are cut.
+    /// Writes long texts to new files in a folder, which is made when needed. The first 2,000 characters are kept, with
+    /// the name of the file. If the file cannot be written, the text is cut.
     #[must_use]
     pub fn in_files(folder: PathBuf, ids: Arc<dyn Ids>) -> Self {
         Self { files: Some((folder, ids)) }
     }
 
-    /// Where the next long text would go.
+    /// Returns the path for the next long text.
     pub(crate) fn place(&self) -> Option<PathBuf> {
         let (folder, ids) = self.files.as_ref()?;
         private_file::create_dir(folder).ok()?;
         Some(folder.join(format!("hook-{:016x}.txt", ids.bits() as u64)))
     }
 
-    /// A text as others read it.
+    /// Shortens a text to the limit.
     pub(crate) fn short(&self, text: String) -> String {
         let Some((end, _)) = text.char_indices().nth(MOST) else { return text };
         let written = self.place().filter(|file| private_file::write_new(file, text.as_bytes()).is_ok());
@@ -49,7 +49,7 @@ impl HookTexts {
     }
 }
 
-/// The beginning of a text, with the file that has all of it.
+/// Returns the beginning of a text, with the file that has all of it.
 pub(crate) fn preview(text: &str, file: &Path) -> String {
     let beginning: String = text.chars().take(PREVIEW).collect();
     format!("{beginning}\n[The hook said more. All of it is in {}.]", file.display())

@@ -21,8 +21,8 @@ pub(crate) async fn answer(
     read_exit(said, &Ended { stdout: text, is_whole: true, ..Ended::default() }).map_err(Into::into)
 }
 
-/// A value with fields of the event in the place of `${path.to.field}`. A text that is one placeholder becomes the
-/// field itself, of whatever type; a field that is not there is an empty text.
+/// Returns a value with fields of the event in the place of `${path.to.field}`. A text that is one placeholder becomes
+/// the field itself, of whatever type; a field that is not there is an empty text.
 fn filled(value: &Value, event: &Value) -> Value {
     match value {
         Value::String(text) => filled_text(text, event),

@@ -6,15 +6,15 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use windlass_tool::private_file;
 
-/// Most bytes of the file that are read, and most variables.
+/// Maximum number of bytes read from the file, and maximum number of variables.
 const MOST_BYTES: u64 = 256 * 1024;
 const MOST_VARIABLES: usize = 256;
 
-/// A file for one run of a hook, which goes with it.
+/// A variables file for one run of a hook, removed on drop.
 pub(crate) struct VariablesFile(PathBuf);
 
 impl VariablesFile {
-    /// A new and empty file; `None` if there is no place for it.
+    /// Creates a new and empty file; `None` if there is no place for it.
     pub(crate) fn new(texts: &HookTexts) -> Option<Self> {
         let path = texts.place()?.with_extension("env");
         private_file::write_new(&path, b"").ok()?;
@@ -25,7 +25,7 @@ impl VariablesFile {
         &self.0
     }
 
-    /// What the program left in it; `None` for no variable, and for a file that cannot be read.
+    /// Reads the variables that the program left; `None` if there is none, or the file cannot be read.
     pub(crate) fn read(&self) -> Option<Vec<(String, String)>> {
         let mut text = String::new();
         File::open(&self.0).ok()?.take(MOST_BYTES).read_to_string(&mut text).ok()?;
@@ -40,8 +40,8 @@ impl Drop for VariablesFile {
     }
 }
 
-/// Lines `export NAME=VALUE` or `NAME=VALUE`. A value may stand in single or double quotes; it is not expanded. Other
-/// lines are passed over.
+/// Parses lines `export NAME=VALUE` or `NAME=VALUE`. A value may stand in single or double quotes; it is not expanded.
+/// Other lines are passed over.
 fn parse(text: &str) -> Vec<(String, String)> {
     let line = |line: &str| {
         let line = line.trim();

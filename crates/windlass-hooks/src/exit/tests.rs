@@ -63,7 +63,7 @@ fn exit_code_two_blocks_and_no_object_undoes_it() {
 fn other_exit_codes_are_failures() {
     assert_eq!(read(&pre(), OnFailure::Block, 1, "", "\n first \nsecond").unwrap_err(), "exit code 1: first");
     assert_eq!(read(&pre(), OnFailure::Block, 127, "text", "").unwrap_err(), "exit code 127");
-    // An object that allows does not open a gate that is to close, one that denies counts.
+    // An object that allows does not open a gate that is to close; one that denies applies.
     assert!(read(&pre(), OnFailure::Block, 1, ALLOW, "").is_err());
     let denied = read(&pre(), OnFailure::Block, 1, DENY, "").unwrap();
     assert_eq!((denied.verdict.unwrap().reason.as_str(), denied.failures.len()), ("no", 1));
@@ -140,7 +140,7 @@ fn a_gate_is_heard_behind_other_output() {
     ] {
         assert_eq!(of(silent).unwrap(), HookOutcome::default(), "{silent}");
     }
-    // Beside a gate it is text.
+    // Without a gate, the same output is plain text.
     let after = PostToolUse {
         tool_name: "Bash".into(),
         tool_input: JsonText::empty_object(),

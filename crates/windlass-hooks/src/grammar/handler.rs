@@ -1,4 +1,4 @@
-//! What a hook runs, by its type.
+//! Reads the handler of a hook, by its type.
 
 use super::{flag, text};
 use crate::definition::{Background, CommandHandler, HookHandler, HttpHandler, McpToolHandler, ModelHandler};
@@ -14,7 +14,7 @@ const MCP_TOOL: &[&str] = &["server", "tool", "input"];
 const PROMPT: &[&str] = &["prompt", "model", "continueOnBlock"];
 const AGENT: &[&str] = &["prompt", "model"];
 
-/// The handler of a hook, and the keys of its kind.
+/// Returns the handler of a hook and the keys of its kind.
 pub(super) fn read_handler(keys: &Map<String, Value>) -> Result<(HookHandler, &'static [&'static str]), String> {
     let kind = text(keys, "type")?.ok_or("`type` is missing")?;
     Ok(match kind.as_str() {
@@ -88,7 +88,7 @@ fn model(keys: &Map<String, Value>, known: &[&str]) -> Result<ModelHandler, Stri
     })
 }
 
-/// A text that must be there and not be empty. A key that is near and not known is named.
+/// Returns a required, non-empty text. A misspelled key is named in the error.
 fn required(keys: &Map<String, Value>, key: &str, known: &[&str]) -> Result<String, String> {
     match text(keys, key)? {
         Some(text) if text.trim().is_empty() => Err(format!("`{key}` is empty")),

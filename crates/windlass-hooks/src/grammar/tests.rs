@@ -69,7 +69,7 @@ fn a_gate_that_waits_for_a_misspelt_tool_is_broken() {
         let broken = read("PreToolUse", matcher, more.clone()).broken;
         assert!(broken.len() == 1 && broken[0].problem.contains("did you mean"), "{matcher} {more}: {broken:?}");
     }
-    // Elsewhere it is noted, and the other names of the list still count.
+    // Without a closing gate, the name is noted, and the other names of the list still match.
     for (event, more) in [("PostToolUse", json!({})), ("PreToolUse", json!({ "onFailure": "continue" }))] {
         let read = read(event, "bash|Read", more);
         assert!(read.broken.is_empty() && read.hooks.len() == 1, "{read:?}");
@@ -109,7 +109,7 @@ fn a_hook_of_a_gate_that_cannot_be_used_is_broken_and_says_why() {
         let read = one("PreToolUse", &hook.clone());
         assert_eq!((read.hooks.len(), read.broken.len()), (0, 1), "{hook}");
         assert!(read.broken[0].to_string().contains(part), "{hook}: {}", read.broken[0]);
-        // Of an event that is no gate it is a note.
+        // On an event without a gate, the problem is a note.
         let read = one("PostToolUse", &hook.clone());
         assert_eq!((read.hooks.len(), read.broken.len()), (0, 0), "{hook}");
         assert!(read.notes.iter().any(|note| note.contains(part)), "{hook}: {:?}", read.notes);

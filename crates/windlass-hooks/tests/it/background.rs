@@ -34,7 +34,7 @@ async fn what_a_program_adds_is_read_with_the_next_prompt() {
         "systemMessage": "linted",
         "hookSpecificOutput": { "hookEventName": "PostToolUse", "additionalContext": "two warnings" },
     });
-    // It waits until it is allowed to end: the run does not wait for it.
+    // The program waits until it is allowed to end: the run does not wait for it.
     let line = format!("while [ ! -e ../go ]; do sleep 0.02; done; echo '{output}'");
     let hooks = place.hooks(&hook("PostToolUse", "async", &line));
     let outcome = run(&hooks, &place.cx(), &after()).await;

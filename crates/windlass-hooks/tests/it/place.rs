@@ -87,7 +87,7 @@ pub(crate) fn pre(tool: &str, input: &str) -> HookCall {
     PreToolUse { tool_name: tool.into(), tool_input, tool_use_id: "t1".into() }.into()
 }
 
-/// Whether a process is there.
+/// Returns `true` if a process exists.
 pub(crate) fn lives(pid: &str) -> bool {
     let stat = std::fs::read_to_string(Path::new("/proc").join(pid.trim()).join("stat"));
     stat.is_ok_and(|stat| !stat.contains(") Z "))

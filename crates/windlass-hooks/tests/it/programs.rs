@@ -1,4 +1,4 @@
-//! What programs read and say.
+//! Input and output of hook programs.
 
 use crate::place::{Place, pre, run};
 use serde_json::{Value, json};
