@@ -104,7 +104,7 @@ impl CompletionCandidate {
 }
 
 /// A name as the prompt mentions it. A blank would end it, so such a name stands in quotes.
-fn mention(name: &str) -> String {
+pub(crate) fn mention(name: &str) -> String {
     let needs_quotes = name.contains(char::is_whitespace) || name.ends_with([',', '.', ';', ':', '!', '?', ')']);
     match (needs_quotes, name.contains('"')) {
         (false, _) => format!("@{name}"),

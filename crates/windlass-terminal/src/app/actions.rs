@@ -3,7 +3,7 @@
 use super::services::Outcome;
 use super::{App, TerminalEnd, local};
 use crate::cell::{Cell, KeptText, LocalOutput, UserMessage};
-use crate::composer::{Submission, SubmissionPart};
+use crate::composer::Submission;
 use crate::dialog::{DialogAnswer, DialogResult};
 use crate::input::{InputAction, TerminalInput};
 use std::sync::Arc;
@@ -181,16 +181,8 @@ impl App {
     }
 }
 
-/// The blocks of a prompt. Images are read from their files.
+/// The blocks of a prompt. Images are mentions of their files, which the session reads by its rules.
 fn blocks(submission: &Submission) -> Result<Vec<ContentBlock>, String> {
-    submission
-        .parts
-        .iter()
-        .map(|part| match part {
-            SubmissionPart::Text(text) => Ok(ContentBlock::text(text)),
-            SubmissionPart::Image(_) => {
-                Err("Images cannot be sent from here: give the path of one behind @.".to_owned())
-            }
-        })
-        .collect()
+    let text = submission.with_mentions().ok_or("The image is in no file: give the path of one behind @.")?;
+    Ok(vec![ContentBlock::text(text)])
 }

@@ -1,6 +1,7 @@
 //! A prompt as it is sent: placeholders are replaced by their content.
 
 use super::draft::{DraftElement, ElementContent, Fragment, ImageReference};
+use crate::completion::mention;
 
 /// A prompt that was sent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -36,6 +37,28 @@ impl Submission {
             SubmissionPart::Image(_) => None,
         });
         texts.collect()
+    }
+
+    /// The prompt as one text, with image files as mentions, which the session reads; `None` if it has an image that no file
+    /// holds.
+    #[must_use]
+    pub fn with_mentions(&self) -> Option<String> {
+        let (mut text, mut was_mention) = (String::new(), false);
+        for part in &self.parts {
+            let (next, is_mention) = match part {
+                SubmissionPart::Text(next) => (next.clone(), false),
+                SubmissionPart::Image(ImageReference::Path(path)) => (mention(path), true),
+                SubmissionPart::Image(ImageReference::Held(_)) => return None,
+            };
+            // A mention is a word of its own.
+            let touches = text.ends_with(|c: char| !c.is_whitespace()) && !next.starts_with(char::is_whitespace);
+            if touches && (is_mention || was_mention) {
+                text.push(' ');
+            }
+            text.push_str(&next);
+            was_mention = is_mention;
+        }
+        Some(text)
     }
 
     /// `true` if there is nothing to send: no image, and no character but blanks.

@@ -177,6 +177,19 @@ fn a_pasted_path_of_an_image_is_the_image() {
 }
 
 #[test]
+fn image_files_are_sent_as_mentions() {
+    let mut composer = composer("see");
+    composer.paste("/tmp/a.png");
+    composer.paste("'/tmp/my shot.png'");
+    composer.paste("and say, what is");
+    composer.paste(&"long\n".repeat(12));
+    let expected = format!("see @/tmp/a.png @\"/tmp/my shot.png\" and say, what is{}", "long\n".repeat(12));
+    assert_eq!(composer.submission().with_mentions(), Some(expected));
+    composer.attach_image(ImageReference::Held(1));
+    assert_eq!(composer.submission().with_mentions(), None);
+}
+
+#[test]
 fn an_external_editor_keeps_images_and_can_be_undone() {
     let mut composer = composer("a ");
     composer.replace_all("two\r\nlines\r");
