@@ -62,7 +62,7 @@ impl Commands {
         self.named(name).filter(|command| command.is_for_users())
     }
 
-    /// Those that users may call.
+    /// Returns the commands that users may call.
     pub fn for_users(&self) -> impl Iterator<Item = &Command> {
         self.commands.iter().filter(|command| command.is_for_users())
     }
@@ -198,7 +198,7 @@ impl Commands {
     }
 }
 
-/// Where the command that counts instead of another one is.
+/// Returns the path of the command that replaces another one.
 fn other_path(commands: &Commands, loser: &Command) -> String {
     commands.named(&loser.name).map(|winner| winner.path.display().to_string()).unwrap_or_default()
 }
@@ -336,7 +336,7 @@ impl Commands {
         }
     }
 
-    /// Whether a command of this name can be added.
+    /// Returns `true` if a command of this name can be added.
     fn has_room(&self, name: &str, path: &Path, notes: &mut Notes) -> bool {
         if let Some(other) = self.named(name) {
             notes.add(path, format!("/{name} is that of {}", other.path.display()));

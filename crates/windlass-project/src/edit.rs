@@ -83,7 +83,7 @@ fn add(list: &mut Vec<String>, more: Vec<String>) {
     }
 }
 
-/// Whether a rule is one of these, however it is written.
+/// Returns `true` if a rule is one of these, in any spelling.
 pub(crate) fn names_one_of(text: &str, rules: &[RuleValue]) -> bool {
     let Ok(rule) = parse_rule(text) else { return false };
     let same =

@@ -88,7 +88,7 @@ async fn text_of(workspace: &dyn Workspace, path: &Path) -> Result<Option<String
     text.map(Some).map_err(|error| SettingsError::unread(path, MOST, error))
 }
 
-/// Whether a path that leads to `resolved`, where nothing is, is a link itself. Its folder may be one.
+/// Returns `true` if a path that leads to the missing entry `resolved` is a link itself. Its folder may be one.
 async fn is_link(workspace: &dyn Workspace, path: &Path, resolved: &Path) -> Result<bool, WorkspaceError> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(false) };
     if resolved == path {

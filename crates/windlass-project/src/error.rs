@@ -1,4 +1,4 @@
-//! What can be wrong with settings.
+//! Errors in settings.
 
 use crate::file::ReadError;
 use crate::note::Origin;
@@ -32,9 +32,9 @@ pub enum SettingsError {
     /// The text is not a JSON object of the right shape.
     #[error("the settings in {origin} cannot be used: {problem}")]
     Malformed {
-        /// Where it is.
+        /// Place of the setting.
         origin: Origin,
-        /// What is wrong with it.
+        /// Problem with the setting.
         problem: String,
     },
     /// A hook that can deny or block cannot be used, so without it more would be allowed than was wanted.
@@ -44,7 +44,7 @@ pub enum SettingsError {
          '{{\"disableAllHooks\":true}}'`"
     )]
     Hook {
-        /// Where it is.
+        /// Place of the setting.
         origin: Origin,
         /// The hook.
         hook: BrokenHook,
@@ -55,19 +55,19 @@ pub enum SettingsError {
          it{}", if *.is_managed { "" } else { ", or leave its file out with `--setting-sources`" }
     )]
     Restricts {
-        /// Where it is.
+        /// Place of the setting.
         origin: Origin,
         /// The key.
         key: &'static str,
-        /// Whether it is in a file of the administrator.
+        /// `true` if the key is in a file of the administrator.
         is_managed: bool,
     },
     /// A rule that denies or asks cannot be used.
     #[error("{origin}: {problem}")]
     Rule {
-        /// Where it is.
+        /// Place of the rule.
         origin: Origin,
-        /// What is wrong with it.
+        /// Problem with the rule.
         #[source]
         problem: RuleError,
     },

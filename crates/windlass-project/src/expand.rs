@@ -2,7 +2,7 @@
 
 /// The variable that stands for a plugin's directory in what it brings.
 pub(crate) const PLUGIN_ROOT: &str = "CLAUDE_PLUGIN_ROOT";
-/// Its placeholder.
+/// Placeholder for the directory of a plugin.
 pub(crate) const PLUGIN_ROOT_PLACEHOLDER: &str = "${CLAUDE_PLUGIN_ROOT}";
 
 /// The placeholder for a skill's directory.
@@ -37,13 +37,13 @@ pub(crate) enum Piece<'a> {
 }
 
 impl Piece<'_> {
-    /// Whether an argument takes its place.
+    /// Returns `true` if an argument replaces the placeholder.
     pub(crate) fn is_argument(&self) -> bool {
         matches!(self, Self::All | Self::Index(_) | Self::Number(_) | Self::Named(_))
     }
 }
 
-/// What takes the places of placeholders. What is not known keeps its placeholder.
+/// Values for placeholders. A placeholder without a value is kept.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Values<'a> {
     /// All arguments, as they were given.
@@ -52,7 +52,7 @@ pub(crate) struct Values<'a> {
     pub(crate) single: &'a [String],
     /// The number of the first one.
     pub(crate) first: usize,
-    /// What they are called.
+    /// Names of the arguments.
     pub(crate) names: &'a [String],
     pub(crate) plugin_root: Option<&'a str>,
     pub(crate) skill_directory: Option<&'a str>,
@@ -61,7 +61,7 @@ pub(crate) struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// What a piece becomes.
+    /// Returns the text of a piece with its placeholder replaced.
     pub(crate) fn of<'b>(&self, piece: &Piece<'b>) -> &'b str
     where
         'a: 'b,

@@ -9,7 +9,7 @@ use windlass_types::CallDigest;
 /// Why a file was not read.
 #[derive(Debug)]
 pub(crate) enum ReadError {
-    /// It holds more than the limit.
+    /// The file is larger than the limit.
     TooBig,
     Io(io::Error),
 }
@@ -41,7 +41,7 @@ pub(crate) async fn read_text_through(
     resolved: &Path,
     limit: u64,
 ) -> Result<String, ReadError> {
-    /// What is read at once, in bytes.
+    /// Bytes per read.
     const PART: usize = 64 * 1024;
     let permit = Permit::new(CallDigest::new("")).with_reads(vec![JudgedPath::new(path, resolved)]);
     let mut file = workspace.open(&permit, path).await.map_err(io::Error::other)?;
@@ -138,7 +138,7 @@ fn read_all(path: &Path, limit: u64, follow: bool) -> Result<Option<Vec<u8>>, Re
     Ok(Some(bytes))
 }
 
-/// Whether the error means that no file has the name, also because a parent is a file.
+/// Returns `true` if the error means that no file has the name, also because a parent is a file.
 fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

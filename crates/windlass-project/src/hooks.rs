@@ -12,13 +12,13 @@ pub struct HookSettings {
     pub hooks: Vec<HookDefinition>,
     /// Hooks of gates that cannot be used and whose failure is not to be passed over, in order.
     pub broken: Vec<BrokenHook>,
-    /// What of the key `hooks` has no effect, in sentences.
+    /// Ignored parts of the key `hooks`, one sentence each.
     pub notes: Vec<String>,
-    /// Whether hooks are to be passed over (`disableAllHooks`).
+    /// `true` if hooks are switched off (`disableAllHooks`).
     pub disabled: bool,
     /// In a managed file, whether hooks of other files are to be passed over (`allowManagedHooksOnly`).
     pub managed_only: bool,
-    /// Where hooks may send requests, if the file has the list (`allowedHttpHookUrls`).
+    /// Allowed URLs of hook requests, if the file has the list (`allowedHttpHookUrls`).
     pub urls: Option<Vec<String>>,
     /// Which variables requests of hooks may hold, if the file has the list (`httpHookAllowedEnvVars`).
     pub variables: Option<Vec<String>>,
@@ -34,7 +34,7 @@ impl HookSettings {
         Self { hooks: read.hooks, broken: read.broken, notes: read.notes, content, ..Self::default() }
     }
 
-    /// Whether the key `hooks` says nothing.
+    /// Returns `true` if the key `hooks` is absent or empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.content.is_empty()

@@ -29,22 +29,22 @@ use windlass_tool::Workspace;
 const MOST_BYTES: u64 = 256 * 1024;
 /// Most files of a session, imports included.
 const MOST_FILES: usize = 512;
-/// How many imports may lead to each other.
+/// Maximum depth of nested imports.
 const DEEPEST: u8 = 5;
 
 /// The instructions of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Instruction {
-    /// Who wrote them.
+    /// Source of the instructions.
     pub source: InstructionSource,
     /// The file.
     pub path: PathBuf,
     /// The file that imports it, if one does.
     pub imported_by: Option<PathBuf>,
-    /// What of it the model is to read.
+    /// Text for the model.
     pub content: String,
-    /// How many characters were left out at its end, because all together are too long.
+    /// Number of characters cut from the end, because all instructions together are too long.
     pub left_out: usize,
 }
 
@@ -83,13 +83,13 @@ pub struct InstructionFiles {
     /// The directories of a project that is not on this machine.
     elsewhere: Option<Vec<PathBuf>>,
     layout: Option<Layout>,
-    /// What was read: the resolved paths, and the digests of the contents.
+    /// Files already read: the resolved paths, and the digests of the contents.
     seen: (BTreeSet<PathBuf>, BTreeSet<[u8; 32]>),
     /// Rules that wait for a file that they are for.
     waiting: Vec<Rule>,
     /// Folders below the start that were looked at.
     visited: BTreeSet<PathBuf>,
-    /// How many characters are left.
+    /// Number of characters left in the budget.
     room: usize,
     notes: Notes,
 }
@@ -217,7 +217,7 @@ impl InstructionFiles {
         found
     }
 
-    /// What was left out, and why, since the last time.
+    /// Takes the notes on omissions since the last call, with the reasons.
     pub fn take_notes(&mut self) -> Vec<Note> {
         std::mem::take(&mut self.notes.0)
     }
@@ -275,7 +275,7 @@ impl InstructionFiles {
         None
     }
 
-    /// What a file imports.
+    /// Returns the imports of a file.
     fn imports_of(&mut self, job: &Job, text: &str) -> Vec<Job> {
         let Candidate { path, within, source, .. } = &job.candidate;
         let folder = path.parent().unwrap_or(path);

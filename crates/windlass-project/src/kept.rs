@@ -14,12 +14,13 @@ const MOST: u64 = 8 * 1024 * 1024;
 pub struct KeptTexts(PathBuf);
 
 impl KeptTexts {
-    /// Those of this directory, which is made when the first one is stored.
+    /// Creates a store in this directory, which is made when the first value is stored.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         Self(directory.into())
     }
 
-    /// What was stored under a key; `None` if there is none or it cannot be read. Links are followed: the directory is the user's.
+    /// Returns the value stored under a key; `None` if there is none or it cannot be read. Links are followed: the
+    /// directory is the user's.
     #[must_use]
     pub fn load(&self, key: &str) -> Option<String> {
         read_text(&self.file(key), MOST).ok().flatten()

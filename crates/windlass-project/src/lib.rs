@@ -1,4 +1,4 @@
-//! What is read from disk for a project: settings in layers, trust, custom commands, agents, plugins and MCP servers.
+//! Project configuration read from disk: settings in layers, trust, custom commands, agents, plugins and MCP servers.
 //!
 //! Reading and deciding are apart. [`load`] reads the files that [`Places`] names; [`resolve`] is pure and decides
 //! what counts, with the origin of each value. What cannot be read or understood and might deny a call

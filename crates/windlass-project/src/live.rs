@@ -21,13 +21,13 @@ pub struct LiveSettings {
     resolved: Resolved,
 }
 
-/// What reading settings again has brought.
+/// Result of reading settings again.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct SettingsNews {
-    /// What counted until now.
+    /// Settings in effect before.
     pub before: Resolved,
-    /// What counts from now on.
+    /// Settings in effect from now on.
     pub now: Resolved,
     /// Files whose content has changed, with their layers: also those that have come or gone.
     pub changed: Vec<(Layer, Origin)>,
@@ -50,7 +50,7 @@ impl LiveSettings {
         Ok((Self { stamp, files: loaded.files.clone(), resolved }, loaded))
     }
 
-    /// What counts.
+    /// Returns the settings in effect.
     #[must_use]
     pub fn resolved(&self) -> &Resolved {
         &self.resolved
@@ -117,7 +117,7 @@ fn changed(before: &[SettingsFile], now: &[SettingsFile]) -> Vec<(Layer, Origin)
     changed
 }
 
-/// What all files that settings and trust are read from look like.
+/// Returns the stamp of all files that settings and trust are read from.
 fn stamp(places: &Places, request: &SettingsRequest) -> Stamp {
     let mut stamp = Stamp::new();
     for path in places.managed_files().unwrap_or_default() {

@@ -24,8 +24,8 @@ const BESIDE_ADMINISTRATOR: &str = "this machine has managed settings of its own
 pub struct Loaded {
     /// The files that are there, those of the strongest layer first.
     pub files: Vec<SettingsFile>,
-    /// Whether the directory where the session starts is trusted, at least as it was once. When no file of the project is
-    /// there, the records are not read, and this is true only if this run trusts the project.
+    /// `true` if the start directory is trusted, at least as it was once. When the project has no files, the records
+    /// are not read, and this is `true` only if this run trusts the project.
     pub trusted: bool,
     /// Records of trust that could not be read.
     pub notes: Vec<Note>,
@@ -153,7 +153,7 @@ impl Reading<'_> {
             self.loaded.files.extend(found?);
             return Ok(());
         };
-        // What no session would start with is no better than what cannot be read.
+        // Settings that no session would start with are treated like an unreadable file.
         let usable = found.and_then(|file| match &file {
             Some(one) => resolve(std::slice::from_ref(one)).map(|_| file),
             None => Ok(None),
@@ -230,7 +230,7 @@ impl Loaded {
     }
 }
 
-/// Where settings of the command line or of the host are.
+/// Returns the origin of settings from the command line or the host.
 fn given_origin(layer: Layer, text: &str, start: &Path) -> Origin {
     match (text.trim_start().starts_with('{'), layer) {
         (true, Layer::Managed) => Origin::InlineManaged,

@@ -51,16 +51,16 @@ pub(crate) fn of_project(places: &Places, name: &str) -> Vec<Folder> {
 #[derive(Debug)]
 pub(crate) struct MarkdownFile {
     pub(crate) path: PathBuf,
-    /// Its name without `.md`, after the names of the folders that it is in (`frontend:component`).
+    /// Name without `.md`, after the names of the folders that it is in (`frontend:component`).
     pub(crate) name: String,
 }
 
 /// Walks folders. Links are not followed, and names that begin with a dot left alone.
 #[derive(Debug)]
 pub(crate) struct Walk {
-    /// Whether names must be those of commands.
+    /// `true` if names must be valid command names.
     pub(crate) strict_names: bool,
-    /// How many more names are looked at.
+    /// Number of names left in the search budget.
     left: usize,
 }
 
@@ -114,7 +114,7 @@ impl Walk {
     }
 }
 
-/// Whether commands and plugins can have this name.
+/// Returns `true` if commands and plugins can have this name.
 pub(crate) fn is_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= 100

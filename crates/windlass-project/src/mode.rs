@@ -1,8 +1,8 @@
-//! How much the modes of permissions allow.
+//! Order of permission modes by how much they allow.
 
 use windlass_types::PermissionMode;
 
-/// How much a mode allows, in steps. Modes of one step allow different things.
+/// Returns the rank of a mode by how much it allows. Modes of one rank allow different things.
 pub(crate) fn width(mode: PermissionMode) -> u8 {
     match mode {
         PermissionMode::Plan | PermissionMode::DontAsk => 0,

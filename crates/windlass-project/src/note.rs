@@ -1,4 +1,4 @@
-//! Where values come from, and notes on what has no effect.
+//! Origins of values, and notes on settings without effect.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Most notes of one reading: of a folder with thousands of unusable files only some are reported.
 const MOST_NOTES: usize = 32;
 
-/// Where a value comes from.
+/// Origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Origin {
@@ -38,7 +38,7 @@ impl fmt::Display for Origin {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Note {
-    /// Where it was found.
+    /// Origin of the setting.
     pub origin: Origin,
     /// The note, in a sentence.
     pub text: String,
@@ -56,7 +56,7 @@ impl fmt::Display for Note {
     }
 }
 
-/// What is left out, and why.
+/// Omitted parts, with the reasons.
 #[derive(Debug, Default)]
 pub(crate) struct Notes(pub(crate) Vec<Note>);
 

@@ -17,7 +17,7 @@ pub struct Agents {
     pub notes: Vec<Note>,
     /// Definitions that cannot be used, by name.
     pub(super) unusable: BTreeMap<String, String>,
-    /// Those of a project that is not trusted.
+    /// Agents of a project that is not trusted, with their files.
     pub(super) untrusted: BTreeMap<String, PathBuf>,
 }
 

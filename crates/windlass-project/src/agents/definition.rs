@@ -11,7 +11,7 @@ use windlass_types::PermissionMode;
 /// Most names in an error.
 const MOST_NAMES: usize = 20;
 
-/// Who defined an agent. Ordered: a stronger source is greater.
+/// Source of an agent definition. Ordered: a stronger source is greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum AgentSource {
@@ -40,15 +40,15 @@ impl fmt::Display for AgentSource {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoadedAgent {
-    /// Its prompt, and what it may use. The prompt is never empty.
+    /// Prompt, tools and limits of the agent. The prompt is never empty.
     pub definition: AgentDefinition,
     /// The first prompt of a session whose main agent it is.
     pub initial_prompt: Option<String>,
-    /// Its hooks, for its own runs.
+    /// Hooks of the agent's own runs.
     pub hooks: Vec<HookDefinition>,
-    /// Who defined it.
+    /// Source of the definition.
     pub source: AgentSource,
-    /// Its file, if it has one.
+    /// File of the agent, if it has one.
     pub path: Option<PathBuf>,
     /// Keys that have no effect, such as `isolation`, in order.
     pub without_effect: Vec<String>,
@@ -57,7 +57,7 @@ pub struct LoadedAgent {
 }
 
 impl LoadedAgent {
-    /// What it is called.
+    /// Returns the agent's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.definition.name
@@ -78,7 +78,7 @@ impl LoadedAgent {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum AgentError {
-    /// It is not defined.
+    /// No agent of this name is defined.
     #[error("there is no agent {name:?}: {}", list(known))]
     Unknown {
         /// The name that was asked for.
@@ -91,17 +91,17 @@ pub enum AgentError {
     Untrusted {
         /// The name that was asked for.
         name: String,
-        /// Its file.
+        /// File of the agent.
         path: PathBuf,
         /// The names that exist.
         known: Vec<String>,
     },
-    /// Its definition cannot be used. A weaker one of the same name does not count either: it might allow more.
+    /// The definition cannot be used. A weaker definition of the same name is not used either: it might allow more.
     #[error("the agent {name:?} cannot be used: {problem}")]
     Unusable {
         /// The name that was asked for.
         name: String,
-        /// What is wrong, and where.
+        /// Problem, with its place in the file.
         problem: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What the head of a command or a skill asks for.
+//! Settings in the front matter of a command or a skill.
 
 use super::hooks::CommandHooks;
 use crate::canonical::content_of;
@@ -9,7 +9,8 @@ use windlass_permission::{Policy, PolicyConfig, parse_rule};
 use windlass_types::names::meant_tool;
 use windlass_types::{Effort, RunModel, RunScope};
 
-/// What a command or a skill asks for while it runs. All but what it forbids is empty for a project that is not trusted.
+/// Rules, hooks and model settings of a command or a skill while it runs. For a project that is not trusted, only the
+/// restrictions are kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CommandScope {
@@ -19,7 +20,7 @@ pub struct CommandScope {
     pub disallowed_tools: Vec<String>,
     /// The model that answers (`model`). `None`: that of the session.
     pub model: Option<String>,
-    /// How much the model spends on an answer (`effort`). `None`: as the session says.
+    /// Reasoning effort (`effort`). `None`: the session's.
     pub effort: Option<Effort>,
     /// Hooks that listen to the runs that use it (`hooks`).
     pub hooks: CommandHooks,
@@ -48,13 +49,13 @@ impl CommandScope {
         })
     }
 
-    /// Whether it changes nothing.
+    /// Returns `true` if the scope changes nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// What cannot be used of what it forbids, in a sentence: a rule, or a hook of a gate.
+    /// Returns the problem of an unusable restriction, in a sentence: a rule, or a hook of a gate.
     pub(crate) fn problem(&self) -> Option<String> {
         let mut policy = Policy::new(PolicyConfig::new("/"));
         let rules = policy.add_run_rules(&[], &self.disallowed_tools).err().map(|error| error.to_string());
@@ -72,7 +73,8 @@ impl CommandScope {
         ignored.chain(misspelt.map(|problem| format!("`allowed-tools`: {problem}"))).collect()
     }
 
-    /// What trust has to cover, in one form; `None` for nothing. Programs that the text runs are a part of it.
+    /// Returns the parts that trust has to cover, in one canonical text; `None` for nothing. Programs in the command's
+    /// text are included.
     pub(super) fn content(&self, programs: &[&str]) -> Option<String> {
         let effort = self.effort.map(|effort| effort.to_string());
         if let Some(hooks) = self.hooks.content() {

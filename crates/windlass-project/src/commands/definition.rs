@@ -13,7 +13,7 @@ use windlass_types::near::is_same_but_for_case;
 /// Most characters of a description.
 pub(super) const MOST_DESCRIPTION: usize = 1_536;
 
-/// Who wrote a command.
+/// Source of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CommandSource {
@@ -32,7 +32,7 @@ pub enum CommandSource {
 }
 
 impl CommandSource {
-    /// Whether others may have written it, for all who work on a project.
+    /// Returns `true` if others may have written the command, for all who work on a project.
     pub(super) fn is_of_project(self) -> bool {
         self == Self::Project
     }
@@ -55,26 +55,26 @@ impl fmt::Display for CommandSource {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Command {
-    /// Its name without the slash: the file's name, after the names of the folders that it is in
-    /// (`frontend:component` for `commands/frontend/component.md`).
+    /// Name without the slash: the file's name, after the names of the folders that it is in (`frontend:component` for
+    /// `commands/frontend/component.md`).
     pub name: String,
-    /// What it does, in a line: from its head, or the first line of its text.
+    /// Description in one line: from the front matter, or the first line of the text.
     pub description: String,
-    /// What may follow the name, such as `[file]`; empty if the head has no hint.
+    /// Hint for the arguments, such as `[file]`; empty if the front matter has none.
     pub argument_hint: String,
-    /// Who wrote it.
+    /// Source of the command.
     pub source: CommandSource,
-    /// What it asks for while it runs.
+    /// Rules, hooks and model settings while the command runs.
     pub scope: CommandScope,
     /// That it runs as an agent below the main one, if it does.
     pub fork: Option<Fork>,
-    /// Its file.
+    /// File of the command.
     pub path: PathBuf,
-    /// What it has beside that, if it is a skill.
+    /// Further properties of a skill; `None` for a plain command.
     pub skill: Option<SkillDetails>,
-    /// Whether the programs in its text may run. They may not for a project that is not trusted.
+    /// `true` if the programs in the text may run. `false` for a project that is not trusted.
     pub(super) runs_programs: bool,
-    /// What its arguments are called.
+    /// Names of the arguments.
     argument_names: Vec<String>,
     body: String,
     /// The directory of its plugin, if it has one.
@@ -103,22 +103,22 @@ const KNOWN: [&str; 12] = [
     "paths",
 ];
 
-/// What a skill has beside what a command has.
+/// Properties of a skill beyond those of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SkillDetails {
-    /// Its folder, with the files that it speaks of; absolute, links followed. `None`: it has none, or it is one that windlass brings
-    /// along, see [`Command::extracted`].
+    /// Folder of the skill, with the files that it refers to; absolute, links followed. `None`: it has none, or it is
+    /// bundled with windlass, see [`Command::extracted`].
     pub directory: Option<PathBuf>,
     /// When it is to be used, if the head of its file says that apart from what it does.
     pub when_to_use: String,
-    /// Whether the model may use it by itself. Default: yes.
+    /// `true` if the model may use the skill on its own. Default: `true`.
     pub for_models: bool,
-    /// Whether users may call it as a command. Default: yes.
+    /// `true` if users may call the skill as a command. Default: `true`.
     pub for_users: bool,
-    /// Whether the list that the model reads has it. Default: yes.
+    /// `true` if the skill is in the list that the model reads. Default: `true`.
     pub listed: bool,
-    /// Whether the list has it without its description. Default: no.
+    /// `true` if the list has the skill without its description. Default: `false`.
     pub name_only: bool,
     /// Patterns of files: it is listed once one of them is used. Default: none, it is listed from the beginning.
     pub paths: Vec<String>,
@@ -186,7 +186,7 @@ impl Command {
         self.notices.iter().chain(&self.scope.hooks.notes)
     }
 
-    /// What trust has to cover for it, in one form; `None` for nothing.
+    /// Returns the parts that trust has to cover, in one canonical text; `None` for nothing.
     pub(crate) fn allowance(&self) -> Option<String> {
         self.scope.content(&self.programs())
     }
@@ -235,7 +235,7 @@ impl Command {
         &self.argument_names
     }
 
-    /// Whether a setting can keep its programs from running.
+    /// Returns `true` if a setting can keep the command's programs from running.
     pub(super) fn obeys_switch(&self) -> bool {
         !matches!(self.source, CommandSource::Managed | CommandSource::Bundled)
     }

@@ -48,7 +48,7 @@ impl Skill {
         Ok(Self { name, description: String::new(), text, directory: Some(directory) })
     }
 
-    /// Its name.
+    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

@@ -8,9 +8,9 @@ use windlass_hooks::{HookDefinition, read_hooks};
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CommandHooks {
-    /// Those that can run, in order.
+    /// Usable hooks, in order.
     pub all: Vec<HookDefinition>,
-    /// What has no effect, in sentences.
+    /// Ignored parts, one sentence each.
     pub notes: Vec<String>,
     /// Why one of a gate cannot be used. Then the command cannot be used either: it would do too much.
     pub(super) broken: Option<String>,
@@ -26,7 +26,7 @@ impl CommandHooks {
         Self { all: read.hooks, notes: read.notes, broken, content: content_of(&value) }
     }
 
-    /// What trust has to cover, in one form. `None`: there is no hook.
+    /// Returns the hooks that trust has to cover, in one canonical text. `None`: there is no hook.
     pub(super) fn content(&self) -> Option<&str> {
         (!self.content.is_empty()).then_some(self.content.as_str())
     }

@@ -13,14 +13,14 @@ use windlass_types::{ContentBlock, JsonText, Prompt, PromptCall, PromptCommand, 
 pub(super) const MOST_PROMPT: usize = 4 * 1024 * 1024;
 /// Most programs and files of a prompt.
 const MOST_CALLS: usize = 32;
-/// What stands where a setting keeps programs from running.
+/// Replacement for the output of a program when a setting keeps programs from running.
 const SWITCHED_OFF: &str = "[a setting keeps commands from running programs]";
 
-/// Where a command is used, and what follows its name.
+/// Session and arguments of one use of a command.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct CommandUse<'a> {
-    /// What follows the name.
+    /// Text after the command's name.
     pub arguments: &'a str,
     /// The session (`${CLAUDE_SESSION_ID}`). Default: none, and the placeholder stays.
     pub session: &'a str,
@@ -30,7 +30,7 @@ pub struct CommandUse<'a> {
     pub home: Option<&'a Path>,
     /// The folder of a skill that has none of its own, see [`Command::extracted`]. Default: none.
     pub skill_directory: Option<&'a Path>,
-    /// Whether a setting keeps the programs of commands and skills from running. Default: no.
+    /// `true` if a setting keeps the programs of commands and skills from running. Default: `false`.
     pub without_programs: bool,
 }
 
@@ -64,13 +64,13 @@ pub enum CommandError {
         /// The problem.
         problem: String,
     },
-    /// It wants to run too many programs and read too many files.
+    /// The command wants to run too many programs and read too many files.
     #[error("/{name} runs more than {MOST_CALLS} programs, which is the most")]
     TooMany {
         /// The command.
         name: String,
     },
-    /// It wants to run programs, and trust in the project does not cover that.
+    /// The command wants to run programs, and trust in the project does not cover that.
     #[error(
         "/{name} runs programs, and trust in this project does not cover that: look at {} and run `windlass trust`",
         path.display()
@@ -78,7 +78,7 @@ pub enum CommandError {
     Untrusted {
         /// The command.
         name: String,
-        /// Its file.
+        /// File of the command.
         path: PathBuf,
     },
 }
@@ -86,7 +86,7 @@ pub enum CommandError {
 /// Text with arguments in the places of placeholders.
 struct Filled<'a> {
     values: Values<'a>,
-    /// Whether a placeholder for arguments was there.
+    /// `true` if the text had a placeholder for arguments.
     replaced: bool,
     bytes: usize,
     name: &'a str,
@@ -111,7 +111,7 @@ impl Filled<'_> {
         Ok(())
     }
 
-    /// What stands behind a text that has no place for the arguments.
+    /// Returns the text appended to a command without a placeholder for the arguments.
     fn rest(&self) -> Result<Option<String>, CommandError> {
         let arguments = self.values.arguments;
         if self.replaced || arguments.is_empty() {
@@ -123,7 +123,7 @@ impl Filled<'_> {
 }
 
 impl Command {
-    /// Its text for arguments, in one pass, so that placeholders in an argument are not replaced:
+    /// Expands the command's text for arguments in one pass, so that placeholders in an argument are not replaced:
     ///
     /// - `$ARGUMENTS` is all of them as they were given; `$ARGUMENTS[N]` is one, counted from 0.
     /// - `$1` to `$9` are single ones, counted from 1; in a text that has a `$0`, from 0. What was not given is empty.
@@ -186,7 +186,7 @@ impl Command {
         Ok(prompt.within(self.run_scope(used)).ignoring_keywords())
     }
 
-    /// What its run may do.
+    /// Returns the scope of the command's run.
     #[must_use]
     pub fn run_scope(&self, used: &CommandUse<'_>) -> windlass_types::RunScope {
         self.scope.for_run(&self.name, used.start().unwrap_or(Path::new("/")))

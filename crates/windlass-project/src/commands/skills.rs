@@ -23,7 +23,7 @@ const MOST_NAMES: usize = 1_024;
 pub(crate) struct Found {
     pub(crate) name: String,
     pub(crate) directory: PathBuf,
-    /// Its file, where a search has looked at it.
+    /// Metadata of the skill file, if a search has read it.
     pub(crate) file: Option<Metadata>,
 }
 
@@ -112,7 +112,7 @@ impl Command {
 }
 
 impl SkillDetails {
-    /// Whether it is to be listed because one of these files is used. Patterns begin in one of the anchors.
+    /// Returns `true` if the use of one of these files makes the skill listed. Patterns begin in one of the anchors.
     pub(super) fn concerns(&self, paths: &[PathBuf], anchors: &[PathBuf]) -> bool {
         let globs = self.paths.iter().filter_map(|pattern| Glob::new(pattern).ok());
         let globs = globs.fold(GlobSetBuilder::new(), |mut all, glob| {

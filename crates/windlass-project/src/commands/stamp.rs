@@ -1,4 +1,4 @@
-//! Whether the files of commands and skills are still those that were read.
+//! Detection of changed files of commands and skills.
 
 use super::skills;
 use super::{FoundFile, find};
@@ -7,8 +7,8 @@ use crate::places::Places;
 use crate::request::SettingsRequest;
 use crate::stamp::Stamp;
 
-/// What the files of commands and skills look like from the outside: names, sizes and times. Two that are equal mean that no
-/// file has come, gone or changed.
+/// Digest of the names, sizes and times of the files of commands and skills. Two equal stamps mean that no file was
+/// added, removed or changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandsStamp(blake3::Hash);
 
@@ -28,7 +28,7 @@ impl CommandsStamp {
                 FoundFile::Command(_, file) => stamp.add(&file.path),
             }
         }
-        // What is trusted decides what counts of them.
+        // Trust decides which parts of the files apply.
         places.records.iter().chain(&places.claude_json).for_each(|record| stamp.add(record));
         Self(stamp.digest())
     }

@@ -22,7 +22,7 @@ fn arguments_go_where_the_text_says() {
         ("$ARGUMENTS[0]-$ARGUMENTS[1]-$ARGUMENTS[7]", "a b", "a-b-"),
         ("$ARGUMENTS[x]", "a", "a[x]"),
         ("$ARGUMENTS[]", "a", "a[]"),
-        // What an argument holds is not replaced again.
+        // Placeholders in an argument are not replaced again.
         ("$1 $ARGUMENTS", "$2 $ARGUMENTS", "$2 $2 $ARGUMENTS"),
         ("$10 $1st $HOME $ $$1 ${1} $ARGUMENTSX", "a", "$10 $1st $HOME $ $a ${1} $ARGUMENTSX"),
         (r"\$1 \$ARGUMENTS \\ \n $1", "a", r"$1 $ARGUMENTS \\ \n a"),
@@ -48,7 +48,7 @@ fn the_directory_of_a_plugin_is_text_whatever_it_is_called() {
     assert_eq!(of("/$1/$ARGUMENTS", "${CLAUDE_PLUGIN_ROOT} $2"), "/$1/$ARGUMENTS b");
     assert_eq!(of("/p", "In ${CLAUDE_PLUGIN_ROOT}"), "In /p\n\nARGUMENTS: a b");
     assert_eq!(of("/p", "${CLAUDE_PLUGIN_ROOT"), "${CLAUDE_PLUGIN_ROOT\n\nARGUMENTS: a b");
-    // What is no plugin's has none.
+    // A command outside of plugins has no plugin root.
     assert_eq!(command("${CLAUDE_PLUGIN_ROOT} $1").expand(&CommandUse::with("a")).unwrap(), "${CLAUDE_PLUGIN_ROOT} a");
     let rules = command("---\nallowed-tools: Bash(${CLAUDE_PLUGIN_ROOT}/x *)\n---\nx").of_plugin(Path::new("/p"));
     assert_eq!(rules.scope.allowed_tools, ["Bash(/p/x *)"]);
@@ -280,7 +280,7 @@ fn programs_of_a_project_need_trust_that_covers_them() {
     let run = trusted.get("run").unwrap();
     assert_eq!(calls(&run.prompt(&in_project("", &places)).unwrap()).len(), 1);
     assert!(run.run_scope(&CommandUse::default()).model.is_some());
-    // What trust covers is what stands there.
+    // Trust covers the exact programs in the text.
     let items = run.allowance().unwrap();
     root.write("work/.claude/commands/run.md", "---\nmodel: opus\neffort: high\n---\nNow !`make install`.");
     assert_ne!(of(true).get("run").unwrap().allowance().unwrap(), items);

@@ -22,7 +22,7 @@ pub(crate) fn with_member(text: &str, members: &[String], value: Option<&str>) -
     Ok(Some(format!("{}\n", file.text(0))))
 }
 
-/// Whether the object is another one from then on.
+/// Returns `true` if the object has changed.
 fn change(object: &mut Object, members: &[String], value: Option<&str>, depth: usize) -> Result<bool, JsonError> {
     let Some((member, deeper)) = members.split_first() else { return Ok(false) };
     if deeper.is_empty() {

@@ -22,7 +22,7 @@ pub struct InstructionExcludes {
 }
 
 impl InstructionExcludes {
-    /// Those of resolved settings, and which of their patterns cannot be used, with the reason.
+    /// Builds the excludes of resolved settings, and returns the patterns that cannot be used, with the reason.
     #[must_use]
     pub fn new(resolved: &Resolved, home: Option<&Path>) -> (Self, Vec<String>) {
         let mut unusable = Vec::new();
@@ -48,7 +48,7 @@ impl InstructionExcludes {
         (Self { of_user, of_project }, unusable)
     }
 
-    /// Whether a file is left out.
+    /// Returns `true` if a file is excluded.
     pub(super) fn cover(&self, source: InstructionSource, path: &Path) -> bool {
         let is_of_project = matches!(source, InstructionSource::Project | InstructionSource::Local);
         (source != InstructionSource::Managed && self.of_user.is_match(path))

@@ -1,4 +1,4 @@
-//! What of instructions is left out when they are too long.
+//! Shortens instructions that exceed the size limit.
 
 use super::Instruction;
 use crate::note::Notes;

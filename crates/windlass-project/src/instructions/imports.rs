@@ -13,7 +13,7 @@ const LONGEST: usize = 1_024;
 pub(crate) fn imports(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut fence: Option<(char, usize)> = None;
-    // How many backticks end the span of code that an earlier line of the paragraph began.
+    // Number of backticks that end the code span begun on an earlier line of the paragraph.
     let mut span = None;
     for line in text.lines() {
         match (fence, fence_of(line)) {
@@ -87,7 +87,7 @@ fn name_of(text: &str) -> (String, &str) {
     (name.to_owned(), text.get(end..).unwrap_or_default())
 }
 
-/// Where an import of a file in a folder leads. `None` for a home that is not known.
+/// Returns the path that an import in a folder's file leads to. `None` if the home directory is not known.
 pub(crate) fn target(name: &str, folder: &Path, home: Option<&Path>) -> Option<PathBuf> {
     match name.strip_prefix("~/") {
         Some(below) => home.map(|home| normalized(&home.join(below))),
@@ -95,7 +95,7 @@ pub(crate) fn target(name: &str, folder: &Path, home: Option<&Path>) -> Option<P
     }
 }
 
-/// Whether a name looks like that of a file, not like a word that begins with `@`.
+/// Returns `true` if a name looks like that of a file, not like a word that begins with `@`.
 pub(crate) fn names_a_file(name: &str) -> bool {
     let is_path = name.starts_with("./") || name.starts_with("../") || name.starts_with("~/") || name.starts_with('/');
     let last = name.rsplit('/').next().unwrap_or_default();

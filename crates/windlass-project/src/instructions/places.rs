@@ -1,4 +1,4 @@
-//! Where instruction files may be.
+//! Directories of instruction files.
 
 use super::read::Files;
 use crate::places::{FOLDERS, Places};
@@ -23,7 +23,7 @@ pub(super) struct Candidate {
     /// The folder of the workspace that it must lie in; `None` for a file of this machine.
     pub(super) within: Option<PathBuf>,
     pub(super) source: InstructionSource,
-    /// What it is called in the file that imports it.
+    /// Name of the file in the importing file.
     pub(super) name: Option<String>,
     /// For a rule: the folder that its patterns begin in.
     pub(super) rules_of: Option<PathBuf>,
@@ -86,7 +86,7 @@ impl Layout {
         &self.root
     }
 
-    /// Whether the files of a folder are among the first ones.
+    /// Returns `true` if the files of a folder are among the first ones.
     pub(super) fn holds(&self, folder: &Path) -> bool {
         self.chain.iter().any(|known| known == folder)
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_tool::{EntryKind, Workspace, WorkspaceErrorKind};
 
-/// Whether a path, as it is written and as it resolves, may be read.
+/// Predicate: `true` if a path, as it is written and as it resolves, may be read.
 pub(super) type MayRead = Arc<dyn Fn(&Path, &Path) -> bool + Send + Sync>;
 
 /// Most names in a folder of rules.
@@ -19,7 +19,7 @@ pub(super) struct Found {
     pub(super) text: String,
 }
 
-/// Where files are, and which may be read.
+/// Workspace of the files and the predicate for readable paths.
 pub(super) struct Files {
     pub(super) workspace: Arc<dyn Workspace>,
     pub(super) may_read: MayRead,
@@ -71,12 +71,12 @@ impl Files {
         Ok(Some(Found { resolved, text }))
     }
 
-    /// Whether something of this name is in the workspace.
+    /// Returns `true` if an entry of this name exists in the workspace.
     pub(super) async fn is_there(&self, path: &Path) -> bool {
         self.workspace.resolve(path).await.is_ok_and(|found| found.kind != EntryKind::Missing)
     }
 
-    /// Whether something of this name may be in the workspace: a look that fails may hide it.
+    /// Returns `true` if an entry of this name may exist in the workspace: a failed check may hide it.
     pub(super) async fn may_be_there(&self, path: &Path) -> bool {
         match self.workspace.resolve(path).await {
             Ok(found) => found.kind != EntryKind::Missing,

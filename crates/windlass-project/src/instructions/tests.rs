@@ -113,7 +113,7 @@ impl World {
         InstructionFiles::new(self.places(start), SettingSources::default(), Arc::clone(&self.disk) as _)
     }
 
-    /// What is read: paths without the directory of the test, and contents.
+    /// Instructions read: paths without the directory of the test, and contents.
     fn shown(&self, found: &[Instruction]) -> Vec<String> {
         let root = self.path("");
         let shown = |one: &Instruction| {
@@ -249,7 +249,7 @@ fn a_project_cannot_have_files_read_that_are_not_its_own() {
     let notes = notes(&mut files);
     assert_eq!(notes.iter().filter(|note| note.contains("out of the project")).count(), 5, "{notes:?}");
     assert_eq!(notes.iter().filter(|note| note.contains("may hold secrets")).count(), 4, "{notes:?}");
-    // What the user's own file names is read.
+    // Files named by the user's own file are read.
     world.write("home/.claude/CLAUDE.md", "@~/notes.md @~/.ssh/id_rsa");
     world.write("home/.ssh/id_rsa", "key");
     let found = world.shown(&now(world.files("home/w").load()));
@@ -344,7 +344,7 @@ fn odd_files_are_left_out_and_named() {
     assert_eq!(notes, ["it is not UTF-8 text, so it is left out", "it is larger than 262144 bytes, so it is left out"]);
 }
 
-/// What settings of two layers leave out.
+/// Excludes from settings of two layers.
 fn excludes(world: &World, of_user: &[&str], of_project: &[&str]) -> InstructionExcludes {
     let mut resolved = crate::Resolved::default();
     for (layer, patterns) in [(crate::Layer::User, of_user), (crate::Layer::Project, of_project)] {

@@ -19,7 +19,7 @@ const MADE: [&str; 5] = ["node_modules", "target", "dist", "build", "vendor"];
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WaitingInstruction {
-    /// What it would read.
+    /// Instruction that would be read.
     pub instruction: Instruction,
     /// The directory whose files they are for.
     pub folder: PathBuf,

@@ -17,7 +17,7 @@ const FILES: [&str; 5] = [
     "home/settings.json",
 ];
 
-/// What becomes of a file.
+/// Change of a settings file.
 #[derive(Debug, Clone)]
 enum Edit {
     Denies(Vec<usize>),

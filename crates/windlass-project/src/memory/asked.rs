@@ -1,4 +1,4 @@
-//! What `/memory` answers: which notes there are and where, one of them, or that one is gone.
+//! Answers of `/memory`: the list of notes, one note, or the removal of a note.
 
 use super::{MemoryDirectory, MemoryError, MemoryNote};
 use std::fmt::Write as _;
@@ -11,8 +11,8 @@ const HOW: &str = "`/memory show NAME` shows a note and `/memory forget NAME` re
                    `list`, `show`, `add` and `forget`. The files can be edited as well.";
 
 impl MemoryDirectory {
-    /// What the user asks of a memory with `/memory` and what follows it: nothing or `list` for all notes with the directory
-    /// and what can be done, `show NAME`, `forget NAME`. No model is asked. Blocks for as long as the disk takes.
+    /// Answers `/memory` and its arguments: nothing or `list` for all notes with the directory and the possible
+    /// actions, `show NAME`, `forget NAME`. No model is asked. Blocks for as long as the disk takes.
     ///
     /// # Errors
     /// There is no such note, the disk fails, or the words mean nothing.

@@ -48,9 +48,9 @@ const MOST_UNLISTED: usize = 256;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryDirectory {
     path: PathBuf,
-    /// Where it must lie, whatever links there are.
+    /// Directory that must contain the memory, with links followed.
     within: Option<PathBuf>,
-    /// Whether others may read the files as far as the settings of the process let them.
+    /// `true` if others may read the files as far as the process's umask allows.
     is_shared: bool,
 }
 
@@ -75,23 +75,24 @@ impl MemoryDirectory {
         self
     }
 
-    /// Where it is.
+    /// Returns the path of the directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether others than the user may read what is written.
+    /// Returns `true` if others than the user may read the files.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.is_shared
     }
 
-    /// What is remembered, by the index, in its order; what the index does not list stands at the end. And the words that
-    /// people wrote into the index.
+    /// Returns the memories in the order of the index, with those that the index does not list at the end. Also returns
+    /// the words that people wrote into the index.
     ///
     /// # Errors
-    /// The directory cannot be read, or leads out of where it must lie. One that is not there is empty.
+    /// The directory cannot be read, or leads out of the directory that must contain it. One that is not there is
+    /// empty.
     pub fn entries(&self) -> Result<(Vec<MemoryEntry>, String), MemoryError> {
         let Some(directory) = self.resolved()? else { return Ok(Default::default()) };
         let index = complete(&directory, read_index(&directory).unwrap_or_default().0, &Scan::of(&directory)?);

@@ -14,7 +14,7 @@ pub enum MemoryError {
          and is not the name of the index"
     )]
     Name {
-        /// Its beginning.
+        /// Beginning of the name.
         name: String,
     },
     /// There is no such memory.
@@ -31,43 +31,43 @@ pub enum MemoryError {
         /// The name.
         name: String,
     },
-    /// It does not fit: too long, or too much in all.
+    /// The memory does not fit: too long, or too much in all.
     #[error("{problem}")]
     TooMuch {
-        /// What does not fit, and what would.
+        /// Limit that is exceeded, and the size that would fit.
         problem: String,
     },
-    /// It holds what looks like a secret.
+    /// The memory contains a likely secret.
     #[error(
         "it is not kept: it holds what looks like {kind}. Leave secrets out; note where the value is found instead"
     )]
     Secret {
-        /// What it looks like.
+        /// Kind of the likely secret.
         kind: windlass_context::SecretKind,
     },
-    /// It says too little to be of use.
+    /// The memory says too little to be of use.
     #[error("{missing}")]
     Incomplete {
-        /// What is missing.
+        /// Missing part.
         missing: &'static str,
     },
-    /// Its directory leads out of where it must lie.
+    /// The memory directory leads out of the directory that must contain it.
     #[error("the memory is not used: {} leads out of {}", path.display(), within.display())]
     Outside {
         /// The directory.
         path: PathBuf,
-        /// Where it must lie.
+        /// Directory that must contain the memory.
         within: PathBuf,
     },
     /// Another session has held the lock for too long.
     #[error("another session is writing the memory: try again")]
     Busy,
-    /// It is saved, but its line in the index is not.
+    /// The memory is saved, but its line in the index is not.
     #[error("the change is kept, but the index {} could not be written: {problem}", path.display())]
     Index {
         /// The index.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the system.
         problem: io::Error,
     },
     /// The disk did not take it or give it.
@@ -75,7 +75,7 @@ pub enum MemoryError {
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the system.
         problem: io::Error,
     },
 }

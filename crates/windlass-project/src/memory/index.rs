@@ -13,15 +13,15 @@ pub(super) const MOST_BYTES: u64 = 4 * 1024 * 1024;
 /// Most characters of a line's description.
 const MOST_DESCRIPTION: usize = 300;
 
-/// What the index says of a memory.
+/// Entry of a memory in the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryEntry {
-    /// Its name.
+    /// Name of the memory.
     pub name: MemoryName,
-    /// What it is about, in a line.
+    /// Description in one line.
     pub description: String,
-    /// What kind of thing it is, if that is known.
+    /// Kind of the memory, if known.
     pub kind: Option<MemoryKind>,
     /// The day of its last change, if that is known.
     pub updated: Option<Timestamp>,
@@ -40,7 +40,7 @@ impl MemoryEntry {
         Self { name, description, kind: note.kind, updated: note.updated }
     }
 
-    /// What stands behind the description: `(project, 2026-11-23)`.
+    /// Returns the details after the description: `(project, 2026-11-23)`.
     fn details(&self) -> String {
         let parts = [self.kind.map(|kind| kind.to_string()), self.updated.map(day)];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
@@ -94,7 +94,7 @@ fn without_details(text: &str) -> (&str, Option<MemoryKind>, Option<Timestamp>) 
 /// A line of the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Line {
-    /// What people write there.
+    /// A line written by people.
     Text(String),
     /// A memory, and the line as it stands there.
     Entry(MemoryEntry, String),
@@ -131,7 +131,7 @@ impl Index {
         })
     }
 
-    /// What people wrote there, without headings alone and empty lines at both ends.
+    /// Returns the lines that people wrote, without lone headings and without empty lines at both ends.
     pub(super) fn words(&self) -> String {
         let words = self.0.iter().filter_map(|line| match line {
             Line::Text(text) => Some(text.as_str()),

@@ -7,7 +7,7 @@ use windlass_tool::private_file;
 
 /// The file whose lock is taken. It stays where it is: removing it would let two writers have one each.
 const FILE: &str = ".lock";
-/// How often the lock is tried again: for 5 seconds.
+/// Number of attempts to take the lock: for 5 seconds.
 const TRIES: u32 = 500;
 
 /// The lock of a directory. It ends with this value, so also with the process.
@@ -19,7 +19,7 @@ impl Lock {
     pub(super) fn take(directory: &Path) -> Result<Self, MemoryError> {
         let path = directory.join(FILE);
         let file = open(&path).map_err(MemoryError::io(&path))?;
-        // Where a file system knows no locks, each file is replaced as a whole, and the index is completed from the files.
+        // On a file system without locks, each file is replaced as a whole, and the index is completed from the files.
         match private_file::lock(&file, File::try_lock, |tried| tried < TRIES) {
             Ok(true) => Ok(Self(file)),
             Ok(false) => Err(MemoryError::Busy),

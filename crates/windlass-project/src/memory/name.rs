@@ -7,7 +7,7 @@ use std::fmt;
 const MOST: usize = 64;
 /// The ending of their files.
 const ENDING: &str = ".md";
-/// What no file can be called on some systems, and the name of the index.
+/// Reserved file names of some systems, and the name of the index.
 const TAKEN: [&str; 6] = ["aux", "con", "memory", "nul", "prn", "readme"];
 
 /// The name of a memory: a safe part of a file name on every system.
@@ -44,7 +44,7 @@ impl MemoryName {
         file.strip_suffix(ENDING)?.parse().ok()
     }
 
-    /// Whether two names are one file where case does not count.
+    /// Returns `true` if two names are one file on a file system that ignores case.
     pub(super) fn collides_with(&self, other: &Self) -> bool {
         self != other && self.0.eq_ignore_ascii_case(&other.0)
     }

@@ -16,22 +16,22 @@ const MOST_CONTENT: usize = 16 * 1024;
 /// Most bytes of a file: what other programs write may be longer than what is written here.
 pub(super) const MOST_FILE: u64 = 64 * 1024;
 
-/// What a memory is about.
+/// Kind of a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum MemoryKind {
-    /// Who the user is, and what they know and prefer.
+    /// The user: identity, knowledge and preferences.
     User,
-    /// What the user wants done otherwise than before.
+    /// Feedback: things that the user wants done differently.
     Feedback,
-    /// What is true of the project and not to be seen in it.
+    /// Facts about the project that its files do not show.
     Project,
-    /// Where something is found outside of the project.
+    /// References to things outside of the project.
     Reference,
 }
 
 impl MemoryKind {
-    /// Its name: `user`, `feedback`, `project`, `reference`.
+    /// Returns the name: `user`, `feedback`, `project`, `reference`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -63,17 +63,17 @@ impl FromStr for MemoryKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryNote {
-    /// Its name, which is that of its file without `.md`.
+    /// Name of the memory, which is that of its file without `.md`.
     pub name: MemoryName,
-    /// What it is about, in a line of at most 200 characters.
+    /// Description in one line of at most 200 characters.
     pub description: String,
-    /// What kind of thing it is, if it says.
+    /// Kind of the memory, if set.
     pub kind: Option<MemoryKind>,
     /// The day on which it was written first, if it says.
     pub created: Option<Timestamp>,
     /// The day of its last change, if it says.
     pub updated: Option<Timestamp>,
-    /// What is remembered, in Markdown; at most 16 KiB when it is written.
+    /// Content in Markdown; at most 16 KiB when it is written.
     pub content: String,
 }
 

@@ -1,4 +1,4 @@
-//! Where the notes of an agent are.
+//! Directories of agents' memories.
 
 use super::{MemoryDirectory, MemoryName};
 use crate::places::{FOLDERS, Places};
@@ -12,7 +12,7 @@ const LOCAL: &str = "agent-memory-local";
 const MOST_NAME: usize = 40;
 
 impl MemoryDirectory {
-    /// Where the notes of the agent with this name are. `None` for those of the user where there is no user.
+    /// Returns the memory of the agent with this name. `None` for the user scope if there is no user directory.
     ///
     /// | scope | directory |
     /// |---|---|
@@ -20,7 +20,7 @@ impl MemoryDirectory {
     /// | project | `.windlass/agent-memory/<name>`, or `.claude/agent-memory/<name>` if that is there, in the root of the project |
     /// | local | the same with `agent-memory-local` |
     ///
-    /// Those of a project must lie in it, whatever links there are.
+    /// A memory of a project must lie in the project, with links followed.
     #[must_use]
     pub fn of_agent(places: &Places, scope: MemoryScope, name: &str) -> Option<Self> {
         let folder = folder_of(name);

@@ -10,12 +10,12 @@ pub(super) const MOST_MEMORIES: usize = 10_000;
 /// Most names that are looked at.
 const MOST_NAMES: usize = 2 * MOST_MEMORIES;
 
-/// What a directory holds, by names.
+/// Names in a memory directory.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     /// The memories. Links are none.
     pub(super) names: BTreeSet<MemoryName>,
-    /// Whether there are more names than were looked at.
+    /// `true` if there are more names than were read.
     pub(super) is_cut: bool,
 }
 
@@ -44,7 +44,7 @@ impl Scan {
         Ok(scan)
     }
 
-    /// How many bytes the memories have together, without one of them.
+    /// Returns the total size of the memories in bytes, without one of them.
     pub(super) fn bytes_without(&self, directory: &Path, name: &MemoryName) -> u64 {
         let others = self.names.iter().filter(|other| *other != name);
         others.filter_map(|other| directory.join(other.file()).symlink_metadata().ok()).map(|file| file.len()).sum()

@@ -1,4 +1,4 @@
-//! What a model reads of a memory when a session begins.
+//! The part of a memory that a model reads when a session begins.
 
 use super::index::MemoryEntry;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use windlass_types::Timestamp;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How much of the index a model reads, and from when on a memory counts as old.
+/// Limits for the part of the index that a model reads, and the age from which a memory is old.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryBudget {
@@ -25,7 +25,7 @@ impl Default for MemoryBudget {
     }
 }
 
-/// What a model reads of a memory, and what it does not because that would be too much.
+/// The part of a memory that a model reads, and the size of the omitted part.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShownMemory {
@@ -33,7 +33,7 @@ pub struct ShownMemory {
     pub lines: Vec<String>,
     /// The memories that have no line.
     pub hidden: Vec<MemoryEntry>,
-    /// How many characters were left out.
+    /// Number of omitted characters.
     pub left_out: usize,
 }
 
@@ -86,7 +86,7 @@ impl ShownMemory {
         relevance.search(text, limit).iter().filter_map(|hit| self.hidden.get(hit.document)).collect()
     }
 
-    /// What a model reads with a prompt that these memories fit. `None` for none.
+    /// Returns the text about these memories for a model, given with a prompt that they match. `None` for none.
     #[must_use]
     pub fn recalled(found: &[&MemoryEntry]) -> Option<String> {
         if found.is_empty() {
@@ -106,7 +106,7 @@ impl ShownMemory {
     }
 }
 
-/// What is left of a budget.
+/// Remaining budget.
 struct Room {
     lines: usize,
     characters: usize,

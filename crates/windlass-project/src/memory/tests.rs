@@ -168,7 +168,7 @@ fn a_lost_or_damaged_index_is_read_from_the_files() {
     assert_eq!(names(&memory), ["a", "b", "c"]);
     folder.write("memory/MEMORY.md", b"\xff\xfe- [a](a.md)");
     assert_eq!(names(&memory), ["a", "b", "c"]);
-    // What cannot be read is not written over: people may have put it there.
+    // An unreadable file is not overwritten: people may have put it there.
     assert!(matches!(memory.add(&note("d", "x")), Err(MemoryError::Index { .. })));
     assert_eq!(fs::read(folder.path("memory/MEMORY.md")).unwrap(), b"\xff\xfe- [a](a.md)");
     assert_eq!(names(&memory), ["a", "b", "c", "d"]);

@@ -1,4 +1,4 @@
-//! What a model can do with a memory, as a tool.
+//! The memory tool of a model.
 
 use super::index::MemoryEntry;
 use super::{MemoryBudget, MemoryDirectory, MemoryError, MemoryKind, MemoryName, MemoryNote, shown};
@@ -8,7 +8,7 @@ use windlass_types::{Access, Timestamp};
 
 /// The name of the tool.
 pub const MEMORY_TOOL: &str = "Memory";
-/// What the tool is for, as the model reads it.
+/// Description of the tool for the model.
 pub const MEMORY_DESCRIPTION: &str = "\
 Keeps what later sessions should know, in small notes that stay when this session ends.
 
@@ -70,8 +70,8 @@ pub struct MemoryInput {
 }
 
 impl MemoryInput {
-    /// What the call touches: no file of the workspace. A call that changes a memory counts as one that writes, so that plan
-    /// mode refuses it.
+    /// Returns the access of the call: no file of the workspace. A call that changes a memory is treated as a write, so
+    /// that plan mode refuses it.
     #[must_use]
     pub fn access(&self) -> Access {
         match self.action {
