@@ -9,6 +9,7 @@ mod encoder;
 mod modes;
 mod pacer;
 mod row;
+mod signals;
 
 pub use encoder::ColorDepth;
 pub use modes::{Modes, RESTORE};
@@ -158,6 +159,9 @@ pub struct Screen<W: Write> {
     alternate: Option<Vec<Line>>,
     alternate_caret: Option<Caret>,
     alternate_size: Size,
+    /// Title of the window that was set.
+    title: Option<String>,
+    has_progress: bool,
     pending: Vec<u8>,
     is_open: bool,
 }
@@ -178,6 +182,8 @@ impl<W: Write> Screen<W> {
             alternate: None,
             alternate_caret: None,
             alternate_size: size,
+            title: None,
+            has_progress: false,
             pending: Vec::new(),
             is_open: false,
         }
@@ -273,6 +279,7 @@ impl<W: Write> Screen<W> {
         }
         self.move_to_top(&mut encoder);
         encoder.erase_below();
+        encoder.raw(&self.take_signals());
         encoder.raw(&self.options.modes.restore());
         self.is_cursor_shown = true;
         self.shown.clear();

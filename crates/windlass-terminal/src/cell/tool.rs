@@ -51,6 +51,23 @@ impl KeptText {
         self.head.len() + self.tail.len()
     }
 
+    /// At most so many lines with text, from the end if `is_end` is set, and `true` if there are more. Without a limit also lines
+    /// without text.
+    fn shown_lines(&self, most: usize, is_end: bool) -> (Vec<String>, bool) {
+        if most == usize::MAX {
+            return (self.safe_lines(), false);
+        }
+        // Long results are common, and few of their lines are shown: the others need not be made safe.
+        let has_text = |line: &&str| !line.trim().is_empty();
+        let all = || self.head.lines().chain(self.tail.lines()).filter(has_text);
+        let is_cut = all().nth(most).is_some();
+        let mut lines: Vec<&str> = if is_end { all().rev().take(most).collect() } else { all().take(most).collect() };
+        if is_end {
+            lines.reverse();
+        }
+        (lines.iter().flat_map(|line| safe_lines(line)).collect(), is_cut)
+    }
+
     /// Lines that were kept, safe to show, with a note where others were left out.
     pub(super) fn safe_lines(&self) -> Vec<String> {
         let mut lines = safe_lines(&self.head);
@@ -147,24 +164,19 @@ impl ToolCall {
     fn output_rows(&self, layout: &Layout<'_>, fold: Fold) -> Vec<Line> {
         let is_failed = self.outcome == CallOutcome::Failed;
         let role = if is_failed { Role::Error } else { Role::Faint };
-        let lines: Vec<String> = self.output.safe_lines();
-        let lines: Vec<&String> =
-            lines.iter().filter(|line| fold == Fold::Expanded || !line.trim().is_empty()).collect();
         let most = match fold {
             Fold::Expanded => usize::MAX,
             Fold::Folded if is_failed => FAILED_ROWS,
             Fold::Folded if self.is_quiet() => 0,
             Fold::Folded => FOLDED_ROWS,
         };
-        // The end of a program's output is of most use, and the beginning of other results.
-        let from = if self.tool == "Bash" { lines.len().saturating_sub(most) } else { 0 };
+        let (lines, is_cut) = self.output.shown_lines(most, self.tool == "Bash");
         let mut rows = Vec::new();
-        for line in lines.iter().skip(from).take(most) {
+        for line in &lines {
             let wrapped = wrap_exact(&layout.line(line, role), layout.columns);
             let most = if fold == Fold::Expanded { usize::MAX } else { 2 };
             rows.extend(wrapped.into_iter().take(most));
         }
-        let is_cut = lines.len() > most;
         let details = layout.details(self.details(is_cut));
         if !details.is_empty() {
             rows.extend(wrapped(&details, Role::Faint, layout));

@@ -15,7 +15,7 @@ pub struct AgentRow {
     pub path: AgentPath,
     /// Type of the agent, such as `general-purpose`.
     pub agent_type: String,
-    /// Its task in a line.
+    /// Task of the agent in a line.
     pub description: String,
     /// Calls and tokens so far.
     pub work: AgentWork,

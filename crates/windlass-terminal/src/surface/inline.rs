@@ -57,6 +57,27 @@ impl SurfaceOptions {
 ///
 /// The program tells updates, sizes and the focus with the time, and calls [`draw`](Self::draw) when a frame is
 /// [`due`](Self::due). Without a change none is, so an idle program needs no timer.
+///
+/// ```
+/// use std::time::Duration;
+/// use windlass_terminal::capabilities::Capabilities;
+/// use windlass_terminal::cell::NoticeLevel;
+/// use windlass_terminal::live::InputArea;
+/// use windlass_terminal::presenter::TerminalPresenter;
+/// use windlass_terminal::screen::Size;
+/// use windlass_terminal::surface::{SurfaceOptions, TerminalSurface};
+/// use windlass_terminal::theme::Theme;
+///
+/// let capabilities = Capabilities::detect(|_| None, true);
+/// let options = SurfaceOptions::new(&capabilities, Theme::default());
+/// let mut surface = TerminalSurface::new(Vec::new(), Size::USUAL, TerminalPresenter::default(), options);
+/// // Updates of a conversation go to `present`; this is a cell of the program's own.
+/// surface.presenter_mut().notice(NoticeLevel::Info, "Ready.");
+/// surface.set_time(Duration::from_millis(40));
+/// surface.draw(&InputArea::default())?;
+/// assert_eq!(surface.due(), None);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct TerminalSurface<W: Write> {
     screen: Screen<W>,
@@ -199,6 +220,30 @@ impl<W: Write> TerminalSurface<W> {
             self.pacer.request(next);
         }
         Ok(drawn)
+    }
+
+    /// Sets the title of the window, see [`Screen::set_title`].
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn set_title(&mut self, title: &str) -> io::Result<()> {
+        self.screen.set_title(title)
+    }
+
+    /// Shows or takes away the mark of work, see [`Screen::set_progress`].
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn set_progress(&mut self, is_working: bool) -> io::Result<()> {
+        self.screen.set_progress(is_working)
+    }
+
+    /// Notifies the person if the terminal has not the focus, see [`Screen::notify`].
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn notify(&mut self, text: &str) -> io::Result<()> {
+        if self.is_focused { Ok(()) } else { self.screen.notify(text) }
     }
 
     /// Shows rows on the alternate screen, such as those of a [`Pager`](crate::pager::Pager). Finished rows wait meanwhile.

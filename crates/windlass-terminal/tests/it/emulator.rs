@@ -23,6 +23,12 @@ impl Emulator {
         Self { parser: Rc::new(RefCell::new(parser)), written: Rc::default() }
     }
 
+    /// Keeps no further rows that leave the screen.
+    pub(crate) fn forget_scrollback(&self) {
+        let (rows, columns) = self.parser.borrow().screen().size();
+        *self.parser.borrow_mut() = vt100::Parser::new(rows, columns, 0);
+    }
+
     pub(crate) fn resize(&self, size: Size) {
         self.parser.borrow_mut().screen_mut().set_size(part(size.rows()), part(size.columns()));
     }

@@ -144,6 +144,28 @@ fn the_alternate_screen_hides_and_gives_back() {
     assert_eq!(emulator.cursor(), (2, 7));
 }
 
+#[test]
+fn title_and_progress_are_taken_back() {
+    let (emulator, mut screen) = screen(Size::USUAL);
+    screen.set_title("too early").unwrap();
+    screen.notify("too early").unwrap();
+    assert_eq!(emulator.take_written(), "");
+    screen.draw(&[], &live(&["> "], 0, 2)).unwrap();
+    emulator.take_written();
+    screen.set_title("Fix\u{1b}[2J it\u{7}\n").unwrap();
+    assert_eq!(emulator.take_written(), "\u{1b}[22;2t\u{1b}]2;Fix it \u{7}");
+    screen.set_title("Fix it ").unwrap();
+    screen.set_progress(true).unwrap();
+    screen.set_progress(true).unwrap();
+    assert_eq!(emulator.take_written(), "\u{1b}]9;4;3\u{7}");
+    screen.notify("4;0 done\u{9c}").unwrap();
+    assert_eq!(emulator.take_written(), "\u{1b}]9;windlass: 4;0 done\u{7}\u{7}");
+    screen.suspend().unwrap();
+    let written = emulator.take_written();
+    assert!(written.contains("\u{1b}[23;2t\u{1b}]9;4;0\u{7}"), "{written:?}");
+    assert_eq!(emulator.all_rows(), Vec::<String>::new());
+}
+
 /// A terminal that takes few bytes at a time.
 #[derive(Clone)]
 struct Slow {
@@ -283,7 +305,7 @@ impl Trial {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
     #[test]
     fn each_line_is_kept_once_and_in_order(steps in prop::collection::vec(step(), 1..60)) {
         let mut trial = Trial::new();

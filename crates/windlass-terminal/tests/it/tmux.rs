@@ -1,11 +1,18 @@
 //! The same under tmux, which wraps rows anew at each change of its width. Left out where tmux is not installed.
 
+use crate::world::World;
 use std::fs::File;
 use std::io::Write;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
+use windlass_conversation::Input;
+use windlass_terminal::capabilities::Capabilities;
+use windlass_terminal::live::InputArea;
+use windlass_terminal::presenter::{PresenterOptions, TerminalPresenter};
 use windlass_terminal::screen::{Caret, LiveArea, Screen, ScreenOptions, Size};
+use windlass_terminal::surface::{SurfaceOptions, TerminalSurface};
 use windlass_terminal::text::Line;
+use windlass_terminal::theme::Theme;
 
 /// A tmux server of its own, whose only window shows what is written into a pipe.
 struct Tmux {
@@ -23,8 +30,23 @@ impl Tmux {
         let shown = format!("stty raw -echo; exec cat {}", pipe.display());
         let (columns, rows) = (size.columns().to_string(), size.rows().to_string());
         let mut command = Self::command(&folder);
-        command.args(["-f", "/dev/null", "new-session", "-d", "-x", &columns, "-y", &rows, &shown]);
-        command.args([";", "set", "-g", "history-limit", "50000", ";", "set", "-g", "status", "off"]);
+        // The length of the history counts for windows that begin later.
+        command.args(["-f", "/dev/null", "start-server", ";", "set", "-g", "history-limit", "50000"]);
+        command.args([
+            ";",
+            "set",
+            "-g",
+            "status",
+            "off",
+            ";",
+            "new-session",
+            "-d",
+            "-x",
+            &columns,
+            "-y",
+            &rows,
+            &shown,
+        ]);
         if !command.output().ok()?.status.success() {
             return None;
         }
@@ -127,4 +149,97 @@ fn rows_that_tmux_wraps_anew_are_kept_once() {
 #[test]
 fn a_frame_that_meets_a_new_width_loses_nothing() {
     judge(true);
+}
+
+/// A conversation in tmux, with a clock that the test moves.
+struct Sitting {
+    world: World<TerminalSurface<File>>,
+    tmux: Tmux,
+    input: InputArea,
+    now: Duration,
+    prompts: usize,
+}
+
+impl Sitting {
+    fn start(size: Size) -> Option<Self> {
+        let tmux = Tmux::start(size)?;
+        let variable = |name: &str| {
+            let known = [("TERM", "tmux-256color"), ("TMUX", "x"), ("LANG", "C.UTF-8")];
+            known.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        };
+        let options = SurfaceOptions::new(&Capabilities::detect(variable, true), Theme::default());
+        let presenter = TerminalPresenter::new(PresenterOptions::default());
+        let surface = TerminalSurface::new(tmux.pipe.try_clone().unwrap(), size, presenter, options);
+        let world = World::new(surface);
+        let mut sitting = Self { world, tmux, input: InputArea::default(), now: Duration::ZERO, prompts: 0 };
+        sitting.prompt(1);
+        Some(sitting)
+    }
+
+    /// Another text in the prompt, or a dialog of so many rows. Waits until tmux has it.
+    fn prompt(&mut self, rows: usize) {
+        self.prompts += 1;
+        let text = format!("prompt {}.", self.prompts);
+        let mut lines = vec![Line::plain(&text)];
+        lines.extend((1..rows).map(|row| Line::plain(format!("dialog row {row} {}", "=".repeat(40)))));
+        self.input.rows = lines;
+        self.input.caret = Some(Caret { row: 0, column: text.len() });
+        self.input.status = Some(Line::plain(format!("status {}", "-".repeat(70))));
+        self.world.presenter.request_frame();
+        self.wait();
+        self.tmux.await_row(&text);
+    }
+
+    fn wait(&mut self) {
+        let end = self.now + Duration::from_millis(200);
+        while let Some(due) = self.world.presenter.due().filter(|due| *due <= end) {
+            self.now = self.now.max(due);
+            self.world.presenter.set_time(self.now);
+            self.world.presenter.draw(&self.input).unwrap();
+        }
+        self.now = end;
+        self.world.presenter.set_time(end);
+    }
+}
+
+#[test]
+fn two_thousand_lines_of_an_answer_survive_sizes_and_dialogs() {
+    let Some(mut sitting) = Sitting::start(Size::USUAL) else { return };
+    sitting.world.give(Input::Message(Box::new(windlass_conversation::Message::text("count"))));
+    let sizes = [(50, 24), (120, 24), (70, 40), (33, 15), (90, 30)].map(|(x, y)| Size::new(x, y));
+    for block in 0..100 {
+        let lines: String = (0..20).map(|line| format!("line {:05}\n\n", block * 20 + line)).collect();
+        // The last line of each block arrives in two pieces.
+        let (one, other) = lines.split_at(lines.len() - 6);
+        sitting.world.text(one);
+        sitting.wait();
+        sitting.world.text(other);
+        sitting.wait();
+        if block % 20 == 10 {
+            sitting.prompt(1);
+            let size = sizes[block / 20];
+            sitting.tmux.resize(size);
+            sitting.world.presenter.resize(size);
+        }
+        match block % 15 {
+            5 => sitting.prompt(6),
+            9 => sitting.prompt(1),
+            12 => {
+                sitting.world.presenter.draw_page(&[Line::plain("a page")]).unwrap();
+                sitting.world.presenter.leave_page().unwrap();
+            }
+            _ => {}
+        }
+    }
+    sitting.world.finish();
+    sitting.prompt(1);
+    let rows = sitting.tmux.rows();
+    let found: Vec<usize> = rows.iter().filter_map(|row| row.split_once("line ")?.1.get(..5)?.parse().ok()).collect();
+    assert_eq!(found, (0..2_000).collect::<Vec<_>>(), "{rows:#?}");
+    let of = |text: &str| rows.iter().filter(|row| row.contains(text)).count();
+    assert_eq!(
+        (of("prompt "), of("status -"), of("dialog row"), of("Esc interrupts"), of("a page")),
+        (1, 1, 0, 0, 0),
+        "{rows:#?}"
+    );
 }
