@@ -24,7 +24,7 @@ impl<F: AsFd> RawMode<F> {
     /// Puts the terminal into raw mode.
     ///
     /// # Errors
-    /// Those of the system, such as a descriptor that is no terminal.
+    /// Errors of the system, such as a descriptor that is no terminal.
     pub fn enter(terminal: F) -> io::Result<Self> {
         let saved = tcgetattr(&terminal)?;
         let mut raw = saved.clone();
@@ -36,7 +36,7 @@ impl<F: AsFd> RawMode<F> {
     /// Puts the terminal back as it was, before the program is stopped or another one gets the terminal.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the system.
     pub fn leave(&self) -> io::Result<()> {
         Ok(tcsetattr(&self.terminal, OptionalActions::Drain, &self.saved)?)
     }
@@ -44,7 +44,7 @@ impl<F: AsFd> RawMode<F> {
     /// Puts the terminal into raw mode again, after [`leave`](Self::leave).
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the system.
     pub fn reenter(&self) -> io::Result<()> {
         Ok(tcsetattr(&self.terminal, OptionalActions::Drain, &self.raw)?)
     }
@@ -53,7 +53,7 @@ impl<F: AsFd> RawMode<F> {
     /// answer and the bytes of keys that were pressed meanwhile. Blocks.
     ///
     /// # Errors
-    /// Those of the system and of `writer`.
+    /// Errors of the system and of `writer`.
     pub fn probe(&self, mut writer: impl Write, tenths: u8) -> io::Result<(Option<Background>, Vec<u8>)> {
         let mut timed = self.raw.clone();
         timed.special_codes[SpecialCodeIndex::VMIN] = 0;

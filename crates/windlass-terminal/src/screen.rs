@@ -218,7 +218,7 @@ impl<W: Write> Screen<W> {
     /// [`Size::live_rows`].
     ///
     /// # Errors
-    /// Those of the writer. The screen cannot know what the terminal shows then, and should be dropped.
+    /// Errors of the writer. The screen cannot know what the terminal shows then, and should be dropped.
     pub fn draw(&mut self, finished: &[Line], live: &LiveArea) -> io::Result<Drawn> {
         if !self.flush()? || self.alternate.is_some() {
             return Ok(Drawn::Busy);
@@ -241,7 +241,7 @@ impl<W: Write> Screen<W> {
     /// Writes bytes that wait. Returns `true` if none is left.
     ///
     /// # Errors
-    /// Those of the writer, apart from [`WouldBlock`](ErrorKind::WouldBlock).
+    /// Errors of the writer, apart from [`WouldBlock`](ErrorKind::WouldBlock).
     pub fn flush(&mut self) -> io::Result<bool> {
         let mut written = 0;
         let outcome = loop {
@@ -268,7 +268,7 @@ impl<W: Write> Screen<W> {
     /// [`draw`](Self::draw) begins anew at the row of the cursor.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn suspend(&mut self) -> io::Result<()> {
         if !std::mem::take(&mut self.is_open) {
             return Ok(());

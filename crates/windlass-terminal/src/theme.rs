@@ -17,7 +17,7 @@ pub enum Role {
     Text,
     /// Text of less weight: details, times, sizes.
     Faint,
-    /// What draws the eye: the marks of answers, the spinner.
+    /// Marks of answers and the spinner.
     Accent,
     /// Messages of the user.
     User,

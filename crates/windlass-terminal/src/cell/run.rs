@@ -16,9 +16,9 @@ const LOCAL_ROWS: usize = 60;
 pub enum NoticeLevel {
     /// Nothing to do.
     Info,
-    /// Something to know before going on.
+    /// A fact to know before going on.
     Warning,
-    /// Something failed.
+    /// A failure.
     Error,
 }
 

@@ -19,9 +19,9 @@ pub struct AgentRow {
     pub description: String,
     /// Calls and tokens so far.
     pub work: AgentWork,
-    /// Title of its last call.
+    /// Title of the last call.
     pub last: String,
-    /// Beginning of its work.
+    /// Beginning of the work.
     pub since: Duration,
     /// `true` once its run is over.
     pub is_done: bool,

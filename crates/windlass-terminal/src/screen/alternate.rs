@@ -17,7 +17,7 @@ impl<W: Write> Screen<W> {
     /// scrollback and the live area stay as they are behind it.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn draw_alternate(&mut self, rows: &[Line], caret: Option<Caret>) -> io::Result<Drawn> {
         if !self.flush()? {
             return Ok(Drawn::Busy);
@@ -68,7 +68,7 @@ impl<W: Write> Screen<W> {
     /// Leaves the alternate screen: scrollback and live area are there again.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn leave_alternate(&mut self) -> io::Result<()> {
         if self.alternate.take().is_none() {
             return Ok(());

@@ -18,7 +18,7 @@ impl<W: Write> Screen<W> {
     /// suspended or closed. Writes nothing if it is the title already, or before the first frame.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn set_title(&mut self, title: &str) -> io::Result<()> {
         let title = truncate(&safe_line(title), COLUMNS).into_owned();
         if !self.is_open || self.title.as_ref() == Some(&title) {
@@ -34,7 +34,7 @@ impl<W: Write> Screen<W> {
     /// focus. Writes nothing before the first frame.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn notify(&mut self, text: &str) -> io::Result<()> {
         if !self.is_open {
             return Ok(());
@@ -48,7 +48,7 @@ impl<W: Write> Screen<W> {
     /// before the first frame.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn set_progress(&mut self, is_working: bool) -> io::Result<()> {
         if !self.is_open || self.has_progress == is_working {
             return Ok(());

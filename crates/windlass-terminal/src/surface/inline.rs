@@ -190,7 +190,7 @@ impl<W: Write> TerminalSurface<W> {
     /// Draws a frame if one is due.
     ///
     /// # Errors
-    /// Those of the writer. The terminal is lost then.
+    /// Errors of the writer. The terminal is lost then.
     pub fn draw(&mut self, input: &InputArea) -> io::Result<Drawn> {
         if self.screen.is_alternate() {
             return Ok(Drawn::Busy);
@@ -225,7 +225,7 @@ impl<W: Write> TerminalSurface<W> {
     /// Sets the title of the window, see [`Screen::set_title`].
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn set_title(&mut self, title: &str) -> io::Result<()> {
         self.screen.set_title(title)
     }
@@ -233,7 +233,7 @@ impl<W: Write> TerminalSurface<W> {
     /// Shows or takes away the mark of work, see [`Screen::set_progress`].
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn set_progress(&mut self, is_working: bool) -> io::Result<()> {
         self.screen.set_progress(is_working)
     }
@@ -241,7 +241,7 @@ impl<W: Write> TerminalSurface<W> {
     /// Notifies the person if the terminal has not the focus, see [`Screen::notify`].
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn notify(&mut self, text: &str) -> io::Result<()> {
         if self.is_focused { Ok(()) } else { self.screen.notify(text) }
     }
@@ -249,7 +249,7 @@ impl<W: Write> TerminalSurface<W> {
     /// Shows rows on the alternate screen, such as those of a [`Pager`](crate::pager::Pager). Finished rows wait meanwhile.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn draw_page(&mut self, rows: &[Line]) -> io::Result<Drawn> {
         self.screen.draw_alternate(rows, None)
     }
@@ -257,7 +257,7 @@ impl<W: Write> TerminalSurface<W> {
     /// Leaves the alternate screen.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn leave_page(&mut self) -> io::Result<()> {
         self.pacer.request(self.now);
         self.screen.leave_alternate()
@@ -267,7 +267,7 @@ impl<W: Write> TerminalSurface<W> {
     /// begins anew.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn suspend(&mut self) -> io::Result<()> {
         self.pacer.request(self.now);
         self.screen.suspend()
@@ -276,7 +276,7 @@ impl<W: Write> TerminalSurface<W> {
     /// Writes all finished rows, erases the live area and restores the terminal. A terminal that does not read keeps its rows back.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn close(mut self) -> io::Result<()> {
         self.take_cells();
         let live = crate::screen::LiveArea::default();

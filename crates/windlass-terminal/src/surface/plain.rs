@@ -30,7 +30,7 @@ impl<W: Write> PlainSurface<W> {
     /// Writes the cells that are finished.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn flush(&mut self) -> io::Result<()> {
         let cells = self.presenter.take_cells();
         for line in cells.iter().flat_map(crate::cell::Cell::plain_lines) {

@@ -176,7 +176,7 @@ fn the_spinner_moves_ten_times_a_second_and_not_without_the_focus() {
     stage.emulator.take_written();
     assert_eq!(stage.wait(10_000), 0);
     assert_eq!(stage.emulator.take_written(), "");
-    // What happens is shown all the same.
+    // Events are shown all the same.
     stage.world.call("t", "Bash", r#"{"command":"ls"}"#, "");
     assert_eq!(stage.wait(100), 1);
 }
