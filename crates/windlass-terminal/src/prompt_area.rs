@@ -23,16 +23,23 @@ pub fn prompt_columns(size: Size) -> usize {
     size.live_columns().saturating_sub(MARK).max(1)
 }
 
-/// The prompt with the menu of completions or the search in the history, and a row below it. `hint` is shown in place of `status`.
+/// Rows around the prompt.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(clippy::exhaustive_structs, reason = "programs make it for each frame")]
+pub struct PromptExtras {
+    /// Short text in place of the row below the prompt.
+    pub hint: Option<String>,
+    /// Row below the prompt.
+    pub status: Option<Line>,
+    /// `true` to list the keys.
+    pub shows_keys: bool,
+}
+
+/// The prompt with the menu of completions, the search in the history, or the list of keys.
 #[must_use]
-pub fn prompt_area(
-    mode: &InputMode,
-    hint: Option<&str>,
-    status: Option<Line>,
-    layout: &Layout<'_>,
-    size: Size,
-) -> InputArea {
-    let status = hint.map(|hint| one_row(layout, hint, Role::Warning)).or(status);
+pub fn prompt_area(mode: &InputMode, extras: PromptExtras, layout: &Layout<'_>, size: Size) -> InputArea {
+    let hint = extras.hint.map(|hint| one_row(layout, &hint, Role::Warning));
+    let status = hint.or(extras.status);
     if mode.search().is_some() {
         return search_area(mode, status, layout);
     }
@@ -57,7 +64,12 @@ pub fn prompt_area(
         let room = layout.columns.saturating_sub(last.width());
         last.push(layout.span(truncate(&safe_line(arguments), room), Role::Faint));
     }
-    rows.extend(menu_rows(mode, layout, most));
+    let room = size.live_rows().saturating_sub(rows.len() + 1);
+    let menu = menu_rows(mode, layout, room.min(MENU_ROWS));
+    if menu.is_empty() && extras.shows_keys {
+        rows.extend(keys_rows(mode.keymap(), layout).into_iter().take(room));
+    }
+    rows.extend(menu);
     InputArea { rows, caret: Some(caret), status }
 }
 
@@ -134,7 +146,7 @@ fn marked(text: &str, placeholders: &[std::ops::Range<usize>], layout: &Layout<'
 }
 
 fn menu_rows(mode: &InputMode, layout: &Layout<'_>, most: usize) -> Vec<Line> {
-    let rows = mode.menu().map(|menu| menu.rows(MENU_ROWS.min(most))).unwrap_or_default();
+    let rows = mode.menu().map(|menu| menu.rows(most)).unwrap_or_default();
     let widest = rows.iter().map(|row| width(&row.name)).max().unwrap_or(0).min(NAME_COLUMNS);
     rows.iter().map(|row| entry(&row.name, &row.detail, widest, row.is_selected, layout)).collect()
 }

@@ -1,26 +1,31 @@
 //! The row below the prompt, and the facts that users' scripts for it read.
 
-use crate::layout::Layout;
+use crate::layout::{Layout, tokens};
 use crate::presenter::SessionStatus;
-use crate::text::{Line, safe_line, truncate};
+use crate::text::{Line, safe_line, truncate, width};
 use crate::theme::Role;
 use serde_json::{Value, json};
 use windlass_types::{NanoUsd, PermissionMode};
 
-/// The row below the prompt: model, permission mode, share of the context window, cost, title.
+/// The row below the prompt: permission mode in words, model, use of the context window, cost, title.
 #[must_use]
-pub fn status_line(status: &SessionStatus, layout: &Layout<'_>) -> Line {
+pub fn status_line(status: &SessionStatus, mode: PermissionMode, layout: &Layout<'_>) -> Line {
     let mut details = Vec::new();
-    details.extend(status.model.clone());
-    details.extend(status.permission_mode.filter(|mode| *mode != PermissionMode::Default).map(mode_name));
-    details.extend(context_share(status).map(|share| format!("{share}% context")));
+    details.extend(status.model.clone().filter(|model| model != "default"));
+    if status.context_tokens > 0 {
+        let share = context_share(status).map(|share| format!("{share}% context"));
+        details.push(share.unwrap_or_else(|| format!("{} tokens", tokens(status.context_tokens))));
+    }
     if status.cost != NanoUsd::ZERO {
-        details.push(format!("${:.2}", status.cost.usd()));
+        details.push(status.cost.to_string());
     }
     details.extend(status.title.clone());
-    let text = layout.details(details);
-    let text = safe_line(&text);
-    layout.line(truncate(&text, layout.columns), Role::Faint)
+    let details: String = details.iter().map(|detail| format!(" {} {detail}", layout.glyphs.dot)).collect();
+    let room = layout.columns.saturating_sub(2);
+    let mode = truncate(mode_words(mode), room);
+    let room = room.saturating_sub(width(&mode));
+    let details = safe_line(&details);
+    Line::plain("  ").with(mode, layout.style(Role::Accent)).with(truncate(&details, room), layout.style(Role::Faint))
 }
 
 /// Facts for a script that writes the row, as one JSON object. The names of the fields are those that scripts for other agents
@@ -56,16 +61,17 @@ fn context_share(status: &SessionStatus) -> Option<u64> {
     status.context_tokens.saturating_mul(100).checked_div(status.context_window)
 }
 
-fn mode_name(mode: PermissionMode) -> String {
-    let name = match mode {
-        PermissionMode::AcceptEdits => "edits accepted",
-        PermissionMode::Plan => "plan mode",
-        PermissionMode::DontAsk => "no questions",
-        PermissionMode::Auto => "auto mode",
-        PermissionMode::BypassPermissions => "permissions bypassed",
+/// The permission mode in words.
+fn mode_words(mode: PermissionMode) -> &'static str {
+    match mode {
+        PermissionMode::Default => "asks before changes",
+        PermissionMode::AcceptEdits => "accepts edits",
+        PermissionMode::Plan => "plans, changes nothing",
+        PermissionMode::DontAsk => "denies without asking",
+        PermissionMode::Auto => "a model decides",
+        PermissionMode::BypassPermissions => "allows everything",
         _ => mode.as_str(),
-    };
-    name.to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -92,10 +98,11 @@ mod tests {
     fn the_row_has_what_matters_and_fits() {
         let theme = Theme::default();
         let layout = |columns| Layout { columns, theme: &theme, glyphs: Glyphs::UNICODE };
-        let line = status_line(&status(), &layout(80));
-        assert_eq!(line.text(), "model-x · plan mode · 12% context · $0.26 · Fix it");
-        assert_eq!(status_line(&status(), &layout(20)).text(), "model-x · plan mode…");
-        assert!(status_line(&SessionStatus::default(), &layout(80)).is_empty());
+        let line = status_line(&status(), PermissionMode::Plan, &layout(80));
+        assert_eq!(line.text(), "  plans, changes nothing · model-x · 12% context · $0.2560 · Fix it");
+        assert_eq!(status_line(&status(), PermissionMode::Plan, &layout(30)).text(), "  plans, changes nothing · mo…");
+        let empty = status_line(&SessionStatus::default(), PermissionMode::Default, &layout(80));
+        assert_eq!(empty.text(), "  asks before changes");
     }
 
     #[test]

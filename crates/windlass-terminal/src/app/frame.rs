@@ -2,22 +2,14 @@
 
 use super::App;
 use crate::cell::Fold;
-use crate::dialog::{DialogRowKind, DialogView};
 use crate::input::TerminalInput;
 use crate::keys::KeyCode;
 use crate::live::InputArea;
 use crate::pager::{Pager, PagerMove};
-use crate::prompt_area::dialog_room;
-use crate::screen::{Caret, Drawn};
-use crate::text::{Line, Style};
-use crate::theme::Role;
+use crate::prompt_area::{PromptExtras, dialog_area, dialog_room, prompt_area};
+use crate::screen::Drawn;
+use crate::status_line::status_line;
 use std::io::{self, Write as _};
-use windlass_types::{NanoUsd, PermissionMode};
-
-/// Most rows of the completion menu.
-const MENU_ROWS: usize = 8;
-/// Most rows of the prompt.
-const PROMPT_ROWS: usize = 10;
 
 impl App {
     /// Draws what has changed.
@@ -88,115 +80,20 @@ impl App {
         self.draw_page();
     }
 
-    fn style(&self, role: Role) -> Style {
-        self.surface.layout().style(role)
-    }
-
     /// The prompt or the dialog that is shown.
     fn input_area(&mut self) -> InputArea {
         if self.is_leaving {
             return InputArea::default();
         }
         let size = self.surface.size();
-        let (columns, rows) = (size.live_columns(), size.live_rows());
-        let (dialog_columns, dialog_rows) = dialog_room(size);
-        self.dialogs.resize(dialog_columns, dialog_rows);
-        match self.dialogs.view() {
-            Some(view) => self.dialog_area(&view),
-            None => self.prompt_area(columns, rows),
+        let (columns, rows) = dialog_room(size);
+        self.dialogs.resize(columns, rows);
+        let layout = self.surface.layout();
+        if let Some(view) = self.dialogs.view() {
+            return dialog_area(&view, &layout);
         }
-    }
-
-    fn dialog_area(&self, view: &DialogView) -> InputArea {
-        let rows = view.rows.iter().map(|row| Line::styled(&row.text, self.style(role(row.kind)))).collect();
-        InputArea { rows, caret: view.caret.map(|(row, column)| Caret { row, column }), status: None }
-    }
-
-    /// The prompt, with a menu, a search or the keys below it.
-    fn prompt_area(&self, columns: usize, rows: usize) -> InputArea {
-        let sign = if self.prompt.is_shell_command() { "! " } else { "> " };
-        let most = PROMPT_ROWS.min(rows.saturating_sub(2)).max(1);
-        let view = self.prompt.composer().view(columns.saturating_sub(sign.len()), most);
-        let mut lines = Vec::new();
-        for (index, row) in view.rows.iter().enumerate() {
-            let prefix = if index == 0 && !view.has_more_above { sign } else { "  " };
-            lines.push(Line::styled(prefix, self.style(Role::Accent)).with(&row.text, self.style(Role::Text)));
-        }
-        lines.extend(self.below_prompt(rows.saturating_sub(lines.len() + 1)));
-        let caret = Caret { row: view.caret_row, column: view.caret_column + sign.len() };
-        InputArea { rows: lines, caret: Some(caret), status: Some(self.status_row()) }
-    }
-
-    fn below_prompt(&self, room: usize) -> Vec<Line> {
-        if let Some(search) = self.prompt.search() {
-            let found = search.found(self.prompt.history()).map(|found| found.prompt.expanded()).unwrap_or_default();
-            let first = found.lines().next().unwrap_or_default();
-            let text = format!("history of {}: {}  {first}", search.scope().name(), search.query());
-            return vec![Line::styled(text, self.style(Role::Accent))];
-        }
-        if let Some(menu) = self.prompt.menu() {
-            let row = |row: crate::completion::MenuRow| {
-                let role = if row.is_selected { Role::Selection } else { Role::Text };
-                Line::styled(format!("  {}", row.name), self.style(role))
-                    .with(format!("  {}", row.detail), self.style(Role::Faint))
-            };
-            return menu.rows(room.min(MENU_ROWS)).into_iter().map(row).collect();
-        }
-        if self.shows_keys {
-            let row = |(keys, action): (String, &str)| {
-                Line::styled(format!("  {keys:<24} {action}"), self.style(Role::Faint))
-            };
-            return self.prompt.keymap().help().into_iter().take(room).map(row).collect();
-        }
-        Vec::new()
-    }
-
-    /// The row below the prompt: a hint, or the mode, the model and the use of the session.
-    fn status_row(&self) -> Line {
-        if let Some(hint) = &self.hint {
-            return Line::styled(format!("  {hint}"), self.style(Role::Warning));
-        }
-        if let Some(arguments) = self.prompt.argument_hint() {
-            return Line::styled(format!("  {arguments}"), self.style(Role::Faint));
-        }
-        let status = self.surface.presenter().status();
-        let mut details = Vec::new();
-        details.extend(status.model.clone().filter(|model| model != "default"));
-        if status.context_tokens > 0 {
-            details.push(match status.context_tokens.saturating_mul(100).checked_div(status.context_window) {
-                Some(percent) => format!("{percent} % of the context"),
-                None => format!("{} tokens", crate::layout::tokens(status.context_tokens)),
-            });
-        }
-        if status.cost > NanoUsd::ZERO {
-            details.push(format!("${:.4}", status.cost.usd()));
-        }
-        details.extend(status.title.clone());
-        Line::styled(format!("  {}", mode_words(self.prompt.permission_mode())), self.style(Role::Accent))
-            .with(details.iter().map(|detail| format!("  {detail}")).collect::<String>(), self.style(Role::Faint))
-    }
-}
-
-fn role(kind: DialogRowKind) -> Role {
-    match kind {
-        DialogRowKind::Title => Role::Heading,
-        DialogRowKind::Added => Role::Added,
-        DialogRowKind::Removed => Role::Removed,
-        DialogRowKind::Selected => Role::Selection,
-        DialogRowKind::Note | DialogRowKind::Hunk | DialogRowKind::Disabled | DialogRowKind::Hint => Role::Faint,
-        _ => Role::Text,
-    }
-}
-
-/// The permission mode in words.
-fn mode_words(mode: PermissionMode) -> &'static str {
-    match mode {
-        PermissionMode::Default => "asks before changes",
-        PermissionMode::AcceptEdits => "accepts edits",
-        PermissionMode::Plan => "plans, changes nothing",
-        PermissionMode::DontAsk => "denies without asking",
-        PermissionMode::Auto => "a model decides",
-        PermissionMode::BypassPermissions => "allows everything",
-        _ => "another mode",
+        let status = status_line(self.surface.presenter().status(), self.prompt.permission_mode(), &layout);
+        let extras = PromptExtras { hint: self.hint.clone(), status: Some(status), shows_keys: self.shows_keys };
+        prompt_area(&self.prompt, extras, &layout, size)
     }
 }

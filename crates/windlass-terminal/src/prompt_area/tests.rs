@@ -33,7 +33,7 @@ fn typed(text: &str) -> InputMode {
 }
 
 fn area(mode: &InputMode) -> InputArea {
-    with_layout(SIZE, |layout| prompt_area(mode, None, None, layout, SIZE))
+    with_layout(SIZE, |layout| prompt_area(mode, PromptExtras::default(), layout, SIZE))
 }
 
 #[test]
@@ -79,8 +79,12 @@ fn the_search_shows_its_match() {
 #[test]
 fn a_hint_stands_in_place_of_the_status() {
     let mode = typed("x");
-    let status = Some(Line::plain("status"));
-    let area = with_layout(SIZE, |layout| prompt_area(&mode, Some("Press again to exit"), status, layout, SIZE));
+    let extras = PromptExtras {
+        hint: Some("Press again to exit".to_owned()),
+        status: Some(Line::plain("status")),
+        shows_keys: false,
+    };
+    let area = with_layout(SIZE, |layout| prompt_area(&mode, extras, layout, SIZE));
     assert_eq!(area.status.unwrap().text(), "Press again to exit");
 }
 
@@ -99,6 +103,9 @@ fn the_keys_are_listed() {
     let rows = with_layout(Size::USUAL, |layout| keys_rows(&Keymap::default(), layout));
     assert!(rows.len() > 20);
     assert!(rows.iter().all(|row| row.width() <= 79));
+    let extras = PromptExtras { shows_keys: true, ..PromptExtras::default() };
+    let area = with_layout(SIZE, |layout| prompt_area(&typed(""), extras, layout, SIZE));
+    assert_eq!(area.rows.len(), SIZE.live_rows() - 1);
 }
 
 proptest! {
@@ -107,7 +114,7 @@ proptest! {
         let size = Size::new(columns, rows);
         let mut mode = typed(&text);
         mode.set_columns(prompt_columns(size));
-        let area = with_layout(size, |layout| prompt_area(&mode, None, None, layout, size));
+        let area = with_layout(size, |layout| prompt_area(&mode, PromptExtras::default(), layout, size));
         for row in &area.rows {
             prop_assert!(row.width() <= size.live_columns(), "{:?}", row.text());
         }
