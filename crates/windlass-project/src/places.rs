@@ -1,4 +1,4 @@
-//! Where settings, commands and records of trust are.
+//! Paths of settings, commands and trust records.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ const MOST_DROPPED_IN: usize = 512;
 /// The name of our record of trust in the user's home.
 const RECORD: &str = "windlass-trust.json";
 
-/// Where settings, commands and records of trust are. All paths are absolute.
+/// Paths of settings, commands and trust records. All paths are absolute.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Places {
@@ -71,7 +71,7 @@ impl Places {
         places
     }
 
-    /// Where the session starts.
+    /// Returns the directory where the session starts.
     #[must_use]
     pub fn start(&self) -> &Path {
         self.project.last().map_or(Path::new("/"), PathBuf::as_path)

@@ -33,9 +33,9 @@ const MOST_PLUGINS: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PluginDir {
-    /// Where it is; relative to where the session starts, or absolute.
+    /// Path of the plugin; relative to the start directory, or absolute.
     pub path: PathBuf,
-    /// Whether its MCP servers count. Default: yes.
+    /// `true` if the plugin's MCP servers are used. Default: `true`.
     pub mcp: bool,
 }
 
@@ -57,26 +57,26 @@ impl PluginDir {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Plugin {
-    /// Its name: that of its manifest, or that of its directory without one.
+    /// Name of the plugin: from its manifest, or that of its directory without one.
     pub name: String,
     /// The version of its manifest, if that has one. Its author's text.
     pub version: Option<String>,
-    /// What it is for, in a line, if its manifest has a description. Its author's text.
+    /// Purpose in one line, if the manifest has a description. Text of the plugin's author.
     pub description: Option<String>,
     /// The directory as it was named, made absolute.
     pub path: PathBuf,
     /// The directory with links followed: what `${CLAUDE_PLUGIN_ROOT}` stands for.
     pub root: PathBuf,
-    /// Its slash commands, named `plugin:command`.
+    /// Slash commands, named `plugin:command`.
     pub commands: Vec<Command>,
-    /// Its agents, named `plugin:agent`.
+    /// Agents, named `plugin:agent`.
     pub agents: Agents,
-    /// Its MCP servers, named `plugin:NAME:SERVER`; none if they do not count.
+    /// MCP servers, named `plugin:NAME:SERVER`; empty if they are not used.
     pub servers: Vec<ServerDefinition>,
-    /// Its language servers, named `plugin:NAME:SERVER`, each in the form that `lspServers` of settings has. `${CLAUDE_PLUGIN_ROOT}` is
-    /// replaced in them, and they have the variable `CLAUDE_PLUGIN_ROOT`.
+    /// Language servers, named `plugin:NAME:SERVER`, each in the form that `lspServers` of settings has.
+    /// `${CLAUDE_PLUGIN_ROOT}` is replaced in them, and they have the variable `CLAUDE_PLUGIN_ROOT`.
     pub language_servers: BTreeMap<String, JsonText>,
-    /// Its hooks.
+    /// Hooks of the plugin.
     pub hooks: PluginHooks,
 }
 
@@ -84,9 +84,9 @@ pub struct Plugin {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Plugins {
-    /// Those that were loaded, in the order in which they were named; no two have one name.
+    /// Loaded plugins, in the order in which they were named; no two have the same name.
     pub plugins: Vec<Plugin>,
-    /// What is not used of them, and those that were not loaded.
+    /// Unused components, and plugins that were not loaded.
     pub errors: Vec<PluginError>,
 }
 

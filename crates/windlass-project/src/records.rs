@@ -10,14 +10,14 @@ use crate::trust::Trust;
 /// Most bytes of a record of trust; that of the other layout holds histories, too.
 pub(crate) const MOST_RECORD: u64 = 32 * 1024 * 1024;
 
-/// Whether the directory where a session starts is trusted: by this run, by sources that name the project, or by a
-/// record. A record that cannot be read grants no trust.
+/// Returns `true` if the start directory is trusted: by this run, by sources that name the project, or by a record. A
+/// record that cannot be read grants no trust.
 pub fn is_trusted(places: &Places, request: &SettingsRequest) -> bool {
     let trust = read_trust(places, &mut Vec::new()).for_this_run(request.trust);
     trust.standing(&places.project, places.start(), request.sources.names(Layer::Project)).is_trusted()
 }
 
-/// What the records say. One that cannot be read grants no trust.
+/// Reads the trust records. One that cannot be read grants no trust.
 pub(crate) fn read_trust(places: &Places, notes: &mut Vec<Note>) -> Trust {
     let mut trust = Trust::new();
     let own = places.records.iter().map(|path| (path, true));

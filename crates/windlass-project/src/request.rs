@@ -13,7 +13,7 @@ pub struct SettingsRequest {
     pub flags: Option<String>,
     /// Managed settings that the host or the command line brings, in the same form.
     pub managed: Option<String>,
-    /// Whether this run trusts the project (`--trust`).
+    /// `true` if this run trusts the project (`--trust`).
     pub trust: bool,
     /// Files that were read elsewhere, see [`load_elsewhere`](crate::load_elsewhere).
     pub elsewhere: Vec<SettingsFile>,

@@ -1,4 +1,4 @@
-//! What counts of several settings files.
+//! Resolution of several settings files to the settings in effect.
 
 mod hooks;
 mod memory;
@@ -375,7 +375,7 @@ fn shown(key: &UnknownKey) -> String {
     if more.is_empty() { name } else { format!("{name} ({})", more.join(", ")) }
 }
 
-/// Whether a variable decides where the model is or who pays for it.
+/// Returns `true` if a variable decides the model's endpoint or the paying account.
 fn concerns_provider(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     let begins = ["ANTHROPIC_", "AWS_", "CLAUDE_CODE_USE_", "CLOUDSDK_", "CLOUD_ML_", "GCLOUD_", "GOOGLE_"];

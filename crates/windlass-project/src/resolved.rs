@@ -19,9 +19,9 @@ use windlass_types::{Behavior, Effort, JsonText, PermissionMode, RuleSource};
 pub struct Setting<T> {
     /// The value.
     pub value: T,
-    /// Its layer.
+    /// Layer of the setting.
     pub layer: Layer,
-    /// Its file.
+    /// File of the setting.
     pub origin: Origin,
 }
 
@@ -31,15 +31,15 @@ pub struct Setting<T> {
 pub struct RuleSet {
     /// Under which name they are reported.
     pub source: RuleSource,
-    /// Whether they allow, ask or deny.
+    /// Behavior of the rules: allow, ask or deny.
     pub behavior: Behavior,
     /// The rules; each can be used.
     pub rules: Vec<String>,
-    /// Where their patterns with a leading `/` start.
+    /// Base directory of patterns with a leading `/`.
     pub anchor: PathBuf,
-    /// Where they come from.
+    /// Origin of the rules.
     pub origin: Origin,
-    /// Where each of them stands, if that is a file.
+    /// Origin of each rule, if that is a file.
     pub origins: RuleOrigins,
 }
 
@@ -48,21 +48,21 @@ pub struct RuleSet {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct McpjsonChoice {
-    /// Whether all of them count.
+    /// `true` if all servers are enabled.
     pub all: Option<Setting<bool>>,
-    /// Those that count, by name.
+    /// Enabled servers, by name.
     pub enabled: BTreeMap<String, Origin>,
-    /// Those that do not count, by name.
+    /// Disabled servers, by name.
     pub disabled: BTreeMap<String, Origin>,
 }
 
-/// What counts of the key `permissions`.
+/// Resolved key `permissions`.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ResolvedPermissions {
     /// All rules, those of the strongest layer first. They join; order has no meaning for a verdict.
     pub rules: Vec<RuleSet>,
-    /// Whether allow rules count in managed settings only, also if other files have some.
+    /// `true` if only allow rules of managed settings apply, even if other files have some.
     pub managed_rules_only: bool,
     /// The mode that sessions begin in.
     pub default_mode: Option<Setting<PermissionMode>>,
@@ -85,7 +85,7 @@ impl ResolvedPermissions {
     }
 }
 
-/// What counts of MCP servers.
+/// Resolved settings of MCP servers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResolvedServers {
@@ -97,15 +97,15 @@ pub struct ResolvedServers {
     pub provided: Vec<ServerDefinition>,
 }
 
-/// What counts of the keys of memory, and of instructions.
+/// Resolved keys of memory and of instructions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResolvedMemory {
-    /// Whether sessions have a memory, if a file decides that.
+    /// `true` if sessions have a memory; `None` if no file sets it.
     pub enabled: Option<Setting<bool>>,
-    /// Where it is, if a file says that; absolute.
+    /// Absolute path of the memory directory; `None` if no file sets it.
     pub directory: Option<Setting<PathBuf>>,
-    /// Whether an agent notes after a run what is worth remembering, if a file decides that.
+    /// `true` if an agent notes after a run the facts worth remembering; `None` if no file sets it.
     pub extraction: Option<Setting<bool>>,
     /// The model that finds the notes that fit a prompt, if a file names one.
     pub ranking_model: Option<Setting<String>>,
@@ -113,7 +113,7 @@ pub struct ResolvedMemory {
     pub instruction_excludes: Vec<Setting<String>>,
 }
 
-/// What counts of hooks.
+/// Resolved settings of hooks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResolvedHooks {
@@ -121,13 +121,13 @@ pub struct ResolvedHooks {
     pub all: Vec<Setting<HookDefinition>>,
     /// Hooks of gates that cannot be used: a session must not start without them. See [`Resolved::check_hooks`].
     pub broken: Vec<Setting<BrokenHook>>,
-    /// Whether hooks of plugins, agents and skills count.
+    /// `true` if hooks of plugins, agents and skills are used.
     pub others_count: bool,
-    /// Where hooks may send requests, and which variables those may hold.
+    /// Allowed URLs and header variables of hook requests.
     pub requests: RequestRules,
 }
 
-/// What commands get of the user's login shell.
+/// Parts of the user's login shell that commands get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SnapshotContent {
@@ -137,7 +137,7 @@ pub enum SnapshotContent {
     All,
 }
 
-/// What counts of the keys that say how a session speaks, thinks, gets its key, and reads code.
+/// Resolved session keys: language, thinking, API key and language servers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResolvedSession {
@@ -145,25 +145,25 @@ pub struct ResolvedSession {
     pub output_style: Option<Setting<String>>,
     /// The language of answers, in words.
     pub language: Option<Setting<String>>,
-    /// What the model writes of its part in commits and pull requests.
+    /// Texts that the model adds to commits and pull requests about its part.
     pub attribution: Option<Setting<Attribution>>,
-    /// How hard the model thinks.
+    /// Reasoning effort of the model.
     pub effort: Option<Setting<Effort>>,
     /// A command line that prints the key of the model provider. No file that others may have written sets it.
     pub api_key_helper: Option<Setting<String>>,
     /// Language servers by name, as a JSON object. No file that others may have written sets them.
     pub lsp_servers: Option<Setting<JsonText>>,
-    /// Whether commands continue in the background when their time is up.
+    /// `true` if commands continue in the background after their time limit.
     pub background_long_commands: Option<Setting<bool>>,
-    /// Whether commands may ask for a terminal.
+    /// `true` if commands may ask for a terminal.
     pub command_terminals: Option<Setting<bool>>,
-    /// What commands get of the user's login shell. No file that others may have written sets it.
+    /// Parts of the user's login shell that commands get. No file that others may have written sets it.
     pub shell_snapshot: Option<Setting<SnapshotContent>>,
-    /// How much checkpoints of files keep.
+    /// Limits of file checkpoints.
     pub file_checkpoints: Option<Setting<FileCheckpointSettings>>,
 }
 
-/// What counts of the keys `model`, `fallbackModel` and `models`.
+/// Resolved keys `model`, `fallbackModel` and `models`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResolvedModels {
@@ -171,11 +171,11 @@ pub struct ResolvedModels {
     pub model: Option<Setting<String>>,
     /// The models that take over, the first one first.
     pub fallback: Option<Setting<Vec<String>>>,
-    /// What is said of models, by name or the beginning of names: of each name what the strongest layer says.
+    /// Settings of models, by name or beginning of names: for each name those of the strongest layer.
     pub by_name: BTreeMap<String, Setting<ModelSettings>>,
 }
 
-/// What counts of the key `env`, by who gets the variables.
+/// Resolved key `env`, by receiver of the variables.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResolvedEnv {
@@ -186,7 +186,7 @@ pub struct ResolvedEnv {
     pub provider: BTreeMap<String, Setting<String>>,
 }
 
-/// What counts of all layers, each value with its origin.
+/// Resolved settings of all layers, each value with its origin.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Resolved {
@@ -196,7 +196,7 @@ pub struct Resolved {
     pub models: ResolvedModels,
     /// The agent of the main thread.
     pub agent: Option<Setting<String>>,
-    /// How sessions speak, think and get their key.
+    /// Session keys.
     pub session: ResolvedSession,
     /// Variables for the programs that tools run, and for the model provider.
     pub env: ResolvedEnv,
@@ -204,15 +204,15 @@ pub struct Resolved {
     pub servers: ResolvedServers,
     /// Memory.
     pub memory: ResolvedMemory,
-    /// What is wanted of skills and commands.
+    /// Settings of skills and commands.
     pub skills: SkillSettings,
-    /// Whether commands are to run in a sandbox.
+    /// Settings of the sandbox.
     pub sandbox: ResolvedSandbox,
     /// The file that switches the index of the project off, if one does. Any layer can.
     pub index_off: Option<Origin>,
     /// Hooks.
     pub hooks: ResolvedHooks,
-    /// What has no effect, or less than its writer may think.
+    /// Notes on settings that have no effect, or less than their writer may think.
     pub notes: Vec<Note>,
 }
 

@@ -19,7 +19,7 @@ use crate::trust::{TrustItem, TrustKind, TrustStatus};
 pub struct ReviewedItem {
     /// The item.
     pub item: TrustItem,
-    /// Whether it is new, changed or trusted already.
+    /// Status: new, changed or already trusted.
     pub status: TrustStatus,
 }
 

@@ -11,19 +11,19 @@ use crate::settings_file::SettingsFile;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SandboxSettings {
-    /// Whether commands should run in a sandbox, if the file decides that.
+    /// `true` if commands should run in a sandbox; `None` if the file does not set it.
     pub enabled: Option<bool>,
-    /// Whether no command should run when there is no sandbox, if the file decides that.
+    /// `true` if no command should run without a sandbox; `None` if the file does not set it.
     pub fail_if_unavailable: Option<bool>,
-    /// Whether commands in the sandbox need no question (`autoAllowBashIfSandboxed`).
+    /// `true` if commands in the sandbox need no permission request (`autoAllowBashIfSandboxed`).
     pub auto_allow: Option<bool>,
-    /// Whether a command may ask to run outside (`allowUnsandboxedCommands`).
+    /// `true` if a command may ask to run outside (`allowUnsandboxedCommands`).
     pub allow_unsandboxed: Option<bool>,
-    /// Whether a sandbox that does not hold everything will do (`enableWeakerNestedSandbox`).
+    /// `true` if a sandbox with incomplete isolation is acceptable (`enableWeakerNestedSandbox`).
     pub weaker: Option<bool>,
-    /// Whether programs may open Unix sockets (`network.allowAllUnixSockets`).
+    /// `true` if programs may open Unix sockets (`network.allowAllUnixSockets`).
     pub unix_sockets: Option<bool>,
-    /// Where bubblewrap is (`bwrapPath`).
+    /// Path of bubblewrap (`bwrapPath`).
     pub bubblewrap: Option<PathBuf>,
     /// Commands that run outside, in the form of rules (`excludedCommands`).
     pub excluded: Vec<String>,
@@ -38,7 +38,7 @@ pub struct SandboxSettings {
 }
 
 impl SandboxSettings {
-    /// What of these settings only confines more.
+    /// Returns only the settings that narrow.
     pub(crate) fn restrictions(&self) -> Self {
         let on = |on: Option<bool>| on.filter(|on| *on);
         let off = |on: Option<bool>| on.filter(|on| !on);
@@ -76,8 +76,8 @@ pub struct SandboxDomains {
     pub allowed: Vec<String>,
     /// May not, whatever is allowed.
     pub denied: Vec<String>,
-    /// Whether what is allowed here is allowed to WebFetch as well, and the other way round (`sharedWithWebFetch`). What is denied is denied
-    /// to both in any case.
+    /// `true` if hosts allowed here are allowed to WebFetch as well, and the other way round (`sharedWithWebFetch`).
+    /// Denied hosts are denied to both in any case.
     pub shared: Option<bool>,
 }
 
@@ -95,7 +95,7 @@ pub struct SandboxFiles {
     pub deny_read: Vec<PathBuf>,
 }
 
-/// What counts of the key `sandbox`.
+/// Resolved key `sandbox`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResolvedSandbox {
@@ -230,7 +230,7 @@ pub(crate) fn read(file: &SettingsFile, resolved: &mut ResolvedSandbox, notes: &
     }
 }
 
-/// What of it confines more.
+/// Returns the part of the settings that narrows.
 fn narrowing(said: &SandboxSettings) -> SandboxSettings {
     let not_true = |wish: Option<bool>| wish.filter(|wish| !wish);
     SandboxSettings {

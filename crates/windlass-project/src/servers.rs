@@ -39,11 +39,11 @@ const LONGEST_NAME: usize = 256;
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Servers {
-    /// Those that count: one of each name, sorted by name.
+    /// Servers in use: one of each name, sorted by name.
     pub servers: Vec<ServerDefinition>,
-    /// Those that do not count and whose names no other server has, sorted by name.
+    /// Servers left out whose names no other server has, sorted by name.
     pub left_out: Vec<LeftOutServer>,
-    /// What cannot be used, and servers that others of their name hide.
+    /// Notes on unusable entries, and on servers hidden by others of the same name.
     pub notes: Vec<Note>,
 }
 
@@ -187,7 +187,7 @@ impl Reading<'_> {
     }
 }
 
-/// Whether the tools of a server could have the names of those of a plugin's.
+/// Returns `true` if the tools of a server could have the same names as those of a plugin's server.
 fn is_like_a_plugins(name: &str) -> bool {
     let rest = name.trim_start_matches(|c: char| !c.is_ascii_alphanumeric()).strip_prefix("plugin");
     rest.is_some_and(|rest| rest.starts_with(|c: char| !c.is_ascii_alphanumeric() && c != '-'))

@@ -41,19 +41,19 @@ pub struct Settings {
     pub models: ChosenModels,
     /// The agent of the main thread.
     pub agent: Option<String>,
-    /// How sessions speak, think and get their key.
+    /// Session keys.
     pub session: SessionSettings,
-    /// What is wanted of a memory.
+    /// Settings of the memory.
     pub memory: MemorySettings,
-    /// What is wanted of skills and commands.
+    /// Settings of skills and commands.
     pub skills: SkillSettings,
-    /// What is wanted of a sandbox.
+    /// Settings of the sandbox.
     pub sandbox: SandboxSettings,
     /// The hooks.
     pub hooks: HookSettings,
     /// Which MCP servers are wanted, and which may be connected.
     pub servers: ServerSettings,
-    /// Whether `projectIndex` is false: no session makes an index of the project.
+    /// `true` if `projectIndex` is false: no session makes an index of the project.
     pub index_off: bool,
     /// Keys that do not count.
     pub keys: KeyReport,
@@ -67,7 +67,7 @@ pub struct ChosenModels {
     pub model: Option<String>,
     /// The models that take over, the first one first.
     pub fallback: Vec<String>,
-    /// What is said of models, by name or the beginning of names.
+    /// Settings of models, by name or beginning of names.
     pub by_name: BTreeMap<String, ModelSettings>,
 }
 
@@ -85,7 +85,7 @@ pub struct ServerSettings {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct McpjsonSettings {
-    /// Whether all servers of a project's `.mcp.json` count, if the file decides that.
+    /// `true` if all servers of a project's `.mcp.json` are enabled; `None` if the file does not set it.
     pub all: Option<bool>,
     /// Servers that count, by name.
     pub enabled: Vec<String>,
@@ -121,9 +121,9 @@ pub struct PermissionSettings {
     pub default_mode: Option<String>,
     /// More directories of the workspace, as they are written.
     pub additional_directories: Vec<PathBuf>,
-    /// Whether `disableBypassPermissionsMode` is `"disable"`.
+    /// `true` if `disableBypassPermissionsMode` is `"disable"`.
     pub bypass_disabled: bool,
-    /// Whether `disableAutoMode` is `"disable"`.
+    /// `true` if `disableAutoMode` is `"disable"`.
     pub auto_disabled: bool,
     /// `allowManagedPermissionRulesOnly`, a key of its own: in a managed file, whether no other file may allow anything.
     pub managed_rules_only: bool,
@@ -146,7 +146,7 @@ impl PermissionSettings {
 }
 
 impl Settings {
-    /// What of these settings only restricts: without what they allow, choose or run.
+    /// Returns only the settings that restrict: without those that allow, choose or run.
     pub(crate) fn restrictions(&self) -> Self {
         let permissions = PermissionSettings {
             allow: Vec::new(),

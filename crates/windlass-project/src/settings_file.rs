@@ -15,19 +15,19 @@ pub(crate) const MOST: u64 = 1024 * 1024;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SettingsFile {
-    /// Its layer.
+    /// Layer of the file.
     pub layer: Layer,
-    /// Where it is.
+    /// Origin of the file.
     pub origin: Origin,
     /// The directory where its patterns with a leading `/` and its relative paths start.
     pub anchor: PathBuf,
     /// The root of the project that it belongs to; the anchor by default.
     pub root: PathBuf,
-    /// How far it counts; in full by default.
+    /// Trust in the file; full by default.
     pub standing: Standing,
-    /// Whether the repository holds a local file: then others wrote it, and it is treated like a shared one.
+    /// `true` if the repository contains a local file: then others wrote it, and it is treated like a shared one.
     pub shipped: bool,
-    /// Its content.
+    /// Content of the file.
     pub settings: Settings,
 }
 
@@ -45,7 +45,7 @@ impl SettingsFile {
         self
     }
 
-    /// Whether one of the settings with which it widens what may happen counts.
+    /// Returns `true` if trust covers one of the file's widening settings.
     pub(crate) fn covers(&self, kind: TrustKind, name: &str, content: &str) -> bool {
         let file = match &self.origin {
             Origin::File(path) => path.as_path(),
@@ -54,7 +54,7 @@ impl SettingsFile {
         self.standing.covers(file, kind, name, content)
     }
 
-    /// Whether it may be the work of others than the user.
+    /// Returns `true` if others than the user may have written the file.
     pub(crate) fn is_shared(&self) -> bool {
         self.layer == Layer::Project || self.shipped
     }
@@ -66,7 +66,7 @@ impl SettingsFile {
         self
     }
 
-    /// What it widens.
+    /// Returns the widening settings as items for trust.
     pub(crate) fn trust_items(&self) -> Vec<TrustItem> {
         let Origin::File(path) = &self.origin else { return Vec::new() };
         let settings = &self.settings;
@@ -81,7 +81,7 @@ impl SettingsFile {
         for (name, value) in &settings.env {
             add(TrustKind::Variable, name, value.clone());
         }
-        // What never counts in a shared file needs no trust.
+        // Keys that are always ignored in a shared file need no trust.
         let counts = |key: &str| !["apiKeyHelper", "lspServers", "shellSnapshot"].contains(&key) || !self.is_shared();
         for (key, content) in settings.widening().into_iter().filter(|(key, _)| counts(key)) {
             add(TrustKind::Setting, key, content);

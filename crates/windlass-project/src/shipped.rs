@@ -1,4 +1,4 @@
-//! Whether a local settings file came with its repository.
+//! Detection of local settings files that came with their repository.
 
 use crate::file::{ReadError, read_bytes, read_text};
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ const MOST_NAME: u64 = 64 * 1024;
 /// Lengths of the hashes in an index: SHA-1, SHA-256.
 const HASHES: [usize; 2] = [20, 32];
 
-/// Whether the repository at `root` holds a file below it, or a link leads to it, so that others may have written
-/// it. What cannot be found out counts as held. Without a repository it counts as the user's.
+/// Returns `true` if the repository at `root` contains a file below it, or a link leads to it, so that others may have
+/// written it. If that cannot be found out, the result is `true`. Without a repository it is `false`.
 pub(crate) fn is_shipped(root: &Path, file: &Path) -> bool {
     if !file.canonicalize().is_ok_and(|resolved| resolved == *file) {
         return true;

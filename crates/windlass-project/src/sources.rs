@@ -14,7 +14,7 @@ pub enum Layer {
     Project,
     /// The user's files for one project.
     Local,
-    /// What the command line or the host gives.
+    /// Settings from the command line or the host.
     Flags,
     /// The settings of the administrator of the machine.
     Managed,
@@ -35,7 +35,7 @@ impl Layer {
         }
     }
 
-    /// Whether its files lie in the project, where others may have put them.
+    /// Returns `true` if the layer's files lie in the project, where others may have put them.
     pub(crate) fn lies_in_project(self) -> bool {
         matches!(self, Self::Project | Self::Local)
     }
@@ -93,7 +93,7 @@ impl SettingSources {
         Self { user: false, project: true, local: true, named: false }
     }
 
-    /// Whether a layer is read.
+    /// Returns `true` if a layer is read.
     #[must_use]
     pub fn contains(&self, layer: Layer) -> bool {
         match layer {
@@ -104,7 +104,7 @@ impl SettingSources {
         }
     }
 
-    /// Whether the user asked for this layer by name, which counts as trust in it for this run.
+    /// Returns `true` if the user asked for this layer by name, which is trust in it for this run.
     #[must_use]
     pub fn names(&self, layer: Layer) -> bool {
         self.named && self.contains(layer)

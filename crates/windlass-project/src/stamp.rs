@@ -1,9 +1,9 @@
-//! What files look like from the outside.
+//! Stamps of files, which detect changes without reading contents.
 
 use std::fs::Metadata;
 use std::path::Path;
 
-/// What files look like from the outside: names, sizes and times. Two that are equal mean that no file has come, gone or changed.
+/// Digest of names, sizes and times of files. Two equal stamps mean that no file was added, removed or changed.
 #[derive(Debug, Clone)]
 pub(crate) struct Stamp(blake3::Hasher);
 

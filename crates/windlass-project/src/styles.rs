@@ -33,15 +33,15 @@ user has written it, read it, say what is good and what would break, and continu
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutputStyle {
-    /// Its name.
+    /// Name of the style.
     pub name: String,
-    /// What it is for, in one line.
+    /// Purpose in one line.
     pub description: String,
-    /// What the model reads in its system prompt.
+    /// Text in the model's system prompt.
     pub prompt: String,
-    /// Whether windlass's own prompt for coding agents stays in front of it. Default: no.
+    /// `true` if windlass's own prompt for coding agents stays in front of the style's. Default: `false`.
     pub keeps_coding_prompt: bool,
-    /// Its file; `None` for one that windlass brings along.
+    /// File of the style; `None` for one bundled with windlass.
     pub path: Option<PathBuf>,
 }
 
@@ -49,9 +49,9 @@ pub struct OutputStyle {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct OutputStyles {
-    /// Those that count, one of each name, sorted by name.
+    /// Styles in use, one of each name, sorted by name.
     pub styles: Vec<OutputStyle>,
-    /// What cannot be used or does not count.
+    /// Notes on styles that are unusable or ignored.
     pub notes: Vec<Note>,
 }
 
@@ -106,7 +106,7 @@ pub fn load_output_styles(places: &Places, request: &SettingsRequest) -> OutputS
     OutputStyles { styles: all, notes: notes.0 }
 }
 
-/// Those beside the files of the administrator.
+/// Returns the folders beside the files of the administrator.
 fn managed(places: &Places) -> impl Iterator<Item = Folder> {
     let beside = places.managed.iter().filter_map(|file| file.parent());
     beside.map(|directory| Folder { path: directory.join(FOLDER), within: None })

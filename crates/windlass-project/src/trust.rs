@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_types::PermissionMode;
 
-/// What the user approved for one directory of a project, rule by rule, without trusting all of it.
+/// Rules that the user approved one by one for a directory of a project, without trusting all of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
@@ -27,30 +27,30 @@ pub struct Approved {
     pub mode: Option<PermissionMode>,
 }
 
-/// What trust in a directory covers: for each file the digests of its items, by their keys.
+/// Items covered by trust in a directory: for each file the digests of its items, by their keys.
 pub(crate) type Covered = BTreeMap<PathBuf, BTreeMap<String, String>>;
 
-/// How much of what a file widens counts.
+/// Extent of trust in the widening parts of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 enum Extent {
     #[default]
     None,
-    /// What the user has seen and trusted.
+    /// The items that the user has reviewed and trusted.
     Items(Arc<Covered>),
     All,
 }
 
-/// How far the files of a directory count.
+/// Trust in the files of a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Standing {
     extent: Extent,
-    /// What counts without trust.
+    /// Rules that apply without trust.
     pub approved: Approved,
 }
 
 impl Standing {
-    /// It counts in full.
+    /// Returns full trust.
     #[must_use]
     pub fn trusted() -> Self {
         Self { extent: Extent::All, approved: Approved::default() }
@@ -62,14 +62,14 @@ impl Standing {
         Self::default()
     }
 
-    /// Whether the directory is trusted, at least as it was once.
+    /// Returns `true` if the directory is trusted, at least as it was once.
     #[must_use]
     pub fn is_trusted(&self) -> bool {
         self.extent != Extent::None
     }
 
-    /// Whether one item of a file counts: all do, or it is one that the user has trusted. What a file forbids counts in
-    /// any case.
+    /// Returns `true` if one item of a file may apply: all do, or the user has trusted this one. Restrictions of a file
+    /// apply in any case.
     #[must_use]
     pub fn covers(&self, file: &Path, kind: TrustKind, name: &str, content: &str) -> bool {
         match &self.extent {
@@ -82,7 +82,7 @@ impl Standing {
         }
     }
 
-    /// Whether an item is new, changed or trusted already.
+    /// Returns the status of an item: new, changed or already trusted.
     pub(crate) fn status(&self, item: &TrustItem) -> TrustStatus {
         if self.covers(&item.file, item.kind, &item.name, &item.content) {
             return TrustStatus::Trusted;
@@ -120,26 +120,26 @@ fn is_known(covered: &Covered, item: &TrustItem) -> bool {
 #[serde(default)]
 #[non_exhaustive]
 pub struct TrustRecord {
-    /// What is known of directories, by their resolved paths.
+    /// Records of directories, by their resolved paths.
     pub projects: BTreeMap<PathBuf, ProjectRecord>,
 }
 
-/// What is known of one directory.
+/// Record of one directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct ProjectRecord {
-    /// Whether the user trusts it.
+    /// `true` if the user trusts the directory.
     pub trusted: bool,
-    /// What trust in it covers: files by their paths below it, with the digests of their items by kind and name. It is
-    /// absent until that is pinned; then trust covers nothing.
+    /// Items covered by the trust: files by their paths below the directory, with the digests of their items by kind
+    /// and name. `None` until the items are pinned; then trust covers nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub covers: Option<BTreeMap<String, BTreeMap<String, String>>>,
     /// Digests of the files that trusted configuration runs: files below the directory by their paths from it, others by their
     /// whole paths. Records of earlier versions have none.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub programs: BTreeMap<String, String>,
-    /// What the user approved without trusting it.
+    /// Rules approved without trust in the directory.
     pub approved: Approved,
 }
 
@@ -161,7 +161,7 @@ struct ClaudeProject {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Trust {
-    /// Whether this run trusts the project, without regard to the records (`--trust`).
+    /// `true` if this run trusts the project, without regard to the records (`--trust`).
     pub for_this_run: bool,
     accepted: BTreeSet<PathBuf>,
     covered: BTreeMap<PathBuf, Covered>,
@@ -218,9 +218,9 @@ impl Trust {
         Ok(())
     }
 
-    /// How far the files of one directory of a project count. `chain` holds the directories of the project from
-    /// its root to where the session starts: trust in one of them covers those after it, never those before it
-    /// and no directory outside.
+    /// Returns the trust in the files of one directory of a project. `chain` holds the directories of the project from
+    /// its root to where the session starts: trust in one of them covers those after it, never those before it and no
+    /// directory outside.
     #[must_use]
     pub fn standing(&self, chain: &[PathBuf], directory: &Path, named: bool) -> Standing {
         let approved = self.approved.get(directory).cloned().unwrap_or_default();

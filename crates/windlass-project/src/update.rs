@@ -50,7 +50,7 @@ pub enum KeepError {
     Servers {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Problem with the file.
         problem: String,
     },
     /// The file is a link, or no regular file.
@@ -216,7 +216,7 @@ impl SettingsUpdates {
             if !trusts {
                 known.programs.clear();
             }
-            // What is trusted elsewhere in the project stays so.
+            // Trust in other parts of the project is kept.
             let before = known.covers.take().unwrap_or_default();
             known.covers = trusts.then(|| before.into_iter().chain(pinned(&items, root)).collect());
         })
@@ -346,7 +346,7 @@ impl KeepUpdates for SettingsUpdates {
     }
 }
 
-/// Where a change is to be kept, if its kind is known.
+/// Returns the destination of a change, if its kind is known.
 #[must_use]
 pub fn destination(update: &PermissionUpdate) -> Option<UpdateDestination> {
     match update {

@@ -1,4 +1,4 @@
-//! What a plugin brings.
+//! Components of a plugin.
 
 use super::error::{PluginError, PluginErrorKind};
 use super::manifest::{Manifest, Named, inside, read_inside};
@@ -28,7 +28,7 @@ pub(super) struct Components<'a> {
     pub(super) root: &'a Path,
     pub(super) manifest: &'a Manifest,
     errors: Vec<PluginError>,
-    /// How many more bytes of text are kept.
+    /// Number of bytes of text left in the budget.
     left: usize,
 }
 
@@ -261,7 +261,7 @@ impl<'a> Components<'a> {
         }
     }
 
-    /// Whether a path is there that is more than an empty folder.
+    /// Returns `true` if a path exists and is more than an empty folder.
     fn has(&self, place: &str) -> bool {
         let path = self.root.join(place);
         match path.metadata() {

@@ -3,24 +3,24 @@
 use std::fmt;
 use std::path::PathBuf;
 
-/// What is wrong with a plugin.
+/// Kind of a plugin problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PluginErrorKind {
     /// There is no such directory, or it cannot be read.
     NotFound,
-    /// Its manifest cannot be used. The plugin is not loaded.
+    /// The manifest cannot be used. The plugin is not loaded.
     Manifest,
     /// Another plugin has its name, or there are too many. The plugin is not loaded.
     NotLoaded,
     /// A part of it cannot be used; the rest is.
     Component,
-    /// It has a part of a kind that this version does not support. The rest is used.
+    /// The plugin has a component of a kind that this version does not support. The other components are used.
     Unsupported,
 }
 
 impl PluginErrorKind {
-    /// Its name on the wire.
+    /// Returns the name on the wire.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -32,7 +32,7 @@ impl PluginErrorKind {
         }
     }
 
-    /// Whether the plugin as a whole was left out.
+    /// Returns `true` if the plugin as a whole is not loaded.
     #[must_use]
     pub fn is_fatal(self) -> bool {
         matches!(self, Self::NotFound | Self::Manifest | Self::NotLoaded)

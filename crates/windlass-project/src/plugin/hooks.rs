@@ -7,16 +7,16 @@ use serde_json::Value;
 use windlass_hooks::{BrokenHook, HookDefinition, read_hooks};
 use windlass_types::JsonText;
 
-/// Where they are if the manifest does not say.
+/// Default path of the hooks file.
 const FILE: &str = "hooks/hooks.json";
 
 /// The hooks of a plugin.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PluginHooks {
-    /// Those that can run, in order.
+    /// Usable hooks, in order.
     pub all: Vec<HookDefinition>,
-    /// Those of gates that cannot be used: a session must not start without them.
+    /// Unusable hooks of gates: a session must not start without them.
     pub broken: Vec<BrokenHook>,
 }
 
@@ -51,7 +51,7 @@ impl Components<'_> {
         match read {
             Ok(Some(json)) if !is_read_already => self.add_hooks(written, &json, hooks),
             Ok(_) => {}
-            // What a file would have forbidden is not known.
+            // The calls that the file would have denied are unknown.
             Err(problem) => hooks.broken.push(BrokenHook::unread(written, problem)),
         }
     }

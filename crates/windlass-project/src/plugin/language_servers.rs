@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use windlass_types::JsonText;
 
-/// Where they are without a manifest that names them.
+/// Default path of the language servers' file, if the manifest names none.
 const FILE: &str = ".lsp.json";
 /// Most of a plugin.
 const MOST: usize = 64;

@@ -24,7 +24,7 @@ pub(super) struct Manifest {
     fields: BTreeMap<String, JsonText>,
 }
 
-/// What a manifest names as a component.
+/// Component named in a manifest.
 #[derive(Debug)]
 pub(super) enum Named {
     /// A path.
@@ -65,12 +65,12 @@ impl Manifest {
         })
     }
 
-    /// Whether it has a value that is not empty under a key.
+    /// Returns `true` if the manifest has a non-empty value under a key.
     pub(super) fn has(&self, key: &str) -> bool {
         self.fields.get(key).is_some_and(|value| !matches!(value.as_str(), "null" | "[]" | "{}" | "\"\"" | "false"))
     }
 
-    /// What it names under a key, if it has the key.
+    /// Returns the components under a key, if the manifest has the key.
     pub(super) fn named(&self, key: &str) -> Option<Named> {
         let value = self.fields.get(key).filter(|value| value.as_str() != "null")?;
         let list = || value.to::<Vec<JsonText>>().map(Named::Many).ok();
@@ -101,7 +101,7 @@ fn checked(name: &str) -> Result<String, String> {
     ))
 }
 
-/// Where a path of a plugin leads, with links followed; `None` if there is no such file.
+/// Returns the path that a plugin's path leads to, with links followed; `None` if there is no such file.
 pub(super) fn inside(root: &Path, written: &str) -> Result<Option<PathBuf>, String> {
     let path = Path::new(written);
     let is_below = |part: Component<'_>| matches!(part, Component::CurDir | Component::Normal(_));

@@ -1,4 +1,4 @@
-//! What plugins may bring and this version does not use.
+//! Plugin components that this version does not use.
 
 /// A kind of component: what it is called, the keys of a manifest that name it, and where it is by default.
 pub(super) struct Unsupported {

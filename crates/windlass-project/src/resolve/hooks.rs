@@ -55,7 +55,7 @@ impl Resolved {
     }
 }
 
-/// Where hooks may send requests: the lists of managed settings, or else those of the user, or else those of the
+/// Returns the request rules of hooks: the lists of managed settings, or else those of the user, or else those of the
 /// project. A weaker layer adds nothing to a stronger one.
 fn requests(files: &[SettingsFile]) -> RequestRules {
     let ranks: [fn(&SettingsFile) -> bool; 3] = [

@@ -1,4 +1,4 @@
-//! What counts of the keys of memory.
+//! Resolves the keys of memory.
 
 use crate::note::Note;
 use crate::resolved::{ResolvedMemory, Setting};

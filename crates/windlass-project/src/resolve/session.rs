@@ -1,4 +1,4 @@
-//! What counts of the keys that say how a session speaks, thinks, gets its key, and reads code.
+//! Resolves the session keys: language, thinking, API key and language servers.
 
 use crate::canonical::content_of;
 use crate::note::Note;

@@ -1,4 +1,4 @@
-//! What counts of the keys of skills.
+//! Resolves the keys of skills.
 
 use crate::settings::SkillSettings;
 use crate::settings_file::SettingsFile;

@@ -238,7 +238,8 @@ fn managed_settings_can_keep_allowing_to_themselves() {
     }
 }
 
-/// What restricts and cannot be held keeps a session from starting; keys for administrators do so in their files alone.
+/// A restriction that cannot be enforced keeps a session from starting; keys for administrators do so in their files
+/// alone.
 #[test]
 fn a_restriction_that_cannot_be_held_is_an_error() {
     let refusal = |layer, text| {

@@ -55,7 +55,7 @@ fn a_project_confines_and_never_frees() {
         let said = |note: &Note| note.to_string().contains("does not count in a file of a project");
         assert!(resolved.notes.iter().any(said));
     }
-    // What confines more counts before the user's wish, and is no reason for a note.
+    // A narrowing setting takes precedence over the user's, without a note.
     let narrow = r#"{"sandbox":{"autoAllowBashIfSandboxed":false,"allowUnsandboxedCommands":false}}"#;
     let resolved = resolve(&[file(Layer::Project, narrow), file(Layer::User, ALL)]).unwrap();
     let said = &resolved.sandbox.settings;

@@ -34,7 +34,7 @@ const KEYS: [&str; 24] = [
     "ZAI_API_KEY",
 ];
 
-/// Where an MCP server is defined. Ordered: of two servers with one name that of the greater scope counts.
+/// Scope that defines an MCP server. Ordered: of two servers with one name, the greater scope wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ServerScope {
@@ -51,7 +51,7 @@ pub enum ServerScope {
 }
 
 impl ServerScope {
-    /// Its name on the wire.
+    /// Returns the name on the wire.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -74,13 +74,13 @@ impl fmt::Display for ServerScope {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerDefinition {
-    /// Its name; `plugin:NAME:SERVER` for one of a plugin.
+    /// Name of the server; `plugin:NAME:SERVER` for one of a plugin.
     pub name: String,
-    /// Where it is defined.
+    /// Scope of the definition.
     pub scope: ServerScope,
     /// The file.
     pub path: PathBuf,
-    /// Its entry, as it is written.
+    /// Entry of the server, as it is written.
     pub config: JsonText,
     /// The directory of its plugin, if it has one.
     pub plugin_root: Option<PathBuf>,
@@ -96,7 +96,8 @@ impl ServerDefinition {
         self
     }
 
-    /// Whether another definition says the same of the same server. How its entry is laid out makes no difference.
+    /// Returns `true` if another definition has the same scope and an equal entry. The layout of the JSON makes no
+    /// difference.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         let of = |server: &Self| (server.scope, canonical(server.config.as_str()));
@@ -110,8 +111,8 @@ impl ServerDefinition {
         format!("{{\"mcpServers\":{{{}:{}}}}}", serde_json::Value::from(self.name.as_str()), self.config.as_str())
     }
 
-    /// What a variable in its entry (`${NAME}`) stands for: `CLAUDE_PLUGIN_ROOT` for the directory of its plugin,
-    /// others for what `environment` returns. A file of a project does not get the keys of the model provider.
+    /// Returns the value of a variable in the entry (`${NAME}`): `CLAUDE_PLUGIN_ROOT` is the directory of the plugin,
+    /// others are the result of `environment`. A file of a project does not get the keys of the model provider.
     pub fn variable(&self, name: &str, environment: impl Fn(&str) -> Option<String>) -> Option<String> {
         match &self.plugin_root {
             Some(root) if name == PLUGIN_ROOT => Some(root.to_string_lossy().into_owned()),

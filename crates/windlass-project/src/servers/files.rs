@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use windlass_types::JsonText;
 
-/// What the files say that define MCP servers: `.mcp.json` of the project and `.claude.json` of the user.
+/// Contents of the files that define MCP servers: `.mcp.json` of the project and `.claude.json` of the user.
 ///
 /// When they are read again, a file that cannot be used counts as it did when it could last be used, until it can be used again or
 /// is gone. So do records of trust.
@@ -60,7 +60,7 @@ impl ServerFiles {
         }
     }
 
-    /// What cannot be used.
+    /// Returns the notes on unusable parts.
     #[must_use]
     pub fn notes(&self) -> &[Note] {
         &self.notes
@@ -93,7 +93,7 @@ impl ServerFiles {
         all
     }
 
-    /// What the user's files say together.
+    /// Returns the merged contents of the user's files.
     pub(super) fn of_user(&self, places: &Places) -> UserServers {
         let mut all = UserServers::default();
         places.claude_json.iter().filter_map(|path| self.user.get(path)).for_each(|file| all.add(file));
@@ -112,7 +112,7 @@ impl ServerFiles {
         })
     }
 
-    /// What the records of trust say, as far as the project has servers.
+    /// Returns the records of trust, as far as the project has servers.
     pub(super) fn trust(&self) -> Trust {
         self.trust.clone().unwrap_or_default()
     }
@@ -177,7 +177,7 @@ fn differing<'a, T: PartialEq + Default>(
         .chain(gone)
 }
 
-/// What all files that servers and trust are read from look like.
+/// Returns the stamp of all files that servers and trust are read from.
 fn stamp(places: &Places) -> Stamp {
     let mut stamp = Stamp::new();
     places.project.iter().for_each(|directory| stamp.add(&directory.join(FILE)));

@@ -27,9 +27,9 @@ impl Ready {
         })
     }
 
-    /// Whether a list that allows only these names the server.
+    /// Returns `true` if an allow list with these entries allows the server.
     pub(super) fn allow(all: &[Self], name: &str, address: ServerAddress<'_>) -> bool {
-        // Where a list names addresses or commands, a name alone is not enough.
+        // In a list with addresses or commands, a name alone is not enough.
         let by_name = match address {
             ServerAddress::Program { .. } => !all.iter().any(|entry| matches!(entry, Self::Command(_))),
             ServerAddress::Url(_) => !all.iter().any(|entry| matches!(entry, Self::Url(_))),
@@ -42,7 +42,7 @@ impl Ready {
         })
     }
 
-    /// Whether it denies the server.
+    /// Returns `true` if the entry denies the server.
     pub(super) fn denies(&self, name: &str, address: ServerAddress<'_>) -> bool {
         match self {
             Self::Name(known) => known == name,
@@ -104,7 +104,7 @@ impl ServerUrl {
         Ok(Self { pattern, without_slash: whole.strip_suffix('/').and_then(UrlPattern::parse) })
     }
 
-    /// Whether the address is one of these.
+    /// Returns `true` if the pattern matches the address.
     fn covers(&self, url: &Url) -> bool {
         self.pattern.matches(plain(url).as_str())
     }

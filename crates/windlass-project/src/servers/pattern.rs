@@ -1,4 +1,4 @@
-//! What names MCP servers in a list: a name, a command, or an address with wildcards.
+//! Patterns for MCP servers in a list: a name, a command, or an address with wildcards.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use serde_json::Value;
 const MOST: usize = 1000;
 const LONGEST: usize = 4096;
 
-/// What names servers in `allowedMcpServers` and `deniedMcpServers`, as it is written.
+/// Pattern for servers in `allowedMcpServers` and `deniedMcpServers`, as it is written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ServerPattern {
@@ -24,7 +24,7 @@ pub enum ServerPattern {
     Url(String),
 }
 
-/// How a server is reached.
+/// Program or URL of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServerAddress<'a> {
@@ -32,7 +32,7 @@ pub enum ServerAddress<'a> {
     Program {
         /// The program.
         command: &'a str,
-        /// Its arguments.
+        /// Arguments of the program.
         args: &'a [String],
     },
     /// An address.

@@ -51,7 +51,7 @@ impl World {
     }
 }
 
-/// What counts, and what is left out.
+/// Servers in use, and servers left out.
 fn summary(servers: &Servers) -> (Vec<String>, Vec<String>) {
     let shown = |server: &ServerDefinition| format!("{} {}", server.name, server.scope);
     (servers.servers.iter().map(shown).collect(), servers.left_out.iter().map(|left| shown(&left.server)).collect())

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use windlass_types::JsonText;
 
-/// What is read of a `.claude.json`.
+/// Parts of a `.claude.json` that are read.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct File {
@@ -45,7 +45,8 @@ pub(super) struct UserServers {
 }
 
 impl UserServers {
-    /// What a file says; nothing if it is not there. What concerns a single directory and cannot be read is noted.
+    /// Reads a file; returns an empty value if the file is missing. Unreadable parts that concern a single directory
+    /// are noted.
     ///
     /// # Errors
     /// The file cannot be used.

@@ -1,4 +1,4 @@
-//! What can be said of a settings file key by key.
+//! Findings about a settings file, key by key.
 
 use super::keys::{KeyEffect, SettingKey};
 use super::lines::line_of;
@@ -24,9 +24,9 @@ pub struct KeyReport {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownKey {
-    /// Its name, with that of the object around it.
+    /// Name of the key, after that of the object around it.
     pub name: String,
-    /// Its line in the file, counted from 1.
+    /// Line of the key in the file, counted from 1.
     pub line: Option<usize>,
     /// The known key that it is most like, if it is like one.
     pub meant: Option<&'static str>,

@@ -7,17 +7,17 @@ mod table;
 use serde_json::Value;
 use windlass_types::near::nearest;
 
-/// What a key does in this version.
+/// Effect of a key in this version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum KeyEffect {
-    /// It counts.
+    /// The key is in effect.
     Honoured,
-    /// It only changes how an interactive program looks, so it is passed over without a note.
+    /// The key only changes the look of an interactive program, so it is ignored without a note.
     Appearance,
-    /// It has no effect, and a note says so.
+    /// The key has no effect, and a note says so.
     WithoutEffect,
-    /// It restricts what may happen in a way that this version cannot hold, so a session does not start with it.
+    /// The key restricts in a way that this version cannot enforce, so a session does not start with it.
     Refused,
     /// The same in a file of the administrator; in other files it has no effect.
     RefusedInManaged,
@@ -50,11 +50,11 @@ pub(crate) enum Shape {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SettingKey {
-    /// Its name, with that of the object around it: `permissions.allow`.
+    /// Name of the key, after that of the object around it: `permissions.allow`.
     pub name: &'static str,
-    /// What it does in this version.
+    /// Effect of the key in this version.
     pub effect: KeyEffect,
-    /// What it is for, in one sentence; empty for keys that have no effect.
+    /// Purpose in one sentence; empty for keys without effect.
     pub about: &'static str,
     pub(crate) shape: Shape,
 }
@@ -71,7 +71,7 @@ impl SettingKey {
         Self::all().find(|key| key.name == name)
     }
 
-    /// Whether names below it are chosen by the user, as those of variables are.
+    /// Returns `true` if the names below the key are chosen by the user, as those of variables are.
     #[must_use]
     pub fn holds_names(&self) -> bool {
         matches!(self.shape, Shape::Variables | Shape::Words(_) | Shape::Object)
@@ -83,7 +83,7 @@ impl SettingKey {
         self.shape.expected()
     }
 
-    /// Whether it takes text, so that what a person writes is taken as it is.
+    /// Returns `true` if the key takes text, so that a person's input is used unchanged.
     #[must_use]
     pub fn takes_text(&self) -> bool {
         matches!(self.shape, Shape::Text | Shape::Word(_))
@@ -102,14 +102,14 @@ impl SettingKey {
         nearest(name, known)
     }
 
-    /// Whether the value restricts something: an absent one and `false` do not.
+    /// Returns `true` if the value restricts: an absent one and `false` do not.
     pub(crate) fn restricts(value: &Value) -> bool {
         !matches!(value, Value::Null | Value::Bool(false))
     }
 }
 
 impl Shape {
-    /// Whether a value has the shape. `null` is as good as absent.
+    /// Returns `true` if a value has the shape. `null` is treated like an absent value.
     pub(crate) fn accepts(self, value: &Value) -> bool {
         let texts = |value: &Value| value.as_array().is_some_and(|items| items.iter().all(Value::is_string));
         match (self, value) {

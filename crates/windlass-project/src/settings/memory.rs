@@ -7,13 +7,13 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct MemorySettings {
-    /// Whether sessions have a memory, if the file decides that.
+    /// `true` if sessions have a memory; `None` if the file does not set it.
     #[serde(default, rename = "autoMemoryEnabled")]
     pub enabled: Option<bool>,
     /// The directory of the memory, as it is written, if the file names one.
     #[serde(default, rename = "autoMemoryDirectory")]
     pub directory: Option<PathBuf>,
-    /// Whether an agent notes after a run what is worth remembering, if the file decides that.
+    /// `true` if an agent notes after a run the facts worth remembering; `None` if the file does not set it.
     #[serde(default, rename = "autoMemoryExtraction")]
     pub extraction: Option<bool>,
     /// The model that finds the notes that fit a prompt, if the file names one.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use windlass_types::NanoUsd;
 use windlass_types::near::nearest;
 
-/// What a settings file says of a model, or of all models whose names begin so. Prices are for one token.
+/// Settings of a model in a settings file, or of all models whose names begin with the key. Prices are for one token.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

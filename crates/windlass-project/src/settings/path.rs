@@ -10,7 +10,7 @@ use thiserror::Error;
 pub struct SettingPath {
     /// The key that it belongs to.
     pub key: SettingKey,
-    /// Its members from the root of the file.
+    /// Object members from the root of the file.
     pub members: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ impl SettingPath {
         }
     }
 
-    /// Whether it is a member that its user named.
+    /// Returns `true` if the path ends in a member named by the user.
     fn is_named_member(&self) -> bool {
         self.key.holds_names() && self.members.len() > 1
     }

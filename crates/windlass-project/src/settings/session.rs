@@ -13,23 +13,23 @@ pub struct SessionSettings {
     pub output_style: Option<String>,
     /// The language of answers, in words.
     pub language: Option<String>,
-    /// What stands below commits and in pull requests.
+    /// Attribution texts below commits and in pull requests.
     pub attribution: Option<Attribution>,
     /// With `false`, commits and pull requests name no agent as an author. An older form of `attribution`.
     pub include_co_authored_by: Option<bool>,
-    /// How hard the model thinks, as it is written.
+    /// Reasoning effort of the model, as it is written.
     pub effort_level: Option<String>,
     /// A command line that prints the key of the model provider.
     pub api_key_helper: Option<String>,
     /// Language servers by name, as they are written.
     pub lsp_servers: Option<JsonText>,
-    /// Whether commands continue in the background when their time is up.
+    /// `true` if commands continue in the background after their time limit.
     pub background_long_commands: Option<bool>,
-    /// Whether commands may ask for a terminal.
+    /// `true` if commands may ask for a terminal.
     pub command_terminals: Option<bool>,
-    /// What commands get of the user's login shell, as it is written.
+    /// Parts of the user's login shell that commands get, as written.
     pub shell_snapshot: Option<String>,
-    /// How much checkpoints of files keep.
+    /// Limits of file checkpoints.
     pub file_checkpoints: Option<FileCheckpointSettings>,
 }
 
@@ -69,7 +69,7 @@ impl Attribution {
         Self { commit: Some(String::new()), pr: Some(String::new()) }
     }
 
-    /// What the model is asked to do, if anything.
+    /// Returns the attribution instruction for the model, if there is any.
     #[must_use]
     pub fn instruction(&self) -> Option<String> {
         let of = |what: &str, said: &Option<String>| match said.as_deref().map(str::trim) {
@@ -84,7 +84,7 @@ impl Attribution {
 }
 
 impl SessionSettings {
-    /// What is said of commits and pull requests, in one form.
+    /// Returns the attribution of commits and pull requests, from both keys.
     pub(crate) fn attribution(&self) -> Option<Attribution> {
         let none = || (self.include_co_authored_by == Some(false)).then(Attribution::none);
         self.attribution.clone().or_else(none)

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use windlass_types::{JsonText, names};
 
-/// Who may use a skill, the widest first.
+/// Users of a skill, the widest choice first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -23,13 +23,13 @@ pub enum SkillOverride {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct SkillSettings {
-    /// Who may use which skill, by name. A word that is not known counts as `off`.
+    /// Permitted users of skills, by skill name. An unknown word is treated as `off`.
     #[serde(default, rename = "skillOverrides", deserialize_with = "overrides")]
     pub overrides: BTreeMap<String, SkillOverride>,
-    /// Whether the skills that windlass brings along are left out.
+    /// `true` if the skills bundled with windlass are left out.
     #[serde(default, rename = "disableBundledSkills", deserialize_with = "flag")]
     pub without_bundled: bool,
-    /// Whether the programs in the texts of commands and skills are kept from running.
+    /// `true` if the programs in the texts of commands and skills must not run.
     #[serde(default, rename = "disableSkillShellExecution", deserialize_with = "flag")]
     pub without_programs: bool,
 }

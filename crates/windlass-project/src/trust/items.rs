@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// What an item of a project is.
+/// Kind of a project's item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum TrustKind {
@@ -42,7 +42,7 @@ impl TrustKind {
         Self::Command,
     ];
 
-    /// Its name in records.
+    /// Returns the name in records.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -69,13 +69,13 @@ impl fmt::Display for TrustKind {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct TrustItem {
-    /// Its file.
+    /// File of the item.
     pub file: PathBuf,
-    /// What it is.
+    /// Kind of the item.
     pub kind: TrustKind,
-    /// What it is called.
+    /// Name of the item.
     pub name: String,
-    /// Its content: two items of one name with the same content do the same.
+    /// Content of the item: two items of one name with the same content do the same.
     pub content: String,
     /// Effect of the item in words for people: what it lets act or run, in full.
     pub shown: String,
@@ -101,7 +101,7 @@ impl TrustItem {
     }
 }
 
-/// Whether an item is new, changed or trusted already.
+/// Status of an item: new, changed or already trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TrustStatus {
@@ -109,7 +109,7 @@ pub enum TrustStatus {
     New,
     /// Another content was trusted under its name.
     Changed,
-    /// It is what was trusted.
+    /// The item is unchanged since it was trusted.
     Trusted,
 }
 

@@ -45,7 +45,7 @@ fn malformed(file: &Path, problem: String) -> SettingsError {
     SettingsError::Malformed { origin: Origin::file(file), problem }
 }
 
-/// Whether a session would start with such a file.
+/// Checks that a session would start with such a file.
 fn check(file: &Path, anchor: &Path, destination: UpdateDestination, text: &str) -> Result<(), SettingsError> {
     let settings = Settings::parse(text).map_err(|problem| malformed(file, problem.to_string()))?;
     if let Some(mode) = &settings.permissions.default_mode {

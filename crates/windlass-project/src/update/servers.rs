@@ -102,7 +102,7 @@ impl SettingsUpdates {
     }
 }
 
-/// Whether the servers of a project's file stand at its top.
+/// Returns `true` if the servers of a project's file stand at its top level.
 fn is_bare(text: &str) -> bool {
     let fields = serde_json::from_str::<BTreeMap<String, JsonText>>(text).unwrap_or_default();
     !fields.is_empty() && !fields.contains_key(SERVERS)

@@ -132,7 +132,7 @@ fn a_change_goes_to_the_file_that_is_there() {
         let updates = if claude { ground.updates().in_claude_folder() } else { ground.updates() };
         let kept = updates.keep(&add(Behavior::Allow, &["Bash(make)"], destination)).unwrap();
         assert_eq!(kept, expected.map(|name| ground.path(name)), "{there:?} {destination:?}");
-        // What was approved counts in the next session, though the project is not trusted.
+        // Approved rules apply in the next session, though the project is not trusted.
         assert_eq!(ground.allowed().len(), usize::from(expected.is_some()), "{there:?} {destination:?}");
     }
 }

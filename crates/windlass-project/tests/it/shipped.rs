@@ -42,7 +42,7 @@ impl Repository {
     }
 }
 
-/// Whether the file set the mode, the provider and directories outside: all of it, or none.
+/// Returns `true` if the file set the mode, the provider and directories outside. Fails if it set only some of them.
 fn widens(resolved: &Resolved) -> bool {
     let mode = resolved.permissions.default_mode.as_ref().map(|mode| mode.value) == Some(PermissionMode::AcceptEdits);
     let provider = resolved.env.provider.contains_key("ANTHROPIC_BASE_URL");

@@ -76,7 +76,7 @@ impl World {
     }
 }
 
-/// What a session begins with.
+/// Configuration of a new session.
 struct Session {
     resolved: Resolved,
     servers: Servers,
@@ -85,7 +85,7 @@ struct Session {
 }
 
 impl Session {
-    /// What counts of the project, in words.
+    /// Returns the names of the project's items in effect.
     fn counts(&self) -> Vec<String> {
         let resolved = &self.resolved;
         let allow = resolved.permissions.rules.iter().filter(|set| set.behavior == Behavior::Allow);
@@ -145,7 +145,7 @@ fn what_is_added_after_trust_waits_until_it_is_confirmed() {
     assert_eq!(new.len(), 6, "{new:?}");
     assert!(new.iter().all(|(_, status)| *status == TrustStatus::New), "{new:?}");
 
-    // What was trusted and is changed is no longer what was trusted.
+    // A changed item is no longer trusted.
     servers["mcpServers"] = json!({"build": {"command": "make", "args": ["evil"]}});
     world.project(".mcp.json", &servers);
     world.project(SETTINGS, &settings(&["Bash(make)"], "two"));
@@ -176,7 +176,7 @@ fn another_spelling_of_the_same_needs_no_second_answer() {
         "{\"env\":{\"GREETING\":\"one\"},\n \"permissions\":{\"deny\":[\"Bash(x)\"],\"allow\":[\"Bash(make)\"]}}",
     );
     assert_eq!(world.session().counts(), ALL);
-    // What is taken away and comes back is what was trusted.
+    // A removed item that comes back unchanged is trusted.
     std::fs::remove_file(world.path("work/.mcp.json")).unwrap();
     assert_eq!(world.session().counts().len(), ALL.len() - 1);
     world.project(".mcp.json", &json!({"mcpServers": {"build": {"command": "make", "args": ["serve"]}}}));
@@ -192,7 +192,7 @@ fn trust_that_does_not_say_what_it_covers_is_pinned_when_it_is_first_met() {
     ] {
         let world = World::new();
         world.write(record, &json!({"projects": {directory(&world): known}}).to_string());
-        // Who does not pin it lets nothing act.
+        // Without pinned items, trust covers nothing.
         let unpinned = load(&world.places, &SettingsRequest::new()).unwrap().resolve().unwrap();
         assert!(
             unpinned.permissions.rules.is_empty()

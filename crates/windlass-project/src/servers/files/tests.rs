@@ -87,7 +87,7 @@ fn what_never_could_be_used_has_no_servers() {
     assert!(world.servers(&files.look(&world.places, &request).unwrap(), &request).0.is_empty());
 }
 
-/// What switches a server of the project off, in a file that breaks, still does.
+/// A setting that switches a server of the project off still applies when its file breaks.
 #[test]
 fn a_broken_file_of_the_user_switches_nothing_on() {
     let (world, request) = (World::new(), SettingsRequest::new().trust(true));

@@ -217,7 +217,7 @@ fn an_entry_that_cannot_be_read_keeps_all_out() {
             }
         }
     }
-    // Where only managed lists can allow servers, the lists of other files have no effect.
+    // If only managed lists can allow servers, the lists of other files have no effect.
     let policy = lists(&[
         (
             Layer::Managed,
@@ -267,7 +267,7 @@ proptest! {
         let pattern = format!("{scheme}{pattern}");
         let allows = managed(json!({"allowedMcpServers": [{ "serverUrl": pattern }]}));
         let denies = managed(json!({"deniedMcpServers": [{ "serverUrl": pattern }]}));
-        // What is allowed by a list is denied by the same one.
+        // An address allowed by a list is denied by the same list as a deny list.
         prop_assert!(!(url(&allows, &address) && url(&denies, &address)));
     }
 }

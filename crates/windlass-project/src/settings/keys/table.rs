@@ -58,7 +58,7 @@ const HONOURED: &[(&str, Shape, &str)] = &[
     ("enableAllProjectMcpServers", Shape::Flag, "Whether all servers of the project's `.mcp.json` start."),
     ("enabledMcpjsonServers", Shape::Texts, "Servers of the project's `.mcp.json` that start."),
     ("disabledMcpjsonServers", Shape::Texts, "Servers of the project's `.mcp.json` that do not start."),
-    // What is wrong in these lists keeps all servers out, so it is no error of the file.
+    // A problem in these lists keeps all servers out, so it is no error of the file.
     (
         "allowedMcpServers",
         Shape::Any,

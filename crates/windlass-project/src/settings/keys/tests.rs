@@ -30,7 +30,7 @@ fn no_key_is_listed_twice() {
     }
 }
 
-/// What the table says of a key is what the parser does with it.
+/// The parser accepts exactly the values that the table describes.
 #[test]
 fn each_key_takes_exactly_the_values_of_its_shape() {
     let values = [
@@ -49,7 +49,7 @@ fn each_key_takes_exactly_the_values_of_its_shape() {
         for value in &values {
             let text = file_with(&key, value);
             let parsed = Settings::parse(&text);
-            // What `models` holds is checked further by its own parser.
+            // Entries of `models` are checked further by their own parser.
             let is_deeper = key.name == "models" && !value.is_null() && *value != json!({});
             assert_eq!(parsed.is_ok(), key.shape.accepts(value) && !is_deeper, "{text}: {parsed:?}");
             if let Err(problem) = parsed
