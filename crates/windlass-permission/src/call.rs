@@ -18,7 +18,7 @@ use windlass_types::Access;
 pub(crate) struct Call<'a> {
     pub(crate) facts: &'a CallFacts,
     pub(crate) tool: &'a str,
-    /// What the call touches, except what the commands of an understood text touch.
+    /// Paths that the call accesses, except those of the commands of an understood text.
     pub(crate) touches: Vec<Touch>,
     /// The commands of an understood text, with what each touches.
     pub(crate) parts: Option<Vec<(Part<'a>, Vec<Touch>)>>,
@@ -95,7 +95,7 @@ impl<'a> Call<'a> {
         self.fields.get_or_init(|| self.facts.input.to().unwrap_or_default()).get(name)
     }
 
-    /// Whether only an answer to a question can let this call run.
+    /// Returns `true` if only the user's answer can let this call run.
     pub(crate) fn asks_the_user(&self) -> bool {
         self.facts.requires_user_interaction || names::asks_the_user(self.tool)
     }

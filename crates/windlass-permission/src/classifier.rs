@@ -23,12 +23,12 @@ use windlass_types::secret::is_secret;
 use windlass_types::{Behavior, Decision, DecisionReason, PermissionMode};
 
 impl Policy {
-    /// Whether a classifier may be asked about a call with this verdict: the mode is auto, and the call is asked about only
-    /// because no rule, mode or read-only set allows it.
+    /// Returns `true` if a classifier may be asked about a call with this verdict: the mode is auto, and the call asks
+    /// only because no rule, mode or read-only set allows it.
     ///
-    /// Never for what a hook, a rule, the safety floor or the tool itself asks about, for a tool whose definition has changed
-    /// since a rule allowed it, where it is not known what a command runs or where, and for paths at which
-    /// credentials are kept: rules and floor could not be sure of these.
+    /// `false` in these cases, because rules and floor could not be sure of them: a hook, a rule, the safety floor or
+    /// the tool itself asks; the tool's definition has changed since a rule allowed it; the commands or their directory
+    /// are unknown; the call accesses paths at which credentials are kept.
     pub fn leaves_to_classifier(&self, facts: &CallFacts, decision: &Decision) -> bool {
         let open = matches!(
             decision.reason,
@@ -56,8 +56,8 @@ impl Policy {
     }
 }
 
-/// Whether the deny side has seen every command of a text that is not understood, and what each of them changes: only then
-/// rules and floor hold for all of it.
+/// Returns `true` if the deny side has seen every command of a text that is not understood, and the changes of each:
+/// only then rules and floor hold for all of it.
 fn is_seen_through(why: NotUnderstood, command: &CommandFacts) -> bool {
     let is_structure = matches!(
         why,
@@ -66,7 +66,7 @@ fn is_seen_through(why: NotUnderstood, command: &CommandFacts) -> bool {
     is_structure && command.analysis.undecided().is_none() && !command.analysis.found().iter().any(changes_unseen)
 }
 
-/// Whether a command changes files whose names only the shell knows.
+/// Returns `true` if a command changes files whose names only the shell knows.
 fn changes_unseen(command: &FoundCommand) -> bool {
     let unseen = |word: &Word| !matches!(word.kind(), WordKind::Literal | WordKind::Glob);
     let program = command.program().unwrap_or_default();

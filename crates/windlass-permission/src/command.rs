@@ -1,4 +1,4 @@
-//! What a command touches, before links are followed.
+//! Path accesses of a command, before links are followed.
 
 use crate::facts::CommandPath;
 use crate::pattern::ShellPattern;
@@ -28,11 +28,11 @@ pub(crate) struct Part<'a> {
     pub(crate) command: &'a SimpleCommand,
     pub(crate) class: Classification,
     pub(crate) specs: Vec<Spec>,
-    /// Whether it runs after a change of directory.
+    /// `true` if the command runs after a change of directory.
     pub(crate) moved: bool,
     /// `true` if it shows names and sizes of files alone.
     pub(crate) lists: bool,
-    /// Whether its arguments are files, also when a wrapper (`env`, `nice`) stands before it.
+    /// `true` if the arguments are files, also behind a wrapper (`env`, `nice`).
     pub(crate) on_files: bool,
     /// The trees that it copies or moves with the links in them.
     pub(crate) copies: Vec<Copy>,
@@ -44,7 +44,7 @@ pub(crate) struct Part<'a> {
     pub(crate) pipeline: usize,
 }
 
-/// What is known from the text of a command.
+/// Facts about a command, from its text.
 #[derive(Debug)]
 pub(crate) struct View<'a> {
     /// The allow side: every command, if the text is understood and it is known where each runs.
@@ -151,7 +151,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Whether it is known what the program does.
+    /// Returns `true` if the effect of the program is known.
     pub(crate) fn is_known(&self) -> bool {
         !matches!(self.class.effect, Effect::Unknown | Effect::Network)
     }
@@ -221,7 +221,7 @@ fn names_process(command: &FoundCommand) -> bool {
         .any(|word| ["/proc", "/dev/fd/"].iter().any(|place| word.text().contains(place)))
 }
 
-/// Whether a found command is this one, or one with the same words and redirections.
+/// Returns `true` if a found command is this one, or one with the same words and redirections.
 fn is_same(command: &SimpleCommand, found: &FoundCommand) -> bool {
     let redirects = (command.redirects(), found.redirects());
     has_words(command, found)
@@ -229,13 +229,13 @@ fn is_same(command: &SimpleCommand, found: &FoundCommand) -> bool {
         && redirects.0.iter().zip(redirects.1).all(|(a, b)| a.kind == b.kind && is_same_word((&a.target, &b.target)))
 }
 
-/// Whether a found command has the words of this one.
+/// Returns `true` if a found command has the words of this one.
 pub(crate) fn has_words(command: &SimpleCommand, found: &FoundCommand) -> bool {
     let (own, others) = (command.words(), found.words());
     own.len() == others.len() && own.iter().zip(others).all(is_same_word)
 }
 
-/// Whether two words are the same argument. How they are quoted is known of one of the two alone.
+/// Returns `true` if two words are the same argument. Quoting is ignored, because it is known for one of the two only.
 fn is_same_word((a, b): (&Word, &Word)) -> bool {
     a.text() == b.text() && a.kind() == b.kind()
 }
@@ -261,14 +261,15 @@ fn understood_parts<'a>(analysis: &'a Analysis, cwd: &Path, places: &Places<'_>)
     (parts.collect(), clear)
 }
 
-/// Whether a command, or the one behind its wrapper, is a program that works on the files among its arguments.
+/// Returns `true` if a command, or the one behind its wrapper, is a program that works on the files among its
+/// arguments.
 fn works_on_files(command: &SimpleCommand, analysis: &Analysis) -> bool {
     let files = |program: &str| programs::works_on_files(program) || programs::only_reads(program);
     let inside = |found: &FoundCommand| found.program().is_some_and(files) && runs(command, found);
     command.program().is_some_and(files) || analysis.found().iter().any(inside)
 }
 
-/// Whether a found command is this one, or the one behind its wrapper.
+/// Returns `true` if a found command is this one, or the one behind its wrapper.
 fn runs(command: &SimpleCommand, found: &FoundCommand) -> bool {
     let words = command.words();
     let tail = words.len().checked_sub(found.words().len()).and_then(|start| words.get(start..));
@@ -290,13 +291,13 @@ fn class_specs(
     let (moves, handles) = (program == "mv", handles_whole(command.words()));
     let follows = known && follows_links(command.words());
     let search = TreeSearch::by(command.words()).map(Arc::new);
-    // What git prints of the content of files is found by the views.
+    // The views cover file contents that git prints.
     let history = class.effect == Effect::Git;
     for operand in &class.reads {
         let redirect = operand.role == PathRole::Redirect;
         let mut spec = Spec::of_operand(operand, base);
         spec.usage.read = true;
-        // What is moved is also gone.
+        // A moved file also disappears from its place.
         spec.usage.write = ((!known && !views) || moves) && !redirect;
         spec.usage.tree = known && operand.recursive && !lists && !history;
         spec.unknown |= spec.usage.tree && spec.dotted;

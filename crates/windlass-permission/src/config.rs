@@ -15,9 +15,10 @@ pub struct PolicyConfig {
     pub home: Option<PathBuf>,
     /// The mode at the start. Without `bypass_allowed`, bypassPermissions becomes default, and without `auto_allowed` auto does.
     pub mode: PermissionMode,
-    /// Whether the mode bypassPermissions can be entered.
+    /// `true` if the mode bypassPermissions can be entered.
     pub bypass_allowed: bool,
-    /// Whether the mode auto can be entered. Default: yes. Without a classifier it asks about what acceptEdits asks about.
+    /// `true` if the mode auto can be entered. Default: `true`. Without a classifier, auto asks about the same calls as
+    /// acceptEdits.
     pub auto_allowed: bool,
     /// Paths that are protected besides the names that are protected everywhere: resolved git directories,
     /// settings files elsewhere, the harness's own home.

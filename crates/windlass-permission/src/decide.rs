@@ -162,13 +162,13 @@ impl Policy {
     }
 }
 
-/// Whether the call only starts agents, which may do no more than the agent that calls, or only makes calls, each of which is
-/// judged.
+/// Returns `true` if the call only starts agents, which may do no more than the calling agent, or only makes calls,
+/// each of which is judged.
 fn only_delegates(call: &Call<'_>) -> bool {
     matches!(call.facts.access, Access::Agents | Access::Calls) && call.facts.command.is_none()
 }
 
-/// Whether the call only concerns what the session itself keeps.
+/// Returns `true` if the call only concerns data that the session itself keeps.
 fn stays_in_session(call: &Call<'_>) -> bool {
     call.facts.access == Access::Session && call.facts.command.is_none() && !names::is_edit_tool(call.tool)
 }

@@ -19,7 +19,7 @@ pub(crate) fn definition(rule: &Rule, definitions: &Definitions) -> Option<Arc<T
     }
 }
 
-/// Whether a tool is still what it was when the rule came to hold.
+/// Returns `true` if a tool's definition is unchanged since the rule took effect.
 pub(crate) fn holds(rule: &Rule, definitions: &Definitions, tool: &str) -> bool {
     match (&rule.definition, definitions.get(tool)) {
         (Some(bound), Some(now)) => bound == now,

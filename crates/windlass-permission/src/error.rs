@@ -1,4 +1,4 @@
-//! What can be wrong with rules, modes and updates, each with what to write instead.
+//! Errors in rules, modes and updates, each with a correction.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use windlass_types::text::visible_line;
 pub struct RuleError {
     /// The rule as it was written, control characters made visible.
     pub rule: String,
-    /// What is wrong with it and what to write instead.
+    /// Problem and correction.
     pub problem: String,
 }
 
@@ -36,9 +36,9 @@ pub(crate) fn shown(text: &str) -> String {
 pub struct RuleWarning {
     /// The rule as it was written, control characters made visible.
     pub rule: String,
-    /// What is odd about it and what to write instead.
+    /// Peculiarity of the rule, and a correction.
     pub problem: String,
-    /// Whether the rule is left out altogether.
+    /// `true` if the rule is ignored altogether.
     pub ignored: bool,
 }
 
@@ -79,7 +79,7 @@ pub enum UpdateError {
     /// One of its rules cannot be used.
     #[error(transparent)]
     Rule(#[from] RuleError),
-    /// Its mode cannot be entered.
+    /// The mode of the update cannot be entered.
     #[error(transparent)]
     Mode(#[from] ModeError),
     /// A directory is not absolute.

@@ -1,4 +1,4 @@
-//! What is known of one call when it is judged.
+//! Facts about one call for its permission decision.
 
 use crate::git::GitTracked;
 use crate::pattern::ShellPattern;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use windlass_shell::Analysis;
 use windlass_types::{Access, CallDigest, CommandKinds, JsonText};
 
-/// What is known of one call when it is judged. Made by the driver, pure data.
+/// Facts about one call for its permission decision. Gathered by the driver, pure data.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct CallFacts {
@@ -15,7 +15,7 @@ pub struct CallFacts {
     pub tool: String,
     /// The exact input.
     pub input: JsonText,
-    /// What the tool declares to touch.
+    /// Access declared by the tool.
     pub access: Access,
     /// The paths of `access`, with links followed, one fact for each. A call with fewer facts than paths is
     /// never allowed for being harmless.
@@ -24,7 +24,7 @@ pub struct CallFacts {
     pub command: Option<CommandFacts>,
     /// The tool's own check of the call.
     pub check: OwnCheck,
-    /// Whether the call is itself a question to the user, so that only an answer lets it run.
+    /// `true` if the call is itself a question to the user, so that only an answer lets it run.
     pub requires_user_interaction: bool,
     /// The current directory of the call, absolute.
     pub cwd: PathBuf,
@@ -109,7 +109,7 @@ pub enum OwnCheck {
     Deny(String),
 }
 
-/// What stands at a path when a call is judged.
+/// Entry at a path when a call is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Standing {
@@ -131,14 +131,13 @@ pub struct PathFact {
     /// The path as requested: absolute, `.` and `..` removed by text alone; of a command's path, `..` is still in it
     /// (see [`CommandPath`]).
     pub requested: PathBuf,
-    /// Where the request ends when every link is followed; for what does not exist yet, the resolved
-    /// parent and the rest.
+    /// Target of the request with every link followed; for a missing entry, the resolved parent and the rest.
     pub resolved: PathBuf,
     /// The targets of the links on the way, if there are any.
     pub via: Vec<PathBuf>,
-    /// Whether it is written (created, changed or removed).
+    /// `true` if the path is written (created, changed or removed).
     pub write: bool,
-    /// What stands where it ends.
+    /// Entry at the target.
     pub end: Standing,
     /// The git directory that it is or lies in, recognised by what is in there and not by its name; only looked for
     /// where the call writes.
@@ -185,7 +184,7 @@ impl PathFact {
     }
 }
 
-/// What a file name pattern of a command stands for.
+/// Paths that a file name pattern of a command matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PatternFact {
@@ -195,18 +194,18 @@ pub struct PatternFact {
     pub pattern: String,
     /// Each path that it may stand for, with links followed.
     pub matches: Vec<PathFact>,
-    /// Whether the list is complete.
+    /// `true` if the list is complete.
     pub is_whole: bool,
 }
 
 impl PatternFact {
-    /// What a pattern stands for.
+    /// Creates the fact about a pattern.
     pub fn new(path: impl Into<PathBuf>, pattern: impl Into<String>, matches: Vec<PathFact>, is_whole: bool) -> Self {
         Self { path: path.into(), pattern: pattern.into(), matches, is_whole }
     }
 }
 
-/// What lies below a path of a command.
+/// Entries below a path of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TreeFact {
@@ -219,12 +218,12 @@ pub struct TreeFact {
     /// The links that stand at [`CommandPath::copied_to`], where one of the entries would come to lie: a copy may write through
     /// them. Each followed, and written.
     pub overwritten: Vec<PathFact>,
-    /// Whether the lists are complete.
+    /// `true` if the lists are complete.
     pub is_whole: bool,
 }
 
 impl TreeFact {
-    /// What lies below a path.
+    /// Creates the fact about a path.
     pub fn new(path: impl Into<PathBuf>, entries: Vec<PathBuf>, links: Vec<PathFact>, is_whole: bool) -> Self {
         Self { path: path.into(), entries, links, overwritten: Vec::new(), is_whole }
     }
@@ -243,27 +242,28 @@ impl TreeFact {
 pub struct CommandFacts {
     /// The exact text that will run.
     pub text: String,
-    /// What the text means.
+    /// Analysis of the text.
     pub analysis: Analysis,
     /// The paths that [`command_paths`](crate::command_paths) named, with links followed. A path without a fact counts as outside
     /// the workspace. More may be added (what a file name pattern stands for): they are judged as well.
     pub paths: Vec<PathFact>,
-    /// What the file name patterns among them stand for. A pattern without a fact may stand for anything.
+    /// Matches of the file name patterns among the paths. A pattern without a fact may match anything.
     pub patterns: Vec<PatternFact>,
-    /// What lies below those of them that are taken with all that is in them. Without a fact that may be anything.
+    /// Entries below the paths that are taken as whole trees. Without a fact, the tree may contain anything.
     pub trees: Vec<TreeFact>,
     /// The files that git tracks around the call's current directory, if the driver looked.
     pub tracked: Option<GitTracked>,
-    /// Whether the call does not wait for the command.
+    /// `true` if the call does not wait for the command.
     pub background: bool,
-    /// Whether git is inert in the call's current directory: the driver looked at the configuration and
-    /// attributes of the repository, and none of them can make a reading git command run a program. While
-    /// this is false, git commands ask.
+    /// `true` if git is inert in the call's current directory: the driver read the configuration and attributes of the
+    /// repository, and none of them can make a reading git command run a program. While this is `false`, git commands
+    /// ask.
     pub git_is_inert: bool,
-    /// Whether version control finds the repository around the workspace, or none, in each of
+    /// `true` if version control finds the repository around the workspace, or none, in each of
     /// [`version_control_places`](crate::version_control_places): no directory between such a place and a directory of
-    /// the workspace is a repository of its own. A rule for a version control program covers nothing elsewhere, since
-    /// the configuration there may be anyone's and can run programs. While this is false, these commands ask.
+    /// the workspace is a repository of its own. A rule for a version control program covers nothing in other
+    /// repositories, since their configuration may be anyone's and can run programs. While this is `false`, these
+    /// commands ask.
     pub in_own_repository: bool,
 }
 
@@ -333,31 +333,31 @@ pub struct CommandPath {
     /// Absolute, with `..` as the command names it: to be followed component by component, as the system does. Of a
     /// file name pattern, the directory it starts in.
     pub path: PathBuf,
-    /// Whether the command writes there.
+    /// `true` if the command writes the path.
     pub write: bool,
     /// The file name pattern from there on, of which a [`PatternFact`] is needed.
     pub pattern: Option<ShellPattern>,
-    /// Whether a [`TreeFact`] is needed: the command follows the links below the path, or puts it elsewhere with them.
-    /// Of a file name pattern, one of each path that it stands for, as in [`PatternFact::matches`].
+    /// `true` if a [`TreeFact`] is needed: the command follows the links below the path, or copies it elsewhere with
+    /// them. Of a file name pattern, one of each path that it stands for, as in [`PatternFact::matches`].
     pub tree: bool,
     /// `true` if a [`TreeFact`] is of use that need not be whole: the command prints the files below the path.
     pub searched: bool,
-    /// Where the command copies what is below it.
+    /// Targets to which the command copies the tree.
     pub(crate) targets: Vec<CopyTarget>,
 }
 
-/// Where a command copies a tree.
+/// Target of a copied tree.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct CopyTarget {
     /// As written.
     pub(crate) directory: Arc<Path>,
-    /// Whether the tree keeps its name there, if that is a directory.
+    /// `true` if the tree keeps its name below a target that is a directory.
     pub(crate) keeps_name: bool,
 }
 
 impl CommandPath {
-    /// Where what lies below a path comes to lie by the command, as written; empty where it is not copied. `written` is the path,
-    /// or one that its pattern stands for.
+    /// Returns the paths to which the command copies the entries below a path, as written; empty if they are not
+    /// copied. `written` is the path, or one that its pattern matches.
     #[must_use]
     pub fn copied_to(&self, written: &Path) -> Vec<PathBuf> {
         let places = |target: &CopyTarget| {

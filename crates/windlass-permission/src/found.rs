@@ -1,4 +1,4 @@
-//! What was found out about the paths of a command, and the touches that follow from it.
+//! Facts about the paths of a command, and the touches that follow from them.
 
 use crate::facts::{CommandFacts, PathFact, PatternFact, Standing, TreeFact};
 use crate::path::{Links, normalize};
@@ -10,9 +10,9 @@ use std::collections::HashMap;
 use std::path::Path;
 use windlass_types::secret::is_secret_text;
 
-/// What a pattern stands for was not found out.
+/// Reason: the matches of a pattern were not listed.
 const NOT_LISTED: &str = "what a file name pattern in it stands for is not known, or too much to look at";
-/// It is not known from where a path starts.
+/// Reason: the start directory of a path is unknown.
 pub(crate) const TOO_MANY: &str =
     "the line changes the directory too often, or has too many paths for that, to be followed";
 /// A program follows links that were not all found.
@@ -21,7 +21,7 @@ const NOT_SEARCHED: &str = "it follows links in a directory that cannot be searc
 /// A name in the place of an option.
 pub(crate) const OPTION: &str = "a file name pattern in it stands for a name that a program takes for an option";
 
-/// What the driver found out about the paths of a command.
+/// Facts that the driver found about the paths of a command.
 pub(crate) struct Found<'a> {
     /// By its path, where each fact of it stands.
     paths: HashMap<&'a Path, usize>,
@@ -38,7 +38,7 @@ struct OfPath<'a> {
     /// The one that counts for the command's own path.
     last: &'a PathFact,
     earlier: Vec<&'a PathFact>,
-    /// Whether the command names the path.
+    /// `true` if the command names the path.
     is_named: Cell<bool>,
 }
 
@@ -73,12 +73,12 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// What was found below a path as written, if the driver looked.
+    /// Returns the entries found below a path as written, if the driver looked.
     pub(crate) fn tree(&self, written: &Path) -> Option<&'a TreeFact> {
         self.trees.get(written).copied()
     }
 
-    /// What was found that a pattern stands for, from the directory as written that it starts in.
+    /// Returns the matches found for a pattern, from the directory as written that it starts in.
     pub(crate) fn pattern(&self, start: &Path, pattern: &str) -> Option<&'a PatternFact> {
         self.patterns.get(&(start, pattern)).copied()
     }

@@ -1,11 +1,11 @@
-//! What the files of a git repository can make a reading git command do.
+//! Effects that the files of a git repository can have on a reading git command.
 //!
 //! Git runs programs that configuration names: monitors, pagers, converters, filters, signature checkers. A
 //! repository brings its own configuration along, so before `git status` may run unasked, these have to be read.
 //! The functions here judge bytes that the caller read. They are pure, total and bounded by their
 //! input, and every doubt counts as *not inert*.
 //!
-//! The configuration of the user and of the machine is not looked at: it is theirs.
+//! The configuration of the user and of the machine is not read: it is theirs.
 
 mod attributes;
 mod config;
@@ -17,7 +17,7 @@ pub use config::{GitConfig, inert_config};
 pub use index::{GitIndex, GitTracked, index_names, read_index};
 pub use places::{ConfigPlaces, HOOK_NAMES, config_places, gitdir_target};
 
-/// Whether a variable of the environment changes which repository, configuration or programs git uses.
+/// Returns `true` if a variable of the environment changes which repository, configuration or programs git uses.
 #[must_use]
 pub fn redirects_git(variable: &str) -> bool {
     const HARMLESS: &[&str] = &[

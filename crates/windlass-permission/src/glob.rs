@@ -10,7 +10,7 @@ const MAX_ALTERNATIVES: usize = 256;
 /// More names than this in one pattern are refused: states are the bits of a `u64`.
 const MAX_PARTS: usize = 60;
 
-/// What [`ANY_NAME`] is made of: no name has it and no class matches it.
+/// Character of [`ANY_NAME`]: no name has it and no class matches it.
 const ANY_NAME_CHAR: char = '\0';
 
 /// A name that only patterns for every name match: it stands for all names at once.
@@ -19,14 +19,14 @@ pub(crate) const ANY_NAME: &str = match str::from_utf8(&[0; MAX_PARTS]) {
     Err(_) => "\0",
 };
 
-/// How a pattern relates to a path.
+/// Relation of a pattern to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reach {
-    /// It matches neither the path nor anything below it.
+    /// The pattern matches neither the path nor anything below it.
     No,
-    /// It may match something below the path.
+    /// The pattern may match an entry below the path.
     Below,
-    /// It matches the path, or a directory above it.
+    /// The pattern matches the path, or a directory above it.
     Covers,
 }
 
@@ -71,7 +71,7 @@ impl Part {
         }
     }
 
-    /// Whether it matches a name.
+    /// Returns `true` if the part matches a name.
     fn is(&self, name: &str) -> bool {
         match self {
             Self::Tree => true,
@@ -80,7 +80,8 @@ impl Part {
         }
     }
 
-    /// Whether one name may match it and a part of a pattern of the shell, whose wildcards stand for no leading dot.
+    /// Returns `true` if one name may match both this part and a part of a shell pattern. Wildcards of the shell match
+    /// no leading dot.
     fn meets(&self, shell: &Self) -> bool {
         match (self, shell) {
             (Self::Tree, _) | (_, Self::Tree) => true,
@@ -114,7 +115,7 @@ impl Glob {
             }
         }
         if parts.last().is_none_or(|last| *last == Part::Tree) {
-            // What ends in `**` covers what is inside, not the directory itself.
+            // A pattern that ends in `**` covers the contents, not the directory itself.
             if parts.is_empty() {
                 parts.push(Part::Tree);
             }
@@ -191,8 +192,8 @@ impl Glob {
         Reach::Below
     }
 
-    /// Whether it is about one fixed place below the path with these names: from there on its only wildcard is
-    /// one for everything, at its end.
+    /// Returns `true` if the pattern is about one fixed place below the path with these names: from there on its only
+    /// wildcard is one for everything, at its end.
     pub(crate) fn is_fixed_below<S: AsRef<str>>(&self, names: &[S]) -> bool {
         let Some((way, rest)) = self.parts.split_at_checked(names.len()) else { return false };
         let leads =
@@ -302,7 +303,8 @@ fn class(chars: &mut Chars<'_>) -> Result<Option<Token>, String> {
     }
 }
 
-/// Whether a name matches. Works off the last `*` only, so its cost is the product of both lengths at most.
+/// Returns `true` if a name matches. Only the last `*` is tried again, so the cost is at most the product of both
+/// lengths.
 fn name_matches(tokens: &[Token], name: &str) -> bool {
     let (mut rest, mut chars) = (tokens, name.chars());
     let mut retry: Option<(&[Token], Chars<'_>)> = None;
@@ -336,7 +338,7 @@ fn begins_wild(tokens: &[Token]) -> bool {
     !matches!(tokens.first(), None | Some(Token::Char(_)))
 }
 
-/// Whether one name may match a rule's name pattern and a shell's.
+/// Returns `true` if one name may match a rule's name pattern and a shell's.
 fn names_meet(rule: &[Token], shell: &[Token]) -> bool {
     let hidden = |tokens: &[Token]| tokens.first() == Some(&Token::Char('.'));
     if hidden(rule) && begins_wild(shell) {

@@ -5,7 +5,7 @@ use crate::raise::Gap;
 use std::collections::BTreeMap;
 use windlass_types::{Behavior, Decision, DecisionReason, PermissionGroup};
 
-/// What holds for all calls of a kind.
+/// Behavior for all calls of a group.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Groups(BTreeMap<PermissionGroup, Behavior>);
 
@@ -16,7 +16,7 @@ impl Groups {
         *known = (*known).min(behavior);
     }
 
-    /// Whether all calls of a kind are denied.
+    /// Returns `true` if all calls of a group are denied.
     pub(crate) fn denies(&self, group: PermissionGroup) -> bool {
         self.0.get(&group) == Some(&Behavior::Deny)
     }

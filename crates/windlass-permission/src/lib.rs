@@ -1,4 +1,4 @@
-//! Whether a tool call may run: rules, modes, the safety floor, and one pure function that weighs them.
+//! Permission decisions on tool calls: rules, modes, the safety floor, and one pure function that weighs them.
 //!
 //! A [`Policy`] is plain data: rules parsed at load, a mode, the directories of the workspace. A driver
 //! gathers what is known of a call as [`CallFacts`] (links followed, command analysed), and

@@ -1,4 +1,4 @@
-//! What lowers a verdict: deny and ask rules, the safety floor.
+//! Checks that lower a verdict: deny and ask rules, the safety floor.
 
 use crate::call::Call;
 use crate::command::{Part, has_words};
@@ -19,7 +19,7 @@ use windlass_shell::{BashPattern, DenyMatch, FoundCommand, OutputKind, RedirectK
 use windlass_types::names::{SameModel, model, same_model, skill};
 use windlass_types::{Behavior, Decision, DecisionReason};
 
-/// Whether a deny or ask rule applies to a call; *possible* if that cannot be decided.
+/// Returns the match of a deny or ask rule with a call; *possible* if that cannot be decided.
 pub(crate) fn applies(rule: &Rule, call: &Call<'_>, workspace: &[Directory]) -> DenyMatch {
     if let Test::Path(path) = &rule.test {
         let judged = Judged { rule, path, call, workspace };
@@ -68,7 +68,7 @@ struct Judged<'a> {
 }
 
 impl Judged<'_> {
-    /// Whether the rule applies to a touch.
+    /// Returns the match of the rule with a touch.
     fn touch(&self, touch: &Touch) -> DenyMatch {
         if !self.is_about(touch) {
             return DenyMatch::No;
@@ -83,14 +83,14 @@ impl Judged<'_> {
                 DenyMatch::Yes
             }
             _ if touch.is_unknown() => DenyMatch::Possible,
-            // What an unknown program does to a directory that it names, it may do to all in it.
+            // An unknown program may act on everything in a directory that it names.
             Reach::Below if touch.usage.loose && touch.holds_only(path, workspace) => DenyMatch::Possible,
             Reach::Below if self.matters_below(touch) && touch.may_hold(path, workspace) => DenyMatch::Possible,
             _ => DenyMatch::No,
         }
     }
 
-    /// Whether the rule is about what the call does with the path.
+    /// Returns `true` if the rule is about the call's use of the path.
     fn is_about(&self, touch: &Touch) -> bool {
         match self.path.scope {
             Scope::Read => touch.usage.read || touch.usage.write,
@@ -99,12 +99,12 @@ impl Judged<'_> {
         }
     }
 
-    /// Whether the tool leaves out of its results what the rule denies.
+    /// Returns `true` if the tool leaves denied paths out of its results.
     fn is_filtered(&self) -> bool {
         names::searches_trees(self.call.tool) && self.rule.behavior == Behavior::Deny && self.path.scope == Scope::Read
     }
 
-    /// Whether it matters that the rule may match below the path.
+    /// Returns `true` if matches of the rule below the path matter.
     fn matters_below(&self, touch: &Touch) -> bool {
         let does = match self.path.scope {
             Scope::Read => touch.usage.read,
@@ -116,8 +116,8 @@ impl Judged<'_> {
         does && touch.reaches_below() && !self.is_filtered() && !(touch.usage.moves && self.path.is_anywhere())
     }
 
-    /// Whether the rule applies because a whole tree is moved, removed or opened up: what it covers below the path is then
-    /// gone, or no longer covered.
+    /// Returns `true` if the rule applies because a whole tree is moved, removed or opened up: paths that it covers
+    /// below are then gone, or no longer covered.
     fn covers_below(&self, touch: &Touch) -> bool {
         match self.path.scope {
             Scope::Read => (touch.usage.read || touch.usage.handles) && !self.is_filtered(),
@@ -196,7 +196,7 @@ fn denial(rule: &Rule, call: &Call<'_>) -> String {
     }
 }
 
-/// What the safety floor is asked about.
+/// Inputs of the safety floor.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Floor<'a> {
     pub(crate) workspace: &'a Workspace,
@@ -242,7 +242,7 @@ impl Floor<'_> {
         )
     }
 
-    /// Whether the touched path is a root of the workspace or the home, or above one.
+    /// Returns `true` if the touched path is a root of the workspace or the home, or above one.
     fn holds_a_root(&self, touch: &Touch) -> bool {
         let mut roots = self.workspace.roots();
         touch.pattern.is_none() && roots.any(|root| touch.subjects().any(|subject| root.starts_with(&subject.path)))
@@ -294,7 +294,7 @@ fn is_head(path: &Path) -> bool {
     path.file_name().is_some_and(is_head)
 }
 
-/// What a command writes to a path that is not known: it may be a protected place.
+/// Returns the decision for a write to an unknown path: it may be a protected place.
 fn written_unseen(call: &Call<'_>) -> Option<Decision> {
     let unseen = |touch: &&Touch| {
         let is_unknown = matches!(touch.unclear, Some(MADE | NO_PARENT | OPTION | TOO_MANY));
@@ -316,7 +316,7 @@ fn written_unseen(call: &Call<'_>) -> Option<Decision> {
 fn protected_word(call: &Call<'_>, own_commands: &[String]) -> Option<String> {
     let command = call.facts.command.as_ref()?;
     let known = |found: &FoundCommand| {
-        // What an understood command with known effects writes was judged path by path.
+        // The writes of an understood command with known effects were judged path by path.
         call.parts.iter().flatten().any(|(part, _)| part.is_known() && has_words(part.command, found))
     };
     let mut texts = Texts::new(command, &call.facts.cwd);
@@ -374,7 +374,8 @@ impl<'a> Texts<'a> {
         found
     }
 
-    /// What a command writes without a redirection. For a program that only reads, this is only what is certain.
+    /// Returns the protected place that a command writes without a redirection. For a program that only reads, only
+    /// certain writes are included.
     fn protected_output(&self, found: &FoundCommand) -> Option<String> {
         let reads = programs::words_to_protect(found).is_empty();
         let outputs = found.outputs();
@@ -385,7 +386,7 @@ impl<'a> Texts<'a> {
     fn protected_text(&self, text: &str) -> Option<String> {
         let by_text = protected::protected_in_text(text);
         by_text.or_else(|| {
-            // It may be a link.
+            // The path may be a link.
             let path = crate::path::as_written(self.cwd, Path::new(text));
             let fact = self.facts.get(path.as_path())?;
             let by_git = || fact.git_directory.as_ref().map(|directory| directory.display().to_string());
@@ -395,7 +396,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// What an understood command removes or moves away.
+/// Returns the paths that an understood command removes or moves away.
 fn removed<'a>(call: &'a Call<'_>) -> impl Iterator<Item = &'a Touch> {
     call.parts.iter().flatten().flat_map(|(part, touches)| {
         let program = part.command.program().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the parts of a command make of the paths of other parts.
+//! Effects of a command's parts on the paths of other parts.
 //!
 //! Paths are followed before the command runs. A part that puts links somewhere, by copying, moving or making
 //! them, changes what a path of a later part means: there it is not known.
@@ -33,7 +33,7 @@ const PROTECTED: &str = "the tree that it copies or moves has protected files in
 struct Made {
     /// By their texts, which takes less time than to compare them name by name.
     places: HashMap<OsString, Vec<(usize, usize)>>,
-    /// How long the shortest of these texts is.
+    /// Length of the shortest of these texts.
     shortest: usize,
     /// The parts that made any of them.
     parts: Vec<(usize, usize)>,
@@ -61,7 +61,7 @@ impl Made {
         self.places.keys().map(Path::new)
     }
 
-    /// Whether a path is, or lies below, a place that such parts have made.
+    /// Returns `true` if a path is, or lies below, a place that such parts have made.
     fn holds(&self, path: &Path, by: impl Fn(&[(usize, usize)]) -> bool) -> bool {
         let names = text(path);
         let mut ways = Path::new(&names).ancestors().map(Path::as_os_str).take_while(|way| way.len() >= self.shortest);
@@ -69,7 +69,7 @@ impl Made {
     }
 }
 
-/// What a part may find changed: its own number and that of its pipeline, and what was made.
+/// Changes that a part may find: its own number and that of its pipeline, and the paths made.
 struct Changed<'a> {
     made: &'a Made,
     part: usize,
@@ -79,12 +79,12 @@ struct Changed<'a> {
 }
 
 impl<'a> Changed<'a> {
-    /// Whether one of these parts stands before it, or beside it in its pipeline.
+    /// Returns `true` if one of these parts stands before it, or beside it in its pipeline.
     fn by(&self, parts: &[(usize, usize)]) -> bool {
         parts.iter().any(|(part, pipeline)| *part < self.part || (*pipeline == self.pipeline && *part != self.part))
     }
 
-    /// Whether a path is, or lies below, a place where such a part may have put links.
+    /// Returns `true` if a path is, or lies below, a place where such a part may have put links.
     fn holds(&self, path: &Path) -> bool {
         self.made.holds(path, |parts| self.by(parts))
     }
@@ -115,7 +115,7 @@ type Requested<'a> = HashMap<&'a OsStr, (&'a Touch, Vec<&'a Touch>)>;
 pub(crate) fn settle(parts: &mut [(Part<'_>, Vec<Touch>)], found: &Found<'_>, links: &Links) -> Vec<Touch> {
     let mut made = Made::default();
     let mut brought = Vec::new();
-    // What one part makes matters to others alone.
+    // Paths made by a part matter to other parts only.
     let others = parts.len() > 1;
     for (index, (part, touches)) in parts.iter_mut().enumerate() {
         let mut places = Vec::new();
@@ -153,7 +153,7 @@ pub(crate) fn settle(parts: &mut [(Part<'_>, Vec<Touch>)], found: &Found<'_>, li
     brought
 }
 
-/// What copies bring along to protected places.
+/// Returns the touches of protected places by copied entries.
 pub(crate) fn brought(copies: &[Copy], found: &Found<'_>, links: &Links) -> Vec<Touch> {
     let listed = |copy: &Copy| found.pattern(&copy.source, copy.pattern.as_deref()?);
     let matches = |copy| listed(copy).into_iter().flat_map(|fact| &fact.matches);
@@ -185,8 +185,8 @@ fn by_request(touches: &[Touch]) -> Requested<'_> {
     requested
 }
 
-/// Whether a copy may put links at its targets: unless the source was seen to have none and no earlier part may have
-/// put one there.
+/// Returns `true` if a copy may put links at its targets: unless the source was seen to have none and no earlier part
+/// may have put one there.
 fn puts_links(copy: &Copy, tree: Option<&TreeFact>, touches: &Requested<'_>, earlier: &Made) -> bool {
     let has_links = tree.filter(|tree| tree.is_whole).is_none_or(|tree| !tree.links.is_empty());
     has_links || {
@@ -196,7 +196,7 @@ fn puts_links(copy: &Copy, tree: Option<&TreeFact>, touches: &Requested<'_>, ear
     }
 }
 
-/// What was found below the source of a copy. Of a pattern that is known of each path alone that it stands for.
+/// Returns the entries found below the source of a copy. For a pattern they are known only for each of its matches.
 fn tree_of<'a>(copy: &Copy, found: &Found<'a>) -> Option<&'a TreeFact> {
     found.tree(&copy.source).filter(|_| copy.pattern.is_none())
 }
@@ -211,7 +211,7 @@ fn guarded(target: &Path, tree: Option<&TreeFact>) -> Vec<PathBuf> {
     if tree.is_none_or(|tree| tree.entries.is_empty()) {
         return Vec::new();
     }
-    // What the names of its ancestors protect is found without looking below.
+    // Places protected by the names of their ancestors are found without looking below.
     if protected::protected_name(&normalize(Path::new("/"), target)).is_some() {
         return Vec::new();
     }
@@ -276,12 +276,12 @@ fn makes_links(part: &Part<'_>) -> bool {
 }
 
 impl Touch {
-    /// Whether the path, or a path that it stands for, may be at or below a place that others changed.
+    /// Returns `true` if the path, or one of its matches, may be at or below a place that others changed.
     fn may_meet(&self, changed: &Changed<'_>) -> bool {
         if self.subjects().any(|subject| changed.holds(&subject.path)) || self.leaves(changed) {
             return true;
         }
-        // What is copied to a tree may be written through the links in it.
+        // A copy into a tree may write through the links in it.
         let goes_below = self.usage.follows || (self.usage.write && self.usage.tree && !self.usage.handles);
         let pattern = self.pattern.as_deref().map(ShellPattern::new);
         if !goes_below && pattern.is_none() {
@@ -295,7 +295,7 @@ impl Touch {
         self.subjects().any(below)
     }
 
-    /// Whether it goes to such a place, or below it, and leaves it again by `..`.
+    /// Returns `true` if the path enters such a place, or goes below it, and leaves it again by `..`.
     fn leaves(&self, changed: &Changed<'_>) -> bool {
         let mut way = PathBuf::new();
         self.walked.iter().flat_map(|walked| walked.components()).any(|part| {
@@ -306,7 +306,7 @@ impl Touch {
     }
 }
 
-/// Whether a pattern may stand for the way to what lies below the directory in which it starts.
+/// Returns `true` if a pattern may match the way to an entry below its start directory.
 fn names(pattern: &ShellPattern, below: &Path) -> bool {
     let mut ways = below.iter().zip(pattern.names());
     ways.all(|(name, own)| own.literal().map_or_else(|| own.may_match(name), |own| own == name))

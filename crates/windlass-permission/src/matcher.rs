@@ -28,9 +28,9 @@ pub(crate) struct Rule {
     pub(crate) test: Test,
     /// The definition of its tool that it is bound to, if it is: see [`Policy::offer`](crate::Policy::offer).
     pub(crate) definition: Option<Arc<ToolSpec>>,
-    /// Whether it goes with the run.
+    /// `true` if the rule ends with the run.
     pub(crate) for_run: bool,
-    /// Where it stands.
+    /// Place of the rule in a file.
     pub(crate) origin: Option<Arc<RuleOrigin>>,
 }
 
@@ -74,7 +74,7 @@ impl ToolName {
     }
 }
 
-/// What a rule asks of a call of its tool.
+/// Condition of a rule on a call of its tool.
 #[derive(Debug, Clone)]
 pub(crate) enum Test {
     /// No condition: every call.
@@ -114,7 +114,7 @@ pub(crate) struct PathRule {
     pub(crate) scope: Scope,
     start: Start,
     globs: Vec<Glob>,
-    /// Whether it matches at any depth of the workspace.
+    /// `true` if the rule matches at any depth of the workspace.
     anywhere: bool,
     /// `true` if the text of the pattern names a place of secrets.
     names_secrets: bool,
@@ -151,7 +151,7 @@ impl Directory {
         subject.is_sure && path::strip(&subject.exact, &self.exact).is_some()
     }
 
-    /// Whether it is this very directory.
+    /// Returns `true` if this is the same directory.
     pub(crate) fn is(&self, path: &Path) -> bool {
         self.exact == Self::new(path).exact
     }
@@ -163,7 +163,7 @@ impl Directory {
 }
 
 impl PathRule {
-    /// Whether it matches at any depth of the workspace.
+    /// Returns `true` if the rule matches at any depth of the workspace.
     pub(crate) fn is_anywhere(&self) -> bool {
         self.anywhere
     }
@@ -173,8 +173,8 @@ impl PathRule {
         self.names_secrets
     }
 
-    /// Whether an allow rule covers a path: byte for byte, from the start directory. For a `tree` it is enough
-    /// to cover everything in it.
+    /// Returns `true` if an allow rule covers a path: byte for byte, from the start directory. For a `tree` it is
+    /// enough to cover everything in it.
     pub(crate) fn covers(&self, subject: &Subject, tree: bool, workspace: &[Directory]) -> bool {
         let start = match &self.start {
             Start::At(names) => names,
@@ -189,7 +189,7 @@ impl PathRule {
             .is_some_and(|rest| covered(rest) || (tree && covered(&[rest, &[ANY_NAME.to_owned()]].concat())))
     }
 
-    /// How far a deny or ask rule reaches: in any spelling, from any directory of the workspace.
+    /// Returns the reach of a deny or ask rule: in any spelling, from any directory of the workspace.
     pub(crate) fn reach(&self, subject: &Subject, workspace: &[Directory]) -> Reach {
         if !subject.is_sure {
             return Reach::Covers;
@@ -198,7 +198,7 @@ impl PathRule {
         spellings.map(|names| self.reach_from(names, &[], workspace)).max().unwrap_or(Reach::No)
     }
 
-    /// How far it reaches into the path of these names and more of them.
+    /// Returns the reach of the rule into the path of these names and more of them.
     fn reach_from(&self, names: &[String], more: &[Cow<'_, str>], workspace: &[Directory]) -> Reach {
         let all = || names.iter().map(String::as_str).chain(more.iter().map(AsRef::as_ref));
         let reach = |start: &[String]| {
@@ -241,12 +241,12 @@ impl PathRule {
     }
 }
 
-/// What rules of one source are read against.
+/// Base for parsing the rules of one source.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) source: RuleSource,
     pub(crate) behavior: Behavior,
-    /// Where a single leading `/` starts.
+    /// Base directory of a single leading `/`.
     pub(crate) anchor: &'a Path,
     pub(crate) start_directory: &'a Path,
     pub(crate) home: Option<&'a Path>,
@@ -317,7 +317,8 @@ fn tool_name(name: &str, behavior: Behavior) -> Result<ToolName, String> {
     Ok(ToolName::Pattern(Wildcard::new(pattern.as_deref().unwrap_or(name))))
 }
 
-/// What a rule means that names a server, or a tool of one, as the configuration does or as the model knows it.
+/// Returns the tool name of a rule that names a server, or a tool of one, as the configuration does or as the model
+/// knows it.
 fn server_name(name: &str, rest: &str, behavior: Behavior) -> Result<ToolName, String> {
     let meant = mcp_name::meant(name);
     let Some(first) = meant.first() else {
@@ -375,7 +376,7 @@ fn specifier_test(tool: &str, specifier: &str, place: &Place<'_>) -> Compiled {
             let with_arguments = name.len() < specifier.trim().len();
             Ok((Test::Skill { name: skill(name).to_owned(), with_arguments }, None))
         }
-        // Its commands are not read, so a rule that lowers a verdict holds for all of them.
+        // PowerShell commands are not analysed, so a rule that lowers a verdict holds for all of them.
         "PowerShell" if lowers => {
             let note = "holds for every command: those of PowerShell are not read; write `PowerShell`";
             Ok((Test::Whole, Some(note.to_owned())))
@@ -427,10 +428,10 @@ fn without_wildcard(specifier: &str) -> &str {
     specifier.strip_suffix(":*").or_else(|| specifier.strip_suffix(" *")).unwrap_or(specifier).trim()
 }
 
-/// What is odd about a pattern of commands.
+/// Returns a warning about a pattern of commands.
 ///
 /// # Errors
-/// It can never match.
+/// The pattern can never match.
 fn command_note(pattern: &BashPattern) -> Result<Option<String>, String> {
     match pattern.problem() {
         None => Ok(None),

@@ -42,8 +42,8 @@ pub(crate) fn only_fetches(name: &str) -> bool {
     matches!(name, "WebFetch" | "WebSearch")
 }
 
-/// What a call touches whose tool is not installed: known for well-known names. Every other call is
-/// unknown.
+/// Returns the access of a call whose tool is not installed. It is known for well-known names; every other call has
+/// unknown access.
 pub fn access_of_unknown(tool: &str, input: &JsonText) -> Access {
     let text = |field: &str| {
         let fields = input.to::<std::collections::BTreeMap<String, JsonText>>().ok()?;

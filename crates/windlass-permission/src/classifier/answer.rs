@@ -1,4 +1,4 @@
-//! What a classifier says, read strictly.
+//! Strict parser of a classifier's answer.
 
 use serde::Deserialize;
 use windlass_types::text::visible_line;
@@ -6,13 +6,13 @@ use windlass_types::text::visible_line;
 /// Most characters of a reason that are kept.
 const REASON_CHARS: usize = 300;
 
-/// What a classifier says of a call.
+/// Verdict of a classifier on a call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "a classifier allows a call or has it asked about, and nothing else")]
 pub enum Classified {
     /// The call may run, for this reason.
     Allow(String),
-    /// It is to be asked about, for this reason.
+    /// The call needs a permission request, for this reason.
     Ask(String),
     /// There is no verdict, for this reason: it is asked about. Such an answer is not remembered.
     Failed(String),

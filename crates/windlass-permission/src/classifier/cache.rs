@@ -1,4 +1,4 @@
-//! What is remembered of a classifier's verdicts.
+//! Cache of classifier verdicts.
 
 use super::answer::Classified;
 use super::question::ClassifierQuestion;

@@ -1,4 +1,4 @@
-//! What a session has heard and done, as far as a classifier may read of it.
+//! Parts of a session's history that a classifier may read.
 
 use std::collections::VecDeque;
 use windlass_types::{ContentBlock, Entry, EntryKind, JsonText};

@@ -1,4 +1,4 @@
-//! What a classifier is asked.
+//! The question to a classifier.
 
 use super::heard::Heard;
 use crate::facts::{CallFacts, CommandFacts};
@@ -61,7 +61,7 @@ impl Boundary {
     }
 }
 
-/// What a classifier is asked about one call.
+/// Question to a classifier about one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClassifierQuestion {
@@ -77,11 +77,11 @@ pub struct ClassifierQuestion {
     pub why: String,
     /// The last words of the user, the oldest first.
     pub said: Vec<String>,
-    /// Whether another agent gave the task, not the user.
+    /// `true` if another agent gave the task, not the user.
     pub delegated: bool,
     /// Earlier calls that name a file or program of this one, as JSON texts; the oldest first.
     pub earlier: Vec<(String, JsonText)>,
-    /// How the commands of the call begin, if it runs commands whose beginnings are known.
+    /// First words of the call's commands, if it runs commands whose first words are known.
     pub beginnings: Vec<String>,
 }
 
@@ -127,8 +127,8 @@ impl ClassifierQuestion {
         ))
     }
 
-    /// What the classifier reads of the call, as one line of JSON in which nothing is hidden. The same for the same call in the same
-    /// circumstances.
+    /// Returns the classifier's view of the call, as one line of JSON in which nothing is hidden. The same call in the
+    /// same circumstances has the same data.
     #[must_use]
     pub(super) fn data(&self) -> String {
         let shown = |path: &Path| path.to_string_lossy().into_owned();
@@ -149,8 +149,8 @@ impl ClassifierQuestion {
         visible_json(&data.to_string()).into_owned()
     }
 
-    /// What an *ask* is remembered by: the beginnings of the commands and the words of the user. A call without such
-    /// beginnings is remembered by its input.
+    /// Returns the cache key of an *ask*: the first words of the commands and the words of the user. A call without
+    /// known first words is cached by its input.
     pub(super) fn topic(&self) -> String {
         let about = if self.beginnings.is_empty() { json!(self.input.as_str()) } else { json!(self.beginnings) };
         json!([self.tool, about, self.said, self.delegated, self.cwd.to_string_lossy()]).to_string()

@@ -66,7 +66,7 @@ fn paths_to_resolve_say_whether_the_command_writes_there() {
     assert_eq!(written("{ touch a; cat a; }"), expect(&[("/w/a", true)]));
 }
 
-/// What is done for each path takes time, however often a line names it.
+/// A path that a line names repeatedly is judged once, because each judgement takes time.
 #[test]
 fn a_path_that_a_command_names_again_is_judged_once() {
     for text in ["{ cat a a; }", "{ cat a a a; }", "cat a a", "cat a a a a", "{ cat a; cat a; cat a; }"] {

@@ -10,7 +10,7 @@ const BUILT_IN: &[&str] = &[
     "tex",
 ];
 
-/// Whether attributes (`.gitattributes`, `info/attributes`) send no file through a filter or a converter. The
+/// Returns `true` if attributes (`.gitattributes`, `info/attributes`) send no file through a filter or a converter. The
 /// programs behind those names come from configuration, also the user's own.
 #[must_use]
 pub fn attributes_are_inert(bytes: &[u8]) -> bool {

@@ -3,7 +3,7 @@
 /// Bytes of a configuration that is looked at.
 const MAX_CONFIG: usize = 256 * 1024;
 
-/// What else has to be known of an inert configuration.
+/// Further facts needed about an inert configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GitConfig {
@@ -60,7 +60,7 @@ impl<'a> Section<'a> {
             Some((name, rest)) => {
                 let quoted = rest.trim_start_matches([' ', '\t']);
                 let subsection = quoted.strip_prefix('"')?.strip_suffix('"')?;
-                // What is escaped there could end it for one reader and not for the other.
+                // An escape there could end it for one reader and not for the other.
                 if subsection.contains(['"', '\\', '[', ']']) {
                     return None;
                 }
@@ -105,7 +105,7 @@ impl<'a> Section<'a> {
     }
 }
 
-/// Whether a list is put in order without a look at signatures, which would run the program that checks them.
+/// Returns `true` if a list is sorted without reading signatures, which would run the program that checks them.
 fn is_plain_order(value: &str) -> bool {
     let plain = value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | ':'));
     plain && !value.to_ascii_lowercase().contains("signature")

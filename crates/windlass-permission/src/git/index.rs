@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// Tracked files that are held against a rule.
 const MAX_TRACKED: usize = 20_000;
 
-/// What an index names that has to be looked at as well.
+/// Entries of an index that have to be read as well.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct GitIndex {
@@ -36,7 +36,8 @@ impl GitTracked {
         Self { top: top.into(), index: index.into(), hash_bytes }
     }
 
-    /// Whether a test holds for one of the files at or below a path. Also if there are more than can be looked at.
+    /// Returns `true` if a test holds for one of the files at or below a path. Also `true` if there are too many to
+    /// test.
     pub(crate) fn may_hold(&self, below: &Path, mut test: impl FnMut(PathBuf) -> bool) -> bool {
         let mut left = MAX_TRACKED;
         let looked = each_entry(&self.index, self.hash_bytes, |_, name| {
@@ -70,7 +71,7 @@ pub fn read_index(bytes: &[u8], hash_bytes: usize) -> Option<GitIndex> {
     Some(index)
 }
 
-/// Whether an index names this path, as bytes from the top of the working tree, in whatever case. `None` if the
+/// Returns `true` if an index names this path, as bytes from the top of the working tree, in any case. `None` if the
 /// index cannot be read, as by [`read_index`].
 #[must_use]
 pub fn index_names(bytes: &[u8], hash_bytes: usize, path: &[u8]) -> Option<bool> {

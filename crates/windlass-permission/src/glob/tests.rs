@@ -135,7 +135,7 @@ fn a_pattern_of_the_shell_reaches_what_its_paths_may_reach() {
         ("a/b", "c", "*", No),
         ("a", "a", "*", Covers),
         ("a/b/c", "a", "*/d", No),
-        // What stands for any number of names may end anywhere below.
+        // A wildcard for any number of names may end anywhere below.
         ("a/b/c", "a", "**/d", Covers),
         ("a/b/c", "", "b/**", No),
         ("**/c", "a", "*", Covers),
@@ -145,7 +145,7 @@ fn a_pattern_of_the_shell_reaches_what_its_paths_may_reach() {
         let names: Vec<String> = names.split('/').filter(|name| !name.is_empty()).map(str::to_owned).collect();
         assert_eq!(may_reach(rule, &names, shell), expected, "{rule} {names:?} {shell}");
     }
-    // What is too long to be followed may be anything.
+    // A pattern too long to be followed may match anything.
     let names = |count: usize| vec!["a".to_owned(); count];
     assert_eq!(may_reach("b", &names(MAX_PARTS - 1), "a*"), No);
     for more in [0, 1] {

@@ -1,4 +1,4 @@
-//! What a rule surely covers below a path.
+//! Paths that a rule certainly covers below a path.
 
 use super::{Directory, PathRule};
 use crate::glob::{ANY_NAME, Reach};
@@ -7,12 +7,12 @@ use crate::pattern;
 use std::borrow::Cow;
 
 impl PathRule {
-    /// Whether a deny or ask rule covers whatever may lie below a path.
+    /// Returns `true` if a deny or ask rule covers every possible entry below a path.
     pub(crate) fn covers_all_below(&self, subject: &Subject, workspace: &[Directory]) -> bool {
         self.covers_with(subject, &[ANY_NAME.into()], workspace)
     }
 
-    /// Whether it covers whatever a file name pattern of the shell stands for below a directory.
+    /// Returns `true` if the rule covers every possible match of a shell's file name pattern below a directory.
     pub(crate) fn covers_all_of(&self, base: &Subject, names: &str, workspace: &[Directory]) -> bool {
         let names = names.split('/').filter(|name| !name.is_empty());
         let names: Vec<Cow<'_, str>> =
@@ -24,7 +24,7 @@ impl PathRule {
         subject.spellings().iter().any(|names| self.reach_from(names, more, workspace) == Reach::Covers)
     }
 
-    /// Whether it is about one fixed place at or below a path.
+    /// Returns `true` if the rule is about one fixed place at or below a path.
     pub(crate) fn is_fixed_below(&self, subject: &Subject, workspace: &[Directory]) -> bool {
         let from = |names: &[String], start: &[String]| match path::strip(names, start) {
             Some(rest) => self.globs.iter().any(|glob| glob.is_fixed_below(rest)),
