@@ -19,7 +19,7 @@ use clap::{Parser, Subcommand};
     disable_version_flag = true,
     disable_help_subcommand = true,
     args_conflicts_with_subcommands = true,
-    override_usage = "windlass -p [OPTIONS] PROMPT\n       windlass COMMAND",
+    override_usage = "windlass [OPTIONS] [PROMPT]\n       windlass -p [OPTIONS] PROMPT\n       windlass COMMAND",
     after_help = AFTER_HELP
 )]
 pub(crate) struct Cli {
@@ -41,6 +41,7 @@ model refused, 6 no output that fits --json-schema, 7 and 8 a hook stopped the r
 stopped, 10 questions wait for an answer, 130 interrupted, 143 terminated. With stream-json: 0, 1 and those of signals.
 
 Examples:
+  windlass
   windlass -p 'Why does the test in src/parse.rs fail?'
   windlass -p 'Fix it' --continue --permission-mode acceptEdits --allowedTools 'Bash(cargo test *)'
   git diff | windlass -p 'Review this change' --output-format json";

@@ -15,6 +15,7 @@ pub use services::{CommandOutput, TerminalServices};
 use crate::capabilities::Capabilities;
 use crate::cell::{Cell, NoticeLevel};
 use crate::dialog::Dialogs;
+use crate::history::HistoryEntry;
 use crate::input::{InputMode, InputModeOptions, RunActivity, TerminalDecoder};
 use crate::keys::Keymap;
 use crate::pager::Pager;
@@ -135,6 +136,8 @@ struct App {
     conversation: LiveConversation,
     ids: Arc<dyn windlass_tool::Ids>,
     services: Arc<dyn TerminalServices>,
+    /// Directory of the project, for the history of prompts.
+    project: String,
     surface: TerminalSurface<Stdout>,
     /// The transcript on the alternate screen, while it is shown.
     pager: Option<Pager>,
@@ -185,6 +188,7 @@ impl App {
             conversation,
             ids,
             services,
+            project: options.project,
             surface: TerminalSurface::new(stdout(), size, presenter, surface),
             pager: None,
             prompt,
@@ -304,7 +308,16 @@ impl App {
                 self.services.record(&entry);
             }
             self.is_leaving = true;
+            self.keep_draft();
             self.conversation.handle(Input::Close);
+        }
+    }
+
+    /// Puts the text of the prompt into the history, where the next conversation finds it.
+    fn keep_draft(&self) {
+        let draft = self.prompt.composer().saved();
+        if !draft.expanded().trim().is_empty() {
+            self.services.record(&HistoryEntry::new(draft, self.project.clone(), String::new()));
         }
     }
 

@@ -71,6 +71,8 @@ mod signals;
 mod sinks;
 #[cfg(unix)]
 mod stalled;
+#[cfg(unix)]
+mod terminal;
 mod threads;
 mod waiting_agents;
 mod warnings;

@@ -1,0 +1,185 @@
+//! Conversations at a terminal, through a pseudo-terminal and a strict emulator.
+
+mod emulator;
+
+use crate::place::Place;
+use emulator::Emulator;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Longer than the pause after which keys belong to a dialog.
+const PAUSE: Duration = Duration::from_millis(500);
+
+fn text(text: &str) -> Value {
+    json!([{ "type": "text", "text": text }])
+}
+
+fn write(path: &str, content: &str) -> Value {
+    json!([{ "type": "tool_use", "name": "Write", "input": { "file_path": path, "content": content } }])
+}
+
+#[test]
+fn a_prompt_is_answered_above_the_prompt_and_the_terminal_is_as_it_was() {
+    let place = Place::with_turns(&[text("# Hello\n\nA **word**.")]);
+    let mut terminal = Emulator::start(&place, &[]);
+    let before = terminal.modes();
+    terminal.wait_for("? shows the keys");
+    terminal.type_line("greet me");
+    terminal.wait_for("A word.");
+    terminal.wait_for("1 turn");
+    let screen = terminal.screen();
+    assert!(screen.contains("greet me") && !screen.contains("**"), "{screen}");
+    terminal.send(b"\x04");
+    assert_eq!(terminal.wait(), 0);
+    assert_eq!(terminal.modes(), before, "the terminal is no longer raw");
+    let end = terminal.raw_text();
+    for restored in ["\u{1b}[?2004l", "\u{1b}[?25h"] {
+        assert!(end.rfind(restored) > end.rfind("\u{1b}[?2004h"), "{restored:?} comes last");
+    }
+}
+
+#[test]
+fn keys_that_were_typed_before_a_question_never_answer_it() {
+    let place = Place::new();
+    let file = place.work().join("made.txt");
+    let path = file.to_string_lossy().into_owned();
+    place.script(&[write(&path, "one\n"), text("All is written.")]);
+    let mut terminal = Emulator::start(&place, &[]);
+    terminal.wait_for("? shows the keys");
+    terminal.type_line("make it");
+    // The next line is typed while the model answers the first, and goes on when the question is there.
+    for _ in 0..4 {
+        std::thread::sleep(Duration::from_millis(100));
+        terminal.send(b"y");
+    }
+    terminal.wait_for("wants permission");
+    std::thread::sleep(PAUSE);
+    assert!(!file.exists(), "a key that came too early is no answer");
+    terminal.send(b"y");
+    terminal.wait_for("All is written.");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "one\n");
+    // The early keys are a draft.
+    terminal.wait_for("> yyyy");
+}
+
+#[test]
+fn a_no_is_a_no_and_the_run_goes_on() {
+    let place = Place::new();
+    let file = place.work().join("made.txt");
+    place.script(&[write(&file.to_string_lossy(), "one\n"), text("Then not.")]);
+    let mut terminal = Emulator::start(&place, &["make it"]);
+    terminal.wait_for("wants permission");
+    std::thread::sleep(PAUSE);
+    terminal.send(b"\x1b");
+    terminal.wait_for("Then not.");
+    assert!(!file.exists());
+}
+
+#[test]
+fn texts_of_others_never_reach_the_terminal_raw() {
+    let evil = "before\u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}after \u{9b}31m";
+    let place = Place::with_turns(&[text(evil)]);
+    let mut terminal = Emulator::start(&place, &["go"]);
+    terminal.wait_for("1 turn");
+    let raw = terminal.raw_text();
+    for part in ["\u{1b}[2J", "\u{1b}]0;owned", "\u{202e}", "\u{9b}"] {
+        assert!(!raw.contains(part), "{part:?} reached the terminal");
+    }
+    assert!(terminal.screen().contains("before"), "{}", terminal.screen());
+}
+
+#[test]
+fn nothing_is_written_while_nothing_happens() {
+    let place = Place::with_turns(&[text("Done with it.")]);
+    let mut terminal = Emulator::start(&place, &["go"]);
+    terminal.wait_for("1 turn");
+    std::thread::sleep(PAUSE);
+    let before = terminal.raw_text().len();
+    std::thread::sleep(Duration::from_secs(2));
+    assert_eq!(terminal.raw_text().len(), before);
+}
+
+#[test]
+fn a_paste_is_one_message_and_each_line_of_an_answer_comes_once() {
+    let numbered: String = (0..300).map(|line| format!("line {line} of the answer\n\n")).collect();
+    let place = Place::with_turns(&[text(&numbered)]);
+    let mut terminal = Emulator::start(&place, &[]);
+    terminal.wait_for("? shows the keys");
+    let pasted: String = (0..2_000).map(|line| format!("pasted {line}\r")).collect();
+    terminal.send(format!("\u{1b}[200~{pasted}\u{1b}[201~").as_bytes());
+    terminal.wait_for("Pasted text");
+    terminal.send(b"\r");
+    terminal.wait_for("1 turn");
+    let all = terminal.all_rows();
+    let lines: Vec<&String> = all.iter().filter(|row| row.contains("of the answer")).collect();
+    let expected: Vec<String> = (0..300).map(|line| format!("line {line} of the answer")).collect();
+    assert_eq!(lines.len(), 300, "each line once");
+    assert!(lines.iter().zip(&expected).all(|(row, line)| row.trim_start_matches(['●', ' ', '*']) == line), "in order");
+}
+
+#[test]
+fn a_session_that_is_continued_shows_what_was_said() {
+    let place = Place::with_turns(&[text("The first answer.")]);
+    let mut terminal = Emulator::start(&place, &["the first prompt"]);
+    terminal.wait_for("The first answer.");
+    terminal.wait_for("1 turn");
+    terminal.type_line("/exit");
+    assert_eq!(terminal.wait(), 0);
+    place.script(&[text("The second answer.")]);
+    let mut terminal = Emulator::start(&place, &["--continue"]);
+    terminal.wait_for("The first answer.");
+    assert!(terminal.screen().contains("the first prompt"));
+    terminal.type_line("and now");
+    terminal.wait_for("The second answer.");
+}
+
+#[test]
+fn a_draft_is_never_lost() {
+    let place = Place::with_turns(&[]);
+    let mut terminal = Emulator::start(&place, &[]);
+    terminal.wait_for("? shows the keys");
+    terminal.send(b"a long thought");
+    terminal.wait_for("> a long thought");
+    terminal.send(b"\x03");
+    terminal.wait_until("the prompt is empty", |screen| !screen.contains("> a long thought"));
+    terminal.send(b"\x1b[A");
+    terminal.wait_for("> a long thought");
+    terminal.send(b" and its end");
+    terminal.wait_for("> a long thought and its end");
+    terminal.kill(rustix::process::Signal::HUP);
+    assert_eq!(terminal.wait(), 129);
+    let mut terminal = Emulator::start(&place, &[]);
+    terminal.wait_for("? shows the keys");
+    terminal.send(b"\x1b[A");
+    terminal.wait_for("> a long thought and its end");
+}
+
+#[test]
+fn a_signal_to_end_ends_with_its_code_and_a_sane_terminal() {
+    let place = Place::with_turns(&[]);
+    let mut terminal = Emulator::start(&place, &[]);
+    let before = terminal.modes();
+    terminal.wait_for("? shows the keys");
+    terminal.kill(rustix::process::Signal::TERM);
+    assert_eq!(terminal.wait(), 143);
+    assert_eq!(terminal.modes(), before);
+}
+
+#[test]
+fn a_command_of_the_person_runs_and_the_model_reads_it_with_the_next_prompt() {
+    let place = Place::with_turns(&[text("I see it.")]);
+    let mut terminal = Emulator::start(&place, &[]);
+    terminal.wait_for("? shows the keys");
+    terminal.type_line("!echo from-the-shell; exit 3");
+    terminal.wait_for("from-the-shell");
+    terminal.type_line("what was that?");
+    terminal.wait_for("I see it.");
+}
+
+#[test]
+fn a_terminal_without_control_sequences_gets_an_error_that_says_what_to_do() {
+    let place = Place::with_turns(&[]);
+    let mut terminal = Emulator::start_with(&place, &[], &[("TERM", "dumb")]);
+    assert_eq!(terminal.wait(), 2);
+    assert!(terminal.raw_text().contains("add -p"), "{}", terminal.raw_text());
+}
