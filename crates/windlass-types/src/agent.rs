@@ -18,7 +18,7 @@ impl AgentPath {
         Self(self.0.iter().cloned().chain([spawned_by]).collect())
     }
 
-    /// This path as it is seen from an agent above, which started its outermost agent with this tool use.
+    /// Returns this path as an ancestor sees it, which started the outermost agent of the path with `spawned_by`.
     #[must_use]
     pub fn below(&self, spawned_by: &ToolUseId) -> Self {
         Self([spawned_by].into_iter().chain(self.0.iter()).cloned().collect())
@@ -34,7 +34,7 @@ impl AgentPath {
         self.0.last()
     }
 
-    /// Whether this is the main agent.
+    /// Returns `true` for the path of the main agent.
     pub fn is_main(&self) -> bool {
         self.0.is_empty()
     }
@@ -57,10 +57,10 @@ impl fmt::Display for AgentPath {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AgentIdentity {
-    /// Its id.
+    /// Id of the agent.
     #[serde(rename = "agent_id")]
     pub id: AgentId,
-    /// The name of its definition, such as `general-purpose`.
+    /// Name of the agent's definition, such as `general-purpose`.
     pub agent_type: String,
 }
 
@@ -71,21 +71,21 @@ impl AgentIdentity {
     }
 }
 
-/// How much less an agent may do than its parent. The default is as much.
+/// Limits of an agent relative to its parent. Default: the rights of the parent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct AgentRights {
-    /// The only tools that it has, by name; `mcp__server` and `mcp__server__*` are all tools of a server.
-    /// `None`: all tools of its parent.
+    /// The only tools of the agent, by name; `mcp__server` and `mcp__server__*` are all tools of a server. `None`: all
+    /// tools of its parent.
     pub tools: Option<Vec<String>>,
-    /// `true` for an agent that has no tool which runs programs or writes files, unless its parent was given that tool: by its own
-    /// definition, or by the user in a rule or the mode.
+    /// `true` for an agent without tools that run programs or write files, except those that its parent was given: by
+    /// the parent's own definition, or by the user in a rule or the mode.
     pub reads_by_default: bool,
-    /// Rules that limit tools to the calls that they cover, such as `Bash(npm test *)`.
+    /// Rules that limit tools to matching calls, such as `Bash(npm test *)`.
     pub tool_rules: Vec<String>,
-    /// Tools that it does not have, and rules of calls that are refused, beside those of its parent.
+    /// Tools that the agent does not have, and rules of calls that are refused, in addition to those of its parent.
     pub disallowed_tools: Vec<String>,
-    /// The permission mode that it wants. It counts only while it permits less than that of the parent.
+    /// Permission mode that the agent's definition asks for. Applied only if it permits less than the parent's mode.
     pub permission_mode: Option<PermissionMode>,
 }
 

@@ -21,8 +21,8 @@ pub enum ContentBlock {
     Text {
         /// The text.
         text: String,
-        /// What the provider wants back with the text, beside it. Not part of the block's JSON: the log keeps it, and
-        /// only the origin of the message gets it.
+        /// Opaque data that the provider needs back with the text. Not part of the block's JSON: only the log keeps it,
+        /// and only the origin of the message gets it.
         #[cfg_attr(feature = "schema", schemars(skip))]
         replay: Option<JsonText>,
     },
@@ -30,7 +30,7 @@ pub enum ContentBlock {
     Thinking {
         /// The reasoning text, empty when the provider withholds it.
         thinking: String,
-        /// What the provider needs to read the block again: its signature, or the encrypted item as JSON text.
+        /// Data that the provider needs to read the block again: its signature, or the encrypted item as JSON text.
         signature: String,
     },
     /// Reasoning that the provider returned encrypted.
@@ -40,12 +40,12 @@ pub enum ContentBlock {
     },
     /// An image.
     Image {
-        /// Where its bytes are.
+        /// Source of the image bytes.
         source: ImageSource,
     },
     /// A document, such as a PDF.
     Document {
-        /// Where its bytes are.
+        /// Source of the document bytes.
         source: DocumentSource,
         /// A title for the model, if any.
         #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
@@ -71,8 +71,8 @@ pub struct ToolUse {
     pub name: String,
     /// The input, exactly as the model wrote it.
     pub input: JsonText,
-    /// What the provider wants back with the call, beside it. Not part of the block's JSON: the log keeps it, and only
-    /// the origin of the message gets it.
+    /// Opaque data that the provider needs back with the call. Not part of the block's JSON: only the log keeps it, and
+    /// only the origin of the message gets it.
     #[serde(skip)]
     pub replay: Option<JsonText>,
 }
@@ -91,10 +91,10 @@ impl ToolUse {
 pub struct ToolResult {
     /// The tool use that this answers.
     pub tool_use_id: ToolUseId,
-    /// What the model reads.
+    /// Content for the model.
     #[serde(default)]
     pub content: ToolResultContent,
-    /// Whether the call failed.
+    /// `true` if the call failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
 }
@@ -111,7 +111,7 @@ impl ToolResult {
     }
 }
 
-/// What the model reads of a tool result.
+/// Content of a tool result, as the model reads it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -202,7 +202,7 @@ impl ContentBlock {
         }
     }
 
-    /// What the provider wants back with a text or a call, beside it.
+    /// Returns the opaque data that the provider needs back with a text or a tool use.
     pub fn replay(&self) -> Option<&JsonText> {
         match self {
             Self::Text { replay, .. } => replay.as_ref(),
@@ -211,8 +211,8 @@ impl ContentBlock {
         }
     }
 
-    /// Sets what the provider wants back with a text or a call. Blocks of other types have no place for it and stay as
-    /// they are: reasoning carries it as its signature.
+    /// Sets the opaque data that the provider needs back with a text or a tool use. Blocks of other types stay
+    /// unchanged: reasoning carries the data as its signature.
     pub fn set_replay(&mut self, data: Option<JsonText>) {
         match self {
             Self::Text { replay, .. } => *replay = data,
@@ -221,7 +221,7 @@ impl ContentBlock {
         }
     }
 
-    /// Whether the block is reasoning, plain or redacted.
+    /// Returns `true` if the block is reasoning, plain or redacted.
     pub fn is_thinking(&self) -> bool {
         matches!(self, Self::Thinking { .. } | Self::RedactedThinking { .. })
     }

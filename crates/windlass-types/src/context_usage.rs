@@ -1,9 +1,9 @@
-//! What takes up the context window of a session.
+//! Use of a session's context window.
 
 use serde::{Deserialize, Serialize};
 
-/// What takes up the context window of a session, part by part. Tokens are estimates that rather count too many, but for
-/// [`counted`](Self::counted).
+/// Use of a session's context window, part by part. All token figures except [`counted`](Self::counted) are estimates,
+/// rather too high than too low.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -11,22 +11,22 @@ use serde::{Deserialize, Serialize};
 pub struct ContextUsage {
     /// The id of the model.
     pub model: String,
-    /// Its context window, input and output together, in tokens.
+    /// Size of the context window, input and output together, in tokens.
     pub window: u64,
-    /// What the provider counted of the last request and its answer, in tokens, and an estimate of what came since. Zero
-    /// before the first request.
+    /// Tokens of the last request and its answer as the provider counted them, plus an estimate of everything added
+    /// since. Zero before the first request.
     pub counted: u64,
     /// The parts, in the order in which requests have them.
     pub sections: Vec<ContextSection>,
 }
 
 impl ContextUsage {
-    /// A usage of no parts.
+    /// A usage without parts.
     pub fn new(model: impl Into<String>, window: u64) -> Self {
         Self { model: model.into(), window, counted: 0, sections: Vec::new() }
     }
 
-    /// The tokens that are used: what was counted, else the estimates of the parts together.
+    /// Tokens in use: [`counted`](Self::counted), or the sum of the parts' estimates while that is zero.
     pub fn used(&self) -> u64 {
         match self.counted {
             0 => self.sections.iter().fold(0, |sum, section| sum.saturating_add(section.tokens)),
@@ -34,52 +34,53 @@ impl ContextUsage {
         }
     }
 
-    /// The tokens that are saved, because parts are withheld until the model asks for them.
+    /// Tokens that are saved because parts are withheld until the model asks for them.
     pub fn withheld(&self) -> u64 {
         self.sections.iter().fold(0, |sum, section| sum.saturating_add(section.withheld))
     }
 
-    /// The tokens of the parts of a kind together.
+    /// Tokens of all parts of a kind together.
     pub fn of_kind(&self, kind: ContextKind) -> u64 {
         let sections = self.sections.iter().filter(|section| section.kind == kind);
         sections.fold(0, |sum, section| sum.saturating_add(section.tokens))
     }
 }
 
-/// A part of what takes up a context window.
+/// A part of the context window.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ContextSection {
-    /// What it is.
+    /// Kind of the part.
     pub kind: ContextKind,
-    /// Its name: of a tool, of a file, or what kind of text it is.
+    /// Name of the part: that of a tool or a file, or the kind of text.
     pub name: String,
-    /// Who put it there: `managed`, `user`, `project`, `local`, `host`, the name of an MCP server, or `windlass`.
+    /// Source of the part: `managed`, `user`, `project`, `local`, `host`, the name of an MCP server, or `windlass`.
     pub source: String,
-    /// Its size in tokens, estimated.
+    /// Size of the part in tokens, estimated.
     pub tokens: u64,
-    /// How many characters of it were left out, because it would have been too long.
+    /// Number of characters that were left out because the part would have been too long.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub left_out: u64,
-    /// How many tokens more it would take up, estimated, if it were not withheld until the model asks for it or a file
-    /// is used that it is for.
+    /// Additional tokens, estimated, that the part would use if it were not withheld until the model asks for it or a
+    /// matching file is used.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub withheld: u64,
-    /// Why something was left out, or what it waits for, for people. `None` if nothing was, or if it was too long by itself.
+    /// Reason why text was left out or withheld, for people. `None` if nothing was, or if only the part's own length
+    /// was the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl ContextSection {
-    /// A part of which nothing was left out.
+    /// A part from which nothing was left out.
     pub fn new(kind: ContextKind, name: impl Into<String>, source: impl Into<String>, tokens: u64) -> Self {
         Self { kind, name: name.into(), source: source.into(), tokens, left_out: 0, withheld: 0, reason: None }
     }
 }
 
-/// What a part of a context window is.
+/// Kind of a part of the context window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -96,7 +97,7 @@ pub enum ContextKind {
 }
 
 impl ContextKind {
-    /// Its name, as in JSON: `system_prompt`, `tool`, `instructions`, `messages`.
+    /// Name of the kind, as in JSON: `system_prompt`, `tool`, `instructions`, `messages`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::SystemPrompt => "system_prompt",

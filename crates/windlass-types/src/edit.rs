@@ -1,28 +1,28 @@
-//! What calls change in files, for people to look at.
+//! Previews of file changes by tool calls, for people.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// The files that a call is about to change, and how.
+/// The files that a call is about to change, and the diff of the change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct EditPreview {
-    /// The files, with their links followed.
+    /// The files, with links followed.
     pub paths: Vec<PathBuf>,
-    /// The change as a unified diff, of at most [`MOST_BYTES`](Self::MOST_BYTES). It is what the call would do if it ran
-    /// at the moment at which it was read; a file that changes after that gives another one.
+    /// The change as a unified diff, of at most [`MOST_BYTES`](Self::MOST_BYTES). Computed from the files as they were
+    /// when the preview was made; a later change of a file makes it outdated.
     pub diff: String,
-    /// Whether the end of the diff was left out.
+    /// `true` if the end of the diff was left out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
 }
 
 impl EditPreview {
-    /// Most bytes of the diff.
+    /// Maximum length of the diff, in bytes.
     pub const MOST_BYTES: usize = 64 * 1024;
 
-    /// A change of these files. A diff that is too long is cut behind a line.
+    /// A change of these files. A diff that is too long is cut at the end of a line.
     pub fn new(paths: Vec<PathBuf>, diff: String) -> Self {
         if diff.len() <= Self::MOST_BYTES {
             return Self { paths, diff, is_cut: false };

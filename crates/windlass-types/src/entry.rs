@@ -1,4 +1,4 @@
-//! What is stored of a session.
+//! Entries of the session log.
 
 use crate::{
     AuditedDecision, CallDigest, ContentBlock, EntryId, EnvironmentContext, JsonText, MessageId, ModelUsage, NanoUsd,
@@ -12,14 +12,14 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Entry {
-    /// Its id. For an assistant message, the id of its last block's line.
+    /// Id of the entry. For an assistant message, the id of its last block's line.
     pub id: EntryId,
     /// The entry before it in the conversation; `None` for the first and for
     /// entries beside the conversation.
     pub parent: Option<EntryId>,
-    /// When it was made.
+    /// Time at which the entry was made.
     pub timestamp: Timestamp,
-    /// What it records.
+    /// Kind and content of the entry.
     pub kind: EntryKind,
 }
 
@@ -29,14 +29,14 @@ impl Entry {
         Self { id, parent, timestamp, kind }
     }
 
-    /// Whether the entry is part of the conversation (a user text, an assistant
-    /// message or a tool result) and so can be a parent.
+    /// Returns `true` if the entry is part of the conversation (a user text, an assistant message or a tool result) and
+    /// so can be a parent.
     pub fn is_conversation(&self) -> bool {
         matches!(self.kind, EntryKind::User(_) | EntryKind::Assistant(_) | EntryKind::ToolResult(_))
     }
 
-    /// About how many bytes its texts take in memory: those that can be long. A text that is short in all entries of its
-    /// kind, such as an id, does not count.
+    /// Approximate length of the entry's texts in memory, in bytes. Counts only texts that can be long; texts that are
+    /// short in all entries of the kind, such as ids, are left out.
     pub fn text_len(&self) -> usize {
         let blocks = |blocks: &[ContentBlock]| blocks.iter().map(ContentBlock::text_len).sum::<usize>();
         match &self.kind {
@@ -67,7 +67,7 @@ impl Entry {
     }
 }
 
-/// What an entry records.
+/// Kind and content of an entry.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum EntryKind {
@@ -127,15 +127,15 @@ pub enum EntryKind {
 pub struct UserEntry {
     /// The blocks; no tool results.
     pub content: Vec<ContentBlock>,
-    /// Whether the runtime wrote it (reminders, continuations), not the user.
+    /// `true` if the runtime wrote the text (reminders, continuations), not the user.
     pub is_meta: bool,
-    /// Whether it stands for a part of the conversation that was compacted.
+    /// `true` for a summary that replaces a compacted part of the conversation.
     pub is_summary: bool,
-    /// The run that it starts or belongs to.
+    /// The run that the text starts or belongs to.
     pub run: Option<RunId>,
     /// The permission mode at that time.
     pub permission_mode: Option<PermissionMode>,
-    /// What the model knows of its environment from here on, if this text describes it.
+    /// Environment that this text describes to the model, if it describes one.
     pub environment: Option<EnvironmentContext>,
     /// The tasks whose end this text reports to the model.
     pub tasks: Vec<TaskId>,
@@ -164,15 +164,15 @@ pub struct AssistantEntry {
     pub message_id: MessageId,
     /// The model that wrote it.
     pub model: String,
-    /// Its blocks; never empty.
+    /// Blocks of the message; never empty.
     pub content: Vec<ContentBlock>,
-    /// One id for each block: a message is stored as one line a block.
+    /// One id for each block: each block of a message is stored as one line.
     pub block_ids: Vec<EntryId>,
-    /// Why it ended.
+    /// Reason why the message ended.
     pub stop_reason: Option<StopReason>,
-    /// What it used.
+    /// Tokens of the message.
     pub usage: Usage,
-    /// Where it comes from. `None` in logs of other programs.
+    /// Origin of the message. `None` in logs of other programs.
     pub origin: Option<Arc<Origin>>,
 }
 
@@ -200,7 +200,7 @@ pub struct ToolResultEntry {
     pub structured: Option<JsonText>,
     /// The assistant line that holds the tool use.
     pub assistant: EntryId,
-    /// Whether the runtime made it because the call never ended.
+    /// `true` if the runtime made the result because the call never ended.
     pub synthetic: bool,
 }
 
@@ -211,7 +211,7 @@ impl ToolResultEntry {
     }
 }
 
-/// Why a conversation was compacted.
+/// Reason for a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -219,9 +219,9 @@ impl ToolResultEntry {
 pub enum CompactTrigger {
     /// The user asked for it.
     Manual,
-    /// It filled most of the model's context window.
+    /// The conversation filled most of the model's context window.
     Auto,
-    /// It was too long for the model.
+    /// The conversation was too long for the model.
     Overflow,
 }
 
@@ -235,40 +235,40 @@ impl CompactTrigger {
     }
 }
 
-/// What is stored where a conversation was compacted.
+/// Log record of a compaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CompactRecord {
-    /// Why.
+    /// Reason for the compaction.
     pub trigger: CompactTrigger,
-    /// How long the conversation was, in tokens.
+    /// Length of the conversation before, in tokens.
     pub pre_tokens: u64,
-    /// How long the summary is, in tokens, estimated.
+    /// Length of the summary, in tokens, estimated.
     pub post_tokens: u64,
-    /// How long it took, in milliseconds.
+    /// Duration of the compaction, in milliseconds.
     pub duration_ms: u64,
-    /// The last entry of the conversation before.
+    /// The last entry of the conversation before the compaction.
     pub before: Option<EntryId>,
 }
 
 impl CompactRecord {
-    /// A compaction that took no time.
+    /// A compaction with a duration of zero.
     pub fn new(trigger: CompactTrigger, pre_tokens: u64, post_tokens: u64, before: Option<EntryId>) -> Self {
         Self { trigger, pre_tokens, post_tokens, duration_ms: 0, before }
     }
 }
 
-/// What is stored where earlier results were replaced by notes.
+/// Log record of results that were replaced by notes.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TrimRecord {
-    /// The results, and what stands in their place.
+    /// The replaced results, each with its note.
     pub results: Vec<TrimmedResult>,
-    /// How long the conversation was, in tokens.
+    /// Length of the conversation before, in tokens.
     pub pre_tokens: u64,
-    /// How many tokens shorter it is, estimated.
+    /// Tokens freed by the replacement, estimated.
     pub freed_tokens: u64,
 }
 
@@ -278,14 +278,14 @@ pub struct TrimRecord {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TrimmedResult {
-    /// The call that it answers.
+    /// The tool use that the result answers.
     pub tool_use_id: ToolUseId,
-    /// What the model reads instead.
+    /// Note that the model reads instead of the result.
     pub note: String,
 }
 
 impl TrimRecord {
-    /// Results that are replaced in a conversation of so many tokens, which makes it shorter by so many.
+    /// Results replaced in a conversation of `pre_tokens`, which frees `freed_tokens`.
     pub fn new(results: Vec<TrimmedResult>, pre_tokens: u64, freed_tokens: u64) -> Self {
         Self { results, pre_tokens, freed_tokens }
     }
@@ -298,15 +298,15 @@ impl TrimmedResult {
     }
 }
 
-/// What is stored at the end of a run.
+/// Log record of the end of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunRecord {
     /// The run.
     pub run: RunId,
-    /// How it ended, as the wire names it (`success`, `error_max_turns` …).
+    /// Outcome of the run, as the wire names it (`success`, `error_max_turns` …).
     pub outcome: String,
-    /// Its turns.
+    /// Number of turns of the run.
     pub turns: u32,
     /// Cost of the session so far.
     pub cost: NanoUsd,
@@ -318,21 +318,21 @@ pub struct RunRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct SpentRecord {
-    /// Cost of all calls that have ended.
+    /// Cost of all finished model calls.
     pub cost: NanoUsd,
-    /// Tokens and cost of these calls by model. Empty if none has ended since the record before.
+    /// Tokens and cost of these calls by model. Empty if none has finished since the previous record.
     pub model_usage: BTreeMap<String, ModelUsage>,
-    /// Highest cost of the calls that are open, by model. A log that ends here counts it as spent.
+    /// Reservations: the highest cost of the open calls, by model. They count as spent if the log ends here.
     pub held: BTreeMap<String, NanoUsd>,
 }
 
 impl SpentRecord {
-    /// A record of calls that have ended, and of those that are open.
+    /// A record of finished calls and of the reservations of open ones.
     pub fn new(cost: NanoUsd, model_usage: BTreeMap<String, ModelUsage>, held: BTreeMap<String, NanoUsd>) -> Self {
         Self { cost, model_usage, held }
     }
 
-    /// Highest cost of all calls together.
+    /// The highest possible cost of all calls together.
     pub fn at_most(&self) -> NanoUsd {
         self.held.values().fold(self.cost, |sum, held| sum.saturating_add(*held))
     }

@@ -1,9 +1,9 @@
-//! Where and when an agent works, as its model knows it.
+//! Environment of an agent: place and time, as its model knows them.
 
 use serde::{Deserialize, Serialize};
 
-/// Where and when an agent works, as its model knows it. Stored with the text that describes it, so that later only
-/// changes are described.
+/// Environment of an agent: place and time, as its model knows them. Stored with the text that describes it, so that
+/// later texts describe only changes.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
@@ -20,7 +20,7 @@ pub struct EnvironmentContext {
     /// The branch of the git repository.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub git_branch: Option<String>,
-    /// Whether plan mode is on.
+    /// `true` in plan mode.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub plan_mode: bool,
 }

@@ -1,4 +1,4 @@
-//! What hosts see of a run.
+//! Events of a run, for hosts.
 
 use crate::{
     AgentIdentity, AgentPath, CommandKinds, CompactTrigger, ContentBlock, Continuation, Decision, EditPreview, EntryId,
@@ -31,10 +31,10 @@ pub use unknown::UnknownEvent;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 ///
-/// What is written is read back as an equal value: numbers with all digits, and JSON of others ([`JsonText`]) as the
+/// A written event is read back as an equal value: numbers with all digits, and JSON of others ([`JsonText`]) as the
 /// exact text. This holds for the JSON text of `serde_json` ([`from_str`](serde_json::from_str),
-/// [`from_slice`](serde_json::from_slice)); a [`serde_json::Value`] between them keeps no exact text. Where JSON of others is
-/// optional, its `null` is read as `None`. A path that is not UTF-8 cannot be written.
+/// [`from_slice`](serde_json::from_slice)); a [`serde_json::Value`] between them keeps no exact text. Where JSON of
+/// others is optional, its `null` is read as `None`. A path that is not UTF-8 cannot be written.
 ///
 /// Events of a newer version can be read: fields that are not known are ignored, and an event of another type becomes
 /// [`EventKind::Unknown`]. A value of another kind inside an event, such as a new [`Status`], is an error.
@@ -52,13 +52,13 @@ pub struct Event {
     pub seq: u64,
     /// The session.
     pub session_id: SessionId,
-    /// The agent it is about.
+    /// The agent of the event.
     pub agent: AgentPath,
     /// The run; of background work that starts or ends, the one that began it.
     pub run_id: RunId,
     /// The turn inside the run, from one; zero before the first model call.
     pub turn: u32,
-    /// What happened.
+    /// Kind and content of the event.
     #[cfg_attr(feature = "schema", schemars(flatten))]
     pub kind: EventKind,
 }
@@ -70,7 +70,7 @@ impl Event {
     }
 }
 
-/// What happened.
+/// Kind and content of an event.
 ///
 /// `BlockDelta`, `BlockFinished` and `ModelFrame` are provisional until the
 /// `MessageFinished` of their message; a `MessageWithdrawn` takes them back.
@@ -91,7 +91,7 @@ pub enum EventKind {
     BlockDelta {
         /// The block's position in the message.
         index: usize,
-        /// What was added.
+        /// The added piece.
         delta: Delta,
     },
     /// A block of the streaming message is complete.
@@ -115,16 +115,16 @@ pub enum EventKind {
         message_id: MessageId,
         /// The model that wrote it.
         model: String,
-        /// Why it ended.
+        /// Reason why the message ended.
         stop_reason: Option<StopReason>,
-        /// What it used.
+        /// Tokens of the message.
         usage: Usage,
     },
-    /// What was shown of an unfinished message does not count.
+    /// The shown parts of an unfinished message are withdrawn.
     MessageWithdrawn {
         /// The message, if it had begun.
         message_id: Option<MessageId>,
-        /// Why.
+        /// Reason for the withdrawal.
         reason: WithdrawReason,
     },
     /// A tool begins to run.
@@ -159,7 +159,7 @@ pub enum EventKind {
         event: HookEventName,
         /// The tool use, for events about a tool.
         tool_use_id: Option<ToolUseId>,
-        /// What they answered.
+        /// Merged answers of the hooks.
         outcome: HookOutcome,
     },
     /// The state of the loop changed.
@@ -178,9 +178,9 @@ pub enum EventKind {
     RateLimit(RateLimit),
     /// The conversation was replaced by a summary.
     Compacted(Compacted),
-    /// A message that was sent to the run is part of it, or will not be.
+    /// A message that was sent to the run has joined it, or will not join it.
     Steered(Steered),
-    /// A call left work in the background.
+    /// A call started background work.
     TaskStarted(TaskInfo),
     /// Background work reports its progress. Coalesced: only the latest is kept. May come between runs.
     TaskProgress(TaskProgress),
@@ -196,7 +196,7 @@ pub enum EventKind {
     Unknown(UnknownEvent),
 }
 
-/// What a run begins with.
+/// Start of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -209,17 +209,17 @@ pub struct RunStarted {
     pub tools: Vec<String>,
     /// The permission mode.
     pub permission_mode: PermissionMode,
-    /// Whether the session has earlier runs.
+    /// `true` if the session has earlier runs.
     pub resumed: bool,
-    /// What the run answers.
+    /// Origin of the run: a prompt or a notification.
     pub origin: RunOrigin,
-    /// Who the agent is, if it is not the main one.
+    /// Identity of the agent, unless it is the main one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub identity: Option<AgentIdentity>,
 }
 
 impl RunStarted {
-    /// What a run begins with.
+    /// Start of a run without an identity, answering the user.
     pub fn new(
         cwd: PathBuf,
         model: String,
@@ -231,7 +231,7 @@ impl RunStarted {
     }
 }
 
-/// What was added to a block.
+/// Piece that was added to a block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", content = "text", rename_all = "snake_case")]
@@ -245,7 +245,7 @@ pub enum Delta {
     ToolInput(String),
 }
 
-/// Why shown parts of a message do not count.
+/// Reason for withdrawing shown parts of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -270,12 +270,12 @@ pub struct ToolStarted {
     pub input: JsonText,
     /// One line that names what happens.
     pub title: String,
-    /// Why it may run.
+    /// The permission decision that lets the tool run.
     pub decision: Option<Decision>,
-    /// What it is about to change in files, if the session looks at that beforehand and the tool can say it.
+    /// Preview of the file changes, if the session makes previews and the tool can compute one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edits: Option<EditPreview>,
-    /// Kinds of the commands that it runs, of a call whose text was analysed.
+    /// Kinds of the commands that the call runs, if its text was analysed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<CommandKinds>,
 }
@@ -287,7 +287,7 @@ impl ToolStarted {
     }
 }
 
-/// How far a tool is.
+/// Progress of a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -298,7 +298,7 @@ pub struct ToolProgress {
     pub tool: String,
     /// The progress, in words.
     pub message: String,
-    /// How long it has run, in milliseconds.
+    /// Time since the tool started, in milliseconds.
     pub elapsed_ms: u64,
 }
 
@@ -316,23 +316,23 @@ impl ToolProgress {
 pub struct ToolFinished {
     /// The tool's name.
     pub tool: String,
-    /// What the model reads.
+    /// The result, as the model reads it.
     pub result: ToolResult,
     /// The tool's structured output.
     pub structured: Option<JsonText>,
     /// A unified diff of what changed on disk.
     pub diff: Option<String>,
-    /// The files that it wrote, with links followed, of a call that names them beforehand.
+    /// The files that the call wrote, with links followed. Only for calls that name their files beforehand.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub written: Vec<PathBuf>,
-    /// How long it ran, in milliseconds; zero when it did not run.
+    /// Duration of the run, in milliseconds; zero when the tool did not run.
     pub duration_ms: u64,
     /// The verdict, when permission or hooks kept it from running.
     pub denied: Option<Decision>,
-    /// Why the tool failed. `None` if it succeeded, did not run, or gave an error as its own result.
+    /// Reason why the tool failed. `None` if it succeeded, did not run, or gave an error as its own result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ToolFailure>,
-    /// Its id in the log.
+    /// Id of the result's entry in the log.
     pub entry: Option<EntryId>,
 }
 
@@ -358,15 +358,15 @@ impl ToolFinished {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Compacted {
-    /// Why.
+    /// Reason for the compaction.
     pub trigger: CompactTrigger,
-    /// How long the conversation was, in tokens.
+    /// Length of the conversation before, in tokens.
     pub pre_tokens: u64,
-    /// How long it is now, in tokens, estimated.
+    /// Length of the conversation afterwards, in tokens, estimated.
     pub post_tokens: u64,
-    /// How long it took, in milliseconds.
+    /// Duration of the compaction, in milliseconds.
     pub duration_ms: u64,
-    /// What the model reads from now on instead.
+    /// Summary that the model reads instead of the conversation before.
     pub summary: String,
     /// The id of the summary in the log.
     pub entry: EntryId,
@@ -375,7 +375,7 @@ pub struct Compacted {
 }
 
 impl Compacted {
-    /// A compaction that took no time.
+    /// A compaction with a duration of zero.
     pub fn new(trigger: CompactTrigger, summary: String, boundary: EntryId, entry: EntryId) -> Self {
         Self { trigger, pre_tokens: 0, post_tokens: 0, duration_ms: 0, summary, entry, boundary }
     }
@@ -386,22 +386,22 @@ impl Compacted {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RetryStatus {
-    /// Which repeat follows, from one.
+    /// Number of the next retry, from one.
     pub attempt: u32,
-    /// How many repeats there are at most.
+    /// Maximum number of retries.
     pub max_retries: u32,
-    /// How long until then, in milliseconds.
+    /// Delay until the retry, in milliseconds.
     pub delay_ms: u64,
-    /// What failed.
+    /// Kind of the failure.
     pub error: ModelErrorKind,
     /// The HTTP status, if there was one.
     pub http_status: Option<u16>,
-    /// What failed, in words.
+    /// Description of the failure.
     pub message: String,
 }
 
 impl RetryStatus {
-    /// A repeat.
+    /// A retry without an HTTP status and a message.
     pub fn new(attempt: u32, max_retries: u32, delay_ms: u64, error: ModelErrorKind) -> Self {
         Self { attempt, max_retries, delay_ms, error, http_status: None, message: String::new() }
     }
@@ -415,7 +415,7 @@ impl RetryStatus {
 pub enum Status {
     /// A model call begins.
     Requesting {
-        /// Why.
+        /// Reason for the call.
         continuation: Continuation,
         /// The model.
         model: String,
@@ -431,27 +431,28 @@ pub enum Status {
     },
     /// The conversation is being replaced by a summary.
     Compacting {
-        /// Why.
+        /// Reason for the compaction.
         trigger: CompactTrigger,
     },
     /// The conversation could not be replaced, and stays as it is.
     CompactionFailed {
-        /// Why, in words.
+        /// Reason for the failure, in words.
         message: String,
     },
     /// The cached prefix changed since the last call.
     CacheBroken {
-        /// What changed: `model`, `system`, `tools`, `history`, or `thinking` where words of a prompt ask for more.
+        /// The changed part: `model`, `system`, `tools`, `history`, or `thinking` if words of a prompt ask for more of
+        /// it.
         cause: String,
     },
-    /// The provider does not say what this model costs, so no budget holds for it.
+    /// The price of this model is unknown, so no budget limits its calls.
     PriceUnknown {
         /// The model.
         model: String,
     },
-    /// Hooks run that have words for the people who wait meanwhile.
+    /// Hooks run that have a status message for the waiting user.
     HooksRunning {
-        /// The words, one line for each hook.
+        /// The status messages, one line for each hook.
         message: String,
     },
     /// A notice for the user.

@@ -1,4 +1,4 @@
-//! What hooks are asked and what they answer, as data.
+//! Events, payloads and answers of hooks, as data.
 //!
 //! [`event`] has the payload of each event and one row per event in [`hook_events!`](crate::hook_events). From the
 //! rows follow [`HookEventName`], [`HookCall`], and, in other crates, the methods of a hook.

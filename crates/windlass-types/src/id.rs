@@ -92,8 +92,8 @@ string_id! {
     MessageId
 }
 string_id! {
-    /// One tool use, as the model named it (`toolu_…`), or as it is named here when the model repeats an id.
-    /// Unique in its conversation.
+    /// One tool use, as the model named it (`toolu_…`), or a new id when the model repeats one. Unique in its
+    /// conversation.
     ToolUseId
 }
 string_id! {
@@ -138,7 +138,7 @@ impl EntryId {
         uuid_v4(bits)
     }
 
-    /// Whether the id has the form of a UUID.
+    /// Returns `true` if the id has the form of a UUID.
     pub fn is_uuid(&self) -> bool {
         is_uuid(self.as_str())
     }
@@ -157,7 +157,7 @@ impl SessionId {
         uuid_v4(bits)
     }
 
-    /// Whether the id has the form of a UUID, which the files on disk need.
+    /// Returns `true` if the id has the form of a UUID, which the files on disk require.
     pub fn is_uuid(&self) -> bool {
         is_uuid(self.as_str())
     }

@@ -20,7 +20,7 @@ pub struct JsonText(Repr);
 #[derive(Clone)]
 enum Repr {
     Raw(Arc<RawValue>),
-    /// Text that a parser outside has read. It is parsed again only when it is serialised.
+    /// Text that a parser outside has validated. Parsed again only when it is serialised.
     Parsed(Arc<str>),
 }
 
@@ -30,7 +30,7 @@ impl From<Box<RawValue>> for JsonText {
     }
 }
 
-/// Why a text is not acceptable JSON. The message names the place.
+/// Reason why a text is not acceptable JSON. The message names the place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonError(String);
 
@@ -112,8 +112,8 @@ impl JsonText {
         Ok(serde_json::value::to_raw_value(value)?.into())
     }
 
-    /// Appends a text as a JSON string with its quotes, in the form in which serde_json writes it. Source code takes about
-    /// three quarters of the time that it takes.
+    /// Appends a text as a JSON string with its quotes, byte for byte as serde_json writes it. For source code in about
+    /// three quarters of serde_json's time.
     pub fn push_string(text: &str, out: &mut String) {
         string::push(text, out);
     }
@@ -139,7 +139,7 @@ impl JsonText {
         Ok(serde_json::from_str(self.as_str())?)
     }
 
-    /// Whether the text is a JSON object.
+    /// Returns `true` if the text is a JSON object.
     pub fn is_object(&self) -> bool {
         self.as_str().starts_with('{')
     }
@@ -258,7 +258,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Strict, A::Error> {
-        /// Borrowed where it has no escapes.
+        /// Object key, borrowed if it has no escapes.
         #[derive(Deserialize)]
         #[serde(transparent)]
         struct Key<'a>(#[serde(borrow)] Cow<'a, str>);

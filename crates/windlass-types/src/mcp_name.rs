@@ -1,20 +1,21 @@
-//! How models know MCP servers and their tools by name, and so what rules and lists of tools mean by one.
+//! Names of MCP servers and their tools as models know them, for tool sets, rules and lists of tools.
 //!
-//! A server has the name that its configuration gives it, and a tool the one that its server gives it. A model knows the tool
-//! as `mcp__server__tool`, of letters, digits, `-` and `_`. Whatever makes such a name and whatever reads a rule about it use
-//! the functions here, so that a rule may say either name.
+//! The configuration names a server, and the server names its tools. A model knows a tool as `mcp__server__tool`, of
+//! letters, digits, `-` and `_`. All code that makes such a name or reads a rule about it uses the functions here, so a
+//! rule may use either name.
 
-/// How the names of all tools of servers begin.
+/// Prefix of the names of all MCP tools.
 pub const PREFIX: &str = "mcp__";
-/// Most bytes of the name of a tool.
+/// Maximum length of a tool's name, in bytes.
 const LONGEST: usize = 64;
-/// Most bytes of the part that names the server.
+/// Maximum length of the part that names the server, in bytes.
 const LONGEST_SERVER: usize = 32;
-/// Characters of a mark that keeps two names apart.
+/// Number of characters of the mark that keeps two names apart.
 const MARK: usize = 6;
 
-/// Whether a server may have this name: at most 256 bytes, one of them a letter or digit, and no rule can mean another server
-/// by it. It holds no two underscores in a row and does not end in one, since `mcp__a__b` is the tool `b` of the server `a`.
+/// Returns `true` if a server may have this name: at most 256 bytes, at least one letter or digit, and unambiguous in
+/// rules. Two underscores in a row and a trailing underscore are not allowed, since `mcp__a__b` is the tool `b` of the
+/// server `a`.
 ///
 /// ```
 /// use windlass_types::mcp_name::is_usable;
@@ -27,7 +28,7 @@ pub fn is_usable(server: &str) -> bool {
     is_apart && server.len() <= 256 && server.chars().any(|c| c.is_ascii_alphanumeric())
 }
 
-/// What a server is called in the names of its tools. A name that is fit already stays as it is.
+/// Returns the name of a server as it stands in the names of its tools. A valid name stays unchanged.
 ///
 /// ```
 /// use windlass_types::mcp_name::server;
@@ -45,21 +46,21 @@ pub fn server(configured: &str) -> String {
     shortened(name.trim_matches('_'), configured, LONGEST_SERVER)
 }
 
-/// The whole name of a tool, if no other tool of its server claims it. The server is named as [`server`] returns it.
+/// Returns the whole name of a tool, if no other tool of its server claims it. `server` is a result of [`server`].
 pub fn tool(server: &str, tool: &str) -> String {
     let (prefix, room) = room(server);
     format!("{prefix}{}", shortened(&fit(tool), tool, room))
 }
 
-/// The whole name of a tool whose name another tool of its server claims: with a mark that depends on `from`, which is the
-/// tool's own name, and more if that is taken too.
+/// Returns the whole name of a tool whose plain name another tool of its server claims: with a mark that depends on
+/// `from`, which is the tool's own name, and more if that is taken too.
 pub fn marked_tool(server: &str, tool: &str, from: &str) -> String {
     let (prefix, room) = room(server);
     format!("{prefix}{}", marked(&fit(tool), from, room))
 }
 
-/// The names that a rule means which begins with [`PREFIX`] and has no `*`: those that its server and its tool may have to
-/// the model, whether the rule says these or the ones of the configuration. None if it names no server.
+/// Returns the names that a rule may mean. The rule begins with [`PREFIX`] and has no `*`; its names may be those of
+/// the model or those of the configuration. Empty if the rule names no server.
 ///
 /// ```
 /// use windlass_types::mcp_name::meant;
@@ -84,7 +85,7 @@ pub fn meant(rule: &str) -> Vec<String> {
     }
 }
 
-/// A rule with `*` in which what stands for itself is written as models know it.
+/// Returns a rule with `*` in which the literal parts are written as models know them.
 ///
 /// ```
 /// use windlass_types::mcp_name::pattern;
@@ -101,7 +102,7 @@ pub fn pattern(rule: &str) -> String {
     }
 }
 
-/// What stands in front of a tool's own name, and how many bytes that may have.
+/// Returns the prefix before a tool's own name, and the maximum length of that name in bytes.
 fn room(server: &str) -> (String, usize) {
     let prefix = format!("{PREFIX}{server}__");
     let room = LONGEST.saturating_sub(prefix.len());
@@ -121,7 +122,7 @@ fn shortened(fitted: &str, raw: &str, room: usize) -> String {
     if fitted.len() <= room { fitted.to_owned() } else { marked(fitted, raw, room) }
 }
 
-/// A name with a mark of what it was made from.
+/// Returns a name with a mark of the raw name that it was made from.
 fn marked(fitted: &str, raw: &str, room: usize) -> String {
     let stem: String = fitted.chars().take(room.saturating_sub(MARK + 1)).collect();
     format!("{}_{}", stem.trim_end_matches('_'), mark(raw))

@@ -1,8 +1,8 @@
-//! Where the bytes of images and documents are.
+//! Sources of the bytes of images and documents.
 
 use serde::{Deserialize, Serialize};
 
-/// Where the bytes of an image are.
+/// Source of the bytes of an image.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -30,7 +30,7 @@ pub enum ImageSource {
 /// The media types of the images that models read.
 pub const IMAGE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// What bytes are, if their beginning shows that they are an image which models read, or a PDF.
+/// Returns the media type of bytes whose beginning shows an image that models read, or a PDF.
 #[must_use]
 pub fn media_type_of(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
@@ -43,7 +43,7 @@ pub fn media_type_of(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Where the bytes of a document are.
+/// Source of the bytes of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]

@@ -1,36 +1,36 @@
-//! How much of images and documents a request may hold.
+//! Limits on images and documents in a request.
 
 use serde::{Deserialize, Serialize};
 
-/// How much of images and documents one request to a model may hold. A service refuses a request with more, and then every
-/// later one of the conversation, too.
+/// Limits on images and documents in one request to a model. A service refuses a request above its limit, and then
+/// every later one of the conversation, too.
 ///
-/// The defaults are what all vendors take whose limits are published. Sizes are those of what is sent, which is mostly base64:
+/// The defaults are accepted by all vendors with published limits. Sizes are those of the sent form, mostly base64:
 /// four bytes for three of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MediaLimits {
-    /// Most bytes of all images and documents together. Default: 20 MiB.
+    /// Maximum size of all images and documents together, in bytes. Default: 20 MiB.
     pub bytes: usize,
-    /// Most images and documents. Default: 90.
+    /// Maximum number of images and documents together. Default: 90.
     pub count: usize,
-    /// Most documents. Default: 90.
+    /// Maximum number of documents. Default: 90.
     pub documents: usize,
-    /// Most bytes of one image. Default: 5 MiB.
+    /// Maximum size of one image, in bytes. Default: 5 MiB.
     pub image_bytes: usize,
-    /// Most bytes of one document. Default: 14 MiB.
+    /// Maximum size of one document, in bytes. Default: 14 MiB.
     pub document_bytes: usize,
 }
 
 impl MediaLimits {
-    /// The same with another total and another count; as many documents as images.
+    /// The same limits with another total in bytes and another count; as many documents as images.
     #[must_use]
     pub const fn with_total(mut self, bytes: usize, count: usize) -> Self {
         (self.bytes, self.count, self.documents) = (bytes, count, count);
         self
     }
 
-    /// The bytes of a file whose base64 form has so many at most.
+    /// Maximum size of a file, in bytes, whose base64 form has at most `base64` bytes.
     #[must_use]
     pub const fn of_file(base64: usize) -> usize {
         base64 / 4 * 3

@@ -7,7 +7,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-/// Who a message is from.
+/// Author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -22,12 +22,12 @@ pub enum Role {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Message {
-    /// Who it is from.
+    /// Author of the message.
     pub role: Role,
-    /// Its blocks. A plain string is read as one text block.
+    /// Content blocks. A plain string is read as one text block.
     #[serde(deserialize_with = "string_or_blocks")]
     pub content: Vec<ContentBlock>,
-    /// Where a message of the model comes from, if that is known. Not part of the JSON of the Messages API.
+    /// Origin of a model's message, if known. Not part of the JSON of the Messages API.
     #[serde(skip)]
     pub origin: Option<Arc<Origin>>,
 }
@@ -43,7 +43,7 @@ impl Message {
         Self { role: Role::Assistant, content, origin: None }
     }
 
-    /// Adds where it comes from.
+    /// Sets the origin.
     #[must_use]
     pub fn with_origin(mut self, origin: Option<Arc<Origin>>) -> Self {
         self.origin = origin;
@@ -105,21 +105,21 @@ impl SharedMessage {
 }
 
 impl SharedMessage {
-    /// What a measure says of the message, such as its tokens. It is asked once: later calls, on any clone, return the
-    /// same number, also for another measure.
+    /// Returns a number that `measure` computes from the message, such as its tokens. `measure` runs once: later calls,
+    /// on any clone, return the same number, also for another measure.
     pub fn measured(&self, measure: impl FnOnce(&Message) -> u64) -> u64 {
         *self.0.measured.get_or_init(|| measure(&self.0.message))
     }
 
-    /// The answer of a check of the message, such as one that it can be sent as it is. It is asked once: later calls, on any
-    /// clone, return the same answer, also for another check.
+    /// Returns the answer of a check of the message, such as whether it can be sent unchanged. `check` runs once: later
+    /// calls, on any clone, return the same answer, also for another check.
     pub fn checked(&self, check: impl FnOnce(&Message) -> bool) -> bool {
         *self.0.checked.get_or_init(|| check(&self.0.message))
     }
 }
 
 impl SharedMessage {
-    /// The message itself. It is cloned only if there are other clones of this.
+    /// Returns the message itself, cloned only if other clones of this share it.
     pub fn into_message(self) -> Message {
         Arc::try_unwrap(self.0).map_or_else(|shared| shared.message.clone(), |inner| inner.message)
     }

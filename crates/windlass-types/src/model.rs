@@ -1,4 +1,4 @@
-//! What goes to a model and what comes back.
+//! Requests to models and the events of their streams.
 
 use crate::{ContentBlock, JsonText, MessageId, RateLimit, ServerTool, SharedMessage, ToolSpec, Usage, WebSearched};
 use serde::{Deserialize, Serialize};
@@ -17,18 +17,19 @@ pub struct ModelRequest {
     pub system: Vec<SystemSection>,
     /// The tools, in stable order.
     pub tools: Arc<[Arc<ToolSpec>]>,
-    /// Tools that came in the middle of the conversation, in order. Empty unless the model takes them there
+    /// Tools added in the middle of the conversation, in order. Empty unless the model supports it
     /// ([`ModelInfo::appends_tools`](crate::ModelInfo::appends_tools)).
     pub added_tools: Vec<AddedTools>,
-    /// Tools that the vendor runs. A model that does not have one of them ([`ModelInfo`](crate::ModelInfo)) is asked without it.
+    /// Tools that the vendor runs. Tools that the model does not support ([`ModelInfo`](crate::ModelInfo)) are left out
+    /// of the request.
     pub server_tools: Vec<ServerTool>,
     /// The conversation. Starts with a user message; roles alternate.
     pub messages: Vec<SharedMessage>,
-    /// Most tokens that the model may write.
+    /// Maximum number of output tokens.
     pub max_output_tokens: u32,
-    /// How the model may reason before it answers.
+    /// Mode of reasoning before the answer.
     pub thinking: Thinking,
-    /// How much the model spends on the answer; `None` leaves it to the model.
+    /// Effort that the model spends on the answer; `None` leaves it to the model.
     pub effort: Option<Effort>,
     /// Provider betas to switch on.
     pub betas: Vec<String>,
@@ -36,17 +37,17 @@ pub struct ModelRequest {
     pub user_id: Option<String>,
     /// Lifetime of prompt-cache entries; `None` switches cache breakpoints off.
     pub cache: Option<CacheTtl>,
-    /// Whether each item should carry the provider's own frame ([`ModelItem::raw`]).
+    /// `true` if each item should carry the provider's own frame ([`ModelItem::raw`]).
     pub raw_frames: bool,
-    /// The same for all requests of one conversation: providers route by it to where the prompt is cached. Opaque, never
-    /// personal data.
+    /// Key of the conversation, the same for all its requests: providers route by it to the cached prompt. Opaque,
+    /// never personal data.
     pub session_key: Option<Arc<str>>,
-    /// Whether the model must call a tool. Default: it may.
+    /// Requirement to call a tool. Default: [`ToolChoice::Auto`].
     pub tool_choice: ToolChoice,
-    /// The form that the answer must have. `None`: any text.
+    /// The required form of the answer. `None`: any text.
     pub response_format: Option<ResponseFormat>,
-    /// Members that are added to the body as they are, a JSON object: settings of a vendor that windlass does not have.
-    /// They win over members of the same name.
+    /// Members that are added to the body unchanged, a JSON object: vendor settings that windlass does not have. They
+    /// override members of the same name.
     pub extra: Option<JsonText>,
 }
 
@@ -75,39 +76,39 @@ impl ModelRequest {
     }
 }
 
-/// Tools that came in the middle of a conversation.
+/// Tools added in the middle of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AddedTools {
-    /// How many messages stand before them. The last of these is of the user.
+    /// Number of messages before the tools. The last of these is of the user.
     pub after_messages: usize,
     /// The tools.
     pub tools: Vec<Arc<ToolSpec>>,
 }
 
 impl AddedTools {
-    /// Tools that came after so many messages.
+    /// Tools that are added after `after_messages` messages.
     pub fn new(after_messages: usize, tools: Vec<Arc<ToolSpec>>) -> Self {
         Self { after_messages, tools }
     }
 }
 
-/// Whether a model must call a tool.
+/// Requirement to call a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ToolChoice {
-    /// It may.
+    /// The model may call a tool.
     #[default]
     Auto,
-    /// It must call one.
+    /// The model must call a tool.
     Any,
-    /// It must call the one of this name.
+    /// The model must call the tool of this name.
     Tool(String),
-    /// It must not.
+    /// The model must not call a tool.
     None,
 }
 
-/// The form that an answer must have.
+/// The required form of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResponseFormat {
@@ -134,7 +135,7 @@ pub enum CacheTtl {
     OneHour,
 }
 
-/// How a model may reason before it answers.
+/// Mode of a model's reasoning before it answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -148,7 +149,7 @@ pub enum Thinking {
     Budget(u32),
 }
 
-/// How much a model spends on an answer: on reasoning, text and tool calls.
+/// Effort of a model on an answer: on reasoning, text and tool calls.
 ///
 /// Source: <https://platform.claude.com/docs/en/build-with-claude/effort>.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -168,10 +169,10 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// All of them, weakest first.
+    /// All efforts, weakest first.
     pub const ALL: [Self; 5] = [Self::Low, Self::Medium, Self::High, Self::XHigh, Self::Max];
 
-    /// Its name: `low`, `medium`, `high`, `xhigh` or `max`.
+    /// Name of the effort: `low`, `medium`, `high`, `xhigh` or `max`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Low => "low",
@@ -202,9 +203,9 @@ impl std::str::FromStr for Effort {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SystemSection {
-    /// Its text, byte-stable over the session.
+    /// Text of the section, byte-stable over the session.
     pub text: Arc<str>,
-    /// Who shares these bytes.
+    /// Sessions that share these bytes.
     pub scope: SectionScope,
 }
 
@@ -215,7 +216,7 @@ impl SystemSection {
     }
 }
 
-/// Who shares the bytes of a section. Sections are ordered by it.
+/// Sessions that share the bytes of a section. Sections are ordered by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum SectionScope {
@@ -229,7 +230,7 @@ pub enum SectionScope {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ModelItem {
-    /// What happened.
+    /// The event.
     pub event: ModelEvent,
     /// The provider's frame as it came, when the request asked for it. A [`ModelEvent::RateLimit`] has none, nor have a
     /// [`ModelEvent::ReasoningDropped`], a [`ModelEvent::WebSearched`] and a [`StreamDelta::Replay`].
@@ -267,14 +268,14 @@ pub enum ModelEvent {
     BlockStart {
         /// Position in the message, from zero without gaps.
         index: usize,
-        /// What begins.
+        /// Type and first content of the block.
         block: BlockStart,
     },
     /// A block grows.
     BlockDelta {
         /// The block's position.
         index: usize,
-        /// What is added.
+        /// The added piece.
         delta: StreamDelta,
     },
     /// A block is complete.
@@ -284,7 +285,7 @@ pub enum ModelEvent {
     },
     /// The message's stop reason and usage so far. Usage is cumulative.
     MessageDelta {
-        /// Why the model stopped, once known.
+        /// Reason why the model stopped, once known.
         stop_reason: Option<StopReason>,
         /// Usage of the whole message so far; replaces earlier figures.
         usage: Usage,
@@ -297,9 +298,9 @@ pub enum ModelEvent {
     /// The provider left reasoning of earlier messages out of the prompt. No event of the API, and like a ping it may stand
     /// anywhere.
     ReasoningDropped {
-        /// How many blocks.
+        /// Number of blocks.
         blocks: usize,
-        /// Why, in the provider's words.
+        /// Reason, in the provider's words.
         reason: String,
     },
     /// A search of the vendor ([`ServerTool::WebSearch`]) found pages or failed, or the model cites a page. No event of the API:
@@ -335,7 +336,7 @@ pub enum BlockStart {
     Whole(ContentBlock),
 }
 
-/// What is added to a block.
+/// Piece that is added to a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StreamDelta {
@@ -347,28 +348,29 @@ pub enum StreamDelta {
     Signature(String),
     /// A piece of the JSON text of a tool input.
     ToolInput(String),
-    /// What the provider wants back with a text or a call; replaces what came before. No event of the Messages API.
+    /// Opaque data that the provider needs back with a text or a tool use; replaces earlier data. No event of the
+    /// Messages API.
     Replay(JsonText),
     /// A delta that is not known here (citations and later kinds).
     Unknown,
 }
 
-/// Why a model stopped.
+/// Reason why a model stopped.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 #[non_exhaustive]
 pub enum StopReason {
-    /// It was done.
+    /// The model was done.
     EndTurn,
-    /// It wants tools run.
+    /// The model calls tools.
     ToolUse,
-    /// It reached the output limit.
+    /// The output limit is reached.
     MaxTokens,
-    /// It reached a stop sequence.
+    /// The model wrote a stop sequence.
     StopSequence,
     /// The provider paused a long turn; it continues with the same history.
     PauseTurn,
-    /// It refused.
+    /// The model refused.
     Refusal,
     /// The context window is full.
     ContextWindowExceeded,

@@ -1,9 +1,9 @@
-//! Why calls of models fail.
+//! Failures of model calls.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// What kind of failure a model call ended in. The loop decides by it.
+/// Kind of failure of a model call. The loop decides by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -23,7 +23,7 @@ pub enum ModelErrorKind {
     PromptTooLong,
     /// The request body is too large (413).
     RequestTooLarge,
-    /// What was sent back of earlier messages (a signature, encrypted reasoning) was refused.
+    /// The provider refused replayed data of earlier messages (a signature, encrypted reasoning).
     ReplayRejected,
     /// Too many requests or tokens (429).
     RateLimited,
@@ -47,7 +47,7 @@ pub enum ModelErrorKind {
     Configuration,
 }
 
-/// What the loop does about a failed model call.
+/// Reaction of the loop to a failed model call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "the loop must decide on every class")]
 pub enum ErrorClass {
@@ -55,14 +55,14 @@ pub enum ErrorClass {
     Transient,
     /// The prompt must shrink first.
     TooLong,
-    /// What is sent back of earlier messages must be dropped first.
+    /// The replayed data of earlier messages must be dropped first.
     Replay,
     /// A failure that the loop cannot mend.
     Final,
 }
 
 impl ModelErrorKind {
-    /// What the loop does about it.
+    /// Returns the reaction of the loop to this kind.
     pub fn class(self) -> ErrorClass {
         match self {
             Self::RateLimited
@@ -86,7 +86,7 @@ impl ModelErrorKind {
         }
     }
 
-    /// The word by which hosts and hooks know it, such as `rate_limit`; several kinds have one word.
+    /// Returns the word for hosts and hooks, such as `rate_limit`; several kinds share a word.
     pub fn word(self) -> &'static str {
         match self {
             Self::Authentication | Self::PermissionDenied => "authentication_failed",
@@ -102,7 +102,7 @@ impl ModelErrorKind {
         }
     }
 
-    /// The least wait before a repeat that makes sense for this kind.
+    /// Returns the shortest sensible wait before a retry.
     pub fn least_wait(self) -> Duration {
         match self {
             Self::Cut | Self::Protocol | Self::Connection => Duration::ZERO,

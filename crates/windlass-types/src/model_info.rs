@@ -1,54 +1,54 @@
-//! What is known of a model.
+//! Limits, abilities and prices of a model.
 
 use crate::{Api, Effort, MediaLimits, NanoUsd, Usage};
 use serde::{Deserialize, Serialize};
 
-/// What is known of a model.
+/// Limits, abilities and price of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ModelInfo {
-    /// The provider that has it, and its dialect. Messages keep it as part of their origin.
+    /// Provider of the model and its dialect. Messages keep it as part of their origin.
     pub api: Api,
-    /// Input and output together, in tokens.
+    /// Size of the context window, input and output together, in tokens.
     pub context_window: u64,
-    /// The most tokens that it can write.
+    /// Maximum number of output tokens.
     pub max_output_tokens: u32,
     /// Output tokens to ask for when the user sets no limit.
     pub default_output_tokens: u32,
-    /// Whether it can reason with a token budget.
+    /// `true` if the model can reason with a token budget.
     pub thinking_budget: bool,
-    /// Whether it can decide itself how much to reason.
+    /// `true` if the model can choose the amount of reasoning itself.
     pub adaptive_thinking: bool,
-    /// The efforts that it can be asked for; empty if it has no such setting.
+    /// Supported efforts; empty if the model has no such setting.
     pub efforts: Vec<Effort>,
-    /// Whether it sees images.
+    /// `true` if the model sees images.
     pub vision: bool,
-    /// Whether it reads PDF documents.
+    /// `true` if the model reads PDF documents.
     pub documents: bool,
-    /// How much of images and documents one request may hold.
+    /// Limits on images and documents in one request.
     pub media: MediaLimits,
-    /// Whether prompts can be cached.
+    /// `true` if prompts can be cached.
     pub prompt_cache: bool,
-    /// `true` if requests may demand that the answer has the form of a schema ([`ResponseFormat`](crate::ResponseFormat)), and the
-    /// server makes sure that it has.
+    /// `true` if requests may require an answer in the form of a schema ([`ResponseFormat`](crate::ResponseFormat)),
+    /// which the server enforces.
     pub answer_format: bool,
-    /// Whether requests may add tools in the middle of a conversation ([`AddedTools`](crate::AddedTools)). To other models
-    /// all tools are sent in front, which costs their cache when one is added.
+    /// `true` if requests may add tools in the middle of a conversation ([`AddedTools`](crate::AddedTools)). For other
+    /// models all tools are sent in front, so an added tool invalidates the prompt cache.
     pub appends_tools: bool,
-    /// What one search of the web by its vendor costs ([`ServerTool::WebSearch`](crate::ServerTool::WebSearch)). `None`: it
-    /// has no such tool.
+    /// Cost of one web search by the vendor ([`ServerTool::WebSearch`](crate::ServerTool::WebSearch)). `None`: the
+    /// vendor has no such tool.
     pub web_search: Option<NanoUsd>,
-    /// What it costs, when known.
+    /// Price per token, if known.
     pub price: Option<Price>,
-    /// What calls with a long prompt cost instead, where that differs: of those whose length is exceeded, the longest counts.
+    /// Prices of calls with a long prompt, where they differ. Of the exceeded thresholds, the highest applies.
     pub long_prompts: Vec<LongPrompt>,
 }
 
-/// The price of calls whose prompt is long. It holds for the whole call, output included.
+/// The price of calls with a long prompt. It applies to the whole call, output included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LongPrompt {
-    /// It holds for more input tokens than this, cached ones counted.
+    /// Threshold: the price applies to prompts with more input tokens than this, cached ones included.
     pub over: u64,
     /// The price.
     pub price: Price,
@@ -84,21 +84,21 @@ impl ModelInfo {
         }
     }
 
-    /// The effort to ask it for instead: the wanted one, else the strongest that
-    /// is weaker; `None` if it has none.
+    /// Returns the effort to request instead of `wanted`: the wanted one, or the strongest that is weaker; `None` if
+    /// there is none.
     pub fn effort_for(&self, wanted: Effort) -> Option<Effort> {
         self.efforts.iter().copied().filter(|effort| *effort <= wanted).max()
     }
 
-    /// The cost of one call: what the provider reported, else by the price, when it is known. Not for sums of calls: the
-    /// price may depend on the length of the prompt.
+    /// Returns the cost of one call: the one reported by the provider, or one computed from the price, if known. Not
+    /// for sums of calls, because the price may depend on the length of the prompt.
     pub fn cost(&self, usage: &Usage) -> Option<NanoUsd> {
         let searches = self.web_search.unwrap_or_default().times(usage.web_search_requests);
         let by_price = || Some(self.price_for(usage.total_input())?.cost(usage).saturating_add(searches));
         usage.reported_cost.or_else(by_price)
     }
 
-    /// The price of a call with a prompt of so many tokens, cached ones counted, when known.
+    /// Returns the price of a call with a prompt of `input_tokens`, cached ones included, if known.
     pub fn price_for(&self, input_tokens: u64) -> Option<Price> {
         let price = self.price?;
         let exceeded = self.long_prompts.iter().filter(|long| input_tokens > long.over);
@@ -106,7 +106,7 @@ impl ModelInfo {
     }
 }
 
-/// What one token costs, in billionths of a dollar: 3 USD per million tokens is 3,000.
+/// Price of one token, in billionths of a dollar: 3 USD per million tokens is 3,000.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Price {
@@ -151,7 +151,7 @@ impl Price {
         self
     }
 
-    /// A price without a rate of its own for the cache: what is written to it or read from it costs as much as other input.
+    /// A price without cache rates: cache writes and reads cost as much as other input.
     pub const fn plain(input: u64, output: u64) -> Self {
         Self::new(input, output).with_cache_read(input).with_cache_write(input, input)
     }

@@ -1,9 +1,9 @@
-//! Names that are near a wrong one: what a user may have meant who mistyped.
+//! Known names similar to a mistyped one.
 
-/// Most characters of a wrong name that are compared.
+/// Maximum number of characters that are compared.
 const LONGEST_NAME: usize = 64;
 
-/// The known names that are near a wrong one, the nearest first, at most three. Case does not count.
+/// Returns the known names that are most similar to a wrong one, the nearest first, at most three. Case is ignored.
 ///
 /// ```
 /// use windlass_types::near::nearest;
@@ -19,7 +19,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
     near.into_iter().take(3).map(|(_, known)| known).collect()
 }
 
-/// Whether two names differ only in case, `_` and `-`.
+/// Returns `true` if two names differ only in case, `_` and `-`.
 pub fn is_same_but_for_case(a: &str, b: &str) -> bool {
     let letters = |name: &str| -> String {
         name.chars().filter(|char| !matches!(char, '_' | '-')).flat_map(char::to_lowercase).collect()
@@ -27,8 +27,8 @@ pub fn is_same_but_for_case(a: &str, b: &str) -> bool {
     letters(a) == letters(b)
 }
 
-/// Whether a name is one slip away from a known one, or two from a name of eight characters or more: a character too many, too
-/// few or another one, or two neighbours that changed places. Case does not count.
+/// Returns `true` if a name is one slip away from a known one, or two slips if it has eight characters or more. A slip
+/// is a missing, additional or wrong character, or two swapped neighbours. Case is ignored.
 ///
 /// ```
 /// use windlass_types::near::is_misspelt;
@@ -42,7 +42,7 @@ pub fn is_misspelt(name: &str, known: &str) -> bool {
     slips(&name, &known) <= if known.len() < 8 { 1 } else { 2 }
 }
 
-/// How many slips make one text of the other (optimal string alignment).
+/// Returns the number of slips between two texts (optimal string alignment).
 fn slips(a: &[char], b: &[char]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut above: Vec<usize> = (0..=b.len()).collect();

@@ -1,4 +1,4 @@
-//! Where messages of models come from.
+//! Origins of model messages.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -59,8 +59,8 @@ impl fmt::Debug for Api {
     }
 }
 
-/// Where a message of a model comes from. What only the model behind it can read (signatures, encrypted reasoning,
-/// ids of a vendor) is sent back to nowhere else.
+/// Origin of a model's message. Data that only the model behind it can read (signatures, encrypted reasoning, ids of a
+/// vendor) is sent back only to the same origin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Origin {

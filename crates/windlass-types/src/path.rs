@@ -43,8 +43,8 @@ pub fn joined(base: &Path, path: &Path) -> PathBuf {
     joined
 }
 
-/// Whether a path is absolute and has no `.`, no two slashes in a row and none at its end, so that putting its components together
-/// again gives the same text. False for some paths of Windows of which that is true.
+/// Returns `true` if a path is absolute and has no `.`, no two slashes in a row and none at its end, so that joining
+/// its components gives the same text. `false` for some paths of Windows of which that is true.
 #[must_use]
 pub fn is_written_plainly(path: &Path) -> bool {
     if cfg!(windows) {
@@ -54,10 +54,10 @@ pub fn is_written_plainly(path: &Path) -> bool {
     names.is_some_and(|names| names.split(|byte| *byte == b'/').all(|name| !matches!(name, b"" | b".")))
 }
 
-/// Whether there is a `..` in a path: it may leave the directory that it seems to be in.
+/// Returns `true` if a path contains `..`: it may leave the directory that it seems to be in.
 #[must_use]
 pub fn has_parent(path: &Path) -> bool {
-    // Hardly any path has two dots, and looking for them is faster than taking a path apart.
+    // Hardly any path has two dots, and searching for them is faster than splitting a path.
     let dots = path.as_os_str().as_encoded_bytes().windows(2).any(|pair| pair == b"..");
     dots && path.components().any(|component| component == Component::ParentDir)
 }

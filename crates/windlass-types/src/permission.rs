@@ -19,7 +19,7 @@ pub use group::PermissionGroup;
 pub use question::{PendingQuestion, QuestionToken, TokenHash, WaitingAgent, WaitingCall};
 pub use rule::{MatchedRule, RuleOrigin, RuleSource, RuleValue};
 
-/// How much may happen without a question.
+/// Permission mode: the calls that run without a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -53,8 +53,8 @@ impl PermissionMode {
         }
     }
 
-    /// The one of two modes that permits less: `plan` before `dontAsk`, `default`, `acceptEdits`,
-    /// `auto` and `bypassPermissions`.
+    /// Returns the mode that permits less, in the order `plan`, `dontAsk`, `default`, `acceptEdits`, `auto`,
+    /// `bypassPermissions`.
     #[must_use]
     pub fn narrower(self, other: Self) -> Self {
         let width = |mode| match mode {
@@ -93,22 +93,21 @@ impl FromStr for PermissionMode {
     }
 }
 
-/// What happens to a call. Ordered: `Deny < Ask < Allow`, and a compound call
-/// takes the minimum of its parts.
+/// Behavior for a call. Ordered: `Deny < Ask < Allow`, and a compound call takes the minimum of its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[expect(clippy::exhaustive_enums, reason = "a verdict lattice with exactly these three points")]
 pub enum Behavior {
-    /// It does not run.
+    /// The call does not run.
     Deny,
     /// The host is asked.
     Ask,
-    /// It runs.
+    /// The call runs.
     Allow,
 }
 
-/// Which part of the pipeline decided.
+/// The part of the pipeline that decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -148,7 +147,7 @@ pub enum DecisionReason {
     UnknownTool,
 }
 
-/// Where a permission update is kept.
+/// Destination of a permission update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -176,48 +175,48 @@ pub enum PermissionUpdate {
     AddRules {
         /// The rules.
         rules: Vec<RuleValue>,
-        /// Whether they allow, ask or deny.
+        /// Behavior of the rules: allow, ask or deny.
         behavior: Behavior,
-        /// Where they go.
+        /// Destination of the rules.
         destination: UpdateDestination,
     },
     /// Replaces all rules of one behaviour.
     ReplaceRules {
         /// The rules.
         rules: Vec<RuleValue>,
-        /// Whether they allow, ask or deny.
+        /// Behavior of the rules: allow, ask or deny.
         behavior: Behavior,
-        /// Where they go.
+        /// Destination of the rules.
         destination: UpdateDestination,
     },
     /// Removes rules.
     RemoveRules {
         /// The rules.
         rules: Vec<RuleValue>,
-        /// Whether they allow, ask or deny.
+        /// Behavior of the rules: allow, ask or deny.
         behavior: Behavior,
-        /// Where they are.
+        /// Place of the rules.
         destination: UpdateDestination,
     },
     /// Changes the mode.
     SetMode {
         /// The new mode.
         mode: PermissionMode,
-        /// Where it goes.
+        /// Destination of the mode.
         destination: UpdateDestination,
     },
     /// Adds directories to the workspace.
     AddDirectories {
         /// The directories.
         directories: Vec<PathBuf>,
-        /// Where they go.
+        /// Destination of the directories.
         destination: UpdateDestination,
     },
     /// Removes directories from the workspace.
     RemoveDirectories {
         /// The directories.
         directories: Vec<PathBuf>,
-        /// Where they are.
+        /// Place of the directories.
         destination: UpdateDestination,
     },
 }
@@ -227,22 +226,22 @@ pub enum PermissionUpdate {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Decision {
-    /// What happens.
+    /// Behavior for the call.
     pub behavior: Behavior,
-    /// Which part of the pipeline decided.
+    /// The part of the pipeline that decided.
     pub reason: DecisionReason,
     /// The reason in a sentence, for people and for the model.
     pub message: String,
     /// The rule that decided, if one did.
     pub rule: Option<MatchedRule>,
-    /// Whether the safety floor decided, which no rule, hook or mode lifts.
+    /// `true` if the safety floor decided, which no rule, hook or mode lifts.
     pub protected: bool,
-    /// Alternatives, the narrowest first: each alone lets the call run and keeps the question from coming again. Choose one;
-    /// all together allow no more than the last.
+    /// Suggested updates, the narrowest first: each alone lets the call run and prevents the same question later.
+    /// Choose one; all together allow no more than the last.
     pub suggestions: Vec<PermissionUpdate>,
-    /// The path that stood in the way.
+    /// The path that prevented the call from being allowed.
     pub blocked_path: Option<PathBuf>,
-    /// The command of the line that decided, as it stands there, if the call is a line of several commands and one of them did.
+    /// The command that decided, as written in the line, if the call is a line of several commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
 }
@@ -276,7 +275,7 @@ impl Decision {
         self
     }
 
-    /// Names the path that stood in the way.
+    /// Names the path that prevented the call from being allowed.
     #[must_use]
     pub fn with_blocked_path(mut self, path: impl Into<PathBuf>) -> Self {
         self.blocked_path = Some(path.into());
@@ -315,7 +314,7 @@ impl CallDigest {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PermissionRequest {
-    /// The question itself: an answer names it. A call whose input an answer changed may be asked about again, under
+    /// Id of the question, which an answer names. A call whose input an answer changed may be asked about again, under
     /// another id.
     pub id: QuestionId,
     /// The tool use.
@@ -332,23 +331,23 @@ pub struct PermissionRequest {
     pub digest: CallDigest,
     /// The agent that asks; empty for the main agent.
     pub agent: crate::AgentPath,
-    /// Who that agent is, if it is not the main one.
+    /// Identity of the agent, unless it is the main one.
     pub identity: Option<crate::AgentIdentity>,
-    /// What an answer of another process has to show, where the run waits for answers. `None`: the question ends with
-    /// this process, or its token was given when it was first asked. Left out of the JSON then.
+    /// Token that an answer of another process must present, if the run waits for answers. `None`: the question ends
+    /// with this process, or its token was given when it was first asked. Left out of the JSON then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<QuestionToken>,
-    /// What kind of call it is.
+    /// Group of the call.
     #[serde(default)]
     pub group: PermissionGroup,
-    /// What it would change in files, if the session looks at that beforehand and the tool can say it.
+    /// Preview of the file changes, if the session makes previews and the tool can compute one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edits: Option<crate::EditPreview>,
 }
 
 impl PermissionRequest {
-    /// A question about a call. Its id is that of the call, until another one is set; it stays that where no call of the model
-    /// asks, as for a message that a server wants written.
+    /// A question about a call. Its id is that of the call until another one is set. The id of the call also stays
+    /// where no call of the model asks, such as for a message that a server requests.
     pub fn new(call: crate::ToolUse, title: String, decision: Decision, digest: CallDigest) -> Self {
         Self {
             id: QuestionId::from(call.id.as_str()),
@@ -376,7 +375,7 @@ pub struct PermissionDenial {
     pub tool_name: String,
     /// The tool use.
     pub tool_use_id: ToolUseId,
-    /// Its input.
+    /// Input of the call.
     pub tool_input: JsonText,
 }
 

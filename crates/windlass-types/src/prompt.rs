@@ -1,20 +1,20 @@
-//! What a user says to a session.
+//! Prompts of the user to a session.
 
 use crate::{ContentBlock, EntryId, PromptPart, RunScope};
 
-/// What a prompt is for.
+/// Purpose of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum PromptKind {
     /// The model answers it.
     #[default]
     Query,
-    /// It joins the conversation, and the run ends with an empty success.
+    /// The prompt joins the conversation, and the run ends with an empty success.
     Note,
-    /// The conversation is replaced by a summary that cares for it.
+    /// The conversation is replaced by a summary; the prompt's text is the focus of the summary.
     Compact,
-    /// The calls whose questions were left open are judged anew, with the answers that came meanwhile, and the run
-    /// continues. It has no content.
+    /// The calls with open questions are judged again, with the answers that came meanwhile, and the run continues.
+    /// Such a prompt has no content.
     Continue,
 }
 
@@ -25,19 +25,19 @@ pub struct Prompt {
     /// The blocks. They may be empty only if it has [parts](Self::parts) or [quoted blocks](Self::quoted), or
     /// [continues](PromptKind::Continue) a run.
     pub content: Vec<ContentBlock>,
-    /// Blocks behind the content whose words are not the user's, such as piped input: no command, mention or keyword in
-    /// them counts.
+    /// Blocks behind the content whose words are not the user's, such as piped input: commands, mentions and keywords
+    /// in them are ignored.
     pub quoted: Vec<ContentBlock>,
-    /// What it is for.
+    /// Purpose of the prompt.
     pub kind: PromptKind,
-    /// The id that its entry in the log gets, if it is a UUID that the log does
-    /// not know yet; else the machine makes one.
+    /// Id of the prompt's entry in the log, if it is a UUID that the log does not have yet; otherwise the machine makes
+    /// one.
     pub id: Option<EntryId>,
-    /// Whether its words are not the user's own, so that none of them asks for more thought.
+    /// `true` if the words are not the user's own, so keywords for more thinking are ignored.
     pub ignores_keywords: bool,
-    /// What its run may do and which model it calls, if that differs from the session.
+    /// Rules and model of the run, where they differ from the session's.
     pub scope: RunScope,
-    /// What is put together, when the run begins, to a text in front of the blocks.
+    /// Parts that form a text in front of the blocks when the run begins.
     pub parts: Vec<PromptPart>,
 }
 
@@ -47,52 +47,53 @@ impl Prompt {
         Self { content, ..Self::default() }
     }
 
-    /// Something that the model reads with the next prompt, and does not answer now.
+    /// A note that the model reads with the next prompt and does not answer now.
     pub fn note(content: Vec<ContentBlock>) -> Self {
         Self { content, kind: PromptKind::Note, ..Self::default() }
     }
 
-    /// Replaces the conversation by a summary of it. The text, if there is one,
-    /// says what the summary should care for.
+    /// Replaces the conversation by a summary. `focus`, if not empty, tells the summary's emphasis.
     pub fn compact(focus: impl Into<String>) -> Self {
         Self { content: vec![ContentBlock::text(focus)], kind: PromptKind::Compact, ..Self::default() }
     }
 
-    /// Continues the run that waits for answers ([`Outcome::Pending`](crate::Outcome::Pending)): its open calls are judged
-    /// anew. Where none waits, the run fails.
+    /// Continues the run that waits for answers ([`Outcome::Pending`](crate::Outcome::Pending)): its open calls are
+    /// judged again. The run fails if none waits.
     pub fn continue_run() -> Self {
         Self { kind: PromptKind::Continue, ..Self::default() }
     }
 
-    /// Names its entry in the log, as hosts do that refer to their prompts later.
+    /// Sets the id of the prompt's entry in the log, for hosts that refer to their prompts later.
     #[must_use]
     pub fn with_id(mut self, id: EntryId) -> Self {
         self.id = Some(id);
         self
     }
 
-    /// Marks its words as not the user's own, such as those of a command from a file: none of them asks for more thought.
+    /// Marks the words as not the user's own, such as those of a command from a file: keywords for more thinking are
+    /// ignored.
     #[must_use]
     pub fn ignoring_keywords(mut self) -> Self {
         self.ignores_keywords = true;
         self
     }
 
-    /// Adds a text behind its content whose words are not the user's: no command, mention or keyword in it counts.
+    /// Adds a text behind the content whose words are not the user's: commands, mentions and keywords in it are
+    /// ignored.
     #[must_use]
     pub fn with_quoted(mut self, text: impl Into<String>) -> Self {
         self.quoted.push(ContentBlock::text(text));
         self
     }
 
-    /// Sets what its run may do and which model it calls.
+    /// Sets the rules and the model of the run.
     #[must_use]
     pub fn within(mut self, scope: RunScope) -> Self {
         self.scope = scope;
         self
     }
 
-    /// Adds what is put together, when the run begins, to a text in front of the blocks.
+    /// Adds parts that form a text in front of the blocks when the run begins.
     #[must_use]
     pub fn with_parts(mut self, parts: impl IntoIterator<Item = PromptPart>) -> Self {
         self.parts.extend(parts);

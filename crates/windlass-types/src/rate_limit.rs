@@ -1,13 +1,13 @@
-//! How much of a subscription's allowance is used.
+//! Used share of a subscription's allowance.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The allowance of a subscription, as its provider reports it: whether requests are
-/// still served, and when the window that decides begins anew.
+/// The allowance of a subscription, as its provider reports it: its status, and the time at which the deciding window
+/// resets.
 ///
-/// Only the status is always known. Not to be mixed up with limits on requests or
-/// tokens a minute, which a provider enforces without regard to a subscription.
+/// Only the status is always known. This is not the limit on requests or tokens a minute, which a provider enforces
+/// independently of a subscription.
 ///
 /// ```
 /// # mod windlass { pub mod event { pub use windlass_types::*; } }
@@ -23,33 +23,33 @@ use std::fmt;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RateLimit {
-    /// Whether requests are served.
+    /// Status of requests within the allowance.
     pub status: RateLimitStatus,
-    /// When the window begins anew, in seconds since the Unix epoch.
+    /// Time at which the window resets, in seconds since the Unix epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resets_at: Option<u64>,
     /// The window that decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<RateLimitKind>,
-    /// How much of that window is used.
+    /// Used share of that window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub utilization: Option<Utilization>,
-    /// Whether requests beyond the allowance are served, at extra cost.
+    /// Status of requests beyond the allowance, at extra cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overage_status: Option<RateLimitStatus>,
-    /// When the window of those begins anew, in seconds since the Unix epoch.
+    /// Time at which the overage window resets, in seconds since the Unix epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overage_resets_at: Option<u64>,
-    /// Why those are not served, as the provider names it, such as `out_of_credits`.
+    /// Reason why requests beyond the allowance are not served, as the provider names it, such as `out_of_credits`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overage_disabled_reason: Option<String>,
-    /// Whether this request was beyond the allowance and served at extra cost.
+    /// `true` if this request was beyond the allowance and served at extra cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_using_overage: Option<bool>,
 }
 
 impl RateLimit {
-    /// A limit of which only the status is known.
+    /// A limit with a status only.
     pub fn new(status: RateLimitStatus) -> Self {
         Self {
             status,
@@ -63,29 +63,29 @@ impl RateLimit {
         }
     }
 
-    /// Says when the window begins anew, in seconds since the Unix epoch.
+    /// Sets the time at which the window resets, in seconds since the Unix epoch.
     #[must_use]
     pub fn with_resets_at(mut self, seconds: Option<u64>) -> Self {
         self.resets_at = seconds;
         self
     }
 
-    /// Says which window decides.
+    /// Sets the window that decides.
     #[must_use]
     pub fn with_kind(mut self, kind: Option<RateLimitKind>) -> Self {
         self.kind = kind;
         self
     }
 
-    /// Says how much of the window is used.
+    /// Sets the used share of the window.
     #[must_use]
     pub fn with_utilization(mut self, utilization: Option<Utilization>) -> Self {
         self.utilization = utilization;
         self
     }
 
-    /// Says whether requests beyond the allowance are served, and when their window begins anew. Whether this
-    /// one was follows: the allowance is used up, and it was served all the same.
+    /// Sets the status of requests beyond the allowance, and the time at which their window resets. Also derives
+    /// `is_using_overage`: the allowance is used up, and the request was served all the same.
     #[must_use]
     pub fn with_overage(mut self, status: Option<RateLimitStatus>, resets_at: Option<u64>) -> Self {
         self.is_using_overage = status.as_ref().map(|overage| {
@@ -96,7 +96,7 @@ impl RateLimit {
         self
     }
 
-    /// Says why requests beyond the allowance are not served.
+    /// Sets the reason why requests beyond the allowance are not served.
     #[must_use]
     pub fn with_overage_disabled_reason(mut self, reason: Option<String>) -> Self {
         self.overage_disabled_reason = reason;
@@ -104,14 +104,14 @@ impl RateLimit {
     }
 }
 
-/// Whether a subscription's requests are served.
+/// Status of a subscription's requests.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 #[non_exhaustive]
 pub enum RateLimitStatus {
-    /// They are.
+    /// Requests are served.
     Allowed,
-    /// They are, and the allowance is nearly used up.
+    /// Requests are served, and the allowance is nearly used up.
     AllowedWarning,
     /// The allowance is used up.
     Rejected,
@@ -175,7 +175,7 @@ pub enum RateLimitKind {
     SevenDaySonnet,
     /// A week of the models that are included beyond the plan.
     SevenDayOverageIncluded,
-    /// What is paid for beyond the plan.
+    /// Paid use beyond the plan.
     Overage,
     /// A window that is not known here.
     Other(String),
@@ -228,16 +228,16 @@ impl fmt::Display for RateLimitKind {
     }
 }
 
-/// How much of an allowance is used: from zero (none of it) to one (all of it).
+/// Used share of an allowance: from zero (none of it) to one (all of it).
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Utilization(f64);
 
-/// It is never NaN.
+/// `Eq` is valid because the value is never NaN.
 impl Eq for Utilization {}
 
 impl Utilization {
-    /// From a fraction. More than all of it counts as all of it; a number below zero, or NaN, gives `None`.
+    /// Wraps a fraction. Values above one become one; a number below zero, or NaN, gives `None`.
     pub fn new(fraction: f64) -> Option<Self> {
         // The comparison is false for NaN, and adding zero makes a negative zero a plain one.
         (fraction >= 0.0).then(|| Self(fraction.min(1.0) + 0.0))

@@ -1,4 +1,4 @@
-//! How runs continue and how they end.
+//! Continuations and results of runs.
 
 use crate::{
     JsonText, ModelErrorKind, ModelInfo, NanoUsd, PermissionDenial, PermissionRequest, QuestionId, SessionId,
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
 
-/// Why the loop called the model again.
+/// Reason for a model call of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -33,11 +33,11 @@ pub enum Continuation {
     Steered,
     /// The conversation was compacted.
     Compacted,
-    /// The structured output is missing and was asked for.
+    /// The structured output is missing and was requested.
     StructuredOutput,
 }
 
-/// What a run answers.
+/// Origin of a run: the input that it answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -50,7 +50,7 @@ pub enum RunOrigin {
     TaskNotification,
 }
 
-/// What the user interrupted.
+/// Phase in which the user interrupted a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -64,7 +64,7 @@ pub enum Interrupted {
     Starting,
 }
 
-/// What kind of failure ended a run.
+/// Kind of failure that ended a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -93,9 +93,9 @@ pub enum RunFailureKind {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RunFailure {
-    /// What kind.
+    /// Kind of the failure.
     pub kind: RunFailureKind,
-    /// What happened and what to do, in a sentence.
+    /// Description and remedy, in a sentence.
     pub message: String,
     /// The HTTP status, when the provider answered with one.
     pub status: Option<u16>,
@@ -115,7 +115,7 @@ impl RunFailure {
     }
 }
 
-/// How a run ended.
+/// Outcome of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -137,12 +137,12 @@ pub enum Outcome {
     },
     /// The model did not give an output that fits the schema.
     NoStructuredOutput {
-        /// How often it was tried.
+        /// Number of attempts.
         attempts: u32,
     },
     /// The user stopped it.
     Interrupted {
-        /// What was interrupted.
+        /// The interrupted phase.
         during: Interrupted,
     },
     /// A hook stopped it.
@@ -155,24 +155,24 @@ pub enum Outcome {
         /// The hook's reason.
         reason: String,
     },
-    /// The model finished its answer, but work that it left in the background took too long, or the session was closed
-    /// before it ended. It was stopped.
+    /// The model finished its answer, but its background work took too long, or the session was closed before the work
+    /// ended. The work was stopped.
     BackgroundStopped {
-        /// What was stopped.
+        /// The stopped tasks.
         tasks: Vec<TaskInfo>,
     },
     /// Questions wait for an answer that may come later, also from another process. Their calls have not run; the run
     /// continues with [`Prompt::continue_run`](crate::Prompt::continue_run).
     Pending {
-        /// The questions, in the order of their calls. The result has all of each.
+        /// The questions, in the order of their calls. [`RunResult::pending_questions`] has them in full.
         questions: Vec<QuestionId>,
     },
-    /// It failed.
+    /// The run failed.
     Failed(RunFailure),
 }
 
 impl Outcome {
-    /// Whether the model finished its answer, and no background work of it was stopped.
+    /// Returns `true` if the model finished its answer, and no background work of the run was stopped.
     pub fn is_success(&self) -> bool {
         matches!(self, Self::Success)
     }
@@ -180,9 +180,9 @@ impl Outcome {
     /// The exit code for a program whose work was this run, one for each kind of outcome: 0 for a success, 1 for a
     /// failure, 3 when the turns were used up, 4 when the money was, 5 when the model refused, 6 when it gave no
     /// structured output, 7 when a hook stopped the run, 8 when a hook blocked the prompt, 9 when background work was
-    /// stopped, 10 when questions wait for an answer, and 130 for an interrupt, as shells expect. The command `windlass` ends
-    /// with the same, with 2 for wrong usage, and with 11 to 13 for an answer that does not fit its question. 20 to 125
-    /// are left to programs.
+    /// stopped, 10 when questions wait for an answer, and 130 for an interrupt, as shells expect. The command
+    /// `windlass` uses the same codes, with 2 for wrong usage, and 11 to 13 for an answer that does not fit its
+    /// question. 20 to 125 are left to programs.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Success => 0,
@@ -209,15 +209,15 @@ pub struct ModelUsage {
     pub usage: Usage,
     /// Cost in billionths of a dollar, zero when the price is unknown.
     pub cost: NanoUsd,
-    /// How much of the cost the provider reported itself; the rest is computed from prices. Left out of the JSON when it is
-    /// zero.
+    /// Part of the cost that the provider reported itself; the rest is computed from prices. Left out of the JSON when
+    /// it is zero.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reported_cost: NanoUsd,
-    /// Whether the cost of the last call is known: by a price, or because the provider reported it.
+    /// `true` if the cost of the last call is known: by a price, or because the provider reported it.
     pub priced: bool,
     /// The model's context window, in tokens; zero when unknown.
     pub context_window: u64,
-    /// The most tokens it can write; zero when unknown.
+    /// Maximum number of output tokens; zero when unknown.
     pub max_output_tokens: u32,
 }
 
@@ -314,21 +314,21 @@ impl std::error::Error for Unsuccessful {}
 #[must_use = "a run may have failed: look at its outcome, or call `success()`"]
 #[non_exhaustive]
 pub struct RunResult {
-    /// How it ended.
+    /// Outcome of the run.
     pub outcome: Outcome,
-    /// What it answered.
+    /// Origin of the run.
     pub origin: RunOrigin,
     /// The text of the last assistant message, empty if there is none.
     pub text: String,
     /// The session.
     pub session_id: SessionId,
-    /// Model messages of this run.
+    /// Number of model messages of this run.
     pub turns: u32,
     /// Wall time, in milliseconds.
     pub duration_ms: u64,
     /// Wall time of model calls, in milliseconds.
     pub duration_api_ms: u64,
-    /// Why the model stopped last.
+    /// Reason why the model stopped last.
     pub stop_reason: Option<StopReason>,
     /// Tokens of this run.
     pub usage: Usage,
@@ -341,8 +341,7 @@ pub struct RunResult {
     /// The questions that wait for an answer, in the order of their calls. Left out of the JSON when there is none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pending_questions: Vec<PermissionRequest>,
-    /// The structured output, when one was asked for and given: exactly what
-    /// the model wrote, checked against the schema.
+    /// The structured output, if one was requested and given: exactly the model's text, checked against the schema.
     pub structured_output: Option<JsonText>,
 }
 
@@ -367,7 +366,8 @@ impl RunResult {
         }
     }
 
-    /// This result, if the model finished its answer. Nothing more need be looked at then, and no lint asks for it:
+    /// Returns this result if the model finished its answer. Turns every other outcome into an error, so that `?`
+    /// suffices:
     ///
     /// ```
     /// # mod windlass { pub use windlass_types::RunResult; pub mod event { pub use windlass_types::Unsuccessful; } }
@@ -385,12 +385,13 @@ impl RunResult {
         if self.outcome.is_success() { Ok(SuccessfulRun(self)) } else { Err(Unsuccessful(Box::new(self))) }
     }
 
-    /// How much of the [cost](Self::cost) providers reported themselves. The rest is computed from prices that are known.
+    /// Returns the part of the [cost](Self::cost) that providers reported themselves. The rest is computed from known
+    /// prices.
     pub fn reported_cost(&self) -> NanoUsd {
         self.model_usage.values().fold(NanoUsd::ZERO, |sum, model| sum.saturating_add(model.reported_cost))
     }
 
-    /// The structured output as a type; `None` if there is none.
+    /// Reads the structured output into a type; `None` if there is none.
     ///
     /// # Errors
     /// The output fits its schema, but not the type.
@@ -418,7 +419,7 @@ impl ModelUsage {
         call
     }
 
-    /// Adds another sum of calls of the same model, of which the last one tells whether there is a price.
+    /// Adds another sum of calls of the same model. `later` determines `priced`.
     pub fn merge(&mut self, later: &Self) {
         self.usage += later.usage;
         self.cost = self.cost.saturating_add(later.cost);

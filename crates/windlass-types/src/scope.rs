@@ -1,9 +1,9 @@
-//! What a command or a skill brings to the run that it is used in.
+//! Scope of a run: rules, model and parts that a command or a skill brings to it.
 
 use crate::{Effort, JsonText, ModelInfo};
 
-/// What counts for one run beside what counts for the session: what the file of a command or a skill asks for. It ends
-/// with the run. Default: nothing.
+/// Settings of one run in addition to those of the session, from the file of a command or a skill. They end with the
+/// run. Default: none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct RunScope {
@@ -11,16 +11,16 @@ pub struct RunScope {
     pub allow: Vec<String>,
     /// Rules of calls that are denied.
     pub deny: Vec<String>,
-    /// The model that is called. `None`: that of the session.
+    /// Model of the run. `None`: that of the session.
     pub model: Option<RunModel>,
-    /// How much the model spends on an answer. `None`: as the session says.
+    /// Effort of the model. `None`: that of the session.
     pub effort: Option<Effort>,
-    /// The commands and skills that brought it, by name: the hooks in their heads listen until the run ends.
+    /// Commands and skills that brought the scope, by name: the hooks in their heads are active until the run ends.
     pub skills: Vec<String>,
 }
 
 impl RunScope {
-    /// Whether it changes nothing.
+    /// Returns `true` if the scope changes nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -33,7 +33,7 @@ impl RunScope {
 pub enum RunModel {
     /// By its name, id or alias, as the provider of the session knows it.
     Named(String),
-    /// By all that is known of it. The runtime makes it of the name.
+    /// The id with limits and price. The runtime resolves the name to it.
     Known {
         /// The id.
         id: String,
@@ -48,26 +48,26 @@ pub enum RunModel {
 pub enum PromptPart {
     /// Words.
     Text(String),
-    /// What a call of a tool gives. The call passes the permission gate of the session before it runs.
+    /// Result of a tool call. The call passes the permission gate of the session before it runs.
     Call(PromptCall),
 }
 
-/// A call of a tool whose result is a part of a prompt. No message holds it, so hosts read only of questions and verdicts
-/// about it: the id of its use begins with [`PromptCall::ID_PREFIX`].
+/// A tool call whose result is a part of a prompt. No message contains it, so hosts see only questions and verdicts
+/// about it: the id of its tool use begins with [`PromptCall::ID_PREFIX`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PromptCall {
     /// The name of the tool.
     pub tool: String,
-    /// Its input.
+    /// Input of the call.
     pub input: JsonText,
-    /// What stands in the file for it, as a message may quote it.
+    /// Source text of the call in the file, for messages.
     pub source: String,
-    /// What stands before the result, if there is one. Default: nothing.
+    /// Text before the result, if there is a result. Default: empty.
     pub lead: String,
-    /// What stands in the prompt if the call does not run or fails. `None`: the run then ends, and the prompt is not sent.
+    /// Text in the prompt if the call does not run or fails. `None`: the run then ends, and the prompt is not sent.
     pub otherwise: Option<String>,
-    /// The command or skill whose program it runs. `None` for any other call.
+    /// Command or skill whose program the call runs. `None` for any other call.
     pub command: Option<PromptCommand>,
 }
 
@@ -75,9 +75,9 @@ pub struct PromptCall {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PromptCommand {
-    /// Its name, without the slash.
+    /// Name of the command or skill, without the slash.
     pub name: String,
-    /// Its source, such as `user` or `project`.
+    /// Source of the command or skill, such as `user` or `project`.
     pub source: String,
 }
 
@@ -89,7 +89,7 @@ impl PromptCommand {
 }
 
 impl PromptCall {
-    /// How the ids of such calls begin. Events name a call of a prompt by its id alone, since no message holds it.
+    /// Prefix of the ids of such calls. Events name a call of a prompt by its id alone, since no message contains it.
     pub const ID_PREFIX: &'static str = "prompt_";
 
     /// A call without which the prompt is not sent.
@@ -97,21 +97,21 @@ impl PromptCall {
         Self { tool: tool.into(), input, source: source.into(), lead: String::new(), otherwise: None, command: None }
     }
 
-    /// Sets the command or skill whose program it runs.
+    /// Sets the command or skill whose program the call runs.
     #[must_use]
     pub fn of_command(mut self, command: PromptCommand) -> Self {
         self.command = Some(command);
         self
     }
 
-    /// Sets what stands before the result, if there is one.
+    /// Sets the text before the result.
     #[must_use]
     pub fn led_by(mut self, lead: impl Into<String>) -> Self {
         self.lead = lead.into();
         self
     }
 
-    /// Sets the text that stands in the prompt if the call does not run or fails.
+    /// Sets the text in the prompt if the call does not run or fails.
     #[must_use]
     pub fn or_else(mut self, text: impl Into<String>) -> Self {
         self.otherwise = Some(text.into());

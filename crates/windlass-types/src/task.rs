@@ -1,10 +1,10 @@
-//! Work that continues after the call that began it.
+//! Background work that continues after the call that began it.
 
 use crate::{TaskId, ToolUseId};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// What kind of work a task is.
+/// Kind of a background task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -26,15 +26,15 @@ impl TaskKind {
     }
 }
 
-/// How a task ended.
+/// Final status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TaskStatus {
-    /// It did what it was to do.
+    /// The task succeeded.
     Completed,
-    /// It failed.
+    /// The task failed.
     Failed,
     /// The user or the model stopped it, or the session ended.
     Stopped,
@@ -56,17 +56,17 @@ impl TaskStatus {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TaskInfo {
-    /// Its name, unique in the session.
+    /// Id of the task, unique in the session.
     pub id: TaskId,
-    /// What kind of work it is.
+    /// Kind of the work.
     pub kind: TaskKind,
-    /// What it does, in a line. Often in the model's words.
+    /// Description of the work in a line. Often in the model's words.
     pub description: String,
     /// The call that began it.
     pub tool_use_id: ToolUseId,
-    /// Where its output goes, if it has any.
+    /// File of the task's output, if there is one.
     pub output_file: Option<PathBuf>,
-    /// The type of the agent, if it is one.
+    /// Type of the agent, if the task is an agent.
     pub agent_type: Option<String>,
 }
 
@@ -77,7 +77,7 @@ impl TaskInfo {
     }
 }
 
-/// What an agent used until now.
+/// Resources that an agent has used so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -85,9 +85,9 @@ impl TaskInfo {
 pub struct TaskUsage {
     /// Tokens that its model read and wrote, over all calls.
     pub total_tokens: u64,
-    /// How many of its tool uses were answered.
+    /// Number of its answered tool uses.
     pub tool_uses: u64,
-    /// How long it has run, in milliseconds.
+    /// Time since its start, in milliseconds.
     pub duration_ms: u64,
 }
 
@@ -98,7 +98,7 @@ impl TaskUsage {
     }
 }
 
-/// How far an agent in the background is.
+/// Progress of an agent in the background.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -106,9 +106,9 @@ pub struct TaskProgress {
     /// The task.
     #[serde(flatten)]
     pub info: TaskInfo,
-    /// What it used until now.
+    /// Resources used so far.
     pub usage: TaskUsage,
-    /// The tool that it used last.
+    /// The last tool that the agent used.
     pub last_tool: Option<String>,
 }
 
@@ -127,34 +127,34 @@ pub struct TaskEnded {
     /// The task.
     #[serde(flatten)]
     pub info: TaskInfo,
-    /// How it ended.
+    /// Final status.
     pub status: TaskStatus,
-    /// Its result, in a sentence.
+    /// Result, in a sentence.
     pub summary: String,
-    /// How long it ran, in milliseconds.
+    /// Duration, in milliseconds.
     pub duration_ms: u64,
-    /// What it used, if it is an agent.
+    /// Resources used, if the task is an agent.
     pub usage: Option<TaskUsage>,
-    /// What an agent reports, for the model.
+    /// Report of an agent, for the model.
     pub report: Option<String>,
 }
 
 impl TaskEnded {
-    /// A task that ended at once.
+    /// A task that ended with a duration of zero.
     pub fn new(info: TaskInfo, status: TaskStatus, summary: impl Into<String>) -> Self {
         Self { info, status, summary: summary.into(), duration_ms: 0, usage: None, report: None }
     }
 }
 
-/// What a log keeps of a task.
+/// Log record of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TaskRecord {
-    /// A call left work behind.
+    /// A call started the task.
     Started(TaskInfo),
-    /// The model ordered its end, so it need not read of it.
+    /// The model ordered its end, so the end is not reported to the model.
     Stopping(TaskId),
-    /// It ended.
+    /// The task ended.
     Ended(TaskEnded),
 }

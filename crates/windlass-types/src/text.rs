@@ -1,9 +1,9 @@
-//! Text of others on its way to people: nothing in it is hidden, and no terminal obeys it.
+//! Making text of others safe to show: nothing in it is hidden, and no terminal obeys it.
 //!
-//! Models, tools, servers, repositories and hosts write text that ends up on terminals, in questions and in titles.
+//! Models, tools, servers, repositories and hosts write text that is shown on terminals, in questions and in titles.
 //! One table lists the characters that are not what they seem ([`hidden`]). Three ways of showing a text use it:
-//! [`visible`] writes such characters out, for what people decide on; [`clean`] and [`TerminalFilter`] leave them out,
-//! for what people read; [`visible_json`] escapes them, for data that keeps its meaning.
+//! [`visible`] writes such characters out, for texts of decisions; [`clean`] and [`TerminalFilter`] leave them out, for
+//! texts to read; [`visible_json`] escapes them, for data that keeps its meaning.
 
 mod json;
 mod marks;
@@ -17,16 +17,16 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::path::Path;
 
-/// Most marks over one character. No writing needs more; a flood of them covers the lines around it.
+/// Maximum number of marks over one character. No writing needs more; a flood of them covers the lines around it.
 const MOST_MARKS: u8 = 4;
 
-/// Why a character is not seen as what it is.
+/// Reason why a character is hidden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Hidden {
     /// A control character, line end and tab included.
     Control,
-    /// It turns the direction of the text around it.
+    /// A character that turns the direction of the text around it.
     Direction,
     /// A format or tag character. It has no glyph of its own.
     Format,
@@ -38,7 +38,7 @@ pub enum Hidden {
     Private,
 }
 
-/// Whether a character is hidden, and why.
+/// Returns the reason why a character is hidden, or `None` for a visible one.
 #[must_use]
 pub fn hidden(c: char) -> Option<Hidden> {
     match c {
@@ -86,14 +86,14 @@ pub fn hidden(c: char) -> Option<Hidden> {
     }
 }
 
-/// A text in which nothing is hidden: hidden characters and floods of marks are written out as `\u{..}`. Line ends
-/// stay. What belongs to an emoji stays, too.
+/// Returns a text in which nothing is hidden: hidden characters and floods of marks are written out as `\u{..}`. Line
+/// ends and the parts of an emoji stay.
 #[must_use]
 pub fn visible(text: &str) -> String {
     written_out(text, |c| c == '\n')
 }
 
-/// The same on one line: line ends are written out as `\n`.
+/// Like [`visible`], on one line: line ends are written out as `\n`.
 #[must_use]
 pub fn visible_line(text: &str) -> String {
     written_out(text, |_| false)
@@ -133,8 +133,8 @@ pub fn visible_path(path: impl AsRef<Path>) -> String {
     shown
 }
 
-/// The path that [`visible_path`] has written out. Only characters that it writes out are taken back: no other one, such as a dot, a
-/// slash or a letter, can be hidden in an escape.
+/// Returns the path that [`visible_path`] has written out. Only characters that `visible_path` escapes are restored: no
+/// other one, such as a dot, a slash or a letter, can hide in an escape.
 #[must_use]
 pub fn path_of_visible(text: &str) -> Cow<'_, str> {
     if !text.contains(PATH_ESCAPE) {
@@ -175,7 +175,7 @@ pub fn clean(text: &str) -> String {
     TerminalFilter::default().clean(text)
 }
 
-/// The same on one line: line ends and tabs become blanks.
+/// Like [`clean`], on one line: line ends and tabs become blanks.
 #[must_use]
 pub fn clean_line(text: &str) -> String {
     // Most lines are plain, and lists have many.
@@ -185,14 +185,14 @@ pub fn clean_line(text: &str) -> String {
     clean(text).replace(['\n', '\t'], " ")
 }
 
-/// A text that continues in a longer sentence: without blanks and full stops at its end. An ellipsis stays.
+/// Returns a text for use inside a longer sentence: without blanks and full stops at its end. An ellipsis stays.
 #[must_use]
 pub fn clause(text: &str) -> &str {
     let text = text.trim_end();
     if text.ends_with("...") { text } else { text.trim_end_matches('.').trim_end() }
 }
 
-/// A text as a sentence of its own: with a full stop, unless it ends in a mark already.
+/// Returns a text as a sentence of its own: with a full stop, unless it ends in a mark already.
 #[must_use]
 pub fn sentence(text: &str) -> Cow<'_, str> {
     let text = text.trim_end();
@@ -202,7 +202,7 @@ pub fn sentence(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{text}."))
 }
 
-/// What came before a character, as far as it says whether the character is seen.
+/// Context before a character, as far as it decides whether the character is visible.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cluster {
     before: Before,
@@ -222,8 +222,8 @@ enum Before {
 }
 
 impl Cluster {
-    /// Whether the next character is seen as what it is. Selectors and joiners are in an emoji, marks over a character
-    /// if they are few.
+    /// Returns `true` if the next character is visible as what it is. Selectors and joiners are visible in an emoji,
+    /// marks over a character if they are few.
     fn shows(&mut self, c: char) -> bool {
         if is_mark(c) {
             self.marks = self.marks.saturating_add(1);
@@ -243,7 +243,7 @@ impl Cluster {
     }
 }
 
-/// Whether a character is drawn over the one before it.
+/// Returns `true` if a character is drawn over the one before it.
 fn is_mark(c: char) -> bool {
     let place = |&(first, last): &(char, char)| match (last < c, first > c) {
         (true, _) => Ordering::Less,

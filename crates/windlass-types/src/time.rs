@@ -174,7 +174,7 @@ mod tests {
             assert_eq!(serde_json::to_string(&time).unwrap(), format!("{text:?}"));
             assert_eq!(Timestamp::parse(text), Some(time));
         }
-        // Its year has five digits.
+        // A year with five digits.
         let late = Timestamp::from_millis(253_402_300_800_000);
         assert_eq!(late.to_string(), "10000-01-01T00:00:00.000Z");
         assert_eq!(serde_json::to_string(&late).unwrap(), "\"10000-01-01T00:00:00.000Z\"");

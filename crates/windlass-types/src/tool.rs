@@ -1,4 +1,4 @@
-//! What tools are to the model and to the scheduler.
+//! Tools as the model and the scheduler see them.
 
 mod matcher;
 
@@ -14,38 +14,38 @@ use std::path::{Path, PathBuf};
 pub struct ToolSpec {
     /// The name, unique in a set: 1 to 64 of `A-Z a-z 0-9 _ -`.
     pub name: String,
-    /// What it does and when to use it, for the model.
+    /// Description for the model: the effect of the tool and the cases to use it in.
     pub description: String,
     /// JSON Schema (2020-12) of the input; an object schema.
     pub input_schema: JsonText,
-    /// Whether the provider shall hold the model to the schema, where it can. Providers refuse many schemas and many
-    /// tools of this kind, so it is off unless a tool asks for it.
+    /// `true` if the provider shall force the model to follow the schema, where it can. Providers refuse many schemas
+    /// and many tools of this kind, so it is off unless a tool asks for it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub strict: bool,
-    /// Whether its definition may be withheld from requests until the model has searched for it. Never part of a request.
+    /// Loading of the definition: from the beginning, or after a search by the model. Never part of a request.
     #[serde(skip)]
     pub loading: ToolLoading,
 }
 
-/// Whether the definition of a tool is in requests from the beginning, or may be withheld when there are many.
+/// Loading of a tool's definition: in requests from the beginning, or withheld when there are many tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum ToolLoading {
-    /// As its name says: tools of MCP servers (`mcp__server__tool`) may be withheld, all others are in requests from the
-    /// beginning.
+    /// By the tool's name: tools of MCP servers (`mcp__server__tool`) may be withheld, all others are in requests from
+    /// the beginning.
     #[default]
     ByName,
-    /// It is in requests from the beginning.
+    /// The definition is in requests from the beginning.
     Always,
-    /// It may be withheld.
+    /// The definition may be withheld.
     OnSearch,
-    /// It may be withheld, beyond a budget that is smaller than that of the others: tools of servers that are started at
-    /// their first call.
+    /// The definition may be withheld, with a smaller budget than that of the others: tools of servers that are started
+    /// at their first call.
     OnDemand,
 }
 
 impl ToolSpec {
-    /// Whether requests may be without it until the model has searched for it.
+    /// Returns `true` if requests may leave the tool out until the model has searched for it.
     pub fn may_be_withheld(&self) -> bool {
         match self.loading {
             ToolLoading::ByName => self.name.starts_with(crate::mcp_name::PREFIX),
@@ -66,8 +66,8 @@ impl ToolSpec {
     }
 }
 
-/// What a call touches: the scheduler runs calls side by side unless these
-/// conflict, and permissions judge the paths.
+/// Resources that a call touches: the scheduler runs calls concurrently unless these conflict, and permissions judge
+/// the paths.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Access {
@@ -79,17 +79,16 @@ pub enum Access {
     Writes(Vec<PathBuf>),
     /// Talks to other machines; touches nothing here.
     Network,
-    /// Runs agents, each call of which is judged by itself; touches nothing here on its own.
+    /// Runs agents, whose calls are each judged separately; touches nothing here on its own.
     Agents,
-    /// Makes calls of other tools, each of which is judged by itself and takes its own place; touches nothing here on its
-    /// own.
+    /// Makes calls of other tools, each judged and scheduled separately; touches nothing here on its own.
     Calls,
-    /// Reads or changes what the session itself keeps, such as its list of tasks, and touches nothing outside of it. Such
-    /// a call runs alone, once its message is stored, so it finds what the calls before it have left.
+    /// Reads or changes the session's own state, such as its todo list, and touches nothing outside of it. Such a call
+    /// runs alone, once its message is stored, so it sees the effects of the calls before it.
     Session,
     /// Runs programs.
     Exec,
-    /// Not known: runs alone and asks.
+    /// Unknown: runs alone and asks.
     #[default]
     Unknown,
 }
@@ -108,7 +107,7 @@ impl Access {
         Self::Writes(vec![path.into()])
     }
 
-    /// The paths, if this names any.
+    /// The paths, if the access names any.
     pub fn paths(&self) -> &[PathBuf] {
         match self {
             Self::Reads(paths) | Self::Writes(paths) => paths,
@@ -116,8 +115,8 @@ impl Access {
         }
     }
 
-    /// Whether two calls must not run at the same time. Paths are compared by
-    /// component; a tree conflicts with what is below it. Symmetric.
+    /// Returns `true` if two calls must not run at the same time. Paths are compared by component; a tree conflicts
+    /// with everything below it. Symmetric.
     pub fn conflicts_with(&self, other: &Self) -> bool {
         match (self, other) {
             (
@@ -129,7 +128,7 @@ impl Access {
                 ours.iter().any(|ours| theirs.iter().any(|theirs| overlaps(ours, theirs)))
             }
             (Self::Writes(_), Self::Network) | (Self::Network, Self::Writes(_)) => false,
-            // What an agent will touch, or a call will make, is not known yet.
+            // The accesses of an agent's calls, or of calls that a call makes, are not known yet.
             (Self::Agents | Self::Calls, Self::Writes(_)) | (Self::Writes(_), Self::Agents | Self::Calls) => true,
             (Self::Session | Self::Exec | Self::Unknown, _) | (_, Self::Session | Self::Exec | Self::Unknown) => true,
         }
@@ -148,9 +147,9 @@ pub enum ContextChange {
     Cwd(PathBuf),
     /// The todo list is now this (a JSON array in the tool's own form).
     Todos(JsonText),
-    /// This background work is to stop. The model knows that already: its end is not reported to it.
+    /// Stops this background task. The model ordered that, so the end is not reported to it.
     StopTask(TaskId),
-    /// This counts for the rest of the run.
+    /// Applies this scope for the rest of the run.
     Scope(Box<RunScope>),
 }
 
@@ -158,50 +157,51 @@ pub enum ContextChange {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ToolOutcome {
-    /// What the model reads.
+    /// Content for the model.
     pub content: ToolResultContent,
-    /// Whether the call failed.
+    /// `true` if the call failed.
     pub is_error: bool,
     /// The tool's structured output, for hosts and hooks.
     pub structured: Option<JsonText>,
     /// A unified diff of what changed on disk, for people.
     pub diff: Option<String>,
-    /// The files that it wrote, with links followed, of a call that names them beforehand.
+    /// The files that the call wrote, with links followed. Only for calls that name their files beforehand.
     pub written: Vec<PathBuf>,
     /// Changes of the session's state.
     pub changes: Vec<ContextChange>,
-    /// How long it ran, in milliseconds.
+    /// Duration, in milliseconds.
     pub duration_ms: u64,
-    /// Why the tool failed, for hosts. `None` for a tool that gave a result of its own, also one that is an error.
+    /// Failure of the tool, for hosts. `None` for a tool that gave a result of its own, also one that is an error.
     pub failure: Option<ToolFailure>,
-    /// Random bits, if others have written the content: it stands between two lines with a mark made of them when the model reads it.
+    /// Random bits, if the content comes from others: the model reads it between two lines with a mark made of these
+    /// bits.
     pub boundary: Option<u128>,
-    /// Words of the tool itself, which stand behind the content and outside of its marks.
+    /// Text of the tool itself, placed behind the content and outside of its marks.
     pub note: Option<String>,
-    /// The agent that the call has run, if that waits for answers and the call is to stay open for it: then nothing else of
-    /// this counts. Only for a call that may stay open.
+    /// Agent that the call has run, if the agent waits for answers and the call stays open for it: all other fields are
+    /// then ignored. Only for calls that may stay open.
     pub waits: Option<Box<WaitingAgent>>,
 }
 
-/// Why a tool failed, for hosts. What the model reads is in the call's result.
+/// Failure of a tool, for hosts. The model reads the call's result instead.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ToolFailure {
-    /// What kind of failure.
+    /// Kind of the failure.
     pub kind: ToolFailureKind,
     /// The cause inside the tool, with its own causes, such as `cannot read the index: permission denied`. Not for the
     /// model: it may hold secrets.
     pub source: Option<String>,
 }
 
-/// What kind of failure of a tool.
+/// Kind of failure of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolFailureKind {
-    /// The input is not what the tool takes.
+    /// The input does not fit the tool.
     InvalidInput,
     /// The tool refused, with a text for the model.
     Rejected,
@@ -238,7 +238,7 @@ impl ToolOutcome {
         Self { content: ToolResultContent::Text(text.into()), is_error: true, ..Self::default() }
     }
 
-    /// Adds why the tool failed.
+    /// Adds the failure.
     #[must_use]
     pub fn with_failure(mut self, failure: ToolFailure) -> Self {
         self.failure = Some(failure);

@@ -28,10 +28,10 @@ pub struct Usage {
     pub cache_creation_1h_input_tokens: u64,
     /// Input tokens read from the prompt cache.
     pub cache_read_input_tokens: u64,
-    /// Searches that the provider ran on its side.
+    /// Number of searches that the provider ran on its side.
     pub web_search_requests: u64,
-    /// What the provider says that this cost, in billionths of a dollar. It counts for more than any price that is known.
-    /// `None`: it did not say. The sum of calls has the sum of what was said.
+    /// Cost as the provider reports it, in billionths of a dollar. It takes precedence over any known price. `None`:
+    /// not reported. A sum of calls has the sum of the reported costs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported_cost: Option<NanoUsd>,
 }
@@ -42,7 +42,7 @@ impl Usage {
         Self { input_tokens, output_tokens, ..Self::default() }
     }
 
-    /// All tokens that went in, cached or not.
+    /// All input tokens, cached or not.
     pub fn total_input(&self) -> u64 {
         self.input_tokens.saturating_add(self.cache_creation_input_tokens).saturating_add(self.cache_read_input_tokens)
     }

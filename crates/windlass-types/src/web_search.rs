@@ -20,7 +20,8 @@ pub struct ServerWebSearch {
     pub max_uses: u32,
     /// Only pages of these domains, and of those below them. Empty: all. Gemini has no such list.
     pub allowed_domains: Vec<String>,
-    /// No pages of these domains, and of those below them. Not together with `allowed_domains`. Gemini has no such list.
+    /// No pages of these domains, and of those below them. Cannot be combined with `allowed_domains`. Gemini has no
+    /// such list.
     pub blocked_domains: Vec<String>,
 }
 
@@ -31,13 +32,13 @@ impl ServerWebSearch {
     }
 }
 
-/// What one search of the vendor found, or what the model cites of it.
+/// Result of one search by the vendor, or a citation of it by the model.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct WebSearched {
     /// The pages, as the vendor orders them.
     pub pages: Vec<WebPage>,
-    /// Why the search found none, in the vendor's words, if it failed.
+    /// Reason why the search failed, in the vendor's words.
     pub failure: Option<String>,
 }
 
@@ -57,16 +58,16 @@ impl WebSearched {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WebPage {
-    /// Its address. With Gemini it is one of the vendor that leads there.
+    /// Address of the page. With Gemini, an address of the vendor that redirects there.
     pub url: String,
-    /// Its title. With Gemini it is the domain of the page.
+    /// Title of the page. With Gemini, its domain.
     pub title: Option<String>,
-    /// What the model cites of it.
+    /// Text that the model cites.
     pub cited: Option<String>,
 }
 
 impl WebPage {
-    /// A page of which no more is known.
+    /// A page without a citation.
     pub fn new(url: impl Into<String>, title: Option<String>) -> Self {
         Self { url: url.into(), title, cited: None }
     }

@@ -1,10 +1,10 @@
-//! Blocks as JSON without the serialiser, and how long they are.
+//! Content blocks as JSON without serde's serialiser, and estimates of their length.
 
 use super::{ContentBlock, ToolResult, ToolResultContent};
 use crate::{DocumentSource, ImageSource, JsonError, JsonText};
 
 impl ContentBlock {
-    /// About how many bytes its texts take.
+    /// Approximate length of the block's texts, in bytes.
     pub(crate) fn text_len(&self) -> usize {
         let own = match self {
             Self::Text { text, .. } => text.len(),
@@ -22,10 +22,10 @@ impl ContentBlock {
         own + self.replay().map_or(0, |json| json.as_str().len())
     }
 
-    /// Appends the block as it is serialised.
+    /// Appends the block as serde would serialise it.
     ///
     /// # Errors
-    /// Exact JSON in it is none after all.
+    /// Exact JSON inside the block is not valid JSON.
     pub(crate) fn push_json(&self, out: &mut String) -> Result<(), JsonError> {
         match self {
             Self::Text { text, .. } => {
@@ -51,7 +51,7 @@ impl ToolResult {
     /// Appends the result as a content block, in the JSON of the Messages API.
     ///
     /// # Errors
-    /// Exact JSON in it is none after all ([`JsonText::from_parsed`] was given other text).
+    /// Exact JSON inside the result is not valid JSON ([`JsonText::from_parsed`] was given other text).
     pub fn push_block(&self, out: &mut String) -> Result<(), JsonError> {
         out.push_str(r#"{"type":"tool_result","tool_use_id":"#);
         JsonText::push_string(self.tool_use_id.as_str(), out);
@@ -65,7 +65,7 @@ impl ToolResult {
     }
 }
 
-/// What stands around a text, in bytes.
+/// Bytes of JSON syntax around a text, estimated.
 const FRAME: usize = 96;
 
 /// Appends the array of these blocks.

@@ -36,7 +36,7 @@ struct Envelope {
 }
 
 impl Event {
-    /// What is written of the kind. Where it has a field of the envelope, it has the envelope's value.
+    /// Kind to write. Fields that it shares with the envelope take the envelope's values.
     fn written_kind(&self) -> Cow<'_, EventKind> {
         match &self.kind {
             EventKind::RunFinished(result) if result.session_id != self.session_id => {
@@ -57,7 +57,7 @@ impl Event {
 impl Serialize for Event {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let kind = self.written_kind();
-        // What the kind writes itself is left out here, so that no name occurs twice.
+        // Envelope fields that the kind writes itself are left out here, so that no name occurs twice.
         let session_id = (!matches!(*kind, EventKind::RunFinished(_))).then_some(&self.session_id);
         let agent = (!matches!(*kind, EventKind::PermissionRequested(_))).then_some(&self.agent);
         let Self { seq, run_id, turn, .. } = self;
@@ -106,7 +106,7 @@ impl EventKind {
         }
     }
 
-    /// The kinds that have their fields themselves.
+    /// Reads the kinds whose fields stand beside the envelope's fields.
     fn read_fields(name: &str, text: &JsonText) -> Result<Self, JsonError> {
         match name {
             "model_frame" => variant!(text, ModelFrame { frame: JsonText }),

@@ -15,17 +15,17 @@ pub struct UnknownEvent {
 }
 
 impl UnknownEvent {
-    /// Its `type`.
+    /// The `type` of the event.
     pub fn event_type(&self) -> &str {
         &self.event_type
     }
 
-    /// A field of its own. Those of the envelope are in the [`Event`](crate::Event).
+    /// Returns a field of the event itself. The envelope's fields are in the [`Event`](crate::Event).
     pub fn field(&self, name: &str) -> Option<&JsonText> {
         self.fields().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 
-    /// Its own fields by name, in the order in which they came.
+    /// Returns the fields of the event itself by name, in the order in which they came.
     pub fn fields(&self) -> impl Iterator<Item = (&str, &JsonText)> {
         self.fields.iter().map(|(name, value)| (name.as_str(), value))
     }

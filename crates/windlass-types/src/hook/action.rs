@@ -1,4 +1,4 @@
-//! What hooks may answer: an event has one of these types, so a hook cannot answer what the event does not allow.
+//! Answers of hooks: each event has one of these types, so a hook cannot give an answer that the event does not allow.
 
 use super::elicitation::ElicitationReply;
 use super::{AnswerKind, HookAction, HookOutcome, HookVerdict};
@@ -53,7 +53,7 @@ macro_rules! actions {
 }
 
 actions! {
-    /// What a hook answers before a tool runs.
+    /// Answer of a hook before a tool runs.
     PreToolUseAction {
         /// No opinion.
         Continue,
@@ -61,18 +61,18 @@ actions! {
         Allow,
         /// The host, or a PermissionRequest hook, must decide.
         Ask {
-            /// Why.
+            /// Reason for asking.
             reason: String,
         },
-        /// The call is kept for later, without asking anyone now: the run ends with the question open, if it waits for
-        /// answers. Else the call is denied.
+        /// The call is kept for later, without asking anyone now: the run ends with an open question, if it waits for
+        /// answers. Otherwise the call is denied.
         Defer {
-            /// Why.
+            /// Reason for deferring.
             reason: String,
         },
         /// The call does not run.
         Deny {
-            /// What the model reads.
+            /// Reason, as the model reads it.
             reason: String,
         },
         /// The call runs with this input instead, if that is allowed.
@@ -91,19 +91,18 @@ actions! {
         Self::Rewrite { input } => HookOutcome { updated_input: Some(input), ..HookOutcome::default() },
     }
 
-    /// What a hook answers to the question whether a call may run.
+    /// Answer of a hook to a permission request.
     PermissionRequestAction {
         /// No opinion: the host decides.
         Continue,
-        /// Answers in the place of the host. A deny counts at once; an allow counts
-        /// when no other hook denies.
+        /// Answers in place of the host. A deny applies at once, an allow only when no other hook denies.
         Answer(PermissionAnswer),
     }
     Permission(_hook) {
         Self::Answer(answer) => HookOutcome { answer: Some(answer), ..HookOutcome::default() },
     }
 
-    /// What a hook answers after a tool ran or failed.
+    /// Answer of a hook after a tool ran or failed.
     PostToolUseAction {
         /// No opinion.
         Continue,
@@ -123,7 +122,7 @@ actions! {
         Self::StopRun(reason) => HookOutcome { stop: Some(reason), ..HookOutcome::default() },
     }
 
-    /// What a hook answers before a prompt enters the conversation.
+    /// Answer of a hook before a prompt enters the conversation.
     PromptAction {
         /// The prompt may enter.
         Continue,
@@ -131,7 +130,7 @@ actions! {
         AddContext(String),
         /// The prompt does not enter. A run that it began ends; a run in progress continues.
         Block {
-            /// What the user reads.
+            /// Reason, as the user reads it.
             reason: String,
         },
     }
@@ -140,14 +139,14 @@ actions! {
         Self::Block { reason } => block(hook, reason),
     }
 
-    /// What a hook answers when the model is done.
+    /// Answer of a hook when the model is done.
     StopAction {
         /// The run may end.
         Continue,
         /// The model continues, with this feedback, a limited number of times in a run (eight, if the host sets no other
         /// number). After that the run ends as if the hook had said [`StopAction::Continue`], with a notice.
         KeepGoing {
-            /// What it should do.
+            /// Feedback for the model.
             feedback: String,
         },
     }
@@ -155,13 +154,13 @@ actions! {
         Self::KeepGoing { feedback } => block(hook, feedback),
     }
 
-    /// What a hook answers before a conversation is replaced by a summary.
+    /// Answer of a hook before a conversation is replaced by a summary.
     PreCompactAction {
         /// The conversation may be replaced.
         Continue,
         /// The conversation stays as it is.
         Block {
-            /// Why.
+            /// Reason for blocking.
             reason: String,
         },
     }
@@ -169,7 +168,7 @@ actions! {
         Self::Block { reason } => block(hook, reason),
     }
 
-    /// What a hook answers when all calls of a message are answered.
+    /// Answer of a hook when all calls of a message are answered.
     BatchAction {
         /// The model reads the results.
         Continue,
@@ -177,7 +176,7 @@ actions! {
         AddContext(String),
         /// The run ends before the model reads the results.
         StopRun {
-            /// Why.
+            /// Reason for ending the run.
             reason: String,
         },
     }
@@ -186,24 +185,24 @@ actions! {
         Self::StopRun { reason } => block(hook, reason),
     }
 
-    /// What a hook answers to a question of a server, or to the answer that it is to get.
+    /// Answer of a hook to a question of an MCP server, or to the user's answer before the server gets it.
     ElicitationAction {
-        /// No opinion: the user is asked, or the answer counts.
+        /// No opinion: the user is asked, or the answer stays.
         Continue,
-        /// The server gets this answer. Of the answers of several hooks the strictest counts.
+        /// The server gets this answer. The strictest of several hooks' answers wins.
         Reply(ElicitationReply),
     }
     Elicitation(_hook) {
         Self::Reply(reply) => HookOutcome { elicitation: Some(reply), ..HookOutcome::default() },
     }
 
-    /// What a hook answers before changed settings count.
+    /// Answer of a hook before changed settings are applied.
     ConfigAction {
-        /// The change counts.
+        /// The change is applied.
         Continue,
-        /// The settings stay as they are. A change of managed settings counts all the same.
+        /// The settings stay as they are. A change of managed settings is applied all the same.
         Block {
-            /// Why.
+            /// Reason for blocking.
             reason: String,
         },
     }
@@ -211,7 +210,7 @@ actions! {
         Self::Block { reason } => block(hook, reason),
     }
 
-    /// What a hook answers about something that has happened already.
+    /// Answer of a hook to an event that has already happened.
     FeedbackAction {
         /// No opinion.
         Continue,
@@ -225,7 +224,7 @@ actions! {
         Self::Feedback(reason) => block(hook, reason),
     }
 
-    /// What a hook answers when a session is opened.
+    /// Answer of a hook when a session is opened.
     SessionStartAction {
         /// No opinion.
         Continue,
@@ -264,7 +263,7 @@ impl PreToolUseAction {
         }
     }
 
-    /// The call is kept for later; who answers then reads the reason.
+    /// The call is kept for later; the person who answers then reads the reason.
     pub fn defer(reason: impl Into<String>) -> Self {
         Self::Defer { reason: reason.into() }
     }
@@ -275,7 +274,7 @@ impl PreToolUseAction {
     }
 }
 
-/// There is no answer: the event only informs hooks.
+/// No answer: the event only informs hooks.
 pub type NoAction = ();
 
 impl HookAction for NoAction {

@@ -1,8 +1,8 @@
-//! What every type of answer declares.
+//! Common properties of all hook answers.
 
 use super::HookOutcome;
 
-/// What kind of answer an event takes, which is also how one is read from another process.
+/// Kind of answer that an event takes. The kind also selects the format in which another process answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "code that reads answers must know each kind")]
 pub enum AnswerKind {
@@ -18,11 +18,11 @@ pub enum AnswerKind {
     Feedback,
     /// The answer to a question of a server.
     Elicitation,
-    /// There is none.
+    /// No answer.
     None,
 }
 
-/// What a hook may answer to an event. Its default has no opinion.
+/// Answer of a hook to an event. The default has no opinion.
 ///
 /// ```
 /// use windlass_types::hook::action::PromptAction;
@@ -33,9 +33,9 @@ pub enum AnswerKind {
 /// assert!(outcome.block.is_some());
 /// ```
 pub trait HookAction: Default + Send {
-    /// Its kind.
+    /// Kind of the answer.
     const KIND: AnswerKind;
 
-    /// The outcome of an occasion on which this is the answer of the only hook, whose name is given.
+    /// Returns the outcome of an occasion on which the hook named `hook` alone gave this answer.
     fn into_outcome(self, hook: &str) -> HookOutcome;
 }

@@ -34,7 +34,7 @@ pub struct BatchCall {
     /// The id of the tool use.
     #[serde(default = "wire::no_id")]
     pub tool_use_id: ToolUseId,
-    /// What the model reads of it, as a text or as content blocks. `None`: it is too long for the hook.
+    /// Answer as the model reads it: a text or content blocks. `None`: the answer is too long for the hook.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_response: Option<JsonText>,
 }

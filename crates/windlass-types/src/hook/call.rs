@@ -1,4 +1,4 @@
-//! What follows from the rows of events: their names, and an occasion of any of them.
+//! Types generated from the rows of events: their names, and an occasion of any of them.
 
 use super::action::*;
 use super::event::*;
@@ -26,9 +26,9 @@ use std::fmt;
 /// assert!(line::<UserPromptSubmit>().starts_with("UserPromptSubmit: "));
 /// ```
 pub trait HookEvent: HookPayload + Into<HookCall> {
-    /// What hooks may answer.
+    /// Type of the answers that hooks may give.
     type Action: HookAction;
-    /// Its name.
+    /// Name of the event.
     const NAME: HookEventName;
 
     /// The payload, if an occasion is one of this event.
@@ -116,7 +116,8 @@ macro_rules! define {
                 }
             }
 
-            /// What the matcher of a hook is compared with: the tool's name, the agent's type, or what made a compaction begin.
+            /// Returns the value that hook matchers test: the tool's name, the agent's type, or the trigger of a
+            /// compaction.
             pub fn subject(&self) -> Option<&str> {
                 match self {
                     $(Self::$name(event) => event.subject(),)*
@@ -130,7 +131,7 @@ macro_rules! define {
                 }
             }
 
-            /// The same occasion without its output. `None` where a hook decides by all of it.
+            /// Returns the same occasion without its output. `None` if a hook decides by the whole payload.
             #[must_use]
             pub fn shortened(&self) -> Option<Self> {
                 match self {
@@ -143,7 +144,7 @@ macro_rules! define {
 
 crate::hook_events!(define);
 
-/// What holds for all occasions of an event.
+/// Properties common to all occasions of an event.
 struct Traits {
     summary: &'static str,
     is_gate: bool,
@@ -172,37 +173,37 @@ impl HookEventName {
         Self::ALL.iter().copied().find(|event| event.as_str() == name)
     }
 
-    /// When it happens, in a few words.
+    /// Returns the time of the event in a few words, such as "Before a tool runs".
     pub fn summary(self) -> &'static str {
         self.traits().summary
     }
 
-    /// Whether a failure of a hook counts as a deny or block.
+    /// Returns `true` if a failing hook denies the call or blocks the action.
     pub fn is_gating(self) -> bool {
         self.traits().is_gate
     }
 
-    /// Whether hooks are asked beside the run, which does not wait for their answer.
+    /// Returns `true` if hooks run beside the run, which does not wait for their answer.
     pub fn is_observed(self) -> bool {
         self.traits().is_observed
     }
 
-    /// What matchers are compared with.
+    /// Returns the kind of value that matchers test.
     pub fn subject(self) -> Subject {
         self.traits().subject
     }
 
-    /// Whether it is about a call of a tool.
+    /// Returns `true` if the event is about a tool call.
     pub fn is_about_tools(self) -> bool {
         self.subject() == Subject::Tool
     }
 
-    /// Whether a host in another process can register for it.
+    /// Returns `true` if a host in another process can register for the event.
     pub fn is_for_hosts(self) -> bool {
         self.traits().is_for_hosts
     }
 
-    /// What kind of answer hooks give.
+    /// Returns the kind of answer that hooks give.
     pub fn answer(self) -> AnswerKind {
         self.traits().answer
     }

@@ -4,15 +4,15 @@ use super::{HookPayload, Subject};
 use crate::JsonText;
 use serde::{Deserialize, Serialize};
 
-/// What becomes of a question of a server. Ordered: the stricter answer is less.
+/// Decision on a server's question. Ordered: the stricter decision is less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[expect(clippy::exhaustive_enums, reason = "the protocol of servers knows these three")]
 pub enum ElicitationChoice {
-    /// It stays without an answer, as when the user closes a dialog.
+    /// The question stays without an answer, as when the user closes a dialog.
     Cancel,
-    /// The server is not to have what it asks for.
+    /// The server does not get the requested data.
     Decline,
     /// The server gets an answer.
     Accept,
@@ -23,7 +23,7 @@ pub enum ElicitationChoice {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[expect(clippy::exhaustive_structs, reason = "hooks build one")]
 pub struct ElicitationReply {
-    /// What becomes of the question.
+    /// Decision on the question.
     pub action: ElicitationChoice,
     /// The values of the form, if it is accepted. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -53,7 +53,7 @@ pub struct ElicitationEvent {
     /// The page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// How the server calls the question.
+    /// The server's id of the question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elicitation_id: Option<String>,
     /// The JSON Schema of the values of the form.
@@ -77,13 +77,13 @@ pub struct ElicitationResultEvent {
     /// The server, as it is configured.
     #[serde(default)]
     pub mcp_server_name: String,
-    /// How the server calls the question.
+    /// The server's id of the question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elicitation_id: Option<String>,
     /// `form` or `url`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
-    /// What becomes of the question. Default: `cancel`.
+    /// Decision on the question. Default: `cancel`.
     #[serde(default = "canceled")]
     pub action: ElicitationChoice,
     /// The values of the form.

@@ -79,7 +79,7 @@ macro_rules! hook_events {
 }
 
 /// Defines the payloads of events about one tool use. The fields that name the tool use come first in each of them,
-/// then the fields of the event itself. After `where` stands what else the event declares of [`HookPayload`].
+/// then the fields of the event itself. After `where` stand the event's other items of [`HookPayload`].
 macro_rules! tool_events {
     ($(
         $(#[$about:meta])*
@@ -121,7 +121,7 @@ macro_rules! tool_events {
 tool_events! {
     /// Before a tool runs.
     PreToolUse {
-        /// Its input, exactly as the model wrote it.
+        /// Input of the call, exactly as the model wrote it.
         tool_input,
     }
     where {
@@ -131,7 +131,7 @@ tool_events! {
 
     /// Before a program of a command or skill runs.
     PreSkillShellCommand {
-        /// Its input: the command, as the text of the skill has it with its arguments.
+        /// Input of the call: the command from the text of the skill, with its arguments filled in.
         tool_input,
         /// The name of the command or skill.
         #[serde(default)]
@@ -168,7 +168,7 @@ tool_events! {
         /// The structured output, or the text as a JSON string.
         #[serde(default = "wire::empty_text", deserialize_with = "wire::or_empty_text")]
         pub tool_response: JsonText,
-        /// How long it ran, in milliseconds.
+        /// Duration of the call, in milliseconds.
         #[serde(default)]
         pub duration_ms: u64,
     }
@@ -185,13 +185,13 @@ tool_events! {
     PostToolUseFailure {
         /// The input that ran.
         tool_input,
-        /// What the model will read.
+        /// Error text that the model will read.
         #[serde(default, deserialize_with = "wire::text_of_any")]
         pub error: String,
-        /// Whether the user stopped it.
+        /// `true` if the user stopped the tool.
         #[serde(default)]
         pub is_interrupt: bool,
-        /// How long it ran, in milliseconds.
+        /// Duration of the call, in milliseconds.
         #[serde(default)]
         pub duration_ms: u64,
     }
@@ -201,9 +201,9 @@ tool_events! {
 
     /// A call was denied.
     PermissionDenied {
-        /// Its input, as the model wrote it.
+        /// Input of the call, as the model wrote it.
         tool_input,
-        /// Why: what the model reads.
+        /// Reason for the denial, as the model reads it.
         #[serde(default)]
         pub reason: String,
     }
@@ -231,7 +231,7 @@ impl HookPayload for UserPromptSubmit {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "the runtime, and the tests of a hook, build one")]
 pub struct Stop {
-    /// Whether the run continues because of an earlier Stop hook.
+    /// `true` if the run continues because of an earlier Stop hook.
     #[serde(default)]
     pub stop_hook_active: bool,
     /// The model's last text.
@@ -276,7 +276,7 @@ pub struct SubagentStop {
     /// The agent.
     #[serde(flatten, deserialize_with = "wire::agent")]
     pub agent: AgentIdentity,
-    /// Whether it continues because of an earlier SubagentStop hook.
+    /// `true` if the agent continues because of an earlier SubagentStop hook.
     #[serde(default)]
     pub stop_hook_active: bool,
     /// The model's last text.
@@ -308,7 +308,7 @@ pub struct PreCompact {
     /// `manual` or `auto`.
     #[serde(default)]
     pub trigger: String,
-    /// What the user wants the summary to care for.
+    /// The user's instructions for the summary.
     #[serde(default)]
     pub custom_instructions: Option<String>,
 }
@@ -340,7 +340,7 @@ impl HookPayload for SessionStart {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "the runtime, and the tests of a hook, build one")]
 pub struct SessionEnd {
-    /// Why.
+    /// Reason for closing the session.
     #[serde(default)]
     pub reason: String,
 }

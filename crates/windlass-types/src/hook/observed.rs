@@ -1,11 +1,11 @@
-//! Events that hooks are asked about beside the work. No state of the loop waits for an answer: what hooks say to the
-//! model, it reads with its next turn.
+//! Events whose hooks run beside the work. No state of the loop waits for an answer: the model reads hook feedback with
+//! its next turn.
 
 use super::{HookPayload, Subject, wire};
 use serde::{Deserialize, Serialize};
 
-/// Defines payloads of events of which a field may be what matchers are compared with. After `where` stand the summary,
-/// that field if there is one, and what else the event declares of [`HookPayload`].
+/// Defines payloads of events, one field of which may be the subject of matchers. After `where` stand the summary, that
+/// field if there is one, and the event's other items of [`HookPayload`].
 macro_rules! events {
     ($(
         $(#[$about:meta])*
@@ -35,10 +35,10 @@ macro_rules! events {
 events! {
     /// A run ended by a failure.
     StopFailure {
-        /// What failed, in a word such as `rate_limit` or `server_error`.
+        /// Failure in one word, such as `rate_limit` or `server_error`.
         #[serde(default)]
         pub error: String,
-        /// What failed, in a sentence for the user.
+        /// Failure in a sentence for the user.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub error_details: Option<String>,
         /// The model's last text.
@@ -56,7 +56,7 @@ events! {
         /// `manual` or `auto`.
         #[serde(default)]
         pub trigger: String,
-        /// What the model reads from now on instead.
+        /// Summary that the model reads instead of the conversation before.
         #[serde(default)]
         pub compact_summary: String,
     }
@@ -68,10 +68,10 @@ events! {
 
     /// The user is needed, or work that they wait for has ended.
     Notification {
-        /// What is to be said, in a sentence.
+        /// Text of the notification, in a sentence.
         #[serde(default)]
         pub message: String,
-        /// A heading for it.
+        /// Heading of the notification.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub title: Option<String>,
         /// `permission_prompt`: a call needs an answer. `agent_completed`: an agent in the background has ended.
@@ -85,7 +85,7 @@ events! {
         /// The file, or the name that the host gave the text.
         #[serde(default)]
         pub file_path: String,
-        /// Whose they are: `User`, `Project`, `Local` or `Managed`.
+        /// Owner of the instructions: `User`, `Project`, `Local` or `Managed`.
         #[serde(default)]
         pub memory_type: String,
         /// `session_start`, or `nested_traversal` when a call has used a file that they are for.
@@ -96,10 +96,10 @@ events! {
 
     /// Settings have changed while a session is open.
     ConfigChange {
-        /// Which: `user_settings`, `project_settings`, `local_settings`, `policy_settings` or `skills`.
+        /// Changed settings: `user_settings`, `project_settings`, `local_settings`, `policy_settings` or `skills`.
         #[serde(default)]
         pub source: String,
-        /// The file, if it is one.
+        /// The file, if the source is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub file_path: Option<String>,
     }
@@ -138,35 +138,35 @@ events! {
         /// The directory.
         #[serde(default)]
         pub directory: String,
-        /// What added it: `permission_update`.
+        /// Cause of the addition: `permission_update`.
         #[serde(default)]
         pub source: String,
     }
     where "After a directory was added to those that calls may use" by source {}
 
-    /// The model put an item on its list of what is to be done.
+    /// The model put an item on its todo list.
     TaskCreated {
         /// The item's name; the place in the list, from one, of an item that has none.
         #[serde(default)]
         pub task_id: String,
-        /// What is to be done.
+        /// The task to do.
         #[serde(default)]
         pub task_subject: String,
-        /// The same in detail, if the model said more.
+        /// The task in detail, if the model gave a description.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub task_description: Option<String>,
     }
     where "After the model put an item on its list" {}
 
-    /// The model marked an item of its list as completed.
+    /// The model marked an item of its todo list as completed.
     TaskCompleted {
         /// The item's name; the place in the list, from one, of an item that has none.
         #[serde(default)]
         pub task_id: String,
-        /// What was to be done.
+        /// The completed task.
         #[serde(default)]
         pub task_subject: String,
-        /// The same in detail, if the model said more.
+        /// The task in detail, if the model gave a description.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub task_description: Option<String>,
     }

@@ -1,4 +1,4 @@
-//! What the hooks of one occasion answer together, and the one place where answers are merged.
+//! Outcome of all hooks of one occasion, and the merging of their answers.
 
 use super::{AnswerKind, ElicitationChoice, ElicitationReply, HookEventName};
 use crate::{Behavior, JsonText, PermissionAnswer, ToolResultContent};
@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HookVerdict {
-    /// Whether the call may run, in the hook's opinion.
+    /// The hook's opinion: allow, ask or deny.
     pub behavior: Behavior,
     /// The name of the hook.
     pub hook: String,
-    /// Why.
+    /// Reason for the opinion.
     pub reason: String,
-    /// Whether the call is to be kept for later: it asks, and no one is asked now. Default: no.
+    /// `true` if the call is to be kept for later: its behavior is ask, but no one is asked now. Default: `false`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub defers: bool,
 }
@@ -32,18 +32,18 @@ impl HookVerdict {
     }
 }
 
-/// What the program of a hook has written, for people.
+/// Output of a hook's program, for people.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HookOutput {
     /// The name of the hook.
     pub hook: String,
-    /// What it wrote to its output.
+    /// Standard output.
     pub stdout: String,
-    /// What it wrote to its error output.
+    /// Standard error output.
     pub stderr: String,
-    /// The code that it ended with. `None`: it is no program, or was ended by a signal.
+    /// Exit code. `None`: the hook is no program, or a signal ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
 }
@@ -55,7 +55,7 @@ impl HookOutput {
     }
 }
 
-/// What all hooks of one occasion answer together, merged in their declared order.
+/// Merged answers of all hooks of one occasion, in their declared order.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -74,7 +74,7 @@ pub struct HookOutcome {
     pub block: Option<HookVerdict>,
     /// PreToolUse: the input to use instead.
     pub updated_input: Option<JsonText>,
-    /// PostToolUse: what the model reads instead.
+    /// PostToolUse: the output that the model reads instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_output: Option<ToolResultContent>,
     /// Context for the model.
@@ -83,9 +83,9 @@ pub struct HookOutcome {
     pub system_messages: Vec<String>,
     /// Ends the run after this, with a reason.
     pub stop: Option<String>,
-    /// Hooks that failed, with what happened.
+    /// Names of hooks that failed, each with its reason.
     pub failures: Vec<(String, String)>,
-    /// What programs of hooks have written. A hook that runs in this process writes none.
+    /// Output of the hooks' programs. A hook that runs in this process writes none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<HookOutput>,
 }
@@ -108,10 +108,10 @@ impl HookOutcome {
         outcome
     }
 
-    /// A hook failed. On a gate this counts as a refusal.
+    /// A hook failed. On a gating event this is a refusal.
     ///
-    /// The reason is the text of some library and may hold secrets: it stands in [`failures`](Self::failures), which the
-    /// host sees. The model reads of a call that is refused that the hook failed, and no more.
+    /// The reason is a library's text and may hold secrets: it stands in [`failures`](Self::failures), which the host
+    /// sees. The model reads only that the hook failed.
     pub fn failed(event: HookEventName, hook: &str, reason: String) -> Self {
         let for_model = matches!(event.answer(), AnswerKind::Verdict | AnswerKind::Permission);
         let mut outcome = match event.is_gating() {
@@ -125,8 +125,8 @@ impl HookOutcome {
 
     /// Adds the answer of a hook that is declared later.
     ///
-    /// The strictest verdict and the strictest answer count, whatever the order; of equals, and of all else of which
-    /// there can be one only, the first. Texts and failures are kept in order.
+    /// The strictest verdict and the strictest answer win, in any order of the hooks. Among equals, and for all other
+    /// single values, the first wins. Texts and failures are kept in order.
     pub fn merge(&mut self, later: Self) {
         let Self {
             ran,
@@ -157,7 +157,7 @@ impl HookOutcome {
     }
 }
 
-/// The one with the lower rank, the first of equals.
+/// Returns the value with the lower rank, the first of equals.
 fn strictest<T, R: Ord>(first: Option<T>, later: Option<T>, rank: impl Fn(&T) -> R) -> Option<T> {
     match (first, later) {
         (Some(first), Some(later)) if rank(&later) < rank(&first) => Some(later),

@@ -1,10 +1,10 @@
-//! What every event declares.
+//! Common properties of all hook payloads.
 
 use crate::{AgentIdentity, ToolUseId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// What the matcher of a hook is compared with.
+/// Kind of value that the matcher of a hook tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "what reads matchers must know each kind")]
 pub enum Subject {
@@ -16,7 +16,7 @@ pub enum Subject {
     Word,
 }
 
-/// The payload of an event, with what holds for all its occasions.
+/// The payload of an event, with the properties common to all its occasions.
 ///
 /// ```
 /// use windlass_types::hook::HookPayload;
@@ -26,16 +26,16 @@ pub enum Subject {
 /// assert!(PreToolUse::IS_GATE && !PostToolUse::IS_GATE);
 /// ```
 pub trait HookPayload: Clone + Serialize + DeserializeOwned {
-    /// When it happens, for people who choose an event from a list.
+    /// Time of the event, for people who choose an event from a list.
     const SUMMARY: &'static str;
-    /// Whether a hook that fails closes the gate: the call is denied, the prompt blocked.
+    /// `true` if a failing hook closes the gate: the call is denied, the prompt blocked.
     const IS_GATE: bool = false;
-    /// Whether hooks are asked beside the run, which does not wait for their answer: it may come when the run is over. What
-    /// they say to the model, it reads with its next turn.
+    /// `true` if hooks run beside the run, which does not wait for their answer. The answer may come after the run; the
+    /// model reads the hooks' feedback with its next turn.
     const IS_OBSERVED: bool = false;
-    /// What matchers are compared with.
+    /// Kind of value that matchers test.
     const SUBJECT: Subject = Subject::None;
-    /// Whether a host in another process can register for it.
+    /// `true` if a host in another process can register for the event.
     const IS_FOR_HOSTS: bool = true;
 
     /// The tool's name and the tool use, for events about a call.
@@ -43,7 +43,7 @@ pub trait HookPayload: Clone + Serialize + DeserializeOwned {
         None
     }
 
-    /// The word that matchers are compared with.
+    /// The word that matchers test.
     fn subject(&self) -> Option<&str> {
         self.tool().map(|(name, _)| name)
     }
@@ -53,7 +53,8 @@ pub trait HookPayload: Clone + Serialize + DeserializeOwned {
         None
     }
 
-    /// The same without the output, for a host that cannot take all of it. `None` where a hook decides by all of it.
+    /// The same payload without the output, for a host with a size limit. `None` if a hook decides by the whole
+    /// payload.
     fn shortened(&self) -> Option<Self> {
         None
     }

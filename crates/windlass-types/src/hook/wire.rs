@@ -1,4 +1,4 @@
-//! How payloads are read from another process: what a different version leaves out or adds is no error.
+//! Reading payloads of another process: fields that a different version leaves out or adds are no error.
 
 use crate::{AgentIdentity, JsonText, ToolUseId};
 use serde::Deserialize;
@@ -24,7 +24,7 @@ pub(super) fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Defaul
     Ok(Option::<T>::deserialize(d)?.unwrap_or_default())
 }
 
-/// The items that are understood. The others are left out: no answer could refer to them.
+/// Reads the items of known form. Others are left out: no answer could refer to them.
 pub(super) fn known<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Vec<T>, D::Error> {
     let items = Vec::<JsonText>::deserialize(deserializer)?;
     Ok(items.iter().filter_map(|item| item.to().ok()).collect())

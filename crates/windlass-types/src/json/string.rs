@@ -42,7 +42,7 @@ fn push_escape(odd: char, out: &mut String) {
     out.push(letter);
 }
 
-/// How many bytes at the front stand for themselves in a string.
+/// Returns the number of leading bytes that need no escape.
 fn plain_len(bytes: &[u8]) -> usize {
     let (words, rest) = bytes.as_chunks::<WORD>();
     for (at, word) in words.iter().enumerate() {
@@ -55,8 +55,8 @@ fn plain_len(bytes: &[u8]) -> usize {
     bytes.len() - rest.len() + plain.unwrap_or(rest.len())
 }
 
-/// The lowest bit that is set is the highest of the first byte that needs an escape; those above it mean nothing: what is below
-/// the number that is subtracted from it borrows from the next byte.
+/// The lowest bit that is set is the highest bit of the first byte that needs an escape. Higher bits are meaningless,
+/// because a byte below the subtracted number borrows from the next byte.
 const fn odd_bytes(word: u64) -> u64 {
     let control = word.wrapping_sub(repeated(b' '));
     let quote = (word ^ repeated(b'"')).wrapping_sub(repeated(1));

@@ -1,4 +1,4 @@
-//! What hosts answer to a question about a call.
+//! Answers of hosts to questions about calls.
 
 use super::PermissionUpdate;
 use crate::json::by_tag;
@@ -6,7 +6,7 @@ use crate::{JsonError, JsonText};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// What the host answers.
+/// Answer of the host.
 ///
 /// # As JSON
 /// An object whose `behavior` is `allow` or `deny`. Of an `allow` both other fields may be left out, of a `deny` the
@@ -37,21 +37,21 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[serde(tag = "behavior", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PermissionAnswer {
-    /// It may run.
+    /// The call may run.
     Allow {
-        /// Runs with this input instead; it is judged again from the deny rules on.
+        /// Input to run instead; the call is judged again from the deny rules on.
         #[serde(skip_serializing_if = "Option::is_none")]
         updated_input: Option<JsonText>,
-        /// Changes of permissions to keep.
+        /// Permission updates to keep.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         #[cfg_attr(feature = "schema", schemars(default))]
         updates: Vec<PermissionUpdate>,
     },
-    /// It may not.
+    /// The call may not run.
     Deny {
-        /// What the model should read.
+        /// Reason for the model.
         message: String,
-        /// Whether the whole run stops.
+        /// `true` if the whole run stops.
         #[cfg_attr(feature = "schema", schemars(default))]
         interrupt: bool,
     },
@@ -105,8 +105,8 @@ struct Deny {
     interrupt: bool,
 }
 
-/// A change of permissions whose rules have no field that is not known: a rule whose content was overlooked would hold
-/// for the whole tool.
+/// Reads a permission update and rejects rules with unknown fields: a rule whose content was overlooked would apply to
+/// the whole tool.
 fn update(text: &JsonText) -> Result<PermissionUpdate, JsonError> {
     #[derive(Deserialize)]
     struct Rules {

@@ -4,7 +4,7 @@ use super::{CallDigest, Decision};
 use crate::{HookVerdict, JsonText, QuestionId, ToolUseId};
 use serde::{Deserialize, Serialize};
 
-/// A verdict as the log keeps it, so that it can be seen later why a call ran.
+/// A verdict as the log keeps it, as the record of why a call ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -15,12 +15,12 @@ pub struct AuditedDecision {
     pub digest: Option<CallDigest>,
     /// The final verdict.
     pub decision: Decision,
-    /// What was made of the input that the model gave, in order: the verdict is on the last one. Empty when it is on
-    /// the model's own input.
+    /// Changes of the model's input, in order: the verdict is on the last one. Empty when it is on the model's own
+    /// input.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub input_changes: Vec<InputChange>,
-    /// What the `PreToolUse` hooks said of the call, whether or not that decided. `None` if they had no opinion, or the log is
-    /// older than this field.
+    /// Opinion of the `PreToolUse` hooks on the call, decisive or not. `None` if they had none, or the log is older
+    /// than this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hook: Option<HookVerdict>,
     /// The last question about the call that was answered. `None` if there was none, or the log is older than this field.
@@ -29,29 +29,29 @@ pub struct AuditedDecision {
     /// The sandbox of the session, if the call runs a program. `None` if there is none, or the log is older than this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<AuditedSandbox>,
-    /// The call itself, if no message holds it: another call made it, or a server asked for it. `None` for calls of a message, or
-    /// the log is older than this field.
+    /// The call itself, if no message contains it because another call made it or a server asked for it. `None` for
+    /// calls of a message, and in logs older than this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made: Option<Box<MadeCall>>,
 }
 
-/// A call that a running call made, such as one of a program. It passes the gate like any call, and its result goes back to
-/// its maker. No message holds it, so events and the log name it by its id, which begins with [`MadeCall::ID_PREFIX`].
+/// A call that a running call made, such as one of a program. It passes the permission gate like any call, and its
+/// result goes back to its maker. No message contains it, so events and the log name it by its id, which begins with
+/// [`MadeCall::ID_PREFIX`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MadeCall {
-    /// The tool use that made it. Of what a server asks for beside the calls, such as a message of a model, it is the id of that
-    /// request itself.
+    /// Tool use that made the call. For a server's own request, such as a message of a model, the id of that request.
     pub by: ToolUseId,
-    /// The name of its tool.
+    /// Name of the tool.
     pub tool: String,
-    /// Its input, as it was made.
+    /// Input of the call.
     pub input: JsonText,
 }
 
 impl MadeCall {
-    /// How the ids of such calls begin; that of their maker follows, and a number.
+    /// Prefix of the ids of such calls; the id of their maker follows, and a number.
     pub const ID_PREFIX: &'static str = "made_";
 
     /// A call that another one made.
@@ -60,14 +60,14 @@ impl MadeCall {
     }
 }
 
-/// What the sandbox of a session has to do with a call.
+/// Relation of a call to the sandbox of the session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AuditedSandbox {
     /// The level that was proved when the session opened, in words.
     pub level: String,
-    /// Whether the program runs inside.
+    /// `true` if the program runs inside the sandbox.
     pub confines: bool,
 }
 
@@ -101,14 +101,14 @@ impl AuditedDecision {
     }
 }
 
-/// That a question about a call was answered, and by whom.
+/// Record of an answered question about a call, and of the answerer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AuditedAnswer {
     /// The question.
     pub question: QuestionId,
-    /// Whose answer counted.
+    /// Source of the answer that was applied.
     pub by: AnsweredBy,
 }
 
@@ -119,7 +119,7 @@ impl AuditedAnswer {
     }
 }
 
-/// Whose answer to a question counted.
+/// Source of the answer that was applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -136,7 +136,7 @@ pub enum AnsweredBy {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct InputChange {
-    /// Who changed it.
+    /// Source of the change.
     pub by: InputChangedBy,
     /// The new input.
     pub input: JsonText,
@@ -149,7 +149,7 @@ impl InputChange {
     }
 }
 
-/// Who changed the input of a call.
+/// Source of a change of a call's input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

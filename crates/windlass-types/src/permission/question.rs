@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
-/// What proves the right to answer a question from another process. A secret: it is in the event and in the result that
-/// ask, never in the log, and not shown by `Debug`.
+/// Token that proves the right to answer a question from another process. A secret: it is in the event and in the
+/// result that ask, never in the log, and not shown by `Debug`.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
@@ -19,7 +19,7 @@ impl QuestionToken {
         Self(token.into())
     }
 
-    /// The token itself, for who may answer.
+    /// Returns the token in plain text, for the person or program that may answer.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -69,31 +69,31 @@ pub struct PendingQuestion {
     pub title: String,
     /// The directory that the call would start in.
     pub cwd: String,
-    /// The hash of the token that an answer of another process has to show.
+    /// Hash of the token that an answer of another process must present.
     pub token: TokenHash,
-    /// The hashes of tokens that earlier openings gave for it, the last first: they count still.
+    /// Hashes of tokens that earlier openings gave for the question, the last first: they stay valid.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_tokens: Vec<TokenHash>,
-    /// Rules by which a command or a skill denies calls of the run. They hold as well when the run is continued; what it
-    /// allowed does not.
+    /// Rules by which a command or a skill denies calls of the run. They also apply when the run is continued; the
+    /// allow rules of that command or skill do not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
-    /// The commands and skills of the run whose hooks listened. They listen as well when the run is continued.
+    /// Commands and skills of the run whose hooks were active. The hooks are active again when the run is continued.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skills: Vec<String>,
 }
 
-/// Most tokens of earlier openings that count for one question.
+/// Maximum number of valid tokens of earlier openings for one question.
 const MOST_EARLIER_TOKENS: usize = 16;
 
 impl PendingQuestion {
-    /// Adds a token, as an opening does that does not know those of earlier ones.
+    /// Replaces the token and keeps the old one valid, for an opening that does not know earlier tokens.
     pub fn renew_token(&mut self, token: TokenHash) {
         self.earlier_tokens.insert(0, std::mem::replace(&mut self.token, token));
         self.earlier_tokens.truncate(MOST_EARLIER_TOKENS);
     }
 
-    /// A question about the call that this request is about, asked in a directory.
+    /// A question about the call of this request, asked in the directory `cwd`.
     pub fn new(request: &PermissionRequest, assistant: EntryId, cwd: String, token: TokenHash) -> Self {
         Self {
             id: request.id.clone(),
@@ -126,11 +126,11 @@ pub struct WaitingCall {
     pub agent: AgentId,
     /// The name of its definition.
     pub agent_type: String,
-    /// Rules by which a command or a skill denies calls of the run. They hold as well when the run is continued; what it
-    /// allowed does not.
+    /// Rules by which a command or a skill denies calls of the run. They also apply when the run is continued; the
+    /// allow rules of that command or skill do not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
-    /// The commands and skills of the run whose hooks listened. They listen as well when the run is continued.
+    /// Commands and skills of the run whose hooks were active. The hooks are active again when the run is continued.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skills: Vec<String>,
 }
@@ -147,14 +147,14 @@ impl WaitingCall {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WaitingAgent {
-    /// Who it is.
+    /// Identity of the agent.
     pub identity: AgentIdentity,
-    /// What is asked, each question with the path to who asks it below the agent whose call runs this one.
+    /// Open questions, each with the path of its agent below the agent whose call runs this one.
     pub questions: Vec<PermissionRequest>,
 }
 
 impl WaitingAgent {
-    /// An agent, and what is asked.
+    /// An agent and its open questions.
     pub fn new(identity: AgentIdentity, questions: Vec<PermissionRequest>) -> Self {
         Self { identity, questions }
     }

@@ -1,10 +1,10 @@
-//! Permission rules, and where they stand.
+//! Permission rules and their sources.
 
 use super::Behavior;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Where a rule comes from.
+/// Source of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -36,7 +36,7 @@ pub enum RuleSource {
 pub struct RuleValue {
     /// The tool's name.
     pub tool_name: String,
-    /// What stands in the parentheses; absent for a rule on the whole tool.
+    /// Text in the parentheses; absent for a rule on the whole tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule_content: Option<String>,
 }
@@ -67,18 +67,18 @@ impl fmt::Display for RuleValue {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MatchedRule {
-    /// Its text, as it was written.
+    /// Text of the rule, as written.
     pub rule: String,
-    /// Whether it allows, asks or denies.
+    /// Behavior of the rule: allow, ask or deny.
     pub behavior: Behavior,
-    /// Where it comes from.
+    /// Source of the rule.
     pub source: RuleSource,
-    /// Where it stands, if it stands in a file. `None` also in logs that are older than this field.
+    /// Place of the rule, if it stands in a file. `None` also in logs older than this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<RuleOrigin>,
 }
 
-/// Where a rule stands.
+/// Place of a rule in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]

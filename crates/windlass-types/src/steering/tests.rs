@@ -1,4 +1,4 @@
-//! How the fate of a message is written.
+//! Serialised form of a message's fate.
 
 use super::*;
 use crate::EventKind;

@@ -1,10 +1,11 @@
-//! What a terminal would obey instead of show.
+//! Filter for terminal control sequences and hidden characters.
 
 use super::{Before, Cluster, Hidden, hidden};
 
-/// Takes out of a text what a terminal would obey instead of show, and what hides in it: escape sequences, control
-/// characters other than line end and tab, characters that turn the direction of writing, tags and other characters
-/// without a glyph, and floods of marks. Sequences that are split between two pieces of a text are found too.
+/// Removes from a text everything that a terminal obeys instead of showing, and everything hidden: escape sequences,
+/// control characters other than line end and tab, characters that turn the direction of writing, tags and other
+/// characters without a glyph, and floods of marks. Sequences that are split between two pieces of a text are removed,
+/// too.
 ///
 /// Blanks of other writings, characters for private use, emoji, and joiners between letters that need them stay.
 #[derive(Debug, Default)]
@@ -30,7 +31,7 @@ enum EscapeState {
 }
 
 impl TerminalFilter {
-    /// The part of the next piece that may be shown.
+    /// Returns the part of the next piece that may be shown.
     #[must_use]
     pub fn clean(&mut self, text: &str) -> String {
         let mut shown = String::with_capacity(text.len());
@@ -44,7 +45,7 @@ impl TerminalFilter {
         shown
     }
 
-    /// What is shown for a character that no terminal obeys.
+    /// Returns the character to show for one that no terminal obeys.
     fn shown(&mut self, c: char) -> Option<char> {
         let joins = matches!(c, '\u{200c}' | '\u{200d}') && self.cluster.before == Before::Letter;
         let shows = self.cluster.shows(c);

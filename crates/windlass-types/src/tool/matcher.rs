@@ -1,11 +1,11 @@
-//! Which tools a text means.
+//! Matching of tools by name.
 
 use crate::mcp_name;
 use std::fmt;
 
 const OF_SERVERS: &str = mcp_name::PREFIX;
 
-/// One item of a list of tools, and which tools it means:
+/// One item of a list of tools, which matches these tools:
 ///
 /// | item | tools |
 /// |---|---|
@@ -15,7 +15,7 @@ const OF_SERVERS: &str = mcp_name::PREFIX;
 /// | `mcp__*` | the tools of all MCP servers |
 /// | `*` | every tool |
 ///
-/// Names are compared byte for byte. Its `Display` is the item.
+/// Names are compared byte for byte. `Display` writes the item.
 ///
 /// ```
 /// # mod windlass { pub mod hook { pub use windlass_types::*; } }
@@ -36,7 +36,7 @@ enum Kind {
     Tool(String),
     /// The name of a server, without what is around it.
     Server(String),
-    /// How the names begin; at least `mcp__`.
+    /// Prefix of the names; at least `mcp__`.
     Prefix(String),
 }
 
@@ -44,7 +44,7 @@ impl ToolMatcher {
     /// Reads one item.
     ///
     /// # Errors
-    /// It can never match: see [`ToolMatcherError`].
+    /// The item can never match: see [`ToolMatcherError`].
     pub fn new(item: &str) -> Result<Self, ToolMatcherError> {
         let error = |problem| Err(ToolMatcherError { item: item.to_owned(), problem });
         if item == "*" {
@@ -84,7 +84,7 @@ impl ToolMatcher {
         Self(Kind::Tool(name.into()))
     }
 
-    /// Whether it means the tool of this name.
+    /// Returns `true` if the item matches the tool of this name.
     pub fn matches(&self, tool: &str) -> bool {
         match &self.0 {
             Kind::All => true,
@@ -97,12 +97,12 @@ impl ToolMatcher {
         }
     }
 
-    /// Whether it means every tool.
+    /// Returns `true` if the item matches every tool.
     pub fn is_all(&self) -> bool {
         self.0 == Kind::All
     }
 
-    /// The name of the tool, if it means a single one.
+    /// Returns the name of the tool, if the item matches a single one.
     pub fn tool(&self) -> Option<&str> {
         match &self.0 {
             Kind::Tool(name) => Some(name),
@@ -111,7 +111,7 @@ impl ToolMatcher {
     }
 }
 
-/// A name, or how names begin, with the server as it is called in names of tools: a long name of one is cut there.
+/// Returns a name or prefix with the server written as in names of tools, where a long name of a server is cut.
 fn as_known(stem: &str) -> String {
     match stem.strip_prefix(OF_SERVERS).and_then(|rest| rest.split_once("__")) {
         Some((server, tools)) => format!("{OF_SERVERS}{}__{tools}", mcp_name::server(server)),

@@ -8,17 +8,17 @@ use crate::*;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Where the choices of a sample come from. When they are used up, what is made from then on is as small as can be.
+/// Source of the choices of a sample. When the choices are used up, all further values are as small as possible.
 pub(crate) struct Source<'a> {
     choices: std::slice::Iter<'a, u64>,
     depth: usize,
     /// The texts that occur.
     texts: &'static [&'static str],
-    /// No number is above this.
+    /// The largest number.
     most: u64,
 }
 
-/// Texts that are not written as they are.
+/// Texts that need escaping.
 const HARD_TEXTS: [&str; 4] = ["", "plain", "\"é\"\\\u{1f600}\n\u{0}", "null"];
 
 impl<'a> Source<'a> {
@@ -27,7 +27,7 @@ impl<'a> Source<'a> {
         Self { choices: choices.iter(), depth: 0, texts: &HARD_TEXTS, most: u64::MAX }
     }
 
-    /// What people read as an example.
+    /// Example values for people to read.
     pub(crate) fn plain(choices: &'a [u64]) -> Self {
         Self { choices: choices.iter(), depth: 0, texts: &["text"], most: 999 }
     }
@@ -67,7 +67,7 @@ pub(crate) trait Variants: Sized + 'static {
 }
 
 macro_rules! structs {
-    // What stands after a semicolon is not part of the JSON.
+    // Fields after a semicolon are not part of the JSON.
     ($($name:ident { $($field:ident),* $(,)? $(; $unwritten:ident)? })*) => {
         $(impl Sample for $name {
             fn sample(s: &mut Source<'_>) -> Self {
@@ -176,7 +176,7 @@ impl Sample for Event {
     }
 }
 
-/// An event of a kind. What stands in the envelope and in the kind is the same.
+/// An event of a kind, with equal values for the fields that envelope and kind share.
 pub(crate) fn event(s: &mut Source<'_>, kind: impl FnOnce(&mut Source<'_>) -> EventKind) -> Event {
     let mut event =
         Event { seq: s.make(), session_id: s.make(), agent: s.make(), run_id: s.make(), turn: s.make(), kind: kind(s) };
