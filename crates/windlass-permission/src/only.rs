@@ -21,19 +21,20 @@ impl OnlyTools {
         self.0.iter().flatten().map(String::as_str)
     }
 
-    /// Whether a tool of this name counts.
+    /// Returns `true` if a tool of this name is kept.
     pub fn keeps(&self, tool: &str) -> bool {
         self.0.iter().all(|names| names.iter().any(|name| matches(name, tool)))
     }
 
-    /// Whether a tool with a name that begins like this could count.
+    /// Returns `true` if a tool with a name that begins like this could be kept.
     pub fn keeps_some_of(&self, prefix: &str) -> bool {
         let could_be = |name: &String| name.starts_with(prefix) || matches(name, &format!("{prefix}x"));
         self.0.iter().all(|names| names.iter().any(could_be))
     }
 }
 
-/// Whether a name in a list means this tool. What only a list of everything could mean, `*`, is no name here.
+/// Returns `true` if a name in a list means this tool. The name `*`, which only a list of everything could mean, is no
+/// name here.
 fn matches(name: &str, tool: &str) -> bool {
     let (name, tool) = (present_tool(name), present_tool(tool));
     name == tool || ToolMatcher::new(name).is_ok_and(|matcher| !matcher.is_all() && matcher.matches(tool))

@@ -1,8 +1,8 @@
-//! What the analysis of a command says, for people who test a policy.
+//! Command analysis for people who test a policy.
 
 use windlass_shell::{Effect, SimpleCommand, analyse, suggest_rule};
 
-/// How a command text is read.
+/// Analysis of a command text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CommandReading {
@@ -20,11 +20,11 @@ pub struct CommandReading {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CommandPart {
-    /// Its text.
+    /// Text of the command.
     pub source: String,
-    /// What it does: `reads`, `changes directory`, `reads git`, `changes files`, `contacts others` or `unknown`.
+    /// Effect: `reads`, `changes directory`, `reads git`, `changes files`, `contacts others` or `unknown`.
     pub effect: &'static str,
-    /// What a rule `Bash(…)` would have to say to allow it from now on. `None`: it needs none, or none can.
+    /// Specifier of the rule `Bash(…)` that would allow the command from now on. `None`: it needs none, or none can.
     pub rule: Option<String>,
 }
 

@@ -20,12 +20,12 @@ pub(crate) fn text(path: &Path) -> Cow<'_, OsStr> {
     }
 }
 
-/// Whether a path is absolute and has no `.` or `..`.
+/// Returns `true` if a path is absolute and has no `.` or `..`.
 pub(crate) fn is_plain_absolute(path: &Path) -> bool {
     path.is_absolute() && path.components().all(|part| !matches!(part, Component::ParentDir | Component::CurDir))
 }
 
-/// How a system writes paths.
+/// Path syntax of a system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PathStyle {
     Unix,
@@ -123,11 +123,11 @@ fn trimmed(folded: &str) -> Option<&str> {
 #[derive(Debug, Clone)]
 pub(crate) struct Subject {
     pub(crate) path: PathBuf,
-    /// Its names, byte for byte where they are Unicode.
+    /// Names, byte for byte if they are Unicode.
     pub(crate) exact: Vec<String>,
-    /// Its names folded; a second spelling where one is shorter. Empty if they are the exact ones.
+    /// Names folded; a second spelling if one is shorter. Empty if they are the exact ones.
     folded: Vec<Vec<String>>,
-    /// Whether its text says for sure which file it is. Otherwise nothing is allowed by it, and every rule that lowers is met.
+    /// `true` if the text determines the file. Otherwise nothing is allowed by it, and every rule that lowers is met.
     pub(crate) is_sure: bool,
 }
 
@@ -146,7 +146,7 @@ impl Subject {
         Self { path, exact, folded, is_sure }
     }
 
-    /// Its names folded, in each spelling.
+    /// Returns the folded names, in each spelling.
     pub(crate) fn spellings(&self) -> &[Vec<String>] {
         if self.folded.is_empty() { std::slice::from_ref(&self.exact) } else { &self.folded }
     }
@@ -159,7 +159,7 @@ fn spellings(exact: &[String]) -> Vec<Vec<String>> {
     if plain == short { vec![plain] } else { vec![plain, short] }
 }
 
-/// Whether `path` is `directory` or below it, by names.
+/// Returns the names below `directory` if the path is the directory or below it, else `None`.
 pub(crate) fn strip<'a, S: AsRef<str>>(names: &'a [S], directory: &[String]) -> Option<&'a [S]> {
     let (start, rest) = names.split_at_checked(directory.len())?;
     start.iter().zip(directory).all(|(a, b)| a.as_ref() == b).then_some(rest)

@@ -20,7 +20,7 @@ impl ShellPattern {
         &self.0
     }
 
-    /// Its names, in order.
+    /// Returns the names, in order.
     pub fn names(&self) -> impl Iterator<Item = PatternName<'_>> {
         self.0.split('/').filter(|name| !matches!(*name, "" | ".")).map(PatternName)
     }
@@ -37,8 +37,9 @@ impl<'a> PatternName<'a> {
         (!self.0.contains(SPECIAL)).then_some(self.0)
     }
 
-    /// Whether the shell may put this name in its place. Never false where the shell would: quotes are no longer
-    /// seen here, so what is between the first and the last special character counts as anything.
+    /// Returns `true` if the shell may replace the pattern by this name. Never `false` for a name that the shell would
+    /// use: quotes are no longer visible here, so the text between the first and the last special character may be
+    /// anything.
     #[must_use]
     pub fn may_match(self, name: &OsStr) -> bool {
         let start = self.0.find(SPECIAL).unwrap_or(self.0.len());
@@ -52,7 +53,7 @@ impl<'a> PatternName<'a> {
     }
 }
 
-/// Whether a name has a wildcard.
+/// Returns `true` if a name has a wildcard.
 pub(crate) fn is_wild(name: &str) -> bool {
     name.contains(SPECIAL)
 }

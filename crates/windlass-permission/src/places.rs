@@ -1,4 +1,4 @@
-//! Where the commands of a text may run, and the paths that their words may name from there.
+//! Possible directories of a text's commands, and the paths that their words may name from there.
 
 use crate::pattern::is_wild;
 use crate::programs;
@@ -17,22 +17,22 @@ use windlass_shell::{
 
 /// With more directories than this that commands may run in, they are not followed.
 const MAX_BASES: usize = 8;
-/// Where commands may run in several directories, not more paths than this are followed.
+/// Maximum number of paths followed when commands may run in several directories.
 const MAX_PATHS: usize = 2048;
 
-/// Where the commands of a text may run.
+/// Possible directories of a text's commands.
 pub(crate) struct Places<'a> {
     pub(crate) bases: Vec<PathBuf>,
-    /// Whether they may run somewhere else too.
+    /// `true` if the commands may also run in other directories.
     elsewhere: bool,
-    /// Whether there are too many directories for the paths of the text: then no relative path is followed.
+    /// `true` if there are too many directories for the paths of the text: then no relative path is followed.
     pub(crate) lost: bool,
     home: Option<&'a Path>,
-    /// Whether a program runs others on names that it reads.
+    /// `true` if a program runs others on names that it reads.
     piped: bool,
     /// `true` if a program may read another program from its input.
     takes_code: bool,
-    /// Whether one of the commands may change files.
+    /// `true` if one of the commands may change files.
     pub(crate) writes: bool,
     /// `true` if a program that runs on names which it reads may print the files.
     pub(crate) prints: bool,
@@ -189,7 +189,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// What a command writes without a redirection, or may take for a path though it is not a word of its own.
+    /// Appends the paths that a command writes without a redirection, or may take from a part of a word.
     pub(crate) fn output_specs(&self, command: &FoundCommand, specs: &mut Vec<Spec>) {
         let reader = command.program().is_some_and(programs::only_reads) || programs::is_reading_git(command.words());
         let tree = command.program().is_some_and(|program| programs::takes_trees(program, command.words()));

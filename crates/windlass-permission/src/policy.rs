@@ -34,9 +34,9 @@ pub(crate) struct ModeState {
     pub(crate) current: PermissionMode,
     bypass_allowed: bool,
     auto_allowed: bool,
-    /// Whether a finished plan can lead out of plan mode.
+    /// `true` if a finished plan can lead out of plan mode.
     pub(crate) plan_can_end: bool,
-    /// Whether what would ask is denied, whatever the mode.
+    /// `true` if calls that would ask are denied, in every mode.
     pub(crate) never_asks: bool,
 }
 
@@ -167,10 +167,10 @@ impl Policy {
         self.workspace.home()
     }
 
-    /// Whether a deny rule covers every call of the tool, so that it is not offered to the model.
+    /// Returns `true` if a deny rule covers every call of the tool, so that it is not offered to the model.
     pub fn is_hidden(&self, tool: &str) -> bool {
         let tool = names::canonical(tool);
-        // What other tools do is known of each call alone.
+        // The group of other tools is known only for each call.
         let of_server = PermissionGroup::of(tool, &Access::Unknown) == PermissionGroup::Mcp;
         if of_server && self.rules.groups.denies(PermissionGroup::Mcp) {
             return true;
@@ -196,9 +196,9 @@ impl Policy {
             || self.rules.allow.iter().any(|rule| rule.tool.matches(tool) || (writes && rule.tool.matches("Edit")))
     }
 
-    /// Whether the call only reads, whatever the rules and the mode say: the scheduler may start it early and
-    /// run it beside others, once [`decide`](Self::decide) has allowed it. A command that changes the directory
-    /// or stays in the background is not: later calls depend on it.
+    /// Returns `true` if the call only reads, whatever the rules and the mode are: the scheduler may start it early and
+    /// run it beside others, once [`decide`](Self::decide) has allowed it. `false` for a command that changes the
+    /// directory or stays in the background: later calls depend on it.
     pub fn is_proven_read_only(&self, facts: &CallFacts) -> bool {
         let call = self.prepare(facts);
         let settled = match &facts.command {
@@ -210,7 +210,7 @@ impl Policy {
         settled && raise::only_reads(&call)
     }
 
-    /// Whether a search may show what it finds at this path: no Read deny rule matches it, neither as
+    /// Returns `true` if a search may show its findings at this path: no Read deny rule matches it, neither as
     /// requested nor with its links followed.
     pub fn may_read(&self, requested: &Path, resolved: &Path) -> bool {
         let rules = || {
@@ -278,7 +278,7 @@ impl Policy {
         Place { source, behavior, anchor, start_directory, home, style: PathStyle::OWN }
     }
 
-    /// Where patterns with a leading `/` start for rules that an update brings.
+    /// Returns the base directory of patterns with a leading `/` for rules of an update.
     pub(crate) fn anchor(&self, source: RuleSource) -> PathBuf {
         match (self.rules.anchor(source), source, self.workspace.home()) {
             (Some(anchor), ..) => anchor.to_path_buf(),

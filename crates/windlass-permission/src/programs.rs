@@ -1,4 +1,4 @@
-//! What is known of programs by name, for texts that the shell analysis does not fully understand.
+//! Properties of programs by name, for texts that the shell analysis does not fully understand.
 //!
 //! These lists decide about questions and denials, never about permission: a program that is on none of them is
 //! taken to read and write every path among its arguments.
@@ -157,7 +157,7 @@ pub(crate) fn only_removes(program: &str) -> bool {
     matches!(program, "rm" | "rmdir" | "unlink")
 }
 
-/// Whether the command takes whole trees: reads what is in them, moves or removes them.
+/// Returns `true` if the command takes whole trees: reads their contents, moves or removes them.
 pub(crate) fn takes_trees(program: &str, words: &[Word]) -> bool {
     let has = |letters: [char; 2], long: &str| {
         words.iter().skip(1).map(Word::text).any(|text| {
@@ -265,12 +265,12 @@ pub(crate) fn words_to_protect(command: &FoundCommand) -> Vec<&Word> {
     }
 }
 
-/// Whether a command deletes what it finds.
+/// Returns `true` if a command deletes the files that it finds.
 pub(crate) fn deletes(program: &str, words: &[Word]) -> bool {
     program == "find" && words.iter().any(|word| word.text() == "-delete")
 }
 
-/// Whether an option of a program that lists names says which program runs on them.
+/// Returns `true` if an option of a program that lists names runs another program on them.
 pub(crate) fn runs_another(program: &str, text: &str) -> bool {
     match program {
         "find" => text.starts_with("-exec") || text.starts_with("-ok"),
@@ -279,7 +279,8 @@ pub(crate) fn runs_another(program: &str, text: &str) -> bool {
     }
 }
 
-/// Whether `-x` or `-X` is among the letters of a word. Behind one of the others in this list stands its value.
+/// Returns `true` if `-x` or `-X` is among the letters of a word. Each other letter in this list is followed by its
+/// value.
 fn fd_runs_another(text: &str) -> bool {
     let letters = text.strip_prefix('-').unwrap_or_default();
     !letters.starts_with('-')
@@ -289,7 +290,7 @@ fn fd_runs_another(text: &str) -> bool {
             .is_some_and(|own| own.contains(['x', 'X']))
 }
 
-/// Where a command that lists names starts: nowhere for the current directory.
+/// Returns the start directories of a command that lists names; empty for the current directory.
 pub(crate) fn starts<'a>(program: &str, words: &'a [Word]) -> Vec<&'a Word> {
     let words = words.get(1..).unwrap_or_default();
     match program {
@@ -302,7 +303,7 @@ pub(crate) fn starts<'a>(program: &str, words: &'a [Word]) -> Vec<&'a Word> {
     }
 }
 
-/// Where `find` starts: its options stand before that, and its expression behind it.
+/// Returns the start directories of `find`: its options stand before them, and its expression behind them.
 fn starts_of_find(words: &[Word]) -> Vec<&Word> {
     let mut starts = Vec::new();
     let mut words = words.iter();
@@ -328,7 +329,7 @@ fn is_option_of_find(text: &str) -> bool {
     letters.starts_with('O') || (!letters.is_empty() && letters.chars().all(|letter| "EHLPXdsx".contains(letter)))
 }
 
-/// Whether a command is one of git that does not write its operands.
+/// Returns `true` if a command is one of git that does not write its operands.
 pub(crate) fn is_reading_git(words: &[Word]) -> bool {
     let git = words.first().is_some_and(|program| program.text() == "git");
     git && words.get(1..).and_then(git_subcommand).is_some_and(|name| READING_GIT.contains(&name))
@@ -351,7 +352,7 @@ fn git_subcommand(words: &[Word]) -> Option<&str> {
     None
 }
 
-/// Whether a command changes the configuration of git, which can name programs to run.
+/// Returns `true` if a command changes the configuration of git, which can name programs to run.
 pub(crate) fn changes_git_config(command: &FoundCommand) -> bool {
     let words = command.words().get(1..).unwrap_or_default();
     if command.program() != Some("git") || git_subcommand(words) != Some("config") {

@@ -223,8 +223,8 @@ const OF_REPOSITORIES: &[&str] = &[
     ".jj/workspace-config.toml",
 ];
 
-/// What a sandbox protects in a project, as paths relative to it: the names that always need a question of their own, but of a repository
-/// only what makes git run programs.
+/// Returns the paths that a sandbox protects in a project, relative to it: the names that always need a permission
+/// request, but of a repository only the files that make git run programs.
 pub fn protected_names() -> impl Iterator<Item = PathBuf> {
     let nested = NESTED.iter().map(|(above, name)| Path::new(above).join(name));
     let names =
@@ -251,7 +251,7 @@ pub(crate) fn protected_in_text(text: &str) -> Option<String> {
     protected_among(&names)
 }
 
-/// Whether no spelling of a protected name can be in a text: each has a dot, or is a short name with a tilde.
+/// Returns `true` if no spelling of a protected name can be in a text: each has a dot, or is a short name with a tilde.
 fn has_no_protected_name(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii() && !matches!(byte, b'.' | b'~'))
 }
@@ -275,7 +275,7 @@ fn protected_among(names: &[Cow<'_, str>]) -> Option<String> {
     None
 }
 
-/// Whether a file name pattern, as the shell expands it, could stand for a protected name.
+/// Returns `true` if a file name pattern, as the shell expands it, could match a protected name.
 pub(crate) fn pattern_may_be_protected(pattern: &str) -> bool {
     pattern.split('/').filter(|part| part.contains(['*', '?', '['])).any(|part| {
         // `*.code-workspace`; a shorter end is that of too many other names.
@@ -283,7 +283,7 @@ pub(crate) fn pattern_may_be_protected(pattern: &str) -> bool {
         if end.len() > 4 && SUFFIXES.iter().any(|suffix| suffix.ends_with(end) || end.ends_with(suffix)) {
             return true;
         }
-        // What begins with a letter stands for names that begin with it, if it can be read.
+        // A readable pattern that begins with a letter matches only names that begin with it.
         let letter = part.chars().next().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase());
         let begins = |name: &&&str| letter.is_none_or(|letter| name.starts_with(letter));
         let names = DIRECTORIES.iter().chain(FILES).chain(NESTED.iter().map(|(above, _)| above));

@@ -2,7 +2,7 @@
 
 use windlass_types::PermissionAnswer;
 
-/// What hooks and the host have answered so far, and what follows from it.
+/// Answers of hooks and the host so far, and the result that follows from them.
 ///
 /// A deny of either counts at once, an allow when all hooks have answered. A hook's allow needs no host. If neither
 /// decides, the call is denied. Of two denials that of the hooks is given.
@@ -13,13 +13,13 @@ pub struct Question {
     host: Reply,
 }
 
-/// What one side has answered.
+/// Answer of one side.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 enum Reply {
-    /// It is being asked.
+    /// The side has not answered yet.
     #[default]
     Pending,
-    /// It does not decide.
+    /// The side does not decide.
     NoOpinion,
     Answer(PermissionAnswer),
 }
@@ -53,17 +53,17 @@ impl Question {
         self.host = Reply::of(answer);
     }
 
-    /// Whether hooks are still being asked.
+    /// Returns `true` while the hooks have not answered.
     pub fn waits_for_hooks(&self) -> bool {
         self.hooks == Reply::Pending
     }
 
-    /// Whether the host is still being asked.
+    /// Returns `true` while the host has not answered.
     pub fn waits_for_host(&self) -> bool {
         self.host == Reply::Pending
     }
 
-    /// Whether both sides have answered, and neither decides.
+    /// Returns `true` if both sides have answered, and neither decides.
     pub fn is_undecided(&self) -> bool {
         self.hooks == Reply::NoOpinion && self.host == Reply::NoOpinion
     }
@@ -114,7 +114,7 @@ mod tests {
         }
     }
 
-    /// What is settled stays settled: an answer that comes later does not turn a deny into an allow.
+    /// A settled answer is final: an answer that comes later does not turn a deny into an allow.
     #[test]
     fn no_later_answer_turns_a_deny_into_an_allow() {
         let answers = [None, Some(PermissionAnswer::allow()), Some(PermissionAnswer::deny("no"))];

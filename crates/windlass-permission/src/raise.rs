@@ -1,4 +1,4 @@
-//! What lets a call run without a question: the mode, allow rules, the read-only set.
+//! Reasons for which a call runs without a permission request: the mode, allow rules, the read-only set.
 
 use crate::call::Call;
 use crate::command::Part;
@@ -19,7 +19,7 @@ use windlass_types::secret::{holds_home, is_secret, is_secret_of_home};
 /// Why a call, or a part of it, may run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Cover<'a> {
-    /// It only reads, and only what is free to read.
+    /// The call only reads, and only freely readable paths.
     Free,
     /// The mode acceptEdits lets it.
     Mode,
@@ -43,7 +43,7 @@ impl<'a> Cover<'a> {
 pub(crate) enum Gap {
     /// The command is not understood.
     NotUnderstood(NotUnderstood),
-    /// It is not known where the command runs, or what git would do there.
+    /// The directory of the command, or the effect of git there, is unknown.
     Unclear(&'static str),
     /// A path outside the workspace is read.
     ReadOutside(PathBuf),
@@ -66,7 +66,7 @@ pub(crate) struct Grants<'a> {
     pub(crate) definitions: &'a Definitions,
     pub(crate) workspace: &'a [Directory],
     pub(crate) home: Option<&'a Path>,
-    /// Whether edits inside the workspace need no question.
+    /// `true` if edits inside the workspace need no permission request.
     pub(crate) accept_edits: bool,
 }
 
@@ -77,7 +77,7 @@ const OTHER_REPOSITORY: &str =
     "it runs version control where another repository may be, whose configuration can run programs";
 
 impl<'a> Grants<'a> {
-    /// Whether a rule, the mode or the read-only set lets the call run.
+    /// Returns the coverage of the call by a rule, the mode or the read-only set.
     pub(crate) fn cover(&self, call: &Call<'_>) -> Covered<'a> {
         if call.facts.command.is_some() || call.tool == "Bash" {
             return self.cover_command(call);
@@ -242,8 +242,8 @@ impl<'a> Grants<'a> {
         }
     }
 
-    /// Whether the text of a command means what it did when someone allowed it: with version control that is so in the
-    /// directories of the workspace, and in their repositories.
+    /// Returns `true` if the text of a command means the same as when someone allowed it: with version control, that is
+    /// so in the directories of the workspace, and in their repositories.
     fn is_same_text(&self, call: &Call<'_>, command: &CommandFacts) -> bool {
         command.in_own_repository
             || self.workspace.iter().any(|directory| directory.is(&call.facts.cwd))
@@ -334,7 +334,7 @@ fn is_null(touch: &Touch) -> bool {
     touch.requested_path() == Path::new("/dev/null") && touch.route.resolved.is_empty()
 }
 
-/// Whether an allow rule on the call's tool covers the call.
+/// Returns `true` if an allow rule on the call's tool covers the call.
 pub(crate) fn allows(rule: &Rule, call: &Call<'_>) -> bool {
     match &rule.test {
         Test::Whole => true,
@@ -351,7 +351,7 @@ pub(crate) fn allows(rule: &Rule, call: &Call<'_>) -> bool {
     }
 }
 
-/// Whether the call only reads, without regard to allow rules.
+/// Returns `true` if the call only reads, without regard to allow rules.
 pub(crate) fn only_reads(call: &Call<'_>) -> bool {
     match &call.facts.command {
         Some(command) => call.parts.as_ref().is_some_and(|parts| {

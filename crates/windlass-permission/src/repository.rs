@@ -17,7 +17,7 @@ const WRAPPERS: &[&str] = &["builtin", "command", "nice", "nohup", "stdbuf", "ti
 pub const REPOSITORY_NAMES: &[&str] =
     &[".git", "HEAD", ".hg", ".jj", ".sl", ".svn", ".bzr", "_darcs", ".pijul", ".fslckout", "_FOSSIL_"];
 
-/// Whether a command runs version control.
+/// Returns `true` if a command runs version control.
 pub(crate) fn is_version_control(words: &[Word]) -> bool {
     let name = |word: &Word| word.text().rsplit('/').next().map(str::to_ascii_lowercase).unwrap_or_default();
     let is_one = |name: &str| PROGRAMS.contains(&name) || name.starts_with("git-");

@@ -22,8 +22,8 @@ impl ParsedRule {
         &self.tool
     }
 
-    /// What stands in the parentheses, escapes removed; `None` for a rule on the whole tool, also when
-    /// it is written `Tool(*)`.
+    /// Returns the text in the parentheses, escapes removed; `None` for a rule on the whole tool, also when it is
+    /// written `Tool(*)`.
     pub fn specifier(&self) -> Option<&str> {
         self.specifier.as_deref()
     }

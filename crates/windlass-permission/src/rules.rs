@@ -18,7 +18,7 @@ pub(crate) struct Rules {
     pub(crate) limits: Vec<Vec<Rule>>,
     /// The tools of servers that are offered now.
     pub(crate) definitions: Definitions,
-    /// Where patterns with a leading `/` start, for sources that have brought rules.
+    /// Base directories of patterns with a leading `/`, for sources that have brought rules.
     anchors: Vec<(RuleSource, PathBuf)>,
 }
 
@@ -31,7 +31,7 @@ impl Rules {
         }
     }
 
-    /// Where patterns with a leading `/` start in the rules that a source brought last.
+    /// Returns the base directory of patterns with a leading `/` in the latest rules of a source.
     pub(crate) fn anchor(&self, source: RuleSource) -> Option<&Path> {
         self.anchors.iter().find(|(known, _)| *known == source).map(|(_, anchor)| anchor.as_path())
     }

@@ -1,12 +1,11 @@
-//! Whether two JSON texts are the same value.
+//! Equality of JSON values.
 
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use windlass_types::JsonText;
 
-/// Whether two texts are the same value, written in any way: spaces, escapes,
-/// the order of keys and the spelling of numbers do not count. Numbers that
-/// only look the same after rounding are different.
+/// Returns `true` if two texts are the same JSON value: spaces, escapes, the order of keys and the spelling of numbers
+/// are ignored. Numbers that only look the same after rounding are different.
 #[must_use]
 pub fn same_json(a: &JsonText, b: &JsonText) -> bool {
     a == b || same(a.as_str(), b.as_str())

@@ -9,7 +9,7 @@ use windlass_types::{AuditedSandbox, Behavior, Decision, DecisionReason};
 /// The field of a call of Bash that asks to run outside of the sandbox.
 const LEAVES: &str = "dangerouslyDisableSandbox";
 
-/// What a policy knows of the sandbox in which commands run. Without it a policy takes commands as not confined.
+/// Sandbox of commands, as known to a policy. Without it a policy treats commands as not confined.
 ///
 /// ```
 /// use windlass_permission::SandboxedCommands;
@@ -65,7 +65,7 @@ impl SandboxedCommands {
         self
     }
 
-    /// Whether a command runs in the sandbox. `leaves` says that its call asks to run outside.
+    /// Returns `true` if a command runs in the sandbox. `leaves`: its call asks to run outside.
     ///
     /// A line of several commands is excluded only if each of them is, and it is understood.
     pub fn confines(&self, text: &str, leaves: bool) -> bool {
@@ -102,7 +102,7 @@ impl SandboxedCommands {
 }
 
 impl Policy {
-    /// What the sandbox of the session has to do with a call. `None`: the call runs no command, or no level is known.
+    /// Returns the sandbox entry of a call for the audit log. `None`: the call runs no command, or no level is known.
     pub fn sandbox_of(&self, facts: &CallFacts) -> Option<AuditedSandbox> {
         let (sandbox, command) = (self.sandbox.as_ref()?, facts.command.as_ref()?);
         let confines = sandbox.confines(&command.text, leaves(&self.prepare(facts)));

@@ -1,4 +1,4 @@
-//! What settings files say of permissions, when they change while a session is open.
+//! Permission settings of files, when they change during a session.
 
 use crate::error::RuleError;
 use crate::matcher::{Rule, compile};
@@ -15,17 +15,17 @@ use windlass_types::{Behavior, RuleOrigin, RuleSource};
 pub struct SourceRules {
     /// Their source.
     pub source: RuleSource,
-    /// Whether they allow, ask or deny.
+    /// Behavior of the rules: allow, ask or deny.
     pub behavior: Behavior,
     /// The rules.
     pub rules: Vec<String>,
-    /// Where patterns with a leading `/` start.
+    /// Base directory of patterns with a leading `/`.
     pub anchor: PathBuf,
-    /// Where they stand, by rule. Default: that is not known.
+    /// Places of the rules in files. Default: empty (unknown).
     pub origins: RuleOrigins,
 }
 
-/// Where rules stand, by their texts.
+/// Places of rules in files, by the texts of the rules.
 pub type RuleOrigins = BTreeMap<String, RuleOrigin>;
 
 impl SourceRules {
@@ -35,7 +35,7 @@ impl SourceRules {
     }
 }
 
-/// What settings files say of permissions.
+/// Permission settings of the settings files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SettingsRules {
@@ -43,11 +43,11 @@ pub struct SettingsRules {
     pub rules: Vec<SourceRules>,
     /// Directories of the workspace that they add; absolute.
     pub directories: Vec<PathBuf>,
-    /// Whether allow rules count in managed settings only.
+    /// `true` if only allow rules of managed settings apply.
     pub managed_allow_only: bool,
-    /// Whether the mode bypassPermissions is forbidden.
+    /// `true` if the mode bypassPermissions is forbidden.
     pub bypass_forbidden: bool,
-    /// Whether the mode auto cannot be entered.
+    /// `true` if the mode auto cannot be entered.
     pub auto_forbidden: bool,
 }
 

@@ -17,28 +17,28 @@ pub(crate) struct Spec {
     pub(crate) path: PathBuf,
     /// The same with every `..` still in it, as the system will walk it; `None` if it has none.
     pub(crate) walked: Option<PathBuf>,
-    /// What the command does with it.
+    /// Use of the path by the command.
     pub(crate) usage: Usage,
-    /// Whether the command takes what lies below it along, so that the driver has to look there.
+    /// `true` if the command takes the tree below along, so that the driver has to look there.
     pub(crate) carries: bool,
     /// A file name pattern of the shell, from `path` on.
     pub(crate) pattern: Option<String>,
     /// `true` if a program would take a match that begins with a dash for an option.
     pub(crate) option: bool,
-    /// Whether the path is an unknown one, because of an expansion or an unknown directory.
+    /// `true` if the path is unknown, because of an expansion or an unknown directory.
     pub(crate) unknown: bool,
-    /// Whether there are too many directories from which it may start.
+    /// `true` if there are too many possible start directories.
     pub(crate) lost: bool,
     /// The pattern that the names of all files below have which the command hands on.
     pub(crate) named: Option<String>,
-    /// Whether the last name is a pattern that begins with a dot.
+    /// `true` if the last name is a pattern that begins with a dot.
     pub(crate) dotted: bool,
     /// The search of what lies below, of a program that prints it.
     pub(crate) search: Option<Arc<TreeSearch>>,
 }
 
-/// Those of one path differ in little, so the rest of them would not be worth its time. Of paths that were put together in one
-/// way, equal ones have equal texts.
+/// Hashes a part of the fields: specs of one path differ in little, so hashing the rest would not be worth its time.
+/// Paths composed in the same way have equal texts if they are equal.
 impl Hash for Spec {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.written().as_os_str().hash(state);
@@ -91,8 +91,8 @@ impl Spec {
         let mut spec = Self::new(base, Path::new(directory));
         let mut names = pattern.split('/').filter(|name| !name.is_empty()).rev();
         let last = names.next();
-        // What `..` means after a wildcard is known only to the file system, and `.*` stands for `..` too, unless
-        // the shell is a new one: of the last name that matters only where what is below is read.
+        // The meaning of `..` after a wildcard is known only to the file system, and `.*` matches `..` too, unless the
+        // shell is a new one. For the last name, this matters only if the tree below is read.
         spec.unknown = last == Some("..") || names.any(|name| name == ".." || is_dotted(name));
         spec.dotted = last.is_some_and(is_dotted);
         spec.option = text.starts_with('-') || text.starts_with(SPECIAL);
@@ -101,7 +101,7 @@ impl Spec {
     }
 }
 
-/// Whether a name with a wildcard begins with a dot.
+/// Returns `true` if a name with a wildcard begins with a dot.
 fn is_dotted(name: &str) -> bool {
     name.starts_with('.') && name.contains(['*', '?', '['])
 }

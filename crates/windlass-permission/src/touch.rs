@@ -17,11 +17,11 @@ pub(crate) const NO_PARENT: &str = "a path in it has `..` behind something that 
 pub(crate) struct Route {
     /// The path as requested, in all its forms.
     pub(crate) requested: Vec<Subject>,
-    /// Where it ends; empty if that is the request itself, or not known.
+    /// Target of the request; empty if that is the request itself, or unknown.
     pub(crate) resolved: Vec<Subject>,
     /// Links on the way.
     via: Vec<Subject>,
-    /// Whether its links were followed.
+    /// `true` if the links of the request were followed.
     followed: bool,
     /// The git directory that it lies in, under whatever name.
     pub(crate) git_directory: Option<PathBuf>,
@@ -53,7 +53,7 @@ impl Route {
         self.requested.iter().chain(&self.resolved).chain(&self.via)
     }
 
-    /// Whether a test holds for the request and for its end, in any of their forms.
+    /// Returns `true` if a test holds for the request and for its target, in any of their forms.
     fn both(&self, holds: &dyn Fn(&Subject) -> bool) -> bool {
         self.followed
             && self.requested.iter().any(holds)
@@ -65,7 +65,7 @@ impl Route {
 #[derive(Debug)]
 pub(crate) struct Touch {
     pub(crate) route: Route,
-    /// What the call does with it.
+    /// Use of the path by the call.
     pub(crate) usage: Usage,
     /// The path of a command with every `..` still in it; `None` if it has none.
     pub(crate) walked: Option<PathBuf>,
@@ -80,13 +80,13 @@ pub(crate) struct Touch {
     pub(crate) named: Option<String>,
     /// Why it is not known what the path stands for when the command runs.
     pub(crate) unclear: Option<&'static str>,
-    /// What the pattern stands for, or the links below that the program follows.
+    /// Matches of the pattern, or the links below that the program follows.
     pub(crate) stands_for: Vec<Touch>,
-    /// What was found below it.
+    /// Entries found below the path.
     pub(crate) inside: Vec<PathBuf>,
     /// Places of secrets below it that the command prints.
     pub(crate) secrets: Vec<Touch>,
-    /// Whether a copy of a tree brings it along.
+    /// `true` if a copy of a tree brings the path along.
     pub(crate) copied: bool,
     /// The only files that are read below it.
     pub(crate) tracked: Option<GitTracked>,
@@ -113,7 +113,7 @@ impl Touch {
         }
     }
 
-    /// What a copy of a tree brings along.
+    /// Creates the touch of a path that a copy of a tree brings along.
     pub(crate) fn brought(path: &Path, links: &Links) -> Self {
         let usage = Usage { write: true, ..Usage::default() };
         Self { copied: true, ..Self::new(path, usage, links) }
@@ -129,7 +129,8 @@ impl Touch {
         self.route.requested.first().map_or(Path::new(""), |subject| &subject.path)
     }
 
-    /// Whether the request and its end are both inside one of the directories, for all that it stands for.
+    /// Returns `true` if the request and its target are both inside one of the directories, for all matches of the
+    /// touch.
     pub(crate) fn is_inside(&self, workspace: &[Directory]) -> bool {
         self.both(|subject| workspace.iter().any(|directory| directory.contains(subject)))
     }
@@ -144,7 +145,8 @@ impl Touch {
         end.map_or_else(|| self.requested_path().to_path_buf(), |subject| subject.path.clone())
     }
 
-    /// Whether a test holds for the request and for its end, in any of their forms, and for all that it stands for.
+    /// Returns `true` if a test holds for the request and for its target, in any of their forms, and for all matches of
+    /// the touch.
     pub(crate) fn both(&self, holds: impl Fn(&Subject) -> bool) -> bool {
         self.both_of(&holds)
     }
@@ -153,12 +155,12 @@ impl Touch {
         !self.is_unknown() && self.route.both(holds) && self.stands_for.iter().all(|other| other.both_of(holds))
     }
 
-    /// Whether it is not known which path it is.
+    /// Returns `true` if the path is unknown.
     pub(crate) fn is_unknown(&self) -> bool {
         self.unknown || self.unclear.is_some()
     }
 
-    /// Whether a deny or ask rule covers all that is touched below it, or a part that is certainly there.
+    /// Returns `true` if a deny or ask rule covers everything touched below the path, or a part that certainly exists.
     pub(crate) fn is_covered_below(&self, rule: &PathRule, workspace: &[Directory]) -> bool {
         let whole = self.usage.tree || self.usage.handles || self.usage.hands_on;
         let covered = |subject: &Subject| match &self.pattern {
@@ -176,12 +178,12 @@ impl Touch {
         self.subjects().any(covered) || (whole && found())
     }
 
-    /// Whether a deny or ask rule covers all that may lie below it, though not the path itself.
+    /// Returns `true` if a deny or ask rule covers every possible entry below the path, though not the path itself.
     pub(crate) fn holds_only(&self, rule: &PathRule, workspace: &[Directory]) -> bool {
         self.pattern.is_none() && self.subjects().any(|subject| rule.covers_all_below(subject, workspace))
     }
 
-    /// How far a deny or ask rule reaches into it.
+    /// Returns the reach of a deny or ask rule into the touch.
     pub(crate) fn reach(&self, rule: &PathRule, workspace: &[Directory]) -> Reach {
         let reach = |subject: &Subject| match &self.pattern {
             None => rule.reach(subject, workspace),
@@ -208,7 +210,7 @@ impl Touch {
         self.globs.get_or_init(|| Glob::parse(&pattern.replace("**", "*"), true).ok()).as_deref()
     }
 
-    /// Whether what is read below it may include a path that a rule covers.
+    /// Returns `true` if the entries read below the path may include one that a rule covers.
     pub(crate) fn may_hold(&self, rule: &PathRule, workspace: &[Directory]) -> bool {
         let covers = |path: PathBuf| rule.reach(&Subject::new(path), workspace) == Reach::Covers;
         self.tracked.as_ref().is_none_or(|tracked| {
@@ -224,7 +226,7 @@ impl Touch {
         names.is_none_or(|names| rule.may_be_named(&names))
     }
 
-    /// Whether a rule that matches only below this path matters.
+    /// Returns `true` if a rule that matches only below this path matters.
     pub(crate) fn reaches_below(&self) -> bool {
         self.usage.tree || self.usage.prints || self.pattern.is_some()
     }

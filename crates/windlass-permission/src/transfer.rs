@@ -14,7 +14,7 @@ use windlass_types::path::joined;
 /// A tree that a command puts somewhere else with the links in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Copy {
-    /// Where it is, as written. Of a file name pattern, the directory it starts in.
+    /// Source path as written. For a file name pattern, its start directory.
     pub(crate) source: PathBuf,
     /// The pattern from there on, if it is one: each path that it stands for is a tree then.
     pub(crate) pattern: Option<String>,
@@ -22,12 +22,12 @@ pub(crate) struct Copy {
     target: Arc<Path>,
     /// The tree in the target, if that is a directory.
     inside: Option<PathBuf>,
-    /// Whether it is gone from its place then.
+    /// `true` if the source is moved, so that it disappears from its place.
     pub(crate) moves: bool,
 }
 
 impl Copy {
-    /// Where what is in the tree may come to lie, as written.
+    /// Returns the possible targets of the tree's contents, as written.
     pub(crate) fn targets(&self) -> impl Iterator<Item = &Path> {
         iter::once(&*self.target).chain(self.inside.as_deref())
     }
@@ -44,7 +44,7 @@ impl Copy {
         }
     }
 
-    /// Where it goes, for the driver.
+    /// Returns the target, for the driver.
     pub(crate) fn to(&self) -> CopyTarget {
         let keeps_name = match &self.pattern {
             Some(pattern) => name_in_target(pattern).is_some(),
@@ -81,7 +81,7 @@ pub(crate) fn program_behind(words: &[Word]) -> &str {
     behind.map_or(first, |text| text.rsplit('/').next().unwrap_or(text))
 }
 
-/// Whether a command moves or removes its operands, or gives them another name or other rights, with all that is
+/// Returns `true` if a command moves or removes its operands, or changes their names or permissions, with everything
 /// below them.
 pub(crate) fn handles_whole(words: &[Word]) -> bool {
     match program_behind(words) {
@@ -91,20 +91,22 @@ pub(crate) fn handles_whole(words: &[Word]) -> bool {
     }
 }
 
-/// Whether a text runs a program on names that another one lists.
+/// Returns `true` if a text runs a program on names that another one lists.
 pub(crate) fn runs_on_names(analysis: &Analysis) -> bool {
     let text = |command: &FoundCommand| command.words().iter().any(|word| word.text().ends_with("xargs"));
     analysis.found().iter().any(text)
 }
 
-/// Whether a command lists names below its operands for another program: one that it runs, or one behind a pipe.
+/// Returns `true` if a command lists names below its operands for another program: one that it runs, or one behind a
+/// pipe.
 pub(crate) fn hands_on(words: &[Word], piped: bool) -> bool {
     let program = program_behind(words);
     let lists = matches!(program, "find" | "fd" | "fdfind" | "ls" | "tree");
     lists && (piped || words.iter().any(|word| programs::runs_another(program, word.text())))
 }
 
-/// Whether a command hands names on to a program that may change the files: behind `-exec` and the like, or `others` behind a pipe.
+/// Returns `true` if a command hands names on to a program that may change the files: behind `-exec` and the like, or
+/// `others` behind a pipe.
 pub(crate) fn hands_on_to_write(words: &[Word], others: bool) -> bool {
     let program = program_behind(words);
     let mut run = words.iter().map(Word::text).skip_while(|text| !programs::runs_another(program, text));
@@ -131,7 +133,7 @@ pub(crate) fn handed_name(words: &[Word]) -> Option<String> {
     value.next().and_then(Word::as_literal).map(str::to_owned)
 }
 
-/// Whether a command goes below the directories it is given through the links in them.
+/// Returns `true` if a command follows links below the directories among its operands.
 pub(crate) fn follows_links(words: &[Word]) -> bool {
     let has = |letters: &[char], longs: &[&str]| {
         words.iter().skip(1).map(Word::text).any(|word| match word.strip_prefix("--") {
@@ -171,7 +173,7 @@ pub(crate) fn copies(command: &SimpleCommand, class: &Classification, base: &Pat
     sources.map(|source| Copy::new(&Spec::of_operand(source, base), &source.path, &target, moves)).collect()
 }
 
-/// What the words of a command name that copies trees, understood or not.
+/// Operands of a command that copies trees, understood or not.
 pub(crate) struct Copied<'a> {
     /// The word that names the target, and the part of it that does.
     pub(crate) target: (&'a Word, &'a str),
@@ -222,7 +224,7 @@ fn name_in_target(source: &str) -> Option<&str> {
     (!matches!(name, "" | "." | "..")).then_some(name)
 }
 
-/// Whether a `cp` copies links as links.
+/// Returns `true` if a `cp` copies links as links.
 fn keeps_links(words: &[Word]) -> bool {
     words.iter().map(Word::text).filter_map(|word| word.strip_prefix('-')).any(|option| {
         match option.strip_prefix('-') {

@@ -1,28 +1,28 @@
-//! What a call does with a path.
+//! Use of a path by a call.
 
-/// What a call does with a path.
+/// Use of a path by a call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Usage {
     pub(crate) read: bool,
     pub(crate) write: bool,
-    /// Whether what is below the path is touched as well.
+    /// `true` if the entries below the path are touched as well.
     pub(crate) tree: bool,
-    /// Whether it goes to or comes from another place as a whole.
+    /// `true` if the path is the source or the target of a move as a whole.
     pub(crate) moves: bool,
-    /// Whether it is moved, removed, given another name or other rights as a whole.
+    /// `true` if the path is moved or removed, or its name or permissions change, as a whole.
     pub(crate) handles: bool,
-    /// Whether names below it are handed to other programs.
+    /// `true` if names below the path are handed to other programs.
     pub(crate) hands_on: bool,
     /// `true` if names below it are handed to a program that may print the files.
     pub(crate) prints: bool,
-    /// Whether the program follows the links below it.
+    /// `true` if the program follows the links below the path.
     pub(crate) follows: bool,
-    /// Whether a redirection names it.
+    /// `true` if a redirection names the path.
     pub(crate) redirect: bool,
-    /// Whether it is just an argument of an unknown program.
+    /// `true` if the path is only an argument of an unknown program.
     pub(crate) loose: bool,
     /// `true` if it only may be a path: a part of a text in another language.
     pub(crate) guess: bool,
-    /// Whether an option of the program, or the like, names it as a file to write.
+    /// `true` if an option of the program, or the like, names the path as a file to write.
     pub(crate) output: bool,
 }

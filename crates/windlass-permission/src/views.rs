@@ -132,9 +132,9 @@ const VALUED: &[&str] = &[
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Shown {
     pub(crate) path: PathBuf,
-    /// Whether the content of what is below it is shown, too.
+    /// `true` if the contents of entries below the path are shown, too.
     pub(crate) tree: bool,
-    /// Whether only files that git tracks now are shown.
+    /// `true` if only files that git tracks now are shown.
     pub(crate) tracked: bool,
 }
 
@@ -217,19 +217,19 @@ pub(crate) fn subcommand(words: &[Word]) -> Option<&str> {
 }
 
 struct GitCommand<'a> {
-    /// Where `-C` leads, one after the other.
+    /// Directories of the `-C` options, in order.
     directories: Vec<&'a str>,
     name: &'a str,
     arguments: Vec<&'a str>,
-    /// Whether it may be about another repository than that of the directory.
+    /// `true` if the command may be about another repository than that of the directory.
     elsewhere: bool,
     /// `true` if its files are put into another directory.
     in_other_tree: bool,
-    /// Whether it gives a name another meaning.
+    /// `true` if the command defines an alias.
     aliases: bool,
 }
 
-/// What a command shows.
+/// The file contents that a command shows.
 #[derive(Default)]
 struct View<'a> {
     /// Any file of the repository.
@@ -242,26 +242,26 @@ struct View<'a> {
     top: Vec<(&'a str, Origin<'a>)>,
 }
 
-/// What the arguments of a command are.
+/// Arguments of a command, with their possible kinds.
 #[derive(Default)]
 struct Words<'a> {
     specs: Vec<&'a str>,
-    /// Whether a word may be a revision.
+    /// `true` if a word may be a revision.
     revisions: bool,
-    /// Whether one names a path in a revision.
+    /// `true` if a word names a path in a revision.
     blobs: bool,
-    /// Whether one may search for a message.
+    /// `true` if a word may search for a message.
     searched: bool,
 }
 
-/// How a path came into a view.
+/// Origin of a path in a view.
 #[derive(Clone, Copy)]
 enum Origin<'a> {
     /// `HEAD:path`.
     Blob,
     /// A word that is the path.
     Named(&'a str),
-    /// Where a pattern, or everything, begins.
+    /// The start of a pattern, or of the whole tree.
     Tree,
 }
 
@@ -304,7 +304,7 @@ impl<'a> GitCommand<'a> {
         Some(Self { directories, name, arguments: texts.collect(), elsewhere, in_other_tree, aliases })
     }
 
-    /// Whether it shows content at all, paths like `HEAD:path` aside.
+    /// Returns `true` if the command shows content at all, paths like `HEAD:path` aside.
     fn shows_content(&self) -> bool {
         let patch = || self.options().any(is_patch);
         let summary = || self.asks_for_a_summary();
@@ -457,7 +457,7 @@ impl<'a> GitCommand<'a> {
         }
     }
 
-    /// Whether a `diff` is not, or may not be, one of the working tree here against the index.
+    /// Returns `true` if a `diff` is not, or may not be, one of the working tree here against the index.
     fn leaves_the_index(&self) -> bool {
         let other =
             |option: &str| ["--cached", "--staged", "--merge-base", "--no-index"].iter().any(|o| o.starts_with(option));
@@ -503,7 +503,7 @@ fn is_named(word: &str, long: &str, letter: char, valued: &[char]) -> bool {
     }
 }
 
-/// Whether an option makes a command show content.
+/// Returns `true` if an option makes a command show content.
 fn is_patch(option: &str) -> bool {
     if let Some(long) = option.strip_prefix("--") {
         let name = long.split('=').next().unwrap_or(long);
@@ -570,7 +570,7 @@ impl<'a> View<'a> {
 }
 
 enum Magic<'a> {
-    /// It only takes away.
+    /// The pathspec only excludes.
     Excludes,
     Plain {
         from_top: bool,

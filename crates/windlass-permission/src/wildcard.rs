@@ -9,7 +9,7 @@ impl Wildcard {
         Self(text.split('*').map(str::to_owned).collect())
     }
 
-    /// Whether it has no `*`.
+    /// Returns `true` if the pattern has no `*`.
     pub(crate) fn is_literal(&self) -> bool {
         self.0.len() == 1
     }

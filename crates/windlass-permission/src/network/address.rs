@@ -2,7 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Where an address leads. What is in no list of the internet registries as public counts as [`Forbidden`](Self::Forbidden).
+/// Kind of an IP address. An address that the internet registries do not list as public is
+/// [`Forbidden`](Self::Forbidden).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AddressKind {

@@ -29,7 +29,7 @@ impl Domain {
         Ok(Self::Labels { below, labels: rest.split('.').map(Wildcard::new).collect() })
     }
 
-    /// Whether it names no domain: its last label may be any.
+    /// Returns `true` if the pattern names no domain: its last label may be any.
     pub(crate) fn is_broad(&self) -> bool {
         match self {
             Self::Any => true,

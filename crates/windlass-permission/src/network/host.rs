@@ -3,11 +3,11 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What is known of the host of an address.
+/// Host of an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a host is known or it is not")]
 pub enum Host {
-    /// Its canonical form: lower case, no dot at its end, IPv6 addresses in brackets.
+    /// Canonical form: lower case, no dot at the end, IPv6 addresses in brackets.
     Known(String),
     /// There may be a host, but not in a form that can be compared.
     Unclear,
@@ -83,8 +83,8 @@ impl Target {
         }
     }
 
-    /// Whether the name is one of this machine or its network and of no registry: a single label, or below `localhost`,
-    /// `local`, `internal`, `home.arpa` and the like.
+    /// Returns `true` if the name is one of this machine or its network and of no registry: a single label, or below
+    /// `localhost`, `local`, `internal`, `home.arpa` and the like.
     #[must_use]
     pub fn is_local_name(&self) -> bool {
         const LOCAL: [&str; 10] = [
@@ -144,7 +144,7 @@ fn canonical(host: &str) -> Option<String> {
     Some(host.to_ascii_lowercase())
 }
 
-/// Whether programs read a name that ends in this label as an IPv4 address: `1`, `0x7f`.
+/// Returns `true` if programs read a name that ends in this label as an IPv4 address: `1`, `0x7f`.
 fn is_number(label: &str) -> bool {
     let hexadecimal = label.strip_prefix("0x").or_else(|| label.strip_prefix("0X"));
     label.chars().all(|c| c.is_ascii_digit())

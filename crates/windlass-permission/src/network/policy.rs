@@ -33,13 +33,13 @@ enum Ports {
     One(u16),
 }
 
-/// What a policy says of a target before its name is looked up.
+/// Verdict of a policy on a target before its name is resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "who connects must handle each")]
 pub enum Verdict {
-    /// It may be reached, at addresses that the permission fits.
+    /// The target may be reached, at addresses that the permission allows.
     Allowed(Permission),
-    /// It must not be reached. The text says why, for people and the model.
+    /// The target must not be reached. The text is the reason, for people and the model.
     Denied(String),
     /// No entry names it.
     Undecided,
@@ -88,7 +88,7 @@ impl NetworkPolicy {
         Ok(self)
     }
 
-    /// What the lists say of a target. Total: what no entry names is undecided.
+    /// Returns the verdict of the lists on a target. Total: a target that no entry names is undecided.
     #[must_use]
     pub fn judge(&self, target: &Target) -> Verdict {
         let names = |list: &[Entry]| list.iter().find(|entry| entry.names(target)).map(|entry| entry.text.clone());
@@ -125,13 +125,13 @@ impl Permission {
         &self.entry
     }
 
-    /// Whether addresses of this machine and its network may be dialled too.
+    /// Returns `true` if addresses of this machine and its network may be dialled too.
     #[must_use]
     pub fn allows_private(&self) -> bool {
         self.is_private
     }
 
-    /// Whether an address of the target may be dialled.
+    /// Returns `true` if an address of the target may be dialled.
     #[must_use]
     pub fn may_dial(&self, address: IpAddr) -> bool {
         match AddressKind::of(address) {
@@ -141,8 +141,8 @@ impl Permission {
         }
     }
 
-    /// Whether the addresses that a name was found to have may be dialled: there are some, and each of them may. One that may
-    /// not spoils all, since its owner has tried to lead somewhere else.
+    /// Returns `true` if the resolved addresses of a name may be dialled: there are some, and each of them may. One
+    /// forbidden address spoils all, since the name's owner has tried to lead somewhere else.
     #[must_use]
     pub fn may_dial_all(&self, addresses: &[IpAddr]) -> bool {
         !addresses.is_empty() && addresses.iter().all(|address| self.may_dial(*address))

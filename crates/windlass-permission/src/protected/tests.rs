@@ -124,7 +124,7 @@ fn a_pattern_that_begins_with_a_letter_is_compared_with_the_names_that_do() {
         ("{x,bunfig}.t*", true),
         ("\\bunfig.t*", true),
         ("x{y,z}*", false),
-        // What cannot be read may be any of them.
+        // An unreadable pattern may be any protected name.
         ("x[[:alpha:]]*", true),
     ] {
         assert_eq!(pattern_may_be_protected(pattern), expected, "{pattern}");

@@ -88,7 +88,7 @@ fn what_is_excluded_asks_as_other_commands_do() {
     let some = policy(commands.clone());
     assert_eq!(verdict(&some, &bash("docker ps", "false")).0, Behavior::Ask);
     assert_eq!(verdict(&some, &bash("docker ps; npm test", "false")).0, Behavior::Ask);
-    // What only looks like it is confined.
+    // Lines that only look excluded are confined.
     for text in ["docker ps; curl x", "docker $(x)", "docker ps | sh", "npm test -- x", "dockerx ps", "docker <(x)"] {
         assert!(commands.confines(text, false), "{text}");
     }

@@ -1,7 +1,7 @@
 use super::*;
 use windlass_shell::analyse;
 
-/// What a command shows from `/w/sub`, where `sub` is below the workspace `/w`.
+/// Returns the paths that a command shows from `/w/sub`, where `sub` is below the workspace `/w`.
 fn paths(text: &str) -> Vec<String> {
     let analysis = analyse(text);
     let there = |path: &Path| match path.to_str() {
@@ -197,7 +197,7 @@ fn paths_narrow_what_is_shown() {
         ("git show :2:x", &["/w/sub/2:x", "/w/sub/x", "/w/2:x", "/w/x"]),
         ("git cat-file -p HEAD:x", &["/w/sub/x", "/w/x"]),
         ("git cat-file blob HEAD:x", &["/w/sub/x", "/w/x"]),
-        // It is a file now and here, and may have been a directory, or be one at the top.
+        // The path is a file now and here, and may have been a directory, or be one at the top.
         ("git log -p -- 'a.txt/*'", &["/w/sub/a.txt/"]),
         ("git diff -- :/a.txt", &["/w/sub/a.txt/", "/w/a.txt/"]),
         ("git blame -L 1,2 gone", &["/w/sub/1,2", "/w/sub/gone"]),
