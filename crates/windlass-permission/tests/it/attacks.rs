@@ -18,7 +18,7 @@ const CLASSES: [(&str, &str); 7] = [
     ("network, servers and processes", include_str!("attacks/others.txt")),
 ];
 
-/// What people allow once and for all. None of it covers an attack.
+/// Rules that people typically allow for good. None of them covers an attack.
 const USUAL: [&str; 14] = [
     "Bash(ls:*)",
     "Bash(cat:*)",
@@ -36,7 +36,7 @@ const USUAL: [&str; 14] = [
     "mcp__db__query",
 ];
 
-/// What is written `\n`, `\t` and `\u{200b}` stands for itself.
+/// Replaces the written escapes `\n`, `\t` and `\u{200b}` by their characters.
 fn call(line: &str) -> String {
     let mut call = line.replace("\\n", "\n").replace("\\t", "\t");
     while let Some((before, rest)) = call.split_once("\\u{") {

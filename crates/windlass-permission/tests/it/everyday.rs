@@ -71,7 +71,8 @@ fn commands_of_tutorials_need_no_question() {
     assert!(asking.len() * 100 <= commands.len() * 2, "{asking:#?}");
 }
 
-/// How many commands that only read need no question, ask by a rule of the analysis, and ask because they are not known.
+/// Returns the numbers of read-only commands that need no permission request, that ask by a rule of the analysis, and
+/// that ask because they are unknown.
 pub(crate) fn counts() -> [usize; 3] {
     let count = |text: &str| text.lines().filter(|line| !line.is_empty() && !line.starts_with("# ")).count();
     let (by_rule, unknown) = ASKS.split_once("# Not known\n").unwrap();

@@ -329,7 +329,7 @@ fn a_rule_for_version_control_holds_in_the_own_repository_alone() {
     world.cwd = "/w/evil/src".into();
     world.check(Ask, &["Bash git status", "Bash git log", "Bash git commit -m x", "Bash timeout 5 git status"]);
     world.check(Ask, &["Bash cd lib && git push", "Bash cd .. && git status", "Bash hg st"]);
-    // Its owner may say so of all commands.
+    // A rule of the owner may allow all commands.
     world.policy.add_rules(RuleSource::CliArg, Allow, &["Bash"], Path::new("/w")).unwrap();
     world.check(Allow, &["Bash git status"]);
 }
@@ -679,8 +679,8 @@ const WRITING_WITHOUT_A_REDIRECTION: &[&str] = &[
     "prog -o.git/config",
 ];
 
-/// What an option, an operand or a text in another language names as a file to write is protected as the target of
-/// a redirection is, whatever is allowed and in every mode that does not deny.
+/// A file that an option, an operand or a text in another language names for writing is protected like the target of a
+/// redirection, whatever is allowed and in every mode that does not deny.
 #[test]
 fn the_floor_sees_what_is_written_without_a_redirection() {
     for mode in [PermissionMode::Default, PermissionMode::AcceptEdits, PermissionMode::BypassPermissions] {
@@ -781,7 +781,7 @@ fn rules_see_what_is_written_without_a_redirection() {
         for command in ["Bash python3 -c 'open(\"locked/x\", \"w\")'", "Bash tar -Clocked -xf x.tar"] {
             assert_ne!(world.verdict(command), Allow, "{command}");
         }
-        // It prints what it fetches.
+        // `wget` prints the URL that it fetches.
         let world = world_that_denies(mode, "Edit(*.json)");
         assert_eq!(world.verdict("Bash wget http://h/x.json"), Deny);
         assert_ne!(world.verdict("Bash wget -qO- http://h/x.json"), Deny);
@@ -1109,7 +1109,7 @@ fn a_negated_command_is_judged_as_the_command() {
     world.check(Deny, &["Bash ! rm x", "Bash ! ! rm x", "Bash ls && ! rm x", "Bash dd if=x", "Bash ! dd if=x"]);
 }
 
-/// What is written from a directory that is not followed any more may be protected.
+/// A path written from a directory that is no longer followed may be protected.
 #[test]
 fn lines_that_change_the_directory_too_often_ask_before_they_write() {
     let changes = "cd a; cd b; cd c; cd d; cd e; cd f; cd g; cd h; cd .git";

@@ -23,7 +23,7 @@ fn labelled_calls_are_those_that_a_classifier_decides() {
         if world.policy.leaves_to_classifier(&facts, &decision) {
             asked += 1;
         } else {
-            // What the policy decides by itself is never the unsafe one.
+            // The policy alone never allows an unsafe command.
             assert!(decision.behavior != Behavior::Allow || label == "allow", "{command}: {}", decision.message);
             decided.push(command);
         }

@@ -167,7 +167,7 @@ fn parts_that_make_links_leave_later_paths_unknown() {
             "Bash cp -r tree e && cat src/*.rs",
             "Bash mkdir -p x/y && touch x/y/z && cat x/y/z",
             "Bash cat a && cp -r tree e",
-            // What ran before has met no link yet, unless it runs at the same time.
+            // A command that ran before has met no link yet, unless it runs at the same time.
             "Bash cat e/sub/l/x && mv tree e",
             "Bash cat e/sub/l/x; ls | wc -l; mv tree e",
         ],
@@ -176,7 +176,7 @@ fn parts_that_make_links_leave_later_paths_unknown() {
     let inside = accept.clone().link("/w/e/tree", "/w/other");
     inside.check(Ask, &["Bash cp -R tree e && cat other/sub/l/x", "Bash cp -R ./tree/ e && cat other/sub/l/x"]);
     inside.check(Allow, &["Bash cp -R tree f && cat other/sub/l/x"]);
-    // It is not known whether the place that it writes to is protected.
+    // The target of the write may be protected: its place is unknown.
     let bypass = bypassing(Rules::default()).link("/w/tree/sub/l", "/w/.git");
     bypass.check(
         Ask,
@@ -194,7 +194,7 @@ fn parts_that_make_links_leave_later_paths_unknown() {
             "Bash cp -r tree x && cat x/sub/a",
             "Bash cp -r tree x && echo x > y",
             "Bash ln -s a b && cat b/c && echo x > d",
-            // Where output is redirected to, no link is made.
+            // A redirection target gets no link.
             "Bash ln -s a b > log && echo x > log",
             "Bash cp -r plain e && echo x > e/y",
         ],
@@ -239,7 +239,7 @@ fn copies_bring_no_protected_files_along() {
     accept.check(Allow, &["Bash cp -r plain lib", "Bash mv plain lib"]);
 }
 
-/// What a pattern stands for is copied as what is named.
+/// Matches of a pattern are copied like named files.
 #[test]
 fn copies_of_what_a_pattern_stands_for_bring_no_protected_files_along() {
     let in_mode = |mode| {
@@ -284,7 +284,7 @@ fn copies_of_what_a_pattern_stands_for_bring_no_protected_files_along() {
             "Bash (cp -r zoo src)",
             "Bash (cp kit/. .)",
             "Bash (cp kit /tmp/x -r)",
-            // What lies below the start of a pattern is not what it stands for.
+            // Entries below the start of a pattern are not its matches.
             "Bash (cp -r . /tmp/x; cp -r z* src)",
             "Bash rsync -a zoo/ .",
             "Bash rsync -at src kit /tmp/x",

@@ -15,7 +15,7 @@ fn a_line_of_very_many_commands_asks_and_hides_nothing() {
     }
 }
 
-/// What is judged once for a text that is repeated, or looked up among many, is judged for the last of them too.
+/// A text judged once and repeated, or looked up among many, is judged for its last occurrence too.
 #[test]
 fn a_name_among_thousands_is_found_wherever_it_stands() {
     let world = World::new(Rules::default());

@@ -356,7 +356,7 @@ fn a_rule_on_one_tool_of_a_server_allows_no_other() {
     world.check(Ask, &others);
     // The tool `_x` of the server `under`.
     world.check(Ask, &["mcp__under___x", "mcp__wholeness__a", "mcp__whole_a__b"]);
-    // What lowers a verdict may reach further.
+    // A rule that lowers a verdict may reach further.
     let world = World::new(Rules { allow: &["mcp__srv"], deny: &["mcp__srv__read"], ask: &[] });
     world.check(Deny, &["mcp__srv__read", "mcp__srv__read__delete"]);
     world.check(Allow, &["mcp__srv__write", "mcp__srv__reader"]);
@@ -381,7 +381,7 @@ fn a_rule_on_one_tool_of_a_server_holds_for_what_the_tool_was() {
     let mut bypass = world.clone();
     bypass.policy.set_mode(PermissionMode::BypassPermissions).unwrap();
     bypass.check(Allow, &["mcp__srv__read"]);
-    // What it was is allowed as before, also when it was gone meanwhile.
+    // The unchanged definition is allowed as before, also after it was gone meanwhile.
     world.policy.offer(&[]);
     world.policy.offer(&read("Reads."));
     world.check(Allow, &["mcp__srv__read"]);

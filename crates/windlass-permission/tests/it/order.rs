@@ -31,7 +31,7 @@ fn the_first_of_the_strictest_verdicts_is_named() {
     assert_eq!(reason(with_hook(&world, &checked, Deny)), (Deny, DecisionReason::Hook));
 }
 
-/// What a verdict says is what people read before they answer.
+/// People read the message of a verdict before they answer.
 #[test]
 fn a_question_says_what_is_missing_and_where() {
     let world = World::new(Rules::default());
@@ -172,7 +172,7 @@ fn a_directory_that_a_rule_covers_is_touched_by_its_own_name() {
             assert_eq!(world.verdict(&format!("Bash {line}")), Allow, "{rule} {line}");
         }
     }
-    // What is covered in part only is no more than before.
+    // A partly covered path is judged as before.
     for rule in ["Edit(/locked/a/**)", "Edit(/locked/*.md)", "Edit(**/.env)"] {
         let rules = Rules { allow: &["Bash"], deny: &[rule], ask: &[] };
         World::in_mode(PermissionMode::BypassPermissions, rules).check(Allow, &["Bash frob locked", "Bash frob other"]);
@@ -219,7 +219,7 @@ fn a_rule_on_a_program_covers_no_redirection() {
     let world = World::new(allow(&["Bash(make *)", "Bash(cat *)", "Bash(touch *)", "Bash(sort:*)"]));
     world.check(Allow, &["Bash make x", "Bash make x > /dev/null", "Bash touch x", "Bash sort a -o b"]);
     world.check(Ask, &["Bash make x > out", "Bash cat a >> out", "Bash touch x > out", "Bash sort a -o b > out"]);
-    // Its exact text covers it, as a line.
+    // A rule with the exact text covers the line.
     let world = World::new(allow(&["Bash(make x > out)"]));
     world.check(Allow, &["Bash make x > out"]);
     world.check(Ask, &["Bash make x >> out", "Bash cat a && make x > out"]);
@@ -246,7 +246,7 @@ fn a_rule_on_paths_covers_what_it_names() {
     world.check(Ask, &["Write /other/x", "Edit /other/x", "Bash touch /other/x", "Bash cat a > /other/x"]);
     let world = World::new(allow(&[&programs[..], &["Edit(//other/**)"]].concat()));
     world.check(Allow, &["Write /other/x", "Bash touch /other/x", "Bash rm /other/x"]);
-    // What a pattern stands for may be a link that leads elsewhere.
+    // A match of a pattern may be a link that leads elsewhere.
     world.check(Ask, &["Read /other/x", "Bash touch /other/*", "Bash touch /other"]);
     // For a search it is enough to cover all that is in a directory, not so for a change of it.
     let world = World::new(allow(&[&programs[..], &["Read(//other/x)", "Read(//all/**)", "Edit(//all/**)"]].concat()));
@@ -254,7 +254,7 @@ fn a_rule_on_paths_covers_what_it_names() {
     world.check(Ask, &["Read /other", "Bash grep -r x /other", "Bash cat /all", "Bash touch /all"]);
 }
 
-/// What is written to `/dev/null` is kept nowhere.
+/// Output to `/dev/null` is kept nowhere.
 #[test]
 fn writing_to_the_null_device_needs_no_rule_on_it() {
     let world = World::new(allow(&["Bash(touch *)", "Bash(cp *)", "Bash(tee *)"]));

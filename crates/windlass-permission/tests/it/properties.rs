@@ -1,4 +1,4 @@
-//! What holds for every policy and every call.
+//! Properties of every policy and every call.
 //!
 //! `WINDLASS_PROPERTY_CASES` is how many calls each is tried with; default: 400.
 

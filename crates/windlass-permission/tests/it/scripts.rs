@@ -67,7 +67,7 @@ fn a_rule_holds_for_the_redirections_of_a_script() {
             assert_eq!(world.verdict(&line), Allow, "{line}");
         }
     }
-    // Where a redirection stands for itself, and where for others.
+    // A redirection as a word of its own, and as a prefix of others.
     for line in beside("ls > kee*", "ls > 'kee*'") {
         assert_ne!(world.verdict(&line), Allow, "{line}");
     }
@@ -99,7 +99,7 @@ fn a_rule_holds_where_a_script_goes_to_run_the_same_command() {
             "Bash cat x && bash -c 'cat x'",
         ],
     );
-    // What is understood is judged where it runs, with whatever redirections.
+    // An understood command is judged in its directory, with any redirections.
     let world = bypassing(&["Read(/x)", "Edit(/y)"]);
     world.check(Allow, &["Bash cd other && ls > y 2>&1", "Bash cd other && cat a &> y", "Bash cd other && ls >| y"]);
     world.check(
@@ -124,7 +124,7 @@ fn what_works_on_files_beside_a_program_does_not_count_for_it() {
     world.check(Ask, &["Bash cat --frob /etc/x", "Bash frob a && cat --frob /etc/x", "Bash sort --frob /etc/x"]);
 }
 
-/// What works on files does so behind a wrapper too, however exactly a rule says the command.
+/// A program that works on files does so behind a wrapper too, however exactly a rule names the command.
 #[test]
 fn what_works_on_files_behind_a_wrapper_is_judged_by_its_files() {
     let world = World::new(allow(&["Bash(env cat --frob /etc/x)", "Bash(env cat --frob a)", "Bash(env frob /etc/x)"]));

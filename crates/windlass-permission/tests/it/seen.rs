@@ -1,4 +1,4 @@
-//! What the driver saw of paths counts in each decision.
+//! Tests that the driver's facts about paths affect each decision.
 
 use crate::common::{Rules, World, deny};
 use std::path::Path;
@@ -54,7 +54,7 @@ fn paths_that_a_driver_adds_are_judged() {
     assert_eq!(verdict(&world, &facts), Deny);
 }
 
-/// What git shows of tracked files is no more than these, as long as it is the repository that was looked at.
+/// Git shows of tracked files only these, as long as the repository is the one that was read.
 #[test]
 fn git_shows_no_more_than_it_tracks() {
     let world = bypassing(&["Read(secrets/**)"]);
@@ -73,7 +73,7 @@ fn git_shows_no_more_than_it_tracks() {
     assert_eq!(with("GIT_DIR=other git diff", &["src/a"]), Ask);
     assert_eq!(with("ls; GIT_DIR=other git diff", &["src/a"]), Ask);
     assert_eq!(with("(cd sub; git diff)", &["src/a"]), Ask);
-    // What the history holds is not what is tracked now.
+    // The files of the history differ from the files tracked now.
     for line in ["git log -p", "git diff HEAD~3", "git diff HEAD: HEAD~:", "git diff ':/message'"] {
         assert_eq!(with(line, &["src/a"]), Ask, "{line}");
     }
@@ -185,7 +185,7 @@ fn a_redirection_touches_one_file() {
     let world = bypassing(&["Read(./conf/**)", "Edit(./locked/**)", "Edit(./part/x)"]);
     world.check(Allow, &["Bash mv a b < conf", "Bash mv a b > locked", "Bash rm a < conf", "Bash rm a > locked"]);
     world.check(Deny, &["Bash mv conf b", "Bash mv locked b", "Bash rm -r locked", "Bash rm -r part"]);
-    // What makes or changes a directory alone changes nothing in it.
+    // A command that only makes or changes a directory changes nothing in it.
     world.check(Allow, &["Bash touch part", "Bash mkdir part"]);
 }
 
@@ -202,7 +202,7 @@ fn a_pattern_reaches_rules_below_it() {
     let world = bypassing(&["Read(~/keys/**)", "Edit(~/locked/**)"]);
     world.check(Ask, &["Bash cat /home/*/keys/a", "Bash cat /*/u/keys/a", "Bash rm /home/*/locked/a"]);
     world.check(Allow, &["Bash cat src/*.rs", "Bash cat /other/*/keys/a", "Bash rm src/*.o"]);
-    // What a program reads below each of its files is deeper than the pattern.
+    // A program reads below each of its files, deeper than the pattern.
     let world = bypassing(&["Read(./src/a/b/**)"]);
     world.check(Ask, &["Bash grep -r x src/*", "Bash rg x s*"]);
     world.check(Allow, &["Bash grep -r x other/*", "Bash rg x src/*/*.rs", "Bash grep x src/*"]);
@@ -235,23 +235,23 @@ fn a_rule_holds_for_what_was_found_in_a_tree_that_goes_elsewhere() {
     let world = bypassing(&["Read(.env)"]).link("/w/one/sub/.env", "/w/a").link("/w/two/sub/l", "/w/a");
     world.check(Deny, &["Bash mv one x", "Bash cp -r one x"]);
     world.check(Allow, &["Bash mv two x"]);
-    // What a copy brings is not all known to be harmless.
+    // The entries brought by a copy are not all known to be harmless.
     world.check(Ask, &["Bash cp -r two x"]);
 }
 
-/// What is known of the places that words of a command may name counts in each decision.
+/// Facts about the places that words of a command may name affect each decision.
 #[test]
 fn words_are_judged_by_the_places_that_they_may_name() {
     let world = bypassing(&["Read(/secrets/**)", "Read(~/keys/**)", "Edit(/locked/**)", "Edit(/out/locked/**)"]);
     world.check(
         Ask,
         &[
-            // What searches the current directory where none is named.
+            // Commands that search the current directory if no other is named.
             "Bash { grep -r key; }",
             // A program may write what an option of it names, or not.
             "Bash { frob -xlocked/p; }",
             "Bash { tar -xf a.tar -C out; }",
-            // It is not known which of the directories below the home it is, or where the command runs.
+            // The directory below the home, or that of the command, is unknown.
             "Bash { cat ~/$x/a; }",
             "Bash cd $x; cat a",
         ],
@@ -265,7 +265,7 @@ fn words_are_judged_by_the_places_that_they_may_name() {
             "Bash { grep -flocked/p x; }",
             "Bash { tar -xf a.tar -C other; }",
             "Bash cd $x; cat /tmp/a",
-            // It searches nothing but what it names.
+            // Commands that search only their named operands.
             "Bash { rm -r build; }",
         ],
     );
@@ -289,7 +289,7 @@ fn git_commands_that_read_change_nothing() {
     );
 }
 
-/// What is handed on from a directory may be any file in it.
+/// Names handed on from a directory may be any file in it.
 #[test]
 fn a_rule_holds_for_files_that_are_handed_on() {
     let world = bypassing(&["Read(/secrets/**)", "Edit(/locked/**)"]);
@@ -335,7 +335,7 @@ fn copies_go_to_where_the_command_runs() {
     world.check(Allow, &["Bash { cd /tmp/d; cp -r kit/. sub; }", "Bash { cp -r ~/kit/. ../o; }"]);
 }
 
-/// It is not known which files `find` deletes below the places where it starts.
+/// The files that `find` deletes below its start directories are unknown.
 #[test]
 fn a_rule_holds_for_what_find_deletes() {
     let world = bypassing(&["Edit(/locked/**)"]);

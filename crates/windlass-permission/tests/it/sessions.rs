@@ -1,5 +1,5 @@
-//! What is remembered of answers: over 200 everyday sessions in ten projects, a question that was answered with "always" does
-//! not come again in its scope.
+//! Remembered answers: over 200 everyday sessions in ten projects, a question that was answered with "always" does not
+//! come again in its scope.
 
 use crate::common::{Rules, World};
 use std::collections::BTreeSet;
@@ -131,7 +131,7 @@ const STACKS: [Stack; 10] = [
     },
 ];
 
-/// What a session does, step by step: `@` names a command of the project.
+/// Steps of the sessions: `@` names a command of the project.
 const TASKS: [&[&str]; 20] = [
     &["git status", "grep -rn {} .", "Read @source", "@test_one", "Edit @source", "@test_one", "@test_all", "git diff"],
     &[
@@ -186,7 +186,7 @@ fn step(stack: &Stack, text: &str, name: &str) -> String {
     if is_tool { text } else { format!("Bash {text}") }
 }
 
-/// Whether an update is kept for later sessions.
+/// Returns `true` if an update is kept for later sessions.
 fn is_kept(update: &PermissionUpdate) -> bool {
     matches!(update, PermissionUpdate::AddRules { destination: UpdateDestination::LocalSettings, .. })
 }
@@ -245,7 +245,7 @@ fn what_was_answered_once_is_not_asked_again() {
     assert!(once.is_empty(), "without \"always\": {once:#?}");
 }
 
-/// What a line asks for is what its commands need, each by itself.
+/// A line asks for the rules that its commands need, each by itself.
 #[test]
 fn each_command_of_a_line_gets_the_narrowest_rule() {
     let world = World::new(Rules::default());

@@ -1,4 +1,4 @@
-//! What the text in the parentheses of a rule means, by its tool.
+//! Meaning of the text in the parentheses of a rule, by tool.
 
 use crate::common::{Rules, World, allow, deny};
 use serde_json::json;
@@ -7,7 +7,8 @@ use windlass_permission::{Policy, PolicyConfig};
 use windlass_types::Behavior::{self, Allow, Ask, Deny};
 use windlass_types::RuleSource;
 
-/// What is said about a rule: of one that lowers an error, of one that allows a warning. Empty if nothing is.
+/// Returns the message about a rule: an error for one that lowers, a warning for one that allows. Empty if there is
+/// none.
 fn said(behavior: Behavior, rule: &str) -> String {
     let mut policy = Policy::new(PolicyConfig::new("/w"));
     match policy.add_rules(RuleSource::UserSettings, behavior, &[rule], Path::new("/w")) {

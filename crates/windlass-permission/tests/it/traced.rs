@@ -1,4 +1,4 @@
-//! What commands that run without a question do to the system, seen from outside: each is run under `strace`.
+//! Effects on the system of commands that run without a question, seen from outside: each is run under `strace`.
 //!
 //! The commands are the everyday list and, for every option that the arity tests of `windlass-shell` know, a call of
 //! its program with it. The policy decides which of them need no question. None of these may open a file for writing,
@@ -30,12 +30,12 @@ const STARTS: &[(&str, &[&str])] = &[
     ("egrep", &["grep"]),
     ("fgrep", &["grep"]),
     ("gunzip", &["gzip"]),
-    // What it starts where nothing is named.
+    // Programs that are started if no program is named.
     ("xargs", &["echo"]),
     ("zcat", &["gzip"]),
 ];
 
-/// What has to be there before a command may open it for writing.
+/// Devices that must exist before a command may open them for writing.
 const DEVICES: &[&str] = &["/dev/null", "/dev/tty"];
 
 /// Commands of the everyday list, each with what is called and how its options take values.
@@ -150,7 +150,7 @@ impl Place {
         self.0.join("w")
     }
 
-    /// What a command did that it must not do; the environment is the one that commands have in a session.
+    /// Returns the forbidden system calls of a command; the environment is that of commands in a session.
     fn trace(&self, text: &str) -> Vec<String> {
         let log = self.0.join("log");
         let _ = fs::remove_file(&log);
@@ -182,7 +182,7 @@ impl Place {
     }
 }
 
-/// Whether a system call is one that a reading command does not make.
+/// Returns `true` if a reading command must not make this system call.
 fn is_wrong(line: &str, named: &[&str]) -> bool {
     let Some((_, call)) = line.split_once(' ') else { return false };
     let Some((name, arguments)) = call.trim_start().split_once('(') else { return false };
