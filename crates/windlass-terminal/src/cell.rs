@@ -72,6 +72,7 @@ impl Cell {
     pub fn is_separated(&self) -> bool {
         match self {
             Self::Answer(part) => !part.chunk.continues,
+            Self::Local(output) => !output.command.is_empty(),
             Self::Run(_) | Self::Task(_) => false,
             _ => true,
         }

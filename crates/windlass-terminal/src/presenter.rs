@@ -77,6 +77,8 @@ pub struct TerminalPresenter {
     is_answer_begun: bool,
     /// `true` if parts of the message that streams were given out.
     is_message_begun: bool,
+    /// Command of the user in the last cell, such as `/cost`.
+    last_command: Option<String>,
     activities: Activities,
     agents: Agents,
     sent: SentMessages,
@@ -206,6 +208,10 @@ impl TerminalPresenter {
         if !matches!(cell, Cell::Answer(_)) {
             self.is_answer_begun = false;
         }
+        self.last_command = match &cell {
+            Cell::User(message) => message.text.split_whitespace().next().map(str::to_owned),
+            _ => None,
+        };
         self.cells.push_back(cell);
     }
 
@@ -266,7 +272,9 @@ impl Presenter for TerminalPresenter {
             Update::Taken(taken) => self.taken(taken.id.as_deref(), taken.joins),
             Update::Local(local) => {
                 let text = KeptText::new(&self.masked(&local.text));
-                self.push(Cell::Local(LocalOutput { command: format!("/{}", local.command), text }));
+                let command = format!("/{}", local.command);
+                let is_above = self.last_command.as_ref() == Some(&command);
+                self.push(Cell::Local(LocalOutput { command: if is_above { String::new() } else { command }, text }));
                 self.status.cost = local.spent.cost;
             }
             Update::Refused(reason) => self.notice(NoticeLevel::Error, &reason),

@@ -25,7 +25,10 @@ pub(super) fn lines(cell: &Cell) -> Vec<String> {
             };
             labelled(label, &safe_lines(&notice.text))
         }
-        Cell::Local(output) => labelled(&safe_line(&output.command), &output.text.safe_lines()),
+        Cell::Local(output) => {
+            let command = safe_line(&output.command);
+            labelled(if command.is_empty() { "Output" } else { &command }, &output.text.safe_lines())
+        }
         Cell::Run(summary) => run_lines(summary),
         Cell::Task(note) => task_lines(note),
     }

@@ -53,7 +53,7 @@ impl Notice {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "programs make it")]
 pub struct LocalOutput {
-    /// Command as the user would write it, such as `/cost`.
+    /// Command as the user would write it, such as `/cost`. Empty if a cell with it stands above.
     pub command: String,
     /// Output.
     pub text: KeptText,
@@ -72,7 +72,12 @@ impl LocalOutput {
                 inner.line(format!("{} {}", inner.glyphs.ellipsis, plural(lines.len() - most, "line")), Role::Faint),
             );
         }
-        rows.extend(prefixed(body, &Line::plain("  "), &Line::plain("  ")));
+        let first = if self.command.is_empty() {
+            layout.line(format!("{} ", layout.glyphs.elbow), Role::Faint)
+        } else {
+            Line::plain("  ")
+        };
+        rows.extend(prefixed(body, &first, &Line::plain("  ")));
         rows
     }
 }

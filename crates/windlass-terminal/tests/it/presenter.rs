@@ -112,6 +112,23 @@ fn messages_wait_visibly_until_their_turn() {
 }
 
 #[test]
+fn a_command_stands_above_its_output_once() {
+    let mut world = world();
+    say(&mut world, "/cost", "1");
+    let cells = world.presenter.take_cells();
+    let theme = windlass_terminal::theme::Theme::default();
+    let glyphs = windlass_terminal::layout::Glyphs::UNICODE;
+    let layout = windlass_terminal::layout::Layout { columns: 80, theme: &theme, glyphs };
+    let rows: Vec<String> = cells
+        .iter()
+        .flat_map(|cell| cell.rows(&layout, windlass_terminal::cell::Fold::Folded))
+        .map(|row| row.text())
+        .collect();
+    assert_eq!(rows.iter().filter(|row| row.contains("/cost")).count(), 1, "{rows:#?}");
+    assert!(rows.iter().any(|row| row.contains("Total cost")), "{rows:#?}");
+}
+
+#[test]
 fn denied_and_failed_calls_say_why() {
     let mut world = world();
     say(&mut world, "Go", "1");

@@ -84,6 +84,16 @@ fn a_wide_row_never_wraps() {
 }
 
 #[test]
+fn a_finished_row_that_wraps_leaves_nothing_of_the_live_area() {
+    let (emulator, mut screen) = screen(Size::new(10, 12));
+    screen.draw(&[], &live(&["live-live", "live-live", "live-live"], 2, 9)).unwrap();
+    screen.draw(&lines(&["abcdefghijklmnopqrstuvwxy"]), &live(&[">"], 0, 1)).unwrap();
+    assert_eq!(emulator.all_rows(), ["abcdefghij", "klmnopqrst", "uvwxy", ">"]);
+    screen.draw(&lines(&["0123456789ABCDEFGHIJ"]), &live(&[">"], 0, 1)).unwrap();
+    assert_eq!(emulator.all_rows()[3..], ["0123456789", "ABCDEFGHIJ", ">"]);
+}
+
+#[test]
 fn closing_leaves_the_scrollback_and_restores_the_terminal() {
     let (emulator, mut screen) = screen(Size::USUAL);
     screen.draw(&lines(&["kept"]), &LiveArea { rows: lines(&["live", "more"]), caret: None }).unwrap();
