@@ -7,7 +7,7 @@ use crate::scan::{self, FoundCommand};
 use crate::{gate, grammar};
 use std::path::Path;
 
-/// What is known about a command text. Made by [`analyse`].
+/// Analysis of a command text, made by [`analyse`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Analysis {
     text: String,

@@ -1,4 +1,4 @@
-//! What an understood command does, and to which paths.
+//! Classification of an understood command: its effect and its paths.
 
 mod archive;
 mod awk;
@@ -21,7 +21,7 @@ use crate::word::{Word, base_name};
 use effect::Findings;
 
 impl SimpleCommand {
-    /// What the command does, and to which paths.
+    /// Returns the effect of the command, and its paths.
     #[must_use]
     pub fn classify(&self) -> Classification {
         classify(self)
@@ -89,7 +89,7 @@ fn program(words: &[Word]) -> Findings {
     }
 }
 
-/// Whether the program is known, and does with these arguments no more than its effect says.
+/// Returns `true` if the program is known, and does with these arguments no more than its effect says.
 pub(crate) fn is_understood(words: &[Word]) -> bool {
     let plain = words.split_first().map(|(program, args)| match program.as_literal().map(base_name) {
         Some("sed" | "gsed") => sed::classify(args).is_some(),
@@ -129,8 +129,8 @@ const OTHERS: &[&str] = &[
     "tar", "test", "time", "timeout", "touch", "ulimit", "umask", "unzip", "who", "xargs", "xxd", "zipinfo",
 ];
 
-/// Whether commands of a program are judged by its name: one for which that is so must not be a function or an alias in the shell that
-/// runs them.
+/// Returns `true` if commands of a program are judged by its name. Such a program must not be a function or an alias in
+/// the shell that runs them.
 ///
 /// ```
 /// use windlass_shell::is_judged_by_name;

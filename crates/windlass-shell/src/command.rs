@@ -2,7 +2,7 @@
 
 use crate::word::Word;
 
-/// How a command is joined to the one before it.
+/// Operator that joins a command to the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Connector {
@@ -28,7 +28,7 @@ pub struct Assignment {
     pub value: String,
 }
 
-/// What a redirection does.
+/// Kind of a redirection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RedirectKind {
@@ -48,7 +48,7 @@ pub enum RedirectKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Redirect {
-    /// What is done with the target.
+    /// Kind of the redirection.
     pub kind: RedirectKind,
     /// File name, or the descriptor's number for [`RedirectKind::Duplicate`].
     pub target: Word,
@@ -59,8 +59,8 @@ impl Redirect {
         Self { kind, target }
     }
 
-    /// Whether the redirection can be ignored: a descriptor duplication, `/dev/null`, or a literal text as input, which is what
-    /// `printf` behind a pipe gives.
+    /// Returns `true` if the redirection can be ignored: a descriptor duplication, `/dev/null`, or a literal text as
+    /// input, which is equal to `printf` behind a pipe.
     #[must_use]
     pub fn is_harmless(&self) -> bool {
         match self.kind {
@@ -90,7 +90,7 @@ pub struct SimpleCommand {
 }
 
 impl SimpleCommand {
-    /// How the command is joined to the one before it.
+    /// Returns the operator that joins the command to the one before it.
     #[must_use]
     pub fn connector(&self) -> Connector {
         self.connector

@@ -1,4 +1,4 @@
-//! Where the commands of an understood text run.
+//! Working directories of the commands of an understood text.
 
 use crate::command::{Connector, SimpleCommand, Understood};
 use crate::word::Word;

@@ -12,8 +12,8 @@ use crate::command::{Assignment, SimpleCommand};
 use windlass_types::locale::{CharacterSet, character_set};
 
 impl SimpleCommand {
-    /// Whether all assignments are of variables that are known to change only how a program
-    /// reports, with values that name no file.
+    /// Returns `true` if all assignments are of variables that are known to change only how a program reports, with
+    /// values that name no file.
     #[must_use]
     pub fn has_only_safe_assignments(&self) -> bool {
         self.assignments.iter().all(is_safe)

@@ -2,8 +2,8 @@
 
 use windlass_types::text::hidden;
 
-/// Whether the character is one a person can see and a terminal shows as it is: no control characters
-/// but tab and line end, no unusual blanks, no zero-width, bidirectional or tag characters.
+/// Returns `true` if a person can see the character and a terminal shows it unchanged: no control characters but tab
+/// and line end, no unusual blanks, no zero-width, bidirectional or tag characters.
 pub(crate) fn is_plain(c: char) -> bool {
     matches!(c, '\t' | '\n' | ' '..='~') || (!c.is_ascii() && c != char::REPLACEMENT_CHARACTER && hidden(c).is_none())
 }

@@ -1,4 +1,4 @@
-//! What a shell command would do, found out without running it.
+//! Analysis of shell commands without running them.
 //!
 //! [`analyse`] reads a text as bash (non-interactive, no start-up files) would and gives two answers:
 //!

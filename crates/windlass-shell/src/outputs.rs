@@ -21,7 +21,7 @@ use output::{join, value};
 /// Addresses are not joined with more paths than this: real commands have fewer, and all pairs would be too many.
 const MAX_DIRECTORIES: usize = 64;
 
-/// How a command line names what a program writes.
+/// Output options and operands of a program that writes files.
 struct Writer {
     names: &'static [&'static str],
     /// Short options whose value, attached or the next word, is written. They may end a bundle.
@@ -275,7 +275,8 @@ impl Writer {
     }
 }
 
-/// What any program may take for the value of a short option: behind each letter with which a bundle may end.
+/// Appends the texts that any program may take for the value of a short option: behind each letter with which a bundle
+/// may end.
 fn attached<'w>(args: &'w [Word], outputs: &mut Vec<Output<'w>>) {
     const LETTERS: usize = 4;
     for word in args {

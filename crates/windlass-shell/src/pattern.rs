@@ -55,7 +55,8 @@ fn parts(pattern: &str) -> Vec<String> {
     pattern.split('*').map(str::to_owned).collect()
 }
 
-/// Whether a `*` stands outside of quotes and without a backslash before it. Where quotes do not close, each does.
+/// Returns `true` if a `*` stands outside of quotes and without a backslash before it. In a text with unclosed quotes,
+/// each `*` does.
 fn has_open_star(text: &str) -> bool {
     let (mut quote, mut open) = (None, false);
     let mut chars = text.chars();
@@ -78,13 +79,13 @@ impl BashPattern {
         &self.text
     }
 
-    /// Whether it covers every command, like a bare `Bash`.
+    /// Returns `true` if the pattern covers every command, like a bare `Bash`.
     #[must_use]
     pub fn is_any(&self) -> bool {
         self.shape == Shape::Any
     }
 
-    /// Whether it has no wildcard.
+    /// Returns `true` if the pattern has no wildcard.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         matches!(self.shape, Shape::Exact(_))
@@ -96,8 +97,8 @@ impl BashPattern {
         problem::of(&self.shape, self.without_negation())
     }
 
-    /// Whether this is an exact pattern and the command has exactly its text. A here-document has text of its own, so no pattern is
-    /// that of its command.
+    /// Returns `true` if this is an exact pattern and the command has exactly its text. A here-document has text of its
+    /// own, so no pattern matches its command.
     #[must_use]
     pub fn matches_source(&self, command: &SimpleCommand) -> bool {
         let is_whole = command.redirects().iter().all(|redirect| redirect.kind != RedirectKind::Inline);
@@ -109,9 +110,9 @@ impl BashPattern {
         self.text.strip_prefix("! ").map_or(self.text.as_str(), str::trim_start)
     }
 
-    /// Whether this is an exact pattern and `text`, the whole text of the call, is that text (blanks around it
-    /// aside). For allow rules it covers also texts that are not understood: what was approved is what
-    /// runs. For deny and ask rules ask it beside [`matches_deny`](Self::matches_deny).
+    /// Returns `true` if this is an exact pattern and `text`, the whole text of the call, is that text (blanks around
+    /// it aside). For allow rules this covers also texts that are not understood: the approved text is the one that
+    /// runs. For deny and ask rules, use it beside [`matches_deny`](Self::matches_deny).
     #[must_use]
     pub fn matches_whole(&self, text: &str) -> bool {
         self.is_exact() && text.trim_matches([' ', '\t', '\n']) == self.text

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-/// How much is known about what a word becomes when bash has expanded it.
+/// Certainty about a word's text after bash has expanded it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WordKind {
@@ -21,7 +21,7 @@ pub enum WordKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word(Arc<Parsed>);
 
-/// What was read of a word. The same words stand in commands, in what wrappers run and in what is found in them.
+/// Parsed word. The same words occur in commands, in the commands that wrappers run, and in the commands found in them.
 #[derive(Debug, PartialEq, Eq)]
 struct Parsed {
     source: String,
@@ -108,13 +108,13 @@ impl Word {
         &self.0.text
     }
 
-    /// How far [`text`](Self::text) can be relied on.
+    /// Returns the certainty of [`text`](Self::text).
     #[must_use]
     pub fn kind(&self) -> WordKind {
         self.0.kind
     }
 
-    /// Whether the word is exactly one known argument.
+    /// Returns `true` if the word is exactly one known argument.
     #[must_use]
     pub fn is_literal(&self) -> bool {
         self.0.kind == WordKind::Literal
@@ -141,7 +141,7 @@ impl Word {
         prefix
     }
 
-    /// Whether no argument made from this word can be taken for an option.
+    /// Returns `true` if no argument made from this word can be taken for an option.
     #[must_use]
     pub fn cannot_be_option(&self) -> bool {
         let prefix = self.literal_prefix();

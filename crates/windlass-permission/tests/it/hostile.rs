@@ -781,7 +781,7 @@ fn rules_see_what_is_written_without_a_redirection() {
         for command in ["Bash python3 -c 'open(\"locked/x\", \"w\")'", "Bash tar -Clocked -xf x.tar"] {
             assert_ne!(world.verdict(command), Allow, "{command}");
         }
-        // `wget` prints the URL that it fetches.
+        // With `-qO-`, `wget` prints the file instead of writing it.
         let world = world_that_denies(mode, "Edit(*.json)");
         assert_eq!(world.verdict("Bash wget http://h/x.json"), Deny);
         assert_ne!(world.verdict("Bash wget -qO- http://h/x.json"), Deny);

@@ -15,7 +15,7 @@ fn a_line_of_very_many_commands_asks_and_hides_nothing() {
     }
 }
 
-/// A text judged once and repeated, or looked up among many, is judged for its last occurrence too.
+/// A verdict reached once for a repeated text, or by a look-up among many, also covers the last occurrence.
 #[test]
 fn a_name_among_thousands_is_found_wherever_it_stands() {
     let world = World::new(Rules::default());

@@ -19,7 +19,7 @@ struct Unpacker {
     suffixes: &'static [&'static str],
 }
 
-/// What the program does without options.
+/// Operation of the program without options.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
     /// Packs in place.
@@ -54,7 +54,7 @@ const UNPACKERS: &[Unpacker] = &[
     unpacker(&["zstd"], Mode::Packs, ZSTD),
 ];
 
-/// Whether a program of this name packs or unpacks.
+/// Returns `true` if a program of this name packs or unpacks.
 pub(super) fn is_unpacker(name: &str) -> bool {
     UNPACKERS.iter().any(|unpacker| unpacker.names.contains(&name))
 }

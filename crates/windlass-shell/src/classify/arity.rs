@@ -27,7 +27,7 @@ use super::{
 
 const OBSERVED: &str = include_str!("../../tests/arity/observed.txt");
 
-/// What a program did with the words behind an option.
+/// Treatment of the words behind an option, as observed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Seen {
     /// Took the next word for an option. Attached to the option it takes no value.
@@ -44,7 +44,7 @@ enum Seen {
     Refused,
     /// Printed its help or version, and ended.
     Ended,
-    /// Its messages do not show how it took the words.
+    /// The messages of the program do not show how it took the words.
     Silent,
     /// Behind `--` it takes no word for an option.
     Ends,
@@ -84,9 +84,9 @@ impl Seen {
         NAMES.iter().find(|(_, known)| *known == name).map(|(seen, _)| *seen)
     }
 
-    /// Whether a table that says this of the option reads no word otherwise than the program.
+    /// Returns `true` if a table with this entry reads every word as the program does.
     fn agrees(self, option: &Entry) -> bool {
-        // What is never part of a bundle counts as long.
+        // An option that is never part of a bundle is treated as long.
         let bundles = !option.program.starts_with("find") && option.program != "xxd";
         let short = !option.text.starts_with("--") && bundles && option.text != NUMBER;
         match (self, option.value) {
@@ -115,7 +115,7 @@ struct Entry {
     value: Value,
     apart: bool,
     ordered: bool,
-    /// Whether an option can hide the name of a file: by taking it as its value.
+    /// `true` if the option can hide the name of a file by taking it as its value.
     hides: bool,
 }
 
@@ -221,7 +221,7 @@ fn versions(scratch: &Scratch, options: &[Entry]) -> BTreeMap<String, String> {
     programs.iter().filter_map(version).collect()
 }
 
-/// What the installed programs do with each of the options.
+/// Probes the installed programs with each of the options.
 fn see_all(scratch: &Scratch, options: &[Entry]) -> Vec<(Entry, Option<Seen>)> {
     let workers = thread::available_parallelism().map_or(2, usize::from);
     let size = options.len().div_ceil(workers).max(1);
@@ -232,7 +232,7 @@ fn see_all(scratch: &Scratch, options: &[Entry]) -> Vec<(Entry, Option<Seen>)> {
     })
 }
 
-/// What was observed, by program and option, and the versions.
+/// Returns the recorded observations, by program and option, and the versions.
 fn observed() -> (BTreeMap<(String, String), Seen>, BTreeMap<String, String>) {
     let mut seen = BTreeMap::new();
     let mut versions = BTreeMap::new();
@@ -252,11 +252,11 @@ fn observed() -> (BTreeMap<(String, String), Seen>, BTreeMap<String, String>) {
 
 /// Options whose programs print too little to be observed: these entries were read in their manuals.
 const READ: &[(&str, &[&str])] = &[
-    // It prints every word that it does not know, `--` included.
+    // The program prints every unknown word, `--` included.
     ("git rev-parse", &["--"]),
     // Only a number may be attached.
     ("shasum", &["-a"]),
-    // It prints a number that is never the same, and ends.
+    // The program prints a number that is never the same, and ends.
     ("vmstat", &["-f"]),
 ];
 
@@ -293,7 +293,7 @@ fn every_program_that_was_seen_has_its_table_compared() {
     assert!(left_out.is_empty(), "{left_out:?}");
 }
 
-/// What may begin with a dash is a value where the program was seen to take it.
+/// A word that begins with a dash is a value only for options observed to take it.
 #[test]
 fn options_that_take_any_word_are_known_to() {
     let (seen, _) = observed();
@@ -312,7 +312,7 @@ fn options_that_take_any_word_are_known_to() {
     assert!(checked > 15, "{checked}");
 }
 
-/// Where the version is the one that was observed, a look at the options that take values is enough.
+/// If the version is the observed one, probing the options that take values is enough.
 #[test]
 fn installed_programs_take_values_as_the_tables_say() {
     let scratch = Scratch::new("installed");
@@ -361,8 +361,8 @@ fn installed_programs_take_values_as_the_tables_say() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Whether a program of the same name is another one, with options of its own, and not another version. The programs of
-/// GNU name their project; those that replace them (uutils, busybox) name another one or none.
+/// Returns `true` if a program of the same name is another one, with options of its own, and not another version. The
+/// programs of GNU name their project; those that replace them (uutils, busybox) name another one or none.
 fn is_another_program(seen: Option<&String>, installed: &str) -> bool {
     seen.is_some_and(|seen| seen.contains("GNU")) && !installed.contains("GNU")
 }

@@ -95,7 +95,7 @@ fn is_variable(name: &str) -> bool {
     is_letter || (is_own && !name.is_empty() && is_lower)
 }
 
-/// What a `/` would be after what was read.
+/// Meaning of a `/` after the text read so far.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     /// An operand is due: it begins a pattern.
@@ -106,7 +106,7 @@ enum Before {
     Other,
 }
 
-/// What an open bracket or parenthesis belongs to.
+/// Construct of an open bracket or parenthesis.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Open {
     /// An expression or a call.
@@ -117,7 +117,7 @@ enum Open {
     Index,
 }
 
-/// Whether the program is covered by the small grammar.
+/// Returns `true` if the program is covered by the small grammar.
 pub(super) fn is_harmless(program: &str) -> bool {
     let mut reading = Reading::default();
     let (mut rest, mut before) = (program, Before::Operand);
@@ -130,12 +130,12 @@ pub(super) fn is_harmless(program: &str) -> bool {
     reading.braces == 0 && reading.open.is_empty()
 }
 
-/// What is open where a program is read.
+/// State of reading a program.
 #[derive(Default)]
 struct Reading {
     braces: usize,
     open: Vec<Open>,
-    /// Whether `if`, `while` or `for` was read, and only blanks since.
+    /// `true` after `if`, `while` or `for` and blanks only.
     control: bool,
 }
 
@@ -201,7 +201,7 @@ impl Reading {
     }
 }
 
-/// Whether the name is a variable's, so that what follows it is an operator.
+/// Returns `true` if the name is a variable's, so that an operator follows.
 fn is_value(name: &str) -> bool {
     is_variable(name) || matches!(name, "NF" | "NR" | "FNR" | "RSTART" | "RLENGTH")
 }

@@ -1,8 +1,8 @@
-//! What a command does: its effect, and the paths that it touches.
+//! Effect of a command, and the paths that it touches.
 
 use crate::word::Word;
 
-/// What running a command amounts to, its redirections aside.
+/// Effect of a command, without its redirections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Effect {
@@ -23,7 +23,7 @@ pub enum Effect {
     Unknown,
 }
 
-/// How a command comes to touch a path.
+/// Role of a path in a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PathRole {
@@ -41,22 +41,22 @@ pub enum PathRole {
 pub struct PathOperand {
     /// The path as the program gets it, relative to its working directory. If `glob`, the pattern.
     pub path: String,
-    /// Whether `path` is a file name pattern which the shell expands.
+    /// `true` if `path` is a file name pattern that the shell expands.
     pub glob: bool,
     /// `true` if the program would take a match that begins with a dash for an option. Such a match makes the command
     /// another one than was classified.
     pub option: bool,
-    /// Whether everything below the path is touched too.
+    /// `true` if everything below the path is touched too.
     pub recursive: bool,
-    /// How the path came into the command.
+    /// Role of the path in the command.
     pub role: PathRole,
 }
 
-/// What a command does. Made by [`SimpleCommand::classify`](crate::SimpleCommand::classify).
+/// Effect and paths of a command, made by [`SimpleCommand::classify`](crate::SimpleCommand::classify).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Classification {
-    /// What the program does, redirections aside.
+    /// Effect of the program, without redirections.
     pub effect: Effect,
     /// Paths that are read, input redirections included. Complete only for effects other than `Network` and
     /// `Unknown`; for these, every argument that could be a path (for deny rules).
@@ -75,7 +75,7 @@ impl Classification {
     }
 }
 
-/// What a command is found to do, before redirections are added. `None` stands for "unknown".
+/// Classification of a command, before redirections are added. `None` means unknown.
 pub(super) type Findings = Option<Classification>;
 
 impl PathOperand {

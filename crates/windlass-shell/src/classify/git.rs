@@ -198,7 +198,7 @@ fn config(args: &[Word]) -> Findings {
         "core.ignorecase",
     ];
     let lower = key.to_ascii_lowercase();
-    // What `remote -v` shows too.
+    // Keys that `remote -v` shows too.
     let remote = lower.starts_with("remote.") && [".url", ".pushurl", ".fetch"].iter().any(|k| lower.ends_with(k));
     (public.contains(&lower.as_str()) || lower.starts_with("branch.") || remote)
         .then(|| Classification::new(Effect::Git))

@@ -5,7 +5,7 @@ use std::iter::Peekable;
 use super::effect::{Classification, Findings, PathOperand};
 use crate::Word;
 
-/// What a program may be given without changing anything.
+/// Options and operands with which a program changes nothing.
 pub(super) struct Spec {
     pub(super) name: &'static str,
     pub(super) options: Options,
@@ -32,22 +32,22 @@ pub(super) struct Options {
     pub(super) dashed: &'static [&'static str],
 }
 
-/// How a program distinguishes options from operands, where that is special.
+/// Peculiarities of a program's option syntax.
 #[derive(Clone, Copy)]
 pub(super) struct Syntax {
-    /// Whether it takes `-NUM`.
+    /// `true` if the program takes `-NUM`.
     pub(super) number: bool,
-    /// Whether the value of a short option is the next word even where letters follow the option.
+    /// `true` if the value of a short option is the next word even if letters follow the option.
     pub(super) apart: bool,
-    /// Whether all words behind the first operand are operands too, whatever they begin with.
+    /// `true` if all words behind the first operand are operands too, even with a dash.
     pub(super) ordered: bool,
-    /// Whether a negative number is an operand.
+    /// `true` if a negative number is an operand.
     pub(super) negative: bool,
-    /// Whether `--` does not end the options.
+    /// `true` if `--` does not end the options.
     pub(super) endless: bool,
 }
 
-/// How an option takes its value.
+/// Form of an option's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Value {
     /// `name`: none.
@@ -82,7 +82,7 @@ impl Value {
     }
 }
 
-/// What the operands are.
+/// Kind of the operands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operands {
     /// At most so many words which are not paths.
@@ -183,7 +183,7 @@ impl Parsed<'_> {
         given.filter_map(|(_, value)| value.as_deref())
     }
 
-    /// What another version of the program takes for further files.
+    /// Returns the words that another version of the program takes for further files.
     pub(super) fn late_files(&self) -> impl Iterator<Item = PathOperand> {
         self.late.iter().map(|word| PathOperand::operand(word, false))
     }

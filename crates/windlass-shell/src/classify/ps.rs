@@ -17,7 +17,7 @@ pub(super) const VALUED: &str = "opuC";
 pub(super) const LONG: &[&str] = &["forest", "no-headers", "headers"];
 pub(super) const LONG_VALUED: &[&str] = &["sort", "pid", "ppid"];
 
-/// What the options seen so far amount to.
+/// Combined meaning of the options seen so far.
 #[derive(Default)]
 struct Seen {
     /// `-e`, which among options without a dash, or read as one of them, is the environment.
@@ -26,7 +26,7 @@ struct Seen {
     undashed: bool,
     /// A choice that may fail: then all options are read again as if they had no dash.
     chosen: bool,
-    /// How many formats are asked for: two that do not go together fail too.
+    /// Number of formats requested: two that do not go together fail too.
     formats: usize,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn classify(args: &[Word]) -> Findings {
     let mut seen = Seen::default();
     while let Some(arg) = args.next() {
         if arg == "-aux" {
-            // It means `aux`, but with `-e` it means what it says.
+            // The word means `aux`, but with `-e` each letter has its own meaning.
             seen.undashed = true;
         } else if let Some(long) = arg.strip_prefix("--") {
             seen.long(long, &mut args)?;

@@ -56,7 +56,7 @@ pub(super) fn classify(args: &[Word]) -> Findings {
     (!class.writes.is_empty()).then_some(class)
 }
 
-/// Whether the script is covered by the small grammar.
+/// Returns `true` if the script is covered by the small grammar.
 pub(super) fn is_harmless(script: &str) -> bool {
     let mut script = Script { rest: script };
     let mut blocks = 0usize;
@@ -87,7 +87,7 @@ pub(super) fn is_harmless(script: &str) -> bool {
     }
 }
 
-/// What has been read up to here.
+/// End of the part read so far.
 enum End {
     /// A whole command.
     Command,

@@ -344,7 +344,7 @@ pub(super) const TABLE: &[Spec] = &[
         "oldest",
         "parent=",
     ]),
-    // It reports a wrong value of `-o` on the console.
+    // `pidof` reports a wrong value of `-o` on the console.
     Spec::new("pidof", "cnqsx", "d", TEXT),
     Spec::new("pr", "acdfFmrtT", "DhlNowW", FILES).long(&["across", "header=", "length=", "merge", "omit-header"]),
     Spec::new("pstree", "aAcgGhlnpsStTuU", "HN", Operands::Text(1)),

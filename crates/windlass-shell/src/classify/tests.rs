@@ -23,7 +23,7 @@ fn names_what_is_read_and_written() {
         ("grep --file=.env x", Effect::ReadOnly, &[".env", "x"], &[]),
         ("grep -rn TODO", Effect::ReadOnly, &["."], &[]),
         ("grep TODO", Effect::ReadOnly, &[], &[]),
-        // What the pattern of names becomes is the pattern and the files.
+        // Expansion of the name pattern gives the search pattern and the files.
         ("grep * x", Effect::ReadOnly, &["*", "x"], &[]),
         // Behind `--` nothing is an option.
         ("cat -n -- -n -", Effect::ReadOnly, &["-n"], &[]),
@@ -124,7 +124,7 @@ fn programs_that_start_others_in_another_form_are_unknown() {
     }
 }
 
-/// Whether all in a directory is read or written too.
+/// Moves and copies of trees read or write everything in a directory.
 #[test]
 fn what_moves_and_copies_trees_is_about_all_in_them() {
     for (text, recursive) in [("mv a b", true), ("cp -r a b", true), ("cp -a a b", true), ("cp a b", false)] {
@@ -271,7 +271,7 @@ fn sed_scripts_that_are_not_covered() {
         ":",
         "bx;e",
         "y/a/b/w",
-        // Where a bracket ends differs among versions, and with it where the pattern does.
+        // The end of a bracket differs among versions, and with it the end of the pattern.
         "s/[]/x/;w y/]/z/",
         "s/[^]/x/;w y/]/z/",
         "s/[[]/]/x/w y",
@@ -337,7 +337,7 @@ fn awk_programs() {
         "function f(){}",
         "{print a / x > \"f\" / b}",
         "/[/]/",
-        // Where a bracket ends differs among versions, and with it where the pattern does.
+        // The end of a bracket differs among versions, and with it the end of the pattern.
         "/[[:alpha:]/ && \"]|h/{system(c)} #\"",
         "/[]/ && \"]/{system(c)} #\"",
         "/[^]/ && \"]/{system(c)} #\"",

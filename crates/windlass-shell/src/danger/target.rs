@@ -1,4 +1,4 @@
-//! What an operand of a removal may name.
+//! Possible paths of a removal's operand.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -51,7 +51,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Whether losing it is a catastrophe.
+    /// Returns `true` if the loss of the target is a catastrophe.
     pub(super) fn is_vital(&self) -> bool {
         self.vital
     }
@@ -207,7 +207,7 @@ impl<'a> Places<'a> {
         system || parts == ["var", "lib"] || self.cwd.starts_with(parts) || self.home.starts_with(parts)
     }
 
-    /// Whether losing all that a directory contains is a catastrophe; for the working directory see
+    /// Returns `true` if the loss of a directory's whole contents is a catastrophe; for the working directory see
     /// `Target::is_all_of_cwd`.
     fn is_vital_inside(&self, parent: &[String]) -> bool {
         let scratch = matches!(parent, [top] if top == "tmp");
@@ -225,7 +225,7 @@ impl Target {
     }
 }
 
-/// Whether a pattern matches (nearly) every name.
+/// Returns `true` if a pattern matches (nearly) every name.
 fn is_everything(part: &str) -> bool {
     matches!(part, "*" | ".*" | "?*" | ".[!.]*" | ".??*" | "**" | ".[^.]*" | "*.*")
 }

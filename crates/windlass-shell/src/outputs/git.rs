@@ -53,7 +53,7 @@ impl<'w> Subcommand<'w> {
     }
 }
 
-/// What a git command writes without a redirection, by its arguments.
+/// Returns the paths that a git command writes without a redirection, by its arguments.
 pub(super) fn outputs(args: &[Word]) -> Vec<Output<'_>> {
     let mut outputs = Vec::new();
     let Some(Subcommand { name: subcommand, args: rest, directory }) = Subcommand::parse(args) else { return outputs };

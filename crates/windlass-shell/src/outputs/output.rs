@@ -8,18 +8,18 @@ use crate::word::Word;
 pub struct Output<'w> {
     /// The word that names it.
     pub word: &'w Word,
-    /// Its path, relative to the working directory: the whole word or a part of it. As far as it is known: see
-    /// [`Word::text`].
+    /// Path, relative to the working directory: the whole word or a part of it, as far as it is known (see
+    /// [`Word::text`]).
     pub path: String,
-    /// How sure it is.
+    /// Certainty of the output.
     pub kind: OutputKind,
 }
 
-/// How sure it is that a text is the path of a file which is written.
+/// Certainty that a text is the path of a written file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum OutputKind {
-    /// It looks like a path. A program may take it for one.
+    /// The text looks like a path. A program may take it for one.
     Guess,
     /// A text in quotes in a program of another language, or what is attached to a short option: as good as an
     /// argument of its own, whatever the program does with it.

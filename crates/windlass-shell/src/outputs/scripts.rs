@@ -3,7 +3,7 @@
 use super::output::{Output, OutputKind};
 use crate::{Word, scan, texts};
 
-/// What `sed`, `awk` and interpreters write because of texts in their arguments.
+/// Appends the paths that `sed`, `awk` and interpreters write because of texts in their arguments.
 pub(super) fn outputs<'w>(program: &str, args: &'w [Word], outputs: &mut Vec<Output<'w>>) {
     let is_sed = matches!(program, "sed" | "gsed");
     let is_awk = matches!(program, "awk" | "gawk" | "mawk" | "nawk");

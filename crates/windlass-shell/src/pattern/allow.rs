@@ -78,7 +78,7 @@ pub(super) fn behind_wrappers(words: &[Word]) -> Option<&[Word]> {
     words.get(wrapper_words(words)?..)
 }
 
-/// How many words belong to wrappers that are looked through; `None` if that is not clear.
+/// Returns the number of words of wrappers that are looked through; `None` if that is not clear.
 fn wrapper_words(words: &[Word]) -> Option<usize> {
     let mut skipped = 0usize;
     loop {
@@ -110,7 +110,7 @@ fn wrapper_words(words: &[Word]) -> Option<usize> {
     }
 }
 
-/// How many words an option takes; 0 if it is unknown.
+/// Returns the number of words of an option; 0 if the option is unknown.
 fn timeout_option(option: &str) -> usize {
     match option {
         "-s" | "-k" | "--signal" | "--kill-after" => 2,
@@ -139,8 +139,8 @@ fn stdbuf_option(option: &str) -> usize {
     }
 }
 
-/// Whether the program's job is to run its arguments, so that a rule for the program does not cover what
-/// would run.
+/// Returns `true` if the program's job is to run its arguments, so that a rule for the program does not cover the
+/// command that would run.
 pub(super) fn runs_arguments(words: &[Word]) -> bool {
     let Some(program) = words.first().and_then(Word::as_literal).map(base_name) else {
         return true;

@@ -69,7 +69,7 @@ fn compare(pattern: &[String], words: &[&Word], exact: bool) -> DenyMatch {
         match word.as_literal() {
             Some(text) if text == expected || (index == 0 && same_program(expected, text)) => {}
             Some(_) => return DenyMatch::No,
-            // It may become this word, or vanish and leave its place to the next.
+            // The expansion may become this word, or vanish and leave its place to the next.
             None if expected.starts_with(&word.literal_prefix()) => return DenyMatch::Possible,
             None => return DenyMatch::No,
         }

@@ -1,21 +1,21 @@
 //! The shapes of patterns, and the answers of a comparison.
 
-/// Whether a deny or ask pattern applies to a command.
+/// Match of a deny or ask pattern with a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "callers must handle every answer")]
 pub enum DenyMatch {
-    /// It cannot apply.
+    /// The pattern cannot apply.
     No,
-    /// It depends on the result of an expansion: ask.
+    /// The match depends on the result of an expansion: ask.
     Possible,
-    /// It applies.
+    /// The pattern applies.
     Yes,
 }
 
-/// What a pattern covers, by its text.
+/// Commands that a pattern covers, by its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// It names no command, and covers none.
+    /// The pattern names no command, and covers none.
     Nothing,
     /// `*`.
     Any,
@@ -27,7 +27,7 @@ pub(super) enum Shape {
     Wildcard(Vec<Vec<String>>),
 }
 
-/// Whether the text is made of the parts in order, with any text between them.
+/// Returns `true` if the text is made of the parts in order, with any text between them.
 pub(super) fn glob(parts: &[String], text: &str) -> bool {
     let Some((first, rest)) = parts.split_first() else {
         return text.is_empty();

@@ -8,19 +8,18 @@ use crate::reason::NotUnderstood;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PatternProblem {
-    /// It names no command, so it covers none.
+    /// The pattern names no command, so it covers none.
     Empty,
-    /// It has a wildcard and begins with an assignment. Assignments are not part of what is compared, so it covers
-    /// no command.
+    /// The pattern has a wildcard and begins with an assignment. Assignments are not compared, so it covers no command.
     Assignment,
-    /// Its prefix is more than one command, or holds a redirection. Commands are compared one by one, without their
-    /// redirections, so it covers none.
+    /// The prefix is more than one command, or contains a redirection. Commands are compared one by one, without their
+    /// redirections, so the pattern covers none.
     NotOneCommand,
-    /// It covers exactly its text, in which a `*` stands in quotes or behind a backslash and is no wildcard.
+    /// The pattern covers exactly its text, in which a `*` stands in quotes or behind a backslash and is no wildcard.
     QuotedStar,
 }
 
-/// What is odd about a pattern of this shape; `body` is its text without a leading `!`.
+/// Returns the problem of a pattern of this shape; `body` is its text without a leading `!`.
 pub(super) fn of(shape: &Shape, body: &str) -> Option<PatternProblem> {
     match shape {
         Shape::Nothing => Some(PatternProblem::Empty),
@@ -41,7 +40,7 @@ fn begins_with_assignment(text: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// Whether a prefix can be the beginning of one command. What is not understood may be.
+/// Returns `true` if a prefix can be the beginning of one command. A prefix that is not understood may be one.
 fn is_one_command(prefix: &str) -> bool {
     let chars: Vec<char> = prefix.chars().collect();
     match grammar::parse(&chars) {

@@ -19,7 +19,7 @@ fn code_options(program: &str) -> &'static [&'static str] {
     }
 }
 
-/// Whether an interpreter gets a program among its arguments.
+/// Returns `true` if an interpreter gets a program among its arguments.
 pub(crate) fn has_code(program: &str, args: &[Word]) -> bool {
     let options = code_options(program);
     let is_code = |text: &str| {

@@ -78,7 +78,7 @@ impl Reader<'_, '_> {
         false
     }
 
-    /// What gives names another meaning.
+    /// Handles commands that give names another meaning.
     fn definitions(&mut self, args: &[Word]) {
         let harmless =
             args.iter().all(|a| matches!(a.text(), "-r" | "-p" | "-l" | "nullglob" | "globstar" | "-s" | "-u"));
@@ -259,7 +259,7 @@ impl Reader<'_, '_> {
                 break;
             }
             if text.starts_with('-') && !text.starts_with("--") && text.contains('i') {
-                // It reads start-up files, which may give names another meaning.
+                // The shell reads start-up files, which may give names another meaning.
                 self.undecided(Undecided::Definition);
             }
             if text.starts_with('-') && !text.starts_with("--") {
@@ -339,8 +339,8 @@ impl Reader<'_, '_> {
         reads_script
     }
 
-    /// What a command among the words of another one runs. Wrappers need no look of their own but for their options: each of
-    /// their words is looked at as well.
+    /// Emits the command that the words of another one run. Wrappers need no check of their own except for their
+    /// options: each of their words is checked as well.
     fn suffix(&mut self, program: &str, words: &[Word], wrapped: usize) -> bool {
         let args = words.get(1..).unwrap_or_default();
         self.carried(program, words, wrapped);

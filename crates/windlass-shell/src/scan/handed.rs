@@ -4,17 +4,17 @@ use super::reader::Reader;
 use crate::reason::Undecided;
 use crate::word::Word;
 
-/// What a program puts into the command that it runs.
+/// Words that a program puts into the command that it runs.
 #[derive(Debug, Default)]
 pub(super) struct Handed {
     /// The texts that names take the place of, wherever they stand.
     pub(super) replaced: Vec<String>,
-    /// Whether words are added behind.
+    /// `true` if words are appended.
     pub(super) appended: bool,
 }
 
 impl Handed {
-    /// What `xargs` does by its options.
+    /// Returns the words that `xargs` adds, by its options.
     pub(super) fn by_xargs(options: &[Word]) -> Self {
         let mut replaced = Vec::new();
         for (index, option) in options.iter().enumerate() {
@@ -44,7 +44,7 @@ impl Handed {
         Self { replaced, appended }
     }
 
-    /// What `find` and `fd` do.
+    /// Returns the words that `find` and `fd` add.
     pub(super) fn by_find() -> Self {
         Self { replaced: ["{}", "{/}", "{//}", "{.}", "{/.}"].map(str::to_owned).into(), appended: false }
     }
@@ -59,7 +59,7 @@ impl Reader<'_, '_> {
         reads_script
     }
 
-    /// Whether a name takes the place of a part of the word.
+    /// Returns `true` if a name replaces a part of the word.
     pub(super) fn is_replaced(&self, word: &Word) -> bool {
         let replaced = |handed: &Handed| handed.replaced.iter().any(|text| word.text().contains(text));
         self.sink.handed.as_ref().is_some_and(replaced)

@@ -34,7 +34,7 @@ impl Current {
     }
 }
 
-/// What is open at one level of a script.
+/// Open constructs at one level of a script.
 #[derive(Default)]
 struct Level {
     cases: Vec<Case>,
@@ -229,7 +229,7 @@ impl Reader<'_, '_> {
                 }
                 Some(')') => {
                     self.bump();
-                    // What follows at once belongs to the word: `#` begins no comment there.
+                    // The text that follows directly belongs to the word: `#` begins no comment there.
                     self.word();
                     return;
                 }
@@ -523,8 +523,8 @@ fn runs_its_input(command: &Current) -> bool {
         && command.redirects.iter().any(|redirect| redirect.kind == RedirectKind::Inline)
 }
 
-/// What directly before a redirection is no argument: a number, or the name of a variable in braces. Other words in
-/// braces, such as `{rm,x}`, are words.
+/// Returns `true` if a text directly before a redirection is no argument: a number, or the name of a variable in
+/// braces. Other words in braces, such as `{rm,x}`, are words.
 fn is_descriptor(source: &str) -> bool {
     if let Some(name) = source.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
         return name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
@@ -547,8 +547,8 @@ fn is_assignment(source: &str) -> bool {
     rest.starts_with('=') || rest.starts_with("+=")
 }
 
-/// Whether the subscript of an assignment, if it has one, is seen to end at its first bracket outside of quotes.
-/// Otherwise the word may be a command.
+/// Returns `true` if the subscript of an assignment, if it has one, certainly ends at its first bracket outside of
+/// quotes. Otherwise the word may be a command.
 fn has_plain_subscript(source: &str) -> bool {
     let Some((_, subscript)) = source.split_once('[').filter(|(name, _)| !name.contains('=')) else {
         return true;

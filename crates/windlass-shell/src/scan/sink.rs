@@ -1,4 +1,4 @@
-//! Where a scan collects what it finds, with the budget that bounds its work.
+//! Collector of a scan's findings, with the budget that bounds its work.
 
 use super::found::FoundCommand;
 use super::handed::Handed;
@@ -7,8 +7,8 @@ use crate::command::Redirect;
 use crate::reason::Undecided;
 use crate::word::Word;
 
-/// How many words may be looked at again, behind wrappers and in scripts, beside those that the text itself has. A command of so many
-/// words that more is needed is not judged.
+/// Maximum number of words that are read again, behind wrappers and in scripts, beside those of the text itself. A
+/// command that needs more is not judged.
 const MORE_WORDS: usize = 2_000;
 
 /// The result of a scan.
@@ -19,12 +19,12 @@ pub(crate) struct Scan {
     pub(crate) fork_bomb: bool,
 }
 
-/// Where findings are collected, with the budget that bounds the work.
+/// Collector of findings, with the budget that bounds the work.
 pub(super) struct Sink {
     pub(super) scan: Scan,
     pub(super) char_fuel: usize,
     pub(super) word_fuel: usize,
-    /// What is put into the command that is being read.
+    /// Words that a program puts into the current command.
     pub(super) handed: Option<Handed>,
     /// Functions whose bodies are being read.
     pub(super) functions: Vec<String>,

@@ -785,7 +785,7 @@ fn line_ends_and_comments_stand_between_words_of_a_structure() {
     assert_eq!((scan.found.len(), scan.found[0].redirects()[0].target.text()), (1, "x"));
 }
 
-/// What is beyond a limit is not followed, and that is said.
+/// Commands beyond a limit are not followed, and the analysis reports that.
 #[test]
 fn limits_of_what_is_followed_are_told() {
     let words = |word: &str, count: usize| format!("{word} ").repeat(count);

@@ -445,7 +445,7 @@ impl Reader<'_, '_> {
             }
         };
         match decoded {
-            // What stands behind it does not count.
+            // The rest of the word is ignored.
             Some('\0') => {
                 self.undecided(Undecided::Malformed);
                 pieces.0.push(Piece::Unknown);

@@ -69,7 +69,7 @@ fn escapes_of_ansi_quotes_are_the_characters_they_stand_for() {
     ]);
 }
 
-/// What bash makes of them is a byte, or ends the text, so that another name stands there than can be read.
+/// Bash turns these escapes into a byte, or ends the text, so that the name differs from the readable one.
 #[test]
 fn escapes_that_are_no_character_leave_the_word_unknown() {
     for escape in [
@@ -90,7 +90,7 @@ fn escapes_that_are_no_character_leave_the_word_unknown() {
         assert_eq!(argument(&text).kind(), WordKind::Dynamic, "{text}");
         assert!(scan(&format!("$'{escape}' a")).undecided.is_some(), "{text}");
     }
-    // What it ends may be anywhere in the line.
+    // The text that a NUL ends may be anywhere in the line.
     assert_eq!(scan(r"echo $'a\0b'").undecided, Some(Undecided::Malformed));
 }
 

@@ -1,6 +1,6 @@
 //! Programs that run their arguments.
 
-/// How a wrapper's own arguments are laid out before the command it runs.
+/// Layout of a wrapper's own arguments before the command it runs.
 #[derive(Clone, Copy)]
 pub(super) struct Wrapper {
     name: &'static str,
@@ -12,7 +12,7 @@ pub(super) struct Wrapper {
     long_valued: &'static [&'static str],
     /// Words of its own before the command.
     pub(super) positionals: usize,
-    /// Whether `NAME=value` words may come before the command.
+    /// `true` if `NAME=value` words may come before the command.
     pub(super) assignments: bool,
 }
 
@@ -175,7 +175,7 @@ pub(super) fn find(name: &str) -> Option<&'static Wrapper> {
     WRAPPERS.iter().find(|w| w.name == name)
 }
 
-/// Whether the program only runs its arguments, in some way.
+/// Returns `true` if the program only runs its arguments, in some way.
 pub(crate) fn is_wrapper(name: &str) -> bool {
     find(name).is_some()
 }
@@ -184,7 +184,7 @@ pub(super) fn is_loose(name: &str) -> bool {
     LOOSE.contains(&name)
 }
 
-/// What one word is to a wrapper.
+/// Meaning of one word to a wrapper.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     /// An option, complete in itself.

@@ -106,7 +106,7 @@ struct Line {
     commands: Vec<Vec<String>>,
     /// Files of the directory that may be written.
     targets: Vec<String>,
-    /// Whether each of the commands runs, whatever the others come to.
+    /// `true` if each of the commands runs, whatever the results of the others.
     all_run: bool,
 }
 
@@ -135,7 +135,7 @@ impl Line {
         Some(Self { text, commands, targets, all_run })
     }
 
-    /// Whether bash did nothing but what was understood.
+    /// Returns `true` if bash ran only the understood commands.
     fn is_matched(&self, ran: &[Vec<String>]) -> bool {
         let mut left = self.commands.clone();
         let known = ran.iter().all(|command| {
@@ -146,14 +146,15 @@ impl Line {
     }
 }
 
-/// What the script notes of a command.
+/// Returns the script's note of a command.
 fn noted(command: &SimpleCommand) -> Vec<String> {
     let variable = command.assignments().iter().rfind(|assignment| assignment.name == "A");
     let variable = variable.map(|assignment| assignment.value.clone()).unwrap_or_default();
     std::iter::once(variable).chain(command.words().iter().map(|word| word.text().to_owned())).collect()
 }
 
-/// What bash ran of each line, in a directory of its own, and what that holds afterwards.
+/// Runs each line in bash, in a directory of its own; returns the commands run, and the entries of the directory
+/// afterwards.
 fn run(lines: &[Line], place: &Path) -> (Vec<Vec<Vec<String>>>, BTreeSet<String>) {
     let work = place.join("work");
     let _ = std::fs::remove_dir_all(&work);

@@ -35,7 +35,7 @@ fn document() -> impl Strategy<Value = String> {
         .prop_map(|(start, text, end)| format!("\"$({start}\n{text}\n{end}\""))
 }
 
-/// What is understood of `marker WORDS`, as the arguments of one command without redirections.
+/// Returns the understood words of `marker WORDS`, as the arguments of one command without redirections.
 fn understood(words: &str) -> Option<Vec<String>> {
     let analysis = analyse(&format!("marker {words}"));
     let [command] = analysis.understood().ok()?.commands() else {

@@ -1138,7 +1138,7 @@ const HOSTILE: &[&str] = &[
     "git blame -S x",
     "git -cfoo=bar status",
     "git $X",
-    // Where the program is.
+    // A program given by a path.
     "./ls",
     "bin/ls",
     "/tmp/ls",
@@ -1187,7 +1187,7 @@ const HOSTILE: &[&str] = &[
     "xargs -d -a echo",
     "xargs -n '' echo",
     "xargs printf --",
-    // What comes in would be a format, or to some versions a program.
+    // The input would be a format, or to some versions a program.
     "xargs -I{} printf {}",
     "xargs -I % printf -- '%'",
     "xargs -I echo echo rm",

@@ -48,7 +48,7 @@ impl Scratch {
         scratch
     }
 
-    /// What a program prints, and whether it succeeded; `None` where it is not installed.
+    /// Runs a program; returns its output, and `true` if it succeeded; `None` if it is not installed.
     pub(super) fn run(&self, words: &[&str]) -> Option<(String, bool)> {
         let builtin = words.first().is_some_and(|program| BUILTINS.contains(program));
         let mut command = Command::new("timeout");
@@ -70,7 +70,7 @@ impl Scratch {
             .then(|| (String::from_utf8_lossy(&text).into_owned(), output.status.success()))
     }
 
-    /// What the program prints when it is given an option and these words, and whether it succeeded.
+    /// Runs the program with an option and these words; returns its output, and `true` if it succeeded.
     fn run_with(&self, option: &Entry, text: &str, behind: &[&str]) -> Option<(String, bool)> {
         let words = option.program.split(' ').chain([text]).chain(behind.iter().copied());
         self.run(&words.collect::<Vec<_>>())
@@ -90,13 +90,13 @@ impl Scratch {
         let (text, success) = self.run_with(option, &option.text, &markers.0)?;
         let mut taken = markers.taken(&text);
         if taken == Some(0) && text.contains("-- '-'") {
-            // Its message does not name the word that it means: with a single word there is no doubt.
+            // The program's message does not name the word that it means: with a single word there is no doubt.
             taken = markers.taken(&self.run_with(option, &option.text, &markers.0[..1])?.0).or(Some(1));
         }
         let looks_ahead = text.contains("which wasn't expected") || text.contains("unexpected argument '");
         if looks_ahead && taken.is_some() {
-            // It looks for unknown options before it gives words to those that it knows. With the option in the last
-            // place it reports whether a value is missing; without a pattern it reports that first.
+            // The program looks for unknown options before it gives words to those that it knows. With the option in
+            // the last place it reports whether a value is missing; without a pattern it reports that first.
             let program = if option.program == "rg" { "rg --files" } else { &option.program };
             let last = Entry::new(program, String::new(), Value::None);
             let (alone, _) = self.run_with(&last, &option.text, &[])?;
@@ -115,7 +115,7 @@ impl Scratch {
             });
         };
         let attached = format!("{}{}", option.text, if option.text.starts_with("--") { "=@" } else { "@" });
-        // Where unknown revisions are named, they are named before an unknown option is.
+        // Some commands report unknown revisions before an unknown option.
         let behind: &[&str] = match option.program.as_str() {
             "git diff-files" => &[],
             program if NAME_REVISIONS.contains(&program) => &["HEAD"],
@@ -170,7 +170,7 @@ impl Scratch {
         })
     }
 
-    /// Whether words are taken for options behind `--` and behind an operand.
+    /// Returns how words behind `--` and behind an operand are taken: as options or not.
     fn see_manners(&self, option: &Entry, markers: &Markers) -> Option<Seen> {
         let history = git::specs().any(|(name, spec)| {
             option.program == format!("git {name}") && spec.options.long.contains(&"patch-with-stat")
@@ -201,7 +201,7 @@ impl Scratch {
     }
 }
 
-/// Whether the program reports that this option takes no value.
+/// Returns `true` if the program reports that this option takes no value.
 fn refuses_attached(option: &str, text: &str) -> bool {
     let complaints = [
         "invalid option",
@@ -239,7 +239,7 @@ impl Markers {
         }
     }
 
-    /// How many of the words were taken as values, by the first that the program names.
+    /// Returns the number of words taken as values, by the first word that the program names.
     fn taken(&self, text: &str) -> Option<usize> {
         let bare = |marker: &str| marker.trim_start_matches('-').to_owned();
         let line = text.lines().find(|line| line.contains("windlass-") || line.contains("-- '-'"))?;
