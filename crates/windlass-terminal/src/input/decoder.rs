@@ -123,8 +123,13 @@ impl TerminalDecoder {
     fn resumes(&self, bytes: &[u8]) -> bool {
         let is_sequence = matches!(bytes, [b'[' | b'O', _, ..]);
         !matches!(self.state, DecoderState::Keys)
-            || !(self.pending.is_empty() || self.pending == [ESCAPE])
-            || (self.pending == [ESCAPE] && is_sequence)
+            || !(self.pending.is_empty() || self.has_escapes_only())
+            || (self.has_escapes_only() && is_sequence)
+    }
+
+    /// `true` if one Escape waits, or two.
+    fn has_escapes_only(&self) -> bool {
+        matches!(self.pending.as_slice(), [ESCAPE] | [ESCAPE, ESCAPE])
     }
 
     fn wait(&self) -> Option<Duration> {
@@ -132,21 +137,22 @@ impl TerminalDecoder {
             DecoderState::Paste(_) => Some(PASTE_WAIT),
             DecoderState::Overlong => Some(SEQUENCE_WAIT),
             DecoderState::Keys if self.pending.is_empty() => None,
-            DecoderState::Keys if self.pending == [ESCAPE] => Some(ESCAPE_WAIT),
+            DecoderState::Keys if self.has_escapes_only() => Some(ESCAPE_WAIT),
             DecoderState::Keys => Some(SEQUENCE_WAIT),
         }
     }
 
     /// Meaning of a sequence whose rest never came. Of a cut sequence nothing may appear as text.
-    fn incomplete(&self) -> Option<TerminalInput> {
+    fn incomplete(&self) -> Vec<TerminalInput> {
         let key = match self.pending.as_slice() {
-            [0x1b] => Key::new(KeyCode::Escape),
-            [0x1b, 0x1b] => Key::new(KeyCode::Escape).alt(),
+            escapes @ ([ESCAPE] | [ESCAPE, ESCAPE]) => {
+                return vec![TerminalInput::Key(Key::new(KeyCode::Escape)); escapes.len()];
+            }
             [0x1b, c @ (b'[' | b']' | b'O' | b'P' | b'X' | b'^' | b'_')] => normal(Key::char(char::from(*c)).alt()),
-            [0x1b, ..] => return None,
+            [ESCAPE, ..] => return Vec::new(),
             _ => Key::char(char::REPLACEMENT_CHARACTER),
         };
-        Some(TerminalInput::Key(key))
+        vec![TerminalInput::Key(key)]
     }
 
     /// Decodes the pending bytes as far as they are complete.

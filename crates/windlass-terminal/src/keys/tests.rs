@@ -77,3 +77,18 @@ fn wrong_settings_are_refused_by_name() {
         assert!(error.contains(expected), "{settings}: {error}");
     }
 }
+
+#[test]
+fn the_documented_keys_are_the_default_ones() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/terminal.md")).unwrap();
+    let written = page.split("<!-- keys -->\n").nth(1).and_then(|rest| rest.split("<!-- /keys -->").next()).unwrap();
+    let keymap = Keymap::default();
+    let mut rows = vec!["| keys | action | name |".to_owned(), "|---|---|---|".to_owned()];
+    for action in KeyAction::ALL {
+        let keys: Vec<String> = keymap.keys(*action).map(|key| format!("`{key}`")).collect();
+        if !keys.is_empty() {
+            rows.push(format!("| {} | {} | `{}` |", keys.join(", "), action.description(), action.name()));
+        }
+    }
+    assert_eq!(written.trim(), rows.join("\n"), "{}", rows.join("\n"));
+}

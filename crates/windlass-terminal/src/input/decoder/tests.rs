@@ -115,8 +115,10 @@ fn an_escape_alone_is_a_key_only_after_a_wait() {
     assert_eq!(decoder.deadline(), Some(ms(150)));
     assert_eq!(decoder.tick(ms(150)), [key("esc")]);
     assert_eq!(decoder.deadline(), None);
-    // Two in a row are two keys, at once or apart.
-    assert_eq!(all(&mut decoder, b"\x1b", ms(200)), [key("esc")]);
+    // Two in a row are two keys, at once or apart, also before another key.
+    assert_eq!(decoder.feed(b"\x1b\x1b", ms(200)), []);
+    assert_eq!(decoder.tick(ms(250)), [key("esc"), key("esc")]);
+    assert_eq!(all(&mut decoder, b"\x1b\x1bx", ms(300)), [key("esc"), key("alt+x")]);
     // A key that is typed later does not become one with Alt.
     assert_eq!(decoder.feed(b"\x1b", ms(1000)), []);
     assert_eq!(decoder.feed(b"b", ms(2000)), [key("esc"), key("b")]);
