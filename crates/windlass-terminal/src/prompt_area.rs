@@ -46,12 +46,13 @@ pub fn prompt_area(mode: &InputMode, extras: PromptExtras, layout: &Layout<'_>, 
     // Half of the live area stays for what runs.
     let most = (size.live_rows() / 2).max(1);
     let view = mode.composer().view(prompt_columns(size), most);
-    let role = if mode.is_shell_command() { Role::Warning } else { Role::Accent };
+    // Another sign than that of messages above, so that a draft is no message.
+    let (sign, role) = if mode.is_shell_command() { ("!", Role::Warning) } else { (">", Role::Accent) };
     let mut rows = Vec::new();
     for (at, row) in view.rows.iter().enumerate() {
         let glyph = match at {
             0 if view.has_more_above => layout.glyphs.ellipsis,
-            0 => layout.glyphs.prompt,
+            0 => sign,
             _ if view.has_more_below && at + 1 == view.rows.len() => layout.glyphs.ellipsis,
             _ => " ",
         };

@@ -39,14 +39,14 @@ fn area(mode: &InputMode) -> InputArea {
 #[test]
 fn the_caret_is_behind_what_was_typed() {
     let area = area(&typed("日本 text that is long enough to be wrapped"));
-    assert_eq!(shown(&area), ["❯ 日本 text that is long enough to be w", "  rapped"]);
+    assert_eq!(shown(&area), ["> 日本 text that is long enough to be w", "  rapped"]);
     assert_eq!(area.caret, Some(Caret { row: 1, column: 8 }));
 }
 
 #[test]
 fn commands_have_a_menu_and_arguments() {
     let menu = area(&typed("/c"));
-    assert_eq!(shown(&menu), ["❯ /c", "▸ /clear            Continue with an em…", "  /compact <focus>  Summarize"]);
+    assert_eq!(shown(&menu), ["> /c", "▸ /clear            Continue with an em…", "  /compact <focus>  Summarize"]);
     assert_eq!(menu.caret, Some(Caret { row: 0, column: 4 }));
     assert!(shown(&area(&typed("/compact ")))[0].ends_with("<focus>"));
 }
