@@ -16,6 +16,42 @@ pub struct CommandOutput {
 }
 
 /// Services of the program for a terminal: files, commands, the history on disk.
+///
+/// ```
+/// use std::io;
+/// use windlass_terminal::app::{CommandOutput, TerminalServices};
+/// use windlass_terminal::completion::CompletionCandidate;
+/// use windlass_terminal::history::HistoryEntry;
+///
+/// /// Neither files nor commands, and nothing is kept.
+/// #[derive(Debug)]
+/// struct Alone;
+///
+/// #[async_trait::async_trait]
+/// impl TerminalServices for Alone {
+///     async fn mentions(&self, _: &str) -> Vec<CompletionCandidate> {
+///         Vec::new()
+///     }
+///
+///     async fn run_command(&self, _: &str) -> CommandOutput {
+///         CommandOutput { text: "Commands are switched off.".to_owned(), code: None }
+///     }
+///
+///     fn edit(&self, _: &str) -> io::Result<String> {
+///         Err(io::Error::other("no editor is configured"))
+///     }
+///
+///     fn history(&self) -> Vec<HistoryEntry> {
+///         Vec::new()
+///     }
+///
+///     fn record(&self, _: &HistoryEntry) {}
+///
+///     fn status(&self) -> String {
+///         "A terminal alone.".to_owned()
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait TerminalServices: std::fmt::Debug + Send + Sync + 'static {
     /// Candidates behind an at sign, best first: files of the project, resources, agents.

@@ -20,7 +20,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "windlass-conversation",
         &["windlass-permission", "windlass-runtime", "windlass-session", "windlass-tool", "windlass-types"],
     ),
-    ("windlass-terminal", &["windlass-context", "windlass-conversation", "windlass-permission", "windlass-types"]),
+    (
+        "windlass-terminal",
+        &["windlass-context", "windlass-conversation", "windlass-permission", "windlass-tool", "windlass-types"],
+    ),
     (
         "windlass-runtime",
         &[
@@ -155,7 +158,6 @@ const PURE: &[&str] = &[
     "windlass-context",
     "windlass-core",
     "windlass-conversation",
-    "windlass-terminal",
 ];
 
 struct Package {

@@ -18,8 +18,8 @@ const LIMITS: &[(&str, &[&str], usize)] = &[
     // Pages are read as HTML and converted to Markdown: eleven packages, and our own. Five more are the sandbox and the
     // dependencies of hooks. Fifteen decode images, 21 read PDF documents, one is our own adapter of language servers,
     // and four serve and sign for MCP. One of our own reaches containers and other machines, and one is the
-    // conversation for hosts.
-    ("the command", &["-p", "windlass-cli"], 285),
+    // conversation for hosts. The terminal and the editor protocol are two of our own, with Markdown and widths.
+    ("the command", &["-p", "windlass-cli"], 295),
     ("the author of a tool", &["-p", "windlass-tool"], 40),
     (
         "a host that only drives other processes",

@@ -95,7 +95,7 @@ fn binaries_are_found_where_the_release_puts_them() {
         assert!(workflow.contains(made), "{made}");
     }
     let binary = command["targets"][0]["name"].as_str().unwrap();
-    assert!(workflow.contains(&format!("cp \"target/$TARGET/dist/{binary}\" \"$ARCHIVE\"")), "{binary}");
+    assert!(workflow.contains(&format!("cp \"target/$TARGET/release/{binary}\" \"$ARCHIVE\"")), "{binary}");
 }
 
 /// Workflows that cannot be run here are marked, and the oldest toolchain is the one that the manifests promise.
