@@ -1,7 +1,7 @@
 //! Agents that calls run: the driver's side.
 //!
-//! Each is a session of its own, whose events reach the host of the main agent. It is opened by the driver of its
-//! parent, which alone knows what the parent may do now.
+//! Each agent is a session of its own, whose events reach the host of the main agent. The driver of its parent opens
+//! it, because only that driver knows the parent's current rights.
 
 mod asking;
 mod follow;
@@ -30,15 +30,15 @@ use windlass_session::AgentHeader;
 use windlass_tool::{AgentReport, AgentSpec, Agents, BoxFuture, Cancel, ToolError, ToolSet};
 use windlass_types::{AgentId, AgentIdentity, AgentPath, PermissionAnswer, PermissionRequest, TaskId, ToolUseId};
 
-/// How long agents may take to end when their parent ends.
+/// Time limit for agents to end when their parent ends.
 const GRACE: Duration = Duration::from_secs(4);
 
-/// What calls ask the driver for.
+/// Order of a call to the driver about agents.
 #[derive(Debug)]
 pub(crate) enum AgentOrder {
-    /// What an agent is opened with.
+    /// Prepare an agent.
     Open(Box<Opening>),
-    /// It is open.
+    /// Begin an agent that is open.
     Opened(Box<Opened>),
 }
 
@@ -47,7 +47,7 @@ pub(crate) enum AgentOrder {
 pub(crate) struct Opening {
     spec: AgentSpec,
     call: AgentsCall,
-    /// The call as the agent keeps it open, if it may.
+    /// The call that the agent keeps open, if it may.
     above: Option<Arc<CallAbove>>,
     answer: oneshot::Sender<Result<Parts, ToolError>>,
 }
@@ -56,44 +56,45 @@ pub(crate) struct Opening {
 #[derive(Debug, Clone)]
 pub(crate) struct AgentsCall {
     pub(crate) tool_use_id: ToolUseId,
-    /// Where it starts.
+    /// Directory in which the call starts.
     pub(crate) cwd: PathBuf,
-    /// The effect that runs it, if it may stay open while an agent waits for answers.
+    /// Effect that runs the call, if the call may stay open while an agent waits for answers.
     pub(crate) may_wait: Option<EffectId>,
-    /// The agent that it has run before, which waited.
+    /// Agent that the call ran before and that waits for answers.
     pub(crate) continues: Option<AgentId>,
 }
 
 impl AgentsCall {
-    /// One that this effect runs.
+    /// The call that this effect runs.
     pub(crate) fn of(effect: EffectId, run: &RunCall) -> Self {
         let (tool_use_id, cwd) = (run.call.id.clone(), run.facts.cwd.clone());
         Self { tool_use_id, cwd, may_wait: run.may_wait.then_some(effect), continues: run.continues.clone() }
     }
 
-    /// What stands for a call where there is none that could be continued.
+    /// A placeholder where no call can be continued.
     pub(crate) fn standing_for(tool_use_id: ToolUseId, cwd: PathBuf) -> Self {
         Self { tool_use_id, cwd, may_wait: None, continues: None }
     }
 
-    /// Whether it continues this agent.
+    /// Returns `true` if the call continues this agent.
     fn continues(&self, spec: &AgentSpec) -> bool {
         self.continues.as_ref() == Some(&spec.id)
     }
 
-    /// The effect that runs it, if it may stay open for this agent: it does not wait for one in the background.
+    /// Returns the effect that runs the call, if the call may stay open for this agent. A call does not wait for an
+    /// agent in the background.
     fn may_wait_for(&self, spec: &AgentSpec) -> Option<EffectId> {
         self.may_wait.filter(|_| spec.may_wait && spec.task.is_none())
     }
 }
 
-/// What an agent is opened with.
+/// Parts to open an agent with.
 #[derive(Debug)]
 struct Parts {
     config: SessionConfig,
     nested: Nested,
     place: Place,
-    /// How often something had changed that agents follow.
+    /// Number of changes that agents follow, at the time of the preparation.
     changes: u64,
 }
 
@@ -102,7 +103,7 @@ struct Parts {
 pub(crate) struct Opened {
     agent: Alive,
     changes: u64,
-    /// It may begin when this is sent, or dropped.
+    /// The agent begins when this is sent or dropped.
     ready: oneshot::Sender<()>,
 }
 
@@ -120,16 +121,16 @@ pub(crate) struct Below {
     orders: mpsc::UnboundedReceiver<AgentOrder>,
     ask: mpsc::UnboundedSender<AgentOrder>,
     alive: Vec<Alive>,
-    /// The epoch of the policy that the agents below have.
+    /// Policy epoch that the agents below have.
     epoch: u64,
-    /// How often something else has changed that they follow.
+    /// Number of other changes that agents below follow.
     changes: u64,
-    /// Counts them, and gives them what they spend from.
+    /// Counts the agents below, and gives them their budget.
     places: Places,
-    /// How deep this agent is itself.
+    /// Depth of this agent; zero for the main one.
     depth: u32,
     ancestors: Ancestors,
-    /// How the session is kept, for agents that are to be kept beside it.
+    /// Persistence of the session, for agents that are kept beside it.
     kept: Option<Persistence>,
     /// The questions of the session, as this agent asks them.
     questions: OpenQuestions,
@@ -142,15 +143,15 @@ pub(crate) struct Below {
 /// one.
 #[derive(Debug, Clone)]
 pub(crate) struct Ancestors {
-    /// Those of the main agent.
+    /// Inputs of the main agent.
     main: Option<mpsc::UnboundedSender<Input>>,
-    /// Those of the highest agent that waits for this one.
+    /// Inputs of the highest agent that waits for this one.
     waiting: Option<mpsc::UnboundedSender<Input>>,
 }
 
 impl Ancestors {
-    /// A question was answered. What is to be kept of the answer holds for the whole session, from which the agents
-    /// get it back. An order to stop the run means the run that the user began, not a part of it.
+    /// Passes on an answer to a question. Permission updates to keep apply to the whole session, from which the agents
+    /// get them back. An order to stop the run stops the run that the user began, not a part of it.
     pub(crate) fn take(&self, answer: &PermissionAnswer) {
         let (to, input) = match answer {
             PermissionAnswer::Allow { updates, .. } if !updates.is_empty() => {
@@ -160,13 +161,13 @@ impl Ancestors {
             _ => return,
         };
         if let Some(to) = to {
-            // It fails when the session has ended.
+            // Sending fails when the session has ended.
             let _ = to.send(input);
         }
     }
 }
 
-/// What a driver has that agents below it need.
+/// Parts of a driver that the agents below it need.
 pub(crate) struct Parent<'a> {
     pub(crate) machine: &'a Machine,
     pub(crate) ports: &'a Ports,
@@ -175,7 +176,7 @@ pub(crate) struct Parent<'a> {
 }
 
 impl Below {
-    /// What is below an agent, and the keeper of files of that agent.
+    /// Returns the state for the agents below an agent, and the keeper of files of that agent.
     pub(crate) fn new(nested: Nested, kept: Option<Persistence>, places: Places) -> (Self, Option<Keeper>) {
         let Nested { keeper, depth, main, waiting, budget: _, questions, call_above } = nested;
         let (ask, orders) = mpsc::unbounded_channel();
@@ -197,12 +198,12 @@ impl Below {
         (below, keeper)
     }
 
-    /// Whether any agent is at work, or about to begin.
+    /// Returns `true` if any agent is at work or about to begin.
     pub(crate) fn any_at_work(&self) -> bool {
         self.places.any_taken()
     }
 
-    /// Which other agents must know of answers to questions of this agent.
+    /// Returns the other agents that must know of answers to questions of this agent.
     pub(crate) fn ancestors(&self) -> Ancestors {
         self.ancestors.clone()
     }
@@ -227,7 +228,7 @@ impl Below {
         &self.kept_open
     }
 
-    /// How the session is kept, if it is.
+    /// Persistence of the session, if it is kept.
     pub(crate) fn kept(&self) -> Option<&Persistence> {
         self.kept.as_ref()
     }
@@ -236,12 +237,12 @@ impl Below {
         self.orders.recv().await
     }
 
-    /// Whether there is an order.
+    /// Returns `true` if there is an order.
     pub(crate) fn has_next(&self) -> bool {
         !self.orders.is_empty()
     }
 
-    /// What one call runs agents with.
+    /// Returns the agents interface of one call.
     pub(crate) fn of_call(
         &self,
         call: AgentsCall,
@@ -262,18 +263,18 @@ impl Below {
         Arc::new(OfCall { ask: self.ask.clone(), depth: self.depth, caller, call, above, kept_open, call_above })
     }
 
-    /// Carries out what a call asks for.
+    /// Carries out an order of a call.
     pub(crate) fn obey(&mut self, order: AgentOrder, parent: &Parent<'_>) {
         self.alive.retain(|agent| !agent.handle.has_ended());
         match order {
             AgentOrder::Open(opening) => {
                 let parts = self.parts(&opening, parent);
-                // The call that asked may have been stopped.
+                // The requesting call may have been stopped.
                 let _ = opening.answer.send(parts);
             }
             AgentOrder::Opened(opened) => {
                 let Opened { agent, changes, ready } = *opened;
-                // What this agent may do can have changed since the parts were given out.
+                // The rights of this agent may have changed since the parts were prepared.
                 agent.may_do(parent.machine.policy());
                 if changes != self.changes {
                     agent.has_tools(&parent.ports.tools, parent.machine);
@@ -287,7 +288,7 @@ impl Below {
         }
     }
 
-    /// Takes tools from agents that their parent has no more, and gives them others in their place.
+    /// Removes tools from agents that their parent no longer has, and gives them its new ones.
     pub(crate) fn follow_tools(&mut self, tools: &ToolSet, machine: &Machine) {
         self.changes += 1;
         for agent in &self.alive {
@@ -295,7 +296,7 @@ impl Below {
         }
     }
 
-    /// Gives the hooks that listen now to the agents that are at work.
+    /// Gives the current hooks to the agents at work.
     pub(crate) fn follow_hooks(&mut self) {
         self.changes += 1;
         for agent in &self.alive {
@@ -303,7 +304,7 @@ impl Below {
         }
     }
 
-    /// Gives programs of agents that are at work this environment.
+    /// Gives this environment to programs of agents at work.
     pub(crate) fn follow_environment(&mut self, env: &[(OsString, OsString)]) {
         self.changes += 1;
         for agent in &self.alive {
@@ -311,14 +312,14 @@ impl Below {
         }
     }
 
-    /// Stops what an agent left in the background, if it is that of one below.
+    /// Stops a background task if it belongs to an agent below.
     pub(crate) fn stop_task(&self, id: &TaskId) {
         for agent in &self.alive {
             agent.order(Order::StopTask(id.clone()));
         }
     }
 
-    /// Lets agents do no more than their parent, from now on. Returns whether what this one may do has changed.
+    /// Limits agents to the current rights of their parent. Returns `true` if the policy of this agent has changed.
     pub(crate) fn follow_policy(&mut self, machine: &Machine) -> bool {
         let has_changed = std::mem::replace(&mut self.epoch, machine.policy_epoch()) != machine.policy_epoch();
         if has_changed {
@@ -340,24 +341,24 @@ impl Below {
         self.orders.close();
         while self.orders.try_recv().is_ok() {}
         let closed = join_all(self.alive.iter().map(|agent| agent.handle.close()));
-        // Each ends within its own grace; what it acknowledged is safe already.
+        // Each agent ends within its own grace period; acknowledged entries are safe already.
         let _ = tokio::time::timeout(GRACE, closed).await;
     }
 
-    /// What an agent is opened with.
+    /// Returns the parts to open an agent with.
     fn parts(&self, opening: &Opening, parent: &Parent<'_>) -> Result<Parts, ToolError> {
         let Opening { spec, call, above, .. } = opening;
         let AgentsCall { tool_use_id, cwd, .. } = call;
         let place = self.places.take().map_err(refused)?;
         let Parent { machine, ports, keeper, results } = parent;
         let mut opened = opened_with(spec, ports, cwd);
-        // What is not kept could not be continued.
+        // An agent that is not kept could not be continued.
         opened.agent.waits = above.is_some() && self.kept.is_some();
         let mut config = machine.agent_config(opened).map_err(refused)?;
         let tools = tools_of(spec, cwd, &ports.tools, machine)?;
         config.tools.specs = tools.specs();
         let mut ports = (*ports).clone();
-        // The folder goes with the session of the main agent.
+        // The folder belongs to the session of the main agent.
         ports.storage.artifacts = ports.storage.artifacts.or(ports.storage.scratch.take());
         (ports.tools, ports.storage.checkpoints) = (tools.into(), None);
         ports.host.callback = ports.host.callback.map(|parent| passed_on(parent, tool_use_id.clone()));
@@ -374,7 +375,7 @@ impl Below {
         Ok(Parts { config, nested, place, changes: self.changes })
     }
 
-    /// The session of an agent, kept beside that of the main one if that one is kept.
+    /// Returns the persistence of an agent's session beside that of the main one, if that one is kept.
     fn kept_beside(
         &self,
         session: SessionConfig,
@@ -397,24 +398,24 @@ impl Below {
 }
 
 impl Alive {
-    /// Gives it an order. It fails when the agent has ended.
+    /// Gives the agent an order. The order is dropped when the agent has ended.
     fn order(&self, order: Order) {
         let _ = self.handle.order(order);
     }
 
-    /// Gives it what its parent may do.
+    /// Gives the agent the policy of its parent.
     fn may_do(&self, policy: &Policy) {
         self.order(Order::Input(Input::Inherit(Box::new(policy.clone()))));
     }
 
-    /// Gives it what it may have of these tools of its parent. An agent that loses the last continues without.
+    /// Gives the agent its share of its parent's tools. An agent that loses its last tool continues without.
     fn has_tools(&self, above: &ToolSet, machine: &Machine) {
         let tools = tools_of(&self.spec, &self.cwd, above, machine).ok();
         self.order(Order::Tools(tools.unwrap_or_default()));
     }
 }
 
-/// Who an agent is, and how much less it may do than its parent.
+/// Returns the identity of an agent and its limits relative to its parent.
 fn agent_of(spec: &AgentSpec) -> AgentConfig {
     let mut agent = AgentConfig::new(AgentIdentity::new(spec.id.clone(), spec.agent_type.clone()));
     agent.rights.clone_from(&spec.rights);
@@ -433,7 +434,7 @@ fn refused(error: impl std::error::Error + Send + Sync + 'static) -> ToolError {
     ToolError::rejected(error.to_string()).with_source(error)
 }
 
-/// The host that answers the questions of the parent answers those of an agent, under its path.
+/// Passes the questions of an agent, under its path, to the host that answers the questions of the parent.
 fn passed_on(above: Arc<dyn CanUseTool>, spawned_by: ToolUseId) -> Arc<dyn CanUseTool> {
     Arc::new(can_use_tool_fn(move |mut request| {
         request.agent = request.agent.below(&spawned_by);
@@ -442,7 +443,7 @@ fn passed_on(above: Arc<dyn CanUseTool>, spawned_by: ToolUseId) -> Arc<dyn CanUs
     }))
 }
 
-/// The tools of an agent, of those of its parent.
+/// Returns the tools of an agent, out of those of its parent.
 fn tools_of(spec: &AgentSpec, cwd: &Path, above: &ToolSet, machine: &Machine) -> Result<ToolSet, ToolError> {
     let asks = |name| above.get(name).is_none_or(|tool| tool.annotations().requires_user_interaction);
     let offered = above.names().map(|name| OfferedTool { name, asks_the_user: asks(name) });
@@ -451,12 +452,12 @@ fn tools_of(spec: &AgentSpec, cwd: &Path, above: &ToolSet, machine: &Machine) ->
         .map_err(|error| ToolError::rejected(error.to_string()).with_source(error))
 }
 
-/// What one call runs agents with.
+/// Agents interface of one call.
 #[derive(Debug)]
 struct OfCall {
     ask: mpsc::UnboundedSender<AgentOrder>,
     depth: u32,
-    /// What kind of agent the caller is, unless it is the main one.
+    /// Type of the calling agent, unless it is the main one.
     caller: Option<String>,
     call: AgentsCall,
     above: Above,
@@ -466,7 +467,7 @@ struct OfCall {
 }
 
 impl OfCall {
-    /// The call as an agent keeps it open that it runs, if it may stay open for it.
+    /// Returns the call as the agent that it runs keeps it open, if it may stay open for the agent.
     fn call_above(&self, spec: &AgentSpec) -> Option<Arc<CallAbove>> {
         let effect = self.call.may_wait_for(spec)?;
         let agent = (effect, AgentIdentity::new(spec.id.clone(), spec.agent_type.clone()));

@@ -35,7 +35,7 @@ pub(crate) enum Waiting {
 }
 
 impl Waiting {
-    /// Reports the end of the append. A receiver that has ended hears nothing.
+    /// Reports the end of the append. A receiver that has ended gets no report.
     pub(crate) fn report(self, result: &Result<(), StoreFailure>) {
         match self {
             Self::Effect(effect, inputs) => drop(inputs.send(Input::Appended(effect, result.clone()))),
@@ -50,7 +50,7 @@ impl Waiting {
     }
 }
 
-/// What the writer of a log does.
+/// Order to the writer of a log.
 #[derive(Debug)]
 pub(crate) enum LogOrder {
     Append(Appending),
@@ -66,21 +66,21 @@ pub(crate) struct Rewinding {
     pub(crate) effect: EffectId,
     pub(crate) to: EntryId,
     pub(crate) mark: RewoundMark,
-    /// Who waits for the point.
+    /// Receiver of the point.
     pub(crate) waiting: oneshot::Sender<Result<RewindPoint, ForkError>>,
 }
 
-/// Where a session's entries go.
+/// Log of a session.
 #[derive(Debug)]
 pub(crate) enum Log {
-    /// To a store, through a task of its own.
+    /// Kept in a store, written by a task of its own.
     Store(mpsc::UnboundedSender<LogOrder>),
-    /// Nowhere: the session is not kept.
+    /// The session is not kept.
     Nowhere,
 }
 
 impl Log {
-    /// The orders to its writer, which do not keep it at work.
+    /// Returns a sender of orders to the writer, which does not keep the writer at work.
     pub(crate) fn orders(&self) -> Option<mpsc::WeakUnboundedSender<LogOrder>> {
         match self {
             Self::Store(orders) => Some(orders.downgrade()),
@@ -89,16 +89,16 @@ impl Log {
     }
 }
 
-/// Where a log continues.
+/// Beginning of the new part of a log.
 #[derive(Debug, Default)]
 pub(crate) struct Begin {
-    /// Its position.
+    /// Position of the first new entry.
     pub(crate) seq: u64,
-    /// What goes before the first entries. Without any, it is not written either.
+    /// Entries to write before the first new ones. Not written if no new ones follow.
     pub(crate) first: Vec<Entry>,
 }
 
-/// After how long the machine hears that the store is silent, again and again.
+/// Interval at which the machine is told that the store is silent.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Waits for an answer of the store, and reports how long it has been silent.
@@ -115,8 +115,8 @@ async fn with_patience<T>(answer: impl Future<Output = T>, inputs: &mpsc::Unboun
     }
 }
 
-/// Appends entries until the sender is dropped or the store refuses, then gives
-/// the lease back. What waits is written together, with one sync.
+/// Appends entries until the sender is dropped or the store refuses, then gives the lease back. Waiting entries are
+/// written together, with one sync.
 pub(crate) async fn write_log(
     store: Arc<dyn SessionStore>,
     lease: Lease,
@@ -129,7 +129,7 @@ pub(crate) async fn write_log(
         let next = match order {
             LogOrder::Append(next) => next,
             LogOrder::Look(to, answer) => {
-                // Who asked may be gone.
+                // The requester may have dropped its receiver.
                 let _ = answer.send(with_patience(look(&*store, lease.key(), &to), &inputs).await);
                 continue;
             }
@@ -170,7 +170,7 @@ pub(crate) async fn write_log(
             break;
         }
     }
-    // What was acknowledged is durable already, and a failure here could not be reported any more.
+    // Acknowledged entries are durable already, and a failure here could not be reported any more.
     let _ = AssertUnwindSafe(store.close(lease)).catch_unwind().await;
 }
 
@@ -186,7 +186,7 @@ async fn look(store: &dyn SessionStore, key: &SessionKey, to: &EntryId) -> Resul
     AssertUnwindSafe(look).catch_unwind().await.unwrap_or_else(|_| Err(panicked()))
 }
 
-/// Rewinds the conversation in the log, and gives the machine what it consists of then.
+/// Rewinds the conversation in the log, and gives the machine the remaining entries.
 async fn rewind(
     store: &dyn SessionStore,
     lease: &Lease,
@@ -211,7 +211,7 @@ async fn rewind(
         Ok((point, entries)) => (Ok(point), Some(entries)),
         Err(error) => (Err(error), None),
     };
-    // The session may have ended, and who waited may be gone.
+    // The session may have ended, and the requester may have dropped its receiver.
     let _ = inputs.send(Input::Rewound(effect, entries));
     let _ = waiting.send(answer);
 }
@@ -242,7 +242,7 @@ mod tests {
         }
     }
 
-    /// Writes what waits together, and returns the log.
+    /// Writes waiting entries together, and returns the log.
     async fn written(grades: &[bool]) -> String {
         let store = MemoryStore::new();
         let key = SessionKey::new(ProjectKey::from_slug("p"), SessionId::from("s"));

@@ -5,16 +5,16 @@ use windlass_context::{beginning, ending};
 use windlass_tool::{Ids, private_file};
 use windlass_types::{ContentBlock, JsonText, ToolResultContent};
 
-/// What a block takes up beside its text, in bytes.
+/// Size of a block beside its text, in bytes.
 const FRAME: usize = 32;
-/// Most bytes of images, documents and the like in one result: a request must hold that of others as well.
+/// Maximum size of images, documents and other media in one result, in bytes: a request must have space for those of
+/// other results, too.
 const MOST_MEDIA_BYTES: usize = 16 * 1024 * 1024;
-/// Most images, documents and the like in one result.
+/// Maximum number of images, documents and other media in one result.
 const MOST_MEDIA: usize = 100;
 
-/// Cuts a result to a number of bytes: the texts of all its blocks together, and what the blocks take up. The
-/// middle is left out, and the whole text is kept as one artifact, if there is a place for it. Images and the
-/// like stay, as long as there are not too many.
+/// Cuts a result to a number of bytes: the texts and frames of all its blocks together. The middle is left out, and the
+/// whole text is kept as one artifact, if there is a folder for it. Images and other media stay, up to their limits.
 pub(crate) async fn fit(
     content: ToolResultContent,
     most: usize,
@@ -41,7 +41,7 @@ fn size(block: &ContentBlock) -> usize {
     block.as_text().map_or(0, str::len).saturating_add(FRAME)
 }
 
-/// Images and the like beyond what one result may have, replaced by one text.
+/// Replaces media beyond the limits of one result by one text.
 fn without_surplus_media(blocks: Vec<ContentBlock>) -> Vec<ContentBlock> {
     let (mut bytes, mut count, mut left_out) = (0_usize, 0_usize, 0_usize);
     let mut kept: Vec<ContentBlock> = Vec::with_capacity(blocks.len());
@@ -69,7 +69,7 @@ fn texts(blocks: &[ContentBlock]) -> String {
     texts.join("\n")
 }
 
-/// The first and the last texts in so many bytes together, with one note where the middle was.
+/// Returns the first and the last texts in `room` bytes together, with one note in place of the middle.
 fn ends(blocks: Vec<ContentBlock>, room: usize, whole: &str) -> Vec<ContentBlock> {
     let (mut front, mut back) = (room / 2, room / 2);
     let (mut first, mut last) = (0, blocks.len());
@@ -101,7 +101,7 @@ fn ends(blocks: Vec<ContentBlock>, room: usize, whole: &str) -> Vec<ContentBlock
         if !head.is_empty() {
             fitted.push(ContentBlock::text(head));
         }
-        // Its words are known when all is counted.
+        // The text of the note is set when all sizes are known.
         noted.get_or_insert(fitted.len());
         if !tail.is_empty() {
             fitted.push(ContentBlock::text(tail));
@@ -131,7 +131,7 @@ impl LeftOut {
     }
 }
 
-/// The beginning and the end of a text in so many bytes together, with a note between.
+/// Returns the beginning and the end of a text in `most` bytes together, with a note between.
 async fn cut(text: &str, most: usize, artifacts: Option<&Path>, ids: &dyn Ids) -> String {
     let whole = note(keep(artifacts, text, ids).await);
     let half = room(most, &whole) / 2;
@@ -142,9 +142,9 @@ async fn cut(text: &str, most: usize, artifacts: Option<&Path>, ids: &dyn Ids) -
     format!("{head}\n{}\n{tail}", left_out.marker(&whole))
 }
 
-/// What a budget leaves for texts beside a note, as long as the note is the lesser part.
+/// Returns the bytes for texts beside a note, at least half of the budget.
 fn room(most: usize, note: &str) -> usize {
-    /// The words of a note around where the whole is, and the line ends.
+    /// The fixed words of a note around the path, and the line ends.
     const AROUND: usize = 80 + 3 * FRAME;
     most.saturating_sub(note.len().saturating_add(AROUND)).max(most / 2)
 }
@@ -158,8 +158,8 @@ fn note(kept: Option<PathBuf>) -> String {
     }
 }
 
-/// Writes a text to a new private file, durable with its name: the result that names it is durable too. Where that
-/// fails, no file is named to the model.
+/// Writes a text to a new private file, durable with its name: the result that names it is durable, too. Returns `None`
+/// on failure, so that the model reads of no file.
 async fn keep(artifacts: Option<&Path>, text: &str, ids: &dyn Ids) -> Option<PathBuf> {
     let text = text.to_owned();
     let path = artifacts?.join(format!("result-{:032x}.txt", ids.bits()));
@@ -221,7 +221,7 @@ mod tests {
         ContentBlock::Image { source }
     }
 
-    /// What the model is sent of a result.
+    /// Returns the size of a result as sent to the model, in bytes.
     fn sent(content: &ToolResultContent) -> usize {
         serde_json::to_string(content).unwrap().len()
     }
@@ -231,7 +231,7 @@ mod tests {
         blocks
     }
 
-    /// Fits blocks with a place for artifacts; the blocks and the artifacts.
+    /// Fits blocks with a folder for artifacts; returns the blocks and the artifacts.
     async fn fitted(given: Vec<ContentBlock>, most: usize) -> (Vec<ContentBlock>, Vec<String>) {
         let directory = tempfile::tempdir().unwrap();
         let fitted = blocks(fit(ToolResultContent::Blocks(given), most, Some(directory.path()), &One).await);
@@ -328,7 +328,7 @@ mod tests {
         }
         let calls = fs::read_to_string(trace.path()).unwrap();
         let synced = |end: &str| calls.lines().any(|line| line.contains(&format!("{end}>) ")) && line.ends_with("= 0"));
-        // The content has another name until it is whole.
+        // The content has another name until it is complete.
         let is_content = |line: &str| line.contains("/tool-results/.windlass-") && line.ends_with("= 0");
         assert!(calls.lines().any(is_content), "{calls}");
         assert!(synced("/tool-results"), "{calls}");

@@ -1,4 +1,4 @@
-//! Attaching to a prompt what it mentions.
+//! Attaches the mentioned files, agents and resources to a prompt.
 
 use crate::Mentions;
 use crate::changes::{self, Changes};
@@ -19,33 +19,33 @@ use windlass_types::path::absolute;
 use windlass_types::text::{clause, visible_path};
 use windlass_types::{Access, Behavior, ContentBlock, HookOutcome, JsonText, ToolResultContent, ToolUse, ToolUseId};
 
-/// The longest that one mention is waited for.
+/// Time limit for one mention.
 const LONGEST: Duration = Duration::from_secs(20);
-/// Most tokens that the attachments of a prompt have together, as estimated. What is mentioned later is left out.
+/// Maximum number of tokens of all attachments of a prompt, estimated. Later mentions are left out.
 const MOST_TOKENS: u64 = 60_000;
-/// Most names of a directory.
+/// Maximum number of names of a directory.
 const MOST_NAMES: usize = 1_000;
-/// Most characters of a resource.
+/// Maximum length of a resource, in characters.
 const MOST_OF_RESOURCE: usize = 60_000;
-/// What rules and hooks call the reading of a resource.
+/// Tool name for the reading of a resource, as rules and hooks see it.
 const RESOURCE_READER: &str = "ReadMcpResourceTool";
 
-/// What is attached to a prompt.
+/// Attachments of a prompt.
 #[derive(Debug, Default)]
 pub(crate) struct Attached {
     pub(crate) blocks: Vec<ContentBlock>,
-    /// The files among it that have changed.
+    /// Changed files among the attachments.
     pub(crate) changes: Changes,
-    /// Instructions for the files among it.
+    /// Instructions for the attached files.
     pub(crate) instructions: Vec<FileInstructions>,
-    /// What was left out, for the host.
+    /// Notices for the host about attachments that were left out.
     pub(crate) notices: Vec<String>,
 }
 
-/// What the mentions of a prompt are looked up with.
+/// Context for looking up the mentions of a prompt.
 pub(crate) struct Attaching {
     pub(crate) mentions: Option<Mentions>,
-    /// The files that the model has read, if it is to read which of them have changed.
+    /// Files that the model has read, if changes of them are reported to the model.
     pub(crate) seen: Option<Arc<SeenFiles>>,
     pub(crate) at: Surroundings,
     pub(crate) policy: Arc<Policy>,
@@ -53,7 +53,7 @@ pub(crate) struct Attaching {
     pub(crate) hook_context: HookContext,
     pub(crate) asked: Asked,
     pub(crate) instructions: Option<Arc<dyn nested::NestedInstructions>>,
-    /// What a call of the reader gets, without its id and its permit.
+    /// Makes the context of a call of the reader, from its id and its permit.
     pub(crate) cx: ReadingCx,
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) cwd: PathBuf,
@@ -61,10 +61,10 @@ pub(crate) struct Attaching {
     pub(crate) room: Room,
 }
 
-/// Makes what a call gets that only looks.
+/// Makes the context of a call that only reads.
 pub(crate) type ReadingCx = Box<dyn Fn(ToolUseId, windlass_tool::Permit) -> ToolCxParts + Send + Sync>;
 
-/// What a mention stands for.
+/// Target of a mention.
 enum Target {
     File(PathBuf, Option<MentionedLines>),
     Directory(PathBuf),
@@ -72,11 +72,12 @@ enum Target {
     Agent(String),
 }
 
-/// Why something is not attached, in words for the model.
+/// Reason why something is not attached, for the model.
 struct LeftOut(String);
 
 impl Attaching {
-    /// Looks up which files have changed, and what a prompt mentions. What stands for nothing is passed over.
+    /// Finds the files that have changed, and the targets of a prompt's mentions. Mentions without a target are
+    /// skipped.
     pub(crate) async fn look_up(&self, prompt: &str) -> Attached {
         let mut attached = Attached::default();
         if let Some(seen) = &self.seen {
@@ -120,7 +121,7 @@ impl Attaching {
         }
     }
 
-    /// What a mention stands for, if it stands for anything.
+    /// Returns the target of a mention, if it has one.
     async fn target(&self, known: &Mentions, mention: &Mention) -> Option<Target> {
         if let Some(others) = &known.others {
             if let Some(agent) = mention.agent().filter(|agent| others.agents().iter().any(|known| known == agent)) {
@@ -132,7 +133,7 @@ impl Attaching {
                 return Some(Target::Resource(server.to_owned(), uri.to_owned()));
             }
         }
-        // Without the tool that reads files they are out of reach.
+        // Files are out of reach without the tool that reads them.
         self.at.tools.get(&known.reader)?;
         if let Some(target) = self.entry(&mention.name, None).await {
             return Some(target);
@@ -141,7 +142,7 @@ impl Attaching {
         self.entry(&lines.path, Some(lines)).await
     }
 
-    /// What is at a path, if it can be attached.
+    /// Returns the target at a path, if it can be attached.
     async fn entry(&self, name: &str, lines: Option<&MentionedLines>) -> Option<Target> {
         let path = match (name.strip_prefix("~/"), self.policy.home()) {
             (Some(below), Some(home)) => home.join(below),
@@ -167,7 +168,7 @@ impl Attaching {
         }
     }
 
-    /// A file, as a call of the reader shows it.
+    /// Attaches a file, as a call of the reader shows it.
     async fn file(
         &self,
         reader: &str,
@@ -198,7 +199,7 @@ impl Attaching {
         Ok(shown(mention, &what, outcome.content))
     }
 
-    /// The names in a directory.
+    /// Attaches the names in a directory.
     async fn directory(&self, reader: &str, mention: &Mention, path: &Path) -> Result<Vec<ContentBlock>, LeftOut> {
         let call = self.call(reader, &serde_json::json!({ "file_path": visible_path(path) }))?;
         let facts = facts(&self.at, &call, &self.cwd, Claims::of(Access::reads(path))).await;
@@ -223,7 +224,7 @@ impl Attaching {
         Ok(vec![ContentBlock::text(mentioned(&mention.name, &what, Some(&names.join("\n"))))])
     }
 
-    /// A resource of a server.
+    /// Attaches a resource of a server.
     async fn resource(
         &self,
         known: &Mentions,
@@ -251,8 +252,8 @@ impl Attaching {
         Ok(ToolUse::new(ToolUseId::new(format!("mention_{:032x}", self.ids.bits())), tool, input))
     }
 
-    /// Whether a call may run as it is: PreToolUse hooks and rules decide as for a call of the model. No one is asked; the
-    /// model can call the tool itself, which asks.
+    /// Judges whether a call may run as it is: PreToolUse hooks and rules decide as for a call of the model. No one is
+    /// asked; the model can call the tool itself, which asks.
     async fn judge(&self, call: &ToolUse, facts: &CallFacts) -> Result<(), LeftOut> {
         let outcome: HookOutcome = ask(
             &self.hooks,
@@ -279,7 +280,7 @@ impl Attaching {
     }
 }
 
-/// A result of the reader: its texts in a frame, images and documents behind the sentence that names them.
+/// Formats a result of the reader: its texts in a frame, images and documents behind the sentence that names them.
 fn shown(mention: &Mention, what: &str, content: ToolResultContent) -> Vec<ContentBlock> {
     let blocks = match content {
         ToolResultContent::Text(text) => vec![ContentBlock::text(text)],

@@ -15,11 +15,11 @@ use windlass_core::{EffectId, Input};
 use windlass_tool::{Background, BoxFuture, Cancel, Ids, TaskCx, TaskOutcome, TaskSpec, TaskWork, ToolError};
 use windlass_types::{TaskEnded, TaskId, TaskInfo, TaskKind, TaskStatus, ToolUseId};
 
-/// How much work may run at a time in one session.
+/// Maximum number of background tasks in one session at a time.
 const MOST: usize = 64;
-/// How long work may take to end after it was asked to. Then it is dropped.
+/// Grace period for a task to end after it was asked to. Then it is dropped.
 const GRACE: Duration = Duration::from_secs(3);
-/// The same for agents: what they left in the background themselves has its own time to end.
+/// Grace period for agents: their own background tasks need time to end, too.
 const GRACE_OF_AGENTS: Duration = Duration::from_secs(5);
 
 impl SessionHandle {
@@ -41,8 +41,9 @@ impl SessionHandle {
         self.order(Order::StopTasks)
     }
 
-    /// Has a call that is waited for continue in the background, where its tool can do that; `None`: all such calls of the
-    /// session's own agent. The answer says whether there was one; it is `false` for a session that has ended.
+    /// Moves a call in progress to the background, where its tool supports that; `None`: all such calls of the
+    /// session's own agent. The future returns `true` if there was such a call, and `false` for a session that has
+    /// ended.
     ///
     /// Cancel safe: the order is given when this returns.
     pub fn move_to_background(&self, call: Option<ToolUseId>) -> impl Future<Output = bool> + Send + 'static {
@@ -51,18 +52,18 @@ impl SessionHandle {
         async move { given.is_ok() && answered.await.unwrap_or_default() }
     }
 
-    /// Waits until no run and no background work is in progress or about to begin: every prompt that was
-    /// given before is answered, no background work is left, and neither is a run
-    /// that its end began. Also ready when the session has ended. A session whose stream is neither read nor detached
-    /// stands still once it is full (see [`EventStream`](crate::EventStream)), and is not quiet then.
+    /// Waits until no run and no background work is in progress or about to begin: every earlier prompt is answered,
+    /// and neither background work nor a run that its end started is left. Also ready when the session has ended. A
+    /// session whose stream is neither read nor detached stops once the stream is full (see
+    /// [`EventStream`](crate::EventStream)), and is not quiet then.
     ///
     /// Cancel safe.
     pub fn quiet(&self) -> impl Future<Output = ()> + Send + 'static {
         self.answered_when(Order::Quiet)
     }
 
-    /// Waits until no run is in progress and none is about to begin: every prompt that was given before is answered, and no
-    /// run begins because background work has ended. Such work may still run. Also ready when the session has ended.
+    /// Waits until no run is in progress and none is about to begin: every earlier prompt is answered, and no run
+    /// begins because background work has ended. Background work may still run. Also ready when the session has ended.
     ///
     /// Cancel safe.
     pub fn settled(&self) -> impl Future<Output = ()> + Send + 'static {
@@ -74,7 +75,7 @@ impl SessionHandle {
         let given = self.order(order(answer));
         async move {
             if given.is_ok() {
-                // It fails when the session has ended.
+                // Receiving fails when the session has ended.
                 let _ = answered.await;
             }
         }
@@ -82,7 +83,7 @@ impl SessionHandle {
 }
 
 impl SessionHandle {
-    /// [`quiet`](Self::quiet), but no longer than this. Returns whether it is quiet.
+    /// Like [`quiet`](Self::quiet), with a time limit. Returns `true` if the session is quiet.
     pub fn quiet_within(&self, limit: Duration) -> impl Future<Output = bool> + Send + 'static {
         let quiet = self.quiet();
         async move { tokio::time::timeout(limit, quiet).await.is_ok() }
@@ -99,7 +100,7 @@ pub(crate) struct Registry {
 struct Shared {
     tasks: Mutex<Tasks>,
     results: mpsc::UnboundedSender<Input>,
-    /// How many run.
+    /// Number of running tasks.
     count: watch::Sender<usize>,
 }
 
@@ -123,19 +124,19 @@ impl Registry {
         Self { shared: Arc::new(shared) }
     }
 
-    /// What one call starts work with.
+    /// Returns the background interface of one call.
     pub(crate) fn of_call(&self, of: CallParts) -> Arc<dyn Background> {
         Arc::new(OfCall { shared: Arc::clone(&self.shared), of })
     }
 
-    /// Asks work to stop, if it runs.
+    /// Asks a task to stop, if it runs.
     pub(crate) fn stop(&self, id: &TaskId) {
         if let Some(task) = self.shared.lock().alive.get(id) {
             task.cancel.cancel();
         }
     }
 
-    /// Asks all work to stop.
+    /// Asks all tasks to stop.
     pub(crate) fn stop_all(&self) {
         for task in self.shared.lock().alive.values() {
             task.cancel.cancel();
@@ -147,7 +148,7 @@ impl Registry {
         self.shared.lock().closed = true;
         self.stop_all();
         let ended = async { self.shared.count.subscribe().wait_for(|count| *count == 0).await.is_ok() };
-        // Each ends within its own grace.
+        // Each task ends within its own grace period.
         let _ = tokio::time::timeout(GRACE * 2, ended).await;
     }
 }
@@ -170,7 +171,7 @@ impl Shared {
         let mut ended = TaskEnded::new(task.info, outcome.status, outcome.summary);
         (ended.usage, ended.report) = (outcome.usage, outcome.report);
         ended.duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        // It fails only when the session has ended.
+        // Sending fails only when the session has ended.
         let _ = self.results.send(Input::TaskEnded(Box::new(ended)));
         self.count.send_modify(|count| *count = count.saturating_sub(1));
     }
@@ -183,13 +184,13 @@ pub(crate) struct CallParts {
     pub(crate) tool_use_id: ToolUseId,
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) folder: Option<PathBuf>,
-    /// It may run before its message counts, and then not count at all.
+    /// `true` for a call that only reads: it may run before its message is accepted, and its message may be withdrawn.
     pub(crate) only_reads: bool,
-    /// Finds what the work changes, if it may change any file.
+    /// Finds the changes of the work, if it may change any file.
     pub(crate) around: Option<AroundCall>,
 }
 
-/// What one call starts work with.
+/// Background interface of one call.
 #[derive(Debug)]
 struct OfCall {
     shared: Arc<Shared>,
@@ -216,7 +217,7 @@ impl Background for OfCall {
         }
         let mut info = TaskInfo::new(id.clone(), spec.kind, spec.description, self.of.tool_use_id.clone());
         (info.output_file, info.agent_type) = (spec.output_file, spec.agent_type);
-        // Before it can end. It fails only when the session has ended.
+        // Sent before the task can end. Sending fails only when the session has ended.
         let _ = self.shared.results.send(Input::TaskStarted(self.of.effect, Box::new(info.clone())));
         let cancel = Cancel::new();
         let cx = TaskCx::new(id.clone(), cancel.clone());
@@ -267,7 +268,7 @@ async fn carry_out(work: TaskWork, cx: TaskCx, cancel: Cancel, grace: Duration) 
     outcome
 }
 
-/// Removes a folder that goes with the session, if it was made.
+/// Removes the scratch folder of the session, if it was made.
 pub(crate) async fn remove(scratch: &Path) {
     match tokio::fs::remove_dir_all(scratch).await {
         Ok(()) => {}

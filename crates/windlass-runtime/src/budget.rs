@@ -1,9 +1,9 @@
 //! The budget of a session: one ledger for the main agent and all agents below it, and the count of these agents.
 //!
-//! Machines ask it with effects and get its answers as inputs, so that what they decide follows from their inputs.
+//! Machines send requests as effects and get answers as inputs, so that their decisions follow from their inputs alone.
 //!
-//! The log of the main agent has each change. A call that a budget pays for is granted when the log has its reservation in the
-//! hands of the system: no kill of the process makes the session forget it. That takes no sync.
+//! The log of the main agent records each change. A call that a budget pays for is granted once the operating system
+//! has the log entry of its reservation: a kill of the process does not lose it. That takes no sync.
 
 use crate::append::{Appending, LogOrder, Waiting};
 use crate::ports::SystemPorts;
@@ -16,9 +16,9 @@ use windlass_core::{
 use windlass_tool::{Clock, Ids};
 use windlass_types::{Entry, EntryId, EntryKind, ModelUsage, NanoUsd, Timestamp, Usage};
 
-/// Most agents that work at a time for one parent.
+/// Maximum number of agents at work for one parent at a time.
 const MOST_OF_ONE: usize = 16;
-/// Most agents that work at a time in a session, beside the main one.
+/// Maximum number of agents at work in a session at a time, beside the main one.
 const MOST_OF_ALL: usize = 64;
 
 /// The budget of a session. Made by the driver of the main agent, and given to those below it.
@@ -30,37 +30,38 @@ struct Book {
     ledger: Ledger,
     /// The log of the session, if it is kept.
     journal: Option<Journal>,
-    /// The latest time that an agent has seen. Entries of a log are in the order of their times, whatever a clock shows.
+    /// The latest time that an agent has seen. Entries of a log are in the order of their times, even if a clock goes
+    /// back.
     latest: Timestamp,
     /// The parent of each agent that is at work.
     parents: Vec<LedgerKey>,
-    /// Where the answers for each agent go.
+    /// Inputs of each agent, for the answers.
     agents: BTreeMap<LedgerKey, mpsc::UnboundedSender<Input>>,
     last: LedgerKey,
 }
 
-/// One agent's access to the budget. What it holds is free again when this is dropped.
+/// One agent's access to the budget. Dropping it releases its reservations.
 #[derive(Debug)]
 pub(crate) struct Account {
     budget: Budget,
     key: LedgerKey,
 }
 
-/// The place of one agent that is at work. It is free again when this is dropped.
+/// Place of one agent at work. Dropping it frees the place.
 #[derive(Debug)]
 pub(crate) struct Place {
     budget: Budget,
     parent: LedgerKey,
 }
 
-/// As many agents work as may at a time.
+/// The limit of agents at work is reached.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{most} agents are at work already: wait until one ends, or stop one.")]
 pub(crate) struct NoPlace {
     most: usize,
 }
 
-/// What an agent counts the agents below it with.
+/// Counts the agents below one agent.
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
     budget: Budget,
@@ -68,7 +69,7 @@ pub(crate) struct Places {
 }
 
 impl Budget {
-    /// The budget of a session that has cost this much already.
+    /// The budget of a session with earlier spending.
     pub(crate) fn new(spent: Spent, journal: Option<Journal>) -> Self {
         Self(Arc::new(Mutex::new(Book {
             ledger: Ledger::new(spent),
@@ -80,7 +81,7 @@ impl Budget {
         })))
     }
 
-    /// Lets one more agent spend.
+    /// Opens the account of one more agent.
     pub(crate) fn open(&self, answers: mpsc::UnboundedSender<Input>) -> Account {
         let mut book = self.book();
         book.last += 1;
@@ -90,24 +91,24 @@ impl Budget {
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
-        // A ledger changes in one step: it is whole even if a panic came in between.
+        // A ledger changes in one step: it is consistent even after a panic.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Book {
-    /// How many agents of this parent are at work.
+    /// Returns the number of agents at work for this parent.
     fn agents_of(&self, parent: LedgerKey) -> usize {
         self.parents.iter().filter(|other| **other == parent).count()
     }
 
-    /// Writes what has changed, and gives the answers behind the log.
+    /// Writes the changes, and sends the answers once the log has them.
     fn send(&mut self, answers: LedgerAnswers) {
         let to = |(agent, effect, answer)| Some((self.agents.get(&agent)?.clone(), effect, answer));
         self.note(Waiting::Reserved(answers.into_iter().filter_map(to).collect()));
     }
 
-    /// Writes what has changed, if anything has and the session is kept.
+    /// Writes the changes, if there are any and the session is kept.
     fn note(&mut self, waiting: Waiting) {
         match (&self.journal, self.ledger.record()) {
             (Some(journal), Some(record)) => {
@@ -147,7 +148,7 @@ impl Journal {
 }
 
 impl Places {
-    /// A place for one more agent. Calls that begin agents at once each take one before any is open.
+    /// Takes a place for one more agent. Concurrent calls that begin agents each take one before any agent is open.
     pub(crate) fn take(&self) -> Result<Place, NoPlace> {
         let mut book = self.budget.book();
         for (count, most) in [(book.agents_of(self.parent), MOST_OF_ONE), (book.parents.len(), MOST_OF_ALL)] {
@@ -159,12 +160,12 @@ impl Places {
         Ok(Place { budget: self.budget.clone(), parent: self.parent })
     }
 
-    /// Whether any agent is at work, or about to begin.
+    /// Returns `true` if any agent is at work or about to begin.
     pub(crate) fn any_taken(&self) -> bool {
         self.budget.book().agents_of(self.parent) > 0
     }
 
-    /// What the agents below spend from.
+    /// Budget that the agents below spend from.
     pub(crate) fn budget(&self) -> &Budget {
         &self.budget
     }
@@ -180,19 +181,19 @@ impl Drop for Place {
 }
 
 impl Account {
-    /// What this agent counts those below it with.
+    /// Returns the counter of the agents below this one.
     pub(crate) fn places(&self) -> Places {
         Places { budget: self.budget.clone(), parent: self.key }
     }
 
-    /// The later one of this time and of all that agents of the session have seen.
+    /// Returns the later one of this time and of all times that agents of the session have seen.
     pub(crate) fn latest(&self, now: Timestamp) -> Timestamp {
         let mut book = self.budget.book();
         book.latest = book.latest.max(now);
         book.latest
     }
 
-    /// What all agents have spent.
+    /// Returns the spending of all agents.
     pub(crate) fn spent(&self) -> NanoUsd {
         self.budget.book().ledger.spent()
     }
@@ -213,7 +214,7 @@ impl Account {
         book.send(answers);
     }
 
-    /// Takes back what was asked for by an effect, if it asked for money.
+    /// Withdraws the reservation or request of an effect, if it has one.
     pub(crate) fn release(&self, effect: EffectId) {
         let mut book = self.budget.book();
         let answers = book.ledger.release(self.key, effect);
@@ -221,16 +222,15 @@ impl Account {
     }
 }
 
-/// What a call of a model that is no part of a conversation is paid from. Settled when it is dropped, also by a call that was
-/// cancelled.
+/// Payment for a model call outside the conversation. Settled when it is dropped, also by a cancelled call.
 #[derive(Debug)]
 pub(crate) struct Claim {
     budget: Budget,
     key: LedgerKey,
     effect: EffectId,
-    /// The model and what it was used for until now.
+    /// The model and its usage so far.
     pub(crate) used: Option<(ModelProfile, Usage)>,
-    /// The answer of the log, before which a call that a budget pays for is not made.
+    /// Answer of the log, which must come before a call that a budget pays for.
     noted: Option<oneshot::Receiver<Result<(), StoreFailure>>>,
 }
 
@@ -246,7 +246,7 @@ impl Claim {
 }
 
 impl Account {
-    /// Holds what such a call may cost; `None` if the budget does not buy it now.
+    /// Reserves the cost of such a call; `None` if the budget does not suffice now.
     pub(crate) fn claim(&self, effect: EffectId, cost: Option<CallCost>) -> Option<Claim> {
         let (budget, key) = (self.budget.clone(), self.key);
         let claim = |noted| Claim { budget, key, effect, used: None, noted };
@@ -255,7 +255,7 @@ impl Account {
         let mut book = self.budget.book();
         let answer = book.ledger.reserve(self.key, effect, cost);
         if answer != Some(Reservation::Granted { max_output_tokens: wanted }) {
-            // It does not wait for calls of others: a person can be asked instead.
+            // The request does not wait for calls of others: a person can be asked instead.
             let answers = book.ledger.release(self.key, effect);
             book.send(answers);
             return None;

@@ -1,4 +1,4 @@
-//! Which files have changed since the model read them.
+//! Files that have changed since the model read them.
 
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,12 @@ use windlass_types::hook::event::FileChanged;
 use windlass_types::path::absolute;
 use windlass_types::{CallDigest, ContentBlock, HookCall};
 
-/// Most files whose changes are shown. Of more the names are.
+/// Maximum number of files whose changes are shown. Further ones are listed by name.
 const MOST_SHOWN: usize = 8;
-/// What is read at once, in bytes.
+/// Size of one read, in bytes.
 const PART: usize = 16 * 1024;
 
-/// What is at a path now.
+/// Current state of a path.
 enum Now {
     Gone,
     Text(String),
@@ -26,16 +26,16 @@ enum Now {
 /// Files that have changed since the model read them.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    /// What the model is to read of them.
+    /// Report of the changes for the model.
     pub(crate) blocks: Vec<ContentBlock>,
-    /// Each with the text that is there now, if it is small.
+    /// Each file with its current text, if it is small.
     now: Vec<(PathBuf, Option<String>)>,
-    /// Those that are there, and too large to be compared or no text.
+    /// Files that exist but are too large to be compared, or no text.
     others: Vec<PathBuf>,
 }
 
 impl Changes {
-    /// The changes as hooks are asked about them.
+    /// Returns the changes as events for hooks.
     pub(crate) fn occasions(&self) -> impl Iterator<Item = FileChanged> {
         self.now.iter().map(|(path, now)| FileChanged {
             file_path: path.to_string_lossy().into_owned(),
@@ -43,7 +43,7 @@ impl Changes {
         })
     }
 
-    /// They are on their way to the model, and are not reported again.
+    /// Marks the changes as reported to the model, so that they are not reported again.
     pub(crate) fn reported(self, seen: &SeenFiles) {
         for (path, now) in self.now {
             match now {
@@ -54,12 +54,12 @@ impl Changes {
     }
 }
 
-/// The files that have changed. Those that cannot be looked at, or may not be read any more, are passed over.
+/// Finds the files that have changed. Files that cannot be read, or may not be read any more, are skipped.
 pub(crate) async fn of(seen: &SeenFiles, workspace: &dyn Workspace, policy: &Policy) -> Changes {
     among(seen.all(), workspace, policy).await
 }
 
-/// The files that a call has written, if it has succeeded and hooks were asked about that.
+/// Returns the files that a call has written, if it has succeeded and hooks ran on that.
 pub(crate) fn written(call: &HookCall, cwd: &Path) -> Vec<PathBuf> {
     #[derive(Deserialize, Default)]
     struct File {
@@ -79,8 +79,8 @@ pub(crate) fn written(call: &HookCall, cwd: &Path) -> Vec<PathBuf> {
     files.into_iter().filter_map(|file| file.file_path).map(|path| absolute(cwd, &path)).collect()
 }
 
-/// What a hook has changed in files that a call has just written, each with its text now and what the model is to read.
-/// Files that are gone, too large or no text are left to the next look.
+/// Finds the changes that a hook made to files that a call has just written, each with its current text and the report
+/// for the model. Files that are gone, too large or no text are left to the next check.
 pub(crate) async fn behind_hooks(
     (seen, workspace, policy): (&SeenFiles, &dyn Workspace, &Policy),
     written: &[PathBuf],
@@ -130,7 +130,8 @@ async fn among(files: Vec<(PathBuf, Arc<str>)>, workspace: &dyn Workspace, polic
     Changes { blocks: texts.into_iter().map(ContentBlock::text).collect(), now: changed, others }
 }
 
-/// What is at a path with its links followed. `None` if that cannot be said, or another file is there by a link.
+/// Returns the state of a path with its links followed. `None` if it is unknown, or the path leads to another file by a
+/// link.
 async fn now(workspace: &dyn Workspace, path: &Path) -> Option<Now> {
     match workspace.resolve(path).await {
         Ok(found) if found.kind == EntryKind::Missing => return Some(Now::Gone),

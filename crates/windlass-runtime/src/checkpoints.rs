@@ -1,4 +1,4 @@
-//! Files as they were: kept before calls change them, and put back when the host asks for it.
+//! File checkpoints: files are kept before calls change them, and restored when the host asks for it.
 
 use crate::error::RewindError;
 use crate::handle::SessionHandle;
@@ -28,7 +28,8 @@ impl SessionHandle {
         self.wait(FileOrder::List(answer), waiting)
     }
 
-    /// What [`rewind_files`](Self::rewind_files) would do. May be asked while a run is in progress.
+    /// Returns the changes that [`rewind_files`](Self::rewind_files) would make. May be called while a run is in
+    /// progress.
     ///
     /// # Errors
     /// No checkpoints are kept, there is no such checkpoint, or the session is closed.
@@ -38,34 +39,31 @@ impl SessionHandle {
         self.wait(order, waiting)
     }
 
-    /// Gives the files of the workspace that the session has changed since a prompt the
-    /// state that they had before it: those that tools like Write and Edit changed, and those that programs did (Bash, MCP
-    /// servers) as far as [`Checkpoints::survey`] found it. What programs did elsewhere (the network, other processes, files
-    /// outside of the workspace) cannot be undone.
+    /// Restores the files of the workspace that the session has changed since a prompt to their state before it: those
+    /// that tools like Write and Edit changed, and those that programs did (Bash, MCP servers) as far as
+    /// [`Checkpoints::survey`] found it. Other effects of programs (the network, other processes, files outside of the
+    /// workspace) cannot be undone.
     ///
-    /// What the files hold now is kept first: [`Rewind::undo`] is the checkpoint
-    /// that takes the rewind back. The conversation stays as it is. Files that
-    /// others changed meanwhile are rewound too and named; see
+    /// The current contents are kept first: [`Rewind::undo`] is the checkpoint that undoes the rewind. The conversation
+    /// stays as it is. Files that others changed meanwhile are rewound too and named; see
     /// [`rewind_own_files`](Self::rewind_own_files).
     ///
     /// The order is given at once, before the future is polled; dropping the
     /// future loses only the outcome. Prompts that are given meanwhile wait.
     ///
     /// # Errors
-    /// A run is in progress, no checkpoints are kept, there is no such checkpoint,
-    /// or the session is closed. No file was changed then. What goes wrong with one file is
-    /// named in the outcome.
+    /// A run is in progress, no checkpoints are kept, there is no such checkpoint, or the session is closed. No file
+    /// was changed then. Failures with single files are named in the outcome.
     pub fn rewind_files(&self, to: &EntryId) -> impl Future<Output = Result<Rewind, RewindError>> + Send + 'static {
         let (answer, waiting) = oneshot::channel();
         let order = FileOrder::Rewind { to: to.clone(), how: How::Do, leave_conflicts: false, answer };
         self.wait(order, waiting)
     }
 
-    /// As [`rewind_files`](Self::rewind_files), and leaves files alone that
-    /// others have changed since the tools did.
+    /// Like [`rewind_files`](Self::rewind_files), but leaves files alone that others have changed since the tools did.
     ///
     /// # Errors
-    /// As there.
+    /// The same as for [`rewind_files`](Self::rewind_files).
     pub fn rewind_own_files(&self, to: &EntryId) -> impl Future<Output = Result<Rewind, RewindError>> + Send + 'static {
         let (answer, waiting) = oneshot::channel();
         let order = FileOrder::Rewind { to: to.clone(), how: How::Do, leave_conflicts: true, answer };
@@ -85,7 +83,7 @@ impl SessionHandle {
     }
 }
 
-/// Work that continues by itself, and that several wait for.
+/// Concurrent work that several callers can wait for.
 type Beside = Shared<BoxFuture<'static, ()>>;
 
 fn beside(work: impl Future<Output = ()> + Send + 'static) -> Beside {
@@ -100,27 +98,27 @@ pub(crate) struct Keeper {
     checkpoints: Arc<dyn Checkpoints>,
     /// Ends when the checkpoint of every prompt until now has begun.
     begun: Option<Beside>,
-    /// The prompt of the main agent, for which everything is done, if this keeps the files of another one.
+    /// Prompt of the main agent to which everything belongs, if this keeps the files of another agent.
     of: Option<EntryId>,
-    /// What runs that may change any file, of all agents.
+    /// Running work of all agents that may change any file.
     changing: Arc<Changing>,
 }
 
-/// What runs that may change any file.
+/// Running work that may change any file.
 #[derive(Debug, Default)]
 struct Changing {
-    /// How many calls and pieces of background work.
+    /// Number of calls and background tasks.
     running: AtomicUsize,
-    /// Whether files may have changed since the last survey that was made while none ran.
+    /// `true` if files may have changed since the last survey that was made while no work ran.
     is_open: AtomicBool,
-    /// The last look behind a call, which the model is asked beside. It ends after those before it.
+    /// The last survey after a call, made while the model is called. It ends after earlier ones.
     look: Mutex<Option<Beside>>,
-    /// The baseline that is made beside the work before the first command, if it was begun.
+    /// The baseline that is made concurrently before the first command, if it was begun.
     ahead: Mutex<Option<(Beside, AbortHandle)>>,
 }
 
 impl Changing {
-    /// Ends when what the calls until now have changed is known. `None` if it is.
+    /// Ends when the changes of all calls until now are known. `None` if they are.
     fn looked(&self) -> Option<Beside> {
         self.look.lock().unwrap_or_else(PoisonError::into_inner).clone().filter(|look| look.peek().is_none())
     }
@@ -136,7 +134,7 @@ async fn ended(work: Option<Beside>) {
     }
 }
 
-/// One call, or piece of background work, that may change any file while this lives.
+/// One call or background task that may change any file while this lives.
 #[derive(Debug)]
 struct Ongoing(Arc<Changing>);
 
@@ -154,44 +152,44 @@ impl Drop for Ongoing {
     }
 }
 
-/// A look over the workspace around one call, or one piece of background work, that may change any file.
+/// Surveys of the workspace around one call or background task that may change any file.
 #[derive(Debug)]
 pub(crate) struct AroundCall {
     keeper: Keeper,
     survey: Survey,
     ongoing: Option<Ongoing>,
-    /// Whether the look before the work is done.
+    /// `true` once the survey before the work is done.
     has_looked: bool,
 }
 
 impl AroundCall {
-    /// Looks over the workspace before the work begins. The error is why it must not begin.
+    /// Surveys the workspace before the work begins. The error is the reason why the work must not begin.
     pub(crate) async fn before(&mut self) -> Result<(), String> {
         self.keeper.ready().await;
         ended(self.keeper.changing.ahead().map(|(ahead, _)| ahead)).await;
         self.survey.changed_by = self.keeper.changed_by();
-        // Others that begin meanwhile see that this one may change files.
+        // Work that begins meanwhile sees that this work may change files.
         self.ongoing = Some(Ongoing::begin(&self.keeper.changing));
         self.keeper.look(&self.survey).await?;
         self.has_looked = true;
         Ok(())
     }
 
-    /// The same for work that the call may leave behind, which has not begun yet.
+    /// Returns the same for a background task of the call, which has not begun yet.
     pub(crate) fn later(&self) -> Self {
         Self { keeper: self.keeper.clone(), survey: self.survey.clone(), ongoing: None, has_looked: true }
     }
 
-    /// The same for work that the call leaves behind, from now on.
+    /// Returns the same for a background task of the call, from now on.
     pub(crate) fn of_background(&self) -> Self {
         Self { ongoing: Some(Ongoing::begin(&self.keeper.changing)), ..self.later() }
     }
 
-    /// Finds what the work has changed, when it has ended.
+    /// Finds the changes of the work, when it has ended.
     pub(crate) async fn after(mut self) {
         let running = self.keeper.changing.running.load(Ordering::SeqCst);
         if !self.has_looked {
-            // It has not begun: what is open is what was open before.
+            // The work has not begun: only earlier changes are open.
             let was_open = self.survey.changed_by == ChangedBy::Session;
             self.keeper.changing.is_open.store(was_open || running > 1, Ordering::SeqCst);
             return;
@@ -206,7 +204,8 @@ impl AroundCall {
         self.ongoing = None;
     }
 
-    /// The same beside the model's next answer, which counts when this is done; so do calls that change files.
+    /// Like `after`, but concurrently with the model's next answer, which is accepted only when this is done; calls
+    /// that change files wait, too.
     pub(crate) fn follow(self) {
         let changing = Arc::clone(&self.keeper.changing);
         let mut look = changing.look.lock().unwrap_or_else(PoisonError::into_inner);
@@ -223,15 +222,15 @@ impl Keeper {
         Self { checkpoints, begun: None, of: None, changing: Arc::default() }
     }
 
-    /// Keeps the files that an agent changes, whose work is part of what this prompt has led to.
+    /// Returns a keeper for the files that an agent changes, whose work belongs to this prompt.
     pub(crate) fn of_agent(&self, prompt: EntryId) -> Self {
         let mut keeper = self.clone();
         keeper.of.get_or_insert(prompt);
         keeper
     }
 
-    /// Begins the checkpoints of the prompts among these entries, one after the
-    /// other. Only calls and orders that need them wait for that.
+    /// Begins the checkpoints of the prompts among these entries, one after the other. Only calls and orders that need
+    /// them wait for that.
     pub(crate) fn heard(&mut self, entries: &[Entry], directories: &[PathBuf]) {
         if self.of.is_some() {
             return;
@@ -246,7 +245,7 @@ impl Keeper {
             self.begun = Some(beside(async move {
                 ended(before).await;
                 ended(looked).await;
-                // What work in the background has changed until now belongs to the prompts before.
+                // Changes of background work until now belong to the prompts before.
                 keeper.catch_up(directories).await;
                 match AssertUnwindSafe(checkpoints.begin(&id)).catch_unwind().await {
                     Ok(Ok(())) => {}
@@ -265,7 +264,7 @@ impl Keeper {
         kept.map_err(|_| "keeping them panicked".to_owned())?.map_err(|error| error.to_string())
     }
 
-    /// Notes what a call has left of the files that it was to change.
+    /// Records the state in which a call has left its files.
     pub(crate) async fn changed(self, call: ToolUseId, paths: Vec<PathBuf>) {
         if paths.is_empty() {
             return;
@@ -289,13 +288,13 @@ impl Keeper {
         Some(AroundCall { keeper: self.clone(), survey, ongoing: None, has_looked: false })
     }
 
-    /// Who has changed what a survey will find now.
+    /// Returns the author of the changes that the next survey will find.
     fn changed_by(&self) -> ChangedBy {
-        // While work runs that may change any file, its changes cannot be told from those of others.
+        // While work runs that may change any file, its changes cannot be told apart from those of others.
         if self.changing.is_open.load(Ordering::SeqCst) { ChangedBy::Session } else { ChangedBy::Others }
     }
 
-    /// Finds what work in the background has changed until now, if any has run since the last survey.
+    /// Finds the changes of background work until now, if any has run since the last survey.
     async fn catch_up(&self, directories: Vec<PathBuf>) {
         if self.changed_by() == ChangedBy::Others {
             return;
@@ -307,7 +306,7 @@ impl Keeper {
         }
     }
 
-    /// Begins the baseline of the session, once, so that the first command finds it made.
+    /// Begins the baseline of the session, once, so that it exists before the first command.
     fn begin_ahead(&self, prompt: Option<&EntryId>, directories: &[PathBuf]) {
         let Some(prompt) = self.of.as_ref().or(prompt).cloned() else { return };
         let mut ahead = self.changing.ahead.lock().unwrap_or_else(PoisonError::into_inner);
@@ -331,7 +330,7 @@ impl Keeper {
         done.map_err(|_| "looking over the workspace panicked".to_owned())?.map_err(|error| error.to_string())
     }
 
-    /// Carries out what a host wants.
+    /// Carries out an order of a host.
     pub(crate) async fn obey(self, order: FileOrder, directories: Vec<PathBuf>) {
         self.ready().await;
         self.catch_up(directories.clone()).await;
@@ -344,7 +343,7 @@ impl Keeper {
         match order {
             FileOrder::List(answer) => {
                 let listed = AssertUnwindSafe(self.checkpoints.list()).catch_unwind().await;
-                // A host that no longer waits needs no answer.
+                // The host may have dropped its receiver.
                 let _ = answer.send(listed.map_err(panicked).and_then(|listed| Ok(listed?)));
             }
             FileOrder::Rewind { to, how, leave_conflicts, answer } => {
@@ -360,13 +359,13 @@ impl Keeper {
         }
     }
 
-    /// Waits until the checkpoint of every prompt until now has begun, and until it is known what calls have changed.
+    /// Waits until the checkpoint of every prompt until now has begun, and until the changes of calls are known.
     async fn ready(&self) {
         ended(self.begun.clone()).await;
         ended(self.changing.looked()).await;
     }
 
-    /// Ends what is made ahead, and waits until nothing is at work on the files.
+    /// Ends the baseline that is made ahead, and waits until no work on the files is left.
     async fn end(&self) {
         self.ready().await;
         if self.of.is_some() {
@@ -376,18 +375,18 @@ impl Keeper {
             stop.abort();
             ahead.await;
         }
-        // What was stopped may still be at work on a thread.
+        // Aborted work may still run on a thread.
         if AssertUnwindSafe(self.checkpoints.settle()).catch_unwind().await.is_err() {
             tracing::warn!("the store of file checkpoints panicked");
         }
     }
 }
 
-/// The files of a session: what keeps them, and the rewind that is at work.
+/// The files of a session: their keeper, and the rewind in progress.
 #[derive(Debug, Default)]
 pub(crate) struct SessionFiles {
     keeper: Option<Keeper>,
-    /// Orders wait for it.
+    /// The rewind in progress. Orders wait for it.
     rewinding: Option<JoinHandle<()>>,
 }
 
@@ -396,19 +395,19 @@ impl SessionFiles {
         Self { keeper, rewinding: None }
     }
 
-    /// What keeps files, if they are kept.
+    /// The keeper of files, if they are kept.
     pub(crate) fn keeper(&self) -> Option<&Keeper> {
         self.keeper.as_ref()
     }
 
-    /// Sees what the machine appends to the log.
+    /// Begins the checkpoints of the prompts that the machine appends to the log.
     pub(crate) fn heard(&mut self, entries: &[Entry], directories: &[PathBuf]) {
         if let Some(keeper) = &mut self.keeper {
             keeper.heard(entries, directories);
         }
     }
 
-    /// Lists or rewinds what was kept. Nothing is rewound while the session or an agent of it is `busy`.
+    /// Lists or rewinds the kept files. Nothing is rewound while the session or an agent of it is `busy`.
     pub(crate) fn obey(&mut self, order: FileOrder, busy: bool, directories: Vec<PathBuf>) {
         let Some(keeper) = self.keeper.clone() else { return order.refuse(RewindError::Off) };
         let is_rewind = order.is_rewind();
@@ -425,7 +424,7 @@ impl SessionFiles {
         self.rewinding.is_some()
     }
 
-    /// Waits for the rewind that is at work; for ever if there is none.
+    /// Waits for the rewind in progress; for ever if there is none.
     pub(crate) async fn rewound(&mut self) {
         match &mut self.rewinding {
             Some(work) => {
@@ -437,14 +436,14 @@ impl SessionFiles {
         }
     }
 
-    /// Begins the baseline of the session beside its work, if that was not done.
+    /// Begins the baseline of the session concurrently, if that was not done.
     pub(crate) fn begin_ahead(&self, prompt: Option<&EntryId>, directories: &[PathBuf]) {
         if let Some(keeper) = &self.keeper {
             keeper.begin_ahead(prompt, directories);
         }
     }
 
-    /// What must have ended before an answer of the model counts: looks at what the calls before it have changed.
+    /// Surveys of earlier calls that must end before an answer of the model is accepted.
     pub(crate) fn looked(&self) -> Option<Shared<BoxFuture<'static, ()>>> {
         self.keeper.as_ref()?.changing.looked()
     }

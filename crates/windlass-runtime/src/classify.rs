@@ -14,22 +14,22 @@ use windlass_model::{ModelError, ModelProvider};
 use windlass_permission::{Boundary, CLASSIFIER_SYSTEM, Classified, ClassifierCache, ClassifierQuestion, read_answer};
 use windlass_types::{Message, ModelRequest, SectionScope, SystemSection, Usage};
 
-/// Most tokens of a verdict, and most characters that are read of one.
+/// Maximum number of tokens of a verdict, and maximum number of characters that are read of one.
 const MAX_OUTPUT_TOKENS: u32 = 512;
 const MOST_CHARS: usize = 8_000;
 
-/// A model that the mode auto asks about calls which rules leave undecided. It can only allow one or have it asked about; a
-/// failure, a late answer or one that is no verdict has it asked about.
+/// A model that judges, in the mode auto, calls that rules leave undecided. It can only allow a call or have it asked
+/// about; a failure, a late answer or an invalid verdict has it asked about.
 ///
-/// Clones share what is remembered of its verdicts.
+/// Clones share the cache of verdicts.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Classifier {
-    /// Who has the model.
+    /// Provider of the model.
     pub provider: Arc<dyn ModelProvider>,
     /// The model.
     pub model: ModelProfile,
-    /// The longest that a verdict is waited for. Default: 20 seconds.
+    /// Time limit for a verdict. Default: 20 seconds.
     pub time_limit: Duration,
     known: Arc<Mutex<ClassifierCache>>,
 }
@@ -44,12 +44,12 @@ impl Classifier {
     }
 
     fn known(&self) -> MutexGuard<'_, ClassifierCache> {
-        // It changes in one step: it is whole even if a panic came in between.
+        // The cache changes in one step: it is consistent even after a panic.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The verdict on one call, outside of a session: to measure how a model judges. `bits`: 128 random bits. Nothing is
-    /// booked, and within the limit of time the call can be dropped at any time.
+    /// Returns the verdict on one call, outside of a session: to measure how a model judges. `bits`: 128 random bits.
+    /// Nothing is booked. The call ends within the time limit and may be dropped at any time.
     pub async fn judge(&self, question: ClassifierQuestion, bits: u128) -> Classified {
         let asking = match self.clone().prepare(question, bits) {
             Ok(asking) => asking,
@@ -104,7 +104,7 @@ impl Asking {
         self.request.max_output_tokens
     }
 
-    /// Asks the model, within the limit of time. `claim`: what it is paid from; without one the budget does not buy it.
+    /// Asks the model, within the time limit. `claim`: the payment; without one the budget does not suffice.
     pub(crate) async fn ask(self, claim: Option<Claim>, results: &mpsc::UnboundedSender<Input>) -> Classified {
         let Some(mut claim) = claim else {
             return Classified::Failed("the budget does not buy its call".to_owned());
@@ -118,7 +118,7 @@ impl Asking {
         verdict
     }
 
-    /// The verdict, within the limit of time.
+    /// Returns the verdict, within the time limit.
     async fn verdict(&self, usage: &mut Usage) -> Classified {
         let answered = AssertUnwindSafe(self.answer(usage)).catch_unwind();
         match tokio::time::timeout(self.classifier.time_limit, answered).await {
@@ -131,7 +131,7 @@ impl Asking {
         }
     }
 
-    /// The text of the answer; none of one that was cut off, or is too long for a verdict.
+    /// Returns the text of the answer; empty if it was cut off, or is too long for a verdict.
     async fn answer(&self, billed: &mut Usage) -> Result<String, ModelError> {
         let written = write(&*self.classifier.provider, &self.request, MOST_CHARS, billed).await?;
         Ok(if written.is_whole { written.text } else { String::new() })

@@ -1,4 +1,4 @@
-//! Messages of a model that calls of tools want: how they are written, and paid.
+//! Model messages that tool calls request: writing and payment.
 
 use crate::budget::Places;
 use crate::written::{Unwritten, paid};
@@ -11,17 +11,17 @@ use windlass_model::ModelProvider;
 use windlass_tool::{BoxFuture, Completed, Completion, Completions, ToolError};
 use windlass_types::{Message, ModelInfo, ModelRequest, SectionScope, ServerTool, StopReason, SystemSection};
 
-/// How many tokens the results of one search are taken to have, when money is held for it.
+/// Estimated tokens of the results of one search, for the reservation.
 const SEARCH_TOKENS: u64 = 10_000;
 
-/// What running calls have messages written with.
+/// Model requests of running calls.
 #[derive(Clone)]
 pub(crate) struct OfCalls {
     pub(crate) provider: Arc<dyn ModelProvider>,
     /// The model of the session.
     pub(crate) model: ModelProfile,
     pub(crate) limits: Limits,
-    /// What it is paid from.
+    /// Source of the payment.
     pub(crate) places: Places,
     pub(crate) results: mpsc::UnboundedSender<Input>,
 }
@@ -50,7 +50,7 @@ impl OfCalls {
         Ok(completed)
     }
 
-    /// What it may cost at most, with the searches. `None`: no limit.
+    /// Returns the highest cost of a request, with its searches. `None`: no limit.
     fn cost(&self, request: &ModelRequest, model: &ModelProfile) -> Option<windlass_core::CallCost> {
         let searches: u64 = request.server_tools.iter().map(searches).sum();
         let input = estimate_request(request).saturating_add(searches.saturating_mul(SEARCH_TOKENS));
@@ -76,7 +76,7 @@ impl fmt::Debug for OfCalls {
     }
 }
 
-/// The request, without tools of the vendor that the model does not have.
+/// Builds the request, without vendor tools that the model does not support.
 fn request(completion: Completion, model: &ModelProfile) -> Arc<ModelRequest> {
     let limit = completion.max_output_tokens.min(model.info.max_output_tokens).max(1);
     let message = Message::user_text(completion.prompt).into();

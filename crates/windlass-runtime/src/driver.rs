@@ -45,11 +45,11 @@ use windlass_permission::{Heard, Policy};
 use windlass_tool::{Foreground, Recorded, SessionState, ToolSet};
 use windlass_types::{EventKind, HookCall, QuestionId};
 
-/// How long SessionEnd hooks may take.
+/// Time limit for SessionEnd hooks.
 const SESSION_END: Duration = Duration::from_secs(10);
-/// How long files of a session that has ended are waited for.
+/// Time limit for tidying up the files of a session that has ended.
 const TIDYING: Duration = Duration::from_secs(10);
-/// How many items of a model's stream are taken in a row at most.
+/// Maximum number of items of a model's stream that are taken in a row.
 const ROW: usize = 64;
 
 /// The task of one session.
@@ -66,11 +66,11 @@ pub(crate) struct Driver {
     shared: Shared,
     /// The instructions that the model reads when the first run begins.
     first: Vec<FileInstructions>,
-    /// How the session ended, when it has.
+    /// Result of the session, once it has ended.
     over: Option<Result<(), SessionError>>,
 }
 
-/// Where what happens goes: to the log as entries, to the host as events, to hooks as occasions.
+/// Outgoing data: entries to the log, events to the host, occasions to hooks.
 struct Outgoing {
     log: Log,
     queue: Arc<EventQueue>,
@@ -84,7 +84,7 @@ struct Answers {
     sender: mpsc::UnboundedSender<Input>,
 }
 
-/// The effects that are carried out now, or soon.
+/// Effects that are carried out now, or soon.
 struct Work {
     model: Option<ModelCall>,
     tasks: Tasks,
@@ -93,7 +93,7 @@ struct Work {
     calls: ReadCalls,
     made: MadeCalls,
     progress: Progress,
-    /// For the results of the latest message.
+    /// Remaining space for the results of the latest message.
     room: Room,
     /// Questions that can be answered, and whose hooks and callback are not asked yet.
     asked: BTreeMap<QuestionId, OpenQuestion>,
@@ -102,11 +102,11 @@ struct Work {
     rewind: Option<Wanted>,
 }
 
-/// What all calls of the session share.
+/// State that all calls of the session share.
 #[derive(Default)]
 struct Shared {
     state: Arc<SessionState>,
-    /// What the classifier may read of the session.
+    /// Session history that the classifier may read.
     heard: Heard,
     policy: Option<(u64, Arc<Policy>)>,
     directories: Arc<[PathBuf]>,
@@ -136,7 +136,7 @@ impl Shared {
     }
 }
 
-/// What a driver is made from.
+/// Parts of a driver.
 pub(crate) struct DriverParts {
     pub(crate) machine: Machine,
     pub(crate) ports: Ports,
@@ -146,7 +146,7 @@ pub(crate) struct DriverParts {
     pub(crate) queue: Arc<EventQueue>,
     pub(crate) log: Log,
     pub(crate) nested: Nested,
-    /// How the session is kept, if it is.
+    /// Persistence of the session, if it is kept.
     pub(crate) kept: Option<Persistence>,
     /// The instructions that the model reads when the first run begins, and hooks are asked about.
     pub(crate) first: Vec<FileInstructions>,
@@ -233,8 +233,8 @@ impl Driver {
         ended
     }
 
-    /// Takes the items of the model's stream that are there already, as further rounds would: while nothing waits
-    /// that comes before them, and while there is room for what comes of them.
+    /// Takes the items of the model's stream that are there already, as further rounds would: while no other input
+    /// comes before them, and while there is room for their effects.
     fn take_row(&mut self, cx: &mut Context<'_>) {
         for _ in 0..ROW {
             let earlier = !self.answers.inputs.is_empty() || self.below.has_next() || self.orders.have_next();
@@ -251,7 +251,7 @@ impl Driver {
             let polled = self.work.model.as_mut().map(|call| call.poll_next(cx, || ids.bits() as u32));
             match polled {
                 Some(Poll::Ready(Some(item))) => self.take(item),
-                // What is left of it is for the round.
+                // The rest is left to the round.
                 _ => return,
             }
         }
@@ -261,7 +261,7 @@ impl Driver {
     /// order finds the machine as it is.
     async fn next_input(&mut self) -> Option<Input> {
         let crowded = self.work.held.is_crowded();
-        // What changes the session waits for files that are rewound; looks at it do not.
+        // Orders that change the session wait while files are rewound; read-only orders do not.
         let (takes_orders, only_looks) = (self.orders.are_open(), self.files.are_rewound());
         let ids = Arc::clone(&self.ports.system.ids);
         let jitter = move || ids.bits() as u32;
@@ -353,7 +353,7 @@ impl Driver {
         self.give_environment(env)
     }
 
-    /// Looks for a point of the conversation, or begins to rewind it. Not while the session or an agent of it is at work.
+    /// Replaces the tools, and returns the input that tells the machine.
     fn renew_tools(&mut self, tools: ToolSet) -> Input {
         let specs = tools.specs();
         self.ports.tools = tools.into();
@@ -361,6 +361,8 @@ impl Driver {
         Input::SetTools(specs)
     }
 
+    /// Finds a point of the conversation, or begins to rewind it. A rewind is refused while the session or an agent of it
+    /// is at work.
     fn obey_conversation(&mut self, order: ConversationOrder) -> Option<Input> {
         match order {
             ConversationOrder::Look(to, answer) => {
@@ -386,11 +388,11 @@ impl Driver {
         None
     }
 
-    /// Carries out an order that changes nothing.
+    /// Carries out a read-only order.
     fn look(&mut self, order: Order) {
         match order {
             Order::ContextUsage(waiting) => {
-                // Who asked may be gone.
+                // The requester may have dropped its receiver.
                 let _ = waiting.send(self.machine.context_usage());
             }
             Order::PermissionMode(waiting) => {
@@ -398,7 +400,7 @@ impl Driver {
                 let _ = waiting.send(self.machine.policy().mode());
             }
             Order::MoveToBackground(call, waiting) => {
-                // Who asked may be gone.
+                // The requester may have dropped its receiver.
                 let _ = waiting.send(self.shared.state.get::<Foreground>().move_to_background(call.as_ref()));
             }
             Order::Quiet(waiting) => {
@@ -410,7 +412,7 @@ impl Driver {
             Order::Agents(origin, waiting) => {
                 let place = AgentsCall::standing_for(origin, self.machine.state().cwd().to_path_buf());
                 let (caller, results) = (self.machine.agent(), &self.answers.sender);
-                // Who asked may be gone.
+                // The requester may have dropped its receiver.
                 let _ = waiting.send(self.below.of_call(place, caller, &self.ports, &self.outgoing.queue, results));
             }
             _ => {}
@@ -455,15 +457,15 @@ impl Driver {
         }
     }
 
-    /// The conversation is another one: what tools and the classifier know of it is that of its log, as when it is resumed. So an
-    /// edit needs a file that was read in this conversation.
+    /// Replaces the state of tools and the classifier's history by those of the rewound log, as when a session is
+    /// resumed. So an edit needs a file that was read in this conversation.
     fn forget_conversation(&mut self) {
         self.shared.state = Arc::default();
         self.shared.state.get::<Recorded>().set_todos(self.machine.state().todos().cloned());
         self.shared.heard = Heard::default();
     }
 
-    /// Asks the hooks about what follows from an event.
+    /// Runs the hooks for the occasions that follow from an event.
     fn observe(&mut self, event: &EventKind) {
         let mut calls = match event {
             EventKind::RunStarted(_) => {
@@ -480,7 +482,7 @@ impl Driver {
         self.ask_beside(calls);
     }
 
-    /// Asks the hooks beside the work.
+    /// Runs the hooks concurrently with the work.
     fn ask_beside(&mut self, calls: Vec<HookCall>) {
         if !calls.is_empty() {
             let reporter = self.reporter();

@@ -1,4 +1,4 @@
-//! What calls change in files: looked at before they run, and what the host says of it afterwards.
+//! File changes of calls: previews before they run, and diagnostics of the host afterwards.
 
 use async_trait::async_trait;
 use futures_util::FutureExt;
@@ -12,15 +12,15 @@ use windlass_permission::{CallFacts, Policy};
 use windlass_tool::{JudgedPath, Permit, PreparedCall, ToolCx};
 use windlass_types::{Access, EditPreview};
 
-/// The longest that a preview is waited for.
+/// Time limit for a preview.
 const PREVIEW: Duration = Duration::from_secs(2);
-/// Most files of a call that is looked at before it runs.
+/// Maximum number of files of a call with a preview.
 const MOST_FILES: usize = 64;
-/// The longest that diagnostics are waited for, before a call and behind it.
+/// Time limits for diagnostics, before a call and after it.
 const BEFORE: Duration = Duration::from_secs(1);
 const AFTER: Duration = Duration::from_secs(5);
 
-/// Says what compilers, linters or a language server have to say of files.
+/// Source of diagnostics: what compilers, linters or a language server report about files.
 ///
 /// ```
 /// # mod windlass { pub mod session { pub use windlass_context::Diagnostic; pub use windlass_runtime::Diagnostics; } }
@@ -40,15 +40,15 @@ const AFTER: Duration = Duration::from_secs(5);
 /// ```
 #[async_trait]
 pub trait Diagnostics: Debug + Send + Sync + 'static {
-    /// What there is to say of these files now, which a call is about to change or has just changed: absolute, with links
-    /// followed. What an edit has brought, the model reads behind its result.
+    /// Returns the current diagnostics of these files, which a call is about to change or has just changed: absolute,
+    /// with links followed. The model reads the diagnostics that an edit has introduced behind its result.
     ///
-    /// It is waited for one second before the call, and five behind it. If either takes longer, or is `None` because it is not
-    /// known, the model reads none for this call.
+    /// The time limit is one second before the call, and five after it. If either takes longer, or is `None` because it
+    /// is not known, the model reads none for this call.
     async fn of_files(&self, paths: &[PathBuf]) -> Option<Vec<Diagnostic>>;
 }
 
-/// What a call would change, if its tool can say that and the model may read the files.
+/// Returns the changes that a call would make, if its tool can compute them and the model may read the files.
 pub(crate) async fn preview(
     call: &dyn PreparedCall,
     facts: &CallFacts,
@@ -61,13 +61,13 @@ pub(crate) async fn preview(
         return None;
     }
     let judged = facts.paths.iter().map(|path| JudgedPath::new(&path.requested, &path.resolved)).collect();
-    // Nothing can be written with it.
+    // The permit does not allow writing.
     let cx = cx(Permit::new(facts.digest.clone()).with_reads(judged));
     let found = AssertUnwindSafe(tokio::time::timeout(PREVIEW, call.preview(cx))).catch_unwind().await;
     found.ok()?.ok()?.map(|diff| EditPreview::new(paths, diff))
 }
 
-/// The files that a call writes, if it names them, with links followed.
+/// Returns the files that a call writes, if it names them, with links followed.
 pub(crate) fn written(facts: &CallFacts) -> Vec<PathBuf> {
     match facts.access {
         Access::Writes(_) => facts.paths.iter().filter(|path| path.write).map(|path| path.resolved.clone()).collect(),
@@ -75,11 +75,11 @@ pub(crate) fn written(facts: &CallFacts) -> Vec<PathBuf> {
     }
 }
 
-/// What was said of the files of a call before it ran.
+/// Diagnostics of the files of a call before it ran.
 pub(crate) struct Before {
     source: Arc<dyn Diagnostics>,
     paths: Vec<PathBuf>,
-    /// `None` if it was not known in time: what an edit brings is then not known either.
+    /// `None` if they were not known in time: the introduced diagnostics are then not known either.
     said: Option<Vec<Diagnostic>>,
 }
 
@@ -90,15 +90,16 @@ impl Before {
         Self { source, paths, said }
     }
 
-    /// What the model reads of what the call has brought.
+    /// Returns the text for the model about the diagnostics that the call has introduced.
     pub(crate) async fn introduced(self) -> Option<String> {
-        // Also without a look before: a source that reads a project lazily has then seen these files, for the next call.
+        // Also without earlier diagnostics: a source that reads a project lazily has then seen these files, for the
+        // next call.
         let after = ask(&*self.source, &self.paths, AFTER).await?;
         introduced_text(introduced(&self.said?, after))
     }
 }
 
-/// A panic of the host, and an answer that comes too late, are no answer, as is one that knows nothing.
+/// Asks the source. A panic of the host, a late answer and an answer without knowledge give `None`.
 async fn ask(source: &dyn Diagnostics, paths: &[PathBuf], limit: Duration) -> Option<Vec<Diagnostic>> {
     let asked = AssertUnwindSafe(tokio::time::timeout(limit, source.of_files(paths))).catch_unwind().await;
     let answer = asked.ok().and_then(Result::ok).flatten();

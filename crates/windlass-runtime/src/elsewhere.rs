@@ -1,4 +1,4 @@
-//! Answers that another process gives to a question of a run that waits.
+//! Answers of other processes to questions of a waiting run.
 
 use crate::Persistence;
 use std::fmt::Display;
@@ -8,13 +8,13 @@ use windlass_core::Unanswered;
 use windlass_session::{PendingAnswers, SessionKey, SessionStore, StoredAnswer};
 use windlass_types::{PendingQuestion, PermissionAnswer};
 
-/// How often an answer is looked for while a host is asked, too.
+/// Interval between checks for an answer while a host is asked, too.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Where the answer to one question is looked for.
+/// Place of the answer to one question.
 #[derive(Debug)]
 pub(crate) struct Elsewhere {
-    /// `None`: the session is not kept, so no other process knows of it.
+    /// `None`: the session is not kept, so no other process knows of the question.
     kept: Option<(Arc<dyn SessionStore>, SessionKey)>,
     question: PendingQuestion,
 }
@@ -24,10 +24,10 @@ impl Elsewhere {
         Self { kept: kept.map(|kept| (Arc::clone(&kept.store), kept.key.clone())), question }
     }
 
-    /// The answer that was left, if there is one and it counts. It is not taken yet.
+    /// Returns the stored answer, if there is a valid one. It is not taken yet.
     ///
     /// # Errors
-    /// There is one that does not count.
+    /// There is an invalid answer.
     pub(crate) async fn find(&self) -> Result<Option<StoredAnswer>, Unanswered> {
         let Some((answers, key)) = self.answers() else { return Ok(None) };
         let id = &self.question.id;
@@ -38,8 +38,8 @@ impl Elsewhere {
         Ok(Some(answer))
     }
 
-    /// Takes an answer that was found. It is marked as taken before it is returned: a process that dies then has lost it, and the
-    /// question is asked anew.
+    /// Takes an answer that was found. It is marked as taken before it is returned: if the process dies then, the
+    /// answer is lost and the question is asked again.
     ///
     /// # Errors
     /// The answer was taken before, or cannot be marked.
@@ -64,7 +64,7 @@ impl Elsewhere {
     /// Waits for an answer of another process.
     ///
     /// # Errors
-    /// There is one that does not count.
+    /// There is an invalid answer.
     pub(crate) async fn watch(&self) -> Result<StoredAnswer, Unanswered> {
         loop {
             tokio::time::sleep(INTERVAL).await;

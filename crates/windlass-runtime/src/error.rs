@@ -1,9 +1,9 @@
-//! What can go wrong around a run.
+//! Errors around a run.
 
 use windlass_session::{CheckpointError, ForkError, StoreError};
 use windlass_types::EntryId;
 
-/// Why files were not rewound. Nothing was changed then.
+/// Reason why files or a conversation were not rewound. Nothing was changed then.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RewindError {
@@ -48,7 +48,7 @@ pub enum OpenError {
     /// The session store refused.
     #[error(transparent)]
     Store {
-        /// Why.
+        /// Reason of the store.
         source: StoreError,
     },
     /// There is no session of that id.
@@ -60,7 +60,7 @@ pub enum OpenError {
     /// The session cannot continue at the given point, or cannot be copied.
     #[error(transparent)]
     Fork {
-        /// Why.
+        /// Reason for the failure.
         source: ForkError,
     },
 }
@@ -78,26 +78,26 @@ impl From<ForkError> for OpenError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionError {
-    /// The session store refused an entry. What was acknowledged before is safe.
+    /// The session store refused an entry. Acknowledged entries are safe.
     #[error("the session log could not be written: {message}")]
     Store {
-        /// Why, and what to do.
+        /// Reason and remedy.
         message: String,
     },
-    /// The session log did not answer, so the session did not wait for it any longer when it was closed. What was
-    /// acknowledged before is safe; what came later may be lost.
+    /// The session log did not answer, so closing the session stopped waiting for it. Acknowledged entries are safe;
+    /// later ones may be lost.
     #[error("{message}")]
     LogSilent {
-        /// For how long, and what to do.
+        /// Time waited, and remedy.
         message: String,
     },
-    /// The session was closed before it could do what was asked.
+    /// The session was closed before it could carry out the request.
     #[error("the session is closed")]
     Closed,
-    /// A model was to be called by an empty name.
+    /// The name of a model was empty.
     #[error("the name of the model is empty: give an id or an alias such as `sonnet`")]
     EmptyModelName,
-    /// The tokio runtime in which the session was opened ended before the session. What was acknowledged before is safe.
+    /// The tokio runtime in which the session was opened ended before the session. Acknowledged entries are safe.
     #[error(
         "the session has ended because the tokio runtime in which it was opened has: keep that runtime running until the \
          session is closed, and resume the session to continue it"

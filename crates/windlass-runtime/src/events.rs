@@ -13,8 +13,7 @@ use std::task::{Context, Poll, Waker};
 use windlass_core::coalesce;
 use windlass_types::Event;
 
-/// How many events wait at most before nothing new begins. Effects that are
-/// going on may still add to it.
+/// Maximum number of waiting events before effects are deferred. Effects in progress may still add events.
 pub(crate) const ENOUGH: usize = 512;
 
 /// The events that the host has not read yet, and those that are kept for watchers.
@@ -29,11 +28,11 @@ pub(crate) struct Inner {
     reader: Option<Waker>,
     writers: Vec<Waker>,
     reading: Reading,
-    /// `None`: no one has ever watched.
+    /// Events kept for watchers. `None`: no one has ever watched.
     pub(crate) kept: Option<Kept>,
 }
 
-/// Whether the host reads the events in its own time.
+/// Mode in which the host gets the events.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum Reading {
     /// Events wait until the host reads them.
@@ -43,11 +42,11 @@ enum Reading {
     Detached,
 }
 
-/// How the events ended.
+/// End of the events.
 #[derive(Debug, Clone)]
 struct End {
     error: Option<SessionError>,
-    /// Whether the host has read the error.
+    /// `true` once the host has read the error.
     is_reported: bool,
 }
 
@@ -65,7 +64,7 @@ impl Inner {
         }
     }
 
-    /// What waits for the host is for watchers alone from now on.
+    /// Leaves the waiting events to watchers alone.
     fn detach(&mut self) {
         self.reading = Reading::Detached;
         for event in std::mem::take(&mut self.events) {
@@ -84,7 +83,7 @@ impl Inner {
         }
     }
 
-    /// How the events ended, once the last of them has its number.
+    /// Returns the end of the events, once the last event has its number.
     pub(crate) fn ended(&self) -> Option<Option<SessionError>> {
         self.end.as_ref().filter(|_| self.events.is_empty()).map(|end| end.error.clone())
     }
@@ -95,7 +94,7 @@ impl EventQueue {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds an event; text and progress join what waits already.
+    /// Adds an event; text and progress are joined with waiting ones.
     pub(crate) fn push(&self, mut event: Box<Event>) {
         let mut inner = self.lock();
         if inner.reading == Reading::Detached {
@@ -111,19 +110,19 @@ impl EventQueue {
         }
     }
 
-    /// Nothing follows, but perhaps an error.
+    /// Ends the events, perhaps with an error.
     pub(crate) fn end(&self, error: Option<SessionError>) {
         let mut inner = self.lock();
         inner.end.get_or_insert(End { error, is_reported: false });
         inner.wake();
     }
 
-    /// Whether so much waits that nothing new should begin.
+    /// Returns `true` if so many events wait that nothing new should begin.
     pub(crate) fn is_full(&self) -> bool {
         self.lock().events.len() >= ENOUGH
     }
 
-    /// Waits until there is room.
+    /// Waits until the queue has room.
     pub(crate) async fn room(&self) {
         poll_fn(|cx| {
             let mut inner = self.lock();
@@ -138,7 +137,7 @@ impl EventQueue {
         .await;
     }
 
-    /// Events wait for the host no longer. Those to come are for watchers, if any are kept.
+    /// Stops keeping events for the host. Later ones go to watchers, if any are kept.
     fn detach(&self) {
         self.lock().detach();
     }
@@ -170,9 +169,8 @@ impl EventQueue {
 
 /// The events of a session, in order.
 ///
-/// An `Err` means that the session cannot continue; it is the last item. Failures
-/// of runs, tools and model calls are events. Either end comes when the log is given back, which may take up to 30 seconds
-/// if the store does not answer.
+/// An `Err` means that the session cannot continue; it is the last item. Failures of runs, tools and model calls are
+/// events. The stream ends once the log is given back, which may take up to 30 seconds if the store does not answer.
 ///
 /// The stream does not end with a run, since the session can have further ones. After the last
 /// [`RunFinished`](windlass_types::EventKind::RunFinished) the program closes the session, and reads on or waits for
@@ -191,8 +189,8 @@ impl EventStream {
         Self { queue, guard: Some(guard) }
     }
 
-    /// The next event, or `None` when the session has ended. Its log is given back then: the session can be opened again
-    /// at once, and a program may end its runtime. Cancel safe.
+    /// Returns the next event, or `None` when the session has ended. Its log is given back then: the session can be
+    /// opened again at once, and a program may end its runtime. Cancel safe.
     ///
     /// # Errors
     /// The session cannot continue. Nothing follows.
@@ -200,9 +198,8 @@ impl EventStream {
         poll_fn(|cx| self.queue.poll(cx)).await.transpose()
     }
 
-    /// Lets the session continue without this stream: its events are seen by
-    /// [watchers](crate::SessionHandle::subscribe_from) alone, and it waits for none of them. What this stream has not
-    /// read is kept for them.
+    /// Lets the session continue without this stream: only [watchers](crate::SessionHandle::subscribe_from) see its
+    /// events, and it waits for none of them. Events that this stream has not read are kept for them.
     ///
     /// The session is closed by [`SessionHandle::close`](crate::SessionHandle::close), or when the last handle and the
     /// last watcher are dropped. Its open questions are denied then.

@@ -1,4 +1,4 @@
-//! Looking at a git repository before a git command is judged. No program is run.
+//! Inspection of a git repository before a git command is judged. Runs no program.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -9,34 +9,36 @@ use windlass_tool::{EntryKind, JudgedPath, Permit, Workspace, WorkspaceErrorKind
 use windlass_types::CallDigest;
 use windlass_types::path::absolute;
 
-/// Bytes of a file that names another place.
+/// Maximum size of a file that names another place, in bytes.
 const MAX_POINTER: usize = 4 * 1024;
-/// Bytes of a configuration or of attributes.
+/// Maximum size of a configuration or of attributes, in bytes.
 const MAX_TEXT: usize = 256 * 1024;
-/// Bytes of an index: about 300,000 files.
+/// Maximum size of an index, in bytes: about 300,000 files.
 const MAX_INDEX: usize = 32 * 1024 * 1024;
-/// Repositories inside, and files with attributes, that are looked at.
+/// Maximum number of inner repositories, and of files with attributes, that are inspected.
 const MAX_NAMED: usize = 64;
-/// Directories with tracked files in which attributes are looked for.
+/// Maximum number of directories with tracked files in which attributes are searched.
 const MAX_DIRECTORIES: usize = 20_000;
-/// So many of them are looked at before other tasks have their turn.
+/// Number of directories that are inspected before other tasks have their turn.
 const AT_ONCE: usize = 256;
-/// Names in the directory of a repository that are looked at, those of objects aside.
+/// Maximum number of names in the directory of a repository that are inspected, those of objects aside.
 const MAX_OWN_NAMES: usize = 20_000;
-/// Directories below that of a repository of which a reading git command shows no text: programs, and repositories of their own.
+/// Directories below that of a repository whose text no reading git command shows: programs, and repositories of their
+/// own.
 const SHOWN_BY_NONE: &[&str] = &["annex", "hooks", "lfs", "modules"];
 
-/// Whether a command might run git.
+/// Returns `true` if a command might run git.
 pub(crate) fn concerns(analysis: &Analysis) -> bool {
     analysis.found().iter().any(|command| command.program() == Some("git"))
 }
 
-/// Whether a git command of it may look at the attributes of files.
+/// Returns `true` if a git command of the analysis may read the attributes of files.
 fn reads_attributes(analysis: &Analysis) -> bool {
     analysis.found().iter().filter(|command| command.program() == Some("git")).any(|command| !is_about_refs(command))
 }
 
-/// Whether a git command prints references, configuration or the titles of commits, and of no file. In doubt it is false.
+/// Returns `true` if a git command prints references, configuration or the titles of commits, but no file contents.
+/// `false` in doubt.
 fn is_about_refs(command: &FoundCommand) -> bool {
     let mut words = command
         .words()
@@ -57,7 +59,7 @@ fn is_about_refs(command: &FoundCommand) -> bool {
     }
 }
 
-/// Options of `git log` with which it shows no more than it does without.
+/// Options of `git log` that show no more than the command shows without them.
 const TITLES: &[&str] = &[
     "--abbrev-commit",
     "--all",
@@ -84,17 +86,15 @@ const TITLES: &[&str] = &[
     "-n",
 ];
 
-/// What was seen of a repository in which no file can make a reading git command
-/// run a program.
+/// Result of inspecting a repository in which no file can make a reading git command run a program.
 pub(crate) struct Inert {
     /// The files that git tracks, if there is a repository with an index.
     pub(crate) tracked: Option<GitTracked>,
 }
 
-/// Looks whether the repository around `cwd` could make a reading git command run a
-/// program, or show what lies outside; `None` if it could. The repository must lie as a whole in the
-/// workspace, or there must be none at all, not in a parent directory either. What cannot be
-/// read or is not understood counts as a way to run a program.
+/// Inspects whether the repository around `cwd` could make a reading git command run a program, or show files outside;
+/// `None` if it could. The whole repository must lie in the workspace, or there must be none at all, not in a parent
+/// directory either. Files that cannot be read or are not understood are treated as able to run a program.
 pub(crate) async fn inert(
     workspace: &dyn Workspace,
     directories: &[PathBuf],
@@ -109,11 +109,11 @@ pub(crate) async fn inert(
     Some(Inert { tracked: look.around(cwd).await? })
 }
 
-/// Each question is answered with a value or, in doubt, with `None`.
+/// Inspection of a repository. Each method returns a value or, in doubt, `None`.
 struct Look<'a> {
     workspace: &'a dyn Workspace,
     directories: &'a [PathBuf],
-    /// Whether attributes matter in every directory with tracked files.
+    /// `true` if attributes matter in every directory with tracked files.
     attributes: bool,
 }
 
@@ -121,9 +121,9 @@ struct Look<'a> {
 struct Repository {
     /// The top of the working tree.
     top: PathBuf,
-    /// What belongs to this working tree.
+    /// Directory of this working tree's own data.
     own: PathBuf,
-    /// What all working trees share.
+    /// Directory that all working trees share.
     common: PathBuf,
 }
 
@@ -137,7 +137,7 @@ impl Look<'_> {
         self.alternates_are_inside(&repository.common.join("objects")).await?;
         let config = self.read(&repository.common.join("config"), MAX_TEXT).await?.unwrap_or_default();
         let config = inert_config(&config)?;
-        // Reading commands refresh the index, and call this hook.
+        // Reading commands refresh the index, and run this hook.
         for hook in ["post-index-change", "post-index-change.exe"] {
             self.is_missing(&repository.common.join("hooks").join(hook)).await?;
         }
@@ -151,7 +151,7 @@ impl Look<'_> {
             return None;
         }
         for path in &index.attributes {
-            // If one is gone, git takes it from the index.
+            // Git takes a missing file from the index.
             let path = below(&repository.top, path)?;
             attributes_are_inert(&self.read(&path, MAX_TEXT).await??).then_some(())?;
         }
@@ -164,8 +164,8 @@ impl Look<'_> {
         Some(Some(GitTracked::new(repository.top, bytes, config.hash_bytes)))
     }
 
-    /// Goes up from a directory, as git does. Out of the workspace only to see
-    /// that there is no repository: `Some(None)`.
+    /// Goes up from a directory, as git does. Leaves the workspace only to make sure that there is no repository:
+    /// `Some(None)`.
     async fn find(&self, cwd: &Path) -> Option<Option<Repository>> {
         for top in cwd.ancestors() {
             let dot_git = top.join(".git");
@@ -193,7 +193,7 @@ impl Look<'_> {
         Some(None)
     }
 
-    /// A file that names a directory of the workspace.
+    /// Reads a file that names a directory of the workspace.
     async fn pointer(&self, file: &Path, prefix: &str, base: &Path) -> Option<PathBuf> {
         let text = String::from_utf8(self.read(file, MAX_POINTER).await??).ok()?;
         let named = text.strip_prefix(prefix)?.trim_end_matches(['\n', '\r']);
@@ -201,7 +201,7 @@ impl Look<'_> {
         (there.kind == EntryKind::Directory && self.is_inside(&there.path)).then_some(there.path)
     }
 
-    /// What git takes for a repository. Anything less it passes by, and looks further upwards.
+    /// Requires everything that makes a directory a repository for git. Git skips anything less, and continues upwards.
     async fn is_whole(&self, repository: &Repository) -> Option<()> {
         let head = String::from_utf8(self.read(&repository.own.join("HEAD"), MAX_POINTER).await??).ok()?;
         let head = head.trim_end();
@@ -216,8 +216,9 @@ impl Look<'_> {
         (hash || head.starts_with("ref: refs/")).then_some(())
     }
 
-    /// Git shows the text of files of its own (`BISECT_LOG`, `rebase-merge/done`, a line of `packed-refs` that it cannot read): a link
-    /// among them would show any file of the user.
+    /// Requires that the directory has no links. Git shows the text of its own files (`BISECT_LOG`,
+    /// `rebase-merge/done`, a line of `packed-refs` that it cannot read): a link among them would show any file of the
+    /// user.
     async fn holds_no_links(&self, directory: &Path) -> Option<()> {
         let mut left = MAX_OWN_NAMES;
         let mut open = vec![directory.to_path_buf()];
@@ -239,7 +240,8 @@ impl Look<'_> {
         Some(())
     }
 
-    /// Objects of another repository show its content: that one has to lie in the workspace, and to borrow none itself.
+    /// Requires that alternates are inside. Objects of another repository show its content: that one has to lie in the
+    /// workspace, and to borrow none itself.
     async fn alternates_are_inside(&self, objects: &Path) -> Option<()> {
         let Some(bytes) = self.read(&objects.join("info/alternates"), MAX_POINTER).await? else { return Some(()) };
         let text = String::from_utf8(bytes).ok()?;
@@ -258,14 +260,15 @@ impl Look<'_> {
         attributes_are_inert(&attributes).then_some(())
     }
 
-    /// Attributes count wherever there are tracked files, also if the index does not name them.
+    /// Requires that untracked attributes are harmless. Attributes apply wherever there are tracked files, also if the
+    /// index does not name them.
     async fn untracked_attributes_are_inert(&self, top: &Path, directories: &BTreeSet<Vec<u8>>) -> Option<()> {
         if directories.len() > MAX_DIRECTORIES {
             return None;
         }
         for (index, directory) in directories.iter().enumerate() {
             let file = below(top, directory)?.join(".gitattributes");
-            // A question without a hop to another thread: there are many of them.
+            // This check needs no other thread: there are many of them.
             let there = self.workspace.resolve(&file).await.ok()?;
             if there.kind != EntryKind::Missing || there.path != file {
                 self.attributes_are_inert(&file).await?;
@@ -286,7 +289,7 @@ impl Look<'_> {
         self.directories.iter().any(|directory| path.starts_with(directory))
     }
 
-    /// All of a regular file, without following links; `Some(None)` when there is none.
+    /// Reads a whole regular file, without following links; `Some(None)` when there is none.
     async fn read(&self, path: &Path, limit: usize) -> Option<Option<Vec<u8>>> {
         let permit = Permit::new(CallDigest::new("git")).with_reads(vec![JudgedPath::new(path, path)]);
         let mut file = match self.workspace.open(&permit, path).await {
@@ -308,7 +311,7 @@ impl Look<'_> {
     }
 }
 
-/// A path of an index, which must not leave the working tree.
+/// Returns a path of an index, which must not leave the working tree.
 fn below(top: &Path, path: &[u8]) -> Option<PathBuf> {
     let path = absolute(top, Path::new(std::str::from_utf8(path).ok()?));
     (path.starts_with(top) && path != top).then_some(path)

@@ -18,7 +18,7 @@ use windlass_types::{
     PermissionRequest, PermissionUpdate, QuestionId, SessionId, Thinking, ToolUseId,
 };
 
-/// How a session has ended, when it has.
+/// Result of a session, once it has ended.
 pub(crate) type Ended = Option<Result<(), SessionError>>;
 
 /// Orders to a session. Cheap to clone; outlives the event stream.
@@ -29,21 +29,21 @@ pub(crate) type Ended = Option<Result<(), SessionError>>;
 pub struct SessionHandle {
     session_id: SessionId,
     orders: Orders,
-    /// Whether somebody closed it: what is ordered from then on would be lost.
+    /// `true` once somebody has closed the session: later orders would be lost.
     closing: Arc<AtomicBool>,
     ended: watch::Receiver<Ended>,
     questions: OpenQuestions,
     events: Arc<EventQueue>,
-    /// Differs each time the session is opened.
+    /// Random id of this opening; differs each time the session is opened.
     opening: Arc<str>,
 }
 
-/// The way of orders to a session.
+/// Sender of orders to a session.
 #[derive(Debug, Clone)]
 enum Orders {
     /// Keeps the session open.
     Holding(mpsc::UnboundedSender<Order>),
-    /// Does not.
+    /// Does not keep the session open.
     Weak(mpsc::WeakUnboundedSender<Order>),
 }
 
@@ -70,7 +70,7 @@ impl Orders {
 pub enum ModelSelection {
     /// By its name, id or alias, as the session's provider knows it.
     Name(String),
-    /// By all that is known of it.
+    /// A whole profile: id, limits and price.
     Profile(Box<ModelProfile>),
 }
 
@@ -103,8 +103,8 @@ impl SessionHandle {
         Self { session_id, orders, closing: Arc::default(), ended, questions, events, opening }
     }
 
-    /// The same handle, but one that does not keep a session open whose stream is
-    /// [detached](crate::EventStream::detach): for what follows the session and is not its user.
+    /// Returns a handle that does not keep a session open whose stream is [detached](crate::EventStream::detach): for
+    /// code that follows the session without being its user.
     #[must_use]
     pub fn weak(&self) -> Self {
         Self { orders: Orders::Weak(self.orders.weak()), ..self.clone() }
@@ -131,8 +131,8 @@ impl SessionHandle {
         &self.session_id
     }
 
-    /// What tells this opening of the session from all others: 32 hexadecimal digits, which are random. The numbers of
-    /// events begin anew with each opening, so a client that comes back gives both.
+    /// Random id of this opening of the session: 32 hexadecimal digits. Each opening numbers its events from zero, so a
+    /// client that comes back gives both.
     pub fn opening(&self) -> &str {
         &self.opening
     }
@@ -145,10 +145,10 @@ impl SessionHandle {
         self.give(Input::Prompt(prompt.into()))
     }
 
-    /// Continues the run that waits for answers ([`Outcome::Pending`](windlass_types::Outcome::Pending)), also one of an
-    /// earlier opening of the session: its open calls are read, shown to hooks and judged anew, and those run that were
-    /// approved as they are now. What has no answer yet is asked, or stays open. Where no question is open, the run that
-    /// this starts fails.
+    /// Continues the run that waits for answers ([`Outcome::Pending`](windlass_types::Outcome::Pending)), also one of
+    /// an earlier opening of the session. Its open calls are read, shown to hooks and judged again; calls run that were
+    /// approved as they are now. Calls without an answer are asked about, or stay open. If no question is open, the run
+    /// that this starts fails.
     ///
     /// # Errors
     /// The session is closed.
@@ -156,9 +156,8 @@ impl SessionHandle {
         self.give(Input::Prompt(Prompt::continue_run()))
     }
 
-    /// Adds something to the conversation without asking the model: it is read
-    /// with the next prompt. It waits its turn like a prompt, and has a run of
-    /// its own, which ends with an empty success once the text is durable.
+    /// Adds content to the conversation without asking the model: it is read with the next prompt. It waits its turn
+    /// like a prompt, and has a run of its own, which ends with an empty success once the text is durable.
     ///
     /// # Errors
     /// The session is closed.
@@ -166,9 +165,8 @@ impl SessionHandle {
         self.give(Input::Prompt(Prompt::note(content)))
     }
 
-    /// Replaces the conversation by a summary of it that the model writes, with care for what
-    /// `focus` says. It waits its turn like a prompt, and has a run of its own. The old
-    /// conversation stays in the log.
+    /// Replaces the conversation by a summary that the model writes, with an emphasis on `focus`. The compaction waits
+    /// its turn like a prompt, and has a run of its own. The old conversation stays in the log.
     ///
     /// # Errors
     /// The session is closed.
@@ -181,10 +179,10 @@ impl SessionHandle {
     /// the run continues with it, and has one result for all its messages.
     /// UserPromptSubmit hooks are asked about it while tools run, and may keep it out.
     ///
-    /// If the run ends before (a limit, a failure, an interrupt), it is a prompt with a
-    /// run of its own, before the prompts that wait; without a run it is a prompt at once,
-    /// as are notes and compactions. Messages keep their order. What became of one is an event,
-    /// [`EventKind::Steered`](windlass_types::EventKind::Steered), with the id of [`Prompt::with_id`].
+    /// If the run ends before (a limit, a failure, an interrupt), the message becomes a prompt with a run of its own,
+    /// before the waiting prompts. Without a run it is a prompt at once, as are notes and compactions. Messages keep
+    /// their order. The fate of a message is an event, [`EventKind::Steered`](windlass_types::EventKind::Steered), with
+    /// the id of [`Prompt::with_id`].
     ///
     /// # Errors
     /// The session is closed.
@@ -192,8 +190,8 @@ impl SessionHandle {
         self.give(Input::Steer(prompt.into()))
     }
 
-    /// Sends a message to the run in progress, as [`steer`](Self::steer) does, but only to
-    /// it: what cannot be delivered does not become a prompt. It is given back, see
+    /// Sends a message to the run in progress, as [`steer`](Self::steer) does, but only to this run: an undeliverable
+    /// message does not become a prompt. It is given back, see
     /// [`SteeredFate::Returned`](windlass_types::SteeredFate::Returned).
     ///
     /// # Errors
@@ -202,9 +200,8 @@ impl SessionHandle {
         self.give(Input::Offer(prompt.into()))
     }
 
-    /// Takes a message back that was sent to the run with this id, if the run has not read it
-    /// yet. Whether that was so is an event: the message has been
-    /// [`Returned`](windlass_types::SteeredFate::Returned), or something else has become of it before.
+    /// Withdraws the message with this id, if the run has not read it yet. An event reports the result: the message has
+    /// been [`Returned`](windlass_types::SteeredFate::Returned), or had another fate before.
     ///
     /// # Errors
     /// The session is closed.
@@ -212,7 +209,7 @@ impl SessionHandle {
         self.give(Input::Withdraw(id))
     }
 
-    /// Stops the run. Its result is that it was interrupted; the session continues.
+    /// Stops the run. Its outcome is an interrupt; the session continues.
     ///
     /// # Errors
     /// The session is closed.
@@ -229,7 +226,7 @@ impl SessionHandle {
     }
 
     /// Calls this model from the next request on: a name, id or alias that the session's provider knows, such as
-    /// `haiku`, or a whole profile. A name that is not known and is near one that is known makes a
+    /// `haiku`, or a whole profile. An unknown name that is similar to a known one makes a
     /// [notice](windlass_types::Status::Notice).
     ///
     /// # Errors
@@ -242,15 +239,15 @@ impl SessionHandle {
         }
     }
 
-    /// The questions that wait for an answer, of all agents of the session, in the order in which they were asked. A
-    /// question is there before its event, [`PermissionRequested`](windlass_types::EventKind::PermissionRequested), and
-    /// until it is answered or withdrawn.
+    /// Returns the questions that wait for an answer, of all agents of the session, in the order in which they were
+    /// asked. A question is listed before its event,
+    /// [`PermissionRequested`](windlass_types::EventKind::PermissionRequested), and until it is answered or withdrawn.
     pub fn open_questions(&self) -> Vec<PermissionRequest> {
         self.questions.list()
     }
 
-    /// Answers a question by its [id](PermissionRequest::id). The first answer counts, of any handle or of the
-    /// session's callback; hooks that deny count for more.
+    /// Answers a question by its [id](PermissionRequest::id). The first answer is applied, of any handle or of the
+    /// session's callback; hooks that deny take precedence.
     ///
     /// # Errors
     /// The question is not open any more, or never was.
@@ -258,7 +255,7 @@ impl SessionHandle {
         self.questions.answer(id, answer)
     }
 
-    /// Watches the session from now on, beside its stream and other watchers.
+    /// Watches the session from now on, independently of its stream and other watchers.
     ///
     /// Events are kept for watchers from the first subscription, or from
     /// [`EventStream::detach`](crate::EventStream::detach), on: at most the last 4,096 and 4 MiB of them.
@@ -266,13 +263,13 @@ impl SessionHandle {
         EventFeed::now(self.clone())
     }
 
-    /// Watches the session from the event with this number on: first what is kept of the past, then what comes. What is
-    /// kept no longer is said ([`Watched::Missed`](crate::Watched::Missed)). A watcher that comes back begins behind the
-    /// last event that it has seen.
+    /// Watches the session from the event with this number on: first the kept past events, then new ones. Events that
+    /// are no longer kept are reported as [`Watched::Missed`](crate::Watched::Missed). A watcher that comes back begins
+    /// behind the last event that it has seen.
     ///
     /// # Errors
-    /// The session has not come that far. Numbers begin anew each time a session is opened, so this may be a position of
-    /// an earlier time.
+    /// The session has not reached this number. Each opening numbers from zero, so this may be a position of an earlier
+    /// opening.
     pub fn subscribe_from(&self, seq: u64) -> Result<EventFeed, UnknownPosition> {
         EventFeed::from(self.clone(), seq)
     }
@@ -281,8 +278,7 @@ impl SessionHandle {
         &self.events
     }
 
-    /// Judges calls by this mode from now on. A mode that the session does not
-    /// permit is refused with a notice.
+    /// Judges calls by this mode from now on. A mode that the session does not permit is refused with a notice.
     ///
     /// # Errors
     /// The session is closed.
@@ -290,7 +286,7 @@ impl SessionHandle {
         self.give(Input::SetPermissionMode(mode))
     }
 
-    /// Reasons like this from the next request on.
+    /// Sets the mode of reasoning from the next request on.
     ///
     /// # Errors
     /// The session is closed.
@@ -298,7 +294,7 @@ impl SessionHandle {
         self.give(Input::SetThinking(thinking))
     }
 
-    /// Spends so much on an answer from the next request on; `None` leaves it to the model.
+    /// Sets the effort from the next request on; `None` leaves it to the model.
     ///
     /// # Errors
     /// The session is closed.
@@ -306,9 +302,8 @@ impl SessionHandle {
         self.give(Input::SetEffort(effort))
     }
 
-    /// Offers these tools, and no others, from the next request on. Calls that
-    /// were read already continue with the tool that they named. The provider's
-    /// cache of the conversation is lost when the tools differ.
+    /// Offers these tools, and no others, from the next request on. Calls that were read already continue with the tool
+    /// that they named. The provider's prompt cache of the conversation is lost when the tools differ.
     ///
     /// # Errors
     /// The session is closed.
@@ -316,8 +311,8 @@ impl SessionHandle {
         self.order(Order::Tools(tools))
     }
 
-    /// Takes what the servers of tools say of their use now. The model reads what is new with the next prompt or the next
-    /// results of tools, once, and only if a tool of the server is offered.
+    /// Replaces the instructions of tool servers. The model reads new ones with the next prompt or the next tool
+    /// results, once, and only if a tool of the server is offered.
     ///
     /// # Errors
     /// The session is closed.
@@ -325,8 +320,8 @@ impl SessionHandle {
         self.give(Input::SetInstructions(instructions.into()))
     }
 
-    /// Takes more instructions of files: the model reads those that are new to the conversation with its next prompt, or the next
-    /// results of tools.
+    /// Adds instruction files: the model reads those that are new to the conversation with its next prompt, or the next
+    /// tool results.
     ///
     /// # Errors
     /// The session is closed.
@@ -334,8 +329,8 @@ impl SessionHandle {
         self.give(Input::AddInstructions(files))
     }
 
-    /// Reports something to whoever follows the events, as a [notice](windlass_types::Status::Notice): in the run in progress, or else when the
-    /// next one begins.
+    /// Reports a [notice](windlass_types::Status::Notice) to everyone who follows the events: in the run in progress,
+    /// or else when the next one begins.
     ///
     /// # Errors
     /// The session is closed.
@@ -343,7 +338,7 @@ impl SessionHandle {
         self.give(Input::Notice(message.into()))
     }
 
-    /// Has the model read texts with its next turn, once. What is too much for a turn is left out.
+    /// Adds texts that the model reads with its next turn, once. Texts beyond the limit of a turn are left out.
     ///
     /// # Errors
     /// The session is closed.
@@ -351,8 +346,8 @@ impl SessionHandle {
         self.give(Input::AddContext(texts))
     }
 
-    /// Asks the hooks anew what they listen to. From then on they are asked on
-    /// those occasions: calls that are being judged already may not count.
+    /// Reads again which events the hooks listen to. From then on they run on those; calls that are being judged
+    /// already may not be included.
     ///
     /// # Errors
     /// The session is closed.
@@ -360,11 +355,11 @@ impl SessionHandle {
         self.order(Order::Hooks)
     }
 
-    /// Asks the hooks of the session about something that only the host sees, such as a
-    /// [`ConfigChange`](windlass_types::hook::event::ConfigChange), and returns what they answer together. The run in
-    /// progress does not wait for that. What hooks say to the model, it reads with its next turn.
+    /// Runs the hooks of the session for an event that only the host sees, such as a
+    /// [`ConfigChange`](windlass_types::hook::event::ConfigChange), and returns their merged answers. The run in
+    /// progress does not wait for them. The model reads feedback of the hooks with its next turn.
     ///
-    /// Cancel safe: the hooks are asked even if no one waits for the answer.
+    /// Cancel safe: the hooks run even if no one waits for the answer.
     ///
     /// # Errors
     /// The session is closed.
@@ -374,9 +369,8 @@ impl SessionHandle {
         answer.await.map_err(|_| SessionError::Closed)
     }
 
-    /// Changes what is permitted, as an answer to a permission request can:
-    /// calls that have not begun are judged again. A change that cannot be used
-    /// is ignored with a notice.
+    /// Updates permissions, as an answer to a permission request can: calls that have not begun are judged again. An
+    /// invalid update is ignored with a notice.
     ///
     /// # Errors
     /// The session is closed.
@@ -384,8 +378,8 @@ impl SessionHandle {
         self.give(Input::UpdatePermissions(updates))
     }
 
-    /// Takes over what settings files say of permissions now, in place of what they said before: calls that have not begun are
-    /// judged again, those of agents too. What cannot be used changes nothing, and a notice says so.
+    /// Replaces the permissions of settings files by their current ones: calls that have not begun are judged again,
+    /// also those of agents. Invalid values change nothing, and a notice reports them.
     ///
     /// # Errors
     /// The session is closed.
@@ -393,8 +387,7 @@ impl SessionHandle {
         self.give(Input::RenewSettings(Box::new((before, now))))
     }
 
-    /// Gives programs this environment, instead of the one before, from the
-    /// next call on.
+    /// Replaces the environment of programs from the next call on.
     ///
     /// # Errors
     /// The session is closed.
@@ -402,7 +395,7 @@ impl SessionHandle {
         self.order(Order::Environment(env))
     }
 
-    /// Gives programs these variables from the next call on, beside those that they have, and takes away those without a value.
+    /// Sets these variables in the environment of programs from the next call on, and removes those without a value.
     ///
     /// # Errors
     /// The session is closed.
@@ -410,7 +403,7 @@ impl SessionHandle {
         self.order(Order::Variables(changes))
     }
 
-    /// Whether the session has ended: every order is an error from then on.
+    /// Returns `true` if the session has ended: every further order is an error.
     pub fn has_ended(&self) -> bool {
         self.ended.borrow().is_some()
     }
@@ -425,32 +418,31 @@ impl SessionHandle {
     /// Ends the session: stops the run, settles every open call, and waits until
     /// everything is durable. Closing twice is fine.
     ///
-    /// Bounded: a log that is silent is waited for until it has been so for 30 seconds.
+    /// Bounded: a log that does not answer is given up after 30 seconds of silence.
     ///
     /// Cancel safe: the session closes even if nobody waits for it.
     ///
-    /// # Errors
-    /// Not everything is durable: the store refused, or did not answer. Or the
-    /// session has ended by a bug. The event stream ends with the same error.
+    /// Not everything is durable: the store refused, or did not answer. Or the session has ended by a bug. The event
+    /// stream ends with the same error.
     pub async fn close(&self) -> Result<(), SessionError> {
         self.begin_close();
         let mut ended = self.ended.clone();
         match ended.wait_for(Option::is_some).await {
             Ok(ended) => ended.clone().unwrap_or(Ok(())),
-            // It ended before the driver began.
+            // The session ended before the driver began.
             Err(_) => Err(SessionError::RuntimeEnded),
         }
     }
 
-    /// Waits no longer for the log of a session that is being closed, after `waited`: a session whose log has not answered ends
-    /// with an error that names what may not be stored. Without effect on a session whose log has answered, or that nobody
-    /// closes.
+    /// Stops waiting for the log of a session that is being closed, after `waited`: a session whose log has not
+    /// answered ends with an error that names the entries which may not be stored. Without effect on a session whose
+    /// log has answered, or that nobody closes.
     pub fn give_up_log(&self, waited: Duration) {
         // A send fails only when the session has ended already.
         let _ = self.orders.send(Order::Input(Input::GiveUpLog(waited)));
     }
 
-    /// What takes up the context window, part by part, as of now: what the next request would have. No request is made.
+    /// Returns the current use of the context window, part by part: that of the next request. No request is made.
     ///
     /// Cancel safety: the call may be dropped at any time.
     ///
@@ -462,7 +454,7 @@ impl SessionHandle {
         answer.await.map_err(|_| SessionError::Closed)
     }
 
-    /// The permission mode that calls are judged in, after all that was ordered before. Cancel safe.
+    /// Returns the permission mode in which calls are judged, after all earlier orders. Cancel safe.
     ///
     /// # Errors
     /// The session is closed.
@@ -472,8 +464,8 @@ impl SessionHandle {
         answer.await.map_err(|_| SessionError::Closed)
     }
 
-    /// Waits until the session has ended, without ending it. Cancel safe. What is returned is no handle: a session whose
-    /// stream is [detached](crate::EventStream::detach) ends when it alone is left.
+    /// Waits until the session has ended, without ending it. Cancel safe. The future is no handle: a session whose
+    /// stream is [detached](crate::EventStream::detach) ends when only the future is left.
     pub fn ended(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut ended = self.ended.clone();
         async move {
@@ -482,7 +474,7 @@ impl SessionHandle {
     }
 }
 
-/// Closes the session when the host lets go of its events.
+/// Closes the session when the host drops its events.
 #[derive(Debug)]
 pub(crate) struct Guard {
     orders: mpsc::UnboundedSender<Order>,

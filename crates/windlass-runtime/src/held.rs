@@ -1,14 +1,14 @@
-//! What is held back while the host does not read, or the log does not answer.
+//! Effects deferred under back-pressure: the host's event queue is full, or the log has unacknowledged appends.
 
 use crate::events::{ENOUGH, EventQueue};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use windlass_core::{Effect, EffectId};
 
-/// Effects that begin when there is room for what comes of them.
+/// Effects that begin when there is room for their events.
 ///
-/// Whether there is room is looked at once a round. What is held back and what is waited for go by that one look:
-/// were they to look for themselves, the host could read in between, and no task would wait for what is held back.
+/// The room is checked once a round. Deferral and waiting both use that one check: if each checked for itself, the host
+/// could read in between, and no task would wait for the deferred effects.
 #[derive(Debug)]
 pub(crate) struct Held {
     queue: Arc<EventQueue>,
@@ -22,14 +22,15 @@ impl Held {
         Self { queue, effects: VecDeque::new(), host_is_behind: false, log_is_behind: false }
     }
 
-    /// Looks whether there is room. `backlog` is how many events wait for the log. Returns what may begin now.
+    /// Checks whether there is room. `backlog` is the number of events that wait for the log. Returns the effects that
+    /// may begin now.
     pub(crate) fn look(&mut self, backlog: usize) -> VecDeque<(EffectId, Effect)> {
         self.host_is_behind = self.queue.is_full();
         self.log_is_behind = backlog >= ENOUGH;
         if self.is_crowded() { VecDeque::new() } else { std::mem::take(&mut self.effects) }
     }
 
-    /// Whether there was no room in this round.
+    /// Returns `true` if there was no room in this round.
     pub(crate) fn is_crowded(&self) -> bool {
         self.host_is_behind || self.log_is_behind
     }
@@ -38,14 +39,14 @@ impl Held {
         self.effects.push_back((id, effect));
     }
 
-    /// Takes an effect out that is not to begin any more.
+    /// Removes an effect that is not to begin any more.
     pub(crate) fn remove(&mut self, id: EffectId) -> Option<Effect> {
         let at = self.effects.iter().position(|(held, _)| *held == id)?;
         self.effects.remove(at).map(|(_, effect)| effect)
     }
 
-    /// Waits until the host has read, if it was behind in this round; else for ever. When the log answers, an input
-    /// reports it.
+    /// Waits until the host has read, if it was behind in this round; otherwise for ever. An input reports an answer of
+    /// the log.
     pub(crate) async fn room(&self) {
         if self.host_is_behind {
             self.queue.room().await;
@@ -65,7 +66,7 @@ mod tests {
 
     fn full() -> (Arc<EventQueue>, Held) {
         let queue = Arc::new(EventQueue::default());
-        // Each is about another block, so that none joins another.
+        // Each event is about another block, so that none is joined with another.
         for index in 0..ENOUGH {
             queue.push(text(index, "x"));
         }
@@ -93,8 +94,8 @@ mod tests {
         }
     }
 
-    /// The host reads everything between the look and the wait: the wait is over at once, and the next look
-    /// lets begin what was held back.
+    /// The host reads everything between the check and the wait: the wait is over at once, and the next check lets the
+    /// deferred effects begin.
     #[test]
     fn a_host_that_reads_between_the_look_and_the_wait_is_not_waited_for() {
         let (queue, mut held) = full();

@@ -5,11 +5,11 @@ use windlass_core::Input;
 use windlass_hook::{HookContext, Hooks};
 use windlass_types::{EventKind, HookCall, HookOutcome, Status};
 
-/// To whom it is reported that hooks are asked.
+/// Receiver of reports about hooks.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
     results: mpsc::UnboundedSender<Input>,
-    /// Whether the host reads when hooks begin.
+    /// `true` if the host gets an event when hooks begin.
     starts: bool,
 }
 
@@ -18,7 +18,7 @@ impl Asked {
         Self { results: results.clone(), starts }
     }
 
-    /// Reports an event. It fails only when the session has ended.
+    /// Reports an event. Sending fails only when the session has ended.
     pub(crate) fn report(&self, kind: EventKind) {
         let _ = self.results.send(Input::Report(Box::new(kind)));
     }
@@ -39,7 +39,8 @@ impl Asked {
     }
 }
 
-/// Asks the hooks that listen to an occasion. The model does not read why one failed, so the log of the program has it.
+/// Runs the hooks that listen to an occasion. The model does not read why one failed, so the log of the program records
+/// it.
 pub(crate) async fn ask(hooks: &Hooks, cx: &HookContext, call: &HookCall, asked: &Asked) -> HookOutcome {
     asked.starting(hooks, cx, call);
     let outcome = hooks.run_timed(cx, call, tokio::time::sleep).await;

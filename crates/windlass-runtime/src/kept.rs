@@ -1,4 +1,4 @@
-//! The last events of a session, kept for those who watch it.
+//! The last events of a session, kept for watchers.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::task::Waker;
 use windlass_types::Event;
 
-/// Most events that are kept.
+/// Maximum number of kept events.
 const MOST_EVENTS: usize = 4_096;
-/// Most bytes of them, as JSON. The newest event is kept whatever its size.
+/// Maximum size of the kept events as JSON, in bytes. The newest event is kept whatever its size.
 const MOST_BYTES: usize = 4 << 20;
 
 /// The last events of a session, and the watchers that wait for the next one.
@@ -16,18 +16,18 @@ const MOST_BYTES: usize = 4 << 20;
 pub(crate) struct Kept {
     events: VecDeque<(Arc<Event>, usize)>,
     bytes: usize,
-    /// The number of the first event that is kept, or of the next one if none is.
+    /// The number of the first kept event, or of the next one if none is kept.
     first: u64,
     waiting: BTreeMap<u64, Waker>,
     watchers: u64,
 }
 
-/// What there is at a position.
+/// Event at a position.
 pub(crate) enum At {
     Event(Arc<Event>),
     /// Events up to this position are kept no longer.
     Missed(u64),
-    /// It has not happened yet.
+    /// The event has not happened yet.
     Ahead,
 }
 
@@ -56,13 +56,13 @@ impl Kept {
         event.map_or(At::Ahead, |(event, _)| At::Event(Arc::clone(event)))
     }
 
-    /// A name for a new watcher.
+    /// Returns an id for a new watcher.
     pub(crate) fn watcher(&mut self) -> u64 {
         self.watchers += 1;
         self.watchers
     }
 
-    /// Wakes this watcher when something happens.
+    /// Wakes this watcher at the next event.
     pub(crate) fn wait(&mut self, watcher: u64, waker: Waker) {
         self.waiting.insert(watcher, waker);
     }
@@ -90,7 +90,7 @@ fn size(event: &Event) -> usize {
         }
     }
     let mut count = Count(0);
-    // What cannot be written as JSON counts as far as it could.
+    // For an event that cannot be written as JSON, the size of its written beginning is used.
     let _ = serde_json::to_writer(&mut count, event);
     count.0
 }

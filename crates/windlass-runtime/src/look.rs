@@ -1,4 +1,4 @@
-//! Looking at the files that a call would touch, before it is judged. No program is run and no file is opened.
+//! Resolves the paths that a call would access, before the permission decision. Runs no program, opens no file.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::OsStr;
@@ -7,30 +7,31 @@ use std::sync::Arc;
 use windlass_permission::{CommandFacts, CommandPath, PathFact, PatternFact, ShellPattern, Standing, TreeFact};
 use windlass_tool::{DirectoryEntry, EntryKind, ResolvedPath, Workspace, WorkspaceErrorKind};
 
-/// Entries of directories that are looked at for one call.
+/// Maximum number of directory entries that are inspected for one call.
 const MAX_ENTRIES: usize = 20_000;
-/// Entries below the folders that commands search which are looked at for one call. Those deeper down count as free.
+/// Maximum number of entries below the folders that commands search which are inspected for one call. Those deeper down
+/// are treated as free of secrets.
 const MAX_SEARCHED: usize = 5_000;
-/// Folders in which no secrets of the project are looked for: those of version control and of packages.
+/// Folders in which no secrets of the project are searched: those of version control and of packages.
 const PASSED_OVER: &[&str] = &[".git", ".hg", ".svn", "node_modules", "target"];
-/// Paths that one file name pattern may stand for.
+/// Maximum number of paths that one file name pattern may match.
 const MAX_MATCHES: usize = 10_000;
 
-/// Follows the paths of one call. Remembers what it saw for as long as that takes.
+/// Resolves the paths of one call. Caches its findings for the duration.
 pub(crate) struct Look<'a> {
     workspace: &'a Arc<dyn Workspace>,
-    /// How many entries may still be looked at.
+    /// Number of entries that may still be inspected.
     left: usize,
-    /// The same for what searches print.
+    /// Number of entries that may still be inspected for the output of searches.
     left_of_searches: usize,
     git_directories: HashMap<PathBuf, bool>,
 }
 
-/// A way that a pattern may stand for, so far.
+/// Partial match of a pattern.
 struct Way {
-    /// As the command would name it.
+    /// Path as the command would name it.
     written: PathBuf,
-    /// Where that leads, if it is known to lead there without links.
+    /// Resolved path, if it is known to have no links.
     place: Option<ResolvedPath>,
 }
 
@@ -55,7 +56,7 @@ impl<'a> Look<'a> {
         PathFact::new(requested, there.path, write).with_via(there.via).with_end(end).with_git_directory(git)
     }
 
-    /// The git directory at or above a path, whatever its name.
+    /// Returns the git directory at or above a path, whatever its name.
     async fn git_directory(&mut self, path: &Path) -> Option<PathBuf> {
         for directory in path.ancestors() {
             let known = self.git_directories.get(directory).copied();
@@ -74,8 +75,8 @@ impl<'a> Look<'a> {
         None
     }
 
-    /// `true` if a file `HEAD` stands in a directory. Git looks for objects and references as well, but these may come later, when its
-    /// configuration and hooks are written already. The head may be a link that leads nowhere yet.
+    /// Returns `true` if a directory has a file `HEAD`. Git also requires objects and references, but these may come
+    /// later, when its configuration and hooks are written already. The head may be a link that leads nowhere yet.
     async fn is_git_directory(&self, directory: &Path) -> bool {
         let path = directory.join("HEAD");
         let there = self.workspace.resolve(&path).await;
@@ -85,10 +86,10 @@ impl<'a> Look<'a> {
         })
     }
 
-    /// Follows the paths of a command, and finds what its patterns and trees stand for.
+    /// Follows the paths of a command, and resolves its patterns and trees.
     pub(crate) async fn at_command(&mut self, mut command: CommandFacts, named: Vec<CommandPath>) -> CommandFacts {
         for path in named {
-            // What cannot be followed is not known, and counts as outside.
+            // A path that cannot be followed is unknown, and is treated as outside.
             let Ok(there) = self.workspace.resolve(&path.path).await else { continue };
             let fact = self.fact(path.path.clone(), there, path.write).await;
             if let Some(pattern) = &path.pattern {
@@ -104,7 +105,7 @@ impl<'a> Look<'a> {
         command
     }
 
-    /// Finds what a file name pattern stands for, and what is below that. Links are followed wherever they are met.
+    /// Resolves a file name pattern, and the tree below each match. Links are followed wherever they are met.
     async fn pattern(&mut self, path: &CommandPath, pattern: &ShellPattern, start: &Path, command: &mut CommandFacts) {
         let (ways, mut is_whole) = self.ways(path, pattern, start).await;
         let mut matches = Vec::with_capacity(ways.len());
@@ -119,7 +120,7 @@ impl<'a> Look<'a> {
                     let is_missing = fact.end == Standing::Missing;
                     let is_link = (is_missing || path.tree) && self.ends_in_link(&fact).await;
                     if is_missing && !is_link {
-                        // The pattern does not stand for what is not there.
+                        // A pattern does not match missing files.
                         continue;
                     }
                     (fact, is_link)
@@ -135,7 +136,7 @@ impl<'a> Look<'a> {
         command.patterns.push(PatternFact::new(&path.path, pattern.text(), matches, is_whole));
     }
 
-    /// The ways that a pattern may stand for, from where it starts, and whether these are all.
+    /// Returns the paths that a pattern may match, from where it starts, and `true` if these are all.
     async fn ways(&mut self, path: &CommandPath, pattern: &ShellPattern, start: &Path) -> (Vec<Way>, bool) {
         let start = ResolvedPath::new(start, EntryKind::Directory);
         let mut ways = vec![Way { written: path.path.clone(), place: Some(start) }];
@@ -146,7 +147,7 @@ impl<'a> Look<'a> {
             let mut next = Vec::new();
             for way in ways {
                 if let Some(name) = name.literal() {
-                    // What this is shows when it is followed.
+                    // The kind of this entry is found when it is followed.
                     next.push(Way { written: way.written.join(name), place: None });
                     continue;
                 }
@@ -175,14 +176,14 @@ impl<'a> Look<'a> {
         (ways, is_whole)
     }
 
-    /// Whether the last name of a path is a link.
+    /// Returns `true` if the last name of a path is a link.
     async fn ends_in_link(&self, fact: &PathFact) -> bool {
         let (Some(parent), Some(name)) = (fact.requested.parent(), fact.requested.file_name()) else { return true };
         let parent = self.workspace.resolve(parent).await;
         parent.map_or(true, |parent| parent.path.join(name) != fact.resolved)
     }
 
-    /// Where a way leads, if that is a directory.
+    /// Returns the directory that a match leads to, if it is one.
     async fn directory(&self, way: &Way) -> Option<PathBuf> {
         match &way.place {
             Some(place) => Some(place.path.clone()),
@@ -193,7 +194,8 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// What lies below a path that was followed, links not followed, and the links that stand where a copy of it is put.
+    /// Returns the tree below a path that was followed, with its links not followed, and the links in the place of a
+    /// copy of it.
     async fn tree(&mut self, path: &CommandPath, at: &PathFact, is_link: bool) -> TreeFact {
         let written = &at.requested;
         let (mut entries, mut links, mut overwritten) = (Vec::new(), Vec::new(), Vec::new());
@@ -231,8 +233,8 @@ impl<'a> Look<'a> {
         TreeFact::new(written, entries, links, is_whole).with_overwritten(overwritten)
     }
 
-    /// The files below a path whose content a search prints, the upper ones first. Looks at so many entries of its own that what
-    /// else is asked of the call stays within its bounds.
+    /// Returns the files below a path whose content a search prints, the upper ones first. Has a limit of its own, so
+    /// that the other checks of the call keep theirs.
     async fn searched(&mut self, at: &PathFact) -> TreeFact {
         let left = std::mem::replace(&mut self.left, self.left_of_searches);
         let (mut entries, mut open, mut is_whole) = (Vec::new(), VecDeque::new(), true);
@@ -259,7 +261,8 @@ impl<'a> Look<'a> {
         TreeFact::new(&at.requested, entries, Vec::new(), is_whole)
     }
 
-    /// Finds the links in a directory that have the name of an entry which is copied there. `None` if that is not possible.
+    /// Finds the links in a directory that have the name of an entry that is copied there. `None` if that is not
+    /// possible.
     async fn overwritten(&mut self, to: PathBuf, copied: &[DirectoryEntry], links: &mut Vec<PathFact>) -> Option<()> {
         let there = self.entries(&to).await?;
         let mut there: Vec<_> = there.into_iter().filter(|entry| entry.kind == EntryKind::Link).collect();
@@ -273,7 +276,7 @@ impl<'a> Look<'a> {
         Some(())
     }
 
-    /// The entries of a directory, if they can be listed and are not too many.
+    /// Returns the entries of a directory, if they can be listed and are not too many.
     async fn entries(&mut self, directory: &Path) -> Option<Vec<DirectoryEntry>> {
         let entries = match self.workspace.entries(directory, self.left.saturating_add(1)).await {
             Ok(entries) => entries,

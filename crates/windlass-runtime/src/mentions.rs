@@ -1,17 +1,17 @@
-//! What mentions in prompts may stand for.
+//! Targets of mentions in prompts.
 
 use async_trait::async_trait;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// What mentions in prompts (`@src/main.rs`) may stand for. Default of a session: they are words like any other.
+/// Targets of mentions in prompts (`@src/main.rs`). Default of a session: mentions are ordinary words.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Mentions {
-    /// The tool that reads files that are mentioned: it must be one of the session, and takes `file_path`, `offset` and
-    /// `limit`. A mention is read as a call of it would be: in the same words, by the same rules, and counted as read.
+    /// Tool that reads mentioned files: it must be one of the session, and takes `file_path`, `offset` and `limit`. A
+    /// mention is read as a call of it would be: in the same words, by the same rules, and recorded as read.
     pub reader: String,
-    /// What names may stand for beside files. Default: nothing else.
+    /// Targets beside files. Default: none.
     pub others: Option<Arc<dyn MentionSource>>,
 }
 
@@ -30,7 +30,7 @@ impl Mentions {
     }
 }
 
-/// Agents and resources of servers, which a prompt may mention.
+/// Agents and resources of servers that a prompt may mention.
 ///
 /// ```
 /// # mod windlass { pub mod crates { pub use windlass_runtime as runtime; } }
@@ -67,6 +67,6 @@ pub trait MentionSource: Debug + Send + Sync + 'static {
     /// without it. Cancel safe.
     ///
     /// # Errors
-    /// Why it cannot be read, in words for the model.
+    /// The reason why the resource cannot be read, in words for the model.
     async fn resource(&self, server: &str, uri: &str) -> Result<String, String>;
 }

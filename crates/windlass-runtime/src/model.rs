@@ -17,13 +17,13 @@ type Opening = Pin<Box<dyn Future<Output = Result<ModelStream, ModelError>> + Se
 pub(crate) struct ModelCall {
     effect: EffectId,
     provider: Arc<dyn ModelProvider>,
-    /// The model that was asked.
+    /// The requested model.
     asked: String,
-    /// The item behind the input that was given last.
+    /// The item after the input that was given last.
     next: Option<ModelItem>,
-    /// What runs beside the request, and must have ended before an item of the answer is given.
+    /// Work that must end before an item of the answer is given. The request is sent meanwhile.
     beside: Option<Shared<BoxFuture<'static, ()>>>,
-    /// An item that came before that.
+    /// An item that came before the end of that work.
     early: Option<Result<ModelItem, ModelError>>,
     state: CallPhase,
 }
@@ -43,7 +43,7 @@ impl ModelCall {
         Self { effect, provider, asked, next: None, beside: None, early: None, state }
     }
 
-    /// Gives nothing of the answer before this has ended. The request is sent at once all the same.
+    /// Holds back the answer until `work` has ended. The request is sent at once all the same.
     pub(crate) fn beside(mut self, work: Option<Shared<BoxFuture<'static, ()>>>) -> Self {
         self.beside = work;
         self
@@ -59,7 +59,7 @@ impl ModelCall {
         std::future::poll_fn(|cx| self.poll_next(cx, &jitter)).await
     }
 
-    /// [`next`](Self::next), if it is there.
+    /// Like [`next`](Self::next), without waiting.
     pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>, jitter: impl Fn() -> u32) -> Poll<Option<Input>> {
         if let Some(item) = self.next.take() {
             return Poll::Ready(Some(Input::Model(self.effect, item)));
@@ -78,13 +78,14 @@ impl ModelCall {
         })
     }
 
-    /// The model that answers, if the message begins with this item and the model is another one with its own price.
+    /// Returns the profile of the answering model, if the message begins with this item and the model is another one
+    /// with its own price.
     fn answered_by(&self, item: &ModelItem) -> Option<Box<ModelProfile>> {
         let ModelEvent::MessageStart { model, .. } = &item.event else { return None };
         if *model == self.asked {
             return None;
         }
-        // A provider that panics here is one whose price for it is not known.
+        // A panic of the provider means that the price is not known.
         let id = std::panic::catch_unwind(AssertUnwindSafe(|| {
             let id = self.provider.answering_model(&self.asked, model)?;
             let info = self.provider.model_info(&id);
@@ -129,7 +130,7 @@ impl ModelCall {
                         Ok(Poll::Ready(None)) => Err(cut()),
                         Err(_) => Err(panicked()),
                     };
-                    // Nothing may follow either of these, so the stream is let go.
+                    // Nothing may follow either of these, so the stream is dropped.
                     if !matches!(&item, Ok(item) if item.event != ModelEvent::MessageStop) {
                         self.state = CallPhase::Ended;
                     }

@@ -1,4 +1,4 @@
-//! Instructions that the model reads once it uses files that they are for.
+//! Instructions that the model reads once it uses matching files.
 
 use async_trait::async_trait;
 use std::fmt::Debug;
@@ -9,7 +9,7 @@ use windlass_permission::{CallFacts, PathFact, Standing};
 use windlass_types::HookCall;
 use windlass_types::hook::event::InstructionsLoaded;
 
-/// The longest that a result waits for the instructions of its files.
+/// Maximum time that a result waits for the instructions of its files.
 const LONGEST: Duration = Duration::from_secs(2);
 
 /// Finds the instructions for files: those of the folders that they lie in, and those that name them.
@@ -34,8 +34,8 @@ const LONGEST: Duration = Duration::from_secs(2);
 /// ```
 #[async_trait]
 pub trait NestedInstructions: Debug + Send + Sync + 'static {
-    /// The instructions for these paths, which a call of a tool has just read or written.
-    /// What the conversation holds already is not repeated, so it may be given again. A call that takes longer than two
+    /// Returns the instructions for these paths, which a tool call has just read or written. Instructions that the
+    /// conversation has already are not repeated, so they may be returned again. A call that takes longer than two
     /// seconds is dropped, and its result is used without.
     async fn of_paths(&self, used: &[UsedPath]) -> Vec<FileInstructions>;
 }
@@ -46,23 +46,24 @@ pub trait NestedInstructions: Debug + Send + Sync + 'static {
 pub struct UsedPath {
     /// As the call names it: absolute and lexically normal.
     pub path: PathBuf,
-    /// Whether it led to a directory when the call was judged.
+    /// `true` if the path led to a directory when the call was judged.
     pub is_directory: bool,
 }
 
 impl UsedPath {
-    /// A path, and whether it leads to a directory.
+    /// A path and its kind: directory or not.
     pub fn new(path: impl Into<PathBuf>, is_directory: bool) -> Self {
         Self { path: path.into(), is_directory }
     }
 
-    /// The folder that it is, or else lies in. `None` for the root of a file system that is no directory.
+    /// Returns the directory itself, or the folder of a file. `None` for the root of a file system that is no
+    /// directory.
     pub fn folder(&self) -> Option<&Path> {
         if self.is_directory { Some(&self.path) } else { self.path.parent() }
     }
 }
 
-/// The occasion on which the instructions of a file are loaded.
+/// Returns the hook event for loading the instructions of a file.
 pub(crate) fn occasion(file: &FileInstructions, reason: &str) -> HookCall {
     let memory_type = match file.source {
         InstructionSource::Managed => "Managed",
@@ -80,7 +81,7 @@ pub(crate) fn paths_of(facts: &CallFacts) -> Vec<UsedPath> {
     facts.paths.iter().map(used).collect()
 }
 
-/// What a source has for paths, if it answers in time.
+/// Returns the instructions of a source for paths, if it answers in time.
 pub(crate) async fn find(source: &dyn NestedInstructions, used: &[UsedPath]) -> Vec<FileInstructions> {
     if used.is_empty() {
         return Vec::new();

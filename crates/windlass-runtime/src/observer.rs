@@ -1,4 +1,4 @@
-//! Hooks that are asked beside the work, about what the driver sees.
+//! Hooks that run concurrently with the work, on events that the driver sees.
 
 use crate::hooks::{Asked, ask};
 use crate::nested;
@@ -12,20 +12,20 @@ use windlass_context::{FileInstructions, InstructionSource};
 use windlass_hook::{HookContext, Hooks, Occasions};
 use windlass_types::{EventKind, HookCall, HookEventName, HookOutcome};
 
-/// How long hooks that are still being asked when the session ends are waited for.
+/// Time limit, when the session ends, for hooks that still run.
 const GRACE: Duration = Duration::from_secs(2);
-/// Most occasions about which hooks are asked at the same time. Further ones wait, in order.
+/// Maximum number of occasions whose hooks run at the same time. Further ones wait, in order.
 const MOST: usize = 32;
 
-/// Asks hooks about what the driver sees. The work does not wait for them.
+/// Runs hooks on events that the driver sees. The work does not wait for them.
 pub(crate) struct Observer {
     occasions: Occasions,
-    /// The instructions about which hooks were asked: name and text.
+    /// Instructions on which hooks ran already: name and text.
     instructions: BTreeSet<(String, String)>,
     asking: Option<Asking>,
 }
 
-/// The task that asks.
+/// The task that runs the hooks.
 struct Asking {
     occasions: mpsc::UnboundedSender<Occasion>,
     task: AbortOnDrop<()>,
@@ -37,11 +37,11 @@ struct Occasion {
     cx: HookContext,
     call: HookCall,
     asked: Asked,
-    /// Who waits for what the hooks answer.
+    /// Receiver of the hooks' outcome.
     answer: Option<oneshot::Sender<HookOutcome>>,
 }
 
-/// Asks about occasions that are found beside the driver.
+/// Runs hooks on occasions that are found outside the driver.
 #[derive(Clone)]
 pub(crate) struct Reporter {
     occasions: mpsc::UnboundedSender<Occasion>,
@@ -57,7 +57,7 @@ impl Reporter {
 
     pub(crate) fn send(&self, call: HookCall, answer: Option<oneshot::Sender<HookOutcome>>) {
         let (hooks, cx, asked) = (self.hooks.clone(), self.cx.clone(), self.asked.clone());
-        // It fails when the session has ended.
+        // Sending fails when the session has ended.
         let _ = self.occasions.send(Occasion { hooks, cx, call, asked, answer });
     }
 }
@@ -69,27 +69,27 @@ impl Observer {
         observer
     }
 
-    /// Hooks listen to something else.
+    /// Updates the events that hooks listen to.
     pub(crate) fn follow(&mut self, hooks: &Hooks) {
         self.occasions.wants(hooks.interests().into_iter().map(|interest| interest.event));
     }
 
-    /// Whether a hook listens to an event.
+    /// Returns `true` if a hook listens to an event.
     pub(crate) fn wants(&self, event: HookEventName) -> bool {
         self.occasions.want(event)
     }
 
-    /// The occasions that follow from an event.
+    /// Returns the occasions that follow from an event.
     pub(crate) fn see(&mut self, event: &EventKind) -> Vec<HookCall> {
         self.occasions.of(event)
     }
 
-    /// The occasions that follow from what calls may use now.
+    /// Returns the occasions that follow from new directories of the workspace.
     pub(crate) fn see_directories(&mut self, now: &[std::path::PathBuf]) -> Vec<HookCall> {
         self.occasions.of_directories(now)
     }
 
-    /// The occasions on which instructions are loaded, one for each text of a file that was not there before.
+    /// Returns the occasions on which instructions are loaded, one for each new text of a file.
     pub(crate) fn see_instructions(&mut self, files: &[FileInstructions], reason: &str) -> Vec<HookCall> {
         if !self.wants(HookEventName::InstructionsLoaded) {
             return Vec::new();
@@ -100,7 +100,7 @@ impl Observer {
         files.iter().filter(is_new).map(|file| nested::occasion(file, reason)).collect()
     }
 
-    /// What asks these hooks.
+    /// Returns a reporter for these hooks.
     pub(crate) fn reporter(&mut self, hooks: &Hooks, cx: HookContext, asked: Asked) -> Reporter {
         let asking = self.asking.get_or_insert_with(|| {
             let (occasions, incoming) = mpsc::unbounded_channel();
@@ -109,16 +109,16 @@ impl Observer {
         Reporter { occasions: asking.occasions.clone(), hooks: hooks.clone(), cx, asked }
     }
 
-    /// Waits, but not for long, until the hooks have answered that are being asked.
+    /// Waits for the running hooks, at most for `GRACE`.
     pub(crate) async fn close(&mut self) {
         let Some(Asking { occasions, mut task }) = self.asking.take() else { return };
         drop(occasions);
-        // What takes longer is dropped.
+        // Hooks that take longer are dropped.
         let _ = tokio::time::timeout(GRACE, &mut task.0).await;
     }
 }
 
-/// Asks about occasions as they come, many at the same time.
+/// Runs hooks on occasions as they come, many at the same time.
 async fn ask_all(mut incoming: mpsc::UnboundedReceiver<Occasion>) {
     let mut asked = FuturesUnordered::new();
     loop {
@@ -142,7 +142,7 @@ impl Occasion {
             asked.report(EventKind::HookRan { event: call.event(), tool_use_id, outcome: outcome.clone() });
         }
         if let Some(answer) = answer {
-            // Who asked may be gone.
+            // The requester may have dropped its receiver.
             let _ = answer.send(outcome);
         }
     }

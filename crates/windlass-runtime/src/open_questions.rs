@@ -11,7 +11,7 @@ pub enum AnswerError {
     /// No question with this id is open: another answer came first, the call was stopped, or the id is wrong.
     #[error("question {id} is not open: it is answered or withdrawn already, or was never asked in this session")]
     NotOpen {
-        /// The id.
+        /// Id of the question.
         id: QuestionId,
     },
 }
@@ -20,7 +20,7 @@ pub enum AnswerError {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OpenQuestions {
     open: Arc<Mutex<Vec<Open>>>,
-    /// The agent that asks.
+    /// The asking agent.
     agent: AgentPath,
 }
 
@@ -31,12 +31,12 @@ struct Open {
 }
 
 impl OpenQuestions {
-    /// The same questions, for an agent that this tool use starts.
+    /// Returns the same questions, for an agent that this tool use starts.
     pub(crate) fn of_agent(&self, spawned_by: ToolUseId) -> Self {
         Self { open: Arc::clone(&self.open), agent: self.agent.child(spawned_by) }
     }
 
-    /// The tool uses that lead to the agent that asks.
+    /// The path of the asking agent.
     pub(crate) fn agent(&self) -> &AgentPath {
         &self.agent
     }
@@ -45,7 +45,7 @@ impl OpenQuestions {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens a question. It can be answered from now on, until what is returned is dropped.
+    /// Opens a question. It can be answered until the returned value is dropped.
     pub(crate) fn open(&self, request: &PermissionRequest) -> OpenQuestion {
         let (answer, answered) = oneshot::channel();
         let id = request.id.clone();
@@ -55,12 +55,12 @@ impl OpenQuestions {
         OpenQuestion { id, all: self.clone(), answered }
     }
 
-    /// What is open, in the order in which it was asked.
+    /// Returns the open questions, in the order in which they were asked.
     pub(crate) fn list(&self) -> Vec<PermissionRequest> {
         self.lock().iter().map(|open| open.request.clone()).collect()
     }
 
-    /// Answers a question. The first answer counts.
+    /// Answers a question. Only the first answer is accepted.
     pub(crate) fn answer(&self, id: &QuestionId, answer: PermissionAnswer) -> Result<(), AnswerError> {
         let open = self.close(id).ok_or_else(|| AnswerError::NotOpen { id: id.clone() })?;
         open.answer.send(answer).map_err(|_| AnswerError::NotOpen { id: id.clone() })
@@ -73,7 +73,7 @@ impl OpenQuestions {
     }
 }
 
-/// A question that is open for as long as this is kept.
+/// A question that is open until this is dropped.
 #[derive(Debug)]
 pub(crate) struct OpenQuestion {
     id: QuestionId,
@@ -82,7 +82,7 @@ pub(crate) struct OpenQuestion {
 }
 
 impl OpenQuestion {
-    /// Closes the question from elsewhere.
+    /// Returns a closer for use in another task.
     pub(crate) fn closer(&self) -> QuestionCloser {
         QuestionCloser { id: self.id.clone(), all: self.all.clone() }
     }
@@ -105,7 +105,7 @@ pub(crate) struct QuestionCloser {
 }
 
 impl QuestionCloser {
-    /// Closes the question. `false` if it is closed: a handle has answered it.
+    /// Closes the question. `false` if it was closed already: a handle has answered it.
     pub(crate) fn close(&self) -> bool {
         self.all.close(&self.id).is_some()
     }

@@ -1,4 +1,4 @@
-//! What a session is asked to do.
+//! Orders to a session.
 
 use crate::approval::{Approval, ApprovalAnswer};
 use crate::error::RewindError;
@@ -11,31 +11,31 @@ use windlass_session::{Checkpoint, Rewind, RewindPoint};
 use windlass_tool::{Agents, ToolSet};
 use windlass_types::{ContextUsage, EntryId, HookCall, HookOutcome, PermissionMode, TaskId, ToolUseId};
 
-/// What a session is asked to do.
+/// Order to a session.
 #[derive(Debug)]
 pub(crate) enum Order {
-    /// Something for the machine.
+    /// An input for the `Machine`, passed on unchanged.
     Input(Input),
-    /// The model of this name from the next request on.
+    /// Call the model of this name from the next request on.
     Model(String),
-    /// These tools from the next request on.
+    /// Offer these tools from the next request on.
     Tools(ToolSet),
-    /// Hooks listen to something else.
+    /// Read again which events the hooks listen to.
     Hooks,
-    /// This environment for programs from the next call on.
+    /// Use this environment for programs from the next call on.
     Environment(Vec<(OsString, OsString)>),
     Variables(Vec<(OsString, Option<OsString>)>),
-    /// Something about the files that were kept.
+    /// An order about file checkpoints.
     Files(FileOrder),
-    /// Something about the conversation in the log.
+    /// An order about the conversation in the log.
     Conversation(ConversationOrder),
-    /// Background work is to stop.
+    /// Stop a background task.
     StopTask(TaskId),
-    /// All of it.
+    /// Stop all background tasks.
     StopTasks,
-    /// A call that is waited for is to continue in the background, or all that can.
+    /// Move a call in progress to the background, or all that can.
     MoveToBackground(Option<ToolUseId>, oneshot::Sender<bool>),
-    /// Report what takes up the context window.
+    /// Report the use of the context window.
     ContextUsage(oneshot::Sender<ContextUsage>),
     /// Report the permission mode that calls are judged in.
     PermissionMode(oneshot::Sender<PermissionMode>),
@@ -43,24 +43,24 @@ pub(crate) enum Order {
     Quiet(oneshot::Sender<()>),
     /// Report when no run is in progress and none is about to begin.
     Settled(oneshot::Sender<()>),
-    /// Hooks are to be asked about something that only the host sees.
+    /// Run the hooks on an event that only the host sees.
     AskHooks(Box<HookCall>, oneshot::Sender<HookOutcome>),
-    /// Agents are to be run that no call asks for; their events name this origin.
+    /// Return an interface to run agents without a call; their events name this origin.
     Agents(ToolUseId, oneshot::Sender<Arc<dyn Agents>>),
-    /// A model is to write something that is no part of the conversation.
+    /// Let a model write a message outside the conversation.
     SideCall(Box<SideCall>, oneshot::Sender<Result<SideAnswer, SideCallError>>),
-    /// The host is to be asked about something that no call does.
+    /// Ask the host about something that no call does.
     Approve(Box<Approval>, oneshot::Sender<ApprovalAnswer>),
 }
 
-/// What a host wants of checkpoints, and where it waits.
+/// Order of a host about checkpoints, with the sender of the answer.
 #[derive(Debug)]
 pub(crate) enum FileOrder {
     List(oneshot::Sender<Result<Vec<Checkpoint>, RewindError>>),
     Rewind { to: EntryId, how: How, leave_conflicts: bool, answer: oneshot::Sender<Result<Rewind, RewindError>> },
 }
 
-/// Whether to rewind, or only to say what that would do.
+/// Mode of a rewind: rewind, or only return the changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum How {
     Say,
@@ -84,15 +84,15 @@ impl FileOrder {
 #[derive(Debug)]
 pub(crate) struct Wanted {
     pub(crate) to: EntryId,
-    /// The checkpoint that takes back what was done to files.
+    /// The checkpoint that undoes the rewind of the files.
     pub(crate) files: Option<EntryId>,
     pub(crate) answer: oneshot::Sender<Result<(RewindPoint, EntryId), RewindError>>,
 }
 
-/// What a host wants of the conversation.
+/// Order of a host about the conversation.
 #[derive(Debug)]
 pub(crate) enum ConversationOrder {
-    /// To know the point.
+    /// Return the point.
     Look(EntryId, oneshot::Sender<Result<RewindPoint, RewindError>>),
     Rewind(Wanted),
 }

@@ -1,4 +1,4 @@
-//! The orders of the handles of a session, and those that wait for it to come to rest.
+//! Orders of the handles of a session, and requests that wait for it to come to rest.
 
 use crate::order::Order;
 use std::collections::VecDeque;
@@ -9,13 +9,13 @@ use windlass_core::Machine;
 #[derive(Debug)]
 pub(crate) struct Orders {
     incoming: mpsc::UnboundedReceiver<Order>,
-    /// Those that came while only looks were taken.
+    /// Orders that came while only read-only ones were taken.
     put_off: VecDeque<Order>,
-    /// Whether any handle is left to give orders.
+    /// `true` while any handle is left to give orders.
     open: bool,
-    /// Those that wait until no run and no background work is left.
+    /// Requests that wait until no run and no background work is left.
     quiet: Vec<oneshot::Sender<()>>,
-    /// Those that wait for the end of runs.
+    /// Requests that wait for the end of runs.
     settled: Vec<oneshot::Sender<()>>,
 }
 
@@ -24,18 +24,18 @@ impl Orders {
         Self { incoming, put_off: VecDeque::new(), open: true, quiet: Vec::new(), settled: Vec::new() }
     }
 
-    /// Whether more orders can come.
+    /// Returns `true` if more orders can come.
     pub(crate) fn are_open(&self) -> bool {
         self.open
     }
 
-    /// Whether there is an order, or the last handle is gone and that was not reported yet.
+    /// Returns `true` if there is an order, or the last handle is gone and that was not reported yet.
     pub(crate) fn have_next(&self) -> bool {
         self.open && (!self.put_off.is_empty() || !self.incoming.is_empty() || self.incoming.is_closed())
     }
 
-    /// The next order. `None`, once, when the last handle is gone. With `only_looks` one that only looks at the session;
-    /// the others wait. Cancel safe.
+    /// Returns the next order. `None`, once, when the last handle is gone. With `only_looks`, returns only read-only
+    /// orders; the others wait. Cancel safe.
     pub(crate) async fn next(&mut self, only_looks: bool) -> Option<Order> {
         if only_looks {
             return Some(self.next_look().await);
@@ -53,7 +53,7 @@ impl Orders {
             match self.incoming.recv().await {
                 Some(look @ Order::ContextUsage(_)) => return look,
                 Some(order) => self.put_off.push_back(order),
-                // That the last handle is gone is reported when all orders are taken again.
+                // The loss of the last handle is reported when all orders are taken again.
                 None => std::future::pending().await,
             }
         }
@@ -71,7 +71,7 @@ impl Orders {
         self.settled.push(waiting);
     }
 
-    /// Answers those that wait for what the machine is now.
+    /// Answers the requests whose state the machine has reached.
     pub(crate) fn answer(&mut self, machine: &Machine) {
         for (waiting, is_reached) in [
             (&mut self.settled, Machine::is_settled as fn(&Machine) -> bool),
@@ -79,7 +79,7 @@ impl Orders {
         ] {
             if !waiting.is_empty() && is_reached(machine) {
                 for waiting in waiting.drain(..) {
-                    // The host that waited may be gone.
+                    // The requester may have dropped its receiver.
                     let _ = waiting.send(());
                 }
             }

@@ -1,4 +1,4 @@
-//! What a session reaches the world through.
+//! Ports of a session: its connections to the world.
 
 use crate::classify::Classifier;
 use crate::edits::Diagnostics;
@@ -17,24 +17,26 @@ use windlass_schema::CheckedTools;
 use windlass_session::Checkpoints;
 use windlass_tool::{Clock, Ids, Process, SystemClock, SystemIds, ToolSet, Workspace};
 
-/// How the host answers permission requests. By default it does not: what would ask is denied, unless hooks answer.
+/// Ways in which the host answers permission requests. Default: none; calls that would ask are denied, unless hooks
+/// answer.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct HostAnswers {
-    /// Is called with each request.
+    /// Callback that gets each request.
     pub callback: Option<Arc<dyn CanUseTool>>,
-    /// Whether requests wait for an answer through a [handle](crate::SessionHandle::answer), also without a callback.
+    /// `true` if requests wait for an answer through a [handle](crate::SessionHandle::answer), also without a callback.
     pub through_handles: bool,
     /// Keeps answers for longer than the session. `None`: they end with it.
     pub remember: Option<Arc<dyn RememberAnswer>>,
-    /// Whether runs wait for answers. A question is kept in the log then before it is asked, and can be answered by
-    /// another process. Without a host that answers it, the run ends as [`Outcome::Pending`](windlass_types::Outcome::Pending),
-    /// to be [continued](crate::SessionHandle::continue_run) later. Default: no, and what would ask without a host is denied.
+    /// `true` if runs wait for answers. A question is then kept in the log before it is asked, and another process can
+    /// answer it. Without a host that answers it, the run ends as
+    /// [`Outcome::Pending`](windlass_types::Outcome::Pending), to be [continued](crate::SessionHandle::continue_run)
+    /// later. Default: `false`; without a host, calls that would ask are denied.
     pub wait: bool,
 }
 
 impl HostAnswers {
-    /// Whether a request can be answered.
+    /// Returns `true` if a request can be answered.
     pub(crate) fn are_possible(&self) -> bool {
         self.through_handles || self.callback.is_some()
     }
@@ -51,85 +53,85 @@ impl fmt::Debug for HostAnswers {
     }
 }
 
-/// What a session reaches the world through.
+/// Ports of a session: its connections to the world.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Ports {
-    /// Models.
+    /// Provider of models.
     pub provider: Arc<dyn ModelProvider>,
     /// Tools, with the schemas that their inputs are checked against.
     pub tools: CheckedTools,
-    /// Files.
+    /// Access to files.
     pub workspace: Arc<dyn Workspace>,
-    /// Programs.
+    /// Access to programs.
     pub process: Arc<dyn Process>,
     /// Hooks.
     pub hooks: Hooks,
-    /// How the host answers permission requests. Default: it does not.
+    /// Ways in which the host answers permission requests. Default: none.
     pub host: HostAnswers,
-    /// Whom the mode auto asks about calls that rules leave undecided. `None`, the default: it asks the host.
+    /// Classifier that the mode auto asks about calls that rules leave undecided. `None`, the default: the mode asks
+    /// the host.
     pub classifier: Option<Classifier>,
-    /// Time, chance and the environment.
+    /// Time, randomness and the environment.
     pub system: SystemPorts,
-    /// Where files that go with the session are kept.
+    /// Folders for files of the session.
     pub storage: StoragePorts,
-    /// What the model reads beside the conversation.
+    /// Sources of context that the model reads beside the conversation.
     pub context: ContextPorts,
-    /// What is found out and reported beside what always is.
+    /// Optional reports.
     pub reports: Reports,
-    /// Whether calls may leave work behind that runs in the background, also those of agents. Default: yes.
+    /// `true` if calls, also those of agents, may start background work. Default: `true`.
     pub background: bool,
 }
 
-/// Time, chance and the environment of a session.
+/// Time, randomness and the environment of a session.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct SystemPorts {
-    /// Time. Default: that of this machine.
+    /// Clock. Default: that of this machine.
     pub clock: Arc<dyn Clock>,
-    /// Chance. Default: that of this machine.
+    /// Source of random ids. Default: that of this machine.
     pub ids: Arc<dyn Ids>,
-    /// The ids that the model reads, where the session is recorded or replayed. `None`, the default: they are left to chance.
+    /// The ids that the model reads, if the session is recorded or replayed. `None`, the default: they are random.
     pub recorded_ids: Option<SeededIds>,
-    /// The environment that programs get. Default: an empty one.
+    /// Environment of programs. Default: empty.
     pub env: Arc<[(OsString, OsString)]>,
 }
 
-/// Where files that go with a session are kept.
+/// Folders for files of a session.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct StoragePorts {
-    /// Where large outputs are kept.
+    /// Folder for large outputs.
     pub artifacts: Option<PathBuf>,
-    /// A folder for what goes with the session when there is no place for large outputs, such as the output of
-    /// background work: made when needed, private, and removed when the session ends.
+    /// Folder for files of the session when there is none for large outputs, such as the output of background work:
+    /// made when needed, private, and removed when the session ends.
     pub scratch: Option<PathBuf>,
-    /// Where files are kept before calls change them, so that they can be rewound. `None`: they cannot.
+    /// Store of files before calls change them, so that they can be rewound. `None`: they cannot.
     pub checkpoints: Option<Arc<dyn Checkpoints>>,
 }
 
-/// What a model reads beside the conversation.
+/// Sources of context that a model reads beside the conversation.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ContextPorts {
-    /// What the model reads once it uses files. `None`: nothing.
+    /// Instructions that the model reads once it uses files. `None`: none.
     pub instructions: Option<Arc<dyn NestedInstructions>>,
-    /// What mentions in prompts may stand for. `None`, the default: they are words like any other.
+    /// Targets of mentions in prompts. `None`, the default: mentions are ordinary words.
     pub mentions: Option<Mentions>,
-    /// Says what compilers and linters have to say of files, so that the model reads what an edit has brought. `None`: no one
-    /// is asked.
+    /// Diagnostics of compilers and linters, so that the model reads those that an edit has introduced. `None`: none.
     pub diagnostics: Option<Arc<dyn Diagnostics>>,
 }
 
-/// What is found out and reported beside what always is. Default: none of it.
+/// Optional reports. Default: none of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Reports {
-    /// Whether the model reads with a prompt which of the files that it has read have changed since.
+    /// `true` if the model reads with a prompt which of its read files have changed since.
     pub file_changes: bool,
-    /// Whether it is found out beforehand what calls would change in files, for questions and for events.
+    /// `true` if previews of file changes are made before calls, for questions and for events.
     pub edits: bool,
-    /// Whether events report when hooks begin to be asked, not only what they have answered.
+    /// `true` if events report the start of hooks, not only their outcome.
     pub hook_starts: bool,
 }
 
@@ -145,15 +147,15 @@ impl Default for SystemPorts {
 }
 
 impl SystemPorts {
-    /// The ids that the model reads about what has this name, such as a tool use.
+    /// Returns the ids that the model reads about the thing of this name, such as a tool use.
     pub fn ids_of(&self, name: &str) -> Arc<dyn Ids> {
         self.recorded_ids.as_ref().map_or_else(|| Arc::clone(&self.ids), |recorded| recorded.of(name))
     }
 }
 
 impl Ports {
-    /// A provider, tools, files and programs; no hooks, no answers to permission requests, an empty
-    /// environment, and this machine's time and chance.
+    /// A provider, tools, files and programs; no hooks, no answers to permission requests, an empty environment, and
+    /// this machine's time and randomness.
     pub fn new(
         provider: Arc<dyn ModelProvider>,
         tools: ToolSet,
@@ -178,14 +180,14 @@ impl Ports {
 }
 
 impl Ports {
-    /// The model of a name, as the provider knows it.
+    /// Returns the profile of a model by a name that the provider knows.
     pub(crate) fn model(&self, name: &str) -> ModelProfile {
         let id = self.provider.resolve_model(name);
         let info = self.provider.model_info(&id);
         ModelProfile::new(id, info)
     }
 
-    /// What makes a name of a model doubtful: the provider does not know it, and one that it knows is near.
+    /// Returns the doubt about a model's name: the provider does not know it, and knows a similar one.
     pub(crate) fn doubt(&self, name: &str) -> Option<String> {
         let similar = self.provider.similar_models(name);
         Some(format!("the model {name:?} is not known: did you mean {:?}?", similar.first()?))

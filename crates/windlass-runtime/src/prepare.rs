@@ -20,7 +20,7 @@ use windlass_types::path::{absolute, has_parent};
 use windlass_types::text::visible_line;
 use windlass_types::{Access, Behavior, CallDigest, Decision, DecisionReason, JsonText, ToolUse};
 
-/// A call that was read: what the machine judges, and what runs if it may.
+/// A call that was read: facts for the machine, and the code that runs if it may.
 pub(crate) struct Ready {
     pub(crate) prepared: Prepared,
     pub(crate) call: ReadCall,
@@ -32,9 +32,9 @@ pub(crate) struct ReadCall {
     pub(crate) tool: Arc<dyn DynTool>,
 }
 
-/// Calls on their way from where they are read to where they run.
+/// Read calls, until they run.
 pub(crate) struct ReadCalls {
-    /// By the effect that read them.
+    /// Calls by the effect that read them.
     ready: HashMap<EffectId, ReadCall>,
     arrived: mpsc::UnboundedReceiver<(EffectId, ReadCall)>,
     arriving: mpsc::UnboundedSender<(EffectId, ReadCall)>,
@@ -46,12 +46,12 @@ impl ReadCalls {
         Self { ready: HashMap::new(), arrived, arriving }
     }
 
-    /// Where a call is put that was read.
+    /// Returns a sender of read calls.
     pub(crate) fn sender(&self) -> mpsc::UnboundedSender<(EffectId, ReadCall)> {
         self.arriving.clone()
     }
 
-    /// The call that an effect read.
+    /// Takes the call that an effect read.
     pub(crate) fn take(&mut self, effect: EffectId) -> Option<ReadCall> {
         while let Ok((effect, call)) = self.arrived.try_recv() {
             self.ready.insert(effect, call);
@@ -59,25 +59,25 @@ impl ReadCalls {
         self.ready.remove(&effect)
     }
 
-    /// A call will not run.
+    /// Drops a call that will not run.
     pub(crate) fn forget(&mut self, effect: EffectId) {
         self.ready.remove(&effect);
     }
 
-    /// No call will run.
+    /// Drops all calls.
     pub(crate) fn clear(&mut self) {
         while self.arrived.try_recv().is_ok() {}
         self.ready.clear();
     }
 }
 
-/// Where calls are read.
+/// Context in which calls are read.
 pub(crate) struct Surroundings {
     pub(crate) tools: CheckedTools,
     pub(crate) workspace: Arc<dyn Workspace>,
-    /// Which directories the workspace has, and which home `~` in commands stands for.
+    /// Policy with the directories of the workspace and the home that `~` in commands means.
     pub(crate) policy: Arc<Policy>,
-    /// The environment that programs get.
+    /// Environment of programs.
     pub(crate) env: Arc<[(OsString, OsString)]>,
 }
 
@@ -120,8 +120,8 @@ pub(crate) async fn prepare(at: &Surroundings, call: &ToolUse, cwd: &Path) -> Re
     Ok(Ready { prepared, call })
 }
 
-/// How a policy judges one call, without running anything: read as in a
-/// session, then decided without hooks and without a question to the host.
+/// Judges one call by a policy, without running anything: read as in a session, then decided without hooks and without
+/// a question to the host.
 ///
 /// Links are followed through the workspace; no file is written. A call of a
 /// tool that is not in the set is judged by its name and input alone.
@@ -148,11 +148,11 @@ pub async fn judge(
     }
 }
 
-/// What a tool states about one call.
+/// Statements of a tool about one call.
 pub(crate) struct Claims {
     access: Access,
     command: Option<String>,
-    /// Whether the call ends before its command does.
+    /// `true` if the call ends before its command does.
     background: bool,
     check: ToolCheck,
     title: String,
@@ -160,7 +160,7 @@ pub(crate) struct Claims {
 }
 
 impl Claims {
-    /// An access, and no more.
+    /// An access without other statements.
     pub(crate) fn of(access: Access) -> Self {
         Self {
             access,
@@ -181,12 +181,12 @@ pub(crate) async fn facts(at: &Surroundings, call: &ToolUse, cwd: &Path, claims:
     let (access, requested) = absolute_access(claims.access, cwd);
     let mut paths = Vec::with_capacity(requested.len());
     for path in requested {
-        // What cannot be followed stays as it was requested and will be refused when it is opened.
+        // A path that cannot be followed stays as requested, and will be refused when it is opened.
         let unfollowed = PathFact::new(path.clone(), path.clone(), write);
         paths.push(look.follow(path, write).await.unwrap_or(unfollowed));
     }
     for path in walked {
-        // The tools here go by the name; one that goes by itself walks like the system.
+        // The tools here use the normalized path; a tool of its own walks like the system.
         if let Some(fact) = look.follow(path, write).await
             && !paths.iter().any(|known| known.resolved == fact.resolved)
         {
@@ -225,17 +225,17 @@ pub(crate) async fn facts(at: &Surroundings, call: &ToolUse, cwd: &Path, claims:
     facts
 }
 
-/// Reason to ask about a command that programs may not read as it was analysed.
+/// Reason to ask about a command that programs may read differently from its analysis.
 const NO_UTF8: &str =
     "It has characters beyond ASCII, and programs here have no UTF-8 locale: they may read them as other characters.";
 
-/// `false` if the environment says that no UTF-8 locale was found. Without a word on it, programs get one.
+/// Returns `false` if the environment says that no UTF-8 locale was found. Without such a statement, programs get one.
 fn reads_utf8(environment: &[(OsString, OsString)]) -> bool {
     let chosen = environment.iter().rev().find(|(name, _)| name == "LC_CTYPE").and_then(|(_, value)| value.to_str());
     chosen.map(character_set) != Some(CharacterSet::SingleBytes)
 }
 
-/// Whether the input has this field, and it is true.
+/// Returns `true` if the input has this field, and its value is `true`.
 fn is_set(input: &JsonText, field: &str) -> bool {
     let fields = input.to::<std::collections::BTreeMap<String, JsonText>>().unwrap_or_default();
     fields.get(field).is_some_and(|value| value.as_str() == "true")
@@ -256,14 +256,12 @@ fn absolute_access(access: Access, cwd: &Path) -> (Access, Vec<PathBuf>) {
     }
 }
 
-/// The paths with `..` in them as the system would walk them, which is elsewhere if
-/// a link stands before it.
+/// Returns the paths with `..` as the system would walk them, which differ if a link stands before it.
 fn walked_differently(paths: &[PathBuf], cwd: &Path) -> Vec<PathBuf> {
     paths.iter().filter(|path| has_parent(path)).map(|path| cwd.join(path)).collect()
 }
 
-/// The digest of the exact call. Each part is preceded by its length, so that
-/// no two calls share their bytes.
+/// Returns the digest of the exact call. Each part is preceded by its length, so that no two calls share their bytes.
 pub(crate) fn digest(call: &ToolUse, cwd: &Path, paths: &[PathFact], command: Option<&CommandFacts>) -> CallDigest {
     let mut hasher = blake3::Hasher::new();
     let mut part = |bytes: &[u8]| {

@@ -13,31 +13,31 @@ use windlass_hook::{HookContext, Hooks, PermissionRequestEvent};
 use windlass_permission::{CanUseTool, Question};
 use windlass_types::{EventKind, HookCall, HookOutcome, PermissionAnswer, PermissionRequest, QuestionId, Status};
 
-/// The host as it is asked one question. Its first answer counts, whichever way it comes.
+/// Host of one question. The first of its answers is used, from any source.
 #[derive(Default)]
 pub(crate) struct Host {
     pub(crate) answers: HostAnswers,
-    /// The question as handles answer it. `None`: no host can.
+    /// The question as handles answer it. `None`: no host can answer.
     pub(crate) open: Option<OpenQuestion>,
-    /// Where an answer of another process is looked for, if the run waits for answers.
+    /// Place of an answer of another process, if the run waits for answers.
     pub(crate) elsewhere: Option<Elsewhere>,
-    /// Whether a hook wants the call to be decided later: no one is asked now.
+    /// `true` if a hook defers the call: no one is asked now.
     pub(crate) deferred: bool,
 }
 
-/// What the hooks are asked with.
+/// Context in which the hooks are asked.
 pub(crate) struct Asking {
     pub(crate) hooks: Hooks,
     pub(crate) cx: HookContext,
     pub(crate) asked: Asked,
 }
 
-/// Asks both, and answers as soon as it is certain what the answer is.
+/// Asks hooks and host, and returns as soon as the answer is certain.
 ///
-/// What hooks did is reported when all of them have answered, and any of them ran.
+/// The hooks' outcome is reported when all of them have answered, if any of them ran.
 ///
 /// # Errors
-/// The run waits for answers, and none counts now.
+/// The run waits for answers, and there is no valid one now.
 pub(crate) async fn ask(
     host: Host,
     asking: Asking,
@@ -87,7 +87,7 @@ pub(crate) async fn ask(
 }
 
 impl Host {
-    /// The answer that another process has left.
+    /// Returns the answer that another process has left.
     async fn look(self) -> Result<PermissionAnswer, Unanswered> {
         let Some(elsewhere) = &self.elsewhere else { return Err(Unanswered::Yet) };
         match elsewhere.find().await? {
@@ -96,8 +96,8 @@ impl Host {
         }
     }
 
-    /// The answer of the host, or of another process; `None` if there is none. A deny of another process that was there before the
-    /// host allowed the call counts, and `overruled` is told of it.
+    /// Returns the answer of the host, or of another process; `None` if there is none. A deny of another process that
+    /// was stored before the host allowed the call takes precedence, and is passed to `overruled`.
     async fn answer_or_elsewhere(
         mut self,
         request: PermissionRequest,
@@ -120,14 +120,14 @@ impl Host {
                 found = elsewhere.watch() => found?,
             },
         };
-        // From here on no handle can answer, so that its answer is an error. One that was quicker counts.
+        // From here on no handle can answer, so that its answer is an error. A handle that was quicker is used.
         if closer.is_some_and(|closer| !closer.close()) {
             return Ok(host.await);
         }
         elsewhere.take(&found).await.map(Some)
     }
 
-    /// The host's answer; `None` if there is no host.
+    /// Returns the host's answer; `None` if there is no host.
     async fn answer(self, request: PermissionRequest) -> Option<PermissionAnswer> {
         let HostAnswers { callback, remember, .. } = self.answers;
         let answer = match (callback, self.open) {
@@ -141,7 +141,7 @@ impl Host {
             },
         };
         if let Some(remember) = remember {
-            // A panic loses what was to be kept, and changes no answer.
+            // A panic loses the answer to keep, and changes no answer.
             let _ = AssertUnwindSafe(remember.remember(&request, &answer)).catch_unwind().await;
         }
         Some(answer)

@@ -1,11 +1,11 @@
-//! Whose repository version control would find. No program is run.
+//! Owner of the repository that version control would find. Runs no program.
 
 use std::path::{Path, PathBuf};
 use windlass_permission::REPOSITORY_NAMES;
 use windlass_tool::{EntryKind, Workspace};
 
-/// Whether no directory between one of these places and the directory of the workspace that it lies in is a repository of
-/// its own. What cannot be seen counts as one.
+/// Returns `true` if no directory between one of these places and its directory of the workspace is a repository of its
+/// own. A directory that cannot be read is treated as one.
 pub(crate) async fn is_own(workspace: &dyn Workspace, directories: &[PathBuf], places: &[PathBuf]) -> bool {
     for place in places.iter().filter(|place| !directories.contains(place)) {
         if !is_own_place(workspace, directories, place).await {

@@ -1,23 +1,24 @@
-//! What a log may set when its session is opened again. Any program that can write a file can write a log, so no
-//! entry widens what this opening allows: permission modes are looked at by the machine, directories here.
+//! Restoring the directory of a log when its session is opened again. Any program that can write a file can write a
+//! log, so no entry may widen the permissions of this opening: the machine checks permission modes, this module
+//! directories.
 
 use std::path::{Path, PathBuf};
 use windlass_tool::{Clock, Ids, Workspace};
 use windlass_types::{Entry, EntryId, EntryKind};
 
-/// Which directory calls start in when a session is opened again.
+/// Directory in which calls start when a session is opened again.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Directory {
-    /// The one that the log ends in, or that of this opening if the log names none.
+    /// The directory that the log ends in, or that of this opening if the log names none.
     AsLogged,
-    /// The one that the log ends in, under the name that it has below a directory of the workspace.
+    /// The directory that the log ends in, under its name below a directory of the workspace.
     Renamed(PathBuf),
-    /// That of this opening: the one that the log ends in is not in the workspace.
+    /// The directory of this opening: the one that the log ends in is not in the workspace.
     Refused(PathBuf),
 }
 
 impl Directory {
-    /// Looks at the directory that a log ends in. It counts if it is in one of these directories, links followed.
+    /// Checks the directory that a log ends in. It is used if it is in one of these directories, links followed.
     pub(crate) async fn of(entries: &[Entry], directories: &[PathBuf], workspace: &dyn Workspace) -> Self {
         let logged = entries.iter().rev().find_map(|entry| match &entry.kind {
             EntryKind::Cwd(cwd) => Some(PathBuf::from(cwd)),
@@ -31,7 +32,7 @@ impl Directory {
         }
     }
 
-    /// The entry that makes the directory of the log what it shall be, and the notice for the host.
+    /// Returns the entry that corrects the directory of the log, and the notice for the host.
     pub(crate) fn restated(self, own: &Path, clock: &dyn Clock, ids: &dyn Ids) -> Option<(Entry, Option<String>)> {
         let (directory, notice) = match self {
             Self::AsLogged => return None,
@@ -49,7 +50,7 @@ impl Directory {
     }
 }
 
-/// The name of a path below the first of these directories that it is in, links followed.
+/// Returns the name of a path below the first of these directories that it is in, links followed.
 async fn below(path: &Path, directories: &[PathBuf], workspace: &dyn Workspace) -> Option<PathBuf> {
     if !path.is_absolute() {
         return None;

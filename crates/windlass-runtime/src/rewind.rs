@@ -9,20 +9,21 @@ use windlass_core::EffectId;
 use windlass_session::{ForkError, Rewind, RewindPoint, RewoundMark, StoreError, StoreErrorKind};
 use windlass_types::EntryId;
 
-/// What was rewound of a session.
+/// Result of a rewind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rewound {
-    /// The files. `None` where an earlier rewind is taken back that changed none.
+    /// The files. `None` when undoing an earlier rewind that changed none.
     pub files: Option<Rewind>,
     /// The conversation.
     pub conversation: RewindPoint,
-    /// What takes it back: rewinding to it in the same way.
+    /// Point that undoes the rewind, by rewinding to it in the same way.
     pub undo: EntryId,
 }
 
 impl SessionHandle {
-    /// What [`rewind_conversation`](Self::rewind_conversation) would do. May be asked while a run is in progress.
+    /// Returns the changes that [`rewind_conversation`](Self::rewind_conversation) would make. May be called while a
+    /// run is in progress.
     ///
     /// # Errors
     /// The conversation has no such prompt, the session is not kept or closed, or its log cannot be read.
@@ -36,7 +37,7 @@ impl SessionHandle {
     /// there. Nothing is removed from the log, and files stay as they are, as do the mode, the current directory and what was spent.
     /// Prompts that are given meanwhile wait.
     ///
-    /// Returns the point, and what takes the rewind back: rewinding to it, until the conversation continues.
+    /// Returns the point, and the id that undoes the rewind: rewind to it before the conversation continues.
     ///
     /// Cancel safety: once polled the rewind is carried out; dropping the future loses only the outcome.
     ///
@@ -47,15 +48,15 @@ impl SessionHandle {
         self.end_before(to.clone(), None).await
     }
 
-    /// Rewinds files and conversation to a prompt of the user, or takes an earlier such rewind back. Files that others have
+    /// Rewinds files and conversation to a prompt of the user, or undoes an earlier such rewind. Files that others have
     /// changed since are left as they are and named; see [`rewind_own_files`](Self::rewind_own_files).
     ///
-    /// The files are first, so that no conversation ends before what its files still show.
+    /// The files are rewound first, so that no conversation ends before a state that its files still have.
     ///
     /// Cancel safety: dropping the future may leave the files rewound and the conversation as it was; the rewind can be repeated.
     ///
     /// # Errors
-    /// As with both. When it is the conversation that fails, the files are rewound already.
+    /// Those of both. When the conversation fails, the files are rewound already.
     pub async fn rewind(&self, to: &EntryId) -> Result<Rewound, RewindError> {
         let point = self.conversation_changes(to).await?;
         let checkpoint = if point.is_undo { point.files } else { Some(to.clone()) };
@@ -91,16 +92,16 @@ fn ended() -> ForkError {
 pub(crate) fn look(log: &Log, to: EntryId, answer: oneshot::Sender<Result<RewindPoint, RewindError>>) {
     let Log::Store(log) = log else { return drop(answer.send(Err(RewindError::NotKept))) };
     let (sender, found) = oneshot::channel();
-    // A writer that has ended drops who waits.
+    // A writer that has ended drops the sender.
     let _ = log.send(LogOrder::Look(to, sender));
     tokio::spawn(async move {
         let found = found.await.unwrap_or_else(|_| Err(ended()));
-        // Who asked may be gone.
+        // The requester may have dropped its receiver.
         let _ = answer.send(found.map_err(RewindError::from));
     });
 }
 
-/// Has the writer of the log rewind the conversation, which answers the effect. Returns whether it will.
+/// Makes the writer of the log rewind the conversation and answer the effect. Returns `true` if it will.
 pub(crate) fn carry_out(log: &Log, effect: EffectId, wanted: Wanted, mark: RewoundMark) -> bool {
     let Wanted { files, answer, to } = wanted;
     let Log::Store(log) = log else {
@@ -112,7 +113,7 @@ pub(crate) fn carry_out(log: &Log, effect: EffectId, wanted: Wanted, mark: Rewou
     let is_taken = log.send(LogOrder::Rewind(Box::new(Rewinding { effect, to, mark, waiting }))).is_ok();
     tokio::spawn(async move {
         let rewound = rewound.await.unwrap_or_else(|_| Err(ended()));
-        // Who asked may be gone.
+        // The requester may have dropped its receiver.
         let _ = answer.send(rewound.map(|point| (point, undo)).map_err(RewindError::from));
     });
     is_taken

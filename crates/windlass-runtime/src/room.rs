@@ -1,22 +1,22 @@
-//! How much text the results of one message's calls may have together.
+//! Limit on the text that the results of one message may have together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use windlass_types::{ContentBlock, ToolResultContent};
 
-/// Most bytes of text of all results that go to the model in one message.
+/// Maximum size of all results in one message, in bytes of text.
 const MOST: usize = 400_000;
-/// What each result may have even so, in bytes.
+/// Bytes that each result may have even if no space is left.
 const LEAST: usize = 8_000;
 
-/// The room that is left for the results of one message. Clones share it.
+/// Remaining space for the results of one message. Clones share it.
 ///
-/// Results take it in the order in which calls end. One that does not fit is cut as one that is too large by itself: its
-/// beginning and end stay, and the whole is kept as an artifact.
+/// Results take space in the order in which calls end. A result that does not fit is cut like one that is too large by
+/// itself: its beginning and end stay, and the whole is kept as an artifact.
 #[derive(Debug, Clone)]
 pub(crate) struct Room {
     left: Arc<AtomicUsize>,
-    /// Bytes that each result may have even so.
+    /// Bytes that each result may have even if no space is left.
     least: usize,
 }
 
@@ -27,9 +27,9 @@ impl Default for Room {
 }
 
 impl Room {
-    /// The space that is left in the model's context window, in tokens.
+    /// The space of a model's context window with so many tokens left.
     pub(crate) fn of_tokens(tokens: u64) -> Self {
-        /// Bytes of a text in a token, on the low side.
+        /// Bytes of text per token, on the low side.
         const BYTES_PER_TOKEN: u64 = 3;
         let bytes = usize::try_from(tokens.saturating_mul(BYTES_PER_TOKEN)).unwrap_or(usize::MAX);
         Self::of_bytes(bytes.min(MOST))
@@ -39,7 +39,7 @@ impl Room {
         Self { left: Arc::new(AtomicUsize::new(bytes)), least: LEAST.min(bytes / 4) }
     }
 
-    /// The most bytes of text that a result may have which alone could have so many.
+    /// Takes space, and returns the maximum bytes of text for a result that alone could have `alone` bytes.
     pub(crate) fn take(&self, content: &ToolResultContent, alone: usize) -> usize {
         let wanted = text_bytes(content).min(alone);
         let left =

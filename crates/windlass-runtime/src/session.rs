@@ -23,53 +23,51 @@ use windlass_session::{
 };
 use windlass_types::{Entry, EntryId, HookEventName, ToolMatcher};
 
-/// How long the store may take to give back the log of a session that has ended.
+/// Time limit for the store to give back the log of a session that has ended.
 const GIVING_BACK: Duration = Duration::from_secs(30);
 
-/// How a session is kept.
+/// Persistence of a session.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Persistence {
-    /// Where.
+    /// Store of the session.
     pub store: Arc<dyn SessionStore>,
-    /// Under which key.
+    /// Key of the session in the store.
     pub key: SessionKey,
-    /// Who writes.
+    /// Owner of the lease.
     pub owner: Owner,
-    /// What every line has.
+    /// Header fields of every line.
     pub header: LogHeader,
-    /// Whether the session must exist already.
+    /// `true` if the session must exist already.
     pub must_exist: bool,
-    /// The session that this one is to be a copy of. It must exist, and this one must not.
+    /// Session to copy. It must exist, and this one must not.
     pub fork_of: Option<SessionKey>,
-    /// Where the conversation continues, if not at its end.
+    /// Point where the conversation continues, if not at its end.
     pub point: Option<ResumePoint>,
 }
 
 impl Persistence {
-    /// Keeps a session in a store; it may be new.
+    /// Keeps a session in a store, which may be new or existing.
     pub fn new(store: Arc<dyn SessionStore>, key: SessionKey, owner: Owner, header: LogHeader) -> Self {
         Self { store, key, owner, header, must_exist: false, fork_of: None, point: None }
     }
 
-    /// The session must exist already.
+    /// Requires that the session exists already.
     #[must_use]
     pub fn existing(mut self) -> Self {
         self.must_exist = true;
         self
     }
 
-    /// The session is to be a copy of another one, which is not changed. The
-    /// copy is written before the session opens.
+    /// Makes the session a copy of another one, which is not changed. The copy is written before the session opens.
     #[must_use]
     pub fn fork_of(mut self, source: SessionKey) -> Self {
         self.fork_of = Some(source);
         self
     }
 
-    /// The conversation continues behind an earlier entry. What follows that one
-    /// stays in the log and is no longer part of the conversation, from the first
-    /// new entry on; a copy does not get it.
+    /// Continues the conversation behind an earlier entry. Entries after that one stay in the log and are no longer
+    /// part of the conversation, from the first new entry on; a copy does not get them.
     #[must_use]
     pub fn at(mut self, point: ResumePoint) -> Self {
         self.point = Some(point);
@@ -77,15 +75,15 @@ impl Persistence {
     }
 }
 
-/// What a session is opened with.
+/// Configuration of a session.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct SessionConfig {
-    /// What the loop decides by.
+    /// Configuration of the loop.
     pub machine: MachineConfig,
-    /// What the session reaches the world through.
+    /// Connections to the world.
     pub ports: Ports,
-    /// How it is kept. `None`: not at all.
+    /// Persistence. `None`: the session is not kept.
     pub persistence: Option<Persistence>,
 }
 
@@ -107,14 +105,14 @@ impl SessionConfig {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Session {
-    /// Orders to it.
+    /// Orders to the session.
     pub handle: SessionHandle,
-    /// Its events. Dropping them closes the session.
+    /// Events of the session. Dropping them closes the session.
     pub events: EventStream,
-    /// What was found while it was opened, for the host to show.
+    /// Notices from opening the session, for the host to show.
     pub notices: Vec<String>,
-    /// The questions that an earlier opening left open, those of the main agent and of agents that it waits for. They are
-    /// answered by [continuing](SessionHandle::continue_run) the run; the next prompt withdraws them.
+    /// Questions that an earlier opening left open, those of the main agent and of agents that it waits for.
+    /// [Continuing](SessionHandle::continue_run) the run answers them; the next prompt withdraws them.
     pub pending_questions: Vec<StoredQuestion>,
 }
 
@@ -122,8 +120,8 @@ impl Session {
     /// Opens a session from its parts and starts its task on the current tokio runtime. Programs that use the crate
     /// `windlass` call `SessionBuilder::open` instead, which puts the parts together.
     ///
-    /// A log with open calls (the program was killed) is repaired first: each
-    /// gets a result with what is known of it, and the repair is written.
+    /// A log with open calls (the program was killed) is repaired first: each gets a result that states what is known
+    /// of it, and the repair is written.
     ///
     /// # Errors
     /// The store refused, the session is in use, it does not exist, or it cannot
@@ -158,7 +156,7 @@ impl Session {
         let opening = format!("{:032x}", ports.system.ids.bits()).into();
         let shared = (nested.questions.clone(), Arc::clone(&queue), opening);
         let handle = SessionHandle::new(machine.ids.session_id.clone(), orders_in.clone(), ended, shared);
-        // Agents below the main one read the same.
+        // Agents below the main one read the same instructions.
         let listens = |event| machine.listeners.hooks.iter().any(|(on, _)| *on == event);
         let first = match listens(HookEventName::InstructionsLoaded) && machine.agent.is_none() {
             true => machine.context.instructions.to_vec(),
@@ -195,26 +193,26 @@ impl Session {
     }
 }
 
-/// What the session of an agent has beside what every session has.
+/// Parts of an agent's session in addition to those of every session.
 #[derive(Debug)]
 pub(crate) struct Nested {
     /// Keeps files before calls change them.
     pub(crate) keeper: Option<Keeper>,
-    /// How deep the agent is: zero for the main one.
+    /// Depth of the agent: zero for the main one.
     pub(crate) depth: u32,
     /// The inputs of the main agent, if this is another one.
     pub(crate) main: Option<mpsc::UnboundedSender<windlass_core::Input>>,
-    /// Those of the highest agent that waits for this one: nobody does for one in the background.
+    /// Inputs of the highest agent that waits for this one: no agent waits for one in the background.
     pub(crate) waiting: Option<mpsc::UnboundedSender<windlass_core::Input>>,
-    /// What all agents of the session spend from. `None` for the main one, whose driver makes it.
+    /// Budget that all agents of the session share. `None` for the main one, whose driver makes it.
     pub(crate) budget: Option<Budget>,
     /// The questions of the session, as this agent asks them.
     pub(crate) questions: OpenQuestions,
-    /// The call that runs it, if its questions wait for answers.
+    /// The call that runs the agent, if its questions wait for answers.
     pub(crate) call_above: Option<Arc<CallAbove>>,
 }
 
-/// What hooks listen to: the event, and which tools (`None` for all occasions).
+/// Returns the events that hooks listen to, with their tools (`None` for all occasions).
 pub(crate) fn listened(hooks: &Hooks) -> BTreeSet<(HookEventName, Option<ToolMatcher>)> {
     let mut occasions = BTreeSet::new();
     for interest in hooks.interests() {
@@ -234,7 +232,7 @@ struct LastWord {
 }
 
 impl LastWord {
-    /// The events end last, when the log is given back: a program may end its runtime once it has read them.
+    /// Ends the events last, when the log is given back: a program may end its runtime once it has read them.
     fn say(&mut self, outcome: Result<(), SessionError>) {
         let error = outcome.clone().err();
         self.ended.send_replace(Some(outcome));
@@ -242,8 +240,8 @@ impl LastWord {
     }
 }
 
-/// Waits until the writer of a log, which the driver has let go of, has given the lease back. One that hangs is
-/// dropped, and the lease with it: what it was handed may still be written.
+/// Waits until the writer of a log, which the driver has let go of, has given the lease back. A writer that hangs is
+/// dropped with its lease: its pending entries may still be written.
 async fn let_go(writer: tokio::task::JoinHandle<()>, outcome: Result<(), SessionError>) -> Result<(), SessionError> {
     let mut writer = AbortOnDrop(writer);
     let patience = if matches!(outcome, Err(SessionError::LogSilent { .. })) { Duration::ZERO } else { GIVING_BACK };
@@ -260,7 +258,7 @@ async fn let_go(writer: tokio::task::JoinHandle<()>, outcome: Result<(), Session
 
 impl Drop for LastWord {
     fn drop(&mut self) {
-        // Only a panic or the end of its runtime drops a driver before it has said how the session ended.
+        // Only a panic or the end of its runtime drops a driver before it has reported the end of the session.
         let error = if std::thread::panicking() { SessionError::Internal } else { SessionError::RuntimeEnded };
         self.ended.send_if_modified(|ended| {
             let is_first = ended.is_none();
@@ -324,7 +322,7 @@ async fn open_log(
     Ok(Opened { entries, log: Log::Store(log), writer: Some(writer), notices, taken_ids })
 }
 
-/// What a session continues with that was kept.
+/// Restored state of a kept session.
 struct Restored {
     begin: Begin,
     entries: Vec<Entry>,
@@ -333,8 +331,8 @@ struct Restored {
 }
 
 impl Restored {
-    /// Takes over what was loaded, repaired, up to the point to resume at. Returns the results that the repair made up,
-    /// which the log does not have yet.
+    /// Takes over the loaded and repaired log, up to the point to resume at. Returns the results that the repair made
+    /// up, which the log does not have yet.
     async fn take(
         &mut self,
         (store, key): (&dyn SessionStore, &SessionKey),
@@ -346,7 +344,7 @@ impl Restored {
         self.taken_ids = loaded.report.off_branch_ids;
         self.begin.seq = loaded.seq;
         let entries = loaded.entries;
-        // Who goes back to an earlier point leaves the questions behind.
+        // Resuming at an earlier point leaves the questions behind.
         let (entries, report) = match point {
             Some(_) => repair(entries),
             None => repair_but_waiting(store, key, entries).await,
@@ -375,7 +373,7 @@ impl Restored {
         Ok(report.synthetic)
     }
 
-    /// A directory that is gone, or outside of the workspace now, is left for the one that the session opens in.
+    /// Replaces a directory that is gone, or now outside of the workspace, by the one in which the session opens.
     async fn settle_directory(&mut self, machine: &MachineConfig, ports: &Ports) {
         let directories = machine.policy.directories();
         let directory = Directory::of(&self.entries, directories, &*ports.workspace).await;

@@ -1,7 +1,7 @@
-//! Messages of a model that something else than the conversation wants, such as a server of tools.
+//! Model requests outside the conversation, such as MCP sampling.
 //!
-//! Each passes the gate of tool calls: hooks, rules and mode, then a question. It is paid from the budget of the session, and
-//! ends with the run in which it was wanted.
+//! Each request passes the permission gate of tool calls: hooks, rules and mode, then a question. It is paid from the
+//! budget of the session, and ends with the run in which it was made.
 
 mod gate;
 
@@ -19,36 +19,38 @@ use windlass_types::{JsonText, Message, ModelRequest, StopReason, ToolChoice, To
 
 pub(crate) use gate::{Asked as GateParts, Gate};
 
-/// A message of a model that something else than the conversation wants.
+/// A model request outside the conversation.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SideCall {
-    /// The name by which rules, hooks and hosts know what is wanted, like that of a tool.
+    /// Name of the request for rules, hooks and hosts, like that of a tool.
     pub tool: String,
-    /// What hooks and hosts are shown of it, like the input of a call.
+    /// Description of the request for hooks and hosts, like the input of a call.
     pub input: JsonText,
-    /// The same in one line, for people.
+    /// Description in one line, for people.
     pub title: String,
-    /// Models that may write it beside that of the session, by names that the provider knows. Default: none.
+    /// Models that may write the message beside that of the session, by names that the provider knows. Default: none.
     pub models: Vec<String>,
-    /// Which of these models is wanted: names or parts of names, the best first. Where none fits it is that of the session.
+    /// Preferred ones of these models: names or parts of names, the best first. If none fits, the session's model is
+    /// used.
     pub hints: Vec<String>,
     /// The system prompt. Default: none.
     pub system: Option<String>,
     /// The messages to continue.
     pub messages: Vec<Message>,
-    /// Tools that the model has for this message alone. Nothing carries its calls out: [`SideAnswer::calls`]. Default: none.
+    /// Tools that the model has for this message alone. Their calls are not carried out, but returned in
+    /// [`SideAnswer::calls`]. Default: none.
     pub tools: Vec<ToolSpec>,
-    /// Whether it must call one of them. Default: it may.
+    /// Requirement to call one of them. Default: optional.
     pub tool_choice: ToolChoice,
-    /// The most tokens that it may have.
+    /// Maximum number of output tokens.
     pub max_output_tokens: u32,
-    /// Most messages under this name in one run. Default: 10.
+    /// Maximum number of messages under this name in one run. Default: 10.
     pub most_in_run: u32,
 }
 
 impl SideCall {
-    /// A message that continues these.
+    /// A request that continues these messages.
     pub fn new(tool: impl Into<String>, input: JsonText, messages: Vec<Message>, max_output_tokens: u32) -> Self {
         let tool = tool.into();
         Self {
@@ -77,35 +79,35 @@ pub struct SideAnswer {
     pub text: String,
     /// Calls of the tools of the message. A message that was cut off has none.
     pub calls: Vec<ToolUse>,
-    /// Why it ended there.
+    /// Reason why the message ended.
     pub stop_reason: StopReason,
-    /// What it used.
+    /// Tokens used.
     pub usage: Usage,
 }
 
-/// Why there is no message.
+/// Reason why there is no message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SideCallError {
     /// The session is closed.
     #[error("the session is closed")]
     Closed,
-    /// No run is in progress, or it has ended.
+    /// No run is in progress, or the run has ended.
     #[error("messages of a model are written while a run is in progress, and none is")]
     NoRun,
-    /// The run has had as many as it may.
+    /// The limit of such messages in one run is reached.
     #[error("a run may have {most} of these messages, and has had them")]
     TooMany {
-        /// How many it may have.
+        /// Maximum number in one run.
         most: u32,
     },
-    /// It is not permitted.
+    /// The request is not permitted.
     #[error("it is not permitted: {0}")]
     Denied(String),
-    /// The budget does not buy it.
+    /// The budget does not suffice.
     #[error("the budget of the session does not buy it")]
     Budget,
-    /// The model did not write it.
+    /// The model did not write the message.
     #[error("the model did not write it: {0}")]
     Failed(String),
 }
@@ -113,19 +115,19 @@ pub enum SideCallError {
 type Answer = Result<SideAnswer, SideCallError>;
 
 impl SessionHandle {
-    /// Has a model write a message that is no part of the conversation, if that is permitted: it passes the hooks, rules and
-    /// the mode of the session like a call of the tool [`SideCall::tool`], and asks where such a call would. It counts in the
-    /// budget of the session and in the figures of the run.
+    /// Makes a model write a message outside the conversation, if that is permitted: the request passes the hooks,
+    /// rules and the mode of the session like a call of the tool [`SideCall::tool`], and asks where such a call would.
+    /// It is part of the budget of the session and the figures of the run.
     ///
-    /// Cancel safety: dropping the future withdraws the question and ends the call of the model; what was used until then is
+    /// Cancel safety: dropping the future withdraws the question and ends the call of the model; usage until then is
     /// booked.
     ///
     /// # Errors
-    /// It is not permitted, too much, or failed, or no run is in progress.
+    /// The request is not permitted, exceeds a limit, or failed, or no run is in progress.
     pub async fn side_call(&self, call: SideCall) -> Answer {
         let (sender, answer) = oneshot::channel();
         self.order(Order::SideCall(Box::new(call), sender)).map_err(|_| SideCallError::Closed)?;
-        // It is dropped with its run.
+        // The sender is dropped with its run.
         answer.await.unwrap_or(Err(SideCallError::NoRun))
     }
 }
@@ -133,13 +135,13 @@ impl SessionHandle {
 /// The messages that are being written in a run.
 #[derive(Debug, Default)]
 pub(crate) struct SideCalls {
-    /// How many there were in this run, by name.
+    /// Number of messages in this run, by name.
     counts: BTreeMap<String, u32>,
     open: Vec<AbortOnDrop<()>>,
 }
 
 impl SideCalls {
-    /// Counts one more.
+    /// Counts one more message.
     pub(crate) fn count(&mut self, tool: &str, most: u32) -> Result<(), SideCallError> {
         let count = self.counts.entry(tool.to_owned()).or_default();
         if *count >= most {
@@ -149,7 +151,7 @@ impl SideCalls {
         Ok(())
     }
 
-    /// Begins one. It ends when its answer is not awaited any more.
+    /// Begins a message. It ends when its answer is not awaited any more.
     pub(crate) fn start<T: Send + 'static>(
         &mut self,
         work: impl Future<Output = T> + Send + 'static,
@@ -167,7 +169,7 @@ impl SideCalls {
         })));
     }
 
-    /// The run has ended, and with it what it had written.
+    /// Ends the messages of a run that has ended.
     pub(crate) fn end(&mut self) {
         *self = Self::default();
     }
@@ -179,7 +181,7 @@ pub(crate) struct Side {
     pub(crate) provider: Arc<dyn ModelProvider>,
     pub(crate) model: ModelProfile,
     pub(crate) request: Arc<ModelRequest>,
-    /// What it is paid from, which has no other call.
+    /// Account of the payment, which has no other call.
     pub(crate) account: Account,
     pub(crate) cost: Option<CallCost>,
     pub(crate) results: mpsc::UnboundedSender<Input>,

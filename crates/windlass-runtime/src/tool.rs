@@ -16,16 +16,16 @@ use windlass_tool::{
 };
 use windlass_types::{ToolFailure, ToolFailureKind, ToolOutcome};
 
-/// How long a call may take to end after it was asked to. Then it is dropped.
+/// Grace period for a call to end after it was asked to. Then it is dropped.
 const GRACE: Duration = Duration::from_millis(800);
 
-/// What a call may touch: what was judged, and nothing else.
+/// Returns the permit of a call: access to the judged paths, and nothing else.
 pub(crate) fn permit(facts: &CallFacts, policy: Arc<Policy>) -> Permit {
     let judged = |write: bool| -> Vec<JudgedPath> {
         let paths = facts.paths.iter().filter(|path| path.write == write);
         paths.map(|path| JudgedPath::new(&path.requested, &path.resolved)).collect()
     };
-    // So that a tool can say which name was meant when one is missing.
+    // Allows a tool to suggest the intended name when a file is missing.
     let listable = policy.listable(facts).map(|(requested, resolved)| JudgedPath::new(requested, resolved)).collect();
     let only_reads = policy.is_proven_read_only(facts);
     let contents = (facts.tool == "Grep").then(|| facts.clone());
@@ -48,7 +48,7 @@ pub(crate) struct Running {
     pub(crate) cx: ToolCx,
     pub(crate) cancel: Cancel,
     pub(crate) ids: Arc<dyn Ids>,
-    /// What it shares with the other calls of its message.
+    /// Remaining space, shared with the other calls of its message.
     pub(crate) room: Room,
 }
 
@@ -79,7 +79,7 @@ pub(crate) async fn run(running: Running) -> ToolOutcome {
             Some(Ok(Err(error))) => error.kind() != ToolErrorKind::Cancelled,
             Some(Err(_)) | None => false,
         };
-    // An error of the tool is its own word.
+    // An error text of the tool is not bounded.
     let is_bounded = annotations.bounded_output && matches!(&ended, Some(Ok(Ok(_))));
     let mut outcome = match ended {
         Some(Ok(Ok(output))) => succeeded(output),
@@ -93,7 +93,7 @@ pub(crate) async fn run(running: Running) -> ToolOutcome {
     };
     let most = room.take(&outcome.content, annotations.max_result_bytes);
     outcome.content = artifact::fit(outcome.content, most, artifacts.as_deref(), &*ids).await;
-    // Beside words of the tool itself all of its content could imitate them.
+    // Foreign content could imitate the tool's own words beside it.
     if is_foreign || outcome.note.is_some() {
         outcome.content = foreign_content(outcome.content);
     }
@@ -131,7 +131,7 @@ fn failed(error: &ToolError) -> ToolOutcome {
     ToolOutcome::error(text).with_failure(ToolFailure::new(kind).with_source(source))
 }
 
-/// An error and what caused it, as one text.
+/// Returns an error and its causes as one text.
 fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -142,7 +142,7 @@ fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     text
 }
 
-/// What a panic says, if that is a text.
+/// Returns the message of a panic, if that is a text.
 fn panic_text(panic: Box<dyn Any + Send>) -> Option<String> {
     match panic.downcast::<String>() {
         Ok(text) => Some(*text),

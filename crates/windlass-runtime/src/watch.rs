@@ -12,7 +12,7 @@ use windlass_types::Event;
 
 mod json;
 
-/// What a watcher sees.
+/// Item of a watcher: an event or a gap.
 ///
 /// As JSON an event stands as itself, and a gap is an object of the type `missed`, with the numbers `from` and `to`. Both come
 /// back as they were.
@@ -21,8 +21,8 @@ mod json;
 pub enum Watched {
     /// An event. Watchers share it.
     Event(Arc<Event>),
-    /// The events with the numbers `from` up to, but not including, `to` are kept no longer. The session's log has what
-    /// counts of them.
+    /// The events with the numbers `from` up to, but not including, `to` are no longer kept. The session's log has
+    /// their durable content.
     Missed {
         /// The number of the first one.
         from: u64,
@@ -36,7 +36,7 @@ pub enum Watched {
 #[error("event {asked} is not known yet, the next one is {next}: numbers begin anew each time a session is opened")]
 #[non_exhaustive]
 pub struct UnknownPosition {
-    /// The number that was asked for.
+    /// The requested number.
     pub asked: u64,
     /// The number that the next event will have.
     pub next: u64,
@@ -45,12 +45,13 @@ pub struct UnknownPosition {
 /// The events of a session as one of many watchers sees them, at its own pace. Made by
 /// [`SessionHandle::subscribe_from`].
 ///
-/// A watcher that is slow, or never reads, holds up neither the session nor other watchers; what it has missed is an item
-/// of its own ([`Watched::Missed`]). While the host holds the session's [`EventStream`](crate::EventStream), watchers see
-/// what that stream has read; after [`EventStream::detach`](crate::EventStream::detach), everything at once.
+/// A watcher that is slow, or never reads, blocks neither the session nor other watchers; missed events are an item of
+/// their own ([`Watched::Missed`]). While the host holds the session's [`EventStream`](crate::EventStream), watchers
+/// see the events that this stream has read; after [`EventStream::detach`](crate::EventStream::detach), all events at
+/// once.
 ///
-/// It keeps the session open as a handle does. It ends when the session has ended; if the session could not continue, the last
-/// item is an `Err`.
+/// A feed keeps the session open as a handle does. It ends when the session has ended; if the session could not
+/// continue, the last item is an `Err`.
 ///
 /// # Coming back
 /// A client that lost its connection gives the [opening](Self::opening) and the [position](Self::position) that it has seen.
@@ -86,7 +87,7 @@ impl EventFeed {
         Self { handle, next, watcher, is_over: false }
     }
 
-    /// What comes next, or `None` when the session has ended. Cancel safe.
+    /// Returns the next item, or `None` when the session has ended. Cancel safe.
     ///
     /// # Errors
     /// The session could not continue. `None` follows.
@@ -94,17 +95,18 @@ impl EventFeed {
         poll_fn(|cx| self.poll(cx)).await.transpose()
     }
 
-    /// The number of the event that this watcher waits for: where to [subscribe](SessionHandle::subscribe_from) again.
+    /// Returns the number of the event that this watcher waits for: the position to
+    /// [subscribe](SessionHandle::subscribe_from) from again.
     pub fn position(&self) -> u64 {
         self.next
     }
 
-    /// The [opening](SessionHandle::opening) of the session that the numbers belong to.
+    /// Returns the [opening](SessionHandle::opening) of the session that the numbers belong to.
     pub fn opening(&self) -> &str {
         self.handle.opening()
     }
 
-    /// Orders to the session, and answers to its questions.
+    /// Returns the handle for orders to the session and answers to its questions.
     pub fn handle(&self) -> &SessionHandle {
         &self.handle
     }

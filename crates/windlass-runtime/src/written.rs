@@ -1,4 +1,4 @@
-//! What a model writes beside the conversation, and what that costs.
+//! Model messages beside the conversation, and their cost.
 
 use crate::budget::Claim;
 use futures_util::{FutureExt, StreamExt};
@@ -14,14 +14,14 @@ use windlass_types::{
     BlockStart, JsonText, ModelEvent, ModelRequest, StopReason, StreamDelta, ToolUse, ToolUseId, Usage, WebSearched,
 };
 
-/// The longest that a message is waited for, once it may be written.
+/// Time limit for a message, once it may be written.
 const LONGEST: Duration = Duration::from_secs(10 * 60);
-/// Most bytes of a message.
+/// Maximum length of a message, in bytes.
 const MOST_BYTES: usize = 1_000_000;
-/// Most reports of searches that are kept of one message.
+/// Maximum number of reports of searches that are kept of one message.
 const MOST_SEARCHES: usize = 1_000;
 
-/// What a request has used, which is booked when it ends, also when it is cancelled.
+/// Usage of a request, which is booked when it ends, also when it is cancelled.
 pub(crate) struct Bill<'a> {
     claim: Option<Claim>,
     model: ModelProfile,
@@ -38,33 +38,33 @@ impl<'a> Bill<'a> {
 impl Drop for Bill<'_> {
     fn drop(&mut self) {
         if let Some(mut claim) = self.claim.take() {
-            // Settled before the session hears of it, so that its reports have it.
+            // Settled before the session is told, so that its reports include it.
             claim.used = Some((self.model.clone(), self.usage));
         }
         if self.usage != Usage::default() {
-            // It fails when the session has ended.
+            // Sending fails when the session has ended.
             let _ = self.results.send(Input::Used(Box::new(self.model.clone()), self.usage));
         }
     }
 }
 
-/// A text that a model wrote. Reasoning is not part of it.
+/// A text that a model wrote, without reasoning.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
     pub(crate) text: String,
-    /// Calls of tools that the request brought.
+    /// Calls of the request's tools.
     pub(crate) calls: Calls,
-    /// What searches of the vendor found.
+    /// Results of searches by the vendor.
     pub(crate) searches: Vec<WebSearched>,
     pub(crate) stop_reason: Option<StopReason>,
-    /// Whether it came to its end: its stream did, and it has no more than the bytes that were allowed.
+    /// `true` if the text is complete: its stream came to its end, and the text is within the byte limit.
     pub(crate) is_whole: bool,
 }
 
 /// The calls of a message.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
-    /// By their places in the message: id, name and the text of the input.
+    /// Calls by their places in the message: id, name and the text of the input.
     all: BTreeMap<usize, (ToolUseId, String, String)>,
     bytes: usize,
 }
@@ -82,7 +82,7 @@ impl Calls {
         }
     }
 
-    /// The calls. `None` if the input of one is no object.
+    /// Returns the calls. `None` if the input of one is no object.
     pub(crate) fn read(self) -> Option<Vec<ToolUse>> {
         let read = |(id, name, input): (ToolUseId, String, String)| {
             let input = if input.trim().is_empty() { "{}".to_owned() } else { input };
@@ -93,15 +93,15 @@ impl Calls {
     }
 }
 
-/// Why a text was not written.
+/// Reason why a text was not written.
 pub(crate) enum Unwritten {
-    /// The budget does not buy it.
+    /// The budget does not suffice.
     Budget,
-    /// The model did not write it.
+    /// The model did not write the text.
     Failed(String),
 }
 
-/// Has a model write a text to its end, paid with a claim. Returns it with what it used.
+/// Makes a model write a whole text, paid with a claim. Returns it with its usage.
 pub(crate) async fn paid(
     provider: &dyn ModelProvider,
     (model, request): (&ModelProfile, &Arc<ModelRequest>),
@@ -123,14 +123,14 @@ pub(crate) async fn paid(
     }
 }
 
-/// Has a model write a text of at most so many bytes.
+/// Makes a model write a text of at most so many bytes.
 pub(crate) async fn write(
     provider: &dyn ModelProvider,
     request: &Arc<ModelRequest>,
     most_bytes: usize,
     billed: &mut Usage,
 ) -> Result<Written, ModelError> {
-    // What a request that gets no answer is billed with, until something else is known.
+    // A request without an answer is billed with this estimate, until the usage is known.
     billed.input_tokens = estimate_request(request);
     let mut stream = match provider.stream(Arc::clone(request)).await {
         Ok(stream) => stream,

@@ -1,5 +1,5 @@
-//! Questions of agents that wait for answers, and the logs above: each call that leads to the agent is kept open before the
-//! question is put, so that its answer counts whatever happens to the process meanwhile.
+//! Questions of agents that wait for answers, and the logs above: each call that leads to the agent is kept open before
+//! the question is asked, so that its answer is valid even if the process dies meanwhile.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,8 +9,8 @@ use tokio::sync::{OnceCell, mpsc, oneshot};
 use windlass_core::{EffectId, Input};
 use windlass_types::{AgentId, AgentIdentity, Entry, EntryKind};
 
-/// How long a question waits at most until the log says that the call above is open. Without that it can be answered in this
-/// process only.
+/// Maximum time that a question waits until the log has the entry about the open call above. Without that entry only
+/// this process can answer the question.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The agents below a driver's own whose calls are being kept open. Clones share them.
@@ -19,7 +19,7 @@ pub(crate) struct KeptOpen(Arc<Mutex<Waiting>>);
 
 #[derive(Debug, Default)]
 struct Waiting {
-    /// Who waits until the log has the entry about an agent.
+    /// Senders for those that wait until the log has the entry about an agent.
     asked: BTreeMap<AgentId, oneshot::Sender<()>>,
     /// The entries on their way to the log.
     appended: BTreeMap<EffectId, Vec<oneshot::Sender<()>>>,
@@ -36,7 +36,7 @@ impl KeptOpen {
         durable
     }
 
-    /// These entries are being appended.
+    /// Records that these entries are being appended.
     pub(crate) fn appended(&self, append: EffectId, entries: &[Entry]) {
         for entry in entries {
             let EntryKind::AgentWaits(call) = &entry.kind else { continue };
@@ -48,10 +48,10 @@ impl KeptOpen {
         }
     }
 
-    /// An append is durable, or was refused: then the session ends.
+    /// Handles the end of an append. An append that is refused ends the session.
     pub(crate) fn answered(&self, append: EffectId) {
         for sender in self.with(|waiting| waiting.appended.remove(&append)).into_iter().flatten() {
-            // Who waited may be gone.
+            // The waiting side may have dropped its receiver.
             let _ = sender.send(());
         }
     }
@@ -85,20 +85,20 @@ impl CallAbove {
         Self { effect, agent, results, kept_open, above, once: OnceCell::new() }
     }
 
-    /// The logs above say so already: the agent continues where it waited.
+    /// Marks the call as kept open in the logs above: the agent continues where it waited.
     pub(super) fn kept_open_before(mut self) -> Self {
         self.once = OnceCell::new_with(Some(()));
         self
     }
 
-    /// Has the logs above say that their calls wait for this agent, once. Returns when that is durable.
+    /// Makes the logs above record, once, that their calls wait for this agent. Returns when the entries are durable.
     pub(crate) async fn keep_open(&self) {
         let keep = async {
             if let Some(above) = &self.above {
                 Box::pin(above.keep_open()).await;
             }
             let durable = self.kept_open.wait_for(self.agent.id.clone());
-            // It fails only when the session has ended.
+            // Sending fails only when the session has ended.
             let _ = self.results.send(Input::AgentAsks(self.effect, Box::new(self.agent.clone())));
             // A call that is over keeps nothing open.
             let _ = tokio::time::timeout(PATIENCE, durable).await;

@@ -1,4 +1,4 @@
-//! An agent at work: its events on their way to the host, and what came of it.
+//! An agent at work: its events on their way to the host, and its result.
 
 use super::CallAbove;
 use crate::Session;
@@ -14,7 +14,7 @@ use windlass_types::{
     WaitingAgent,
 };
 
-/// Where the events of an agent go.
+/// Destination of an agent's events.
 #[derive(Clone)]
 pub(super) struct Above {
     pub(super) queue: Arc<EventQueue>,
@@ -34,20 +34,20 @@ impl fmt::Debug for Above {
 #[derive(Debug)]
 pub(super) struct Followed {
     pub(super) spec: AgentSpec,
-    /// Whether it continues where it waited; otherwise it gets its prompt.
+    /// `true` if the agent continues where it waited; otherwise it gets its prompt.
     pub(super) is_continued: bool,
-    /// The call, if it stays open while the agent waits for answers.
+    /// The call that stays open while the agent waits for answers, if it may.
     pub(super) call_above: Option<Arc<CallAbove>>,
 }
 
 impl Followed {
-    /// What is said when it cannot be opened.
+    /// Returns the text of the error if the agent cannot be opened.
     pub(super) fn failed(&self) -> &'static str {
         if self.is_continued { "The agent could not be continued" } else { "The agent could not begin" }
     }
 }
 
-/// What is known of an agent at work.
+/// Figures of an agent at work.
 #[derive(Debug, Default)]
 struct Known {
     model: String,
@@ -80,7 +80,7 @@ impl Above {
                 biased;
                 () = cancel.cancelled(), if !stopped => {
                     stopped = true;
-                    // It fails when the agent has ended, and then its events report that.
+                    // The order fails when the agent has ended, and then its events report that.
                     let _ = handle.interrupt();
                     continue;
                 }
@@ -92,7 +92,7 @@ impl Above {
             if let (EventKind::PermissionRequested(PermissionRequest { token: Some(_), .. }), Some(call)) =
                 (&event.kind, &call_above)
             {
-                // Who reads the token can use it from then on.
+                // The token is usable as soon as the host reads it.
                 tokio::select! {
                     () = call.keep_open() => {}
                     () = cancel.cancelled() => {}
@@ -100,7 +100,7 @@ impl Above {
             }
             self.show(event, &cancel).await;
             if is_last {
-                // Work that the agent left in the background ends with it.
+                // Background work of the agent ends with it.
                 handle.begin_close();
             }
         }
@@ -137,7 +137,7 @@ impl Above {
         self.queue.push(event);
     }
 
-    /// Questions of the agent as they are seen from above.
+    /// Returns the agent's questions with the path that the agent has for its parent.
     fn below(&self, mut questions: Vec<PermissionRequest>) -> Vec<PermissionRequest> {
         questions.iter_mut().for_each(|question| question.agent = question.agent.below(&self.tool_use_id));
         questions
@@ -145,11 +145,11 @@ impl Above {
 
     fn note(&self, known: &mut Known, event: &Event, spec: &AgentSpec) {
         match &event.kind {
-            // Of all agents below this one, too: each is billed once.
+            // Includes all agents below this one: each call is billed once.
             EventKind::UsageUpdated { model, usage, .. } => {
                 known.tokens += *usage;
                 let profile = ModelProfile::new(model.clone(), self.provider.model_info(model));
-                // It fails when the session has ended.
+                // Sending fails when the session has ended.
                 let _ = self.results.send(Input::AgentUsed(Box::new(profile), *usage));
             }
             EventKind::RunStarted(started) if event.agent.is_main() => known.model.clone_from(&started.model),

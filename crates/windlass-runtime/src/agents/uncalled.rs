@@ -1,4 +1,4 @@
-//! Agents that no call of the model asks for.
+//! Agents that run without a call of the model.
 
 use crate::SessionError;
 use crate::handle::SessionHandle;
@@ -9,9 +9,10 @@ use windlass_tool::Agents;
 use windlass_types::ToolUseId;
 
 impl SessionHandle {
-    /// What runs agents below the main one that no call of its model asks for, such as one that notes after a run what is
-    /// worth remembering. They share tools, hooks and budget with the session as other agents do, and closing the
-    /// session ends them; stopping a run does not. Their events come under the path of `origin`, which stands for a call.
+    /// Returns an interface that runs agents below the main one without a call of its model, such as one that saves
+    /// memory notes after a run. They share tools, hooks and budget with the session as other agents do. Closing the
+    /// session ends them; stopping a run does not. Their events come under the path of `origin`, which takes the place
+    /// of a call.
     ///
     /// Cancel safety: the call may be dropped at any time.
     ///

@@ -1,4 +1,4 @@
-//! What surrounds a call: looks at the workspace before and after it, and what is found out behind it.
+//! Work around a call: surveys of the workspace before and after it, and findings after it.
 
 use super::answer;
 use crate::checkpoints::AroundCall;
@@ -13,8 +13,8 @@ use windlass_context::runtime_text;
 use windlass_core::Input;
 use windlass_types::ToolOutcome;
 
-/// Runs a call that may change any file of the workspace, between two looks at that. The second continues beside the model's
-/// next answer; where the call was stopped there may be none.
+/// Runs a call that may change any file of the workspace, between two surveys. The second one continues during the
+/// model's next answer; after a stopped call there may be none.
 pub(super) async fn surrounded(mut around: AroundCall, running: Running) -> ToolOutcome {
     let cancel = running.cancel.clone();
     let (has_looked, outcome) = match before_call(&mut around, &running).await {
@@ -29,13 +29,13 @@ pub(super) async fn surrounded(mut around: AroundCall, running: Running) -> Tool
     outcome
 }
 
-/// When a call says that it waits for the workspace to be kept.
+/// Time after which a call reports that it waits for the workspace to be kept.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// What it says.
+/// Text of that progress report.
 const KEEPING: &str = "Keeping the workspace as it is, so that what programs change can be taken back.";
 
-/// Looks over the workspace before a call that may change any file of it. The error is the answer of a call that must not
+/// Surveys the workspace before a call that may change any file of it. The error is the answer of a call that must not
 /// run.
 async fn before_call(around: &mut AroundCall, running: &Running) -> Result<(), Box<ToolOutcome>> {
     let slow = async {
@@ -54,14 +54,14 @@ async fn before_call(around: &mut AroundCall, running: &Running) -> Result<(), B
     })
 }
 
-/// What is found out behind a call that succeeded.
+/// Findings after a call that succeeded.
 pub(super) struct Found {
     pub(super) instructions: Option<(Arc<dyn NestedInstructions>, Vec<UsedPath>)>,
     pub(super) before: Option<Before>,
 }
 
 impl Found {
-    /// Hands to the machine what the model is to read of it.
+    /// Hands the findings to the machine, for the model.
     pub(super) async fn report(self, results: &mpsc::UnboundedSender<Input>) {
         if let Some((source, paths)) = self.instructions {
             let found = nested::find(&*source, &paths).await;

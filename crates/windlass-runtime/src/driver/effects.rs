@@ -39,7 +39,7 @@ use windlass_types::{
 impl Driver {
     pub(super) fn carry_out(&mut self, id: EffectId, effect: Effect) {
         if let (Effect::Ask { request, deferred: false, .. }, true) = (&effect, self.ports.host.are_possible()) {
-            // Its event follows, and may be answered while the question itself is held back.
+            // The event of the question follows, and may be answered while the question itself is deferred.
             self.work.asked.insert(request.id.clone(), self.below.open_question(request));
         }
         match effect {
@@ -150,7 +150,7 @@ impl Driver {
         self.work.calls.forget(effect);
     }
 
-    /// Where calls are read.
+    /// Returns the context in which calls are read.
     fn surroundings(&mut self) -> Surroundings {
         Surroundings {
             tools: self.ports.tools.clone(),
@@ -217,7 +217,7 @@ impl Driver {
         });
     }
 
-    /// What is looked up with what is attached to a prompt, if anything is.
+    /// Returns the context for looking up the attachments of a prompt, if there is anything to look up.
     fn attaching(&mut self, attach: &Attach, cwd: &Path) -> Option<Attaching> {
         let mentions = self.ports.context.mentions.clone().filter(|_| attach.mentions.is_some());
         let changes = attach.changes && self.ports.reports.file_changes;
@@ -232,7 +232,7 @@ impl Driver {
             at: self.surroundings(),
             policy,
             hooks: self.ports.hooks.clone(),
-            // What hooks answer about a mention is not reported, so neither is that they are asked.
+            // Hook outcomes about a mention are not reported, so neither is the start of the hooks.
             asked: Asked::new(&self.answers.sender, false),
             hook_context: self.hook_context(cwd.to_path_buf()),
             instructions: self.ports.context.instructions.clone(),
@@ -243,12 +243,12 @@ impl Driver {
         })
     }
 
-    /// The text that the results of the next message may have together.
+    /// Returns the remaining space for the results of the next message.
     fn room(&self) -> Room {
         self.machine.room_for_results().map_or_else(Room::default, Room::of_tokens)
     }
 
-    /// What a call gets that only looks, without its id and its permit.
+    /// Returns a maker of the context of a call that only reads, from its id and its permit.
     fn reading_cx(&mut self, cwd: &Path) -> ReadingCx {
         let policy = self.shared.policy(&self.machine);
         let (ports, session_id) = (self.ports.clone(), self.machine.session_id().clone());
@@ -281,18 +281,18 @@ impl Driver {
         cx.with_skills(self.machine.skills())
     }
 
-    /// To whom it is reported that hooks are asked.
+    /// Returns the receiver of reports about hooks.
     pub(super) fn asked(&self) -> Asked {
         Asked::new(&self.answers.sender, self.ports.reports.hook_starts)
     }
 
-    /// What asks the hooks that listen now, beside the work.
+    /// Returns a reporter that runs the current hooks concurrently with the work.
     pub(super) fn reporter(&mut self) -> Reporter {
         let (cx, asked) = (self.hook_context(self.machine.state().cwd().to_path_buf()), self.asked());
         self.outgoing.observer.reporter(&self.ports.hooks, cx, asked)
     }
 
-    /// The same, if a hook listens to this event.
+    /// Returns a reporter, if a hook listens to this event.
     fn reporter_of(&mut self, event: HookEventName) -> Option<Reporter> {
         self.outgoing.observer.wants(event).then(|| self.reporter())
     }
@@ -310,7 +310,7 @@ impl Driver {
         let asking =
             question::Asking { hooks: self.ports.hooks.clone(), cx: self.hook_context(cwd), asked: self.asked() };
         let (results, ancestors) = (self.answers.sender.clone(), self.below.ancestors());
-        // A question that no host is asked waits in any case, and its run ends.
+        // A question without a host waits in any case, and its run ends.
         let call_above = self.below.call_above().filter(|_| host.elsewhere.is_some() && self.ports.host.are_possible());
         self.work.tasks.start(id, async move {
             if let Some(call) = call_above {
@@ -349,7 +349,7 @@ impl Driver {
         });
     }
 
-    /// What a call leaves work behind with.
+    /// Returns the background interface of a call.
     fn background_of(&self, id: EffectId, run_call: &RunCall, around: Option<&AroundCall>) -> Arc<dyn Background> {
         let folder = self.ports.storage.artifacts.clone().or_else(|| self.ports.storage.scratch.clone());
         let only_reads = matches!(run_call.facts.access, Access::Reads(_));
@@ -359,7 +359,7 @@ impl Driver {
         self.work.background.of_call(CallParts { effect: id, tool_use_id, ids, folder, only_reads, around })
     }
 
-    /// What looks over the workspace around a call that may change any file of it.
+    /// Returns the surveys around a call that may change any file of the workspace.
     fn around(&self, run_call: &RunCall, policy: &Policy) -> Option<AroundCall> {
         let may_change = matches!(run_call.facts.access, Access::Exec | Access::Unknown);
         if !may_change || policy.is_proven_read_only(&run_call.facts) {
@@ -368,8 +368,8 @@ impl Driver {
         self.files.keeper()?.watch(self.machine.prompt(), run_call.call.id.clone(), policy.directories())
     }
 
-    /// Has the workspace kept beside the work when a call shows that programs may change it: one that writes files, where
-    /// there are tools that run programs, or one that runs a program that may change files.
+    /// Begins keeping the workspace when a call shows that programs may change it: a call that writes files, where
+    /// there are tools that run programs, or a call that runs a program that may change files.
     pub(super) fn foresee(&self, facts: &CallFacts) {
         let is_likely = match facts.access {
             Access::Writes(_) => {
@@ -384,7 +384,7 @@ impl Driver {
         }
     }
 
-    /// What calls have messages of a model written with. The same for all, until the model changes.
+    /// Returns the model requests of calls. Shared by all calls, until the model changes.
     fn completions(&mut self) -> Arc<completions::OfCalls> {
         let model = self.machine.model();
         if let Some(known) = self.shared.completions.as_ref().filter(|known| known.model == *model) {
@@ -401,7 +401,7 @@ impl Driver {
         made
     }
 
-    /// What the session does for a call.
+    /// Returns the services of the session for a call.
     fn abilities(&mut self, id: EffectId, run_call: &RunCall, around: Option<&AroundCall>) -> CallAbilities {
         let (caller, running) = (self.machine.agent(), AgentsCall::of(id, run_call));
         let agents = self.below.of_call(running, caller, &self.ports, &self.outgoing.queue, &self.answers.sender);
@@ -445,7 +445,7 @@ impl Driver {
             abilities,
             progress,
         });
-        // What a call made is read by its maker, so it takes no room from what the model reads.
+        // The result of a call that a call made is read by its maker, so it takes no space from the model's results.
         let is_made = run_call.call.id.as_str().starts_with(MadeCall::ID_PREFIX);
         let room = if is_made { Room::default() } else { self.work.room.clone() };
         let running = Running { tool, call, cx, cancel: cancel.clone(), ids, room };
@@ -461,7 +461,7 @@ impl Driver {
                 Some(source) => Some(Box::pin(Before::ask(source, changes.clone())).await),
                 None => None,
             };
-            // What is rare has memory of its own, so that each call does not take as much.
+            // The rare case is boxed, so that each call does not use as much memory.
             let mut outcome = match around {
                 Some(around) => Box::pin(surrounded(around, running)).await,
                 None => run(running).await,
@@ -479,7 +479,8 @@ impl Driver {
     }
 }
 
-/// Looks up what a prompt mentions, and hands it to the machine. A panic of what the host looks up with is a notice.
+/// Looks up the mentions of a prompt, and hands them to the machine. A panic of the host's code is reported as a
+/// notice.
 async fn attach(
     results: &mpsc::UnboundedSender<Input>,
     id: EffectId,

@@ -1,4 +1,4 @@
-//! Messages of a model that something else than the conversation wants: what they need of the session.
+//! Model requests outside the conversation: the parts of the session that they need.
 
 use super::Driver;
 use crate::approval::{self, Approval, ApprovalAnswer};
@@ -12,16 +12,16 @@ use windlass_permission::CallFacts;
 use windlass_types::{Access, JsonText, ModelRequest, SectionScope, SystemSection, ToolUse, ToolUseId};
 
 impl Driver {
-    /// Begins what was asked for.
+    /// Begins a requested message.
     pub(super) fn begin_side(&mut self, call: SideCall, waiting: oneshot::Sender<Result<SideAnswer, SideCallError>>) {
         match self.side(call) {
             Ok(side) => self.work.side.start(side.answer(), waiting),
-            // Who asked may be gone.
+            // The requester may have dropped its receiver.
             Err(error) => drop(waiting.send(Err(error))),
         }
     }
 
-    /// Asks the host about something that no call does. Hooks are not asked: one may be what the question is about.
+    /// Asks the host about something that no call does. Hooks are not asked, because the question may be about one.
     pub(super) fn begin_approval(&mut self, approval: Approval, waiting: oneshot::Sender<ApprovalAnswer>) {
         let id = ToolUseId::new(format!("approval_{:032x}", self.ports.system.ids.bits()));
         let gate = self.gate(id, (&approval.tool, &approval.input), &approval.title);
@@ -29,7 +29,7 @@ impl Driver {
         self.work.side.start(approval::ask(gate, approval), waiting);
     }
 
-    /// The gate of something that is judged like a call of a tool.
+    /// Returns the permission gate for something that is judged like a tool call.
     fn gate(&mut self, id: ToolUseId, (tool, input): (&str, &JsonText), title: &str) -> Gate {
         let cwd = self.machine.state().cwd().to_path_buf();
         let call = ToolUse::new(id.clone(), tool.to_owned(), input.clone());
@@ -71,7 +71,7 @@ impl Driver {
         }
     }
 
-    /// The first model that a hint means, else that of the session.
+    /// Returns the first model that matches a hint, or that of the session.
     fn side_model(&self, call: &SideCall) -> ModelProfile {
         let mut models = vec![self.machine.model().clone()];
         models.extend(call.models.iter().map(|name| self.ports.model(name)));

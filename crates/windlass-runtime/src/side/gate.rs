@@ -1,4 +1,4 @@
-//! The gate of tool calls, for what is no call of the model.
+//! The permission gate of tool calls, for requests that are no call of the model.
 
 use crate::HostAnswers;
 use crate::hooks::{Asked as AskedHooks, ask};
@@ -18,7 +18,7 @@ use windlass_types::{
     ToolUseId,
 };
 
-/// Who is asked, and what decides.
+/// Policy, hooks and host that decide.
 pub(crate) struct Asked {
     pub(crate) policy: Arc<Policy>,
     pub(crate) hooks: Hooks,
@@ -29,7 +29,7 @@ pub(crate) struct Asked {
     pub(crate) results: mpsc::UnboundedSender<Input>,
 }
 
-/// The gate of one.
+/// The permission gate of one request.
 pub(crate) struct Gate {
     pub(crate) id: ToolUseId,
     pub(crate) facts: CallFacts,
@@ -38,7 +38,7 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Lets it pass, or says why it does not.
+    /// Lets the request pass, or returns the reason why it does not.
     pub(crate) async fn pass(&self) -> Result<(), String> {
         let (tool_name, tool_input) = (self.facts.tool.clone(), self.facts.input.clone());
         let call = HookCall::from(PreToolUse { tool_name, tool_input, tool_use_id: self.id.clone() });
@@ -50,7 +50,7 @@ impl Gate {
         }
         let decision = self.of.policy.decide(&self.facts, outcome.verdict.as_ref(), None);
         match decision.behavior {
-            // No one was asked: the host hears of what it allows by what follows.
+            // No one was asked: the host sees the effects of the allowed request.
             Behavior::Allow => {
                 self.record(decision, outcome.verdict, None);
                 Ok(())
@@ -131,7 +131,7 @@ impl Gate {
         }
     }
 
-    /// Records and reports a verdict, and says what follows from it.
+    /// Records and reports a verdict, and returns its consequence.
     fn settle(
         &self,
         decision: Decision,
@@ -145,7 +145,7 @@ impl Gate {
         if allows { Ok(()) } else { Err(message) }
     }
 
-    /// Has the log say why it may happen, or why not.
+    /// Records in the log the reason for the verdict.
     fn record(&self, decision: Decision, hook: Option<HookVerdict>, answer: Option<AuditedAnswer>) {
         let mut verdict = AuditedDecision::new(self.id.clone(), Some(self.facts.digest.clone()), decision);
         (verdict.hook, verdict.answer) = (hook, answer);
@@ -154,7 +154,7 @@ impl Gate {
         self.give(Input::Judged(Box::new(verdict)));
     }
 
-    /// Hands something to the machine. It fails when the session has ended.
+    /// Hands an input to the machine. Sending fails when the session has ended.
     fn give(&self, input: Input) {
         let _ = self.of.results.send(input);
     }

@@ -1,4 +1,4 @@
-//! What watchers see as JSON, and back. Events have no type `missed`.
+//! Items of watchers as JSON, and back. Events have no type `missed`.
 
 use super::Watched;
 use serde::de::{Deserializer, Error};

@@ -1,4 +1,4 @@
-//! Agents below the main one: what reaches the host, what they may do, and how they end.
+//! Agents below the main one: their events for the host, their rights, and their ends.
 
 use crate::world::{In, Open, Ran, act, is_started, key, model, soon, world};
 use async_trait::async_trait;
@@ -18,7 +18,7 @@ use windlass_types::{
     UpdateDestination,
 };
 
-/// Runs an agent with a prompt; other fields of the input say what it may do.
+/// Runs an agent with a prompt; other fields of the input set its rights.
 pub(crate) fn agent() -> Arc<dyn DynTool> {
     let call = |input: In, cx: ToolCx| async move {
         let spec = spec_of(&input, &cx);
@@ -160,7 +160,7 @@ async fn an_agent_reports_and_its_events_come_under_its_path() {
         .sum();
     assert_eq!((calls, result.model_usage.values().map(|usage| usage.usage.output_tokens).sum::<u64>()), (4, all));
     open.handle.close().await.unwrap();
-    // Each has a log of its own.
+    // Each agent has a log of its own.
     let main = store.load(&key("s")).await.unwrap();
     let agent = store.load(&key("s").of_agent("a-t0".into())).await.unwrap();
     assert_eq!((main.report.messages, agent.report.messages), (4, 4));
@@ -443,7 +443,7 @@ async fn closing_a_session_ends_its_agents() {
         assert_eq!(error, None);
         let count = |is: fn(&EventKind) -> bool| events.iter().filter(|event| is(&event.kind)).count();
         assert!(count(|kind| matches!(kind, EventKind::RunFinished(_))) >= 1, "{events:?}");
-        // Its log can be opened again at once: its lease is free.
+        // The log of the agent can be opened again at once: its lease is free.
         let owner = windlass_session::Owner::new(2, "test");
         let agent = key("s").of_agent("a-t0".into());
         store.open(&agent, &owner, windlass_session::LogHeader::new("/w", "0", "test")).await.unwrap();
@@ -483,7 +483,7 @@ async fn a_session_whose_events_are_not_read_can_be_closed_while_an_agent_works(
     let waits: Arc<dyn DynTool> = Arc::new(Waits(agent()));
     let open = world(model, [waits, ran.act()]).open().await;
     open.say("go");
-    // Time passes when no task can continue any more: the events that may wait for the host are all there.
+    // Time passes when no task can continue any more: all events that may wait for the host are there.
     tokio::time::sleep(std::time::Duration::from_secs(1)).await;
     assert!(ran.ids().len() > 100);
     soon(open.handle.close()).await.unwrap();

@@ -116,7 +116,7 @@ async fn a_stopped_run_withdraws_its_question() {
     assert!(ran.lock().unwrap().is_empty());
 }
 
-/// Where no host can answer, a question is denied at once and was never open.
+/// Without a host that can answer, a question is denied at once and was never open.
 #[tokio::test]
 async fn without_a_host_no_question_is_open() {
     let ran = Arc::default();

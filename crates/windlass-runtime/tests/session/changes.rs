@@ -1,4 +1,4 @@
-//! What changes while a session is open.
+//! Changes while a session is open.
 
 use crate::world::{Ran, key, look, model, soon, world};
 use serde_json::json;
@@ -51,7 +51,7 @@ async fn new_tools_are_offered_from_the_next_request_on() {
     rest.sort();
     assert_eq!(results.first(), Some(&("look".to_owned(), false)));
     assert_eq!(rest, [("later".to_owned(), false), ("look".to_owned(), true)]);
-    // What was listed stays in the requests, and what comes is added behind it.
+    // Listed tools stay in the requests, and new ones are added behind them.
     assert_eq!(*offered.lock().unwrap(), [vec!["look"], vec!["look", "later"], vec!["look", "later"]]);
 }
 

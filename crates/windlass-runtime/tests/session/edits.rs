@@ -1,4 +1,4 @@
-//! What calls change in files: shown before they run, and what a host says of it behind them.
+//! File changes of calls: previews before they run, and diagnostics of a host afterwards.
 
 use crate::world::{In, Open, calls, model, soon, world};
 use async_trait::async_trait;
@@ -69,7 +69,7 @@ async fn opened(change: Change, previews: bool) -> (Open, Asked, MemoryWorkspace
     (world.open().await, asked, files)
 }
 
-/// What the host is shown in the question and in the event before the call, and the files that the event behind it names.
+/// The preview in the question and in the event before the call, and the files in the event after it.
 async fn shown(change: Change, previews: bool) -> (Option<EditPreview>, Option<EditPreview>, Vec<PathBuf>) {
     let (mut open, asked, files) = opened(change, previews).await;
     open.say("go");
@@ -122,7 +122,7 @@ impl Diagnostics for Looks {
     }
 }
 
-/// What the model reads of diagnostics with its second turn. A look that is `None`, or missing, takes too long.
+/// The diagnostics that the model reads with its second turn. A look that is `None`, or missing, takes too long.
 async fn read_of(looks: Vec<Option<Vec<Diagnostic>>>) -> Vec<String> {
     let asked: ScriptedModel = model(|_, number| match number {
         0 => ScriptedTurn::new().tool_use("change", json!({})),

@@ -65,7 +65,7 @@ fn assert_whole(events: &[Event]) {
     assert_eq!(count(|kind| matches!(kind, EventKind::RunFinished(_))), begun);
 }
 
-/// What the host was shown of messages and results is stored.
+/// Asserts that all shown messages and results are stored.
 async fn assert_kept(store: &MemoryStore, events: &[Event], when: &str) {
     let kept = store.load(&key("s")).await.map(|loaded| loaded.entries).unwrap_or_default();
     let has = |found: &dyn Fn(&Entry) -> bool| kept.iter().any(found);
@@ -96,7 +96,7 @@ fn results(request: &windlass_types::ModelRequest) -> Vec<ToolResult> {
     blocks.filter_map(|block| block.as_tool_result().cloned()).collect()
 }
 
-/// What must happen within a minute of virtual time.
+/// Waits for something that must happen within a minute of virtual time.
 async fn in_a_minute<T>(future: impl Future<Output = T>) -> T {
     timeout(Duration::from_secs(60), future).await.expect("it never happens")
 }
@@ -375,7 +375,7 @@ async fn a_host_that_does_not_read_stops_the_run_and_misses_nothing() {
     sleep(Duration::from_secs(3_600)).await;
     let asked = model.requests().len();
     assert!((10..200).contains(&asked), "{asked} requests for a host that reads nothing");
-    // It reads a few events and stops again, so only little more happens.
+    // The host reads a few events and stops again, so only little more happens.
     for _ in 0..20 {
         open.next().await;
     }

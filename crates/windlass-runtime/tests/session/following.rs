@@ -1,4 +1,4 @@
-//! How changes of the parent reach agents at work, and how many agents may be.
+//! Changes of a parent that reach agents at work, and the limit of agents.
 
 use crate::agents::{agent, last, prompt_of, results};
 use crate::world::{In, Open, act, model, soon, world};
@@ -44,7 +44,7 @@ fn waits(gate: &Arc<Semaphore>) -> Arc<dyn DynTool> {
     act(move |_, cx| {
         let gate = Arc::clone(&gate);
         async move {
-            // It is closed, never given out.
+            // The semaphore is closed, never given out.
             let _ = gate.acquire().await;
             let env: Vec<_> = cx.env().iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
             Ok(format!("It sees {env:?}."))
@@ -276,7 +276,7 @@ async fn no_model_is_chosen_that_the_budget_does_not_hold_for() {
     for (budget, input, refused) in [
         (Some(NanoUsd::new(u64::MAX)), json!({"prompt": "one", "model": "other"}), true),
         (Some(NanoUsd::new(u64::MAX)), json!({"prompt": "one"}), false),
-        // Its definition may: the user wrote it, and is warned.
+        // The definition may choose another model: the user wrote it, and is warned.
         (Some(NanoUsd::new(u64::MAX)), json!({"prompt": "one", "own_model": "other"}), false),
         (None, json!({"prompt": "one", "model": "other"}), false),
     ] {

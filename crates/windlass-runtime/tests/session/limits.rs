@@ -1,4 +1,4 @@
-//! What tools may report is bounded, and never in the way of orders.
+//! Limits of tool reports, which never delay orders.
 
 use crate::world::{act, calls, is_started, soon, world};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What is booked of a session, over all its agents, when streams break off or are stopped.
+//! Booked usage of a session, over all its agents, when streams break off or are stopped.
 
 use crate::agents::{agent, prompt_of};
 use crate::world::{model, soon, world};
@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex};
 use windlass_model::{Gate, ScriptedTurn};
 use windlass_types::{EventKind, ModelInfo, NanoUsd, Outcome, Price, Usage};
 
-/// What each call reads, and what a call that does not come to its end has written. A token of either costs one.
+/// Input tokens of each call, and output tokens of a call that does not come to its end. A token of either costs one.
 const READ: u64 = 1_000;
 const WRITTEN: u64 = 1_000;
 
-/// What the provider bills.
+/// The provider's bill.
 type Bill = Arc<Mutex<u64>>;
 
 fn add(bill: &Bill, tokens: u64) {

@@ -192,7 +192,7 @@ fn deferring(store: &MemoryStore, asked: ScriptedModel, ran: &Ran, waits: bool) 
     let later = hook_fn("later").before_tool(["*"], |_| async { Ok(PreToolUseAction::defer("The owner decides.")) });
     let mut world = world(asked, [ran.act()]).hook(later).stored(store);
     world.wait = waits;
-    // It would allow the call, and is not asked.
+    // The callback would allow the call, and is not asked.
     world.host = Some(Arc::new(can_use_tool_fn(|_| async { PermissionAnswer::allow() })));
     world
 }

@@ -1,4 +1,4 @@
-//! Questions that outlive the process that asked: answered from elsewhere, once, by who has the token.
+//! Questions that outlive the process that asked: answered by another process, once, by the holder of the token.
 
 use crate::world::{Open, Ran, World, calls, key, model, soon, world};
 use std::sync::Arc;
@@ -251,7 +251,7 @@ async fn a_session_that_is_closed_or_killed_while_it_asks_leaves_the_question() 
         let events = soon(open.until(|kind| matches!(kind, EventKind::PermissionRequested(_)))).await;
         let Some(EventKind::PermissionRequested(request)) = events.last().map(|event| &event.kind) else { panic!() };
         let store = if kill {
-            // What is in the store now is all that a kill leaves.
+            // The current store is all that a kill leaves.
             copy(&store).await
         } else {
             soon(open.handle.close()).await.unwrap();

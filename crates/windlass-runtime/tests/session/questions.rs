@@ -61,7 +61,7 @@ fn risky(ran: &Arc<Mutex<Vec<String>>>) -> Arc<dyn DynTool> {
     }))
 }
 
-/// What ran, and the hooks and verdicts that were reported.
+/// Returns the calls that ran, and the hooks and verdicts that were reported.
 async fn play(hooks: Vec<Box<dyn Hook>>, host: Option<Arc<dyn CanUseTool>>) -> (Vec<String>, Vec<String>) {
     let ran = Arc::default();
     let mut world = world(calls("risky", 1), [risky(&ran)]);

@@ -1,4 +1,4 @@
-//! What runs while a message streams, and what runs side by side.
+//! Calls that run while a message streams, and calls that run concurrently.
 
 use crate::world::{calls, look, model, soon, world};
 use std::sync::Arc;
@@ -39,7 +39,7 @@ async fn more_than_ten_calls_take_turns() {
     assert_eq!(most.load(Ordering::SeqCst), 10);
 }
 
-/// How often `look` and `act` ran.
+/// Number of runs of `look` and `act`.
 fn counted(name: &str) -> (Arc<AtomicUsize>, Arc<tokio::sync::Notify>, Arc<dyn windlass_tool::DynTool>) {
     let count = Arc::new(AtomicUsize::new(0));
     let started = Arc::new(tokio::sync::Notify::new());

@@ -1,4 +1,4 @@
-//! Questions of agents that outlive the process: answered from elsewhere, and the agent continues where it waited.
+//! Questions of agents that outlive the process: answered by another process, and the agent continues where it waited.
 
 use crate::agents::{agent, background_agent, last, prompt_of, results};
 use crate::pending::{close, risky};
@@ -158,7 +158,7 @@ async fn a_denial_is_read_by_the_agent() {
     assert!(result.text.contains("Report of one") && result.text.contains("was not approved"), "{}", result.text);
 }
 
-/// Who continues the run without waiting has what is not answered denied, and a host that is asked answers now.
+/// A run that continues without waiting denies unanswered questions, and a host that is asked answers now.
 #[tokio::test]
 async fn an_agent_continues_in_a_run_that_does_not_wait() {
     for asks in [false, true] {
@@ -515,7 +515,7 @@ fn keys(store: &[StoredQuestion]) -> Vec<SessionKey> {
     store.iter().map(|asked| asked.key.clone()).collect()
 }
 
-/// What an opening says of the questions that it found is what the store lists.
+/// An opening reports the same questions as the store lists.
 #[tokio::test]
 async fn an_opening_names_the_questions_of_agents() {
     let (store, ran) = (MemoryStore::new(), Ran::default());

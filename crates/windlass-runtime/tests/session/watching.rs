@@ -12,7 +12,7 @@ fn blocks(count: usize) -> windlass_model::ScriptedModel {
     model(move |_, _| (0..count).fold(ScriptedTurn::new(), |turn, at| turn.text(format!("part {at}."))))
 }
 
-/// What a watcher sees up to the end of the run, as numbers and texts.
+/// Events that a watcher sees up to the end of the run, as numbers and texts.
 async fn see(feed: &mut EventFeed) -> Vec<(u64, String)> {
     let mut seen = Vec::new();
     while let Some(item) = soon(feed.try_next()).await.unwrap() {
@@ -138,7 +138,7 @@ async fn a_detached_session_ends_with_its_last_handle_or_watcher() {
     soon(ended).await;
 }
 
-/// What follows a session inside of the library does not keep it open.
+/// A weak handle inside of the library does not keep the session open.
 #[tokio::test]
 async fn a_weak_handle_gives_orders_and_keeps_no_session_open() {
     let Open { handle, events, .. } = world(blocks(1), []).open().await;

@@ -1,4 +1,4 @@
-//! What a session is opened with here.
+//! Configuration of the sessions of these tests.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -63,14 +63,14 @@ impl Ran {
     }
 }
 
-/// What a session is opened with.
+/// Configuration of a session.
 pub(crate) struct World {
     pub(crate) provider: Arc<dyn ModelProvider>,
     pub(crate) tools: Vec<Arc<dyn DynTool>>,
     pub(crate) hooks: Vec<Arc<dyn Hook>>,
     pub(crate) host: Option<Arc<dyn CanUseTool>>,
     pub(crate) ask_via_events: bool,
-    /// Whether runs wait for answers.
+    /// `true` if runs wait for answers.
     pub(crate) wait: bool,
     pub(crate) workspace: Arc<dyn Workspace>,
     pub(crate) store: Option<Arc<dyn SessionStore>>,
