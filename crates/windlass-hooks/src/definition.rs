@@ -221,8 +221,8 @@ impl HookDefinition {
         self.event == other.event && self.handler == other.handler
     }
 
-    /// Order of hooks that run the same: one whose failure closes the gate is the strictest, then one that runs each time, then one
-    /// with more time to answer.
+    /// Returns the rank among hooks that run the same. A hook whose failure closes the gate is the strictest, then one
+    /// that runs each time, then one with more time to answer.
     #[must_use]
     pub fn strictness(&self) -> (bool, bool, Duration) {
         (self.on_failure == OnFailure::Block, !self.once, self.time_limit())

@@ -25,7 +25,8 @@ const MOST_HOOKS: usize = 256;
 pub struct ReadHooks {
     /// Usable hooks: events in the order of their names, the hooks of one event in file order.
     pub hooks: Vec<HookDefinition>,
-    /// Unusable hooks of gates whose failure closes the gate. Without them more could happen than was wanted.
+    /// Unusable hooks of gates whose failure closes the gate. Without them, more could happen than their writer
+    /// intended.
     pub broken: Vec<BrokenHook>,
     /// Ignored parts, one sentence each.
     pub notes: Vec<String>,

@@ -1,14 +1,14 @@
 //! Configured hooks of windlass, from settings files, skills, agents and plugins.
 //!
-//! [`read_hooks`] reads the key `hooks` of such a file. [`configured_hooks`] makes hooks of a session from what was read:
+//! [`read_hooks`] reads the key `hooks` of such a file. [`configured_hooks`] makes hooks of a session from the result:
 //! programs that read the event on standard input, requests to servers, tools of MCP servers, and questions to models.
 //! Their verdicts merge like those of hooks in code.
 //!
-//! A hook of a gate (PreToolUse, PermissionRequest, UserPromptSubmit) that is not there, takes too long, is ended by a
-//! signal, exits with another code than 0 and 2 or says what is not understood has failed, and the gate closes, unless the
-//! hook says `"onFailure": "continue"`.
+//! A hook of a gate (PreToolUse, PermissionRequest, UserPromptSubmit) fails if its program is missing, takes too long,
+//! is ended by a signal, exits with another code than 0 and 2, or prints an output that is not understood. A failure
+//! closes the gate, unless the hook has `"onFailure": "continue"`.
 //!
-//! [`read_output`] reads what any hook in another process answers; the host protocol uses it, too.
+//! [`read_output`] reads the answer of any hook in another process; the host protocol uses it, too.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod command;

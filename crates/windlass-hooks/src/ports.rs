@@ -185,7 +185,8 @@ pub trait HookHost: Send + Sync + 'static {
         Err("this session has no MCP servers".into())
     }
 
-    /// Reviews a program before it starts, such as one whose file changed since it was trusted. Default: it may.
+    /// Reviews a program before it starts, such as one whose file changed since it was trusted. Default: every program
+    /// may run.
     ///
     /// # Errors
     /// The reason why it must not run. The hook has failed then.

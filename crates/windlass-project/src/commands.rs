@@ -1,4 +1,4 @@
-//! Custom slash commands: Markdown files that hold prompts. And skills: folders with such a file.
+//! Custom slash commands (Markdown files with prompts) and skills (folders with such a file).
 
 mod asks;
 mod bundled;
@@ -110,8 +110,8 @@ impl Commands {
         self
     }
 
-    /// Adds the skills of a program. They count for more than files, but those of the administrator. One whose name cannot be
-    /// typed, or whose rules cannot be read, is left out with a note.
+    /// Adds the skills of a program. They take precedence over files, except those of the administrator. A skill whose
+    /// name cannot be typed, or whose rules cannot be read, is left out with a note.
     #[must_use]
     pub fn with_given(mut self, skills: &[Skill]) -> Self {
         let mut notes = Notes::default();
@@ -133,7 +133,8 @@ impl Commands {
         self
     }
 
-    /// Adds the skills that windlass brings along, unless settings leave them out. All others of their names count for more.
+    /// Adds the skills that are bundled with windlass, unless settings leave them out. All others of their names take
+    /// precedence.
     #[must_use]
     pub fn with_bundled(mut self, settings: &SkillSettings) -> Self {
         if !settings.without_bundled {
@@ -147,7 +148,8 @@ impl Commands {
         self
     }
 
-    /// The same without what commands allow, where only managed settings may allow anything; the administrator's stay.
+    /// Returns the commands without their allow rules, for sessions in which only managed settings may allow; the
+    /// administrator's stay.
     #[must_use]
     pub fn without_allow_rules(mut self) -> Self {
         for command in self.commands.iter_mut().filter(|command| command.source != CommandSource::Managed) {
@@ -172,8 +174,8 @@ impl Commands {
         self
     }
 
-    /// Adds the commands of plugins. Those of the administrator and the user of the same name count for more; one of the project
-    /// counts for less, since it needs no trust in the project.
+    /// Adds the commands of plugins. Commands of the administrator and the user of the same name take precedence; a
+    /// project's command does not, since a plugin needs no trust in the project.
     #[must_use]
     pub fn with_plugins(mut self, plugins: &Plugins) -> Self {
         for command in plugins.all_commands() {
@@ -217,7 +219,8 @@ pub fn load_commands(places: &Places, request: &SettingsRequest) -> Commands {
     read(found, places, request, notes)
 }
 
-/// [`load_commands`], and what the files looked like before they were read: a change meanwhile shows in a later stamp.
+/// Returns [`load_commands`] and the stamp of the files before they were read: a change meanwhile shows in a later
+/// stamp.
 #[must_use]
 pub fn load_stamped_commands(places: &Places, request: &SettingsRequest) -> (CommandsStamp, Commands) {
     let mut notes = Notes::default();
@@ -226,13 +229,13 @@ pub fn load_stamped_commands(places: &Places, request: &SettingsRequest) -> (Com
     (stamp, read(found, places, request, notes))
 }
 
-/// A file of a command or a skill, and whose it is.
+/// A file of a command or a skill, and its source.
 enum FoundFile {
     Skill(CommandSource, skills::Found),
     Command(CommandSource, MarkdownFile),
 }
 
-/// The files of commands and skills that may be read, in the order in which they count.
+/// Returns the readable files of commands and skills, in the order of precedence.
 fn find(places: &Places, request: &SettingsRequest, notes: &mut Notes) -> Vec<FoundFile> {
     let (mut walk, mut all) = (Walk::new(true), Vec::new());
     for (layer, source) in [
@@ -286,7 +289,7 @@ fn folders(places: &Places, source: CommandSource) -> Vec<Folder> {
     }
 }
 
-/// The commands in files of the project, also those whose allowances do not count.
+/// Returns the commands in files of the project, also those whose allowances are ignored.
 pub(crate) fn command_files(places: &Places) -> Vec<Command> {
     let (mut walk, mut notes, mut commands) = (Walk::new(true), Notes::default(), Commands::default());
     for found in skills::find(places, CommandSource::Project) {
@@ -322,7 +325,7 @@ impl Commands {
         }
     }
 
-    /// Adds a command, unless what it forbids cannot be used: without that it might do too much.
+    /// Adds a command, unless one of its restrictions cannot be used: without that it might do too much.
     fn push(&mut self, command: Command, notes: &mut Notes) {
         match command.problem() {
             Some(problem) => {

@@ -1,4 +1,4 @@
-//! Command lines that configuration runs, and the files that decide what they do.
+//! Command lines that configuration runs, and the files that decide their effect.
 
 use crate::canonical::canonical;
 use crate::file::{ReadError, read_bytes};
@@ -72,7 +72,8 @@ impl ConfiguredLine {
         self
     }
 
-    /// The files that decide what the line does when it runs in `cwd`. Asks the file system which of them exist; opens none.
+    /// Returns the files that decide the line's effect when it runs in `cwd`. Asks the file system which of them exist;
+    /// opens none.
     #[must_use]
     pub fn files(&self, cwd: &Path, places: &Places) -> Vec<PathBuf> {
         let project = places.project.first().map_or(cwd, PathBuf::as_path);
@@ -114,11 +115,11 @@ fn can_be_run(path: &Path, found: &std::fs::Metadata) -> bool {
     is_executable || ending.is_some_and(|ending| SCRIPT_ENDINGS.contains(&ending.as_str()))
 }
 
-/// The content of a file that decides what runs, at one time.
+/// Content of a file that decides the program, at one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProgramContent {
-    /// Digest of what matters of the file. Records of trust hold it.
+    /// Digest of the relevant content, stored in records of trust.
     pub digest: String,
     /// The text, if it is one that is short enough to be shown.
     pub text: Option<String>,

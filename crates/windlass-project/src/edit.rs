@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use windlass_permission::{ParsedRule, parse_rule, rule_text};
 use windlass_types::{Behavior, JsonError, PermissionUpdate, RuleValue};
 
-/// The text of a settings file after a change, or `None` if the change makes no difference. The rest of the file stays as
-/// it is: keys in their order, values as they are written. The empty text stands for a file that is not there.
+/// Returns the text of a settings file after a change, or `None` if the change makes no difference. The rest of the
+/// file is unchanged: keys in their order, values as they are written. The empty text means a missing file.
 ///
 /// # Errors
 /// The text is not a settings file.

@@ -12,12 +12,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use windlass_tool::{EntryKind, Workspace, WorkspaceError, WorkspaceErrorKind};
 
-/// Reads the settings files of a project through the [`Workspace`] that it is in: those of `start`, an absolute path with
-/// links followed, and of the directories above it up to the one that holds `.git`, if one does. Layers that `sources` leaves
-/// out are not read.
+/// Reads the settings files of a project through the [`Workspace`] that contains it: those of `start`, an absolute path
+/// with links followed, and of the directories above it up to the one with `.git`, if there is one. Layers that
+/// `sources` leaves out are not read.
 ///
-/// Records of trust are about directories of this machine. So nothing that these files widen counts, whatever `sources`
-/// names: of each of them [`resolve`](crate::resolve()) takes what it forbids.
+/// Records of trust are about directories of this machine. So widening settings of these files are ignored, whatever
+/// `sources` names: [`resolve`](crate::resolve()) takes only their restrictions.
 ///
 /// # Errors
 /// A file that is there cannot be read, is too big, or is not a settings file; or it cannot be found out whether one is there.

@@ -49,7 +49,7 @@ pub enum SettingsError {
         /// The hook.
         hook: BrokenHook,
     },
-    /// A key restricts what may happen, and this version cannot hold that.
+    /// A key restricts in a way that this version cannot enforce.
     #[error(
         "{origin}: `{key}` restricts what may happen, and this version cannot hold that, so no session starts with it: remove \
          it{}", if *.is_managed { "" } else { ", or leave its file out with `--setting-sources`" }

@@ -1,6 +1,6 @@
 //! Placeholders in the text of a command, and the arguments that take their place.
 
-/// The variable that stands for a plugin's directory in what it brings.
+/// Name of the variable for a plugin's directory in the plugin's files.
 pub(crate) const PLUGIN_ROOT: &str = "CLAUDE_PLUGIN_ROOT";
 /// Placeholder for the directory of a plugin.
 pub(crate) const PLUGIN_ROOT_PLACEHOLDER: &str = "${CLAUDE_PLUGIN_ROOT}";
@@ -80,8 +80,8 @@ impl<'a> Values<'a> {
     }
 }
 
-/// The parts of a text; together they are all of it but the backslashes before placeholders. `names`: what arguments are
-/// called.
+/// Returns the parts of a text; together they are all of it except the backslashes before placeholders. `names` are the
+/// names of the arguments.
 pub(crate) fn pieces<'a>(text: &'a str, names: &'a [String]) -> impl Iterator<Item = Piece<'a>> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -104,7 +104,7 @@ pub(crate) fn pieces<'a>(text: &'a str, names: &'a [String]) -> impl Iterator<It
     })
 }
 
-/// The placeholder for a place or the session that a text begins with, and what follows it.
+/// Returns the placeholder for a place or the session at the beginning of a text, and the rest.
 fn surrounding(text: &str) -> Option<(Piece<'_>, &str)> {
     [
         (PLUGIN_ROOT_PLACEHOLDER, Piece::PluginRoot),
@@ -116,7 +116,7 @@ fn surrounding(text: &str) -> Option<(Piece<'_>, &str)> {
     .find_map(|(placeholder, piece)| Some((piece, text.strip_prefix(placeholder)?)))
 }
 
-/// The placeholder for arguments that a text begins with, and what follows it.
+/// Returns the placeholder for arguments at the beginning of a text, and the rest.
 fn placeholder<'a>(text: &'a str, names: &[String]) -> Option<(Piece<'a>, &'a str)> {
     let rest = text.strip_prefix('$')?;
     let continues = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
@@ -140,7 +140,7 @@ fn placeholder<'a>(text: &'a str, names: &[String]) -> Option<(Piece<'a>, &'a st
     (!continues(after)).then_some((Piece::Number(usize::try_from(digit).ok()?), after))
 }
 
-/// Single arguments: blanks separate them, quotes hold one together.
+/// Splits arguments: blanks separate them, quotes keep one together.
 #[must_use]
 pub fn split_arguments(text: &str) -> Vec<String> {
     let mut arguments = Vec::new();

@@ -24,7 +24,7 @@ impl From<io::Error> for ReadError {
 /// that a pipe without a writer or a device does not block.
 ///
 /// # Errors
-/// It is not there, not a regular file, holds more than `limit` bytes, is not UTF-8 text, or cannot be read.
+/// The file is missing, not a regular file, larger than `limit` bytes, not UTF-8 text, or cannot be read.
 pub fn read_named(path: &Path, limit: u64) -> io::Result<String> {
     match read_text(path, limit) {
         Ok(Some(text)) => Ok(text),

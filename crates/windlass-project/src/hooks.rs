@@ -10,7 +10,7 @@ use windlass_hooks::{BrokenHook, HookDefinition, read_hooks};
 pub struct HookSettings {
     /// Hooks that can run, in order.
     pub hooks: Vec<HookDefinition>,
-    /// Hooks of gates that cannot be used and whose failure is not to be passed over, in order.
+    /// Unusable hooks of gates whose failure closes the gate, in order.
     pub broken: Vec<BrokenHook>,
     /// Ignored parts of the key `hooks`, one sentence each.
     pub notes: Vec<String>,
@@ -20,7 +20,7 @@ pub struct HookSettings {
     pub managed_only: bool,
     /// Allowed URLs of hook requests, if the file has the list (`allowedHttpHookUrls`).
     pub urls: Option<Vec<String>>,
-    /// Which variables requests of hooks may hold, if the file has the list (`httpHookAllowedEnvVars`).
+    /// Names of variables that hook requests may contain, if the file has the list (`httpHookAllowedEnvVars`).
     pub variables: Option<Vec<String>>,
     content: String,
 }

@@ -1,4 +1,4 @@
-//! The instructions that people write into files for a model: `CLAUDE.md`, `AGENTS.md`, rules, and what they import.
+//! Instruction files for a model: `CLAUDE.md`, `AGENTS.md`, rules, and their imports.
 
 mod excludes;
 mod fit;
@@ -60,9 +60,10 @@ impl Instruction {
 
 /// Finds the instruction files of a session: of the administrator, the user, the project and its folders.
 ///
-/// The files of a project are read through the [`Workspace`], those of user and administrator on this machine. No program
-/// is run, and no file outside of the project is read because a file of the project says so: imports that lead out of it
-/// are left out with a note, and so are links. Each file counts once, however many names it has, and so does each content.
+/// The files of a project are read through the [`Workspace`], those of user and administrator on this machine. No
+/// program is run. No file outside of the project is read because a file of the project names it: imports that lead out
+/// of the project are left out with a note, and so are links. Each file is read once, however many names it has, and so
+/// is each content.
 ///
 /// | file | source |
 /// |---|---|
@@ -71,8 +72,8 @@ impl Instruction {
 /// | `AGENTS.md`, `CLAUDE.md`, and the same and `rules/**/*.md` in `.windlass` and `.claude`, in each directory from the root of the repository to the start (without a repository: from below the home) | project |
 /// | `CLAUDE.local.md` in these directories | local |
 ///
-/// A rule whose front matter has `paths` is read once a file is used that one of these patterns names. The files of
-/// folders below the start are read once something in them is used.
+/// A rule whose front matter has `paths` is read once a file is used that matches one of these patterns. The files of
+/// folders below the start are read once a file in them is used.
 pub struct InstructionFiles {
     places: Places,
     sources: SettingSources,
@@ -87,7 +88,7 @@ pub struct InstructionFiles {
     seen: (BTreeSet<PathBuf>, BTreeSet<[u8; 32]>),
     /// Rules that wait for a file that they are for.
     waiting: Vec<Rule>,
-    /// Folders below the start that were looked at.
+    /// Folders below the start that were read.
     visited: BTreeSet<PathBuf>,
     /// Number of characters left in the budget.
     room: usize,
@@ -144,8 +145,8 @@ impl InstructionFiles {
         }
     }
 
-    /// Has each file of the project judged before it is opened: by its path as it is written, and by what it resolves to.
-    /// Default: all may be read.
+    /// Sets the predicate that judges each file of the project before it is opened: by its path as written, and by its
+    /// resolved path. Default: all may be read.
     #[must_use]
     pub fn may_read(mut self, judge: impl Fn(&Path, &Path) -> bool + Send + Sync + 'static) -> Self {
         self.files.may_read = Arc::new(judge);
@@ -159,24 +160,25 @@ impl InstructionFiles {
         self
     }
 
-    /// Reads the files of these directories as well, behind those of the project: what a directory of a project may have, and
-    /// imports within the directory. Absolute, with links followed. Those of folders below them are not read. Default: none.
+    /// Reads the files of these directories as well, behind those of the project: the instruction files that a
+    /// directory of a project may have, and imports within the directory. Absolute, with links followed. Folders below
+    /// them are not read. Default: none.
     #[must_use]
     pub fn with_directories(mut self, directories: Vec<PathBuf>) -> Self {
         self.added = directories;
         self
     }
 
-    /// Reads the files of these directories in the place of the project's: for a project that is not on this machine. From the
-    /// uppermost to where the session starts; no others above are looked at.
+    /// Reads the files of these directories in the place of the project's: for a project that is not on this machine.
+    /// From the uppermost to the start directory; no others above are read.
     #[must_use]
     pub fn elsewhere(mut self, directories: Vec<PathBuf>) -> Self {
         self.elsewhere = Some(directories);
         self
     }
 
-    /// Sets how many characters all instructions together may have. What is over that is left out: first what is imported,
-    /// then the user's, then the project's from its root on, then local ones, then managed ones.
+    /// Sets the maximum number of characters of all instructions together. The excess is left out: first imports, then
+    /// the user's, then the project's from its root on, then local ones, then managed ones.
     #[must_use]
     pub fn most_characters(mut self, most: usize) -> Self {
         self.room = most;
@@ -222,7 +224,7 @@ impl InstructionFiles {
         std::mem::take(&mut self.notes.0)
     }
 
-    /// Reads files, and what they import.
+    /// Reads files and their imports.
     async fn read(&mut self, candidates: Vec<Candidate>) -> Vec<Instruction> {
         let job = |candidate| Job { candidate, imported_by: None, depth: 0 };
         let mut jobs: Vec<Job> = candidates.into_iter().rev().map(job).collect();
@@ -319,7 +321,7 @@ impl InstructionFiles {
         match set {
             Ok((_, patterns)) if patterns.is_empty() => return Some(instruction),
             Ok((set, patterns)) => self.waiting.push(Rule { instruction, base, patterns: set, written: patterns }),
-            // Better said for every file than for none.
+            // Better applied to every file than to none.
             Err(problem) => {
                 self.notes.add(&instruction.path, format!("{problem}; the rule applies to every file"));
                 return Some(instruction);

@@ -26,7 +26,7 @@ impl KeptTexts {
         read_text(&self.file(key), MOST).ok().flatten()
     }
 
-    /// Keeps a text under a key, in a file that only the user reads, in place of what was there.
+    /// Stores a text under a key, in a file that only the user can read, and replaces the former text.
     ///
     /// # Errors
     /// The directory or the file cannot be written.
@@ -44,7 +44,7 @@ impl KeptTexts {
         &self.0
     }
 
-    /// The name says nothing of the key, which may hold secrets.
+    /// The name reveals nothing of the key, which may contain secrets.
     fn file(&self, key: &str) -> PathBuf {
         self.0.join(format!("{}.json", blake3::hash(key.as_bytes()).to_hex()))
     }

@@ -1,8 +1,8 @@
 //! Project configuration read from disk: settings in layers, trust, custom commands, agents, plugins and MCP servers.
 //!
-//! Reading and deciding are apart. [`load`] reads the files that [`Places`] names; [`resolve`] is pure and decides
-//! what counts, with the origin of each value. What cannot be read or understood and might deny a call
-//! is an error that names the file: a rule that denies is never lost quietly.
+//! Reading and deciding are separate. [`load`] reads the files that [`Places`] names; [`resolve`] is pure and decides
+//! the settings in effect, with the origin of each value. A part that cannot be read or understood and might deny a
+//! call is an error that names the file: a rule that denies is never lost silently.
 //!
 //! ```
 //! use std::path::PathBuf;

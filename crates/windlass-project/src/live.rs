@@ -10,10 +10,10 @@ use crate::settings_file::SettingsFile;
 use crate::sources::Layer;
 use crate::stamp::Stamp;
 
-/// The settings of an open session, and what their files looked like when they were read.
+/// Settings of an open session, and the stamp of their files at the time of reading.
 ///
-/// A file that cannot be used any more counts as it did when it could last be read, until it can be read again or is gone: what it
-/// denied stays denied. All other files count as they are.
+/// A file that becomes unusable applies as it was last readable, until it can be read again or is gone: its denials
+/// stay in effect. All other files apply as they are.
 #[derive(Debug, Clone)]
 pub struct LiveSettings {
     stamp: Stamp,
@@ -29,9 +29,9 @@ pub struct SettingsNews {
     pub before: Resolved,
     /// Settings in effect from now on.
     pub now: Resolved,
-    /// Files whose content has changed, with their layers: also those that have come or gone.
+    /// Files whose content has changed, with their layers: also those added or removed.
     pub changed: Vec<(Layer, Origin)>,
-    /// Files that cannot be used, and count as they did before.
+    /// Files that cannot be used, and apply as before.
     pub kept: Vec<SettingsError>,
     stamp: Stamp,
     loaded: Option<Loaded>,
@@ -59,7 +59,7 @@ impl LiveSettings {
     /// Reads the files again if one of them has come, gone or changed, or a record of trust has. `None` if not. Blocks for as
     /// long as the disk takes.
     ///
-    /// They count once they are [taken over](Self::take).
+    /// The settings take effect once they are [taken over](Self::take).
     #[must_use]
     pub fn look(&self, places: &Places, request: &SettingsRequest) -> Option<SettingsNews> {
         let stamp = stamp(places, request);
@@ -77,8 +77,8 @@ impl LiveSettings {
         })
     }
 
-    /// Has what was read count from now on, but for files of these layers: they count as they did before, until they change
-    /// again. Returns what counts then. Files of the administrator always count as they are.
+    /// Puts the new settings into effect, except for files of these layers: they apply as before, until they change
+    /// again. Returns the settings in effect. Files of the administrator always apply as they are.
     pub fn take(&mut self, mut news: SettingsNews, refused: &[Layer]) -> SettingsNews {
         self.stamp = news.stamp.clone();
         let Some(mut loaded) = news.loaded.take() else { return news };

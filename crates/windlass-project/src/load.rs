@@ -15,7 +15,7 @@ use crate::trust::Standing;
 use std::path::Path;
 use windlass_types::path::normalized;
 
-/// Why not all of the managed settings of a host count.
+/// Reason why some managed settings of a host are ignored.
 const BESIDE_ADMINISTRATOR: &str = "this machine has managed settings of its own, so only what these restrict counts";
 
 /// The settings files of a session.
@@ -32,7 +32,7 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// The settings that count.
+    /// Resolves the files to the settings in effect.
     ///
     /// # Errors
     /// Those of [`resolve`].
@@ -45,8 +45,8 @@ impl Loaded {
 
 /// Reads the settings files of a session. No program is run and no file written.
 ///
-/// Of the settings with which a project's files widen what may happen, those count that the user has trusted. A record
-/// of trust that does not list what it covers counts once that is pinned: call [`SettingsUpdates::pin_trust`](crate::SettingsUpdates::pin_trust)
+/// Widening settings of a project's files apply only if the user has trusted them. A record of trust without a list of
+/// its items applies once that is pinned: call [`SettingsUpdates::pin_trust`](crate::SettingsUpdates::pin_trust)
 /// before.
 ///
 /// # Errors
@@ -57,8 +57,8 @@ pub fn load(places: &Places, request: &SettingsRequest) -> Result<Loaded, Settin
     Ok(reading.loaded)
 }
 
-/// The same for a session that is open. A file that cannot be used counts as it is among the last ones, or else not at all;
-/// why is returned.
+/// Loads the settings of an open session. An unusable file is replaced by its former version in `last`, or left out;
+/// the errors are returned.
 pub(crate) fn load_or_keep(
     places: &Places,
     request: &SettingsRequest,
@@ -121,7 +121,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// The files of the project, each with how far it counts.
+    /// Loads the files of the project, each with its standing.
     fn project(&mut self) -> Result<(), SettingsError> {
         let (places, request) = (self.places, self.request);
         let before = self.loaded.files.len();
@@ -180,7 +180,7 @@ fn read(layer: Layer, path: &Path, anchor: &Path) -> Result<Option<SettingsFile>
 }
 
 impl Loaded {
-    /// Decides how far the files of the project count: those after the first `before`.
+    /// Sets the standing of the project's files: those after the first `before`.
     fn judge(&mut self, before: usize, places: &Places, request: &SettingsRequest) {
         let trust = read_trust(places, &mut self.notes).for_this_run(request.trust);
         for directory in trust.unpinned(&places.project).filter(|_| !request.trust) {
@@ -194,7 +194,7 @@ impl Loaded {
             file.standing = trust.standing(&places.project, &file.anchor, sources.names(file.layer));
             if let Some(root) = places.project.first() {
                 file.root.clone_from(root);
-                // If it does not count in full anyway, its author makes no difference.
+                // For a file without full standing, its author makes no difference.
                 if let (Layer::Local, true, Origin::File(path)) = (file.layer, file.standing.is_trusted(), &file.origin)
                 {
                     file.shipped = is_shipped(root, path);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use windlass_hook::{PermissionRequestEvent, PostToolUse, UserPromptSubmit};
 use windlass_types::{Behavior, HookCall, HookOutcome, JsonText, PermissionAnswer};
 
-/// Ways to fail: what a hook says, and what is reported.
+/// Ways to fail: the hook's program, and the reported error.
 fn ways() -> Vec<(Value, &'static str)> {
     let command = |line: &str| json!({ "type": "command", "command": line });
     vec![
@@ -117,8 +117,8 @@ async fn when_the_time_is_up_the_whole_tree_is_gone() {
     assert!(pids.lines().all(|pid| !lives(pid)), "{pids}");
 }
 
-/// One doubles until 255 processes are there, the others start a successor and end, without an end of their own. All hold a pipe open,
-/// which ends with the last of them.
+/// One program doubles until 255 processes exist; the others start a successor and end, without an end of their own.
+/// All keep a pipe open, which closes with the last of them.
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fork_bomb_ends_with_its_hook() {

@@ -10,7 +10,7 @@ use windlass_tool::SystemIds;
 use windlass_tools::{LocalProcess, find_bash, host_environment, unattended_environment};
 use windlass_types::{HookCall, HookOutcome, JsonText, PermissionMode};
 
-/// A session that keeps what hooks ask of it.
+/// A session that records the requests of hooks.
 #[derive(Default)]
 pub(crate) struct Kept {
     pub(crate) woken: Mutex<Vec<String>>,

@@ -40,7 +40,7 @@ impl Agents {
         Ok(all)
     }
 
-    /// Joins weaker definitions: what is here counts for more.
+    /// Adds weaker definitions: an existing definition takes precedence.
     #[must_use]
     pub fn or(mut self, weaker: Self) -> Self {
         let own = self.agents.iter().map(LoadedAgent::name).chain(self.unusable.keys().map(String::as_str));
@@ -58,7 +58,7 @@ impl Agents {
     /// The agent of this name.
     ///
     /// # Errors
-    /// There is none that counts and can be used; the error names those that exist.
+    /// No usable definition of the name is in effect; the error names the existing agents.
     pub fn get(&self, name: &str) -> Result<&LoadedAgent, AgentError> {
         if let Some(agent) = self.agents.iter().find(|agent| agent.name() == name) {
             return Ok(agent);
@@ -86,13 +86,13 @@ impl Agents {
         self
     }
 
-    /// Definitions that cannot be used, by name, and what is wrong with them. Their names are taken: no weaker agent
-    /// may stand in.
+    /// Returns the unusable definitions, by name, with their problems. Their names are taken: no weaker agent may stand
+    /// in.
     pub fn unusable(&self) -> impl Iterator<Item = (&str, &str)> {
         self.unusable.iter().map(|(name, problem)| (name.as_str(), problem.as_str()))
     }
 
-    /// Adds the agent in a file of a plugin, whose name without `.md` is `file`, and returns what is wrong with it.
+    /// Adds the agent in a file of a plugin, whose name without `.md` is `file`, and returns the problem with it.
     pub(crate) fn add_of_plugin(&mut self, plugin: &str, file: &str, text: &str, path: &Path) -> Vec<String> {
         let (name, definition) = parse::file_of_plugin(text, plugin, file, path);
         if self.is_known(&name) {

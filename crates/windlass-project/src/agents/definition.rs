@@ -63,7 +63,7 @@ impl LoadedAgent {
         &self.definition.name
     }
 
-    /// The mode of a session whose main agent this is, where `otherwise` would be in force and the user chose none
+    /// Returns the mode of a session whose main agent this is, if `otherwise` would be in force and the user chose none
     /// by hand. An agent of the project can narrow the mode and never widen it.
     #[must_use]
     pub fn mode(&self, otherwise: PermissionMode) -> PermissionMode {

@@ -83,7 +83,7 @@ impl Reading {
         }
     }
 
-    /// Adds the agent of a file, or returns its name if it does not count without trust.
+    /// Adds the agent of a file, or returns its name if it is ignored without trust.
     fn file(&mut self, file: MarkdownFile, source: AgentSource, standing: &Standing) -> Option<String> {
         let text = self.notes.read(&file.path)?;
         let Some((name, definition)) = parse::file(&text, source, &file.path) else {
@@ -110,7 +110,7 @@ impl Reading {
     }
 }
 
-/// The agents in files of the project, each with its file and text, also those that do not count.
+/// Returns the agents in files of the project, each with its file and text, also the ignored ones.
 pub(crate) fn agent_files(places: &Places) -> Vec<(PathBuf, String, String)> {
     let (mut walk, mut notes, mut found) = (Walk::new(false), Notes::default(), Vec::new());
     for folder in project_folders(places) {

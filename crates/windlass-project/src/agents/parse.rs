@@ -19,9 +19,9 @@ use windlass_types::{JsonError, JsonText, PermissionMode};
 const MOST_NAME: usize = 100;
 const MOST_DESCRIPTION: usize = 1_536;
 
-/// Keys that do not change what an agent may or can do.
+/// Keys without effect on an agent's permissions and abilities.
 const LOOKS: [&str; 2] = ["color", "version"];
-/// Keys of a head that have an effect. Case, `-` and `_` do not count.
+/// Front matter keys that have an effect. Case, `-` and `_` are ignored.
 const KNOWN: [&str; 14] = [
     "name",
     "description",
@@ -103,7 +103,7 @@ impl Names {
     }
 }
 
-/// A name, and its definition or what is wrong with it.
+/// A name, and its definition or the problem with it.
 type Named = (String, Result<LoadedAgent, String>);
 
 /// The definitions of a JSON object.
@@ -121,7 +121,7 @@ pub(super) fn object(json: &str) -> Result<Vec<Named>, JsonError> {
 pub(super) fn file(text: &str, source: AgentSource, path: &Path) -> Option<Named> {
     let (head, body) = front_matter::split(text);
     let name = head.text("name").filter(|name| is_name(name));
-    // A file whose head cannot be read still takes a name, so that no weaker agent gets it.
+    // A file with unreadable front matter still takes a name, so that no weaker agent gets it.
     let stem = || head.problem().and(path.file_stem()).map(|stem| stem.to_string_lossy().into_owned());
     let name = name.or_else(stem)?;
     let raw = raw(&head, body);
@@ -194,7 +194,7 @@ fn is_name(name: &str) -> bool {
 }
 
 impl Raw {
-    /// The definition, or what is wrong: a field that might restrict the agent and is not understood.
+    /// Returns the definition, or the problem: a field that might restrict the agent and is not understood.
     fn agent(self, name: &str, source: AgentSource, path: Option<&Path>) -> Result<LoadedAgent, String> {
         if !is_name(name) {
             return Err(format!("a name has up to {MOST_NAME} characters, and no control characters"));

@@ -239,7 +239,7 @@ fn agents_come_from_the_project_before_the_user() {
     let mine = all.get("a").unwrap();
     assert_eq!((mine.source, mine.path.clone()), (AgentSource::Project, Some(root.path("work/.claude/agents/a.md"))));
 
-    // The project is not trusted: the user's agents count, and what is left out is named.
+    // The project is not trusted: the user's agents are in effect, and the omitted ones are named.
     let all = load_agents(&places, &SettingsRequest::new());
     assert_eq!(prompts(&all), BTreeMap::from([("a", "user a"), ("b", "own b")]));
     assert!(all.notes.iter().any(|note| note.to_string().contains("without trust") && note.text.contains("a, c")));
@@ -252,7 +252,7 @@ fn agents_come_from_the_project_before_the_user() {
         assert_eq!(found, names, "{sources}");
     }
 
-    // Trust in a directory covers what is below it, not what is above.
+    // Trust in a directory covers the directories below it, not those above.
     let record = serde_json::json!({ "projects": { root.path("work/sub").to_str().unwrap(): { "trusted": true } } });
     root.write("home/.windlass/record.json", record.to_string());
     SettingsUpdates::new(places.clone(), SettingSources::default()).pin_trust().unwrap();

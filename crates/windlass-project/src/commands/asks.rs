@@ -100,7 +100,7 @@ impl CommandScope {
         parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
-    /// Takes out what only a trusted project gets.
+    /// Removes the parts that only a trusted project gets.
     pub(super) fn narrow(&mut self) {
         *self = Self { disallowed_tools: std::mem::take(&mut self.disallowed_tools), ..Self::default() };
     }

@@ -1,4 +1,4 @@
-//! One custom command or skill: what its file says.
+//! One custom command or skill, as its file defines it.
 
 use super::asks::{CommandScope, Fork};
 use super::bundled::Bundled;
@@ -110,7 +110,7 @@ pub struct SkillDetails {
     /// Folder of the skill, with the files that it refers to; absolute, links followed. `None`: it has none, or it is
     /// bundled with windlass, see [`Command::extracted`].
     pub directory: Option<PathBuf>,
-    /// When it is to be used, if the head of its file says that apart from what it does.
+    /// Occasions to use the skill, if the front matter has them apart from the description.
     pub when_to_use: String,
     /// `true` if the model may use the skill on its own. Default: `true`.
     pub for_models: bool,
@@ -196,7 +196,7 @@ impl Command {
         self.scope.shown(&self.programs())
     }
 
-    /// Trust in the project does not cover it: its text counts, and what it forbids.
+    /// Removes the parts that need trust in the project: the text and the restrictions stay.
     pub(super) fn narrow(&mut self) {
         self.scope.narrow();
         self.runs_programs = false;
@@ -209,7 +209,7 @@ impl Command {
         self
     }
 
-    /// The hooks in its head that count.
+    /// Returns the hooks of the front matter that are in effect.
     #[must_use]
     pub fn hooks(&self) -> &[HookDefinition] {
         &self.scope.hooks.all

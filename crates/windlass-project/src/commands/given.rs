@@ -30,8 +30,9 @@ pub struct Skill {
 }
 
 impl Skill {
-    /// A skill with its name, what it is for, in a sentence, and its text. The text has the placeholders of a `SKILL.md`, and may
-    /// begin with a head as one does (`allowed-tools`, `model`). A name has no blanks, slashes or colons.
+    /// Creates a skill from its name, its purpose in a sentence, and its text. The text has the placeholders of a
+    /// `SKILL.md`, and may begin with front matter as one does (`allowed-tools`, `model`). A name has no blanks,
+    /// slashes or colons.
     pub fn new(name: impl Into<String>, description: impl Into<String>, text: impl Into<String>) -> Self {
         Self { name: name.into(), description: description.into(), text: text.into(), directory: None }
     }

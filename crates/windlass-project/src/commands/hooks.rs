@@ -14,7 +14,7 @@ pub struct CommandHooks {
     pub notes: Vec<String>,
     /// Why one of a gate cannot be used. Then the command cannot be used either: it would do too much.
     pub(super) broken: Option<String>,
-    /// The key as it is written, in one form; empty if it says nothing.
+    /// The key in canonical form; empty if it has no hooks.
     content: String,
 }
 

@@ -56,7 +56,7 @@ pub enum CommandError {
         /// The command.
         name: String,
     },
-    /// The front matter cannot be read, or forbids what cannot be forbidden.
+    /// The front matter cannot be read, or has a deny rule that cannot be used.
     #[error("/{name} cannot be used: {problem}")]
     Unusable {
         /// The command.
@@ -147,10 +147,10 @@ impl Command {
         Ok(text)
     }
 
-    /// The prompt that it becomes: the text as [`expand`](Self::expand) makes it, with what its run may do. The output of
-    /// `` !`command` `` takes its place, and the content of each `@file` that is there stands behind the text, when the
-    /// run begins: both are calls of tools (`Bash`, `Read`) that pass the permission gate. If a program may not run or
-    /// fails, the prompt is not sent. Here no program is run; the disk is asked whether files are there.
+    /// Returns the prompt of the command: the text as [`expand`](Self::expand) makes it, with the scope of its run.
+    /// When the run begins, the output of `` !`command` `` takes its place, and the content of each existing `@file` is
+    /// appended to the text: both are calls of tools (`Bash`, `Read`) that pass the permission gate. If a program may
+    /// not run or fails, the prompt is not sent. This method runs no program; it only asks the disk which files exist.
     ///
     /// # Errors
     /// The text would be longer than 4 MiB, it has more than 32 programs and files, or it has programs that trust does not

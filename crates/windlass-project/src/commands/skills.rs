@@ -27,7 +27,8 @@ pub(crate) struct Found {
     pub(crate) file: Option<Metadata>,
 }
 
-/// The folders of skills of the user or the project, the strongest first. Each counts once, whatever links lead to it.
+/// Returns the folders of skills of the user or the project, the strongest first. Each is listed once, whatever links
+/// lead to it.
 pub(super) fn find(places: &Places, source: CommandSource) -> Vec<Found> {
     let mut seen = BTreeSet::new();
     let folders = match source {
@@ -99,7 +100,7 @@ impl Command {
         self.skill.as_ref().is_none_or(|skill| skill.for_users)
     }
 
-    /// The line of a list that says what it does and when it is to be used.
+    /// Returns the line of the skill list: the description and the occasions of use.
     #[must_use]
     pub fn listing(&self) -> String {
         let when = self.skill.as_ref().map(|skill| skill.when_to_use.as_str()).unwrap_or_default();

@@ -17,7 +17,7 @@ fn arguments_go_where_the_text_says() {
         ("$1 and $2", "\"one two\" 'three four'", "one two and three four"),
         ("$1|$2", "it's fine", "it's|fine"),
         ("$1|$2|$3", "a", "a||"),
-        // With a $0 they count from there.
+        // With a `$0`, the numbers start from 0.
         ("$0 and $1", "one two", "one and two"),
         ("$ARGUMENTS[0]-$ARGUMENTS[1]-$ARGUMENTS[7]", "a b", "a-b-"),
         ("$ARGUMENTS[x]", "a", "a[x]"),

@@ -3,13 +3,13 @@
 use crate::object::{Object, list_text};
 use windlass_types::{JsonError, JsonText};
 
-/// The text of a settings file in which one member has another value, or with `None` is gone; `None` if that makes no
-/// difference. The rest stays as it is: keys in their order, values as they are written. The empty text stands for a file that
-/// is not there.
+/// Returns the text of a settings file with one member set to another value, or removed with `None`; `None` if that
+/// makes no difference. The rest is unchanged: keys in their order, values as they are written. The empty text means a
+/// missing file.
 ///
 /// # Errors
-/// The text is not a JSON object or has a key twice, what lies around the member is no object, or the value is not JSON. Whether
-/// the result can be used as settings is not checked.
+/// The text is not a JSON object or has a key twice, the parent of the member is no object, or the value is not JSON.
+/// The result may still be unusable as settings.
 pub(crate) fn with_member(text: &str, members: &[String], value: Option<&str>) -> Result<Option<String>, JsonError> {
     let mut file = Object::default();
     if !text.trim().is_empty() {

@@ -86,7 +86,7 @@ fn is_null(text: &str) -> bool {
     matches!(text, "" | "~" | "null" | "Null" | "NULL")
 }
 
-/// Type of a plain scalar in the core schema. A number that JSON cannot hold stays a text.
+/// Returns the value of a plain scalar in the core schema. A number that JSON cannot represent stays a text.
 fn typed(text: &str) -> Value {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let number = |value: Option<i64>| value.map_or_else(|| Value::String(text.to_owned()), Value::from);

@@ -5,14 +5,14 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use std::path::Path;
 use windlass_context::InstructionSource;
 
-/// Most patterns that count.
+/// Maximum number of patterns in effect.
 const MOST: usize = 256;
 
 /// The patterns of `claudeMdExcludes`, from settings of any layer.
 ///
-/// A pattern is compared with the whole path of a file, as it is written and as it resolves; `~/` stands for the user's
-/// home, and `*` does not go beyond a folder. Files of the administrator are always read. A pattern in a file of the project
-/// leaves out files of the project alone: a repository does not silence the user.
+/// A pattern is compared with the whole path of a file, as it is written and as it resolves; `~/` is the user's home,
+/// and `*` does not go beyond a folder. Files of the administrator are always read. A pattern in a file of the project
+/// leaves out files of the project only: a repository does not silence the user.
 #[derive(Debug, Clone, Default)]
 pub struct InstructionExcludes {
     /// For all files but those of the administrator.

@@ -7,10 +7,10 @@ use windlass_context::InstructionSource;
 /// Most characters of one file.
 const MOST_OF_ONE: usize = 40_000;
 
-/// Cuts instructions to the room that is left, which becomes smaller. They keep their order; what counts least is cut first.
+/// Cuts instructions to the remaining room, which is reduced. They keep their order; the least important is cut first.
 pub(super) fn fit(found: Vec<Instruction>, room: &mut usize, notes: &mut Notes) -> Vec<Instruction> {
     let mut order: Vec<usize> = (0..found.len()).collect();
-    // Of files of one source those that are read last are nearest to the start, and count most.
+    // Among files of one source, those read last are nearest to the start, and are the most important.
     order.sort_by_key(|at| (found.get(*at).map(rank), std::cmp::Reverse(*at)));
     let mut granted = vec![0_usize; found.len()];
     for at in order {
@@ -43,7 +43,8 @@ fn note(instruction: &Instruction, notes: &mut Notes) {
 }
 
 impl Instruction {
-    /// The same with at most so many characters, and an end that says what is missing. It is cut behind a line.
+    /// Returns the instruction with at most so many characters, cut behind a line, and a note at its end on the missing
+    /// part.
     fn cut_to(mut self, most: usize) -> Self {
         let all = self.content.trim();
         let Some((end, _)) = all.char_indices().nth(most) else {

@@ -67,7 +67,7 @@ fn of_line(line: &str, span: &mut Option<usize>, found: &mut Vec<String>) {
     }
 }
 
-/// The name at the beginning of a text, and what follows. A blank belongs to it behind a backslash.
+/// Returns the name at the beginning of a text, and the rest. A blank behind a backslash is part of the name.
 fn name_of(text: &str) -> (String, &str) {
     let mut name = String::new();
     let mut end = text.len();
@@ -148,7 +148,7 @@ mod tests {
             for name in &found {
                 prop_assert!(!name.is_empty() && !name.contains(['\n', '`']));
             }
-            // Fenced as a whole, it holds none.
+            // Fenced as a whole, the text has no imports.
             let fence = "~".repeat(210);
             prop_assert_eq!(imports(&format!("{fence}\n{text}\n{fence}")), Vec::<String>::new());
         }

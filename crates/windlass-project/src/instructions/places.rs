@@ -13,7 +13,7 @@ const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 const LOCAL: &str = "CLAUDE.local.md";
 /// The folder of rules.
 const RULES: &str = "rules";
-/// Most folders of a project that are looked at.
+/// Maximum number of a project's folders that are read.
 const MOST_FOLDERS: usize = 4_096;
 
 /// A file that may be there.
@@ -91,7 +91,7 @@ impl Layout {
         self.chain.iter().any(|known| known == folder)
     }
 
-    /// The folders of the project at and above these that were not looked at, the upper ones first.
+    /// Returns the folders of the project at and above these that were not read yet, the upper ones first.
     pub(super) fn unvisited<'a>(
         &self,
         folders: impl IntoIterator<Item = &'a Path>,
@@ -123,7 +123,7 @@ pub(super) async fn of_folder(folder: &Path, root: &Path, sources: SettingSource
     };
     let mut all = Vec::new();
     if sources.contains(Layer::Project) {
-        // Most folders have none of them, and what lies in them need not be looked for then.
+        // Most folders have none of them, and then their files need not be looked up.
         let mut inner = Vec::new();
         for name in FOLDERS.iter().rev() {
             let path = folder.join(name);

@@ -289,7 +289,7 @@ fn folders_and_rules_are_read_when_their_files_are_used() {
         ("home/w/.claude/rules/star.md", "---\npaths: **/*.star\n---\nStar."),
     ]);
     let mut files = world.files("home/w");
-    // A rule whose files are not known applies to all of them.
+    // A rule with unknown files applies to all of them.
     let bad = "project home/w/.claude/rules/bad.md: Bad.";
     assert_eq!(world.shown(&now(files.load())), ["project home/w/CLAUDE.md: root", bad]);
     assert!(notes(&mut files)[0].starts_with("its `paths` cannot be used"), "{:?}", files);
@@ -308,7 +308,7 @@ fn folders_and_rules_are_read_when_their_files_are_used() {
     assert_eq!(used(&["home/w/a.rs"]), ["project home/w/.claude/rules/flow.md: Flow."]);
     assert_eq!(used(&["home/w/web/x/y.tsx"]), ["project home/w/.claude/rules/braces.md: Braces."]);
     assert_eq!(used(&["home/w/x.star"]), ["project home/w/.claude/rules/star.md: Star."]);
-    // A folder that is searched counts as used; one outside of the project does not.
+    // A searched folder is treated as used, unless it is outside of the project.
     assert_eq!(used(&["home/w/x"]), ["project home/w/x/CLAUDE.md: x"]);
     assert_eq!(used(&["home/.claude/x", "etc/passwd"]), [""; 0]);
 }
@@ -324,7 +324,7 @@ fn what_is_too_long_is_cut_by_weight_and_says_so() {
     let mut files = world.files("home/w/app").most_characters(1_200);
     let found = now(files.load());
     let kept: Vec<(usize, usize)> = found.iter().map(|one| (one.content.matches('\n').count(), one.left_out)).collect();
-    // 499 characters of the start, as many of the root, and what is left for the user's.
+    // 499 characters of the start, as many of the root, and the rest for the user's.
     assert_eq!(kept, [(40, 300), (99, 0), (99, 0)]);
     assert!(found[0].content.ends_with("Read the file for it.]"));
     assert_eq!(notes(&mut files), ["the last 300 characters are left out: the instructions are too long"]);

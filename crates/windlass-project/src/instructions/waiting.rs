@@ -5,14 +5,14 @@ use super::{Instruction, InstructionFiles};
 use std::path::PathBuf;
 use windlass_tool::EntryKind;
 
-/// Most folders that are looked at, and how many may lie in each other.
+/// Maximum number of folders read, and maximum depth.
 const MOST_FOLDERS: usize = 4_096;
 const DEEPEST: u8 = 16;
 /// Most names of a folder.
 const MOST_NAMES: usize = 4_096;
 /// Names that show that a folder may have instructions of its own.
 const SIGNS: [&str; 5] = ["AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", ".claude", ".windlass"];
-/// Folders that programs make and that hold the files of others.
+/// Folders made by programs, with files of others.
 const MADE: [&str; 5] = ["node_modules", "target", "dist", "build", "vendor"];
 
 /// Instructions that the model reads once a file is used that they are for.
@@ -21,18 +21,18 @@ const MADE: [&str; 5] = ["node_modules", "target", "dist", "build", "vendor"];
 pub struct WaitingInstruction {
     /// Instruction that would be read.
     pub instruction: Instruction,
-    /// The directory whose files they are for.
+    /// Directory of the files that the instructions apply to.
     pub folder: PathBuf,
     /// The patterns of these files, which begin there. Empty: they are for all files below it.
     pub patterns: Vec<String>,
 }
 
 impl InstructionFiles {
-    /// The instructions that wait, once those that a session begins with are [loaded](Self::load): rules for some files, and the
-    /// files of folders below the start, without those of folders that programs have made (`node_modules`, `target` and the
-    /// like) or whose names begin with a dot. At most 4,096 folders are looked at.
+    /// Returns the waiting instructions, after those of the session's start are [loaded](Self::load): rules for some
+    /// files, and the files of folders below the start, without folders made by programs (`node_modules`, `target` and
+    /// the like) or with names that begin with a dot. At most 4,096 folders are read.
     ///
-    /// For people who want to see what there is: what is given here counts as read.
+    /// For people who want to list the instructions: those returned here are treated as read.
     pub async fn into_waiting(mut self) -> Vec<WaitingInstruction> {
         let mut all: Vec<WaitingInstruction> = Vec::new();
         let Some(layout) = self.layout.take() else { return all };

@@ -66,7 +66,7 @@ fn denied(resolved: &Resolved) -> BTreeSet<String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// The rule: of each file counts what it said when it could last be read; nothing once it is gone.
+    /// The rule: each file applies as it was last readable; a removed file does not apply.
     #[test]
     fn what_a_file_denied_stays_denied_until_it_can_be_read_again(edits in edits()) {
         let root = tempfile::tempdir().unwrap();
@@ -156,7 +156,7 @@ fn files_that_are_dropped_in_count_in_the_order_of_their_names() {
     assert!(problem.contains("30-c.json"), "{problem}");
 }
 
-/// Managed settings of a host count in full where the administrator has none, and else only restrict.
+/// Managed settings of a host apply in full if the administrator has none, and otherwise only restrict.
 #[test]
 fn a_host_can_only_tighten_what_the_administrator_manages() {
     let root = tempfile::tempdir().unwrap();

@@ -4,7 +4,7 @@ use super::{MemoryDirectory, MemoryError, MemoryNote};
 use std::fmt::Write as _;
 use windlass_types::text::clean_line;
 
-/// The name of the command, and what may follow it.
+/// Name of the command, and its possible arguments.
 pub const MEMORY_COMMAND: (&str, &str) = ("memory", "[show NAME | forget NAME]");
 
 const HOW: &str = "`/memory show NAME` shows a note and `/memory forget NAME` removes it; in a terminal `windlass memory` has \

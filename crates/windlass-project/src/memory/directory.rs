@@ -27,7 +27,7 @@ const MOST_UNLISTED: usize = 256;
 /// A directory of memories: `MEMORY.md`, which is the index, and a file for each memory.
 ///
 /// Each file is written in one step, so that a reader sees all of the old or all of the new one, also after a crash;
-/// what the index does not list yet is read from the files. Writers of several sessions wait for each other, for up to 5
+/// entries that the index lacks are read from the files. Writers of several sessions wait for each other, for up to 5
 /// seconds. Links among the files are not followed. All methods block for as long as the disk takes.
 ///
 /// ```
@@ -55,7 +55,7 @@ pub struct MemoryDirectory {
 }
 
 impl MemoryDirectory {
-    /// A directory of the user, made when the first memory is written. Only the user can read what is written there.
+    /// A directory of the user, made when the first memory is written. Only the user can read its files.
     #[must_use]
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), within: None, is_shared: false }
@@ -68,7 +68,8 @@ impl MemoryDirectory {
         self
     }
 
-    /// The same for all who work on a project: others can read what is written as far as the settings of the process let them.
+    /// Shares the memory with all who work on a project: others can read its files as far as the process's umask
+    /// allows.
     #[must_use]
     pub fn shared(mut self) -> Self {
         self.is_shared = true;
@@ -163,7 +164,7 @@ impl MemoryDirectory {
         now: Timestamp,
         change: impl FnOnce(&mut MemoryNote),
     ) -> Result<MemoryNote, MemoryError> {
-        // No directory is made for what is not there.
+        // A missing memory creates no directory.
         self.read(name)?;
         self.write(|directory, scan| {
             let (mut note, old) = read(directory, name.clone())?.ok_or_else(|| self.unknown(name))?;
@@ -211,7 +212,7 @@ impl MemoryDirectory {
         self.renew_index(directory, scan, Some(&MemoryEntry::of(note)))
     }
 
-    /// Writes the index anew with what is there.
+    /// Writes the index anew from the existing files.
     fn renew_index(&self, directory: &Path, scan: &Scan, entry: Option<&MemoryEntry>) -> Result<(), MemoryError> {
         let path = directory.join(FILE);
         let renew = || -> io::Result<()> {
@@ -230,9 +231,9 @@ impl MemoryDirectory {
         renew().map_err(|problem| MemoryError::Index { path: path.clone(), problem })
     }
 
-    /// Gives a file its content in one step, durable before it has the name. A link of its name is not
-    /// followed. Only the holder of the lock writes, so what has the name of the new file was left behind by a crash. Other
-    /// programs take no lock: a file whose content is no longer `old` stays as they left it.
+    /// Gives a file its content in one step, durable before it has the name. A link of its name is not followed. Only
+    /// the owner of the lock writes, so a file with the name of the new one was left behind by a crash. Other programs
+    /// take no lock: a file whose content is no longer `old` stays as they left it.
     fn replace(&self, path: &Path, content: &[u8], old: Option<&[u8]>) -> io::Result<()> {
         let new = path.with_file_name(NEW);
         drop(std::fs::remove_file(&new));

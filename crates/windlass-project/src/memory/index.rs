@@ -28,7 +28,7 @@ pub struct MemoryEntry {
 }
 
 impl MemoryEntry {
-    /// A memory of which no more is known than its name and what it is about.
+    /// Creates an entry with only a name and a description.
     #[must_use]
     pub fn new(name: MemoryName, description: &str) -> Self {
         Self { name, description: one_line(description, MOST_DESCRIPTION), kind: None, updated: None }
@@ -47,7 +47,7 @@ impl MemoryEntry {
         if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
     }
 
-    /// The line as the index holds it.
+    /// Returns the line of the index.
     pub(super) fn line(&self) -> String {
         format!("- [{}]({}) — {}{}", self.name, self.name.file(), self.description, self.details())
     }
@@ -76,7 +76,7 @@ impl MemoryEntry {
     }
 }
 
-/// A text without `(project, 2026-11-23)` at its end, and what that says.
+/// Returns a text without `(project, 2026-11-23)` at its end, and the kind and date found there.
 fn without_details(text: &str) -> (&str, Option<MemoryKind>, Option<Timestamp>) {
     let plain = (text, None, None);
     let Some((before, inside)) = text.strip_suffix(')').and_then(|text| text.rsplit_once('(')) else { return plain };
@@ -105,7 +105,7 @@ enum Line {
 pub(super) struct Index(Vec<Line>);
 
 impl Index {
-    /// Reads the text of the file. Of two lines of one memory the first counts.
+    /// Parses the text of the file. Of two lines of one memory the first is used.
     pub(super) fn parse(text: &str) -> Self {
         let mut seen = BTreeSet::new();
         let line = |line: &str| match MemoryEntry::parse(line) {

@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::path::Path;
 use windlass_tool::private_file;
 
-/// The file whose lock is taken. It stays where it is: removing it would let two writers have one each.
+/// File whose lock is taken. The file is never removed: that would let two writers have one each.
 const FILE: &str = ".lock";
 /// Number of attempts to take the lock: for 5 seconds.
 const TRIES: u32 = 500;

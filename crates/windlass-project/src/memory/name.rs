@@ -12,8 +12,8 @@ const TAKEN: [&str; 6] = ["aux", "con", "memory", "nul", "prn", "readme"];
 
 /// The name of a memory: a safe part of a file name on every system.
 ///
-/// It has 1 to 64 of `A-Z a-z 0-9 _ -` and begins with a letter or digit. The name of the index, of a read-me file, and
-/// what stands for a device on some systems is none.
+/// A name has 1 to 64 of `A-Z a-z 0-9 _ -` and begins with a letter or digit. The names of the index, of a read-me
+/// file, and of devices on some systems are not allowed.
 ///
 /// ```
 /// use windlass_project::MemoryName;
@@ -39,7 +39,7 @@ impl MemoryName {
         format!("{}{ENDING}", self.0)
     }
 
-    /// The memory that a file of this name holds, if it can hold one.
+    /// Returns the name of the memory in a file of this name, if it can be one.
     pub(super) fn of_file(file: &str) -> Option<Self> {
         file.strip_suffix(ENDING)?.parse().ok()
     }

@@ -13,7 +13,7 @@ use windlass_types::text::clean;
 const MOST_DESCRIPTION: usize = 200;
 /// Most bytes of a content.
 const MOST_CONTENT: usize = 16 * 1024;
-/// Most bytes of a file: what other programs write may be longer than what is written here.
+/// Maximum number of bytes of a file: other programs may write longer files than this one does.
 pub(super) const MOST_FILE: u64 = 64 * 1024;
 
 /// Kind of a memory.

@@ -170,8 +170,8 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Returns `true` if a new PATH finds the same programs as the old one: it continues with the old one at its end, or
-/// has system directories alone.
+/// Returns `true` if a new PATH finds the same programs as the old one: it appends to the old one, or has system
+/// directories alone.
 fn keeps_programs(word: &Word, value: &str) -> bool {
     let text = |piece: &Piece| match piece {
         Piece::Text { text, .. } => Some(text.clone()),
