@@ -1,4 +1,4 @@
-//! Memory: what agents note for later sessions, one small file for each thing, with an index of all.
+//! Memory: notes of agents for later sessions, one small file for each subject, with an index of all.
 
 mod asked;
 mod directory;

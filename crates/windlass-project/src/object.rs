@@ -1,4 +1,4 @@
-//! JSON objects that keep what is not changed as it was written.
+//! JSON objects that keep unchanged members as they were written.
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The folders of a project or home that hold settings and commands, the stronger one first.
+/// Folders of a project or home with settings and commands, the stronger one first.
 pub(crate) const FOLDERS: [&str; 2] = [".windlass", ".claude"];
 
 /// Most directories from the root of a project to where a session starts.
@@ -21,8 +21,8 @@ const RECORD: &str = "windlass-trust.json";
 pub struct Places {
     /// The files of the administrator, the strongest first.
     pub managed: Vec<PathBuf>,
-    /// The user's directories, which hold `settings.json` and `commands`, the strongest first. What is written
-    /// for the user goes to the first.
+    /// Directories of the user, with `settings.json` and `commands`, the strongest first. New user settings are written
+    /// to the first.
     pub user: Vec<PathBuf>,
     /// The directories of the project, from its root to where the session starts, which is the last.
     pub project: Vec<PathBuf>,
@@ -42,11 +42,11 @@ impl Places {
         Self { project: chain(cwd.into()), ..Self::default() }
     }
 
-    /// The places of this system: `/etc/windlass/managed-settings.json` and its like, the user's home under
-    /// `home`, and what `lookup` (environment variables) names.
+    /// Returns the places of this system: `/etc/windlass/managed-settings.json` and its like, the user's home under
+    /// `home`, and the places that `lookup` (environment variables) names.
     ///
-    /// `CLAUDE_CONFIG_DIR` stands for `~/.claude`. `~/.windlass` is read also when sessions are kept elsewhere,
-    /// unless a variable names the place.
+    /// `CLAUDE_CONFIG_DIR` replaces `~/.claude`. `~/.windlass` is read also when sessions are kept in another place,
+    /// unless a variable names that place.
     #[must_use]
     pub fn of_system(cwd: impl Into<PathBuf>, home: Option<&Path>, lookup: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name: &str| lookup(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -89,8 +89,9 @@ impl Places {
             .collect()
     }
 
-    /// The administrator's settings files that may be there, the strongest first: beside each file those of `managed-settings.d`,
-    /// which count for more, the last one in the order of their names the most. Hidden files and other kinds are passed over.
+    /// Returns the existing settings files of the administrator, the strongest first. Each file is preceded by those of
+    /// `managed-settings.d`; among these the last one in the order of names is the strongest. Hidden files and other
+    /// kinds are ignored.
     pub(crate) fn managed_files(&self) -> io::Result<Vec<PathBuf>> {
         let mut all = Vec::new();
         for file in &self.managed {
@@ -122,8 +123,8 @@ impl Places {
     }
 }
 
-/// The directories from the root of the repository around `cwd` to `cwd` itself. A directory of another owner
-/// is not part of it: a repository in a directory that others can write to must not take in what lies below.
+/// Returns the directories from the root of the repository around `cwd` to `cwd` itself. A directory of another owner
+/// is not part of it: a repository in a directory that others can write to must not include the directories below.
 fn chain(cwd: PathBuf) -> Vec<PathBuf> {
     let owner = owner(&cwd);
     let mut chain = Vec::new();

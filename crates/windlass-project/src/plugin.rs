@@ -65,7 +65,7 @@ pub struct Plugin {
     pub description: Option<String>,
     /// The directory as it was named, made absolute.
     pub path: PathBuf,
-    /// The directory with links followed: what `${CLAUDE_PLUGIN_ROOT}` stands for.
+    /// Directory with links followed: the value of `${CLAUDE_PLUGIN_ROOT}`.
     pub root: PathBuf,
     /// Slash commands, named `plugin:command`.
     pub commands: Vec<Command>,
@@ -127,10 +127,11 @@ impl Plugins {
 
 /// Loads plugins for a session that starts in `cwd`, an absolute path. No program is run and no file written.
 ///
-/// A plugin is a directory with `.claude-plugin/plugin.json`, an object with at least a `name`; without that file
-/// it is called as its directory. Its commands are in `commands`, its agents in `agents`, its MCP servers in
-/// `.mcp.json`, its language servers in `.lsp.json`, or where the manifest names them: a path or a list of them, relative to the plugin. What leads out of the
-/// plugin, also through links, is left out. Of two plugins with one name the first counts.
+/// A plugin is a directory with `.claude-plugin/plugin.json`, an object with at least a `name`; without that file, the
+/// plugin has the name of its directory. Its commands are in `commands`, its agents in `agents`, its MCP servers in
+/// `.mcp.json`, its language servers in `.lsp.json`, or in the places that the manifest names: a path or a list of
+/// them, relative to the plugin. Paths that lead out of the plugin, also through links, are left out. Of two plugins
+/// with one name the first is used.
 ///
 /// ```
 /// # mod windlass { pub mod project { pub use windlass_project::*; } }

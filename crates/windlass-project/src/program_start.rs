@@ -21,7 +21,7 @@ use windlass_types::text::visible_line;
 
 /// Most characters of a program in a message.
 const MOST_SHOWN: usize = 100;
-/// The variables that hold the root of the project.
+/// Variables with the root of the project.
 const PROJECT_VARIABLES: [&str; 2] = ["CLAUDE_PROJECT_DIR", "WINDLASS_PROJECT_DIR"];
 
 /// The author of the configuration that names a program.
@@ -234,7 +234,7 @@ impl ProgramStarts {
         env
     }
 
-    /// The variables that hold the root of the project.
+    /// Returns the variables with the root of the project.
     #[must_use]
     pub fn project_variables(&self) -> [(OsString, OsString); 2] {
         PROJECT_VARIABLES.map(|name| (name.into(), self.root.clone().into()))

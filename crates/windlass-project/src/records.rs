@@ -7,7 +7,7 @@ use crate::request::SettingsRequest;
 use crate::sources::Layer;
 use crate::trust::Trust;
 
-/// Most bytes of a record of trust; that of the other layout holds histories, too.
+/// Maximum number of bytes of a trust record; the record of the other layout contains histories, too.
 pub(crate) const MOST_RECORD: u64 = 32 * 1024 * 1024;
 
 /// Returns `true` if the start directory is trusted: by this run, by sources that name the project, or by a record. A

@@ -40,8 +40,8 @@ impl SettingsRequest {
         self
     }
 
-    /// Managed settings of the host: JSON text that begins with `{`, or the path of a file. Where the administrator of the machine
-    /// has settings, only what they forbid counts.
+    /// Sets the managed settings of the host: JSON text that begins with `{`, or the path of a file. If the
+    /// administrator of the machine has settings, only the restrictions apply.
     #[must_use]
     pub fn managed(mut self, settings: Option<String>) -> Self {
         self.managed = settings;

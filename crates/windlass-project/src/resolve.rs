@@ -26,14 +26,13 @@ use windlass_types::{Behavior, PermissionMode, RuleOrigin};
 /// Most names that a note lists.
 const MOST_NAMES: usize = 8;
 
-/// Decides what counts. Pure: the same files give the same answer, in whatever order they come within the rule
-/// that earlier files of a layer are stronger.
+/// Decides the settings in effect. Pure: the same files give the same result, in any order, as long as earlier files of
+/// a layer are stronger.
 ///
-/// Rules and directories join; of all other settings the strongest layer counts. Whatever a file forbids counts, also
-/// when it is not trusted: deny and ask rules, a mode narrower than the one otherwise in force, a disabled
-/// bypassPermissions, a sandbox. What a file of the project widens counts when its [`Standing`](crate::Standing)
-/// allows it, and what a shared file of a project sets of the model provider, a wider mode or directories outside
-/// never counts.
+/// Rules and directories join; for all other settings the strongest layer wins. Restrictions of a file always apply,
+/// also when it is not trusted: deny and ask rules, a mode narrower than the one otherwise in force, a disabled
+/// bypassPermissions, a sandbox. Widening settings of a project's file apply when its [`Standing`](crate::Standing)
+/// allows it. The model provider, a wider mode and directories outside are never taken from a shared file of a project.
 ///
 /// # Errors
 /// A deny or ask rule cannot be used, or a mode given on the command line is not known. An allow rule that cannot be
@@ -72,7 +71,7 @@ pub fn resolve(files: &[SettingsFile]) -> Result<Resolved, SettingsError> {
 }
 
 impl Resolved {
-    /// The narrowest of these modes counts, if it allows less than the one that would be in force.
+    /// Applies the narrowest of these modes, if it allows less than the one that would be in force.
     fn narrow_mode(&mut self, modes: Vec<Setting<PermissionMode>>) {
         let otherwise = self.permissions.default_mode.as_ref().map(|mode| mode.value).unwrap_or_default();
         for mode in modes.iter().filter(|mode| width(mode.value) >= width(otherwise) && mode.value != otherwise) {
@@ -343,7 +342,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Keys that do not count are noted; one that restricts what may happen and cannot be held is refused.
+    /// Notes the keys without effect, and refuses a key whose restriction cannot be enforced.
     fn keys(&mut self) -> Result<(), SettingsError> {
         let file = self.file;
         let (keys, is_managed) = (&file.settings.keys, file.layer == Layer::Managed);

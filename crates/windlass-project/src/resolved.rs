@@ -1,4 +1,4 @@
-//! The settings that count, of all files.
+//! Settings in effect, from all files.
 
 use crate::error::SettingsError;
 use crate::note::{Note, Origin};
@@ -43,8 +43,8 @@ pub struct RuleSet {
     pub origins: RuleOrigins,
 }
 
-/// Which servers of a project's `.mcp.json` are wanted, by files that may decide it. What switches a server off counts
-/// in every file.
+/// Enabled and disabled servers of a project's `.mcp.json`, from the files that may decide it. A file can always
+/// disable a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct McpjsonChoice {
@@ -117,7 +117,7 @@ pub struct ResolvedMemory {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResolvedHooks {
-    /// Hooks in the order in which they count, those of the strongest layer first.
+    /// Hooks in the order of precedence, those of the strongest layer first.
     pub all: Vec<Setting<HookDefinition>>,
     /// Hooks of gates that cannot be used: a session must not start without them. See [`Resolved::check_hooks`].
     pub broken: Vec<Setting<BrokenHook>>,
@@ -192,7 +192,7 @@ pub struct ResolvedEnv {
 pub struct Resolved {
     /// Rules, mode and directories.
     pub permissions: ResolvedPermissions,
-    /// The model, those that take over, and what is said of models.
+    /// Model, fallback models, and settings of models.
     pub models: ResolvedModels,
     /// The agent of the main thread.
     pub agent: Option<Setting<String>>,

@@ -1,4 +1,4 @@
-//! The key `sandbox`: what a file says, and what counts of all files.
+//! The key `sandbox`: settings of one file, and the resolved settings of all files.
 
 use std::path::{Path, PathBuf};
 
@@ -81,7 +81,7 @@ pub struct SandboxDomains {
     pub shared: Option<bool>,
 }
 
-/// Paths with rights of their own in a sandbox. A beginning `~/` stands for the home of the user.
+/// Paths with rights of their own in a sandbox. A leading `~/` is the home of the user.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SandboxFiles {
@@ -179,8 +179,8 @@ impl RawSandbox {
     }
 }
 
-/// Joins what a file says to what stronger ones have said. Whatever confines more counts from every file; what confines less only
-/// from files outside of the project.
+/// Adds a file to the stronger ones. A narrowing setting applies from every file; a widening one only from files
+/// outside of the project.
 pub(crate) fn read(file: &SettingsFile, resolved: &mut ResolvedSandbox, notes: &mut Vec<Note>) {
     let (said, sum) = (&file.settings.sandbox, &mut resolved.settings);
     let outside = !file.layer.lies_in_project();
@@ -252,7 +252,7 @@ fn narrowing(said: &SandboxSettings) -> SandboxSettings {
     }
 }
 
-/// A path without what means a whole directory at its end.
+/// Returns a path without the ending that means a whole directory.
 fn plain(path: &Path) -> PathBuf {
     let text = path.to_string_lossy();
     let plain = text.strip_suffix("/**").or_else(|| text.strip_suffix("/*")).unwrap_or(&text);

@@ -1,7 +1,7 @@
 //! MCP servers that files define: of the project, of the user, and of plugins.
 //!
-//! A server is a program that runs, so one of a project counts only where the project is trusted, or where the user's settings name
-//! the server.
+//! A server is a program that runs, so one of a project is used only if the project is trusted, or if the user's
+//! settings name the server.
 
 pub(crate) mod definition;
 pub(crate) mod entries;
@@ -58,8 +58,8 @@ pub struct Servers {
 ///   `enabledMcpjsonServers` and `disabledMcpjsonServers` beside it count like those of the user's settings.
 /// - **user**: `mcpServers` of that file, if the layer `user` is read.
 ///
-/// Of two servers with one name the stronger [`ServerScope`] counts: a project's never takes the name of one of the user, since rules
-/// for that would be for it.
+/// Of two servers with one name the stronger [`ServerScope`] wins: a project's server never takes the name of one of
+/// the user, since rules for that name would apply to it.
 #[must_use]
 pub fn load_servers(places: &Places, request: &SettingsRequest, resolved: &Resolved) -> Servers {
     let files = ServerFiles::read(places, request);
@@ -69,8 +69,8 @@ pub fn load_servers(places: &Places, request: &SettingsRequest, resolved: &Resol
 }
 
 impl ServerFiles {
-    /// The servers that count and those that do not, with what these settings say. See [`load_servers`]; the notes are those on
-    /// servers, without [those](Self::notes) on files.
+    /// Returns the servers in use and those left out, under these settings. See [`load_servers`]; the notes are those
+    /// on servers, without [those](Self::notes) on files.
     #[must_use]
     pub fn servers(&self, places: &Places, request: &SettingsRequest, resolved: &Resolved) -> Servers {
         let user = self.of_user(places);
@@ -155,7 +155,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Why a server of the project does not count, if it does not.
+    /// Returns the reason why a server of the project is not used, if there is one.
     fn why_not(&self, server: &ServerDefinition, standing: &Standing) -> Option<String> {
         let name = server.name.as_str();
         let choice = &self.resolved.servers.mcpjson;

@@ -37,7 +37,7 @@ pub struct Settings {
     pub permissions: PermissionSettings,
     /// Variables for the programs that tools run and for the model provider.
     pub env: BTreeMap<String, String>,
-    /// The model, those that take over, and what is said of models.
+    /// Model, fallback models, and settings of models.
     pub models: ChosenModels,
     /// The agent of the main thread.
     pub agent: Option<String>,
@@ -55,7 +55,7 @@ pub struct Settings {
     pub servers: ServerSettings,
     /// `true` if `projectIndex` is false: no session makes an index of the project.
     pub index_off: bool,
-    /// Keys that do not count.
+    /// Keys without effect, and refused keys.
     pub keys: KeyReport,
 }
 
@@ -87,9 +87,9 @@ pub struct ServerSettings {
 pub struct McpjsonSettings {
     /// `true` if all servers of a project's `.mcp.json` are enabled; `None` if the file does not set it.
     pub all: Option<bool>,
-    /// Servers that count, by name.
+    /// Enabled servers, by name.
     pub enabled: Vec<String>,
-    /// Servers that do not count, by name.
+    /// Disabled servers, by name.
     pub disabled: Vec<String>,
 }
 
@@ -97,9 +97,9 @@ pub struct McpjsonSettings {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerListSettings {
-    /// The servers that may be connected, if the file has the list, or what is wrong with the list.
+    /// Servers that may be connected, if the file has the list, or the problem with the list.
     pub allowed: Option<Result<Vec<ServerPattern>, String>>,
-    /// The servers that may not, if the file has the list, or what is wrong with the list.
+    /// Servers that must not be connected, if the file has the list, or the problem with the list.
     pub denied: Option<Result<Vec<ServerPattern>, String>>,
     /// In a managed file, whether only managed files may allow any.
     pub managed_only: bool,
@@ -107,7 +107,7 @@ pub struct ServerListSettings {
     pub provided: BTreeMap<String, JsonText>,
 }
 
-/// The key `permissions`, and what is said of it elsewhere.
+/// The key `permissions`, and related keys.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PermissionSettings {
@@ -182,8 +182,7 @@ impl Settings {
         }
     }
 
-    /// Keys whose values widen what may happen, rules, directories, variables and hooks aside, with their canonical
-    /// text.
+    /// Returns the keys whose values widen, except rules, directories, variables and hooks, with their canonical text.
     pub(crate) fn widening(&self) -> Vec<(&'static str, String)> {
         let when = |holds: bool, key, content: String| holds.then_some((key, content));
         let models = &self.models;

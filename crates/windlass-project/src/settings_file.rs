@@ -1,4 +1,4 @@
-//! One settings file with what is known about it.
+//! One settings file with its layer, origin and standing.
 
 use crate::error::SettingsError;
 use crate::file::{OldText, read_text};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Most bytes of a settings file.
 pub(crate) const MOST: u64 = 1024 * 1024;
 
-/// One settings file with what is known about it.
+/// One settings file with its layer, origin and standing.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SettingsFile {
@@ -32,7 +32,7 @@ pub struct SettingsFile {
 }
 
 impl SettingsFile {
-    /// A file that counts in full.
+    /// Creates a file with full standing.
     pub fn new(layer: Layer, origin: Origin, anchor: impl Into<PathBuf>, settings: Settings) -> Self {
         let anchor = anchor.into();
         Self { layer, origin, root: anchor.clone(), anchor, standing: Standing::trusted(), shipped: false, settings }
@@ -59,7 +59,7 @@ impl SettingsFile {
         self.layer == Layer::Project || self.shipped
     }
 
-    /// Sets how far it counts.
+    /// Sets the standing of the file.
     #[must_use]
     pub fn with_standing(mut self, standing: Standing) -> Self {
         self.standing = standing;

@@ -17,7 +17,7 @@ impl Stamp {
         self.add_seen(path, path.metadata().ok().as_ref());
     }
 
-    /// The same for a file that was looked at: links followed, `None` if it is missing.
+    /// Adds a file whose metadata was read already: links followed, `None` if it is missing.
     pub(crate) fn add_seen(&mut self, path: &Path, file: Option<&Metadata>) {
         let name = path.as_os_str().as_encoded_bytes();
         self.0.update(&(name.len() as u64).to_le_bytes());

@@ -1,4 +1,4 @@
-//! Output styles: how a session writes, beyond what it does.
+//! Output styles: the way in which a session writes.
 
 use crate::front_matter;
 use crate::markdown::{Folder, Walk, of_project, of_user, one_line};
@@ -64,8 +64,8 @@ impl OutputStyles {
     }
 }
 
-/// Reads the output styles in files: those of the project count for more than those of the user, and both for more than those
-/// that windlass brings along. Those of a project need trust. No program is run.
+/// Reads the output styles in files: those of the project take precedence over those of the user, and both over those
+/// bundled with windlass. Styles of a project need trust. No program is run.
 #[must_use]
 pub fn load_output_styles(places: &Places, request: &SettingsRequest) -> OutputStyles {
     let (mut all, mut notes, mut walk, mut trust) = (Vec::new(), Notes::default(), Walk::new(false), None);
@@ -112,7 +112,7 @@ fn managed(places: &Places) -> impl Iterator<Item = Folder> {
     beside.map(|directory| Folder { path: directory.join(FOLDER), within: None })
 }
 
-/// The files of styles of the project, each with its name and text, also those that do not count.
+/// Returns the style files of the project, each with its name and text, including those not in use.
 pub(crate) fn style_files(places: &Places) -> Vec<(PathBuf, String, String)> {
     let (mut walk, mut notes, mut found) = (Walk::new(false), Notes::default(), Vec::new());
     for folder in of_project(places, FOLDER) {

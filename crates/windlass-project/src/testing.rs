@@ -37,7 +37,7 @@ impl Folder {
     }
 }
 
-/// A repository `work` with the start directory `work/sub`, and the places that count there.
+/// Makes a repository `work` with the start directory `work/sub`, and returns its places.
 pub(crate) fn project() -> (Folder, Places) {
     let root = Folder::new();
     root.make("work/.git");

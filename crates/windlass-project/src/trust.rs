@@ -1,4 +1,4 @@
-//! Trust: whether a project's own files may widen what can happen.
+//! Trust: permission for a project's own files to widen.
 
 mod items;
 
@@ -16,7 +16,7 @@ use windlass_types::PermissionMode;
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct Approved {
-    /// Allow rules, as settings files hold them.
+    /// Allow rules, in the syntax of settings files.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub allow: BTreeSet<String>,
     /// Directories of the workspace.
@@ -56,7 +56,7 @@ impl Standing {
         Self { extent: Extent::All, approved: Approved::default() }
     }
 
-    /// Only what it forbids counts.
+    /// Returns no trust: only restrictions apply.
     #[must_use]
     pub fn untrusted() -> Self {
         Self::default()
@@ -93,7 +93,7 @@ impl Standing {
         }
     }
 
-    /// Under which condition an item counts that does not yet.
+    /// Returns the condition under which an ignored item takes effect.
     pub(crate) fn condition(&self) -> &'static str {
         match self.extent {
             Extent::None => "without trust in the project",
@@ -101,7 +101,7 @@ impl Standing {
         }
     }
 
-    /// This much counts without trust.
+    /// Sets the rules that apply without trust.
     #[must_use]
     pub fn approving(mut self, approved: Approved) -> Self {
         self.approved = approved;
@@ -143,7 +143,7 @@ pub struct ProjectRecord {
     pub approved: Approved,
 }
 
-/// The file of the other layout: only what is asked of it.
+/// The file of the other layout: only the fields that are needed.
 #[derive(Deserialize)]
 struct ClaudeJson {
     #[serde(default)]
@@ -218,8 +218,8 @@ impl Trust {
         Ok(())
     }
 
-    /// Returns the trust in the files of one directory of a project. `chain` holds the directories of the project from
-    /// its root to where the session starts: trust in one of them covers those after it, never those before it and no
+    /// Returns the trust in the files of one directory of a project. `chain` lists the directories of the project from
+    /// its root to the start directory: trust in one of them covers those after it, never those before it and no
     /// directory outside.
     #[must_use]
     pub fn standing(&self, chain: &[PathBuf], directory: &Path, named: bool) -> Standing {
@@ -239,7 +239,8 @@ impl Trust {
         Standing { extent: Extent::Items(Arc::new(covered)), approved }
     }
 
-    /// The directory whose record covers the files that the configuration of a project runs: the outermost trusted one.
+    /// Returns the directory whose record covers the files that the configuration of a project runs: the outermost
+    /// trusted one.
     pub(crate) fn program_directory<'a>(&self, chain: &'a [PathBuf]) -> Option<&'a Path> {
         chain.iter().find(|known| self.accepted.contains(*known)).map(PathBuf::as_path)
     }
@@ -254,7 +255,7 @@ impl Trust {
             .collect()
     }
 
-    /// The trusted directories of a project for which no record lists what that covers.
+    /// Returns the trusted directories of a project whose records do not list the covered items.
     pub(crate) fn unpinned<'a>(&self, chain: &'a [PathBuf]) -> impl Iterator<Item = &'a PathBuf> {
         chain.iter().filter(|known| self.accepted.contains(*known) && !self.covered.contains_key(*known))
     }

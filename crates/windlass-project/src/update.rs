@@ -32,20 +32,20 @@ const KEPT_PROGRAMS: &str = "trusted-programs";
 /// Maximum number of bytes of one of them.
 const MOST_KEPT_PROGRAM: u64 = 1024 * 1024;
 
-/// Why a change was not kept. It may still hold for the session.
+/// Reason why a change was not kept. The change may still apply to the session.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum KeepError {
     /// The change itself cannot be used.
     #[error(transparent)]
     Update(#[from] UpdateError),
-    /// A file must not widen what can happen this far.
+    /// The mode is too wide for a settings file.
     #[error("the mode bypassPermissions is never written to a settings file")]
     Bypass,
-    /// The file that would hold it cannot be used.
+    /// The file for the change cannot be used.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// A file holds something else than MCP servers.
+    /// The content of a file is not a list of MCP servers.
     #[error("the MCP servers of {} cannot be read, so it is left as it is: {problem}", path.display())]
     Servers {
         /// The file.
@@ -88,8 +88,8 @@ pub enum KeepError {
 /// }
 /// ```
 pub trait KeepUpdates: Send + Sync {
-    /// Keeps a change, and returns the file that holds it now; none if its destination is no file, or a file that
-    /// is not read in this session. May block for as long as the disk takes.
+    /// Keeps a change, and returns the file with it; `None` if its destination is no file, or a file that is not read
+    /// in this session. May block for as long as the disk takes.
     ///
     /// # Errors
     /// It was not kept; no file was changed.
@@ -119,8 +119,8 @@ impl SettingsUpdates {
         self
     }
 
-    /// The file that holds what is kept for a destination, and the directory where its patterns with a leading
-    /// `/` start: the file that is there, `.windlass` first, or a new one.
+    /// Returns the file for a destination, and the base directory of its patterns with a leading `/`: the existing
+    /// file, `.windlass` first, or a new one.
     #[must_use]
     pub fn target(&self, destination: UpdateDestination) -> Option<(PathBuf, PathBuf)> {
         let (layer, name) = match destination {
@@ -144,8 +144,9 @@ impl SettingsUpdates {
         Some((file.unwrap_or_else(|| start.join(self.folder).join(name)), start.to_path_buf()))
     }
 
-    /// Changes the text of a file, or makes the file where there is none. `change` gives the new text, or `None` to leave it.
-    /// Programs that do not take the lock may change the file meanwhile: then the change is made once more, to what is there.
+    /// Changes the text of a file, or makes a missing file. `change` returns the new text, or `None` to leave it.
+    /// Programs that do not take the lock may change the file meanwhile: then the change is made once more, to the new
+    /// content.
     fn change_text(
         &self,
         file: &Path,
@@ -169,7 +170,7 @@ impl SettingsUpdates {
         let failed = |problem| KeepError::Write { path: file.to_path_buf(), problem };
         let linked = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
         let folder = file.parent().unwrap_or(file);
-        // A repository can hold links; files of the user elsewhere are the user's own.
+        // A repository can contain links; files of the user outside of it are the user's own.
         let target = match is_of_user {
             true => file.canonicalize().unwrap_or_else(|_| file.to_path_buf()),
             false => file.to_path_buf(),
@@ -196,17 +197,17 @@ impl SettingsUpdates {
         locked().map(Some).map_err(|problem| KeepError::Write { path: path.clone(), problem })
     }
 
-    /// Records that the user approved the change, so that it counts in a project that is not trusted.
+    /// Records that the user approved the change, so that it applies in a project that is not trusted.
     fn approve(&self, update: &PermissionUpdate) -> Result<(), KeepError> {
         self.record(self.places.start(), |known| known.approved.apply(update)).map(drop)
     }
 
-    /// Records whether the user trusts the project: its root, and so all that acts in it as far as a session that starts
-    /// here reads it ([`review_trust`](crate::review_trust)). What is added or changed later needs it again. Returns the file of the
-    /// record; none when the user has no place for one.
+    /// Records the user's decision to trust the project: its root, and so every item that a session with this start
+    /// directory reads ([`review_trust`](crate::review_trust)). Later additions and changes need trust again. Returns
+    /// the file of the record; `None` if the user has no place for one.
     ///
     /// # Errors
-    /// The record cannot be read or written, or what is to be trusted cannot be read; then no record was changed.
+    /// The record cannot be read or written, or the items to trust cannot be read; then no record was changed.
     pub fn record_trust(&self, trusts: bool) -> Result<Option<PathBuf>, KeepError> {
         let items = if trusts { trust_items(&self.places)? } else { Vec::new() };
         let _locked = self.lock()?;
@@ -222,11 +223,11 @@ impl SettingsUpdates {
         })
     }
 
-    /// Records what trust covers where a record does not list it (older records, and those of other programs):
-    /// the items of the project as they are now. Later sessions compare with that. To be called before the project is read.
+    /// Records the items that trust covers if a record does not list them (older records, and those of other programs):
+    /// the items of the project as they are now. Later sessions compare with that. Call it before the project is read.
     ///
     /// # Errors
-    /// The record cannot be read or written, or what is trusted cannot be read. Such trust covers nothing then.
+    /// The record cannot be read or written, or the trusted items cannot be read. Such trust covers nothing then.
     pub fn pin_trust(&self) -> Result<(), KeepError> {
         let project = &self.places.project;
         let mut passed_over = Vec::new();
@@ -251,7 +252,7 @@ impl SettingsUpdates {
         trust.program_directory(project).map(|_| trust.programs(project))
     }
 
-    /// The text of a file whose digest is recorded, if it was kept.
+    /// Returns the text of a file with a recorded digest, if it was kept.
     #[must_use]
     pub fn kept_program(&self, digest: &str) -> Option<String> {
         let is_digest = !digest.is_empty() && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -279,8 +280,9 @@ impl SettingsUpdates {
         Ok(())
     }
 
-    /// Records what files that trusted configuration of the project runs contain, in place of earlier contents of the same files.
-    /// Nothing is recorded for a project that is not trusted. Files whose names are not Unicode are left out.
+    /// Records the contents of the files that trusted configuration of the project runs, in place of earlier contents
+    /// of the same files. Nothing is recorded for a project that is not trusted. Files whose names are not Unicode are
+    /// left out.
     ///
     /// # Errors
     /// The record cannot be read or written.
@@ -301,7 +303,7 @@ impl SettingsUpdates {
         .map(drop)
     }
 
-    /// Changes what our record knows of a directory.
+    /// Changes our record of a directory.
     fn record(&self, directory: &Path, change: impl Fn(&mut ProjectRecord)) -> Result<Option<PathBuf>, KeepError> {
         let Some(path) = self.places.records.first() else { return Ok(None) };
         let origin = Origin::File(path.clone());

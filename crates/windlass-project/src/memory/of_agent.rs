@@ -37,7 +37,7 @@ impl MemoryDirectory {
     }
 }
 
-/// A name of an agent as that of a folder: what it is if it can be one, else a part of it with a hash of all.
+/// Returns the folder name of an agent: the agent's name if it is a valid one, else a part of it with a hash of all.
 fn folder_of(name: &str) -> String {
     if name.parse::<MemoryName>().is_ok() {
         return name.to_owned();

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Most memories of a directory. More are not read, and no more are written.
 pub(super) const MOST_MEMORIES: usize = 10_000;
-/// Most names that are looked at.
+/// Maximum number of names that are read.
 const MOST_NAMES: usize = 2 * MOST_MEMORIES;
 
 /// Names in a memory directory.

@@ -48,7 +48,7 @@ impl ShownMemory {
         if all.iter().all(|line| room.takes(line)) {
             return Self { lines: all, ..Self::default() };
         }
-        // Half of the room is for the memories, and a line for what is left out.
+        // Half of the room is for the memories, and a line for the note on omissions.
         let mut room = Room { lines: budget.lines / 2, characters: budget.characters / 2 };
         let mut shown = Self::default();
         for line in words.lines() {

@@ -104,7 +104,7 @@ impl MemoryInput {
 }
 
 impl MemoryDirectory {
-    /// Does what a call asks for, and returns what the model reads of it.
+    /// Performs the action of a call, and returns the text for the model.
     ///
     /// # Errors
     /// Those of the methods that read and write.

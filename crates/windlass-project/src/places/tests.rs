@@ -15,7 +15,7 @@ fn paths(names: &[&str]) -> Vec<PathBuf> {
 fn the_user_is_where_the_environment_says() {
     for (home, variables, directories, claude_json) in [
         ("/u/.windlass", &[("HOME", "/u")][..], &["/u/.windlass", "/u/.claude"][..], "/u/.claude.json"),
-        // Started by an SDK: sessions are under ~/.claude, and what the user forbade in ~/.windlass still holds.
+        // Started by an SDK: sessions are under `~/.claude`, and the user's denials in `~/.windlass` still apply.
         ("/u/.claude", &[("HOME", "/u")], &["/u/.claude", "/u/.windlass"], "/u/.claude.json"),
         ("/c", &[("HOME", "/u"), ("CLAUDE_CONFIG_DIR", "/c")], &["/c"], "/c/.claude.json"),
         ("/w", &[("HOME", "/u"), ("WINDLASS_HOME", "/w")], &["/w", "/u/.claude"], "/u/.claude.json"),

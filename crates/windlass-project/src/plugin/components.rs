@@ -84,7 +84,7 @@ impl<'a> Components<'a> {
                 && let Some(left) = self.left.checked_sub(text.len())
             {
                 self.left = left;
-                // A skill counts before a command of its name.
+                // A skill takes precedence over a command of its name.
                 commands.retain(|other| other.name != name);
                 let skill = Command::skill(&Found { name, ..found }, CommandSource::Plugin, &text);
                 commands.push(skill.of_plugin(self.root));
@@ -173,7 +173,7 @@ impl<'a> Components<'a> {
         texts
     }
 
-    /// The Markdown files that a path stands for: itself, or those of a folder.
+    /// Returns the Markdown files of a path: the file itself, or those of a folder.
     fn files(
         &self,
         written: &str,
@@ -192,7 +192,7 @@ impl<'a> Components<'a> {
         Ok(())
     }
 
-    /// The MCP servers: those of `.mcp.json`, and those of the manifest, which count for more.
+    /// Returns the MCP servers: those of `.mcp.json`, and those of the manifest, which take precedence.
     pub(super) fn servers(&mut self) -> Vec<ServerDefinition> {
         let mut servers = BTreeMap::new();
         self.file_of_servers(".mcp.json", false, &mut servers);

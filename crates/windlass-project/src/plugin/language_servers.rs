@@ -14,7 +14,7 @@ const FILE: &str = ".lsp.json";
 const MOST: usize = 64;
 
 impl Components<'_> {
-    /// The language servers: those of `.lsp.json`, and those of the manifest, which count for more.
+    /// Returns the language servers: those of `.lsp.json`, and those of the manifest, which take precedence.
     pub(super) fn language_servers(&mut self) -> BTreeMap<String, JsonText> {
         let mut found = Map::new();
         self.file_of_languages(FILE, false, &mut found);

@@ -1,6 +1,6 @@
 //! Plugin components that this version does not use.
 
-/// A kind of component: what it is called, the keys of a manifest that name it, and where it is by default.
+/// A kind of component: its name, the manifest keys for it, and its default path.
 pub(super) struct Unsupported {
     pub(super) what: &'static str,
     pub(super) keys: &'static [&'static str],

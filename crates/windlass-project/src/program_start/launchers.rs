@@ -45,7 +45,7 @@ const LAUNCHERS: &[Launcher] = &[
     launcher(&["lua", "luajit", "tclsh", "osascript", "Rscript", "pwsh", "powershell", "java"], ("ec", "l"), 1),
     launcher(&["source", "."], ("", ""), 1),
     launcher(&["deno", "bun"], ("e", ""), 2),
-    // They run what a directory or file in their arguments says.
+    // Launchers of a directory or file in their arguments.
     launcher(&["uv", "uvx", "pipx", "poetry", "pdm", "hatch", "rye", "conda"], ("", ""), 3),
     launcher(&["npm", "pnpm", "yarn", "composer", "bundle", "rake"], ("", ""), 3),
     launcher(&["make", "gmake", "just", "task", "cargo", "go", "dotnet", "gradle", "mvn"], ("", ""), 3),

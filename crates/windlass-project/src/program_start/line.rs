@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use windlass_shell::{FoundCommand, Undecided, Word, analyse};
 use windlass_tool::search_path::{environment_outside, is_inside};
 
-/// The beginning of a path that stands for the value of a variable while a line is read.
+/// Beginning of a path that replaces the value of a variable while a line is read.
 const STAND_IN: &str = "/.windlass-variable.";
 
 /// The facts by which programs are judged.
@@ -19,7 +19,7 @@ pub(super) struct Judge<'a> {
     /// A directory that may lie in the project and is trusted by itself.
     pub(super) own: Option<&'a Path>,
     pub(super) home: Option<&'a Path>,
-    /// Of variables with one name the first counts.
+    /// Environment. Of variables with one name the first is used.
     pub(super) env: &'a [(OsString, OsString)],
 }
 
@@ -38,7 +38,8 @@ impl Judge<'_> {
     fn read(&self, text: &str) -> Option<StartRefusal> {
         let analysis = analyse(text);
         let refused = analysis.found().iter().find_map(|command| self.command(command));
-        // Code for another interpreter is none of the directory's; what a shell makes while it runs is judged with its command.
+        // Code for another interpreter is none of the directory's; code that a shell generates at run time is judged
+        // with its command.
         let unreadable = || match analysis.undecided() {
             None | Some(Undecided::Definition | Undecided::Script) => None,
             Some(_) => Some(StartRefusal { program: self.restored(text).into_owned(), cause: StartCause::Unreadable }),
@@ -74,7 +75,7 @@ impl Judge<'_> {
         self.of_launcher(Launcher::of(program)?, program, &texts, words)
     }
 
-    /// The program itself: a path, or a name that is looked for in the search path.
+    /// Returns the start cause of the program itself: a path, or a name that is looked up in the search path.
     fn of_program(&self, program: &str) -> Option<StartCause> {
         let path = Path::new(program);
         if path.is_absolute() {
@@ -97,7 +98,7 @@ impl Judge<'_> {
         files.into_iter().find(|file| file.is_file())
     }
 
-    /// A change of the directory. Without a word it leads to the home.
+    /// Handles a change of the directory. Without a word, it changes to the home.
     fn of_directory(&self, args: &[&str], words: &[Word]) -> Option<StartCause> {
         let at = args.iter().position(|arg| !arg.starts_with('-'))?;
         let (target, word) = (args.get(at)?, words.get(at)?);
@@ -155,7 +156,7 @@ impl Judge<'_> {
         value.to_str().filter(|value| value.starts_with('/') && !value.contains(':'))
     }
 
-    /// A line in which variables that hold paths, and `~/`, are replaced by words that say which they are.
+    /// Returns a line in which path variables and `~/` are replaced by words that identify them.
     fn substituted(&self, line: &str) -> String {
         let (mut text, mut rest, mut last) = (String::with_capacity(line.len()), line, ' ');
         while let Some(c) = rest.chars().next() {
@@ -174,7 +175,7 @@ impl Judge<'_> {
         text
     }
 
-    /// The variable at the beginning of a text that holds a path, and what follows.
+    /// Returns the path variable at the beginning of a text, and the rest.
     fn variable<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str)> {
         let (name, after) = match text.strip_prefix('{') {
             Some(braced) => braced.split_once('}')?,

@@ -9,9 +9,10 @@ use windlass_tool::search_path::is_inside;
 /// The name of the directory in windlass's home.
 const NAME: &str = "neutral";
 
-/// The neutral directory of a user: readable by the user alone and writable by no one, so that no program finds what another one has
-/// left. What an administrator's program left there all the same is removed. It lies in windlass's home; where a project contains that, in `XDG_RUNTIME_DIR`, or else in the directory for
-/// temporary files. It is made at the first call.
+/// Returns the neutral directory of a user: readable by the user alone and writable by no one, so that no program finds
+/// files of another one. Files that an administrator's program left there all the same are removed. The directory lies
+/// in windlass's home; if a project contains that, in `XDG_RUNTIME_DIR`, or else in the directory for temporary files.
+/// It is made at the first call.
 ///
 /// # Errors
 /// No candidate can be used; the last one gives the reason.
@@ -46,7 +47,7 @@ fn candidates(places: &Places, variable: impl Fn(&str) -> Option<String>) -> Vec
         .collect()
 }
 
-/// Makes a directory what it must be, or says why it is not.
+/// Prepares the directory, or returns the reason why it is unsuitable.
 fn prepared(path: &Path) -> io::Result<PathBuf> {
     private_file::create_dir(path)?;
     let about = path.symlink_metadata()?;
@@ -60,7 +61,7 @@ fn prepared(path: &Path) -> io::Result<PathBuf> {
     path.canonicalize()
 }
 
-/// Removes what a program has left.
+/// Removes the files that a program has left.
 fn remove(directory: &Path, entry: &Path) -> io::Result<()> {
     let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
     let removed = unsealed(directory, || match entry.symlink_metadata()?.is_dir() {

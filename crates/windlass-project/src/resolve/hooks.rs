@@ -1,4 +1,4 @@
-//! Which hooks of settings files count.
+//! Resolves the hooks of settings files.
 
 use super::Reading;
 use crate::resolved::Resolved;
@@ -8,7 +8,7 @@ use crate::trust::TrustKind;
 use windlass_hooks::RequestRules;
 
 impl Reading<'_> {
-    /// Hooks count if their file does. Those that cannot be used keep a session from starting then.
+    /// Adds the hooks of files in effect. Unusable hooks of such a file keep a session from starting.
     pub(super) fn hooks(&mut self) {
         let file = self.file;
         let hooks = &file.settings.hooks;

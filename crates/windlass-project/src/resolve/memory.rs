@@ -6,8 +6,9 @@ use crate::settings_file::SettingsFile;
 use windlass_context::is_secret;
 use windlass_types::path::normalized;
 
-/// Reads one file, after those that are stronger. A file of a project can switch a memory or its extraction off, and nothing
-/// else: the directory of a memory is written to without a question, and what is noted, and a model that ranks notes, cost requests.
+/// Reads one file, after the stronger ones. A file of a project can switch a memory or its extraction off, and nothing
+/// else: the directory of a memory is written to without a permission request, and notes, and a model that ranks them,
+/// cost requests.
 pub(super) fn read(file: &SettingsFile, resolved: &mut ResolvedMemory, notes: &mut Vec<Note>) {
     let said = &file.settings.memory;
     let of_project = file.layer.lies_in_project();

@@ -7,8 +7,8 @@ use crate::settings_file::SettingsFile;
 use crate::trust::TrustKind;
 use windlass_types::Effort;
 
-/// Reads one file, after those that are stronger. What a file of a project says counts with trust; programs that print
-/// keys or read code are never chosen by a file that others may have written.
+/// Reads one file, after the stronger ones. Settings of a project's file apply with trust; programs that print keys or
+/// read code are never chosen by a file that others may have written.
 pub(super) fn read(file: &SettingsFile, resolved: &mut ResolvedSession, notes: &mut Vec<Note>) {
     let said = &file.settings.session;
     let mut note = |text: String| notes.push(Note::new(&file.origin, text));

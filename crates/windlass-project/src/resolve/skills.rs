@@ -3,8 +3,8 @@
 use crate::settings::SkillSettings;
 use crate::settings_file::SettingsFile;
 
-/// Reads one file, after those that are stronger. What switches something off counts in every file. Of a name the strongest
-/// file counts, but a file of a project only narrows what weaker files say.
+/// Reads one file, after the stronger ones. A setting that switches something off applies from every file. For each
+/// name the strongest file wins, but a file of a project only narrows weaker files.
 pub(super) fn read(file: &SettingsFile, resolved: &mut SkillSettings, narrower: &mut SkillSettings) {
     let said = &file.settings.skills;
     resolved.without_bundled |= said.without_bundled;
@@ -15,7 +15,7 @@ pub(super) fn read(file: &SettingsFile, resolved: &mut SkillSettings, narrower: 
     }
 }
 
-/// Joins what files of the project say.
+/// Applies the narrowing settings of the project's files.
 pub(super) fn narrow(resolved: &mut SkillSettings, narrower: SkillSettings) {
     for (name, word) in narrower.overrides {
         resolved.overrides.entry(name).and_modify(|known| *known = (*known).max(word)).or_insert(word);

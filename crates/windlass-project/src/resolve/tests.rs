@@ -133,12 +133,12 @@ fn without_trust_a_mode_can_only_narrow() {
             files.extend(user.map(|mode| file(Layer::User, "u", Standing::trusted(), &settings(mode))));
             let mode = resolve(&files).unwrap().permissions.default_mode.map(|mode| mode.value.as_str());
             assert_eq!(mode, expected, "{user:?} {layer} {project}");
-            // No file of the project counts for more than the command line.
+            // No file of the project takes precedence over the command line.
             files.push(file(Layer::Flags, "c", Standing::trusted(), &settings("acceptEdits")));
             assert_eq!(resolve(&files).unwrap().permissions.default_mode.unwrap().value, PermissionMode::AcceptEdits);
         }
     }
-    // An unknown mode counts as the narrow default, and does not hide a wider one of a weaker file.
+    // An unknown mode is treated as the narrow default, and does not hide a wider one of a weaker file.
     let odd = file(Layer::Local, "l", Standing::trusted(), r#"{"permissions":{"defaultMode":"wild"}}"#);
     let wide = file(Layer::User, "u", Standing::trusted(), r#"{"permissions":{"defaultMode":"acceptEdits"}}"#);
     let resolved = resolve(&[odd, wide]).unwrap();

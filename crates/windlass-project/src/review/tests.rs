@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 const ROOT: &str = "/w";
 const FILE: &str = "/w/.claude/settings.json";
 
-/// Values of a key that may widen what happens. A new key without one fails the test.
+/// Values of a key that may widen. A new key without one fails the test.
 fn samples(key: &SettingKey) -> Vec<Value> {
     let shape = key.expected();
     match key.name {
@@ -58,7 +58,8 @@ fn covering(items: &[TrustItem], root: &Path) -> Standing {
     trust.standing(&[root.to_path_buf()], root, false)
 }
 
-/// Every key, in files of the project: what counts with full trust counts by the items that are shown, and by nothing else.
+/// Checks every key in files of the project: the settings in effect with full trust are in effect with trust in the
+/// shown items, and with nothing less.
 #[test]
 fn every_setting_that_trust_lets_count_is_an_item() {
     let mut wide = BTreeSet::new();
@@ -81,7 +82,7 @@ fn every_setting_that_trust_lets_count_is_an_item() {
             let items = file(Standing::trusted()).trust_items();
             let (all, none) = (counted(Standing::trusted()), counted(Standing::untrusted()));
             assert_eq!(counted(covering(&items, Path::new(ROOT))), all, "{layer} {text}: not all of it is shown");
-            // `false` for a switch that is off anyway changes the record of what was said, and nothing that happens.
+            // `false` for a switch that is off anyway changes the record, and no behaviour.
             if all == none || value == json!(false) {
                 continue;
             }
@@ -177,7 +178,7 @@ fn what_is_shown_is_all_that_acts_and_each_item_acts() {
     }
 }
 
-/// Every program that a project brings stands in what is shown.
+/// Every program of a project is in the shown items.
 #[test]
 fn programs_of_all_kinds_of_items_are_shown() {
     let (_root, places) = world();

@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use windlass_types::JsonText;
 
-/// Variables that hold keys of model providers. No file of a project gets them.
+/// Variables with keys of model providers. No file of a project gets them.
 const KEYS: [&str; 24] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
@@ -134,7 +134,7 @@ impl ServerDefinition {
 pub struct LeftOutServer {
     /// The server.
     pub server: ServerDefinition,
-    /// Why, and what can be done.
+    /// Reason, and the possible remedy.
     pub reason: String,
 }
 

@@ -11,8 +11,8 @@ pub(crate) const FILE: &str = ".mcp.json";
 /// Most bytes of it.
 const MOST_BYTES: u64 = 1024 * 1024;
 
-/// The servers of the project's files, with the file of each, also of those that do not count. A file that cannot be
-/// used has none.
+/// Returns the servers of the project's files, with the file of each, including those not in use. An unusable file has
+/// none.
 pub(crate) fn server_entries(places: &Places) -> impl Iterator<Item = (PathBuf, String, JsonText)> {
     places.project.iter().flat_map(|directory| {
         let path = directory.join(FILE);

@@ -46,7 +46,8 @@ pub struct ServerPolicy {
 }
 
 impl ServerPolicy {
-    /// Why a server is kept out, if it is. The address is what is connected to: no variable stands in it any more.
+    /// Returns the reason why a server is kept out, if there is one. The address is the effective one, with its
+    /// variables replaced.
     ///
     /// A server that is denied is out. Where there are lists of what is allowed, each must name it: by its address or
     /// command, or by its name if no entry of the list is about addresses (or commands, for a program).

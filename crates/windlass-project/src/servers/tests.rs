@@ -196,7 +196,7 @@ fn the_stronger_scope_counts() {
     );
     assert_eq!((servers.notes.len(), servers.left_out.len()), (4, 0), "{:?}", servers.notes);
     assert!(servers.notes.iter().any(|note| note.text.contains("\"one\" is that of")), "{:?}", servers.notes);
-    // One that does not count hides no other.
+    // A server that is not in use hides no other.
     world.claude_json(r#""mcpServers":{"one":{"command":"user"}},"#, "{}");
     let (counts, left) = summary(&world.servers());
     assert_eq!((counts, left), (vec!["one user".to_owned()], vec!["a project".to_owned(), "b project".to_owned()]));

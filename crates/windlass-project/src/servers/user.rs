@@ -70,7 +70,7 @@ impl UserServers {
         Ok(all)
     }
 
-    /// Adds what a further file says.
+    /// Adds the contents of a further file.
     pub(super) fn add(&mut self, file: &Self) {
         self.user.extend(file.user.iter().cloned());
         self.local.extend(file.local.iter().cloned());

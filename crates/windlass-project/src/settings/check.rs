@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// Objects whose members are keys of their own.
 const GROUPS: [&str; 3] = ["attribution", "permissions", "sandbox"];
 
-/// Keys of a file that do not count, and those with which no session starts.
+/// Keys of a file without effect, and those with which no session starts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeyReport {
@@ -16,7 +16,7 @@ pub struct KeyReport {
     pub without_effect: Vec<String>,
     /// Keys that no version knows, in order.
     pub unknown: Vec<UnknownKey>,
-    /// Keys that restrict what may happen and that this version cannot hold, in order.
+    /// Keys whose restrictions this version cannot enforce, in order.
     pub refused: Vec<SettingKey>,
 }
 

@@ -1,6 +1,6 @@
-//! Every key of settings files that is known: what it is for, which values it takes, and whether it counts.
+//! Every known key of settings files: its purpose, its values, and its effect.
 //!
-//! This is the one list: what is reported of keys, the published JSON Schema and the table of the documentation come from it.
+//! This is the only list: reports on keys, the published JSON Schema and the table of the documentation come from it.
 
 mod table;
 
@@ -60,7 +60,7 @@ pub struct SettingKey {
 }
 
 impl SettingKey {
-    /// All keys that are known, those that count first.
+    /// Returns all known keys, those with an effect first.
     pub fn all() -> impl Iterator<Item = Self> {
         table::all()
     }

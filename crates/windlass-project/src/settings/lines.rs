@@ -3,8 +3,8 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// The line, counted from 1, in which the member that these keys and positions lead to begins: for `["permissions", "deny",
-/// "0"]` that of the first rule. `None` if the text has no such member, or is no JSON.
+/// Returns the line, counted from 1, in which the member at this path of keys and positions begins: for
+/// `["permissions", "deny", "0"]` that of the first rule. `None` if the text has no such member, or is no JSON.
 ///
 /// ```
 /// use windlass_project::line_of;

@@ -1,4 +1,4 @@
-//! The key `models`: what a user says of models.
+//! The key `models`: a user's settings of models.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -39,7 +39,7 @@ pub struct ModelSettings {
     /// Input written to the cache for one hour.
     #[serde(rename = "cacheWrite1hPrice", skip_serializing_if = "Option::is_none")]
     pub cache_write_1h_price: Option<NanoUsd>,
-    /// Names that stand for it.
+    /// Aliases of the model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! The name of a setting as people write it, and what they write as its value.
+//! The name of a setting as people write it, and the value for it.
 
 use super::keys::{SettingKey, Shape};
 use serde_json::Value;
@@ -26,7 +26,8 @@ pub struct UnknownSetting {
 }
 
 impl SettingPath {
-    /// The setting of this name. Of a key that holds names, everything behind it is the name: `env.CI`, `models.gpt-5.5`.
+    /// Returns the setting of this name. For a key with chosen names, everything behind it is the name: `env.CI`,
+    /// `models.gpt-5.5`.
     ///
     /// # Errors
     /// There is none.

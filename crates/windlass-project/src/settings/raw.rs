@@ -151,7 +151,7 @@ impl Settings {
     }
 }
 
-/// The settings that a file holds.
+/// Returns the settings in a file.
 fn settings(json: &JsonText, keys: KeyReport) -> Result<Settings, JsonError> {
     let raw: Raw = json.to()?;
     let (hooks, servers) = (json.to::<RawHooks>()?, json.to::<RawServers>()?);

@@ -33,7 +33,7 @@ pub struct SessionSettings {
     pub file_checkpoints: Option<FileCheckpointSettings>,
 }
 
-/// The key `fileCheckpoints`: how much checkpoints of files keep. What is not said is as it is without the key.
+/// The key `fileCheckpoints`: limits of file checkpoints. An absent field has its default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
@@ -49,7 +49,7 @@ pub struct FileCheckpointSettings {
     pub max_baseline_bytes: Option<u64>,
 }
 
-/// The key `attribution`: what the model writes of its part in commits and pull requests.
+/// The key `attribution`: texts that the model adds to commits and pull requests about its part.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]

@@ -14,7 +14,7 @@ pub enum TrustKind {
     Directory,
     /// A variable of the environment.
     Variable,
-    /// Another setting that widens what may happen, such as a model or a mode.
+    /// Another widening setting, such as a model or a mode.
     Setting,
     /// The hooks of a settings file.
     Hooks,
@@ -77,7 +77,7 @@ pub struct TrustItem {
     pub name: String,
     /// Content of the item: two items of one name with the same content do the same.
     pub content: String,
-    /// Effect of the item in words for people: what it lets act or run, in full.
+    /// Effect of the item in words for people, in full.
     pub shown: String,
 }
 
@@ -128,7 +128,8 @@ pub(super) fn digest(kind: TrustKind, name: &str, content: &str) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// The items as a record of `directory` holds them. Files whose names are not Unicode are left out, so they never count.
+/// Returns the items in the form of the record of `directory`. Files whose names are not Unicode are left out, so they
+/// are never trusted.
 pub(crate) fn pinned(items: &[TrustItem], directory: &Path) -> BTreeMap<String, BTreeMap<String, String>> {
     let mut covers = BTreeMap::<String, BTreeMap<String, String>>::new();
     for item in items {

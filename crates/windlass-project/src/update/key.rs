@@ -16,7 +16,7 @@ impl SettingsUpdates {
     /// [`SettingPath::value`]. The rest of the file stays as it is written, and the file is replaced whole. Returns the file,
     /// or `None` when the destination has none or is not read.
     ///
-    /// A change of a project's file gives no trust: what it widens counts once the user has trusted it.
+    /// A change of a project's file gives no trust: a widening setting takes effect once the user has trusted it.
     ///
     /// # Errors
     /// The file would not be one that a session starts with, is a link, or cannot be read or written. It is as it was then.

@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use windlass_types::JsonText;
 
-/// The member that holds servers.
+/// Name of the member with the servers.
 const SERVERS: &str = "mcpServers";
 
 impl SettingsUpdates {
-    /// The file that holds the servers of a scope: `.mcp.json` of the directory where the session starts for a
+    /// Returns the file with the servers of a scope: `.mcp.json` of the start directory for a
     /// [project](ServerScope::Project), the user's `.claude.json` for the [user](ServerScope::User) and
-    /// [local](ServerScope::Local) ones. `None` for other scopes, and where the user has no place for one.
+    /// [local](ServerScope::Local) ones. `None` for other scopes, and if the user has no place for one.
     #[must_use]
     pub fn server_file(&self, scope: ServerScope) -> Option<PathBuf> {
         match scope {
@@ -26,10 +26,10 @@ impl SettingsUpdates {
         }
     }
 
-    /// The servers that the file of a scope defines for this place, sorted by name, whether they count or not.
+    /// Returns the servers that the file of a scope defines for this place, sorted by name, in use or not.
     ///
     /// # Errors
-    /// The file cannot be read, or holds something else.
+    /// The file cannot be read, or its content is of another kind.
     pub fn servers_of(&self, scope: ServerScope) -> Result<Vec<ServerDefinition>, KeepError> {
         let Some(file) = self.server_file(scope) else { return Ok(Vec::new()) };
         let text = read(&file)?.map(|old| old.text).unwrap_or_default();
@@ -38,13 +38,15 @@ impl SettingsUpdates {
     }
 
     /// Adds a server to the file of a scope, or replaces the one of this name there, or with `None` takes it out. `config` is its
-    /// entry; whether it can be used is not checked. The rest of the file stays as it is written, and the file is replaced
-    /// whole. Returns the file, or `None` when there is none for the scope.
+    /// Adds a server to the file of a scope, or replaces the one of this name there, or with `None` removes it.
+    /// `config` is the server's entry; it may be unusable. The rest of the file stays as it is written, and the file is
+    /// replaced whole. Returns the file, or `None` if the scope has none.
     ///
     /// A change of a project's file gives no trust: the server starts once the user has trusted it.
     ///
     /// # Errors
-    /// The file is a link of the project, holds something else, or cannot be read or written. It is as it was then.
+    /// The file is a link of the project, its content is of another kind, or it cannot be read or written. It is
+    /// unchanged then.
     pub fn set_server(
         &self,
         scope: ServerScope,

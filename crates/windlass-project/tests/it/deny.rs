@@ -1,4 +1,4 @@
-//! Whatever else any file says, what one of them forbids is forbidden.
+//! A denial in one file is in effect, whatever the other files allow.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -17,7 +17,7 @@ fn rules() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec(rule.prop_map(str::to_owned), 0..4)
 }
 
-/// A file that forbids nothing and widens what it can.
+/// A file that denies nothing and widens as much as possible.
 fn wide_file() -> impl Strategy<Value = SettingsFile> {
     let mode = prop::option::of(prop::sample::select(PermissionMode::ALL.to_vec()));
     (layer(), any::<bool>(), rules(), mode, any::<bool>()).prop_map(|(layer, trusted, allow, mode, env)| {

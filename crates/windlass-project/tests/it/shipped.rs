@@ -82,13 +82,13 @@ fn one_that_the_repository_holds_is_like_a_shared_one() {
 
 #[test]
 fn neither_links_nor_other_git_directories_hide_it() {
-    // The folder is a link that the repository holds.
+    // The folder is a link in the repository.
     let repository = Repository::new();
     repository.write("config/settings.local.json", EVIL);
     std::os::unix::fs::symlink("config", repository.path().join(".claude")).unwrap();
     repository.git(&["add", "."]);
     assert!(!widens(&repository.resolved(&repository.path())));
-    // A second working tree, whose git directory is elsewhere.
+    // A second working tree, whose git directory is in another place.
     let repository = Repository::new();
     repository.write(".claude/settings.local.json", EVIL);
     repository.git(&["add", "-f", "."]);

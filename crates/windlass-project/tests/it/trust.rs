@@ -1,4 +1,4 @@
-//! Trust covers what the user has seen: what is added or changed later waits until it is confirmed.
+//! Trust covers the items that the user has seen: an added or changed item waits until it is confirmed.
 
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -201,7 +201,7 @@ fn trust_that_does_not_say_what_it_covers_is_pinned_when_it_is_first_met() {
         assert_eq!(world.session().counts(), ALL, "{record}");
         world.project(SETTINGS, &settings(&["Bash(make)", "Bash(curl *)"], "one"));
         assert_eq!(world.session().counts(), ALL, "{record}: what came later is not covered");
-        // The other program's record counts as long as it stands there, and no longer.
+        // The other program's record applies only while it is there.
         world.write(record, &json!({"projects": {}}).to_string());
         assert!(world.session().counts().is_empty(), "{record}");
     }

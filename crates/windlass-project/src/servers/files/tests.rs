@@ -27,7 +27,7 @@ impl World {
         self
     }
 
-    /// The servers that count now, and those that do not.
+    /// Returns the servers in use, and those left out.
     fn servers(&self, files: &ServerFiles, request: &SettingsRequest) -> (Vec<String>, Vec<String>) {
         let resolved = load(&self.places, request).unwrap().resolve().unwrap();
         let Servers { servers, left_out, .. } = files.servers(&self.places, request, &resolved);
@@ -104,7 +104,7 @@ fn a_broken_file_of_the_user_switches_nothing_on() {
     }
 }
 
-/// Trust covers what was there. A record that breaks takes nothing away, and gives nothing.
+/// Trust covers the earlier contents. A broken record takes nothing away, and gives nothing.
 #[test]
 fn trust_covers_what_was_there_and_a_broken_record_changes_nothing() {
     let (world, request) = (World::new(), SettingsRequest::new());

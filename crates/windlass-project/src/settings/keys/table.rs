@@ -6,7 +6,7 @@ const MODES: &[&str] = &["default", "acceptEdits", "plan", "auto", "dontAsk", "b
 const EFFORTS: &[&str] = &["low", "medium", "high", "xhigh", "max"];
 const OVERRIDES: &[&str] = &["on", "name-only", "user-invocable-only", "off"];
 
-/// The keys that count.
+/// Keys with an effect.
 const HONOURED: &[(&str, Shape, &str)] = &[
     ("permissions.allow", Shape::Texts, "Rules of calls that need no question."),
     ("permissions.ask", Shape::Texts, "Rules of calls that are asked about."),
@@ -248,7 +248,7 @@ const WITHOUT_EFFECT: &[&str] = &[
     "wslInheritsWindowsSettings",
 ];
 
-/// Keys that restrict what may happen, of whichever file.
+/// Restricting keys, of any file.
 const REFUSED: &[(&str, &str)] = &[
     ("allowedProviders", "Only these providers may be used."),
     ("availableModels", "Only these models may be used."),
@@ -259,7 +259,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("permissions.denyInsteadOfPrompting", "What would ask is denied."),
 ];
 
-/// Keys with which an administrator restricts what may happen.
+/// Restricting keys of an administrator.
 const REFUSED_IN_MANAGED: &[(&str, &str)] = &[
     ("disableSideloadFlags", "The command line may bring no plugins, agents and MCP servers."),
     ("enforceAvailableModels", "`availableModels` holds for the default model, too."),

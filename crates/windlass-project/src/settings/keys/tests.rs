@@ -13,7 +13,7 @@ fn is_renewing() -> bool {
     std::env::var_os("WINDLASS_RENEW").is_some()
 }
 
-/// A file that holds one key.
+/// Returns a file with one key.
 fn file_with(key: &SettingKey, value: &Value) -> String {
     match key.name.split_once('.') {
         Some((group, member)) => json!({group: {member: value}}).to_string(),
@@ -135,7 +135,7 @@ fn a_wrong_value_is_an_error_with_its_line() {
     }
 }
 
-/// The schema in the repository is the one of today, and accepts what the parser accepts.
+/// The published schema is up to date, and accepts the same files as the parser.
 #[test]
 fn the_schema_is_published() {
     let file = docs("schema/settings.schema.json");
@@ -156,7 +156,7 @@ fn the_schema_is_published() {
     }
 }
 
-/// The page on settings says of each key what the code does with it.
+/// The page on settings lists each key under its effect in the code.
 #[test]
 fn the_documentation_lists_each_key_under_its_effect() {
     let page = std::fs::read_to_string(docs("settings.md")).unwrap();
