@@ -9,8 +9,8 @@ use windlass_types::{JsonText, PermissionAnswer, PermissionUpdate};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadAnswer {
-    /// The answer. It holds all changes of permissions that came with it, or none if one cannot be understood,
-    /// since that one may restrict the others.
+    /// The answer. It contains all permission changes that came with it, or none if one cannot be understood, since
+    /// that one may restrict the others.
     pub answer: PermissionAnswer,
     /// Why the changes are left out, if they are.
     pub unread_updates: Option<String>,

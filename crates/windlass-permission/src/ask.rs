@@ -8,7 +8,7 @@ use windlass_types::{PermissionAnswer, PermissionRequest};
 
 /// Answers whether a call may run: for a person at a terminal, an editor, another program.
 ///
-/// Only calls whose decision is *ask* come here. The answer holds for the exact call of the request.
+/// Receives only calls whose decision is *ask*. The answer applies to the exact call of the request.
 ///
 /// Cancel safety: the future is dropped when the question is withdrawn (the run is stopped, a hook answered
 /// first). An implementation takes its prompt down then.
@@ -32,11 +32,11 @@ use windlass_types::{PermissionAnswer, PermissionRequest};
 /// ```
 #[async_trait]
 pub trait CanUseTool: Send + Sync + 'static {
-    /// Answers one question. A panic counts as a denial.
+    /// Answers one permission request. A panic is treated as a denial.
     async fn can_use_tool(&self, request: PermissionRequest) -> PermissionAnswer;
 }
 
-/// Keeps what the host answered for longer than the session, such as rules in the files of a project.
+/// Keeps answers of the host for longer than the session, such as rules in the files of a project.
 ///
 /// ```
 /// # mod windlass {
@@ -62,8 +62,8 @@ pub trait CanUseTool: Send + Sync + 'static {
 /// ```
 #[async_trait]
 pub trait RememberAnswer: Send + Sync + 'static {
-    /// Keeps what is to be kept of an answer, before it counts. A panic is ignored; whatever becomes of it, the answer
-    /// stays as it is.
+    /// Stores the lasting parts of an answer, before it takes effect. A panic is ignored; the result of storing never
+    /// changes the answer.
     async fn remember(&self, request: &PermissionRequest, answer: &PermissionAnswer);
 }
 

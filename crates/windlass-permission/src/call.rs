@@ -20,7 +20,7 @@ pub(crate) struct Call<'a> {
     pub(crate) tool: &'a str,
     /// Paths that the call accesses, except those of the commands of an understood text.
     pub(crate) touches: Vec<Touch>,
-    /// The commands of an understood text, with what each touches.
+    /// Commands of an understood text, with their touches.
     pub(crate) parts: Option<Vec<(Part<'a>, Vec<Touch>)>>,
     fields: OnceCell<BTreeMap<String, serde_json::Value>>,
 }

@@ -1,7 +1,8 @@
-//! The classifier of the mode auto: what a model is asked about a call that rules leave undecided, how its answer is read,
-//! and what is remembered of it. Pure: a driver makes the call.
+//! The classifier of the mode auto: the question to a model about a call that rules leave undecided, the parser of the
+//! answer, and the cache of verdicts. Pure: a driver makes the call.
 //!
-//! It can only allow a call or have it asked about. [`Policy::leaves_to_classifier`] says which calls it is asked about.
+//! The classifier can only allow a call or have it asked about. [`Policy::leaves_to_classifier`] selects the calls it
+//! is asked about.
 
 mod answer;
 mod cache;

@@ -49,7 +49,7 @@ pub(crate) struct Part<'a> {
 pub(crate) struct View<'a> {
     /// The allow side: every command, if the text is understood and it is known where each runs.
     pub(crate) parts: Option<Vec<Part<'a>>>,
-    /// The deny side: what commands behind wrappers, in scripts or in texts that are not understood touch.
+    /// The deny side: paths touched by commands behind wrappers, in scripts or in texts that are not understood.
     pub(crate) found: Vec<Spec>,
     /// The trees that such commands copy.
     pub(crate) copies: Vec<Copy>,
@@ -66,7 +66,7 @@ impl<'a> View<'a> {
         let mut known: Vec<&SimpleCommand> = parts.iter().filter(|p| p.is_known()).map(|part| part.command).collect();
         for command in analysis.found() {
             places.handed_specs(command, &mut found);
-            // A script may hold the same command once more, and run it in another directory.
+            // A script may contain the same command once more, and run it in another directory.
             let same = known.iter().position(|known| is_same(known, command));
             if let Some(index) = same {
                 known.swap_remove(index);
@@ -161,7 +161,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Leaves out what is there already.
+/// Removes duplicates.
 fn once(specs: &mut Vec<Spec>) {
     if specs.len() < 2 {
         return;
@@ -172,8 +172,8 @@ fn once(specs: &mut Vec<Spec>) {
     specs.retain(|_| is_new.next().unwrap_or(true));
 }
 
-/// The paths of a command that the driver resolves for [`CommandFacts::paths`](crate::CommandFacts::paths), in order,
-/// each once. `home` is the directory that `~` stands for, as in [`Policy::home`](crate::Policy::home).
+/// Returns the paths of a command that the driver resolves for [`CommandFacts::paths`](crate::CommandFacts::paths), in
+/// order, each once. `home` is the directory for `~`, as in [`Policy::home`](crate::Policy::home).
 #[must_use]
 pub fn command_paths(analysis: &Analysis, cwd: &Path, home: Option<&Path>) -> Vec<CommandPath> {
     let mut paths: Vec<CommandPath> = Vec::new();
@@ -311,7 +311,7 @@ fn class_specs(
     }
     let mut moved = class.reads.iter().filter(|_| known && moves).peekable();
     for operand in &class.writes {
-        // Once is enough for what a move reads and writes: both are listed in the same order.
+        // One entry is enough for a path that a move reads and writes: both are listed in the same order.
         if moved.next_if(|read| read.path == operand.path && read.role == operand.role).is_some() {
             continue;
         }

@@ -23,10 +23,11 @@ pub struct PolicyConfig {
     /// Paths that are protected besides the names that are protected everywhere: resolved git directories,
     /// settings files elsewhere, the harness's own home.
     pub protected_paths: Vec<PathBuf>,
-    /// File names of the program that runs the session, beside `windlass`: commands of it that write what is protected ask.
+    /// File names of the program that runs the session, beside `windlass`: commands of that program that write
+    /// protected paths ask.
     pub own_commands: Vec<String>,
-    /// Directories that are links, and what they resolve to (`/tmp` and `/private/tmp`), so that rules and
-    /// directories given in one form hold for the other.
+    /// Directories that are links, and their targets (`/tmp` and `/private/tmp`), so that rules and directories given
+    /// in one form apply to the other.
     pub links: Vec<(PathBuf, PathBuf)>,
 }
 
@@ -95,7 +96,7 @@ impl PolicyConfig {
         self
     }
 
-    /// Adds a directory that is a link, and what it resolves to.
+    /// Adds a directory that is a link, and its target.
     #[must_use]
     pub fn with_link(mut self, from: impl Into<PathBuf>, to: impl Into<PathBuf>) -> Self {
         self.links.push((from.into(), to.into()));

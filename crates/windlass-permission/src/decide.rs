@@ -1,4 +1,4 @@
-//! The one decision: the minimum of what lowers, then what allows, then a question.
+//! The decision: the minimum of the checks that lower, then the reasons to allow, then a permission request.
 
 use crate::call::Call;
 use crate::facts::{CallFacts, OwnCheck};
@@ -136,7 +136,8 @@ impl Policy {
         }
     }
 
-    /// A question whose answer is already known: this call was approved before, or questions are denied.
+    /// Settles a permission request whose answer is already known: this call was approved before, or requests are
+    /// denied.
     fn settle(
         &self,
         mut decision: Decision,

@@ -30,7 +30,7 @@ pub(crate) fn shown(text: &str) -> String {
     visible_line(&beginning) + more
 }
 
-/// A rule that has no effect, or less than its writer may think. The other rules count.
+/// A rule that has no effect, or less than its writer may think. The other rules apply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RuleWarning {

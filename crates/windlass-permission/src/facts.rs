@@ -33,7 +33,7 @@ pub struct CallFacts {
 }
 
 impl CallFacts {
-    /// The kinds of the commands of a call whose text was analysed, for those who show it.
+    /// Returns the kinds of the commands of a call whose text was analysed, for display.
     #[must_use]
     pub fn command_kinds(&self) -> Option<CommandKinds> {
         self.command.as_ref().map(|command| command.analysis.kinds())
@@ -139,8 +139,8 @@ pub struct PathFact {
     pub write: bool,
     /// Entry at the target.
     pub end: Standing,
-    /// The git directory that it is or lies in, recognised by what is in there and not by its name; only looked for
-    /// where the call writes.
+    /// Git directory that the target is or lies in, recognised by its contents and not by its name; only looked up if
+    /// the call writes.
     pub git_directory: Option<PathBuf>,
 }
 
@@ -157,7 +157,7 @@ impl PathFact {
         }
     }
 
-    /// Says what stands where it ends.
+    /// Sets the entry at the target.
     #[must_use]
     pub fn with_end(mut self, end: Standing) -> Self {
         self.end = end;
@@ -192,7 +192,7 @@ pub struct PatternFact {
     pub path: PathBuf,
     /// The pattern, as in [`CommandPath::pattern`].
     pub pattern: String,
-    /// Each path that it may stand for, with links followed.
+    /// Possible matches, with links followed.
     pub matches: Vec<PathFact>,
     /// `true` if the list is complete.
     pub is_whole: bool,
@@ -211,7 +211,7 @@ impl PatternFact {
 pub struct TreeFact {
     /// The path, as in [`CommandPath::path`].
     pub path: PathBuf,
-    /// Everything below it, relative to it; links are not followed. Empty for what is no directory.
+    /// Everything below the path, relative to it; links are not followed. Empty if the path is no directory.
     pub entries: Vec<PathBuf>,
     /// The links among these, and the path itself if it is one, each followed.
     pub links: Vec<PathFact>,
@@ -244,8 +244,8 @@ pub struct CommandFacts {
     pub text: String,
     /// Analysis of the text.
     pub analysis: Analysis,
-    /// The paths that [`command_paths`](crate::command_paths) named, with links followed. A path without a fact counts as outside
-    /// the workspace. More may be added (what a file name pattern stands for): they are judged as well.
+    /// Paths that [`command_paths`](crate::command_paths) named, with links followed. A path without a fact is treated
+    /// as outside the workspace. More may be added (matches of a file name pattern): they are judged as well.
     pub paths: Vec<PathFact>,
     /// Matches of the file name patterns among the paths. A pattern without a fact may match anything.
     pub patterns: Vec<PatternFact>,
@@ -268,7 +268,7 @@ pub struct CommandFacts {
 }
 
 impl CommandFacts {
-    /// A command for which the call waits; git is not known to be inert, nor whose repository it would find.
+    /// Creates the facts about a foreground command; `git_is_inert` and `in_own_repository` are `false`.
     pub fn new(analysis: Analysis, paths: Vec<PathFact>) -> Self {
         Self {
             text: analysis.text().to_owned(),
@@ -290,14 +290,14 @@ impl CommandFacts {
         self
     }
 
-    /// Adds what file name patterns stand for.
+    /// Adds the matches of file name patterns.
     #[must_use]
     pub fn with_patterns(mut self, patterns: Vec<PatternFact>) -> Self {
         self.patterns = patterns;
         self
     }
 
-    /// Adds what lies below paths.
+    /// Adds the entries below paths.
     #[must_use]
     pub fn with_trees(mut self, trees: Vec<TreeFact>) -> Self {
         self.trees = trees;
@@ -326,7 +326,7 @@ impl CommandFacts {
     }
 }
 
-/// A path that a command names and whose links have to be followed before it can be judged.
+/// A path named by a command, whose links have to be followed before it can be judged.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct CommandPath {
@@ -338,7 +338,7 @@ pub struct CommandPath {
     /// The file name pattern from there on, of which a [`PatternFact`] is needed.
     pub pattern: Option<ShellPattern>,
     /// `true` if a [`TreeFact`] is needed: the command follows the links below the path, or copies it elsewhere with
-    /// them. Of a file name pattern, one of each path that it stands for, as in [`PatternFact::matches`].
+    /// them. For a file name pattern, one fact for each of its matches, as in [`PatternFact::matches`].
     pub tree: bool,
     /// `true` if a [`TreeFact`] is of use that need not be whole: the command prints the files below the path.
     pub searched: bool,

@@ -35,7 +35,7 @@ pub(crate) struct Found<'a> {
 
 /// The facts about one path.
 struct OfPath<'a> {
-    /// The one that counts for the command's own path.
+    /// Fact that applies to the command's own path.
     last: &'a PathFact,
     earlier: Vec<&'a PathFact>,
     /// `true` if the command names the path.
@@ -91,7 +91,7 @@ impl<'a> Found<'a> {
         self.facts.get(*self.paths.get(written)?)
     }
 
-    /// The facts about paths that no touch was made of.
+    /// Returns the facts about paths without a touch.
     pub(crate) fn unnamed(&self) -> impl Iterator<Item = &'a PathFact> {
         let unnamed = self.facts.iter().filter(|found| !found.is_named.get());
         unnamed.flat_map(|found| found.earlier.iter().copied().chain([found.last]))
@@ -120,7 +120,7 @@ impl<'a> Found<'a> {
         touch
     }
 
-    /// Adds the paths that a pattern stands for.
+    /// Adds the matches of a pattern.
     fn matches(&self, touch: &mut Touch, spec: &Spec, pattern: &str) {
         let fact = self.pattern(spec.written(), pattern);
         if fact.is_none_or(|fact| !fact.is_whole) {
@@ -139,7 +139,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Adds what was found below a path, if that matters.
+    /// Adds the entries found below a path, if they matter.
     fn below(&self, touch: &mut Touch, spec: &Spec, written: &Path) {
         if !(spec.usage.follows || spec.carries || spec.search.is_some()) {
             return;
@@ -163,7 +163,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// The touch of a path that another one stands for.
+    /// Returns the touch of a path that is a match of another one.
     pub(crate) fn followed(&self, fact: &PathFact, usage: Usage) -> Touch {
         let mut touch = Touch::new(&normalize(Path::new("/"), &fact.requested), usage, self.links);
         touch.route.follow(fact, self.links);

@@ -1,9 +1,9 @@
 //! Effects that the files of a git repository can have on a reading git command.
 //!
-//! Git runs programs that configuration names: monitors, pagers, converters, filters, signature checkers. A
-//! repository brings its own configuration along, so before `git status` may run unasked, these have to be read.
-//! The functions here judge bytes that the caller read. They are pure, total and bounded by their
-//! input, and every doubt counts as *not inert*.
+//! Git runs programs that configuration names: monitors, pagers, converters, filters, signature checkers. A repository
+//! has its own configuration, so before `git status` may run without a permission request, these have to be read. The
+//! functions here judge bytes that the caller read. They are pure, total and bounded by their input, and every doubt
+//! means *not inert*.
 //!
 //! The configuration of the user and of the machine is not read: it is theirs.
 

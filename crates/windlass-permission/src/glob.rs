@@ -13,7 +13,7 @@ const MAX_PARTS: usize = 60;
 /// Character of [`ANY_NAME`]: no name has it and no class matches it.
 const ANY_NAME_CHAR: char = '\0';
 
-/// A name that only patterns for every name match: it stands for all names at once.
+/// A name that only patterns for every name match: it represents all names at once.
 pub(crate) const ANY_NAME: &str = match str::from_utf8(&[0; MAX_PARTS]) {
     Ok(name) => name,
     Err(_) => "\0",
@@ -140,8 +140,8 @@ impl Glob {
         self.follow(&mut self.through_trees(1), names, |part, name| part.is(name.as_ref()))
     }
 
-    /// The same for these names and behind them a pattern, as the shell would expand it: whether any of the paths it
-    /// stands for may be matched. A wildcard at the start of a name stands for no leading dot.
+    /// Returns the reach for these names and, behind them, a pattern that the shell would expand: any of its matches
+    /// may be reached. A wildcard at the start of a name matches no leading dot.
     pub(crate) fn may_reach(&self, names: &[String], paths: &Self) -> Reach {
         if names.len().saturating_add(paths.parts.len()) > MAX_PARTS {
             return Reach::Covers;
@@ -156,8 +156,8 @@ impl Glob {
         if reach == Reach::Below && paths.parts.contains(&Part::Tree) { Reach::Covers } else { reach }
     }
 
-    /// `false` if the pattern is about names of files, and about none that this name stands for. A name with a dot is one of a
-    /// file: what lies in a directory of such a name is not looked for.
+    /// Returns `false` if the pattern is about names of files, and about none that this name matches. A name with a dot
+    /// is one of a file: entries of a directory with such a name are ignored.
     pub(crate) fn may_be_named(&self, name: &Self) -> bool {
         let (Some(last), Some(name)) = (self.parts.last(), name.parts.last()) else { return true };
         let of_file = match last {
@@ -205,7 +205,7 @@ impl Glob {
         leads && rest.iter().all(|part| matches!(part, Part::Literal(_)))
     }
 
-    /// `**` may also stand for no name at all.
+    /// `**` may also match no name at all.
     fn through_trees(&self, mut states: u64) -> u64 {
         for (index, part) in self.parts.iter().enumerate() {
             if *part == Part::Tree && states & (1 << index) != 0 {
@@ -266,7 +266,7 @@ fn tokens(name: &str, fold: bool) -> Result<Vec<Token>, String> {
     Ok(tokens)
 }
 
-/// The rest of a class after its `[`; `None` if it does not close, so that the bracket stands for itself.
+/// Reads the rest of a class after its `[`; `None` if it does not close, so that the bracket is literal.
 fn class(chars: &mut Chars<'_>) -> Result<Option<Token>, String> {
     let negated = chars.as_str().starts_with(['!', '^']);
     if negated {
@@ -344,8 +344,8 @@ fn names_meet(rule: &[Token], shell: &[Token]) -> bool {
     if hidden(rule) && begins_wild(shell) {
         return false;
     }
-    // One row of a table: whether what precedes in the shell's pattern and the first tokens of the rule's
-    // can stand for the same text.
+    // One row of a table: `true` if the preceding part of the shell's pattern and the first tokens of the rule's can
+    // match the same text.
     let mut row = vec![true];
     for own in rule {
         row.push(*own == Token::Many && row.last() == Some(&true));
@@ -382,7 +382,7 @@ impl Token {
     }
 }
 
-/// Writes out `{a,b}`, also nested. A brace without its partner stands for itself.
+/// Expands `{a,b}`, also nested. A brace without its partner is literal.
 fn expand(text: &str) -> Result<Vec<String>, String> {
     let mut open = vec![text.to_owned()];
     let mut done = Vec::new();
@@ -400,7 +400,7 @@ fn expand(text: &str) -> Result<Vec<String>, String> {
     Ok(done)
 }
 
-/// The first outermost group with a comma: what is before it, its choices, what is after it.
+/// Returns the first outermost group with a comma: the text before it, its choices, and the text after it.
 fn first_braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
     let mut from = 0;
     while let Some(start) = find_plain(text, from, |c| c == '{') {
@@ -444,7 +444,7 @@ fn find_plain(text: &str, from: usize, wanted: impl Fn(char) -> bool) -> Option<
     None
 }
 
-/// Writes a name so that it stands for itself in a pattern.
+/// Escapes a name so that it is literal in a pattern.
 pub(crate) fn escape(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for c in path.chars() {

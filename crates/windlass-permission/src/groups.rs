@@ -10,7 +10,7 @@ use windlass_types::{Behavior, Decision, DecisionReason, PermissionGroup};
 pub(crate) struct Groups(BTreeMap<PermissionGroup, Behavior>);
 
 impl Groups {
-    /// Of two verdicts on one kind the stricter one counts.
+    /// Sets the behavior of a group. Of two verdicts on one group the stricter one wins.
     pub(crate) fn set(&mut self, group: PermissionGroup, behavior: Behavior) {
         let known = self.0.entry(group).or_insert(behavior);
         *known = (*known).min(behavior);

@@ -1,13 +1,12 @@
 //! Permission decisions on tool calls: rules, modes, the safety floor, and one pure function that weighs them.
 //!
-//! A [`Policy`] is plain data: rules parsed at load, a mode, the directories of the workspace. A driver
-//! gathers what is known of a call as [`CallFacts`] (links followed, command analysed), and
-//! [`Policy::decide`] turns both into a [`Decision`](windlass_types::Decision) without looking at the
-//! world. Who is asked when the verdict is *ask* is behind the [`CanUseTool`] port.
+//! A [`Policy`] is plain data: rules parsed at load, a mode, the directories of the workspace. A driver gathers the
+//! facts about a call as [`CallFacts`] (links followed, command analysed), and [`Policy::decide`] turns both into a
+//! [`Decision`](windlass_types::Decision) without any I/O. The [`CanUseTool`] port answers when the verdict is *ask*.
 //!
-//! The verdict is the minimum (deny < ask < allow) of: a hook's deny or ask, deny rules, the safety floor,
-//! ask rules, the tool's own check, the mode. Only what none of these touches is left to allow rules, a
-//! hook's allow and the built-in read-only set, and asks otherwise.
+//! The verdict is the minimum (deny < ask < allow) of: a hook's deny or ask, deny rules, the safety floor, ask rules,
+//! the tool's own check, the mode. A call that none of these decides is left to allow rules, a hook's allow and the
+//! built-in read-only set, and asks otherwise.
 //!
 //! ```
 //! use std::path::Path;

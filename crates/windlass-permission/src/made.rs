@@ -1,7 +1,7 @@
 //! Effects of a command's parts on the paths of other parts.
 //!
-//! Paths are followed before the command runs. A part that puts links somewhere, by copying, moving or making
-//! them, changes what a path of a later part means: there it is not known.
+//! Paths are followed before the command runs. A part that puts links somewhere, by copying, moving or making them,
+//! changes the meaning of a later part's path: that path is unknown then.
 
 use crate::command::Part;
 use crate::facts::TreeFact;
@@ -110,8 +110,8 @@ impl<'a> Changed<'a> {
 /// The touches of a part by the path that they request: the first, and the others.
 type Requested<'a> = HashMap<&'a OsStr, (&'a Touch, Vec<&'a Touch>)>;
 
-/// Marks the paths that another part may change, and the trees that cannot be copied without a question. Returns
-/// what the copies bring along to protected places.
+/// Marks the paths that another part may change, and the trees that cannot be copied without a permission request.
+/// Returns the touches of protected places by the copies.
 pub(crate) fn settle(parts: &mut [(Part<'_>, Vec<Touch>)], found: &Found<'_>, links: &Links) -> Vec<Touch> {
     let mut made = Made::default();
     let mut brought = Vec::new();
@@ -138,7 +138,7 @@ pub(crate) fn settle(parts: &mut [(Part<'_>, Vec<Touch>)], found: &Found<'_>, li
             }
         }
         touches.extend(written_through(&part.copies, found));
-        // Of `ln`, and of what is not understood, every operand may have become a link.
+        // Every operand of `ln`, and of a part that is not understood, may have become a link.
         if others && makes_links(part) {
             let written = touches.iter().filter(|touch| touch.usage.write && !touch.usage.redirect);
             places.extend(written.flat_map(|touch| touch.subjects().map(|subject| subject.path.clone())));
@@ -220,7 +220,7 @@ fn guarded(target: &Path, tree: Option<&TreeFact>) -> Vec<PathBuf> {
     paths.filter(|path| protected::protected_name(path).is_some()).collect()
 }
 
-/// Marks the paths that may lead through what an earlier part made, or one beside it in its pipeline.
+/// Marks the paths that may pass through places made by an earlier part, or by one beside it in its pipeline.
 fn mark(parts: &mut [(Part<'_>, Vec<Touch>)], made: &Made) {
     if made.places.is_empty() {
         return;
@@ -236,7 +236,7 @@ fn mark(parts: &mut [(Part<'_>, Vec<Touch>)], made: &Made) {
     }
 }
 
-/// Marks the patterns that may stand for options: names which another part makes.
+/// Marks the patterns that may match options: names that another part makes.
 fn mark_options(parts: &mut [(Part<'_>, Vec<Touch>)], found: &Found<'_>) {
     if parts.len() < 2 {
         return;

@@ -35,7 +35,8 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
-    /// `true` if a rule that lowers a verdict is about a tool. One on a whole tool that writes holds for all that write.
+    /// Returns `true` if a rule that lowers a verdict is about a tool. A rule on a whole writing tool applies to all
+    /// tools that write.
     pub(crate) fn lowers(&self, tool: &str) -> bool {
         let general = || guards_of_tool(tool).any(|guard| self.tool.matches(guard));
         self.tool.matches(tool) || (matches!(self.test, Test::Whole) && general())
@@ -211,7 +212,8 @@ impl PathRule {
         self.starts(workspace).map(reach).max().unwrap_or(Reach::No)
     }
 
-    /// The same for a file name pattern below a directory, whose names are folded. `None`: a pattern that cannot be read.
+    /// Returns the reach for a file name pattern below a directory, whose names are folded. `None`: a pattern that
+    /// cannot be read.
     pub(crate) fn reach_pattern(&self, base: &[String], patterns: Option<&[Glob]>, workspace: &[Directory]) -> Reach {
         self.starts(workspace)
             .map(|start| match path::strip(base, start) {
@@ -227,7 +229,7 @@ impl PathRule {
             .unwrap_or(Reach::No)
     }
 
-    /// `false` if the rule covers no file of a name that one of the patterns stands for.
+    /// Returns `false` if the rule covers no file whose name one of the patterns matches.
     pub(crate) fn may_be_named(&self, names: &[Glob]) -> bool {
         self.globs.iter().any(|own| names.iter().any(|name| own.may_be_named(name)))
     }
@@ -327,7 +329,7 @@ fn server_name(name: &str, rest: &str, behavior: Behavior) -> Result<ToolName, S
     if behavior != Behavior::Allow {
         return Ok(ToolName::Stem(meant));
     }
-    // Names of servers hold no two underscores in a row.
+    // Names of servers contain no two underscores in a row.
     let parts = rest.split_once("__");
     let server = parts.map_or(rest, |(server, _)| server);
     match parts {
@@ -376,7 +378,7 @@ fn specifier_test(tool: &str, specifier: &str, place: &Place<'_>) -> Compiled {
             let with_arguments = name.len() < specifier.trim().len();
             Ok((Test::Skill { name: skill(name).to_owned(), with_arguments }, None))
         }
-        // PowerShell commands are not analysed, so a rule that lowers a verdict holds for all of them.
+        // PowerShell commands are not analysed, so a rule that lowers a verdict applies to all of them.
         "PowerShell" if lowers => {
             let note = "holds for every command: those of PowerShell are not read; write `PowerShell`";
             Ok((Test::Whole, Some(note.to_owned())))

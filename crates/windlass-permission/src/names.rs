@@ -1,4 +1,4 @@
-//! The names of tools, and what kind of tool a name stands for.
+//! The names of tools, and the kinds of tools.
 
 use windlass_types::names::WRITERS;
 use windlass_types::{Access, JsonText};
@@ -6,7 +6,7 @@ use windlass_types::{Access, JsonText};
 pub use windlass_types::names::WELL_KNOWN_TOOLS;
 pub(crate) use windlass_types::names::present_tool as canonical;
 
-/// The server and the tool that the name of a server's tool is made of.
+/// Returns the server and the tool in the name of a server's tool.
 pub(crate) fn server_and_tool(name: &str) -> Option<(&str, &str)> {
     name.strip_prefix("mcp__")?.split_once("__")
 }
@@ -26,8 +26,7 @@ pub(crate) fn only_lists(name: &str) -> bool {
     matches!(name, "Glob" | "LS")
 }
 
-/// Tools that look into everything below a path, and filter what they find through
-/// `Policy::may_read`.
+/// Returns `true` for tools that read everything below a path, and filter their findings through `Policy::may_read`.
 pub(crate) fn searches_trees(name: &str) -> bool {
     matches!(name, "Glob" | "Grep" | "LS")
 }
@@ -58,7 +57,7 @@ pub fn access_of_unknown(tool: &str, input: &JsonText) -> Access {
     }
 }
 
-/// Fields of a tool's input that a rule may compare, for tools whose specifier has another meaning.
+/// Returns the fields of a tool's input that a rule may compare, for tools whose specifier has another meaning.
 pub(crate) fn secondary_fields(tool: &str) -> &'static [&'static str] {
     match tool {
         "Bash" => &["description", "dangerouslyDisableSandbox", "run_in_background", "timeout"],

@@ -1,8 +1,8 @@
 //! Which hosts a session may reach: one reading of hosts, patterns and addresses for rules on `WebFetch`, for the tool, and for
 //! the proxy of sandboxed programs.
 //!
-//! All of it is pure. Who connects asks twice: [`NetworkPolicy::judge`] before a name is looked up, and
-//! [`Permission::may_dial`] for each address that the name has; it dials only addresses that passed.
+//! All of it is pure. A connecting program asks twice: [`NetworkPolicy::judge`] before a name is resolved, and
+//! [`Permission::may_dial`] for each address of the name; it dials only addresses that passed.
 //!
 //! ```
 //! use windlass_permission::network::{NetworkPolicy, Target, Verdict};

@@ -3,7 +3,7 @@
 use windlass_types::ToolMatcher;
 use windlass_types::names::present_tool;
 
-/// The names that tools must have: every list must have a name. Without lists, all tools count.
+/// The names that tools must have: every list must have a name. Without lists, all tools are kept.
 ///
 /// A name is that of one tool, `mcp__server` or `mcp__server__*` are all tools of a server, and `mcp__*` are those of
 /// all servers.
@@ -11,7 +11,7 @@ use windlass_types::names::present_tool;
 pub struct OnlyTools(Vec<Vec<String>>);
 
 impl OnlyTools {
-    /// Keeps what this list names, of what is kept until now.
+    /// Keeps only the names that this list also has.
     pub fn and(&mut self, names: Vec<String>) {
         self.0.push(names);
     }

@@ -83,7 +83,7 @@ fn is_forgetting(prompt: &str) -> bool {
     words.next() == Some("/memory") && words.next() == Some("forget")
 }
 
-/// `true` if a word is, or holds, the mode in which nobody is asked.
+/// Returns `true` if a word is, or contains, the mode in which nobody is asked.
 fn is_bypass(text: &str) -> bool {
     text.rsplit('=').next() == Some("bypassPermissions")
 }

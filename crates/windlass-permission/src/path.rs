@@ -36,8 +36,8 @@ impl PathStyle {
     /// That of the system that this is built for.
     pub(crate) const OWN: Self = if cfg!(windows) { Self::Windows } else { Self::Unix };
 
-    /// The names of a path as rules compare them, its root aside. On Windows the drive is the first (`c`), and shares begin with
-    /// `UNC`, the server and the share. `None`: the path may stand for another file than its text says.
+    /// Returns the names of a path as rules compare them, its root aside. On Windows the drive is the first (`c`), and
+    /// shares begin with `UNC`, the server and the share. `None`: the path may mean another file than its text.
     pub(crate) fn names(self, path: &Path) -> Option<Vec<String>> {
         if self == Self::Unix {
             return Some(names(path).into_iter().map(Cow::into_owned).collect());

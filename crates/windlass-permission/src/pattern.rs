@@ -1,8 +1,8 @@
-//! File name patterns of the shell, as far as needed to find what they may stand for.
+//! File name patterns of the shell, as far as needed to find their possible matches.
 
 use std::ffi::OsStr;
 
-/// Characters by which a name may stand for others.
+/// Characters by which a name may match others.
 pub(crate) const SPECIAL: [char; 5] = ['*', '?', '[', '{', '\\'];
 
 /// The part of a word from its first name with a wildcard on, as the shell would expand it.
@@ -31,7 +31,7 @@ impl ShellPattern {
 pub struct PatternName<'a>(&'a str);
 
 impl<'a> PatternName<'a> {
-    /// The name, if it stands for itself alone.
+    /// Returns the name, if it is literal.
     #[must_use]
     pub fn literal(self) -> Option<&'a str> {
         (!self.0.contains(SPECIAL)).then_some(self.0)
@@ -47,7 +47,7 @@ impl<'a> PatternName<'a> {
             self.0.rfind(['*', '?', '[', ']', '{', '}', '\\']).map_or(self.0.len(), |last| last.saturating_add(1));
         let (prefix, suffix) = (self.0.get(..start).unwrap_or_default(), self.0.get(end..).unwrap_or_default());
         let name = name.as_encoded_bytes();
-        // A wildcard at the start stands for no leading dot.
+        // A wildcard at the start matches no leading dot.
         (!name.starts_with(b".") || prefix.starts_with('.'))
             && name.strip_prefix(prefix.as_bytes()).is_some_and(|rest| rest.ends_with(suffix.as_bytes()))
     }

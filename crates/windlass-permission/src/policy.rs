@@ -28,7 +28,7 @@ pub struct Policy {
     pub(crate) sandbox: Option<SandboxedCommands>,
 }
 
-/// The mode, and what limits it.
+/// The mode, and its limits.
 #[derive(Debug, Clone)]
 pub(crate) struct ModeState {
     pub(crate) current: PermissionMode,
@@ -121,9 +121,9 @@ impl Policy {
         Ok(warnings)
     }
 
-    /// Says what holds for all calls of a kind, beside the rules. A deny and a question count as those of rules do; an allow
-    /// covers calls for which only a rule is missing, and nothing outside of the workspace. Of two verdicts on one kind the
-    /// stricter one counts.
+    /// Sets the behavior for all calls of a group, beside the rules. A deny and an ask have the effect of a rule; an
+    /// allow covers calls for which only a rule is missing, and nothing outside of the workspace. Of two verdicts on
+    /// one group the stricter one wins.
     pub fn set_group(&mut self, group: PermissionGroup, behavior: Behavior) {
         self.rules.groups.set(group, behavior);
     }
@@ -147,7 +147,7 @@ impl Policy {
         self.mode.plan_can_end = false;
     }
 
-    /// Denies what would ask, whatever the mode, as dontAsk does: no mode can lift that again.
+    /// Denies calls that would ask, in every mode, as dontAsk does: no mode can lift that again.
     pub fn never_ask(&mut self) {
         self.mode.never_asks = true;
     }
@@ -162,7 +162,7 @@ impl Policy {
         self.workspace.directories()
     }
 
-    /// The user's home, which `~/` stands for. `None` if it is not known.
+    /// Returns the user's home, the base of `~/`. `None` if it is not known.
     pub fn home(&self) -> Option<&Path> {
         self.workspace.home()
     }
@@ -229,8 +229,8 @@ impl Policy {
             .all(|subject| rules().all(|rule| rule.reach(&subject, self.workspace.ready()) != Reach::Covers))
     }
 
-    /// `true` if a search of contents may show what it finds at this path: [`may_read`](Self::may_read) holds, and it is no place of
-    /// secrets, unless the call names the path itself.
+    /// Returns `true` if a search of contents may show its findings at this path: [`may_read`](Self::may_read) is
+    /// `true`, and it is no place of secrets, unless the call names the path itself.
     pub fn may_search(&self, facts: &CallFacts, requested: &Path, resolved: &Path) -> bool {
         let named = || facts.paths.iter().any(|fact| fact.resolved == resolved && is_secret(&fact.resolved));
         let secret = is_secret(requested) || is_secret(resolved);

@@ -87,7 +87,7 @@ pub(crate) fn only_lists(program: &str) -> bool {
     )
 }
 
-/// `true` if a program may print what is in the files that are its operands, not only names, sizes, counts and sums.
+/// Returns `true` if a program may print the contents of its operands, not only names, sizes, counts and sums.
 pub(crate) fn may_print(program: &str) -> bool {
     let name = program.rsplit('/').next().unwrap_or(program);
     let sums = name == "wc" || name == "cksum" || name.ends_with("sum");
@@ -187,7 +187,7 @@ pub(crate) fn searches_here(program: &str) -> bool {
 /// Programs that search trees without being asked to.
 const SEARCHES: &[&str] = &["ack", "ack-grep", "ag", "pt", "rgrep", "sift", "ug", "ugrep"];
 
-/// Programs that search a tree if an option says so.
+/// Programs that search a tree if an option requests it.
 const GREPS: &[&str] = &[
     "bzegrep",
     "bzfgrep",
@@ -360,7 +360,7 @@ pub(crate) fn changes_git_config(command: &FoundCommand) -> bool {
     }
     let after: Vec<&str> = words.iter().map(Word::text).skip_while(|word| *word != "config").skip(1).collect();
     let option = |word: &str, names: &[&str]| {
-        // Abbreviations count.
+        // Abbreviations match too.
         let long = word.strip_prefix("--").map(|long| long.split_once('=').map_or(long, |(name, _)| name));
         long.is_some_and(|long| !long.is_empty() && names.iter().any(|name| name.starts_with(long)))
     };

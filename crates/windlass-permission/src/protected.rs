@@ -1,7 +1,7 @@
 //! Protected names: writing there always needs a question of its own.
 //!
-//! What is written here decides what runs later, or what the harness itself allows: repository internals,
-//! configuration of agents, editors and package managers, start-up files of shells.
+//! The files in these places decide which programs run later, or which calls the harness itself allows: repository
+//! internals, configuration of agents, editors and package managers, start-up files of shells.
 
 use crate::path::{fold_char, is_ignorable};
 use std::borrow::Cow;
@@ -241,7 +241,8 @@ pub(crate) fn protected_name(path: &Path) -> Option<String> {
     protected_among(&names.iter().map(|name| spelling(name)).collect::<Vec<_>>())
 }
 
-/// The same for the text of an argument, which may be a path under any base or hold one after an `=`.
+/// Returns the protected name in the text of an argument, which may be a path under any base or contain one after an
+/// `=`.
 pub(crate) fn protected_in_text(text: &str) -> Option<String> {
     if has_no_protected_name(text) {
         return None;
@@ -312,7 +313,7 @@ fn is_protected_file(name: &str) -> bool {
         || name == ".config" // replacing it by a link moves what is below it
 }
 
-/// A folded name without what file systems ignore at its end.
+/// Returns a folded name without the characters that file systems ignore at its end.
 fn spelling(name: &str) -> Cow<'_, str> {
     match name {
         plain if plain.is_ascii() && !plain.bytes().any(|byte| byte.is_ascii_uppercase()) => without_end(plain).into(),

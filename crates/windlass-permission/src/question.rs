@@ -4,8 +4,8 @@ use windlass_types::PermissionAnswer;
 
 /// Answers of hooks and the host so far, and the result that follows from them.
 ///
-/// A deny of either counts at once, an allow when all hooks have answered. A hook's allow needs no host. If neither
-/// decides, the call is denied. Of two denials that of the hooks is given.
+/// A deny of either applies at once, an allow when all hooks have answered. A hook's allow needs no host. If neither
+/// decides, the call is denied. Of two denials, the hooks' one is returned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[must_use]
 pub struct Question {

@@ -110,7 +110,7 @@ impl<'a> Grants<'a> {
         touches.into_iter().try_fold(Cover::Free, |cover, touch| Ok(cover.and(test(touch)?)))
     }
 
-    /// A read: of names, or of the content. `whole`: nothing filters what lies below the path.
+    /// Covers a read of names, or of the content. `whole`: nothing filters the entries below the path.
     fn read(&self, touch: &Touch, content: bool, whole: bool) -> Covered<'a> {
         let cover = self.readable(touch)?;
         if !content {
@@ -133,7 +133,7 @@ impl<'a> Grants<'a> {
         self.path_rule_of(Scope::Read, touch, |_| false, PathRule::names_secrets)
     }
 
-    /// The place of secrets that a read leads to, if it does.
+    /// Returns the place of secrets that a read reaches, if there is one.
     fn secret_of(&self, touch: &Touch, whole: bool) -> Option<PathBuf> {
         let whole = whole && touch.usage.tree;
         let leads = |path: &Path| {
@@ -158,7 +158,7 @@ impl<'a> Grants<'a> {
         }
     }
 
-    /// A path rule for the request and its end, each; what is free needs none.
+    /// Covers the request and its target by path rules; freely accessible paths need none.
     fn path_rule(&self, scope: Scope, touch: &Touch, free: impl Fn(&crate::path::Subject) -> bool) -> Option<&'a Rule> {
         self.path_rule_of(scope, touch, free, |_| true)
     }
@@ -283,8 +283,8 @@ impl<'a> Grants<'a> {
         if let (Cover::Mode, Some(why)) = (program, part.unclear_copy) {
             return Err(Gap::Unclear(why));
         }
-        // A rule for an unknown program covers its arguments, whatever they mean, but not what an
-        // option makes it write elsewhere, nor options that only the names of files show.
+        // A rule for an unknown program covers its arguments, whatever their meaning. Not covered are files elsewhere
+        // that an option makes it write, and options that only the names of files show.
         let judged = |touch: &&Touch| {
             let shown = touch.usage.redirect || touch.usage.output || touch.unclear == Some(OPTION);
             (part.is_known() || part.on_files || shown) && !touch.usage.guess

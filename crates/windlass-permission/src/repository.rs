@@ -1,4 +1,5 @@
-//! Version control runs what the repository around it says: whose that is decides whether a rule covers it.
+//! Version control runs programs that the repository around it configures: the owner of the repository decides if a
+//! rule covers it.
 
 use crate::places::Places;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ const PROGRAMS: &[&str] = &[
     "svn", "tig",
 ];
 
-/// Programs that a rule is looked through, to what they run.
+/// Programs that a rule is looked through, to the command behind them.
 const WRAPPERS: &[&str] = &["builtin", "command", "nice", "nohup", "stdbuf", "time", "timeout", "xargs"];
 
 /// Names that make a repository of the directory they stand in. `HEAD` is in those without a working tree.

@@ -77,8 +77,8 @@ fn check_name(text: &str, name: &str) -> Result<(), RuleError> {
     }
 }
 
-/// Parses `Tool` or `Tool(specifier)`. In the parentheses `\(`, `\)` and `\\` stand for the character
-/// after the backslash. Old names of tools become their present ones.
+/// Parses `Tool` or `Tool(specifier)`. In the parentheses `\(`, `\)` and `\\` mean the character after the backslash.
+/// Old names of tools become their present ones.
 ///
 /// # Errors
 /// There is no tool name, it has characters that no name has, or the parentheses are empty or do not close at the end.
@@ -124,7 +124,7 @@ fn unescape(inside: &str) -> String {
     out
 }
 
-/// The text of a rule as settings hold it: the content escaped so that [`parse_rule`] gives it back.
+/// Returns the text of a rule in the syntax of settings: the content is escaped so that [`parse_rule`] restores it.
 #[must_use]
 pub fn rule_text(value: &RuleValue) -> String {
     let Some(content) = &value.rule_content else { return value.tool_name.clone() };

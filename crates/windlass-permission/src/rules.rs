@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_types::{Behavior, RuleSource, ToolSpec};
 
-/// The rules of a policy, with what they are read against.
+/// The rules of a policy, with the bases of their patterns.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rules {
     pub(crate) deny: Vec<Rule>,

@@ -1,4 +1,4 @@
-//! Rules that hold for one run: those of the command or skill that it uses.
+//! Rules of one run: those of the command or skill that it uses.
 
 use crate::error::{RuleError, RuleWarning};
 use crate::matcher::compile;
@@ -7,10 +7,10 @@ use crate::rule::parse_rule;
 use windlass_types::{Behavior, RuleSource};
 
 impl Policy {
-    /// Adds rules that hold until [`end_run`](Self::end_run), of the source
+    /// Adds rules that apply until [`end_run`](Self::end_run), of the source
     /// [`Command`](windlass_types::RuleSource::Command). Patterns that begin with a single `/` start at the start
-    /// directory. An allow rule lifts no deny, no question of another rule, no safety floor and no plan mode, as any other.
-    /// Warnings about rules that have no effect, or less than their writer may think, are returned.
+    /// directory. Like any other, an allow rule lifts no deny, no ask of another rule, no safety floor and no plan
+    /// mode. Warnings about rules that have no effect, or less than their writer may think, are returned.
     ///
     /// # Errors
     /// A deny rule cannot be used; then none of these rules is added.
@@ -39,15 +39,15 @@ impl Policy {
         Ok(warnings)
     }
 
-    /// Keeps rules that hold for a run of the parent, for an agent below it: they go when the parent's do, not with a run
-    /// of the agent.
+    /// Keeps the rules of the parent's run, for an agent below it: they end with the parent's run, not with a run of
+    /// the agent.
     pub fn keep_run_rules(&mut self) {
         for behavior in [Behavior::Deny, Behavior::Allow] {
             self.rules.of_mut(behavior).iter_mut().for_each(|rule| rule.for_run = false);
         }
     }
 
-    /// Takes over the rules that hold for the run from the policy that this one takes the place of.
+    /// Takes over the run's rules from the policy that this one replaces.
     pub fn continue_run(&mut self, before: &Self) {
         for (rules, own) in [(&mut self.rules.deny, &before.rules.deny), (&mut self.rules.allow, &before.rules.allow)] {
             rules.extend(own.iter().filter(|rule| rule.for_run).cloned());

@@ -36,8 +36,8 @@ impl SandboxedCommands {
         Self::default()
     }
 
-    /// Lets confined commands run without a question where no rule, hook, floor or mode asks or denies. Only for a sandbox that
-    /// holds all that it should.
+    /// Lets confined commands run without a permission request if no rule, hook, floor or mode asks or denies. Only for
+    /// a sandbox with complete isolation.
     #[must_use]
     pub fn with_auto_allow(mut self) -> Self {
         self.auto_allow = true;
@@ -94,7 +94,7 @@ impl SandboxedCommands {
     /// A confined command needs no question, if it was chosen so.
     pub(crate) fn allows(&self, call: &Call<'_>) -> Option<Decision> {
         let command = call.facts.command.as_ref()?;
-        // In the background it runs beside other calls, and what it makes of protected names may be theirs.
+        // In the background the command runs beside other calls, and protected names that it makes may be theirs.
         let confined =
             self.auto_allow && call.tool == "Bash" && !command.background && self.confines(&command.text, leaves(call));
         confined.then(|| Decision::new(Behavior::Allow, DecisionReason::Sandbox, "It runs in the sandbox."))
@@ -111,7 +111,7 @@ impl Policy {
 }
 
 fn leaves(call: &Call<'_>) -> bool {
-    // Anything but `false` counts: what the tool does not take as `true` it refuses.
+    // Any value but `false` is treated as set: the tool refuses a value that it does not take as `true`.
     call.field(LEAVES).is_some_and(|value| !value.is_null() && value.as_bool() != Some(false))
 }
 

@@ -1,4 +1,5 @@
-//! Files that decide what a configured command line runs: its program, an interpreter's script, the file of a runner.
+//! Files that decide which programs a configured command line runs: its program, an interpreter's script, the file of a
+//! runner.
 
 use crate::path::normalize;
 use crate::places::Places;
@@ -73,7 +74,7 @@ pub fn line_files(line: &str, directories: &LineDirectories<'_>) -> Vec<LineFile
     files
 }
 
-/// A text in a line that stands for a directory, and the mark that takes its place while the line is read.
+/// A text in a line that means a directory, and the mark that replaces it while the line is read.
 struct KnownDirectory {
     /// Variables, without `$`.
     variables: &'static [&'static str],
@@ -160,7 +161,7 @@ impl KnownDirectory {
     }
 }
 
-/// A program that reads what it runs from files of fixed names.
+/// A program that reads its commands from files of fixed names.
 struct Runner {
     names: &'static [&'static str],
     files: &'static [&'static str],
@@ -359,7 +360,7 @@ const LAUNCHERS: &[&str] =
 const FILE_SCRIPTS: &[&str] = &["awk", "gawk", "gsed", "jq", "mawk", "nawk", "psql", "sed"];
 /// Programs of which options name a file that they run.
 const EDITORS: &[&str] = &["emacs", "ex", "gdb", "lldb", "nvim", "vi", "vim"];
-/// Interpreters whose first words name what they do with a file.
+/// Interpreters whose first words name an action on a file.
 const VERBAL: &[&str] = &["bun", "clj", "clojure", "crystal", "dart", "deno", "nim", "zig"];
 
 /// The command lines of one text on their way.
@@ -546,7 +547,7 @@ impl LineReading<'_> {
     }
 }
 
-/// The values of options among words: the next word, or what follows an `=` or the letter itself.
+/// Returns the values of options among words: the next word, or the text behind an `=` or the letter itself.
 fn values<'w>(args: &'w [Word], options: &'static [&'static str]) -> impl Iterator<Item = &'w str> {
     args.iter().enumerate().filter_map(move |(at, word)| {
         let text = word.text();

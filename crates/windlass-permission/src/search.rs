@@ -9,7 +9,7 @@ use windlass_shell::Word;
 /// A program that reads the content of all files below its operands.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct TreeSearch {
-    /// `true` if files and folders are read whose names begin with a dot.
+    /// `true` if files and folders are read even if their names begin with a dot.
     hidden: bool,
     /// Patterns of names that files must have; empty for all.
     included: Vec<String>,
@@ -18,7 +18,7 @@ pub(crate) struct TreeSearch {
 }
 
 impl TreeSearch {
-    /// The search of a command, if it prints what is in the files below its operands.
+    /// Returns the search of a command, if it prints the contents of the files below its operands.
     pub(crate) fn by(words: &[Word]) -> Option<Self> {
         let texts: Vec<&str> = words.iter().map(Word::text).collect();
         let short = |letter: char| {
@@ -53,7 +53,7 @@ impl TreeSearch {
         let Some(file) = names().next_back() else { return false };
         let is_hidden = names().any(|name| name.starts_with('.'));
         let fits = |pattern: &String, name: &str| Wildcard::new(pattern).matches(name);
-        // Other signs of patterns may stand for anything.
+        // Other pattern characters may match anything.
         let may_fit = |pattern: &String| pattern.contains(['?', '[', '\\']) || fits(pattern, &file);
         (self.hidden || !is_hidden)
             && (self.included.is_empty() || self.included.iter().any(may_fit))

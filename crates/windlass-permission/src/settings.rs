@@ -52,9 +52,9 @@ pub struct SettingsRules {
 }
 
 impl Policy {
-    /// Takes over what settings files say now, in place of what they said before. Rules of others stay, and so do answers that
-    /// hold for the session. A mode that is forbidden now becomes the default mode; one that is permitted again is not
-    /// entered. Allow rules of the program that managed settings have ruled out do not come back.
+    /// Replaces the permission settings of the files by the new ones. Rules of others stay, and so do answers for the
+    /// session. A mode that is forbidden now becomes the default mode; one that is permitted again is not entered.
+    /// Allow rules of the program that managed settings have ruled out do not come back.
     ///
     /// # Errors
     /// A deny or ask rule cannot be used; then nothing has changed.

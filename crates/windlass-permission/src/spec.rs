@@ -33,7 +33,7 @@ pub(crate) struct Spec {
     pub(crate) named: Option<String>,
     /// `true` if the last name is a pattern that begins with a dot.
     pub(crate) dotted: bool,
-    /// The search of what lies below, of a program that prints it.
+    /// Search of the tree below, for a program that prints it.
     pub(crate) search: Option<Arc<TreeSearch>>,
 }
 

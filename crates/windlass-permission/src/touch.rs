@@ -78,7 +78,7 @@ pub(crate) struct Touch {
     pub(crate) unknown: bool,
     /// The pattern that the names of all files below have which the command touches.
     pub(crate) named: Option<String>,
-    /// Why it is not known what the path stands for when the command runs.
+    /// Reason why the target of the path is unknown when the command runs.
     pub(crate) unclear: Option<&'static str>,
     /// Matches of the pattern, or the links below that the program follows.
     pub(crate) stands_for: Vec<Touch>,

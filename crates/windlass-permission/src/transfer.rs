@@ -1,4 +1,4 @@
-//! Commands that work on whole trees: what they move, copy, give another name or follow.
+//! Commands that work on whole trees: the paths that they move, copy, rename or follow.
 
 use crate::facts::CopyTarget;
 use crate::path::as_written;
@@ -16,9 +16,9 @@ use windlass_types::path::joined;
 pub(crate) struct Copy {
     /// Source path as written. For a file name pattern, its start directory.
     pub(crate) source: PathBuf,
-    /// The pattern from there on, if it is one: each path that it stands for is a tree then.
+    /// Pattern from the source on, if it is one: each of its matches is a tree then.
     pub(crate) pattern: Option<String>,
-    /// The target of the command, as written: what is in the tree may come to lie there.
+    /// Target of the command, as written: the contents of the tree may come to lie there.
     target: Arc<Path>,
     /// The tree in the target, if that is a directory.
     inside: Option<PathBuf>,
@@ -53,7 +53,7 @@ impl Copy {
         CopyTarget { directory: Arc::clone(&self.target), keeps_name }
     }
 
-    /// The copy of one path that its pattern stands for.
+    /// Returns the copy of one match of its pattern.
     pub(crate) fn of_match(&self, written: &Path) -> Self {
         let own = written.file_name().filter(|_| self.to().keeps_name);
         Self {
@@ -164,7 +164,7 @@ pub(crate) fn copies(command: &SimpleCommand, class: &Classification, base: &Pat
     if class.effect != Effect::FileChange || !(moves || (program == "cp" && keeps_links(command.words()))) {
         return Vec::new();
     }
-    // The target comes first among what is written.
+    // The target is the first of the written paths.
     let Some(target) = class.writes.first().map(|operand| as_written(base, Path::new(&operand.path))) else {
         return Vec::new();
     };
@@ -217,7 +217,7 @@ fn target_option(text: &str) -> Option<Option<&str>> {
     Some(Some(attached).filter(|attached| !attached.is_empty()))
 }
 
-/// The name that what is copied gets in a directory. `None` if what is in it comes to lie there.
+/// Returns the name of the copied entry in a directory. `None` if its contents come to lie there.
 fn name_in_target(source: &str) -> Option<&str> {
     let path = source.trim_end_matches('/');
     let name = path.rsplit('/').next().unwrap_or(path);

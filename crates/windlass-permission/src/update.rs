@@ -20,8 +20,8 @@ fn source_of(destination: UpdateDestination) -> Result<RuleSource, UpdateError> 
 }
 
 impl Policy {
-    /// Applies a change in memory, also one whose destination is a settings file (that file is written by
-    /// its owner). The managed policy's rules are out of reach, and deny rules from elsewhere still win.
+    /// Applies a change in memory, also one whose destination is a settings file (that file is written by its owner).
+    /// The managed policy's rules cannot be changed, and deny rules from elsewhere still win.
     ///
     /// # Errors
     /// A rule (an allow rule as well), the mode or a directory of the update is unusable; then nothing changed.

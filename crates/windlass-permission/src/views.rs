@@ -32,8 +32,8 @@ const BY_DEFAULT: &[&str] = &["diff", "show"];
 /// Sub-commands that show content if an option asks for it.
 const ON_DEMAND: &[&str] = &["diff-files", "diff-index", "diff-tree", "log", "reflog", "whatchanged"];
 
-/// Sub-commands that show what they are about to do if they are to ask about each part of it, with the letters behind which
-/// the value of an option may stand.
+/// Sub-commands that show their changes before they ask about each part, with the letters behind which the value of an
+/// option may stand.
 const PIECEWISE: &[(&str, &[char])] = &[
     ("add", &[]),
     ("checkout", &['b', 'B']),
@@ -138,8 +138,8 @@ pub(crate) struct Shown {
     pub(crate) tracked: bool,
 }
 
-/// The paths whose content a git command may show, from the directories it may run in. `end` returns what stands at a
-/// path as written: git takes a word for a path if that path exists.
+/// Returns the paths whose content a git command may show, from the directories it may run in. `end` returns the entry
+/// at a path as written: git takes a word for a path if that path exists.
 pub(crate) fn shown(
     words: &[Word],
     bases: &[PathBuf],
@@ -152,7 +152,7 @@ pub(crate) fn shown(
         let base = command.directories.iter().fold(base.clone(), |base, next| as_written(&base, Path::new(next)));
         let ends = |word: &str| end(&as_written(&base, Path::new(word)));
         let view = command.view(&|word| matches!(ends(word), Standing::Directory | Standing::Leaf));
-        // They print the names in a directory, not what is below it, or take files alone.
+        // These commands print the names in a directory, not the contents below it, or accept only files.
         let names_only = matches!(command.name, "annotate" | "blame" | "cat-file" | "log" | "show");
         view.paths(&normalize(Path::new("/"), &base), roots, &mut |path, origin| {
             let tree = match origin {
@@ -311,7 +311,7 @@ impl<'a> GitCommand<'a> {
         match self.name {
             _ if self.aliases => true,
             name if ALWAYS.contains(&name) => true,
-            // With any option in place of its own it shows what a comparison does.
+            // With any option in place of its own, `stash show` shows the same as a comparison.
             "stash" if self.arguments.first() == Some(&"show") => {
                 patch() || (self.options().any(|_| true) && !summary())
             }
@@ -320,7 +320,7 @@ impl<'a> GitCommand<'a> {
             "bisect" if matches!(self.arguments.first(), Some(&"view" | &"visualize")) => {
                 patch() || self.options().next().is_none()
             }
-            // They put what they read elsewhere, as a copy.
+            // These commands copy the files that they read to another place.
             "worktree" | "subtree" => self.arguments.first() == Some(&"add"),
             "read-tree" => self.options().any(|option| option.starts_with("--p")),
             "checkout" | "checkout-index" | "reset" | "restore" | "stash" | "switch" if self.in_other_tree => true,
@@ -403,7 +403,7 @@ impl<'a> GitCommand<'a> {
             let is_value = self.takes_a_value(before);
             before = if is_value { "" } else { word };
             match word {
-                // The value of an option, or what is looked for: no path, though there may be one of its name.
+                // The value of an option, or the pattern of a search: no path, though there may be one of its name.
                 other if is_value && !other.contains(':') => sorted.revisions = true,
                 pattern if needs_pattern && !pattern.starts_with('-') => needs_pattern = false,
                 // `-L 1,5:file`
@@ -433,7 +433,7 @@ impl<'a> GitCommand<'a> {
         sorted
     }
 
-    /// `true` for a search of which no option says what is looked for.
+    /// Returns `true` for a search without an option that gives its pattern.
     fn needs_a_pattern(&self) -> bool {
         let names_pattern = |option: &str| match option.strip_prefix("--") {
             Some(name) => name.starts_with("fi"),
@@ -536,7 +536,7 @@ impl<'a> View<'a> {
             Magic::Excludes => return,
             Magic::Plain { from_top, literal, path } => (from_top, literal, path),
         };
-        // A wildcard also stands for slashes.
+        // A wildcard also matches slashes.
         let wild = path.find(['*', '?', '[', '\\']).filter(|_| !literal);
         let fixed = match wild {
             Some(at) => path.get(..at).and_then(|start| start.rsplit_once('/')).map_or("", |(directory, _)| directory),

@@ -1,6 +1,6 @@
 //! Texts with `*`.
 
-/// A text in which `*` stands for any characters.
+/// A text in which `*` matches any characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wildcard(Vec<String>);
 

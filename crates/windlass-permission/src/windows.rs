@@ -1,16 +1,17 @@
 //! Paths as Windows writes them, brought to the form that rules compare. Pure: they work on any system.
 
-/// Names that stand for devices, whatever their ending.
+/// Names of devices, whatever their ending.
 const DEVICES: [&str; 4] = ["CON", "PRN", "AUX", "NUL"];
 
 /// A path of Windows in the form of rules: `/c/Users/me/x` for `C:\Users\me\x`, `//server/share/x` for `\\server\share\x`.
 ///
-/// Drive letters become lower case, both kinds of slash count, `\\?\` and `\\.\` in front of a drive are taken away, `.` and `..` are resolved by
-/// text, and blanks and dots at the end of a name go, as Windows drops them. Case is kept: rules that deny or ask ignore it.
+/// Drive letters become lower case, both kinds of slash are equal, `\\?\` and `\\.\` in front of a drive are removed,
+/// `.` and `..` are resolved by text, and blanks and dots at the end of a name are removed, as Windows drops them. Case
+/// is kept: rules that deny or ask ignore it.
 ///
-/// `None` for what does not name one file for sure, so that a rule must not be compared with it: paths that depend on the
-/// directory of a drive (`C:x`, `\x`), streams of a file (`x:y`), devices (`NUL`, `\\.\pipe`), names that Windows does not allow, and
-/// short names (`PROGRA~1`), which may stand for others.
+/// `None` if the path does not certainly name one file, so that a rule must not be compared with it: paths that depend
+/// on the directory of a drive (`C:x`, `\x`), streams of a file (`x:y`), devices (`NUL`, `\\.\pipe`), names that
+/// Windows does not allow, and short names (`PROGRA~1`), which may mean others.
 #[must_use]
 pub fn windows_path(path: &str) -> Option<String> {
     let path = path.replace('/', "\\");
@@ -27,7 +28,7 @@ pub fn windows_path(path: &str) -> Option<String> {
     Some(format!("{root}{separator}{}", names.join("/")))
 }
 
-/// The root in the form of rules, and what stands behind it.
+/// Returns the root in the form of rules, and the rest.
 fn split_root(path: &str) -> Option<(String, &str)> {
     let is_verbatim = |prefix: &str| path.strip_prefix(prefix);
     if let Some(rest) = is_verbatim("\\\\?\\UNC\\") {

@@ -9,9 +9,9 @@ const MOST: usize = 128;
 
 /// The verdicts of one session.
 ///
-/// An *allow* holds for a call about which the model would be asked exactly the same: same tool, input, directories, words of the user, and
-/// earlier calls that matter for it. An *ask* holds for more, since that is safe: for all commands that begin like this one, while
-/// the user has said nothing new. A verdict that failed is not remembered.
+/// An *allow* applies to a call with exactly the same question to the model: same tool, input, directories, words of
+/// the user, and relevant earlier calls. An *ask* applies to more, since that is safe: to all commands that begin like
+/// this one, until the user writes again. A failed verdict is not cached.
 #[derive(Debug, Default)]
 pub struct ClassifierCache {
     allowed: VecDeque<(String, String)>,

@@ -9,7 +9,7 @@ use windlass_shell::{Effect, SimpleCommand, Word};
 use windlass_types::JsonText;
 use windlass_types::text::visible_json;
 
-/// Most characters of a call. A longer one is not judged: what would be cut off could be what matters.
+/// Maximum number of characters of a call. A longer one is not judged: the part cut off could be the relevant one.
 const CALL_CHARS: usize = 12_000;
 /// Most characters of a text of the user, and of an earlier call.
 const SAID_CHARS: usize = 2_000;
@@ -86,7 +86,7 @@ pub struct ClassifierQuestion {
 }
 
 impl ClassifierQuestion {
-    /// A question about a call, with what the session has heard that matters for it.
+    /// Creates the question about a call, with the relevant parts of the session's history.
     #[must_use]
     pub fn new(facts: &CallFacts, directories: &[PathBuf], why: &str, heard: &Heard) -> Self {
         let names = names_of(facts);

@@ -63,7 +63,7 @@ fn what_is_decided_or_cannot_be_seen_is_not_left_to_it() {
         "echo x > .git/config",
         "echo x >> ~/.bashrc",
         "git config core.pager x",
-        // Rules and floor cannot see what runs, or what it changes.
+        // Rules and floor cannot see the program, or its changes.
         "$CMD x",
         "eval \"$X\"",
         "bash -c \"$X\"",
@@ -161,7 +161,7 @@ fn it_reads_what_the_user_said_and_the_calls_that_matter_and_nothing_else() {
     assert_eq!(read.matches("bash run.sh").count(), 1, "the call itself is no earlier call: {read}");
 }
 
-/// Whatever a text holds, what stands between the marks is one line.
+/// The text between the marks is one line, whatever it contains.
 #[test]
 fn no_text_leaves_its_frame() {
     let mark = "0".repeat(31) + "7";

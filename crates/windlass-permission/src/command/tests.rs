@@ -60,7 +60,7 @@ fn paths_to_resolve_say_whether_the_command_writes_there() {
     let expect = |of: &[(&str, bool)]| of.iter().map(|(path, write)| ((*path).to_owned(), *write)).collect::<Vec<_>>();
     assert_eq!(written("cat a"), expect(&[("/w/a", false)]));
     assert_eq!(written("touch a"), expect(&[("/w/a", true)]));
-    // Of what is read and written, in whatever order.
+    // Paths that are read and written, in any order.
     assert_eq!(written("cat a > a"), expect(&[("/w/a", true)]));
     assert_eq!(written("touch a && cat a b"), expect(&[("/w/a", true), ("/w/b", false)]));
     assert_eq!(written("{ touch a; cat a; }"), expect(&[("/w/a", true)]));

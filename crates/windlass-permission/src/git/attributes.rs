@@ -1,6 +1,6 @@
 //! Attributes of files.
 
-/// Bytes of attributes that are looked at.
+/// Maximum number of bytes of attributes that are read.
 const MAX_ATTRIBUTES: usize = 256 * 1024;
 
 /// Drivers for `diff` that git brings along: patterns for the headers of hunks.
@@ -18,7 +18,7 @@ pub fn attributes_are_inert(bytes: &[u8]) -> bool {
         return false;
     }
     let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c);
-    // Every word counts, also those of the pattern: a doubt is a no.
+    // Every word is checked, also those of the pattern: a doubt is a no.
     bytes.split(|byte| *byte == b'\n').filter(|line| line.iter().find(|byte| !blank(byte)) != Some(&b'#')).all(|line| {
         line.split(blank).all(|word| match word.strip_prefix(b"filter".as_slice()) {
             Some(rest) => !(rest.is_empty() || rest.starts_with(b"=")),

@@ -1,6 +1,6 @@
 //! The configuration of a repository.
 
-/// Bytes of a configuration that is looked at.
+/// Maximum number of bytes of a configuration that is read.
 const MAX_CONFIG: usize = 256 * 1024;
 
 /// Further facts needed about an inert configuration.
@@ -11,8 +11,8 @@ pub struct GitConfig {
     pub hash_bytes: usize,
 }
 
-/// Reads the configuration of a repository. `None`, unless each of its keys is known to run no program and to
-/// lead nowhere else. Of the syntax only what git itself writes is understood.
+/// Reads the configuration of a repository. `None`, unless each of its keys is known to run no program and to refer to
+/// no other place. Only the syntax that git itself writes is understood.
 #[must_use]
 pub fn inert_config(bytes: &[u8]) -> Option<GitConfig> {
     if bytes.len() > MAX_CONFIG {
@@ -111,7 +111,7 @@ fn is_plain_order(value: &str) -> bool {
     plain && !value.to_ascii_lowercase().contains("signature")
 }
 
-/// Keys by section that switch what git shows or stores, whatever their value.
+/// Keys by section that only switch output or storage of git, whatever their value.
 const KEYS: &[(&str, &[&str])] = &[
     (
         "core",

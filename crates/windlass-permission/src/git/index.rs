@@ -18,7 +18,7 @@ pub struct GitIndex {
     /// Paths of `.gitattributes` files, as bytes, from the top of the working tree.
     pub attributes: Vec<Vec<u8>>,
     /// Paths of the directories with files in them, as bytes, from the top of the working tree, without it: attributes
-    /// in them count even where the index does not name them.
+    /// in them apply even if the index does not name them.
     pub directories: BTreeSet<Vec<u8>>,
 }
 
@@ -148,7 +148,7 @@ fn note(index: &mut GitIndex, mode: u32, name: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// An extension whose name begins with a capital may be passed over; others change what the entries mean.
+/// Extensions whose names begin with a capital may be ignored; others change the meaning of the entries.
 fn extensions_are_known(mut rest: &[u8], hash_bytes: usize) -> bool {
     while rest.len() > hash_bytes {
         let name = take(&mut rest, 4);

@@ -1,9 +1,9 @@
 //! Places that a repository's own files name: where git looks for its directory, its configuration and its hooks.
 //!
-//! The content there decides what git runs, so these places are protected like `.git` itself. The reader is lenient: what it names
-//! although git does not costs a question, and never a right.
+//! The content there decides which programs git runs, so these places are protected like `.git` itself. The reader is
+//! lenient: a place that git itself would not use costs a permission request, and never grants a right.
 
-/// Maximum number of bytes of a file that is looked at.
+/// Maximum number of bytes of a file that is read.
 const MAX_FILE: usize = 256 * 1024;
 
 /// Names of hooks that git runs.
@@ -58,7 +58,7 @@ pub fn gitdir_target(text: &str) -> Option<&str> {
     (!target.is_empty()).then_some(target)
 }
 
-/// The places that a configuration names. Of what cannot be read as text there are none.
+/// Returns the places that a configuration names. Empty if it cannot be read as text.
 #[must_use]
 pub fn config_places(bytes: &[u8]) -> ConfigPlaces {
     let mut places = ConfigPlaces::default();
@@ -84,7 +84,7 @@ pub fn config_places(bytes: &[u8]) -> ConfigPlaces {
     places
 }
 
-/// The name of a section without its subsection, in small letters, and what follows it on the line.
+/// Returns the name of a section without its subsection, in small letters, and the rest of the line.
 fn section_of(line: &str) -> Option<(String, &str)> {
     let inner = line.strip_prefix('[')?;
     let mut quoted = false;

@@ -153,8 +153,9 @@ fn a_pattern_of_the_shell_reaches_what_its_paths_may_reach() {
     }
 }
 
-/// Two patterns for a name meet if there is a name that both match: names of four characters are enough for patterns of three.
-/// That a wildcard of the shell stands for no leading dot is exact for a rule about a name with one, and may be left out else.
+/// Two patterns for a name meet if there is a name that both match: names of four characters are enough for patterns of
+/// three. The rule that a wildcard of the shell matches no leading dot is exact for a rule about a name with one, and
+/// may be left out otherwise.
 #[test]
 fn patterns_of_a_rule_and_of_the_shell_meet_in_a_name() {
     let chars = ['a', 'b', '.'];

@@ -2,8 +2,8 @@
 
 use crate::wildcard::Wildcard;
 
-/// The pattern of a `domain:` rule, and of the lists of a [`NetworkPolicy`](super::NetworkPolicy): `example.com` is that
-/// host alone, `*.example.com` every host below it, `*` any host; inside a label `*` stands for any characters of it.
+/// The pattern of a `domain:` rule, and of the lists of a [`NetworkPolicy`](super::NetworkPolicy): `example.com` is
+/// that host alone, `*.example.com` every host below it, `*` any host; inside a label `*` matches any characters of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Domain {
     /// `*`

@@ -13,9 +13,9 @@ pub enum Host {
     Unclear,
 }
 
-/// The host of an http(s) address, in its canonical form. Strict: an address that two programs could read differently is
-/// unclear. That is one with a user name, an escape, a blank or a letter beyond ASCII in it, and an IPv4 address that is
-/// not four decimal numbers. An IPv6 address that stands for an IPv4 address is that one.
+/// Returns the host of an http(s) address, in its canonical form. Strict: an address that two programs could read
+/// differently is unclear. That is one with a user name, an escape, a blank or a letter beyond ASCII in it, and an IPv4
+/// address that is not four decimal numbers. An IPv6 address that represents an IPv4 address becomes that one.
 #[must_use]
 pub fn host(url: &str) -> Host {
     let known = || {
@@ -38,21 +38,23 @@ pub struct Target {
 }
 
 impl Target {
-    /// Reads `example.com:443` or `[2606:4700::1111]:443`. The port must be there and must not be 0. `None` for what
-    /// [`host`] finds unclear.
+    /// Reads `example.com:443` or `[2606:4700::1111]:443`. The port must be there and must not be 0. `None` if [`host`]
+    /// finds the text unclear.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (host, port) = split_port(text)?;
         Self::new(host, port?)
     }
 
-    /// A host, written as in an address, and a port. `None` for what [`host`] finds unclear, and for port 0.
+    /// Creates a target from a host, written as in an address, and a port. `None` if [`host`] finds it unclear, and for
+    /// port 0.
     #[must_use]
     pub fn new(host: &str, port: u16) -> Option<Self> {
         Some(Self { host: canonical(host)?, port }).filter(|target| target.port != 0)
     }
 
-    /// Reads an http(s) address; without a port it is the usual one of its scheme. `None` for what [`host`] finds unclear.
+    /// Reads an http(s) address; without a port, the default of its scheme is used. `None` if [`host`] finds it
+    /// unclear.
     #[must_use]
     pub fn of_url(url: &str) -> Option<Self> {
         let Host::Known(host) = host(url) else { return None };
@@ -110,7 +112,7 @@ impl fmt::Display for Target {
     }
 }
 
-/// Takes the port off. `None` if what should be one is no number of a port.
+/// Splits off the port. `None` if the text in its place is no port number.
 fn split_port(authority: &str) -> Option<(&str, Option<u16>)> {
     match authority.rsplit_once(':') {
         Some((host, port)) if !port.is_empty() && port.chars().all(|c| c.is_ascii_digit()) => {

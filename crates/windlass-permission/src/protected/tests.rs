@@ -131,7 +131,7 @@ fn a_pattern_that_begins_with_a_letter_is_compared_with_the_names_that_do() {
     }
 }
 
-/// Each is below a project, and of a repository only what makes git run programs.
+/// Each is below a project, and of a repository only the files that make git run programs.
 #[test]
 fn a_sandbox_protects_the_names_and_of_repositories_what_runs_programs() {
     let names: Vec<PathBuf> = protected_names().collect();

@@ -250,7 +250,7 @@ fn observed() -> (&'static str, BTreeMap<&'static str, BTreeSet<&'static str>>) 
     (version, seen)
 }
 
-/// `true` if a command counts as one that may show the content of `f`.
+/// Returns `true` if a command is treated as one that may show the content of `f`.
 fn counts(subcommand: &str, option: &str, behind: &str) -> bool {
     let analysis = analyse(&format!("git {subcommand} {option} {behind}"));
     let end = |path: &Path| if path == Path::new("/w/f") { Standing::Leaf } else { Standing::Missing };
@@ -301,7 +301,7 @@ fn every_beginning_of_such_an_option_counts() {
     assert!(missed.is_empty(), "{missed:#?}");
 }
 
-/// Of another version than the one that was observed all is looked at; of the same one a part is enough.
+/// For another git version than the observed one, all options are checked; for the same one, a part is enough.
 #[test]
 fn the_installed_git_prints_nothing_that_does_not_count() {
     let repository = Repository::new("installed");
