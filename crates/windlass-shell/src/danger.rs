@@ -32,13 +32,13 @@ pub enum Catastrophe {
     ForkBomb,
 }
 
-/// Finds what must never run, at any nesting: removing or moving `/`, what lies directly in it, other system
-/// trees, the home directory, the working directory or a parent of either; changing permissions of such trees (but
-/// the working directory) as a whole; `"$VAR"/*`; writing to raw devices; fork bombs.
+/// Finds commands that must never run, at any nesting: removing or moving `/`, its direct entries, other system trees,
+/// the home directory, the working directory or a parent of either; changing permissions of such trees (but the working
+/// directory) as a whole; `"$VAR"/*`; writing to raw devices; fork bombs.
 ///
-/// `cwd` and `home` are absolute, with links resolved. `resolve` tells where a path as written, each `..` still in it, ends when all
-/// links are followed; `None` if that is not known: then its text alone counts. The answer never depends on whether the text was
-/// understood.
+/// `cwd` and `home` are absolute, with links resolved. `resolve` returns the target of a path as written, with each
+/// `..` still in it, when all links are followed; `None` if the target is unknown: then only the text of the path is
+/// judged. The answer never depends on whether the text was understood.
 #[must_use]
 pub fn catastrophic(
     analysis: &Analysis,
@@ -118,7 +118,7 @@ fn operands(command: &FoundCommand) -> impl Iterator<Item = &Word> {
 
 fn has_flag(command: &FoundCommand, letters: [char; 2], long: &str) -> bool {
     command.words().iter().skip(1).map(Word::text).any(|text| {
-        // Abbreviations count.
+        // Abbreviations match too.
         let is_long = text.strip_prefix("--").is_some_and(|name| !name.is_empty() && long.starts_with(name));
         is_long || (text.starts_with('-') && !text.starts_with("--") && text.contains(letters))
     })

@@ -1,7 +1,7 @@
 //! Assignments before a command that change only how it reports.
 //!
 //! The C library and the programs themselves open files that such variables name: catalogues of messages, zones,
-//! locales, descriptions of terminals. A value with a slash leads them into the workspace, where a forged catalogue
+//! locales, descriptions of terminals. A value with a slash could name a file of the workspace, and a forged catalogue
 //! can make a program write its memory. So a value is of a small alphabet in which no path can be written. Variables
 //! whose values are paths by nature (`NLSPATH`, `LOCPATH`, `TERMINFO`, `TERMCAP`, `TZDIR`) are never among them.
 //!

@@ -56,7 +56,7 @@ pub(crate) fn literal_words(text: &str) -> Option<Vec<String>> {
 struct Parser<'a> {
     chars: &'a [char],
     pos: usize,
-    /// Variables of the loops around, each with the word that it stands for.
+    /// Variables of the enclosing loops, each with its word.
     bindings: Vec<(String, Word)>,
     /// The end of the list that is read.
     end: End,
@@ -127,7 +127,8 @@ impl<'a> Parser<'a> {
         Ok(Understood { commands })
     }
 
-    /// The commands up to the end of a list, and whether the last item is one whose exit status is not that of its last command.
+    /// Reads the commands up to the end of a list. The flag is `true` if the exit status of the last item is not that
+    /// of its last command.
     fn list(&mut self, first: Connector, end: End) -> Result<(Vec<SimpleCommand>, bool)> {
         let around = std::mem::replace(&mut self.end, end);
         let (mut commands, mut connector) = (Vec::new(), first);
@@ -194,7 +195,7 @@ impl<'a> Parser<'a> {
         if self.peek().is_some() { Ok(connector) } else { Err(NotUnderstood::Operator) }
     }
 
-    /// A command, behind those whose output it reads through a file.
+    /// Reads a command, behind those whose output it reads through a file.
     fn command(&mut self, connector: Connector) -> Result<Vec<SimpleCommand>> {
         let negated = connector != Connector::Pipe && self.skip_negation();
         let start = self.pos;
@@ -429,7 +430,7 @@ fn check_program(word: &Word) -> Result<()> {
     }
 }
 
-/// `time` is a keyword: what follows it is again in the place of a program.
+/// `time` is a keyword: the word behind it is again in the place of a program.
 fn check_timed_program(command: &SimpleCommand) -> Result<()> {
     let mut words = command.words.iter().peekable();
     if command.words.first().is_none_or(|w| w.text() != "time") {

@@ -7,9 +7,9 @@
 //! * the **deny side** over-approximates: [`Analysis::found`] lists every command that might run, through
 //!   any nesting, quoting, wrapper or literal script, and [`Analysis::undecided`] is set when there may be more.
 //!
-//! [`SimpleCommand::classify`] finds what an understood command does and which paths it touches,
-//! [`FoundCommand::outputs`] names what a command may write without a redirection,
-//! [`BashPattern`] matches permission rules, [`catastrophic`] finds what must never run.
+//! [`SimpleCommand::classify`] finds the effect and the paths of an understood command, [`FoundCommand::outputs`] names
+//! the paths that a command may write without a redirection, [`BashPattern`] matches permission rules, [`catastrophic`]
+//! finds commands that must never run.
 //!
 //! ```
 //! use windlass_shell::{Effect, analyse, parse_rule_pattern, DenyMatch};

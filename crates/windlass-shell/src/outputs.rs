@@ -1,8 +1,8 @@
 //! The deny side: files that a command writes without a redirection, because an option, an operand or a text in
 //! another language names them.
 //!
-//! The tables over-approximate: an abbreviation counts for every option it could stand for, and a value for a path.
-//! What they do not list is no proof that a program writes nothing.
+//! The tables over-approximate: an abbreviation matches every option it could mean, and a value is treated as a path. A
+//! program without an entry may still write.
 
 mod git;
 mod output;
@@ -247,7 +247,7 @@ impl Writer {
     /// The path that a long option names, attached or as the next word.
     fn long<'w>(&self, long: &'w str, word: &'w Word, next: Option<&'w Word>) -> Option<(&'w Word, &'w str)> {
         let (name, attached) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
-        // Abbreviations count.
+        // Abbreviations match too.
         let known = self.long.iter().any(|known| known.starts_with(name))
             || self.words.iter().any(|known| known.strip_prefix('-') == Some(name));
         known.then_some(())?;
@@ -287,7 +287,7 @@ fn attached<'w>(args: &'w [Word], outputs: &mut Vec<Output<'w>>) {
                 break;
             }
             let rest = letters.as_str().trim_start_matches('=');
-            // `-d@FILE`: what is sent.
+            // `-d@FILE`: the file that is sent.
             let rest = rest.strip_prefix('@').unwrap_or(rest);
             let kind = if at == 0 { OutputKind::Argument } else { OutputKind::Guess };
             if rest.contains(['/', '.']) {

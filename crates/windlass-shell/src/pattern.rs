@@ -29,7 +29,7 @@ pub struct BashPattern {
 /// * `*` alone covers every command; a text without a command, such as `*:*`, covers none;
 /// * anything else covers exactly that text. A `*` in quotes or behind a backslash is part of it.
 ///
-/// A leading `!` makes no difference. [`BashPattern::problem`] says when a pattern covers less than it seems to.
+/// A leading `!` makes no difference. [`BashPattern::problem`] reports a pattern that covers less than it seems to.
 #[must_use]
 pub fn parse_rule_pattern(pattern: &str) -> BashPattern {
     let text = pattern.trim();

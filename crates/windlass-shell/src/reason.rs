@@ -1,4 +1,4 @@
-//! Why it is not known what a text does.
+//! Reasons why the effect of a text is unknown.
 
 use thiserror::Error;
 

@@ -1,6 +1,6 @@
 //! Texts of other languages among the arguments of commands, as far as they name files or commands of the shell.
 //!
-//! For the deny side: what is found may be run, read or written. What is not found is no proof of anything.
+//! For the deny side: the texts found may be run, read or written. A missing find proves nothing.
 
 use crate::word::Word;
 
@@ -113,7 +113,7 @@ pub(crate) fn sed_commands<'t>(script: &'t str, letters: &'static [char]) -> imp
     sed_places(script, letters).filter(|text| !text.is_empty() && text.len() <= MAX_PATH)
 }
 
-/// `true` if a script of sed may run what it has made of its input.
+/// Returns `true` if a script of sed may run text that it has made of its input.
 pub(crate) fn sed_may_run(script: &str) -> bool {
     sed_places(script, &['e']).next().is_some()
 }
@@ -126,7 +126,7 @@ pub(crate) struct AwkString {
     pub(crate) is_written: bool,
 }
 
-/// `true` if an awk program may run commands of the shell: what it makes of its strings is not known.
+/// Returns `true` if an awk program may run commands of the shell: the results of its string operations are unknown.
 pub(crate) fn awk_runs_commands(program: &str) -> bool {
     program.replace("||", "").contains('|') || program.contains("system") || program.contains("getline")
 }
@@ -193,7 +193,7 @@ impl AwkReading {
     }
 }
 
-/// Adds strings that stand beside each other, and what they are together.
+/// Adds strings that stand beside each other, and their concatenation.
 fn end_run(run: &mut Vec<AwkString>, found: &mut Vec<AwkString>) {
     if let [first, _, ..] = run.as_slice() {
         let text = run.iter().map(|string| string.text.as_str()).collect();
@@ -217,7 +217,7 @@ fn after_pattern(text: &str) -> &str {
     text
 }
 
-/// The text of a string up to its end, with escapes replaced, and what is behind it.
+/// Reads a string up to its end. Returns its text with escapes replaced, and the rest.
 fn awk_string(text: &str) -> (String, &str) {
     let mut string = String::new();
     let mut chars = text.chars();

@@ -1,4 +1,4 @@
-//! Words: what the shell hands to a program as an argument, or what is known of it.
+//! Words: arguments that the shell passes to a program, as far as they are known.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ struct Parsed {
 /// A part of a word, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// Characters that stand for themselves.
+    /// Literal characters.
     Text { text: String, quoted: bool },
     /// `*`, `?` or `[`, unquoted.
     Glob(char),
@@ -126,8 +126,8 @@ impl Word {
         self.is_literal().then_some(self.0.text.as_str())
     }
 
-    /// The characters every argument made from this word begins with: the whole text of a literal, what
-    /// precedes the first pattern or expansion otherwise.
+    /// Returns the characters that every argument made from this word begins with: the whole text of a literal,
+    /// otherwise the text before the first pattern or expansion.
     #[must_use]
     pub fn literal_prefix(&self) -> String {
         let mut prefix = String::new();

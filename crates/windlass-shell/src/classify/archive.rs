@@ -82,7 +82,7 @@ pub(super) fn unpack(name: &str, args: &[Word]) -> Findings {
     }
     let has = |letter: char| letters.contains(letter);
     let does = match unpacker.mode {
-        // To list and to test exclude each other: of two such options the last one counts.
+        // Listing and testing exclude each other: of two such options the last one wins.
         _ if has('l') || has('t') => {
             let bzip = unpacker.suffixes == BZIP;
             letters.chars().all(|c| "ltqv".contains(c)) && has('l') != has('t') && !(bzip && has('l'))

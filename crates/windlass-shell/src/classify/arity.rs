@@ -283,7 +283,7 @@ fn every_option_takes_its_value_as_the_real_program_was_seen_to() {
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), options().len(), wrong.join("\n"));
 }
 
-/// A table that is left out is not compared with what was seen.
+/// A table that is left out would not be compared with the observations.
 #[test]
 fn every_program_that_was_seen_has_its_table_compared() {
     let (seen, _) = observed();

@@ -38,7 +38,7 @@ pub(super) fn classify(args: &[Word]) -> Findings {
     Some(Classification::reading(reads))
 }
 
-/// `name=value`, in the place of a file too, of a variable that can only change what is read and printed.
+/// `name=value`, in the place of a file too, for a variable that can only change the input and output.
 fn is_assignment(text: &str) -> bool {
     let name = text.split_once('=').map(|(name, _)| name);
     name.is_some_and(|name| is_variable(name) || matches!(name, "FS" | "OFS" | "ORS" | "RS"))
@@ -140,8 +140,8 @@ struct Reading {
 }
 
 impl Reading {
-    /// Reads the token that `rest` begins with, by its first character: what follows, and what a `/` would be there.
-    /// `None` if it is not covered.
+    /// Reads the token at the beginning of `rest`, by its first character. Returns the rest, and the meaning of a `/`
+    /// there. `None` if the token is not covered.
     fn token<'p>(&mut self, c: char, rest: &'p str, before: Before) -> Option<(&'p str, Before)> {
         let after = rest.get(c.len_utf8()..).unwrap_or_default();
         let was_control = std::mem::take(&mut self.control);
@@ -160,7 +160,7 @@ impl Reading {
                 Some((after, if is_value(name) { Before::Value } else { Before::Other }))
             }
             '{' | '}' | '(' | ')' | '[' | ']' => Some((after, self.bracket(c, was_control)?)),
-            // Inside braces it may redirect what is printed, but not inside parentheses.
+            // Inside braces `>` may redirect the output, but not inside parentheses.
             '>' if (self.braces > 0 && !self.open.iter().any(|o| *o != Open::Index)) || after.starts_with('>') => None,
             '|' => after.strip_prefix('|').map(|after| (after, Before::Operand)),
             '&' => after.strip_prefix('&').map(|after| (after, Before::Operand)),

@@ -100,7 +100,8 @@ fn is_recursive(parsed: &Parsed<'_>) -> bool {
     ["-r", "-R", "-a", "--recursive", "--archive"].iter().any(|option| parsed.has(option))
 }
 
-/// Sources and a target, which may be a directory: then what is written lies in it, under the source's name.
+/// Classifies sources and a target, which may be a directory: then the written file lies in it, under the source's
+/// name.
 fn transfer(spec: &Spec, args: &[Word]) -> Findings {
     let parsed = parse(spec, args)?;
     let recursive = spec.name == "mv" || is_recursive(&parsed);

@@ -97,7 +97,7 @@ fn with_spec(spec: &Spec, args: &[Word]) -> Findings {
     Some(class)
 }
 
-/// The paths an operand may stand for, revisions included: they do no harm as paths.
+/// Returns the possible paths of an operand, revisions included: they do no harm as paths.
 fn operand_paths(operand: &Word) -> Option<Vec<PathOperand>> {
     let text = operand.text();
     let outside = text.starts_with(['/', '~']) || text.split('/').any(|part| part == "..");
@@ -175,7 +175,7 @@ fn listing(args: &[Word]) -> Findings {
     }
 }
 
-/// One key that holds no secret.
+/// Classifies a read of one key without secrets.
 fn config(args: &[Word]) -> Findings {
     let words: Option<Vec<&str>> = args.iter().map(Word::as_literal).collect();
     let mut words = words?;

@@ -89,7 +89,7 @@ pub(super) enum Operands {
     Text(usize),
     /// At most so many files.
     Files(usize),
-    /// Files or directories; none stands for the working directory.
+    /// Files or directories; without operands, the working directory.
     Here,
     /// A pattern, unless `-e` or `-f` gave it, then files.
     Pattern,
@@ -197,7 +197,7 @@ pub(super) fn parse<'w>(spec: &Spec, args: &'w [Word]) -> Option<Parsed<'w>> {
     while let Some(word) = args.next() {
         let text = word.text();
         if !word.is_literal() {
-            // Of what a pattern stands for the caller learns by its mark: see `PathOperand::option`.
+            // The mark of a pattern tells the caller about its matches: see `PathOperand::option`.
             if options_end || !word.literal_prefix().starts_with('-') {
                 parsed.operands.push(word);
             } else {
@@ -326,7 +326,7 @@ pub(super) fn read_only(spec: &Spec, args: &[Word]) -> Findings {
         ["-e", "-f", "--regexp", "--file", "--files", "--type-list"].iter().any(|option| parsed.has(option));
     let mut operands = parsed.operands.as_slice();
     match spec.operands {
-        // A pattern may stand for many words.
+        // A pattern may become many words.
         Operands::Text(max) | Operands::Files(max)
             if operands.len() > max || (max < usize::MAX && operands.iter().any(|w| !w.is_literal())) =>
         {

@@ -4,7 +4,7 @@ use super::effect::{Classification, Effect, Findings, PathOperand};
 use super::options::{Operands, Spec, parse};
 use crate::Word;
 
-// `-i` ends a bundle: what follows it is the suffix of a copy.
+// `-i` ends a bundle: the rest is the suffix of a copy.
 pub(super) const SED: Spec = Spec::new("sed", "nErsuz", "el", Operands::Files(usize::MAX)).optional("i").long(&[
     "debug",
     "expression=",

@@ -14,8 +14,8 @@ fn harmless() -> Findings {
 
 /// Programs that print their version and read nothing of the directory for that, with the option.
 ///
-/// Interpreters, package managers and toolchains are not among them: what stands for them is chosen by files of the project
-/// (`rust-toolchain.toml`, `.tool-versions`, `packageManager`), from which it may also be run.
+/// Interpreters, package managers and toolchains are not among them: files of the project (`rust-toolchain.toml`,
+/// `.tool-versions`, `packageManager`) choose the program that runs, and it may be run from the project.
 const VERSIONS: &[(&str, &[&str])] = &[
     (
         "--version",
@@ -144,7 +144,8 @@ pub(super) fn printf(given: &[Word]) -> Findings {
     (ended || !format.starts_with('-')).then(harmless)?
 }
 
-/// Words of any kind: what is no option of it is printed, and its options change how. A pattern is a path to the shell.
+/// Classifies words of any kind: `echo` prints every word that is no option, and its options change the format. A
+/// pattern is a path to the shell.
 pub(super) fn echo(args: &[Word]) -> Findings {
     let patterns = args.iter().filter(|w| !w.is_literal());
     let patterns = patterns.map(|w| PathOperand { option: false, ..PathOperand::operand(w, false) });
@@ -235,7 +236,7 @@ pub(super) fn bracket(args: &[Word]) -> Findings {
     if end.as_literal() == Some("]") { test(inner) } else { None }
 }
 
-/// `true` for the variable of a loop over a file name pattern, in quotes: one word, whatever name it stands for.
+/// Returns `true` for the variable of a loop over a file name pattern, in quotes: one word, whatever its value.
 fn is_loop_value(word: &Word) -> bool {
     word.kind() == WordKind::Glob && word.source().starts_with("\"$") && word.source().ends_with('"')
 }

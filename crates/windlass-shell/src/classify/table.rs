@@ -1,4 +1,4 @@
-//! The read-only table: programs, their harmless options and what their operands are.
+//! The read-only table: programs, their harmless options and the kinds of their operands.
 //!
 //! Left out on purpose: options that run a program, write a file, load code, follow links while descending, read
 //! lists of names from a file, contact the network, page, prompt or never end.

@@ -3,7 +3,7 @@
 use super::{Effect, PathOperand, git, table};
 use crate::analyse;
 
-/// The patterns among what a command touches, if it is known what it does.
+/// Returns the patterns among the paths of a command, if its effect is known.
 fn patterns(text: &str) -> Option<Vec<PathOperand>> {
     let analysis = analyse(text);
     let class = analysis.understood().ok()?.commands().first()?.classify();
@@ -11,7 +11,7 @@ fn patterns(text: &str) -> Option<Vec<PathOperand>> {
     known.then(|| class.reads.into_iter().chain(class.writes).filter(|path| path.glob).collect())
 }
 
-/// `true` if every command of a text is known to change nothing, or only what it names.
+/// Returns `true` if every command of a text is known to change nothing, or only the paths that it names.
 fn is_known(text: &str) -> bool {
     let known = |effect| !matches!(effect, Effect::Unknown | Effect::Network);
     analyse(text).understood().is_ok_and(|all| all.commands().iter().all(|command| known(command.classify().effect)))
@@ -151,7 +151,8 @@ fn what_ends_options_is_what_the_program_takes_for_their_end() {
     }
 }
 
-/// A pattern in the place of an option is this option where nothing matches, and so is its effect on what else is read.
+/// A pattern in the place of an option is this option if nothing matches, and then also decides which other files are
+/// read.
 #[test]
 fn patterns_as_values_of_options_count_as_the_option() {
     let analysis = analyse("grep --regexp=* /etc/shadow");

@@ -54,7 +54,7 @@ fn names_what_is_read_and_written() {
         ("rmdir -p a/b/c", Effect::FileChange, &[], &["a", "a/b", "a/b/c"]),
         ("rmdir --parents /a/b", Effect::FileChange, &[], &["/a", "/a/b"]),
         ("mkdir -p /a/b", Effect::FileChange, &[], &["/a/b"]),
-        // Another version takes what is behind the first file for files.
+        // Another version takes the words behind the first file for files.
         ("mkdir a -m 755", Effect::FileChange, &[], &["a", "755"]),
         ("mv a b", Effect::FileChange, &["a"], &["b", "a", "b/a"]),
         ("cp evil/.bashrc .", Effect::FileChange, &["evil/.bashrc"], &[".", "./.bashrc"]),
@@ -353,7 +353,7 @@ fn awk_programs() {
         "{if (x) y; else /\"/; system(c) #\"\n}",
         "{do /\"/; while (system(c)) #\"\n}",
         "{x in /\"/; system(c) #\"\n}",
-        // A line ends what could be divided, and a backslash keeps a text from ending.
+        // A line end ends a possible division, and a backslash keeps a text from ending.
         "x\n/\"/{system(c)} #\"",
         "{print \"\\\"\"; system(\"c\") #\"\n}",
         "{print \"a\nb\"}",

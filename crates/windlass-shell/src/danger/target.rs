@@ -9,7 +9,7 @@ use crate::{ProcessPath, Word, as_written, both_ways, word::Piece};
 /// Stands for an expansion we do not know.
 const UNKNOWN: char = '\u{1}';
 const MAX_PLACES: usize = 32;
-/// Characters by which a name may stand for others.
+/// Characters by which a name may match others.
 const WILD: [char; 5] = ['*', '?', '[', '{', '\\'];
 
 /// The directories against which operands are judged.
@@ -114,7 +114,7 @@ impl<'a> Places<'a> {
     pub(super) fn targets(&self, word: &Word, bases: &Bases, follows: bool) -> Vec<Target> {
         let text = self.text(word);
         if let Some(rest) = text.strip_prefix(UNKNOWN) {
-            // If the variable is empty, what follows is absolute: only `"$VAR"/*` counts.
+            // If the variable is empty, the rest is an absolute path: only `"$VAR"/*` is a catastrophe.
             let rest: Vec<String> = names(rest.trim_start_matches(UNKNOWN)).map(str::to_owned).collect();
             let is_all = rest.len() == 1 && rest.iter().all(|part| is_everything(part));
             return if is_all { vec![self.target(rest, false)] } else { Vec::new() };

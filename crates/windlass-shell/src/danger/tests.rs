@@ -188,7 +188,7 @@ fn names_of_homes_and_of_the_start_are_told_apart() {
     }
 }
 
-/// Behind a `cd` that must work the start counts no more, unless the `cd` leads there.
+/// Behind a `cd` that must succeed the start directory does not matter, unless it is the target of the `cd`.
 #[test]
 fn what_follows_a_change_of_the_directory_is_judged_there() {
     for (text, expected) in [
@@ -232,7 +232,7 @@ fn more_directories_than_are_followed_may_be_any() {
         (format!("{}rm -rf ./*", "cd ../a; ".repeat(40)), true),
         (format!("{}rm -rf build", many(40)), false),
         (format!("{}rm -rf d/*", many(40)), false),
-        // The same one counts once.
+        // The same directory is counted once.
         (format!("{}rm -rf *", "cd d; ".repeat(40)), false),
         (format!("{}rm -rf *", "cd $X; ".repeat(40)), false),
     ] {

@@ -1,7 +1,7 @@
 //! Loops, conditions and process substitutions, taken apart into the commands that they run.
 //!
-//! A loop stands for its body once for each of its words, and twice with a file name pattern in the place of the variable: what one
-//! turn makes, another may find. A condition stands for all of its lists, one after the other.
+//! A loop becomes its body once for each of its words, and twice with a file name pattern in the place of the variable:
+//! a later turn may find the files of an earlier one. A condition becomes all of its lists, one after the other.
 
 use super::{End, Parser, Result};
 use crate::command::Connector;
@@ -11,7 +11,7 @@ use crate::{NotUnderstood, RedirectKind, SimpleCommand, Word, WordKind};
 
 /// Most words of a loop.
 const MAX_TURNS: usize = 64;
-/// Most commands that a loop stands for.
+/// Maximum number of commands from one loop.
 const MAX_COMMANDS: usize = 128;
 
 /// Programs that read each of their operands as a file, and write none.

@@ -82,7 +82,8 @@ impl Parser<'_> {
         }
     }
 
-    /// `(cat <<WORD … )` behind a `$` in double quotes: the text that it stands for. The position is behind the parenthesis then.
+    /// Reads `(cat <<WORD … )` behind a `$` in double quotes, and returns its text. The position is behind the
+    /// parenthesis then.
     pub(super) fn document(&mut self) -> Option<String> {
         let start = self.pos;
         let document = self.document_from(start);

@@ -9,11 +9,11 @@ const MAX_WORDS: usize = 64;
 /// A value that only the running shell has, of which all that matters is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Value {
-    /// `$?`: a number. A zero stands for it.
+    /// `$?`: a number, replaced by a zero.
     Status,
-    /// `"$PWD"` or `"$(pwd)"`: the directory. A dot stands for it.
+    /// `"$PWD"` or `"$(pwd)"`: the directory, replaced by a dot.
     Directory,
-    /// The name that a pattern of a loop stands for, within another text. An underline stands for it.
+    /// A match of a loop's pattern, within another text, replaced by an underline.
     Name,
 }
 
@@ -110,7 +110,7 @@ impl Parser<'_> {
     /// Behind an unquoted `$`.
     fn dollar(&mut self, word: &mut Builder) -> Result<()> {
         match self.peek() {
-            // At the end of a word it stands for itself, as in `grep end$ file`.
+            // At the end of a word `$` is literal, as in `grep end$ file`.
             None | Some(' ' | '\t' | '\n') => word.push('$'),
             Some(')') if self.end == super::End::Parenthesis => word.push('$'),
             Some('?') => {
@@ -130,7 +130,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The word of the loop variable whose name, perhaps in braces, stands here.
+    /// Returns the word of the loop variable with the name, perhaps in braces, at this position.
     fn variable(&mut self) -> Option<Word> {
         let rest = self.chars.get(self.pos..).unwrap_or_default();
         let braced = rest.first() == Some(&'{');

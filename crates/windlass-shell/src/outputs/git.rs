@@ -59,7 +59,7 @@ pub(super) fn outputs(args: &[Word]) -> Vec<Output<'_>> {
     let Some(Subcommand { name: subcommand, args: rest, directory }) = Subcommand::parse(args) else { return outputs };
     let (short, long) =
         OPTIONS.iter().find(|(name, ..)| *name == subcommand).map_or(("", &[][..]), |(_, short, long)| (*short, *long));
-    // Whatever compares can write what it found. Abbreviations count.
+    // Every sub-command that compares can write its findings. Abbreviations match too.
     let names = |option: &str| "output".starts_with(option) || long.iter().any(|known| known.starts_with(option));
     let mut operands = Vec::new();
     let mut words = rest.iter();

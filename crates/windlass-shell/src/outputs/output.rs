@@ -21,10 +21,10 @@ pub struct Output<'w> {
 pub enum OutputKind {
     /// The text looks like a path. A program may take it for one.
     Guess,
-    /// A text in quotes in a program of another language, or what is attached to a short option: as good as an
+    /// A text in quotes in a program of another language, or the text attached to a short option: as good as an
     /// argument of its own, whatever the program does with it.
     Argument,
-    /// The value of an option that names what is written, or an operand that does.
+    /// The value of an option, or an operand, that names the written file.
     Written,
 }
 
@@ -38,7 +38,7 @@ impl<'w> Output<'w> {
     }
 }
 
-/// The value of an option with the word that holds it: what is attached, or else the next word.
+/// Returns the value of an option with the word that contains it: the attached text, or else the next word.
 pub(super) fn value<'w>(
     word: &'w Word,
     attached: Option<&'w str>,

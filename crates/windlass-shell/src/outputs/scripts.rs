@@ -85,7 +85,8 @@ fn is_name(text: &str) -> bool {
     text.contains(|c: char| c.is_alphanumeric() || c == '_') && !text.contains(['\n', ' '])
 }
 
-/// Runs of characters that paths are made of, with a dot or a slash among them. What a backslash precedes is a pattern.
+/// Returns runs of path characters, with a dot or a slash among them. A character behind a backslash is part of a
+/// pattern.
 fn paths(code: &str) -> impl Iterator<Item = &str> {
     let is_path = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '/' | '~' | '@' | '+' | '-' | '\\');
     let parts = code.split(move |c: char| !is_path(c)).filter_map(|part| part.split('\\').next());

@@ -146,7 +146,7 @@ fn texts_in_other_languages_name_outputs() {
         ("sed y --expression 'w x'", "x"),
         ("sed y --expr 'w x'", "x"),
         ("python3 -c 'print(\"a b\")'", ""),
-        // The surer of two finds counts as well.
+        // The surer of two finds is reported as well.
         ("awk -e '{f = \"x\"}' -e '{print > \"x\"}' y", "x? x"),
     ] {
         let expected: Vec<&str> = expected.split(' ').filter(|path| !path.is_empty()).collect();

@@ -5,7 +5,7 @@ use crate::command::SimpleCommand;
 use crate::scan::{SHELLS, is_wrapper};
 use crate::word::{Word, base_name};
 
-/// Programs whose job is to run what their arguments or another file say, beside the wrappers.
+/// Programs whose job is to run the commands in their arguments or another file, beside the wrappers.
 const RUNNERS: &[&str] = &[
     ".",
     "bwrap",
@@ -46,8 +46,8 @@ pub(super) fn matches_wildcard(parts: &[String], command: &SimpleCommand) -> boo
     candidates(command, head_words).iter().any(|words| glob(parts, &joined(words)))
 }
 
-/// The words with single blanks between them. A blank inside a word becomes a character that no pattern
-/// contains: a blank of the pattern stands for a word's end.
+/// Joins the words with single blanks. A blank inside a word becomes a character that no pattern contains: a blank of
+/// the pattern means a word's end.
 fn joined(words: &[Word]) -> String {
     let words: Vec<String> = words.iter().map(|w| w.text().replace([' ', '\t', '\n'], "\u{1}")).collect();
     words.join(" ")

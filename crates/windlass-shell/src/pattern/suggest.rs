@@ -16,9 +16,10 @@ const MAX_EXACT: usize = 2048;
 
 /// The pattern to offer for "always allow" of one command: the narrowest that is of use the next time.
 ///
-/// A prefix (`npm run build *`) for programs whose purpose is to run what the project's files say, and for sub-commands of which no
-/// option runs a program. The exact command for every other program: its next option may run, write or contact anything.
-/// `None` for programs that run their arguments, for what no pattern can say, and for exact commands of more than 2,048 bytes.
+/// Suggests a rule pattern. A prefix (`npm run build *`) for programs whose purpose is to run commands from the
+/// project's files, and for sub-commands of which no option runs a program. The exact command for every other program:
+/// its next option may run, write or contact anything. `None` for programs that run their arguments, for commands that
+/// no pattern can express, and for exact commands of more than 2,048 bytes.
 #[must_use]
 pub fn suggest_rule(command: &SimpleCommand) -> Option<String> {
     let words = behind_wrappers(command.words())?;

@@ -117,7 +117,7 @@ fn allow_rules() {
 #[test]
 fn allow_rules_cover_their_own_text_and_negated_commands() {
     for (rule, text, expected) in [
-        // The very text of a rule is covered, whatever it holds.
+        // The very text of a rule is covered, whatever its characters.
         ("grep \"a*b\" f", "grep \"a*b\" f", true),
         ("grep \"a*b\" f", "grep 'a*b' f", false),
         ("grep \"a*b\" f", "grep a*b f", false),
@@ -282,7 +282,7 @@ fn long_commands_are_not_offered_as_they_are() {
         let rule = suggest_rule(&analyse(&text).understood().unwrap().commands()[0]);
         assert_eq!(rule, offered.then_some(text), "{bytes}");
     }
-    // A prefix says the same of short and long ones.
+    // A prefix treats short and long commands alike.
     let long = format!("npm test {}", "a".repeat(5000));
     assert_eq!(suggest_rule(&analyse(&long).understood().unwrap().commands()[0]).as_deref(), Some("npm test *"));
 }

@@ -8,7 +8,7 @@ struct Naming {
     program: &'static str,
     options: &'static [&'static str],
     section: &'static str,
-    /// Settings that let the program take its commands from elsewhere, or correct what was typed; in lower case.
+    /// Settings that let the program take its commands from other places, or correct mistyped ones; in lower case.
     other_names: &'static [&'static str],
 }
 
@@ -91,7 +91,7 @@ impl Reader<'_, '_> {
                     let named = grammar::literal_words(&value)
                         .unwrap_or_else(|| value.split_whitespace().map(str::to_owned).collect());
                     let named: Vec<Word> = named.iter().map(|word| Word::literal(word)).collect();
-                    // The program refuses a name that stands for itself, or takes its own command.
+                    // The program refuses a name that is its own alias, or takes its own command.
                     if named.first().is_some_and(is_called) {
                         continue;
                     }

@@ -65,7 +65,7 @@ const COMMAND_MARKS: &[(&str, &[&str])] = &[
 ];
 
 impl Reader<'_, '_> {
-    /// Records what the arguments of a program make it run.
+    /// Records the commands that a program runs because of its arguments.
     pub(super) fn carried(&mut self, program: &str, words: &[Word], wrapped: usize) {
         let args = words.get(1..).unwrap_or_default();
         self.aliased(program, words, wrapped);
@@ -216,7 +216,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `alias.x=NAME`: what the variable holds is not known. No setting of `http` is a command.
+    /// `alias.x=NAME`: the value of the variable is unknown. No setting of `http` is a command.
     fn git_setting_of_variable(&mut self, word: &Word, setting: &str) {
         if !word.is_literal() || !setting.starts_with("http.") {
             self.undecided(Undecided::Script);

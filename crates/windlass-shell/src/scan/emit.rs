@@ -92,7 +92,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Builtins that set or compare variables: their arguments may hold expansions of their own.
+    /// Handles builtins that set or compare variables: their arguments may contain expansions of their own.
     fn on_variables(&mut self, program: &str, args: &[Word]) {
         for arg in args {
             self.nested_expansions_of_literal(arg);
@@ -199,8 +199,8 @@ impl Reader<'_, '_> {
         self.suffixes(args, wrapped)
     }
 
-    /// Options of wrappers that hold a script or a command line, to which the words after them belong. Returns whether it
-    /// was one.
+    /// Handles options of wrappers with a script or a command line, to which the words after them belong. Returns
+    /// `true` for such an option.
     fn option_script(&mut self, program: &str, option: &str, tail: &[Word]) -> bool {
         let (long, short) = match program {
             "env" => ("--split-string", 'S'),
@@ -208,7 +208,7 @@ impl Reader<'_, '_> {
             _ => return false,
         };
         let attached = match option.strip_prefix("--") {
-            // Abbreviations count.
+            // Abbreviations match too.
             Some(_) => match option.split_once('=') {
                 Some((name, value)) if long.starts_with(name) => value,
                 None if long.starts_with(option) => "",
@@ -321,7 +321,7 @@ impl Reader<'_, '_> {
         if words.len() > MAX_SUFFIXES || wrapped.saturating_mul(8) > MAX_WRAPPERS {
             self.undecided(Undecided::TooLarge);
         }
-        // A pattern may stand for the name of any program, whatever it begins with.
+        // A pattern may match the name of any program, whatever it begins with.
         if words.iter().any(|word| !word.is_literal()) {
             self.undecided(Undecided::Program);
         }
@@ -382,7 +382,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Adds what brace expansion makes of a word; false if that is too much.
+/// Adds the words that brace expansion makes of a word; returns `false` if there are too many.
 fn expand_word(word: &Word, out: &mut Vec<Word>) -> bool {
     let mut waiting = vec![word.pieces().to_vec()];
     let mut steps = 0usize;

@@ -33,7 +33,7 @@ impl<'a, 's> Reader<'a, 's> {
         self.sink.undecided(reason);
     }
 
-    /// Reads other text as a script: what a quoted script or a backtick form contains.
+    /// Reads other text as a script: the contents of a quoted script or a backtick form.
     pub(super) fn nested_script(&mut self, text: &str) {
         self.nested(text, |reader| reader.whole_script());
     }
@@ -51,7 +51,7 @@ impl<'a, 's> Reader<'a, 's> {
             self.undecided(Undecided::TooLarge);
             return;
         }
-        // Words are put into the command alone that holds the text.
+        // Words are put only into the command that contains the text.
         let handed = self.sink.handed.take();
         read(&mut Reader::new(&chars, self.depth.saturating_add(1), self.sink));
         self.sink.handed = handed;

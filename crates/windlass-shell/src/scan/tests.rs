@@ -816,7 +816,7 @@ fn what_follows_something_too_deep_is_found() {
     }
 }
 
-/// A name that the line itself gives stands for its command.
+/// A name defined in the line itself means its command.
 #[test]
 fn names_that_the_line_gives_are_followed() {
     for (text, expected) in [

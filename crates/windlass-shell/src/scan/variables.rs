@@ -159,7 +159,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A command line. Of a shell by itself it is known what it gets.
+    /// Handles a command line. The input of a shell by itself is known.
     fn command_value(&mut self, value: &str) {
         let command = value.trim_start_matches(['|', '!', ' ']);
         if wrappers::SHELLS.contains(&base_name(command)) {

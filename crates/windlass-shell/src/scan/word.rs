@@ -428,7 +428,7 @@ impl Reader<'_, '_> {
             't' => Some('\t'),
             'v' => Some('\u{b}'),
             '\\' | '\'' | '"' | '?' => Some(escape),
-            // `\x{...}` has any number of digits, of which the last two count.
+            // `\x{...}` has any number of digits, of which bash uses the last two.
             'x' if self.raw(0) == Some('{') => None,
             'x' => self.code(escape, 16, 2, pieces).filter(char::is_ascii),
             'u' => self.code(escape, 16, 4, pieces),
@@ -436,7 +436,7 @@ impl Reader<'_, '_> {
             'c' => self.control(pieces),
             '0'..='7' => {
                 self.pos = self.pos.saturating_sub(1);
-                // A byte alone is no character, and of a greater number only the last eight bits count.
+                // A byte alone is no character, and of a greater number bash uses only the last eight bits.
                 self.code(escape, 8, 3, pieces).filter(char::is_ascii)
             }
             _ => {

@@ -1,4 +1,4 @@
-//! Words, expansions and what stands around them, one table for each subject.
+//! Words, expansions and their surroundings, one table for each subject.
 
 use std::path::Path;
 
@@ -62,7 +62,7 @@ fn escapes_of_ansi_quotes_are_the_characters_they_stand_for() {
         (r"$'\143\u0061\U00000074' $'\56env'", &["cat .env"]),
         (r"$'it\'s'; rm a", &["it's", "rm a"]),
         (r"echo $'\\'; rm a", &["echo \\", "rm a"]),
-        // A control character takes no quote with it, and a backslash only with what it hides.
+        // A control character takes no quote with it, and a backslash only the character that it hides.
         (r"echo $'\c'; rm a; echo 'b' # '", &["echo \\c", "rm a", "echo b"]),
         (r"echo $'\c\\'; rm a; echo 'b' # '", &["echo $(..)", "rm a", "echo b"]),
         (r"echo $'\c\'c'; rm a", &["echo $(..)c", "rm a"]),
@@ -118,7 +118,7 @@ fn quotes_in_braces_and_in_patterns_hide_only_what_they_enclose() {
         ("ls x@('a)'|b) y", &["ls x@$(..) y"]),
         (r#"ls x@("a)"|b) y"#, &["ls x@$(..) y"]),
     ]);
-    // In double quotes an apostrophe is a character, and what stands behind it runs.
+    // In double quotes an apostrophe is a character, and the text behind it runs.
     for text in [r#"echo "${x:-'$(rm a)'}""#, r#"echo "${x:-'`rm a`'}""#] {
         assert!(found(text).contains(&"rm a".to_owned()), "{text}");
         assert_eq!(scan(text).undecided, Some(Undecided::Malformed), "{text}");

@@ -208,7 +208,7 @@ impl Wrapper {
             if long.contains('=') {
                 return Part::Option;
             }
-            // Abbreviations count.
+            // Abbreviations match too.
             let valued = self.long_valued.iter().any(|l| l.starts_with(long));
             return if valued { Part::OptionWithValue } else { Part::Option };
         }

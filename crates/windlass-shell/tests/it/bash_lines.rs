@@ -1,5 +1,5 @@
-//! Of a line that counts as understood, bash runs the commands that were understood, with the arguments and the variables that were
-//! understood, and writes no other files.
+//! For an understood line, bash runs exactly the understood commands, with the understood arguments and variables, and
+//! writes no other files.
 //!
 //! `WINDLASS_BASH_LINES` is how many generated lines are compared; default: 3,000. `WINDLASS_BASH_SEED` is a byte from which other
 //! lines follow; default: 7.
@@ -16,9 +16,10 @@ use windlass_shell::{RedirectKind, SimpleCommand, WordKind, analyse};
 
 use crate::bash_words::{fragment, from_environment};
 
-/// Runs each line of the file that is descriptor 199, and notes at descriptor 200 what it runs: how many fields, the variable `A`, the
-/// program and its arguments. Line ends are noted as another character, since bash would write there, and commands of a pipeline at
-/// once. `one` succeeds, the others fail, and `cat` prints its input. Whatever else would be run is noted as well.
+/// Runs each line of the file that is descriptor 199, and notes at descriptor 200 the commands run: the number of
+/// fields, the variable `A`, the program and its arguments. Line ends are noted as another character, since bash would
+/// write there, and commands of a pipeline at once. `one` succeeds, the others fail, and `cat` prints its input. Any
+/// other command that would run is noted as well.
 const SCRIPT: &str = r#"
 note() { printf '%s\0' "$#" "${@//$'\n'/$'\1'}" >&200; }
 one() { note "${A-}" one "$@"; }

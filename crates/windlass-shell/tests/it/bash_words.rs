@@ -1,4 +1,4 @@
-//! The words that count as understood are the arguments bash passes: checked against bash itself.
+//! The understood words are the arguments that bash passes: checked against bash itself.
 //!
 //! `WINDLASS_BASH_LINES` is how many generated lines are compared; default: 6,000. `WINDLASS_BASH_SEED` is a byte from which other
 //! lines follow; default: 7.
@@ -27,7 +27,7 @@ pub(crate) fn fragment() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A here-document that stands for its text.
+/// A here-document that is replaced by its text.
 fn document() -> impl Strategy<Value = String> {
     let start = prop::sample::select(vec!["cat <<'E'", "cat <<E", "cat <<-\"E\"", " cat  << 'E' "]);
     let end = prop::sample::select(vec!["E\n)", "\tE\n)", "E\n )", "E)", "E\n\n)"]);
@@ -112,7 +112,7 @@ fn commands_are_the_commands_of_bash() {
             }
         }
     }
-    // `!` inverts the exit status: what follows runs after a failure or in any case.
+    // `!` inverts the exit status: the next command runs after a failure or in any case.
     for operator in [" || ", ";", "\n", " ; # c\n", "||\\\n"] {
         for word in ["a", "'! b'", "!"] {
             cases.push(format!("! marker 1 {word}{operator}!\\\n marker {word} 2 ; !\tmarker 3"));

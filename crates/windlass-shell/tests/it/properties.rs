@@ -5,7 +5,7 @@
 use proptest::prelude::*;
 use windlass_shell::{DenyMatch, MAX_CHARS, analyse, catastrophic, parse_rule_pattern, suggest_rule};
 
-/// Anything, with much of what shells find special.
+/// Any text, with many characters that are special to shells.
 fn text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         prop::sample::select(vec![
@@ -249,7 +249,7 @@ fn large_and_deep_texts_are_answered_quickly() {
         assert!(analysis.understood().is_err(), "{part}");
         assert_eq!(catastrophic(&analysis, "/w".as_ref(), "/home/me".as_ref(), &|_| None), None, "{part}");
     }
-    // Quadratic behaviour would take minutes here; the bound is far from what a slow machine needs.
+    // Quadratic behaviour would take minutes here; the bound is far from the time of a slow machine.
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }
 

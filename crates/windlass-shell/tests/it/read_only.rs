@@ -1,5 +1,5 @@
-//! Everyday commands that only read must need no question, and commands that could do harm must never
-//! count as reading.
+//! Everyday commands that only read must need no permission request, and commands that could do harm must never be
+//! classified as reading.
 
 use windlass_shell::{Effect, analyse, catastrophic};
 
@@ -1153,7 +1153,7 @@ const HOSTILE: &[&str] = &[
     "/bin/sh",
     "ls--",
     "-ls",
-    // A little more than what is free.
+    // Slightly more than the permitted form.
     "git --version x",
     "git reflog list x",
     "git config user",

@@ -9,7 +9,7 @@ use std::{
 use super::super::{git, options::Value};
 use super::{END, Entry, OPERAND, Seen};
 
-/// Programs of the shell itself: what is installed under their names is not what runs.
+/// Builtins of the shell: an installed program of the same name does not run.
 pub(super) const BUILTINS: &[&str] = &[":", "false", "pwd", "true", "type"];
 
 /// Sub-commands of git that answer an unknown option with their usage alone: they name unknown revisions.
@@ -152,7 +152,7 @@ impl Scratch {
         })
     }
 
-    /// `ps` does not name what it does not know: with one word behind the option its message is about that word.
+    /// `ps` does not name the unknown word: with one word behind the option its message is about that word.
     fn see_ps(&self, option: &Entry) -> Option<Seen> {
         let unknown = |text: &str| text.contains("unsupported SysV option") || text.contains("unknown gnu long option");
         if unknown(&self.run_with(option, &option.text, &[])?.0) {

@@ -70,7 +70,7 @@ fn tools_of_the_project_get_a_prefix() {
     }
 }
 
-/// The option tables say what a program may do, so their programs need no prefix.
+/// The option tables list the effects of a program, so their programs need no prefix.
 #[test]
 fn no_program_of_the_option_tables_gets_a_prefix() {
     for program in tools::programs().filter(|program| *program != "git") {
@@ -93,7 +93,7 @@ fn no_option_of_these_git_sub_commands_names_a_program() {
             assert!(!danger.iter().any(|word| option.contains(word)), "git {sub}: {option}");
         }
     }
-    // The check itself finds what it looks for.
+    // The check itself finds the options.
     if let Ok(output) = std::process::Command::new("git").args(["rebase", "-h"]).output() {
         let usage = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
         assert!(usage.contains("<exec>") && seen == tools::GIT_SUB_COMMANDS.len(), "{seen}: {usage}");

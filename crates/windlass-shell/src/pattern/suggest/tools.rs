@@ -1,9 +1,9 @@
 //! Programs for which a prefix rule gives no more than the project's own files do already.
 //!
-//! A positive list: a program that is not here gets a rule for its exact text. Programs of the option tables
-//! (what reads, writes or connects) are never here, which a test checks.
+//! A positive list: a program that is not here gets a rule for its exact text. Programs of the option tables (those
+//! that read, write or connect) are never here, which a test checks.
 
-/// Programs that run what the project's files say, without sub-commands: the next word is a target or a file.
+/// Programs that run commands from the project's files, without sub-commands: the next word is a target or a file.
 pub(super) const FLAT: &[&str] = &[
     "ant",
     "black",
@@ -44,8 +44,8 @@ pub(super) const FLAT: &[&str] = &[
     "vitest",
 ];
 
-/// Sub-commands that build, check, test, install or only look, by program. A second word in an entry is a sub-command of
-/// the first; `*` there stands for any plain word, such as the name of a script.
+/// Sub-commands that build, check, test, install or only read, by program. A second word in an entry is a sub-command
+/// of the first; `*` there matches any plain word, such as the name of a script.
 const SUB_COMMANDS: &[(&str, &[&str])] = &[
     ("bazel", &["build", "query", "run", "test"]),
     ("bun", &["add", "build", "install", "run *", "test"]),
