@@ -60,10 +60,10 @@ pub(crate) struct OfferedArgs {
     pub(crate) programs: bool,
 }
 
-/// What is printed, and how.
+/// Format and amount of the output.
 #[derive(Debug, Args)]
 pub(crate) struct OutputArgs {
-    /// What goes to standard output: the answer; one JSON object with the result (with --verbose: an array of all
+    /// Format of standard output: the answer; one JSON object with the result (with --verbose: an array of all
     /// messages); or one JSON object a line as things happen
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT", help_heading = "Output")]
     pub(crate) output_format: OutputFormat,
@@ -73,10 +73,10 @@ pub(crate) struct OutputArgs {
     /// With stream-json: also report when hooks begin, and what they have written
     #[arg(long, help_heading = "Output")]
     pub(crate) include_hook_events: bool,
-    /// End with data that fits a JSON Schema of an object: the schema, or a file that holds it. The data is the answer
+    /// End with data that fits a JSON Schema of an object: the schema, or a file with it. The data is the answer
     #[arg(long, value_name = "SCHEMA", value_parser = crate::schema::read, help_heading = "Output")]
     pub(crate) json_schema: Option<JsonText>,
-    /// Show on standard error what tools do; with json: print all messages
+    /// Show tool activity on standard error; with json: print all messages
     #[arg(long, help_heading = "Output")]
     pub(crate) verbose: bool,
 }
@@ -90,7 +90,7 @@ pub(crate) struct ModelArgs {
     /// The model that takes over when the first is overloaded
     #[arg(long, value_name = "MODEL", help_heading = "Model")]
     pub(crate) fallback_model: Option<String>,
-    /// How much to spend on an answer: low, medium, high, xhigh or max
+    /// Effort to spend on an answer: low, medium, high, xhigh or max
     #[arg(long, value_name = "LEVEL", help_heading = "Model")]
     pub(crate) effort: Option<Effort>,
     /// The agent that the session is: its prompt, tools, model and limits. One of --agents, the project or the user
@@ -113,7 +113,7 @@ pub(crate) struct ModelArgs {
     pub(crate) max_budget_usd: Option<f64>,
 }
 
-/// Where the agent works.
+/// Workspace of the agent.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ElsewhereArgs {
     /// Work in a container that runs, or on another machine: docker:NAME[:PATH] or ssh:HOST[:PATH]. Sessions and your settings
@@ -185,7 +185,7 @@ pub(crate) struct PermissionArgs {
         help_heading = "Tools and permissions"
     )]
     pub(crate) allowed_tools: Vec<String>,
-    /// Rules of calls that are refused, whatever else allows them
+    /// Rules of calls that are refused, even if another rule allows them
     #[arg(
         long = "disallowedTools",
         alias = "disallowed-tools",
@@ -209,7 +209,7 @@ pub(crate) struct McpArgs {
     pub(crate) strict_mcp_config: bool,
 }
 
-/// Which plugins are loaded.
+/// Plugins to load.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct PluginArgs {
     /// Load a plugin: a directory whose commands, agents and MCP servers join the session. Trusts it
@@ -218,34 +218,34 @@ pub(crate) struct PluginArgs {
     /// The same without its MCP servers
     #[arg(long, value_name = "DIR", help_heading = "Tools and permissions")]
     pub(crate) plugin_dir_no_mcp: Vec<PathBuf>,
-    /// The directories as a host names them, in one order.
+    /// Directories as a host names them, in one order.
     #[arg(skip)]
     pub(crate) named: Vec<PluginDir>,
 }
 
 impl PluginArgs {
-    /// The directories.
+    /// Returns the directories.
     pub(crate) fn directories(&self) -> Vec<PluginDir> {
         let without = self.plugin_dir_no_mcp.iter().map(|path| PluginDir::new(path).without_mcp());
         self.plugin_dir.iter().map(PluginDir::new).chain(without).chain(self.named.iter().cloned()).collect()
     }
 }
 
-/// Which settings count.
+/// Settings files to read.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct SettingsArgs {
-    /// Settings of this run: a file, or JSON text that begins with `{`. They count for more than other files
+    /// Settings of this run: a file, or JSON text that begins with `{`. They override other files
     #[arg(long, value_name = "FILE|JSON", help_heading = "Tools and permissions")]
     pub(crate) settings: Option<String>,
-    /// Managed settings of this run: a file, or JSON text that begins with `{`. Beside those of the machine's administrator only
-    /// what they restrict counts
+    /// Managed settings of this run: a file, or JSON text that begins with `{`. If the machine's administrator has
+    /// managed settings, too, only the restrictions of these apply
     #[arg(long, value_name = "FILE|JSON", help_heading = "Tools and permissions")]
     pub(crate) managed_settings: Option<String>,
-    /// Which settings files are read: some of user, project and local, separated by commas; "" for none. Naming
-    /// project or local trusts those files [default: all, without trust]
+    /// Settings files to read: some of user, project and local, separated by commas; "" for none. Naming project or
+    /// local trusts those files [default: all, without trust]
     #[arg(long, value_name = "NAMES", help_heading = "Tools and permissions")]
     pub(crate) setting_sources: Option<String>,
-    /// Trust what this project's settings and commands allow, for this run
+    /// Trust the permissions of this project's settings and commands, for this run
     #[arg(long, help_heading = "Tools and permissions")]
     pub(crate) trust: bool,
 }
@@ -264,7 +264,7 @@ pub(crate) struct TrustArgs {
     pub(crate) yes: bool,
 }
 
-/// What goes to standard output.
+/// Format of standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum OutputFormat {
     /// The answer.
@@ -288,7 +288,7 @@ pub(crate) struct DemoArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ModelsArgs {
-    /// Only models whose name holds this, or that it is an alias of
+    /// Only models whose name contains this, or with this alias
     #[arg(value_name = "PATTERN")]
     pub(crate) pattern: Option<String>,
     /// Only models of this provider. `ollama` asks its server on this machine
@@ -334,7 +334,7 @@ pub(crate) struct ToolsCallArgs {
     /// The tool
     #[arg(requires = "input")]
     pub(crate) name: Option<String>,
-    /// Its input, a JSON object
+    /// Input of the tool, a JSON object
     #[arg(value_name = "JSON")]
     pub(crate) input: Option<String>,
     /// The directory to work in
@@ -379,13 +379,13 @@ pub(crate) fn budget(text: &str) -> Result<f64, String> {
 }
 
 impl RunArgs {
-    /// Those of a command line without any.
+    /// Arguments of a command line without any.
     pub(crate) fn none() -> Result<Self, clap::Error> {
         let command = Self::augment_args(clap::Command::new("windlass"));
         Self::from_arg_matches(&command.try_get_matches_from(["windlass"])?)
     }
 
-    /// Whether neither a prompt nor an option was given.
+    /// Returns `true` if neither a prompt nor an option was given.
     pub(crate) fn is_empty(&self) -> bool {
         self.given.print.is_none() && self.given.prompt.is_none() && !self.resumes()
     }
@@ -396,24 +396,24 @@ impl RunArgs {
         given.next().filter(|_| given.next().is_none()).map(String::as_str)
     }
 
-    /// Whether the command line itself has a prompt.
+    /// Returns `true` if the command line itself has a prompt.
     pub(crate) fn has_prompt(&self) -> bool {
         [&self.given.print, &self.given.prompt].into_iter().flatten().any(|text| !text.trim().is_empty())
     }
 
-    /// Whether a session is continued. Without a prompt, its run that waits for answers is.
+    /// Returns `true` if a session is continued. Without a prompt, its run that waits for answers is continued.
     pub(crate) fn resumes(&self) -> bool {
         self.session.resume.is_some() || self.session.r#continue
     }
 
-    /// Whether the mode may be bypassPermissions.
+    /// Returns `true` if the mode may be bypassPermissions.
     pub(crate) fn bypass_allowed(&self) -> bool {
         self.asks.dangerously_skip_permissions
             || self.asks.allow_dangerously_skip_permissions
             || self.permissions.permission_mode == Some(PermissionMode::BypassPermissions)
     }
 
-    /// The mode that was chosen by hand.
+    /// Returns the mode that the command line sets.
     pub(crate) fn chosen_mode(&self) -> Option<PermissionMode> {
         match self.asks.dangerously_skip_permissions {
             true => Some(PermissionMode::BypassPermissions),

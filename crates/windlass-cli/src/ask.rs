@@ -1,4 +1,4 @@
-//! Asking at the terminal.
+//! Permission requests at the terminal.
 
 mod question;
 mod rows;
@@ -15,10 +15,9 @@ use windlass::{PermissionAnswer, PermissionRequest, permission::CanUseTool};
 /// terminal.
 #[derive(Debug, Clone)]
 pub(crate) struct AskAtTerminal {
-    /// Held by each writer to the terminal: a question stays the last text
-    /// on the screen until it is answered.
+    /// Held by each writer to the terminal: a question stays the last text on the screen until it is answered.
     screen: Arc<Mutex<()>>,
-    /// Questions that may be put: what led to them has been shown.
+    /// Questions that may be asked, because all earlier output has been shown.
     due: Arc<Semaphore>,
 }
 
@@ -80,13 +79,13 @@ struct Dialog<I, O> {
     size: Size,
     input: I,
     output: O,
-    /// Forgets what was typed before the question could be read.
+    /// Discards input that was typed before the question could be read.
     forget: fn(),
 }
 
 impl<I: BufRead, O: Write> Dialog<I, O> {
-    /// Puts a question and reads the answer. The end of input is a no. What does not fit on the screen is shown page by
-    /// page: a yes is possible behind the last one.
+    /// Asks a question and reads the answer. The end of input is a no. A question that does not fit on the screen is
+    /// shown page by page: a yes is possible after the last page.
     fn ask(&mut self, request: &PermissionRequest) -> std::io::Result<PermissionAnswer> {
         let denied = || PermissionAnswer::deny("The user did not allow the call.");
         let question = Question::of(request, self.size.columns);
@@ -120,13 +119,13 @@ impl<I: BufRead, O: Write> Dialog<I, O> {
         }
     }
 
-    /// Whether the next page is wanted.
+    /// Asks whether to show the next page.
     fn turns_page(&mut self, prompt: &str) -> std::io::Result<bool> {
         let line = self.line(prompt)?;
         Ok(line.is_some_and(|line| !matches!(line.as_str(), "n" | "no")))
     }
 
-    /// The text that is typed behind a prompt; `None` at the end of input.
+    /// Reads the text that is typed behind a prompt; `None` at the end of input.
     fn line(&mut self, prompt: &str) -> std::io::Result<Option<String>> {
         write!(self.output, "{prompt}")?;
         self.output.flush()?;
@@ -136,13 +135,13 @@ impl<I: BufRead, O: Write> Dialog<I, O> {
     }
 }
 
-/// The answers that the prompt names, with so many alternatives for "always".
+/// Returns the answers that the prompt names, with `alternatives` choices for "always".
 fn choices(alternatives: usize) -> String {
     let more: String = (2..=alternatives).map(|number| format!(" [a{number}]")).collect();
     if alternatives == 0 { "[y]es [n]o".to_owned() } else { format!("[y]es [n]o [a]lways in this session{more}") }
 }
 
-/// The index of the alternative that an answer chooses: `a` is the first, `a2` the second.
+/// Returns the index of the alternative that an answer chooses: `a` is the first, `a2` the second.
 fn alternative(answer: &str) -> Option<usize> {
     match answer {
         "a" | "always" | "a1" => Some(0),

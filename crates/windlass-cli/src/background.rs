@@ -1,12 +1,12 @@
-//! How long background work is waited for at the end.
+//! Time limit for background work at the end of a run.
 
 use std::time::Duration;
 
-/// The variable with that time in milliseconds; zero means as long as it takes.
+/// Variable with that limit in milliseconds; zero means no limit. Default: ten minutes.
 const CEILING: &str = "CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS";
 const DEFAULT: Duration = Duration::from_secs(600);
 
-/// How long background work is waited for; `None` means as long as it takes.
+/// Returns the time limit for background work; `None` means no limit.
 pub(crate) fn wait() -> Option<Duration> {
     ceiling(std::env::var(CEILING).ok().as_deref())
 }

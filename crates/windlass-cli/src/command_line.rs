@@ -1,4 +1,4 @@
-//! The command line: its commands, and what it is without one.
+//! The command line and its commands.
 
 use crate::args::{
     AgentsListArgs, ContextShowArgs, DemoArgs, ModelsArgs, RunArgs, SettingsArgs, ToolsCallArgs, TrustArgs,
@@ -50,23 +50,23 @@ Examples:
 pub(crate) enum Command {
     /// Watch an agent find and fix a real bug; needs no key
     Demo(DemoArgs),
-    /// Keep the key here: run a command, or anything, with a local address and a nonce instead
+    /// Run a command behind the credential proxy: it gets a local URL and a nonce instead of the API key
     Proxy(ProxyArgs),
-    /// Look at the settings that are in force here, where each comes from, and change them
+    /// Show the active settings and their sources, and change them
     #[command(subcommand)]
     Config(ConfigCommand),
     /// The same as config show --json
     #[command(hide = true)]
     Settings(SettingsArgs),
-    /// Trust the project here: what its settings allow counts from now on
+    /// Trust the project here: its settings may allow calls from now on
     Trust(TrustArgs),
-    /// Show what takes up the context window before the first prompt
+    /// Show the use of the context window before the first prompt
     #[command(subcommand)]
     Context(ContextCommand),
-    /// Look at the notes that agents keep for later sessions here, write and remove them
+    /// Show, write and remove the notes that agents keep for later sessions here
     #[command(subcommand)]
     Memory(MemoryCommand),
-    /// Add MCP servers, look at them and try them, and take them out
+    /// Add, show, try and remove MCP servers
     #[command(subcommand)]
     Mcp(McpCommand),
     /// List known models, with their limits and prices; needs no key
@@ -80,14 +80,14 @@ pub(crate) enum Command {
     /// List tools, or call them without a model
     #[command(subcommand)]
     Tools(ToolsCommand),
-    /// Look at stored sessions, name, copy and delete them
+    /// Show, name, copy and delete stored sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentsCommand {
-    /// The agents that --agent can name here, and where each comes from
+    /// List the agents that --agent can name here, with their sources
     List(AgentsListArgs),
 }
 
@@ -95,9 +95,9 @@ pub(crate) enum AgentsCommand {
 pub(crate) enum ContextCommand {
     /// The system prompt, tools and instruction files of a session that starts here, with their sizes in tokens
     Show(ContextShowArgs),
-    /// What is in the project: languages, packages, commands, entry points
+    /// Overview of the project: languages, packages, commands, entry points
     Index(IndexArgs),
-    /// The files whose paths or symbols fit some words best
+    /// Search for files by words in their paths or symbols
     Search(SearchArgs),
 }
 

@@ -1,4 +1,4 @@
-//! `windlass config`: settings by name, where each comes from, and changes of them.
+//! `windlass config`: settings by name, their sources, and changes of them.
 
 pub(crate) mod command;
 mod layers;
@@ -63,7 +63,7 @@ fn show(args: &ShowArgs) -> anyhow::Result<i32> {
     Ok(0)
 }
 
-/// What each file says, by setting.
+/// Returns the values of each file, by setting.
 fn origins(document: &Value, said: &[Said]) -> Value {
     let mut origins: Map<String, Value> = Map::new();
     for said in said {
@@ -101,7 +101,7 @@ fn get(args: &GetArgs) -> anyhow::Result<i32> {
     Ok(i32::from(value.is_none()))
 }
 
-/// The value that is in force, in a document of all of them.
+/// Returns the active value, in a document of all of them.
 fn in_force<'a>(document: &'a Value, members: &[String]) -> Option<&'a Value> {
     let effective = document.get("effective")?;
     let value = members.iter().try_fold(effective, |value, member| value.get(member))?;
@@ -109,10 +109,10 @@ fn in_force<'a>(document: &'a Value, members: &[String]) -> Option<&'a Value> {
     (!is_empty).then_some(value)
 }
 
-/// Settings of which only a session that starts knows what counts.
+/// Settings whose active values only a starting session knows.
 const OF_SESSIONS: [&str; 4] = ["hooks", "disableAllHooks", "allowManagedHooksOnly", "includeCoAuthoredBy"];
 
-/// Whether something of what a file says of a setting is in force. Of a few settings only the result is known.
+/// Returns `true` if a part of a file's value is active. For a few settings only the result is known.
 fn counts(document: &Value, said: &Said) -> bool {
     if OF_SESSIONS.contains(&said.key.as_str()) {
         return true;
@@ -135,7 +135,7 @@ fn print_origins(out: &mut impl Write, document: &Value, said: &[&Said]) -> std:
     Ok(())
 }
 
-/// A value without secrets: variables that no program gets may hold some, and so may the headers of servers.
+/// Returns a value without secrets: variables that no program gets may contain some, and so may the headers of servers.
 fn masked(key: &str, value: &Value) -> Value {
     let Some(members) = value.as_object() else { return value.clone() };
     match key {
@@ -163,7 +163,7 @@ fn change(name: &str, value: Option<&str>, scope: Scope) -> anyhow::Result<i32> 
     let file = file.context("there is no place for your settings: set WINDLASS_HOME or HOME")?;
     let done = if value.is_some() { "is set" } else { "is not set" };
     writeln!(stdout(), "{}", clean_line(&format!("{name} {done} in {}", file.display())))?;
-    // What it widens in a project may not count yet.
+    // Permissions of the project may not apply yet, because it is not trusted.
     if let Ok(project) = here.inspect() {
         let prefix = file.display().to_string();
         let about = project.settings_notices().into_iter().filter(|notice| notice.text.starts_with(&prefix));

@@ -19,8 +19,8 @@ use windlass::{
     query,
 };
 
-/// The crate that the agent works on. Its manifest has another name here, so
-/// that it is not taken for a part of this package.
+/// The crate that the agent works on. Its manifest has another name here, so that Cargo does not treat it as a part of
+/// this package.
 const FILES: &[(&str, &str)] = &[
     ("Cargo.toml", include_str!("../demo/manifest.toml")),
     ("README.md", include_str!("../demo/README.md")),
@@ -33,7 +33,7 @@ const FILES: &[(&str, &str)] = &[
 const SCRIPT: &str = include_str!("../demo/script.json");
 const PROMPT: &str = "Customers say that the newest orders are missing from the list. Find out why, fix it, and prove \
                       it with the tests.";
-/// What the scripted model pretends to be, for the price.
+/// Model whose price the scripted model uses.
 const PRICED_AS: &str = "sonnet";
 
 /// Runs the demo and returns the exit code: zero when the bug is fixed and the tests are green.
@@ -91,7 +91,7 @@ fn write_crate(dir: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Without cargo the demo could not fix the bug.
+/// Checks that cargo works, because the demo could not fix the bug without it.
 fn cargo_works() -> anyhow::Result<()> {
     let output = Command::new("cargo").arg("--version").stdin(Stdio::null()).output();
     let output = output.context("the demo needs `cargo` to prove the fix; see https://rustup.rs")?;
@@ -101,7 +101,7 @@ fn cargo_works() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs the tests of the crate, without the agent: what it claims is checked.
+/// Runs the tests of the crate, without the agent: its claim is checked.
 fn tests_are_green(dir: &Path) -> anyhow::Result<bool> {
     let status = Command::new("cargo")
         .args(["test", "--offline", "--quiet"])
@@ -114,7 +114,7 @@ fn tests_are_green(dir: &Path) -> anyhow::Result<bool> {
     Ok(status.success())
 }
 
-/// The embedded model: it answers from the script, at the pace of a real one when its output is a terminal.
+/// Returns the embedded model: it answers from the script, at the pace of a real one when its output is a terminal.
 fn script(dir: &Path, watched: bool) -> anyhow::Result<Arc<dyn ModelProvider>> {
     let script = Script::from_json_with(SCRIPT, &[("dir", &dir.to_string_lossy())])?;
     let catalogue = Catalogue::new();

@@ -15,7 +15,7 @@ use windlass::{
     permission::{Behavior, Decision, DecisionReason},
 };
 
-/// How a line is painted.
+/// Colour of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Paint {
     Plain,
@@ -41,7 +41,7 @@ impl Paint {
     }
 }
 
-/// A stream of output, and whether colours belong there.
+/// A stream of output, with or without colours.
 pub(crate) struct Pen {
     out: Box<dyn Write + Send>,
     colours: bool,
@@ -52,7 +52,7 @@ impl Pen {
         Self { out: Box::new(out), colours }
     }
 
-    /// A line of windlass around a text of others: the text is cleaned.
+    /// Writes a line of windlass that includes foreign text: the text is cleaned.
     fn line(&mut self, paint: Paint, text: &str) -> io::Result<()> {
         let text = clean(text);
         let (on, off) = if self.colours && paint != Paint::Plain { (paint.code(), "\u{1b}[0m") } else { ("", "") };
@@ -60,22 +60,22 @@ impl Pen {
     }
 }
 
-/// Most lines of one result that are shown.
+/// Maximum number of shown lines of one result.
 const RESULT_LINES: usize = 6;
-/// Most lines of one diff that are shown.
+/// Maximum number of shown lines of one diff.
 const DIFF_LINES: usize = 60;
 
 /// Shows the events of a run.
 pub(crate) struct Display {
-    /// The answer, as it is written. `None`: it is not shown as it comes.
+    /// The answer, as it is written. `None`: it is not shown while it is written.
     text: Option<Pen>,
     /// The lines beside it.
     activity: Option<Pen>,
     filter: Filter,
-    /// Whether the last output was text without a line end.
+    /// `true` if the last output was text without a line end.
     mid_line: bool,
     agents: agents::Agents,
-    /// Whether results are shown in full.
+    /// `true` if results are shown in full.
     pub(crate) verbose: bool,
 }
 
@@ -85,12 +85,12 @@ impl Display {
         Self { text, activity, filter: Filter::default(), mid_line: false, agents, verbose: false }
     }
 
-    /// Whether lines beside the answer are shown.
+    /// Returns `true` if lines beside the answer are shown.
     pub(crate) fn has_activity(&self) -> bool {
         self.activity.is_some()
     }
 
-    /// A line beside the answer.
+    /// Shows a line beside the answer.
     pub(crate) fn note(&mut self, paint: Paint, text: &str) -> io::Result<()> {
         if self.activity.is_none() {
             return Ok(());
@@ -111,7 +111,7 @@ impl Display {
             EventKind::BlockDelta { delta: Delta::Text(text), .. } => self.text(text),
             EventKind::BlockFinished { .. } | EventKind::RunFinished(_) => self.end_line(),
             EventKind::MessageWithdrawn { .. } => self.note(Paint::Yellow, "(the answer broke off and does not count)"),
-            // Their lines are made of texts that may be long: not where only the answer is shown.
+            // Lines of tools are made of texts that may be long: not if only the answer is shown.
             EventKind::ToolStarted(_) | EventKind::ToolFinished(_) if !self.has_activity() => Ok(()),
             EventKind::ToolStarted(started) => self.started(started),
             EventKind::ToolFinished(finished) => self.finished(finished),
@@ -166,7 +166,7 @@ impl Display {
 
     fn finished(&mut self, finished: &ToolFinished) -> io::Result<()> {
         if finished.denied.is_some() {
-            // Its verdict is shown already, or its text names what is wrong with the call.
+            // The verdict is shown already, or the text of the result names the error of the call.
             return match &finished.denied {
                 Some(decision) if is_unfit(decision.reason) => {
                     self.note(Paint::Red, &format!("  ✗ {}", decision.message))
@@ -181,7 +181,7 @@ impl Display {
         let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
         let most = if self.verbose { 40 } else { RESULT_LINES };
         let more = lines.len().saturating_sub(most);
-        // Of a program's output the end is the most useful part, of other results the beginning.
+        // The end is the most useful part of a program's output, the beginning that of other results.
         let from = if finished.tool == "Bash" { more } else { 0 };
         let paint = if finished.result.is_error { Paint::Red } else { Paint::Dim };
         if from > 0 {
@@ -236,7 +236,7 @@ impl Display {
         }
     }
 
-    /// Shows a question that is answered elsewhere.
+    /// Shows a question that another program answers.
     pub(crate) fn question(&mut self, request: &PermissionRequest) -> io::Result<()> {
         for row in Question::of(request, Size::USUAL.columns).rows {
             self.note(Paint::Yellow, &format!("? {row}"))?;
@@ -245,12 +245,12 @@ impl Display {
     }
 }
 
-/// The warning about a model whose price is not known, in a session with a budget.
+/// Returns the warning about a model with an unknown price, in a session with a budget.
 pub(crate) fn unpriced(model: &str) -> String {
     format!("the price of {model} is not known, so --max-budget-usd does not hold for it; settings can say the price")
 }
 
-/// Why a call was denied that could not be asked about, and what would allow it.
+/// Returns the reason why a call was denied that could not be asked about, and the flags that would allow it.
 pub(crate) fn denied_note(tool: &str, decision: &Decision) -> Option<String> {
     if decision.behavior != Behavior::Deny || decision.reason != DecisionReason::NobodyToAsk {
         return None;
@@ -264,7 +264,7 @@ pub(crate) fn denied_note(tool: &str, decision: &Decision) -> Option<String> {
     Some(format!("{tool} was denied{rule}: {message}{hint}"))
 }
 
-/// Whether a call was refused because it cannot be read, which no verdict announces.
+/// Returns `true` if a call was refused because it cannot be read, which no verdict announces.
 fn is_unfit(reason: DecisionReason) -> bool {
     matches!(reason, DecisionReason::InvalidInput | DecisionReason::UnknownTool | DecisionReason::ToolCheck)
 }

@@ -9,11 +9,11 @@ use target::{Kind, Target, There};
 use windlass::crates::mcp::McpTransport;
 use windlass::remote::{ConnectError, Remote, Transport};
 
-/// Where an agent works that does not work on this machine.
+/// Workspace that is not on this machine.
 #[derive(Debug, Clone)]
 pub(crate) struct Elsewhere {
     pub(crate) remote: Remote,
-    /// The directory there, with links followed.
+    /// Directory in the remote workspace, with links followed.
     pub(crate) directory: PathBuf,
 }
 
@@ -31,7 +31,7 @@ impl Elsewhere {
         Ok(Self { remote, directory })
     }
 
-    /// Connects if a command line wants that.
+    /// Connects if the command line names a target.
     pub(crate) async fn of(target: Option<&Target>) -> Result<Option<Self>, Usage> {
         match target {
             Some(target) => Self::connect(target).await.map(Some),
@@ -39,7 +39,7 @@ impl Elsewhere {
         }
     }
 
-    /// What the user should know before anything happens.
+    /// Returns the note for the user before anything happens.
     pub(crate) fn note(&self) -> String {
         format!(
             "the agent works in {} of {}; settings of the project there count as far as they forbid something; skills, memory, \
@@ -50,7 +50,7 @@ impl Elsewhere {
     }
 }
 
-/// The path of the directory that is wanted.
+/// Returns the path of the target's directory.
 fn wanted(target: &Target, remote: &Remote) -> Result<PathBuf, String> {
     match &target.there {
         There::At(path) => Ok(path.clone()),
@@ -58,7 +58,7 @@ fn wanted(target: &Target, remote: &Remote) -> Result<PathBuf, String> {
             let home = remote.home().ok_or("the account there has no home directory: give the absolute path")?;
             Ok(home.join(rest))
         }
-        // All files would be those of the workspace, which are read without a question.
+        // The root is refused: all files would belong to the workspace, and be read without a question.
         There::Start => match remote.start().filter(|start| *start != Path::new("/")) {
             Some(start) => Ok(start.to_path_buf()),
             None => Err(format!("programs there begin in /: name the directory to work in, as in {target}:/srv/app")),
@@ -66,7 +66,7 @@ fn wanted(target: &Target, remote: &Remote) -> Result<PathBuf, String> {
     }
 }
 
-/// Why there is no connection, and what can be done.
+/// Returns the reason why there is no connection, and a remedy.
 fn refusal(target: &Target, error: &ConnectError) -> Usage {
     let hint = match (error, target.kind) {
         (ConnectError::Lost(_), Kind::Docker) => "; `docker ps` lists the containers that run",

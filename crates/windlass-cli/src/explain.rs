@@ -1,4 +1,4 @@
-//! `windlass permissions explain`: a policy tested without a model.
+//! `windlass permissions explain`: tests a policy without a model.
 
 mod detail;
 
@@ -113,7 +113,7 @@ pub(crate) async fn explain() -> anyhow::Result<i32> {
     Ok(i32::from(refused))
 }
 
-/// What comes of one line.
+/// Result of one line.
 struct Judged {
     decision: Decision,
     detail: Detail,
@@ -138,7 +138,7 @@ async fn answer(question: &Question, tools: &ToolSet, workspace: &Arc<dyn Worksp
     Ok(Judged { decision, detail, warnings })
 }
 
-/// Whether a line for Bash would run in the sandbox that settings want, if they want one.
+/// Returns the sandbox of the settings, if there is one, and whether a Bash line would run in it.
 fn sandbox(question: &Question, settings: Option<&LoadedProject>) -> Option<AuditedSandbox> {
     #[derive(Deserialize)]
     struct Line {
@@ -154,7 +154,7 @@ fn sandbox(question: &Question, settings: Option<&LoadedProject>) -> Option<Audi
     ))
 }
 
-/// The policy of a line. Its rules are flag rules: their patterns start at its directory.
+/// Returns the policy of a line. Its rules are flag rules: their patterns start at its directory.
 fn policy(question: &Question, cwd: &Path, settings: Option<&LoadedProject>) -> Result<(Policy, Vec<String>), String> {
     let mode = match &question.mode {
         Some(mode) => mode.parse()?,
@@ -197,14 +197,14 @@ fn policy(question: &Question, cwd: &Path, settings: Option<&LoadedProject>) -> 
     Ok((policy, warnings))
 }
 
-/// A directory with its links followed, as a session would; one that is not
-/// there is taken as it is written, so that policies for other machines can be tested.
+/// Resolves the links of a directory, as a session would; a missing directory is used as it is written, so that
+/// policies for other machines can be tested.
 fn resolved(base: &Path, path: &Path) -> PathBuf {
     let path = absolute(base, path);
     path.canonicalize().unwrap_or(path)
 }
 
-/// The settings that have no effect.
+/// Returns notices about settings without effect.
 fn noted(project: &LoadedProject) -> Vec<String> {
     project.settings_notices().into_iter().map(|notice| notice.text).collect()
 }

@@ -1,4 +1,4 @@
-//! Failures, each in one line that names what to do.
+//! Failures, each in one line with a remedy.
 
 use std::fmt::{self, Write as _};
 use std::path::Path;
@@ -27,7 +27,7 @@ pub(crate) fn usage(error: &clap::Error) -> Usage {
     let mut command = "windlass".to_owned();
     for line in lines {
         if let Some(usage) = line.strip_prefix("Usage:") {
-            // What comes before the first placeholder or flag is the command.
+            // The words before the first placeholder or flag are the command.
             let is_name = |word: &&str| word.starts_with(|first: char| first.is_ascii_lowercase());
             command = usage.split_whitespace().take_while(is_name).collect::<Vec<_>>().join(" ");
             break;
@@ -42,7 +42,7 @@ pub(crate) fn usage(error: &clap::Error) -> Usage {
     Usage(format!("{text}; see `{command} --help`"))
 }
 
-/// What keeps a run from starting, in the terms of the command line.
+/// Returns the error that keeps a run from starting, in the terms of the command line.
 #[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
 pub(crate) fn of_start(error: Error) -> anyhow::Error {
     use windlass::session::OpenError;
@@ -58,7 +58,7 @@ pub(crate) fn of_start(error: Error) -> anyhow::Error {
                 "the session {id} worked in a container or on another machine: give the --workspace that it had"
             );
         }
-        // A wrong command line, or a file that the user must mend.
+        // A wrong command line, or a file that the user must correct.
         Error::Project(problem) => return Usage(problem.to_string()).into(),
         Error::Rule(rule) => return Usage(rule.to_string()).into(),
         Error::BadSessionId { .. } => return Usage(error.to_string()).into(),
@@ -80,19 +80,20 @@ pub(crate) fn of_start(error: Error) -> anyhow::Error {
     }
 }
 
-/// Whether a session with this log worked on files that are not of this machine.
+/// Returns `true` if a session with this log worked on files of another machine.
 fn worked_elsewhere(log: &Path) -> bool {
     let folder = log.parent().and_then(Path::file_name).unwrap_or_default();
     ProjectKey::from_slug(&*folder.to_string_lossy()).is_elsewhere()
 }
 
-/// What of a project keeps a session from starting: a wrong command line, or a file that the user must mend.
+/// Returns the error of a project that keeps a session from starting: a wrong command line, or a file that the user
+/// must correct.
 #[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
 pub(crate) fn of_project(error: ProjectError) -> anyhow::Error {
     Usage(error.to_string()).into()
 }
 
-/// Why a run did not end well, if it did not.
+/// Returns the reason why a run did not succeed, if it did not.
 pub(crate) fn of_result(result: &RunResult) -> Option<String> {
     let text = match &result.outcome {
         Outcome::Success => return None,
@@ -124,7 +125,7 @@ pub(crate) fn of_result(result: &RunResult) -> Option<String> {
     Some(text)
 }
 
-/// The questions that wait, each with the command that answers it.
+/// Returns the open questions, each with the command that answers it.
 fn waiting(result: &RunResult) -> String {
     let session = &result.session_id;
     let mut text = "the run waits for answers, and nothing of these calls has run:".to_owned();

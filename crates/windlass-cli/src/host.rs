@@ -36,7 +36,7 @@ use windlass_protocol::{
     FrameMapper, FrameOptions, HostModel, HostSetup, OpenFailure, Opened, Served, Server, ServerError, ServerOptions,
 };
 
-/// The arguments, if a host wants to drive the session.
+/// Returns the arguments, if a host wants to drive the session.
 pub(crate) fn wanted(args: impl IntoIterator<Item = String>) -> Option<Flags> {
     let flags = Flags::parse(args);
     (flags.value("input-format") == Some("stream-json")).then_some(flags)
@@ -48,7 +48,7 @@ pub(crate) async fn host(flags: Flags) -> anyhow::Result<i32> {
         return Err(Usage("--input-format stream-json needs --output-format stream-json".to_owned()).into());
     }
     if flags.has("workspace") || flags.value("workspace").is_some() {
-        // Left alone, as other flags are that are not known, it would have the agent work on the wrong machine.
+        // If it were ignored like unknown flags, the agent would work on the wrong machine.
         let problem = "--workspace does not go with --input-format stream-json: hosts work on this machine";
         return Err(Usage(problem.to_owned()).into());
     }
@@ -76,7 +76,7 @@ pub(crate) async fn host(flags: Flags) -> anyhow::Result<i32> {
         Ok(served) => Ok(i32::from(served.is_error)),
         // The host closed the output itself.
         Err(ServerError::Output(_)) => Ok(1),
-        // The signal counts, and what could not be saved is said.
+        // The exit code of the signal is used, and a failure to save is reported.
         Err(error) if is_ending.load(Ordering::SeqCst) => {
             crate::report(&error.into());
             Ok(143)
@@ -86,7 +86,7 @@ pub(crate) async fn host(flags: Flags) -> anyhow::Result<i32> {
 }
 
 impl Host {
-    /// Flags that are accepted but have no effect, and commands that are left out.
+    /// Returns notes about flags that are accepted but have no effect, and about commands that are left out.
     fn notes(&self) -> Vec<String> {
         let flags = &self.flags;
         let mut notes: Vec<String> =
@@ -101,7 +101,7 @@ impl Host {
         notes
     }
 
-    /// The error of a host that resumes a session which is not there.
+    /// Returns the error for a host that resumes a missing session.
     async fn missing_session(&self) -> Option<String> {
         self.flags.text("resume")?;
         let home = sessions::home(&self.flags).ok()?;
@@ -111,8 +111,8 @@ impl Host {
         checked.err().map(|error| format!("{:#}", sessions::failure(error, &self.flags)))
     }
 
-    /// Gives the host a result with the reason why no session will be opened. No request is answered: the end of the process is
-    /// the answer, so that no host takes the session for one that goes on.
+    /// Gives the host a result with the reason why no session will be opened. No request is answered: the process ends
+    /// instead, so that no host believes that the session continues.
     async fn refuse(&self, error: &str) -> std::io::Result<()> {
         // A host that is still about to write its first line would see a broken pipe instead.
         let mut line = String::new();
@@ -160,7 +160,7 @@ impl Host {
         options
     }
 
-    /// Opens the session as the host wants it.
+    /// Opens the session that the host describes.
     async fn open(&self, setup: HostSetup) -> Result<Opened, OpenFailure> {
         self.session(setup).await.map_err(|error| format!("{error:#}").into())
     }
@@ -201,7 +201,7 @@ impl Host {
             .with_agents(agents))
     }
 
-    /// The project of a session whose model may use these skills alone.
+    /// Returns the project of a session whose model may only use these skills.
     fn session_project(&self, setup: &HostSetup, skills: Option<&[String]>) -> anyhow::Result<LoadedProject> {
         // Files may have changed since the first session.
         let project = if setup.settings.is_fresh { self.project.reread()? } else { self.project.clone() };
@@ -216,11 +216,11 @@ impl Host {
         Ok(Provider::choose(&self.args, project)?.model)
     }
 
-    /// The session that the flags and `initialize` describe, settled with its project.
+    /// Returns the session that the flags and `initialize` describe, settled with its project.
     fn builder(&self, setup: &HostSetup, project: &LoadedProject, agents: Agents) -> anyhow::Result<SessionBuilder> {
         let mut args = self.flags.run_args()?;
         if let Some(initialize) = &setup.initialize {
-            // Its fields count for more, except the schema.
+            // Fields of `initialize` override the flags, except the schema.
             args.model.system_prompt = initialize.system_prompt.clone().or(args.model.system_prompt);
             args.model.append_system_prompt =
                 initialize.append_system_prompt.clone().or(args.model.append_system_prompt);
@@ -251,7 +251,7 @@ impl Host {
     }
 }
 
-/// The models that hosts offer, with what the provider knows of them.
+/// Returns the models that hosts offer, with the provider's limits and abilities.
 fn models(provider: Option<&Provider>, default: Option<&str>, has_auto_mode: bool) -> Vec<HostModel> {
     let model = |(name, description): (&str, &str)| {
         let model = HostModel::new(name, description).with_auto_mode(has_auto_mode);
@@ -270,7 +270,7 @@ fn models(provider: Option<&Provider>, default: Option<&str>, has_auto_mode: boo
     known.into_iter().map(model).collect()
 }
 
-/// Waits for the signal to end.
+/// Waits for a signal to end.
 fn terminated() -> impl Future<Output = ()> {
     #[cfg(unix)]
     return async {

@@ -1,4 +1,4 @@
-//! `windlass context index` and `windlass context search`: what is in the project that one works in.
+//! `windlass context index` and `windlass context search`: the index of the project in the current directory.
 
 use crate::args::SettingsArgs;
 use crate::failure::{of_project, of_start};
@@ -11,7 +11,7 @@ use std::io::{Write, stderr, stdout};
 use windlass::project::ProjectIndex;
 use windlass::{coding_tools, session};
 
-/// Most files that a search prints.
+/// Maximum number of files that a search prints.
 const MOST: u32 = 1_000;
 
 #[derive(Debug, Args)]
@@ -28,7 +28,7 @@ pub(crate) struct SearchArgs {
     /// Words to search for
     #[arg(value_name = "WORDS", required = true)]
     words: Vec<String>,
-    /// How many files are printed at most
+    /// Maximum number of files to print
     #[arg(long, value_name = "N", default_value_t = 15)]
     limit: u32,
     /// One JSON object
@@ -51,7 +51,7 @@ pub(crate) fn overview(args: &IndexArgs) -> anyhow::Result<i32> {
     Ok(0)
 }
 
-/// Prints the files that fit best, and returns the exit code: 1 if there are none.
+/// Prints the best matching files, and returns the exit code: 1 if there are none.
 pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<i32> {
     let Some(index) = index(&args.settings)? else { return Ok(1) };
     let found = index.search(&args.words.join(" "), args.limit.min(MOST) as usize, &|| false)?;
@@ -64,7 +64,8 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<i32> {
     Ok(if found.hits.is_empty() { 1 } else { 0 })
 }
 
-/// The index of the current directory, which leaves out what rules forbid to read. `None`, with a word to the user, if it is switched off.
+/// Returns the index of the current directory, without files that rules forbid to read. `None`, with a note to the
+/// user, if it is switched off.
 fn index(settings: &SettingsArgs) -> anyhow::Result<Option<ProjectIndex>> {
     let cwd = current_directory()?;
     let project = launch::project(settings, &cwd)?.file_servers(false).load().map_err(of_project)?;

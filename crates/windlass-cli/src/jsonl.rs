@@ -12,13 +12,13 @@ const MOST: u64 = 16 << 20;
 
 /// A line of input.
 pub(crate) struct Line<T> {
-    /// Its number, from one.
+    /// Number of the line, from one.
     pub(crate) number: u64,
-    /// Its id, as far as it is known.
+    /// Id of the line, as far as it is known.
     pub(crate) id: Option<JsonText>,
-    /// Its content, or why it cannot be used.
+    /// Content of the line, or the reason why it cannot be used.
     pub(crate) value: Result<T, String>,
-    /// Warnings about what was used all the same.
+    /// Warnings about a line that is used all the same.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -71,7 +71,7 @@ fn unknown_keys(text: &str, known: &[&str]) -> Vec<String> {
     unknown.map(|key| format!("the key {key:?} is not known and was ignored")).collect()
 }
 
-/// One line, or why it is none.
+/// Reads one line. The inner error is the reason why it cannot be used.
 fn read_line(input: &mut impl BufRead) -> io::Result<Option<Result<String, String>>> {
     let mut bytes = Vec::new();
     if input.by_ref().take(MOST).read_until(b'\n', &mut bytes)? == 0 {
@@ -100,7 +100,7 @@ fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     }
 }
 
-/// The id of a line, also of one that is damaged behind it.
+/// Returns the id of a line, also of one that is damaged behind it.
 fn id_of(text: &str) -> Option<JsonText> {
     text.match_indices("\"id\"").find_map(|(at, key)| {
         let value = text.get(at + key.len()..)?.trim_start().strip_prefix(':')?;

@@ -24,21 +24,21 @@ const SEARCH_TOOL: &str = <ProjectSearch as windlass::tool::Tool>::NAME;
 /// The tool that asks language servers.
 const LSP_TOOL: &str = <Lsp as windlass::tool::Tool>::NAME;
 
-/// The former name of the tool for agents, which lists may still hold.
+/// The former name of the tool for agents, which lists may still contain.
 const OLD_AGENT_TOOL_NAME: &str = "Task";
 
 /// The driver of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Driver {
-    /// A person, with `-p`: what is wrong with the command line is an error.
+    /// A person, with `-p`: an error in the command line ends the command.
     Person,
     /// A person in a conversation at the terminal, who can be asked.
     Terminal,
-    /// A program. It may be of another version, so what is not known is left alone.
+    /// A program. It may be of another version, so unknown values are ignored.
     Host,
 }
 
-/// The project of a session that starts in `cwd`, a path with links followed, before it is read.
+/// Returns the project of a session that starts in `cwd`, a path with links followed, before it is read.
 pub(crate) fn project(args: &SettingsArgs, cwd: &Path) -> Result<Project, Usage> {
     let mut project = Project::at(cwd).environment(std::env::vars_os()).trust(args.trust);
     if let Some(names) = &args.setting_sources {
@@ -62,7 +62,7 @@ pub(crate) fn load(args: &RunArgs, cwd: &Path, driver: Driver) -> anyhow::Result
     wanted(args, cwd, driver)?.load().map_err(of_project)
 }
 
-/// The same of a session that a person starts in `cwd` and whose files may be elsewhere.
+/// Reads the project of a session that a person starts in `cwd` and whose files may be on another machine.
 pub(crate) async fn load_there(
     args: &RunArgs,
     cwd: &Path,
@@ -71,7 +71,7 @@ pub(crate) async fn load_there(
     moved(wanted(args, cwd, Driver::Person)?, elsewhere).await
 }
 
-/// Reads a project whose files may be elsewhere.
+/// Reads a project whose files may be on another machine.
 pub(crate) async fn moved(project: Project, elsewhere: Option<&Elsewhere>) -> anyhow::Result<LoadedProject> {
     let Some(there) = elsewhere else { return project.load().map_err(of_project) };
     let (files, home) = (there.remote.workspace(), there.remote.home());
@@ -79,7 +79,7 @@ pub(crate) async fn moved(project: Project, elsewhere: Option<&Elsewhere>) -> an
     project.load().map_err(of_project)
 }
 
-/// The project of a session before it is read.
+/// Returns the project of a session before it is read.
 fn wanted(args: &RunArgs, cwd: &Path, driver: Driver) -> Result<Project, Usage> {
     let mut project = project(&args.settings, cwd)?
         .plugins(args.plugins.directories())
@@ -97,8 +97,8 @@ fn wanted(args: &RunArgs, cwd: &Path, driver: Driver) -> Result<Project, Usage> 
     Ok(project)
 }
 
-/// The options of a session, except its model provider, the callback for questions, and where it is kept.
-/// Agents that the host defines count for more than those of the command line.
+/// Returns the options of a session, except its model provider, the callback for questions, and the place of its log.
+/// Agents that the host defines override those of the command line.
 pub(crate) fn options(
     args: &RunArgs,
     project: &LoadedProject,
@@ -132,7 +132,7 @@ pub(crate) fn options(
     if let Some(model) = &args.model.model {
         builder = builder.model(model);
     }
-    // Of a list the first one takes over.
+    // The first model of a list takes over.
     let fallback = args.model.fallback_model.as_deref().and_then(|models| models.split(',').next());
     if let Some(model) = fallback {
         builder = builder.fallback_model(model.trim());
@@ -158,7 +158,7 @@ pub(crate) fn options(
     Ok(builder)
 }
 
-/// The permissions that the command line sets, with warnings about its rules.
+/// Returns the permissions that the command line sets, with warnings about its rules.
 pub(crate) fn permissions_of(args: &RunArgs, driver: Driver) -> Result<(Permissions, Vec<String>), Usage> {
     let (mut permissions, notes) = match driver {
         Driver::Person | Driver::Terminal => permissions(&args.permissions)?,
@@ -180,32 +180,32 @@ pub(crate) fn permissions_of(args: &RunArgs, driver: Driver) -> Result<(Permissi
     Ok((args.chosen_mode().into_iter().fold(permissions, Permissions::mode), notes))
 }
 
-/// The mode that a session begins in whose agent wants none.
+/// Returns the initial mode of a session whose agent sets none.
 pub(crate) fn first_mode(args: &RunArgs, project: &LoadedProject) -> PermissionMode {
     let bypass = bypass_allowed(args, project);
     project.permitted_mode(args.chosen_mode().unwrap_or_else(|| project.mode(bypass).unwrap_or_default()))
 }
 
-/// Whether the mode may be bypassPermissions.
+/// Returns `true` if the mode may be bypassPermissions.
 pub(crate) fn bypass_allowed(args: &RunArgs, project: &LoadedProject) -> bool {
     args.bypass_allowed() && project.resolved().permissions.bypass_disabled.is_none()
 }
 
-/// The agents of `--agents`: JSON text, or a file that holds it.
+/// Returns the agents of `--agents`: JSON text, or a file with it.
 pub(crate) fn agents(given: Option<&str>) -> Result<Agents, Usage> {
     let Some(given) = given.filter(|given| !given.trim().is_empty()) else { return Ok(Agents::default()) };
     let text = text_or_file(given).map_err(|error| Usage(format!("--agents {given}: {error}")))?;
     Agents::parse(&text).map_err(|error| Usage(format!("--agents: {error}")))
 }
 
-/// The tools of `--tools` and `--programs`. Those that are a question are offered where a host answers.
+/// Returns the tools of `--tools` and `--programs`. Tools that ask a question are offered if a host answers.
 fn tools(args: &RunArgs, cwd: PathBuf, driver: Driver) -> Result<Toolkit, Usage> {
     let mut all = with_web_of_session(coding_tools(cwd));
     if driver != Driver::Person {
         all = all.with(AskUserQuestion::default());
     }
     if let Some(names) = listed(args.offered.tools.as_deref()) {
-        // The list by single calls is offered if it is asked for.
+        // The tools of the task list by single calls are offered only if they are named.
         all = all.with_task_list();
         let mut known: Vec<String> = all.tools().iter().map(|tool| tool.name().into_owned()).collect();
         known.splice(..0, [AGENT_TOOL_NAME, LSP_TOOL, MEMORY_TOOL, SEARCH_TOOL].map(str::to_owned));
@@ -219,7 +219,7 @@ fn tools(args: &RunArgs, cwd: PathBuf, driver: Driver) -> Result<Toolkit, Usage>
     if args.offered.programs { with_programs(all) } else { Ok(all) }
 }
 
-/// The names in the value of `--tools`; `None` if it means all.
+/// Returns the names in the value of `--tools`; `None` if it means all.
 fn listed(names: Option<&str>) -> Option<Vec<&str>> {
     match names.map(str::trim) {
         None | Some("default") => None,
@@ -227,19 +227,19 @@ fn listed(names: Option<&str>) -> Option<Vec<&str>> {
     }
 }
 
-/// Whether `--tools` leaves the model the tool that gives tasks to agents.
+/// Returns `true` if `--tools` leaves the model the tool that gives tasks to agents.
 pub(crate) fn offers_agents(tools: Option<&str>) -> bool {
     listed(tools).is_none_or(|names| names.into_iter().any(is_agent_tool))
 }
 
-/// Whether the flags leave the session a memory.
+/// Returns `true` if the flags leave the session a memory.
 pub(crate) fn has_memory(args: &RunArgs) -> bool {
     args.elsewhere.workspace.is_none()
         && !args.session.no_session_persistence
         && offers(args.offered.tools.as_deref(), MEMORY_TOOL)
 }
 
-/// Whether `--tools` leaves the model a tool of the project.
+/// Returns `true` if `--tools` leaves the model the tool of this name.
 fn offers(tools: Option<&str>, name: &str) -> bool {
     listed(tools).is_none_or(|names| names.contains(&name))
 }

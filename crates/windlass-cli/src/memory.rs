@@ -1,4 +1,4 @@
-//! `windlass memory`: what agents noted for later sessions here.
+//! `windlass memory`: notes of agents for later sessions here.
 
 pub(crate) mod asked;
 pub(crate) mod command;
@@ -17,10 +17,10 @@ use windlass::memory::{MemoryDirectory, MemoryKind, MemoryName, MemoryNote};
 use windlass::session::Timestamp;
 use windlass::tool::{Clock, SystemClock};
 
-/// Longest note that is read from standard input, in bytes. Less of it is kept.
+/// Longest note that is read from standard input, in bytes. The limit of a kept note is lower.
 const MOST: u64 = 1 << 20;
 
-/// Why there may be no memory.
+/// Message if there is no memory.
 const NONE: &str = "there is no memory here: settings (autoMemoryEnabled) or CLAUDE_CODE_DISABLE_AUTO_MEMORY switch it off, or \
                     neither WINDLASS_HOME nor HOME is set";
 
@@ -79,7 +79,7 @@ fn show(args: &ShowArgs) -> anyhow::Result<i32> {
     Ok(0)
 }
 
-/// What is known of a note beside its content.
+/// Returns the metadata of a note, without its content.
 fn object(directory: &MemoryDirectory, note: &MemoryNote) -> Value {
     json!({
         "name": note.name.as_str(), "type": note.kind.map(MemoryKind::as_str), "description": note.description,

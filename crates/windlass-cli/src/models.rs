@@ -17,10 +17,10 @@ use windlass::crates::types::near::nearest;
 use windlass::project::LoadedProject;
 use windlass::provider::{KnownModel, Overridden, Router, from_lookup};
 
-/// Most names that are suggested.
+/// Maximum number of suggested names.
 const MOST_SUGGESTED: usize = 3;
 
-/// Prints the models that are meant, and returns the exit code. No provider is set up, so no key is needed.
+/// Prints the matching models, and returns the exit code. No provider is set up, so no key is needed.
 pub(crate) async fn print(args: &ModelsArgs) -> anyhow::Result<i32> {
     let project = project(&args.settings)?;
     let variables = project.clone();
@@ -34,7 +34,7 @@ pub(crate) async fn print(args: &ModelsArgs) -> anyhow::Result<i32> {
     if let Some(provider) = args.provider.as_deref() {
         models.retain(|known| provider_of(known) == provider);
         if models.is_empty() && !local::is_asked(provider) {
-            // What the models of a cloud are called depends on how it is set up.
+            // The names of a cloud's models depend on its configuration.
             if let Err(problem) = router.ready(&format!("{provider}/default")) {
                 writeln!(stderr(), "windlass: {provider} is not set up: {}", clean_line(&problem.to_string()))?;
                 return Ok(0);
@@ -91,7 +91,7 @@ fn provider_of(known: &KnownModel) -> &str {
     known.id.split_once('/').map_or("", |(provider, _)| provider)
 }
 
-/// Whether a model is meant: its name holds the pattern, or one of its aliases is it.
+/// Returns `true` if a model matches: its name contains the pattern, or one of its aliases is the pattern.
 fn fits(known: &KnownModel, pattern: &str) -> bool {
     let pattern = pattern.trim().to_ascii_lowercase();
     let bare = |name: &str| name.split_once('/').map_or("", |(_, rest)| rest).eq_ignore_ascii_case(&pattern);
@@ -100,7 +100,7 @@ fn fits(known: &KnownModel, pattern: &str) -> bool {
 }
 
 fn unknown(pattern: &str, models: &[KnownModel]) -> Usage {
-    // A name may be meant with its provider or without.
+    // A name may be given with its provider or without.
     let mut names: BTreeMap<&str, &str> = BTreeMap::new();
     for known in models {
         for name in known.aliases.iter().map(String::as_str).chain([known.id.as_str()]) {
@@ -121,7 +121,7 @@ fn unknown(pattern: &str, models: &[KnownModel]) -> Usage {
     Usage(format!("no known model is named {pattern:?}: {hint}"))
 }
 
-/// The provider that was asked for, if no table lists models of it.
+/// Returns the requested provider, if no table lists models of it.
 fn unlisted<'a>(router: &Router, args: &'a ModelsArgs, listed: &[KnownModel]) -> Option<&'a str> {
     let provider = args.provider.as_deref()?;
     let is_known = router.prefixes().any(|prefix| prefix == provider);

@@ -5,6 +5,6 @@ use std::io::{Write, stderr};
 
 /// Writes a note to standard error.
 pub(crate) fn note_to_stderr(note: &str) {
-    // It may not be read; that must not end the session.
+    // A failure is ignored: a closed standard error must not end the session.
     let _ = writeln!(stderr(), "windlass: {}", clean_line(note));
 }

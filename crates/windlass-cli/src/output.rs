@@ -1,4 +1,4 @@
-//! What goes to standard output, by format.
+//! Output to standard output, by format.
 
 use crate::allowance;
 use crate::args::OutputFormat;
@@ -15,15 +15,16 @@ use windlass::crates::types::text::visible_json;
 use windlass::{Event, EventKind, JsonText, Outcome, RunResult, event::Status};
 use windlass_protocol::{FrameMapper, FrameOptions, McpControl, PluginControl};
 
-/// Frames are written when so many bytes wait, or when no event is left to handle.
+/// Number of waiting bytes at which frames are written. They are also written when no event is left to handle.
 const ENOUGH: usize = 64 * 1024;
 
-/// What goes to standard output, and beside it to standard error. No method waits for its readers.
+/// Output to standard output, with notes to standard error. No method waits for its readers.
 pub(crate) struct Output {
     form: Form,
     writer: Writer,
     warnings: RunWarnings,
-    /// Whether standard output is a terminal: then characters that terminals act on, or that are not seen, are escaped in data.
+    /// `true` if standard output is a terminal: characters that terminals obey, or that are invisible, are then escaped
+    /// in data.
     is_shown: bool,
 }
 
@@ -42,9 +43,9 @@ pub(crate) struct OutputOptions {
     pub(crate) format: OutputFormat,
     pub(crate) verbose: bool,
     pub(crate) partial: bool,
-    /// Whether runs of hooks are reported.
+    /// `true` if runs of hooks are reported.
     pub(crate) hooks: bool,
-    /// Whether the answer is data: then the model's texts are not printed.
+    /// `true` if the answer is data: the model's texts are then not printed.
     pub(crate) structured: bool,
     pub(crate) key_source: &'static str,
     pub(crate) terminal: Terminal,
@@ -102,7 +103,7 @@ impl Output {
         }
     }
 
-    /// Sets the reason for which the run is stopped, if it is not the user who stops it.
+    /// Sets the reason for which the run is stopped, if not by the user.
     pub(crate) fn stops_because(&mut self, reason: &str) {
         match &mut self.form {
             Form::Text { .. } => {}
@@ -118,7 +119,7 @@ impl Output {
         }
     }
 
-    /// Takes an event.
+    /// Handles an event.
     pub(crate) fn event(&mut self, event: &Event) -> io::Result<()> {
         self.warnings_of(event)?;
         match &mut self.form {
@@ -143,7 +144,8 @@ impl Output {
                 return Ok(());
             }
         }
-        // A user in front of a silent screen should know what is waited for. With activity shown it is on the screen already.
+        // A user in front of a silent screen should know the reason for waiting. With activity shown, it is on the
+        // screen already.
         if let EventKind::Status(Status::Retrying(retry)) = &event.kind
             && !self.shows_activity()
         {
@@ -158,7 +160,7 @@ impl Output {
         Ok(())
     }
 
-    /// Writes the warnings of an event, and has the next result list them.
+    /// Writes the warnings of an event, and adds them to the next result.
     fn warnings_of(&mut self, event: &Event) -> io::Result<()> {
         for warning in self.warnings.of(&event.kind) {
             if let Form::Json { mapper, .. } | Form::Stream { mapper, .. } = &mut self.form {
@@ -194,7 +196,7 @@ impl Output {
         writeln!(self.writer.to(Target::Err), "windlass: {text}")
     }
 
-    /// Hands over the frames that wait. Called when no event is left to handle.
+    /// Writes the waiting frames. Called when no event is left to handle.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         if let Form::Stream { waiting, .. } = &mut self.form
             && !waiting.is_empty()
@@ -210,7 +212,7 @@ impl Output {
         Ok(())
     }
 
-    /// The run could not start: machines get a result all the same.
+    /// Ends the output of a run that could not start: machines get a result all the same.
     pub(crate) fn refused(&mut self, session_id: &str, error: &str) -> io::Result<()> {
         match &mut self.form {
             Form::Text { .. } => return Ok(()),
@@ -220,7 +222,7 @@ impl Output {
         self.end(None)
     }
 
-    /// A slash command was carried out without a model.
+    /// Writes the output of a slash command that needed no model.
     pub(crate) fn local(&mut self, session_id: &str, command: &str, text: &str) -> io::Result<()> {
         match &mut self.form {
             Form::Text { .. } => {
@@ -233,7 +235,7 @@ impl Output {
         self.end(None)
     }
 
-    /// The run is over.
+    /// Ends the output of a run.
     pub(crate) fn end(&mut self, result: Option<&RunResult>) -> io::Result<()> {
         self.flush()?;
         let mut out = self.writer.to(Target::Out);
@@ -260,12 +262,13 @@ impl Output {
     }
 }
 
-/// Whether the model finished its answer, whatever became of the work beside it.
+/// Returns `true` if the model finished its answer, regardless of background work.
 fn has_answer(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::BackgroundStopped { .. }) || !windlass_protocol::is_error(outcome)
 }
 
-/// JSON for the reader of standard output. A terminal gets characters as `\uXXXX` that it would act on or not show.
+/// Returns JSON for the reader of standard output. A terminal gets characters that it would obey or not show as
+/// `\uXXXX`.
 fn data(json: &[u8], is_shown: bool) -> Cow<'_, str> {
     let text = String::from_utf8_lossy(json);
     match text {
@@ -275,8 +278,8 @@ fn data(json: &[u8], is_shown: bool) -> Cow<'_, str> {
     }
 }
 
-/// A stream of bits for the ids of frames: seeded by the operating system once,
-/// so that no frame costs a system call.
+/// Returns a stream of bits for the ids of frames: seeded by the operating system once, so that no frame costs a system
+/// call.
 fn random_bits() -> impl FnMut() -> u128 + Send + 'static {
     let seed = SystemIds::default().bits();
     let (mut state, mixed) = (seed as u64, (seed >> 64) as u64);

@@ -9,14 +9,14 @@ use std::time::Duration;
 use windlass::Prompt;
 use windlass::crates::context::{bounded_input, foreign_text};
 
-/// Most bytes of standard input that become part of a prompt.
+/// Maximum size of standard input that becomes part of a prompt, in bytes.
 const MOST: usize = 10 << 20;
-/// How long standard input may stay silent when there is a prompt already: a
-/// parent that leaves an empty pipe open must not stop the run.
+/// Time that standard input may stay silent when there is a prompt already: a parent that leaves an empty pipe open
+/// must not stop the run.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The whole prompt; `None` if it is empty and may be. Standard input is read only if it is not a terminal: its words are not the user's, so
-/// they name no command and attach no file. `bits` are random.
+/// Reads the whole prompt; `None` if it is empty and may be. Standard input is read only if it is not a terminal: its
+/// words are not the user's, so they name no command and attach no file. `bits` are random.
 pub(crate) fn read(
     args: &RunArgs,
     stdin_is_terminal: bool,
@@ -43,7 +43,7 @@ pub(crate) fn read(
     })
 }
 
-/// All of standard input. With `impatient`, an empty text if no input comes.
+/// Reads all of standard input. With `impatient`, returns an empty text if no input comes.
 fn piped(impatient: bool) -> anyhow::Result<String> {
     let (first, came) = mpsc::channel();
     let reader = move || {

@@ -19,7 +19,7 @@ use windlass::{
 /// A scripted model for tests of the command itself.
 const SCRIPT: &str = "WINDLASS_SCRIPT";
 
-/// The variables that hold keys, beside those of endpoints that are known by name.
+/// Variables with keys, beside those of endpoints that are known by name.
 const KEYS: [&str; 9] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
@@ -35,13 +35,13 @@ const KEYS: [&str; 9] = [
 /// The model provider of a run.
 pub(crate) struct Provider {
     pub(crate) model: Arc<dyn ModelProvider>,
-    /// Where its key came from, for hosts.
+    /// Source of the key, for hosts.
     pub(crate) key_source: &'static str,
     cassette: Option<Arc<Recorder<Arc<dyn ModelProvider>>>>,
 }
 
 impl Provider {
-    /// The provider that the command line and the variables of a project name.
+    /// Returns the provider that the command line and the variables of a project name.
     pub(crate) fn choose(args: &RunArgs, project: &LoadedProject) -> anyhow::Result<Self> {
         let known = project.clone();
         let lookup: Lookup = Arc::new(move |name| known.variable(name));
@@ -73,10 +73,10 @@ impl Provider {
     }
 }
 
-/// Where the variables of providers come from.
+/// Source of the variables of providers.
 pub(crate) type Lookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
-/// The provider that the variables of a project name.
+/// Returns the provider that the variables of a project name.
 fn of_project(project: &LoadedProject) -> anyhow::Result<Arc<dyn ModelProvider>> {
     match std::env::var_os(SCRIPT) {
         Some(path) => Ok(Arc::new(scripted(Path::new(&path))?)),
@@ -84,7 +84,7 @@ fn of_project(project: &LoadedProject) -> anyhow::Result<Arc<dyn ModelProvider>>
     }
 }
 
-/// The provider that the environment names.
+/// Returns the provider that the environment names.
 pub(crate) fn of_environment(lookup: &Lookup) -> anyhow::Result<Arc<dyn ModelProvider>> {
     match std::env::var_os(SCRIPT) {
         Some(path) => Ok(Arc::new(scripted(Path::new(&path))?)),
@@ -92,13 +92,13 @@ pub(crate) fn of_environment(lookup: &Lookup) -> anyhow::Result<Arc<dyn ModelPro
     }
 }
 
-/// All providers, each set up when a model of it is named.
+/// Returns all providers, each set up when a model of it is named.
 pub(crate) fn providers(lookup: &Lookup) -> Arc<dyn ModelProvider> {
     let lookup = Arc::clone(lookup);
     Arc::new(from_lookup(move |name| lookup(name)))
 }
 
-/// Where the key of Anthropic comes from, as hosts name it; `none` where only other vendors may be set up.
+/// Returns the source of Anthropic's key, as hosts name it; `none` if only other vendors may be set up.
 fn key_source(lookup: &Lookup) -> &'static str {
     let set = |name: &str| lookup(name).is_some_and(|value| !value.is_empty());
     let names = ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"];
@@ -116,7 +116,7 @@ fn replay(path: &Path) -> anyhow::Result<Replayer> {
     Replayer::load(text.as_bytes(), scrub()).with_context(|| path.display().to_string())
 }
 
-/// What differs between machines, and what must not be recorded.
+/// Returns the scrubber for values that differ between machines, and values that must not be recorded.
 fn scrub() -> Scrub {
     let mut scrub = Scrub::new();
     let endpoints = Endpoint::preset_names().filter_map(Endpoint::preset);

@@ -1,4 +1,4 @@
-//! `windlass proxy`: the key stays in this process.
+//! `windlass proxy`: a credential proxy that keeps the key in this process.
 
 #[cfg(unix)]
 mod child;
@@ -16,19 +16,19 @@ use windlass::provider::{CredentialProxy, ProxyNotice, ProxyOptions};
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ProxyArgs {
-    /// How address and nonce are printed: lines for a shell, or one JSON object
+    /// Output format of address and nonce: lines for a shell, or one JSON object
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT", conflicts_with = "command")]
     format: ProxyFormat,
-    /// End when standard input ends, which is when the program that started the proxy is gone
+    /// End when standard input ends, that is when the program that started the proxy is gone
     #[arg(long, conflicts_with = "command")]
     until_stdin_ends: bool,
-    /// With a command: also report refused requests and trouble with the API
+    /// With a command: also report refused requests and failures of the API
     #[arg(long)]
     verbose: bool,
     /// Become the command, and end with the process of this id
     #[arg(long, value_name = "PID", requires = "command", hide = true)]
     launched_by: Option<u32>,
-    /// The command to run. Its environment holds the nonce and no copy of the key
+    /// The command to run. Its environment has the nonce and no copy of the key
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -46,7 +46,7 @@ Examples:
   windlass proxy -- python agent.py
   eval \"$(windlass proxy &)\"; python agent.py; kill $WINDLASS_PROXY_PID";
 
-/// How address and nonce are printed.
+/// Output format of address and nonce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 enum ProxyFormat {
     /// Lines for a POSIX shell.
@@ -75,7 +75,7 @@ fn report(notice: &ProxyNotice) {
     let _ = writeln!(stderr(), "windlass proxy: {}", clean(&notice.to_string()));
 }
 
-/// Prints the address of the proxy, and stays until the signal to end.
+/// Prints the address of the proxy, and serves until the signal to end.
 async fn stay(proxy: CredentialProxy, args: &ProxyArgs) -> anyhow::Result<i32> {
     let text = match args.format {
         ProxyFormat::Env => for_shell(&proxy),
@@ -100,7 +100,7 @@ async fn stay(proxy: CredentialProxy, args: &ProxyArgs) -> anyhow::Result<i32> {
 fn for_shell(proxy: &CredentialProxy) -> String {
     let mut text = format!("unset {}\n", proxy.removed_from_environment().join(" "));
     for (name, value) in proxy.environment() {
-        // Neither holds a quote.
+        // Neither contains a quote.
         text.push_str(&format!("export {name}='{value}'\n"));
     }
     text.push_str(&format!("export WINDLASS_PROXY_PID={}\n", std::process::id()));

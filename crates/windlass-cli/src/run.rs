@@ -1,4 +1,4 @@
-//! `windlass -p`.
+//! `windlass -p`: runs one prompt.
 
 use crate::args::{OutputFormat, RunArgs};
 use crate::ask::AskAtTerminal;
@@ -36,7 +36,7 @@ use windlass::{
     session::{Options, PromptInput, SessionId},
 };
 
-/// How long background work may run before a note says that it is waited for.
+/// Time that background work may run before a note says that the command waits for it.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Runs a prompt and returns the exit code.
@@ -48,7 +48,7 @@ pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32
     let written = writer.finish().await;
     let result = match (ran, signals.exit_code()) {
         (Err(error), Some(code)) => {
-            // The signal counts, and what could not be saved is said.
+            // The exit code of the signal is used, and a failure to save is reported.
             crate::report(&error);
             return Ok(code);
         }
@@ -58,7 +58,7 @@ pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32
     Ok(exit_code(result.as_ref(), &signals, format))
 }
 
-/// Runs a prompt and shows all of it. Returns how it ended.
+/// Runs a prompt and shows all of it. Returns the result.
 async fn run_to_end(
     mut args: RunArgs,
     terminal: Terminal,
@@ -109,8 +109,8 @@ async fn run_to_end(
     if watched.is_err()
         && let Ok(handle) = run.handle().await
     {
-        // The reader is gone or the store refused: what was acknowledged is kept, the rest stops. The first error explains
-        // more than a second one.
+        // The reader is gone or the store refused: acknowledged entries are kept, the rest stops. The first error
+        // explains more than a second one.
         let _ = handle.close().await;
     }
     let result = watched?;
@@ -135,7 +135,7 @@ fn tell_of_memory(
     Ok(RunResult::new(Outcome::Success, id.as_str().into()))
 }
 
-/// The prompt. Where there is none, and the session that is resumed waits for answers, its run continues.
+/// Returns the prompt. Without one, a resumed session that waits for answers continues its run.
 fn prompt_of(
     args: &RunArgs,
     terminal: Terminal,
@@ -165,7 +165,7 @@ fn output_options(args: &RunArgs, key_source: &'static str, terminal: Terminal) 
     }
 }
 
-/// Opens the session of a run. Signals reach it from then on.
+/// Opens the session of a run. From then on signals are passed to it.
 async fn open(run: &mut Run, args: &RunArgs, signals: &Signals, output: &mut Output) -> anyhow::Result<()> {
     match run.handle().await {
         Ok(handle) => signals.watch(handle),
@@ -181,7 +181,7 @@ async fn open(run: &mut Run, args: &RunArgs, signals: &Signals, output: &mut Out
     Ok(())
 }
 
-/// The options of the run from the command line and the project, with warnings.
+/// Returns the options of the run from the command line and the project, with warnings.
 fn settled(
     args: &RunArgs,
     project: &LoadedProject,
@@ -200,7 +200,7 @@ fn settled(
     Ok((builder.resolve().map_err(of_start)?, notes))
 }
 
-/// Which session is resumed.
+/// Selects the session to resume.
 pub(crate) fn resumed(mut builder: SessionBuilder, args: &RunArgs) -> SessionBuilder {
     if let Some(id) = &args.session.session_id {
         builder = builder.session_id(id);
@@ -214,7 +214,7 @@ pub(crate) fn resumed(mut builder: SessionBuilder, args: &RunArgs) -> SessionBui
     builder.fork_session(args.session.fork_session)
 }
 
-/// Where the session is kept.
+/// Selects the place of the session's log.
 pub(crate) fn kept(builder: SessionBuilder, args: &RunArgs) -> anyhow::Result<SessionBuilder> {
     if args.session.no_session_persistence {
         return Ok(builder);
@@ -222,12 +222,12 @@ pub(crate) fn kept(builder: SessionBuilder, args: &RunArgs) -> anyhow::Result<Se
     Ok(builder.persist(Home::from_env().map_err(of_start)?).file_checkpoints(true))
 }
 
-/// The names of the agents that the model can give tasks to.
+/// Returns the names of the agents to which the model can give tasks.
 fn agents(options: &Options) -> Vec<String> {
     options.subagents().iter().flat_map(|agents| agents.definitions()).map(|agent| agent.name.clone()).collect()
 }
 
-/// The MCP servers of the command line, of plugins and of files, which begin to connect.
+/// Returns the MCP servers of the command line, of plugins and of files, which begin to connect.
 fn servers(args: &RunArgs, project: &LoadedProject, output: &mut Output) -> anyhow::Result<Option<McpServers>> {
     let configured = Configured::read(args.mcp.mcp_config.iter().map(String::as_str))?;
     if args.elsewhere.workspace.is_some() {
@@ -258,7 +258,7 @@ fn note_absent(servers: &McpServers, output: &mut Output) -> std::io::Result<()>
     Ok(())
 }
 
-/// Shows a run until its end. A slow reader holds up only the events.
+/// Shows a run until its end. A slow reader delays only the events.
 async fn watch(
     run: &mut Run,
     output: &mut Output,
@@ -268,7 +268,7 @@ async fn watch(
     let (mut result, mut noted) = (None, false);
     loop {
         writer.room().await?;
-        // Behind an answer it would look as if no work were running.
+        // An answer without a note would look as if no work were running.
         let patience = if result.is_some() && !noted { PATIENCE } else { Duration::MAX };
         let Some(event) = next(run, output, writer, patience).await? else {
             noted = true;
@@ -291,7 +291,7 @@ async fn watch(
             Err(error) => {
                 output.end(None)?;
                 return Err(match &result {
-                    // The result holds it already.
+                    // The result has the error already.
                     Some(result) => anyhow::anyhow!(of_result(result).unwrap_or_else(|| error.to_string())),
                     None => of_start(error),
                 });
@@ -300,7 +300,7 @@ async fn watch(
     }
 }
 
-/// What the stream of a run holds next.
+/// Next item of a run's stream.
 type Next = Result<Option<Box<Event>>, Error>;
 
 /// Waits for the next event; `None` if it takes longer than `patience`. Fails if the output is no longer read.
@@ -308,7 +308,7 @@ async fn next(run: &mut Run, output: &mut Output, writer: &Writer, patience: Dur
     if let Some(ready) = ready_event(run).await {
         return Ok(Some(ready));
     }
-    // The reader should not wait for output that is there.
+    // Available output is written before waiting.
     output.flush()?;
     tokio::select! {
         next = tokio::time::timeout(patience, run.try_next()) => Ok(next.ok()),
@@ -334,7 +334,7 @@ async fn show(
     Ok(())
 }
 
-/// The next event if it is there already.
+/// Returns the next event if it is there already.
 async fn ready_event(run: &mut Run) -> Option<Next> {
     poll_fn(|cx| {
         let polled = futures_core::Stream::poll_next(Pin::new(&mut *run), cx);
@@ -352,7 +352,7 @@ fn warn_of_bypass(output: &mut Output) -> std::io::Result<()> {
     output.warn(text)
 }
 
-/// The exit code: by the outcome, and for a host that reads frames by whether the result is an error.
+/// Returns the exit code: by the outcome, and for a host that reads frames by whether the result is an error.
 fn exit_code(result: Option<&RunResult>, signals: &Signals, format: OutputFormat) -> i32 {
     let Some(result) = result else { return signals.exit_code().unwrap_or(1) };
     let stopped = signals.stop_reason().filter(|_| matches!(result.outcome, Outcome::Interrupted { .. }));

@@ -54,7 +54,7 @@ pub(crate) async fn sessions(command: SessionsCommand, terminal: Terminal) -> an
     }
 }
 
-/// Resumes the session that is given by its id or its title.
+/// Resumes a session by its id or its title.
 pub(crate) fn resumed(builder: SessionBuilder, given: &str) -> SessionBuilder {
     match SessionId::from(given.to_ascii_lowercase()).is_uuid() {
         true => builder.resume(given),
@@ -114,7 +114,7 @@ async fn show(given: &str, agent: Option<&str>) -> anyhow::Result<i32> {
                     (mark.to_owned(), result.content.text())
                 }
                 (ContentBlock::Thinking { thinking, .. }, _) => ("(thinking)".to_owned(), thinking.clone()),
-                // What the runtime wrote to the model; `export` has it.
+                // Reminders of the runtime to the model are left out; `export` has them.
                 (ContentBlock::Text { text, .. }, Role::User) if is_reminder(text) => continue,
                 (block, Role::User) => (">".to_owned(), text_of(block)),
                 (block, _) => ("<".to_owned(), text_of(block)),

@@ -1,4 +1,4 @@
-//! What is in force of settings, and where each value comes from.
+//! Active settings and their sources.
 
 use crate::args::SettingsArgs;
 use crate::failure::of_project;
@@ -10,8 +10,8 @@ use windlass::crates::project::{ModelSettings, Resolved, ResolvedSession, Settin
 use windlass::crates::types::text::visible_json;
 use windlass::{permission::Behavior, project::LoadedProject, tool::built_in::given_environment};
 
-/// All settings that count, as `get_settings` and `windlass settings` print them: `effective` in the shape of a settings
-/// file, `provenance` with the file of each value, `sources` with the files that were read, and notes. Keys
+/// Returns all active settings, as `get_settings` and `windlass settings` print them: `effective` in the shape of a
+/// settings file, `provenance` with the file of each value, `sources` with the files that were read, and notes. Keys
 /// are masked.
 pub(crate) fn shown(project: &LoadedProject) -> Value {
     let resolved = project.resolved();
@@ -64,7 +64,7 @@ pub(crate) fn shown(project: &LoadedProject) -> Value {
     })
 }
 
-/// Which servers of the project's `.mcp.json` are wanted.
+/// Adds the enabled and disabled servers of the project's `.mcp.json`.
 fn shown_mcpjson(resolved: &Resolved, effective: &mut Map<String, Value>, provenance: &mut Map<String, Value>) {
     let mcpjson = &resolved.servers.mcpjson;
     if let Some(Setting { value, origin, .. }) = &mcpjson.all {
@@ -79,7 +79,7 @@ fn shown_mcpjson(resolved: &Resolved, effective: &mut Map<String, Value>, proven
     }
 }
 
-/// What is said of models.
+/// Adds the settings of models.
 fn shown_models(resolved: &Resolved, effective: &mut Map<String, Value>, provenance: &mut Map<String, Value>) {
     let said = &resolved.models.by_name;
     if said.is_empty() {
@@ -91,7 +91,7 @@ fn shown_models(resolved: &Resolved, effective: &mut Map<String, Value>, provena
     provenance.insert("models".to_owned(), Value::Object(origins.collect()));
 }
 
-/// How sessions speak, think and get their key.
+/// Adds the settings of a session's language, style, thinking and key.
 fn shown_session(session: &ResolvedSession, add: &mut impl FnMut(&str, Value, String)) {
     let texts = [
         ("outputStyle", &session.output_style),
@@ -124,7 +124,7 @@ fn shown_session(session: &ResolvedSession, add: &mut impl FnMut(&str, Value, St
     }
 }
 
-/// What is switched on or off as a whole, and what is left out.
+/// Adds switches of whole features, and exclusions.
 fn shown_switches(project: &LoadedProject, effective: &mut Map<String, Value>, provenance: &mut Map<String, Value>) {
     let resolved = project.resolved();
     let excludes = &resolved.memory.instruction_excludes;
@@ -158,7 +158,7 @@ fn shown_switches(project: &LoadedProject, effective: &mut Map<String, Value>, p
     }
 }
 
-/// The variables that files set, and which file sets each. Values that no program gets may be secrets.
+/// Returns the variables that files set, and the file of each. Values that no program gets may be secrets.
 fn shown_environment(project: &LoadedProject) -> (Value, Value) {
     let (mut env, mut env_from) = (Map::new(), Map::new());
     for (name, found) in &project.resolved().env.programs {
@@ -169,7 +169,7 @@ fn shown_environment(project: &LoadedProject) -> (Value, Value) {
     (env.into(), env_from.into())
 }
 
-/// What is said of a model as a settings file has it: prices in dollars for a million tokens.
+/// Returns the settings of a model as a settings file has them: prices in dollars for a million tokens.
 fn prices_of_a_million(model: &ModelSettings) -> Value {
     let mut value = json!(model);
     for (_, price) in value.as_object_mut().into_iter().flatten().filter(|(key, _)| key.ends_with("Price")) {
@@ -181,7 +181,8 @@ fn prices_of_a_million(model: &ModelSettings) -> Value {
     value
 }
 
-/// Which MCP servers may be connected. A server must be in each list of those that are allowed; the first one is shown.
+/// Adds the lists of MCP servers that may be connected. A server must be in each list of allowed ones; the first one is
+/// shown.
 fn shown_lists(project: &LoadedProject, effective: &mut Map<String, Value>, provenance: &mut Map<String, Value>) {
     let lists = &project.resolved().servers.lists;
     if !lists.denied.is_empty() {
@@ -209,7 +210,7 @@ fn shown_lists(project: &LoadedProject, effective: &mut Map<String, Value>, prov
     }
 }
 
-/// A remote server without what may be secret, such as headers.
+/// Returns a remote server without possible secrets, such as headers.
 pub(crate) fn shown_server(config: &Value) -> Value {
     let members = config.as_object().into_iter().flatten();
     let shown = members.filter(|(key, _)| matches!(key.as_str(), "type" | "url"));
@@ -243,14 +244,14 @@ fn shown_permissions(project: &LoadedProject) -> (Value, Value) {
     (values.into(), origins.into())
 }
 
-/// Prints what is in force in the current directory, and returns the exit code.
+/// Prints the active settings in the current directory, and returns the exit code.
 pub(crate) fn print(args: &SettingsArgs) -> anyhow::Result<i32> {
     let project = launch::project(args, &current_directory()?)?.review().map_err(of_project)?;
     writeln!(stdout(), "{}", visible_json(&serde_json::to_string_pretty(&shown(&project))?))?;
     Ok(0)
 }
 
-/// The current directory with links followed.
+/// Returns the current directory with links followed.
 pub(crate) fn current_directory() -> anyhow::Result<PathBuf> {
     std::env::current_dir()
         .and_then(|cwd| cwd.canonicalize())

@@ -10,23 +10,22 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 use windlass::SessionHandle;
 
-/// How long a session may take to close when the process is to end.
+/// Time limit for a session to close when the process is to end.
 const LAST_WORDS: Duration = Duration::from_secs(4);
-/// How long the rest may take: servers that are programs end, and a reader takes what is left.
+/// Time limit for the rest: servers that are programs end, and a reader takes the remaining output.
 const CLEAN_UP: Duration = Duration::from_secs(3);
 
-/// Listens for signals on a thread of its own, so that they count while
-/// other threads wait.
+/// Listens for signals on a thread of its own, so that they are handled while other threads wait.
 #[derive(Clone)]
 pub(crate) struct Signals(Arc<Shared>);
 
 struct Shared {
     session: Mutex<Option<SessionHandle>>,
     output: Writer,
-    /// Whether there is work that ends by itself, and what tells it to.
+    /// `true` while there is work that can be told to end.
     stops: AtomicBool,
     stop: Notify,
-    /// The exit code that a signal asks for; zero for none.
+    /// Exit code of a signal; zero for none.
     code: AtomicI32,
 }
 
@@ -61,7 +60,7 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Does work that is dropped when a signal comes; `None` then.
+    /// Does work that is dropped when a signal comes; returns `None` then.
     pub(crate) async fn stopping<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         self.0.stops.store(true, Ordering::SeqCst);
         let done = tokio::select! {
@@ -69,21 +68,21 @@ impl Signals {
             () = self.0.stop.notified() => None,
         };
         self.0.stops.store(false, Ordering::SeqCst);
-        // A signal that came as the work ended counts too.
+        // A signal that came as the work ended is used, too.
         done.filter(|_| self.exit_code().is_none())
     }
 
-    /// The session that signals are about from now on.
+    /// Sets the session that signals stop from now on.
     pub(crate) fn watch(&self, session: SessionHandle) {
         *self.0.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(session);
     }
 
-    /// The exit code that a signal asks for, if one came.
+    /// Returns the exit code of a signal, if one came.
     pub(crate) fn exit_code(&self) -> Option<i32> {
         Some(self.0.code.load(Ordering::SeqCst)).filter(|code| *code != 0)
     }
 
-    /// The reason for which a signal stops the run, if it is another one than the user's Ctrl-C.
+    /// Returns the reason for which a signal stops the run, unless it is the user's Ctrl-C.
     pub(crate) fn stop_reason(&self) -> Option<&'static str> {
         match self.exit_code() {
             Some(143) => Some("The run was stopped: the program received SIGTERM"),
@@ -96,7 +95,7 @@ impl Signals {
         self.0.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The first interrupt stops the run and what it left in the background, the second the process.
+    /// Handles an interrupt: the first one stops the run and its background work, the second one the process.
     fn interrupt(&self) {
         let again = self.0.code.swap(130, Ordering::SeqCst) != 0;
         match self.session() {
@@ -116,11 +115,11 @@ impl Signals {
         self.0.output.hurry();
         if let Some(session) = self.session() {
             if tokio::time::timeout(LAST_WORDS, session.close()).await.is_err() {
-                // The error that the session ends with names what the log has not answered for.
+                // The session's error names the entries without an answer of the log.
                 session.give_up_log(LAST_WORDS);
             }
-            // The run has ended; the process does so by itself unless a task holds it up. The programs that it then leaves
-            // are ended by the watchdog.
+            // The run has ended; the process ends by itself unless a task delays it. The watchdog ends the programs
+            // that it then leaves.
             tokio::time::sleep(CLEAN_UP).await;
         } else if self.0.stops.load(Ordering::SeqCst) {
             self.0.stop.notify_one();
@@ -147,7 +146,7 @@ impl Signals {
     }
 }
 
-/// The arrivals of a signal. One that this process was started to ignore, as `nohup` does, stays ignored.
+/// The arrivals of a signal. A signal that this process was started to ignore, as `nohup` does, stays ignored.
 #[cfg(unix)]
 #[derive(Debug)]
 pub(crate) struct Arrivals(Option<tokio::signal::unix::Signal>);
@@ -162,7 +161,7 @@ impl Arrivals {
         Ok(Self(if is_ignored(kind) { None } else { Some(signal(kind)?) }))
     }
 
-    /// Waits for the next one. Cancel safe.
+    /// Waits for the next arrival. Cancel safe.
     pub(crate) async fn next(&mut self) {
         if let Some(arrivals) = &mut self.0
             && arrivals.recv().await.is_some()
@@ -196,7 +195,7 @@ impl EndSignals {
         })
     }
 
-    /// Waits for the next one, and returns the exit code for it. Cancel safe.
+    /// Waits for the next signal, and returns the exit code for it. Cancel safe.
     pub(crate) async fn next(&mut self) -> i32 {
         tokio::select! {
             () = self.interrupt.next() => 130,
@@ -206,7 +205,7 @@ impl EndSignals {
     }
 }
 
-/// `true` if the signal is ignored by this process, which then was so when it began. Known on Linux alone.
+/// Returns `true` if this process ignores the signal, as it was started to. Known on Linux alone.
 #[cfg(unix)]
 fn is_ignored(kind: SignalKind) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -216,7 +215,7 @@ fn is_ignored(kind: SignalKind) -> bool {
     bit.and_then(|bit| mask.checked_shr(bit)).is_some_and(|mask| mask & 1 == 1)
 }
 
-/// A runtime that may be dropped inside of another one, as it is where its thread cannot be started.
+/// A runtime that may be dropped inside of another one, which happens if its thread cannot be started.
 struct Background(Option<tokio::runtime::Runtime>);
 
 impl Background {

@@ -1,4 +1,4 @@
-//! The terminal: its size, its streams, and what may be written to it.
+//! The terminal: its size, its streams, and the text that is safe for it.
 
 pub(crate) use windlass::crates::types::text::{TerminalFilter as Filter, visible, visible_line};
 
@@ -6,23 +6,23 @@ use std::io::{IsTerminal, stderr, stdin, stdout};
 use windlass::crates::context::Masks;
 use windlass::crates::types::text;
 
-/// A text of others for people: without what a terminal would act on, and without secrets.
+/// Returns foreign text for people: without characters that a terminal would obey, and without secrets.
 pub(crate) fn clean(text: &str) -> String {
     text::clean(&masks().mask(text))
 }
 
-/// The same on one line.
+/// Like [`clean`], on one line.
 pub(crate) fn clean_line(text: &str) -> String {
     text::clean_line(&masks().mask(text))
 }
 
-/// The secrets of this process's environment, and whatever looks like one.
+/// Returns masks for the secrets of this process's environment, and for texts that look like one.
 pub(crate) fn masks() -> Masks {
     let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
     Masks::new().with_environment(std::env::vars_os().map(|(name, value)| (text(name), text(value))))
 }
 
-/// How large a terminal is, in characters.
+/// Size of a terminal, in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) columns: usize,
@@ -30,10 +30,10 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// The size of a terminal that does not report one.
+    /// Size of a terminal that does not report one.
     pub(crate) const USUAL: Self = Self { columns: 80, rows: 24 };
 
-    /// The size of the terminal that standard error is, now.
+    /// Returns the current size of the terminal of standard error.
     #[cfg(unix)]
     pub(crate) fn of_stderr() -> Self {
         let reported = rustix::termios::tcgetwinsize(stderr()).ok();
@@ -41,14 +41,14 @@ impl Size {
         known.map_or(Self::USUAL, |size| Self { columns: size.ws_col.into(), rows: size.ws_row.into() })
     }
 
-    /// The size of the terminal that standard error is, now.
+    /// Returns the current size of the terminal of standard error.
     #[cfg(not(unix))]
     pub(crate) fn of_stderr() -> Self {
         Self::USUAL
     }
 }
 
-/// Forgets what was typed and not read yet: an answer must follow its question.
+/// Discards typed input that was not read yet: an answer must follow its question.
 pub(crate) fn forget_input() {
     #[cfg(unix)]
     {
@@ -57,7 +57,7 @@ pub(crate) fn forget_input() {
     }
 }
 
-/// Which of the standard streams are terminals, and whether to use colours.
+/// Standard streams that are terminals, and use of colours.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terminal {
     pub(crate) stdin: bool,
@@ -67,7 +67,7 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// This process's. `NO_COLOR` and `TERM=dumb` switch colours off.
+    /// Returns those of this process. `NO_COLOR` and `TERM=dumb` switch colours off.
     pub(crate) fn of_process() -> Self {
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
@@ -79,7 +79,7 @@ impl Terminal {
         }
     }
 
-    /// Whether the user can be asked.
+    /// Returns `true` if the user can be asked.
     pub(crate) fn can_ask(self) -> bool {
         self.stdin && self.stderr
     }

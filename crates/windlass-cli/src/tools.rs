@@ -1,4 +1,4 @@
-//! `windlass tools`: the tools, and calls of them through the whole gate, without a model.
+//! `windlass tools`: the tools, and calls of them through the whole permission gate, without a model.
 
 use crate::args::{OnAsk, ToolsCallArgs};
 use crate::elsewhere::Elsewhere;
@@ -104,7 +104,7 @@ pub(crate) async fn call(args: ToolsCallArgs) -> anyhow::Result<i32> {
     Ok(code)
 }
 
-/// Answers a line. Returns whether it could not be used or its call failed.
+/// Answers a line. Returns `true` if it could not be used or its call failed.
 async fn answer(bench: &mut Bench, line: &Line<Call>, out: &mut impl Write) -> anyhow::Result<bool> {
     let call = match &line.value {
         Ok(call) => call,
@@ -135,10 +135,10 @@ async fn answer(bench: &mut Bench, line: &Line<Call>, out: &mut impl Write) -> a
     Ok(finished.result.is_error)
 }
 
-/// Where a bench works, and its project.
+/// Workspace of a bench, and its project.
 struct Site {
     elsewhere: Option<Elsewhere>,
-    /// The directory there, or here.
+    /// Directory in the remote workspace, or here.
     cwd: PathBuf,
     project: Option<LoadedProject>,
 }
@@ -151,7 +151,7 @@ impl Site {
                 .map_err(|error| anyhow::anyhow!("the current directory cannot be used ({error}): give --cwd"))
         };
         let cwd = args.cwd.clone().map_or_else(here, Ok);
-        // What flags name beside the place is in the directory here.
+        // Other paths in flags are relative to the directory here.
         let project = match (&cwd, &elsewhere) {
             (Err(_), Some(_)) => bench_project(args, Path::new("/"), elsewhere.as_ref()).await?,
             (Err(_), None) => None,
@@ -165,7 +165,8 @@ impl Site {
     }
 }
 
-/// The project of a bench: files count when a flag asks for some, so that calls are judged by the flags alone otherwise.
+/// Returns the project of a bench: settings files are read only if a flag asks for some; otherwise the flags alone
+/// decide.
 async fn bench_project(
     args: &ToolsCallArgs,
     cwd: &Path,
@@ -176,7 +177,7 @@ async fn bench_project(
         return Ok(None);
     }
     let cwd = cwd.canonicalize().with_context(|| format!("the directory {} cannot be used", cwd.display()))?;
-    // `--settings` alone means those.
+    // `--settings` alone means its settings without other files.
     if !settings.trust {
         settings.setting_sources.get_or_insert_default();
     }
@@ -185,7 +186,7 @@ async fn bench_project(
     Ok(Some(project))
 }
 
-/// The permissions of the flags and the project. `--on-ask` answers each question.
+/// Returns the permissions of the flags and the project. `--on-ask` answers each question.
 fn bench_permissions(args: &ToolsCallArgs, project: Option<&LoadedProject>) -> anyhow::Result<Permissions> {
     let (permissions, _) = permissions(&args.permissions)?;
     let mut permissions = permissions.mode(args.permissions.permission_mode.unwrap_or_default()).allow_bypass();
@@ -206,10 +207,10 @@ fn bench_permissions(args: &ToolsCallArgs, project: Option<&LoadedProject>) -> a
 /// The tool and the input of the call that the model makes next.
 type NextCall = Arc<Mutex<Option<(String, String)>>>;
 
-/// A model that makes the next call. Once that is answered, it ends its turn.
+/// Returns a model that makes the next call. Once that is answered, it ends its turn.
 fn calling_model(next: NextCall) -> ScriptedModel {
     let model = ScriptedModel::from_fn(move |request, number| {
-        // What makes room for more calls is no turn of its own.
+        // A compaction for more calls is no turn of its own.
         if wants_summary(request) {
             return ScriptedTurn::new().text("<summary>Calls were made one after the other.</summary>");
         }
@@ -294,7 +295,7 @@ impl Bench {
     }
 }
 
-/// Whether a request asks for a summary of the conversation, which is about to be replaced by it.
+/// Returns `true` if a request asks for a summary of the conversation, for a compaction.
 fn wants_summary(request: &ModelRequest) -> bool {
     let last = request.messages.last().and_then(|message| message.content.last());
     last.and_then(ContentBlock::as_text).is_some_and(|text| text == compaction_prompt(None))

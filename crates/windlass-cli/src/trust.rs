@@ -1,4 +1,4 @@
-//! `windlass trust`: what trust in the project here puts into effect, and the record of it.
+//! `windlass trust`: shows the effects of trust in the project here, and records it.
 
 use crate::args::{SettingsArgs, TrustArgs};
 use crate::failure::of_project;
@@ -11,18 +11,18 @@ use std::path::PathBuf;
 use windlass::crates::project::{ReviewedItem, SettingSources, TrustStatus, review_trust};
 use windlass::project::ReviewedProgram;
 
-/// How many digits of a digest are shown.
+/// Number of shown digits of a digest.
 const SHOWN_DIGITS: usize = 12;
 
 /// Records trust in the project around the current directory, and returns the exit code.
 pub(crate) fn trust(args: &TrustArgs) -> anyhow::Result<i32> {
-    // The content of the files makes no difference to whether they are trusted.
+    // The content of the files does not decide whether they are trusted.
     let project = launch::project(&SettingsArgs::default(), &current_directory()?)?.sources(SettingSources::none());
     let project = project.inspect().map_err(of_project)?;
     let mut programs = Vec::new();
     if !args.remove {
         show_items(&review_trust(project.places())?)?;
-        // As if the project was trusted: these are the programs that trust has run.
+        // As if the project were trusted: trust makes these programs run.
         let trusted = launch::project(&SettingsArgs::default(), &current_directory()?)?.trust(true);
         programs = trusted.inspect().map_err(of_project)?.reviewed_programs();
         show_programs(&programs)?;
@@ -38,7 +38,7 @@ pub(crate) fn trust(args: &TrustArgs) -> anyhow::Result<i32> {
         }
     }
     let record = project.updates().record_trust(!args.remove)?;
-    // The contents that were shown, and none that came meanwhile.
+    // The shown contents, not later ones.
     let contents = programs.into_iter().map(|program| (program.path, program.now)).collect();
     project.updates().record_programs(&contents)?;
     let record = record.context("there is no place for a record: set WINDLASS_HOME or HOME")?;
@@ -48,7 +48,7 @@ pub(crate) fn trust(args: &TrustArgs) -> anyhow::Result<i32> {
     Ok(0)
 }
 
-/// Asks whether what was shown is to be trusted. The end of input is a no.
+/// Asks whether to trust the shown items. The end of input is a no.
 fn confirmed(mut input: impl BufRead, mut output: impl Write) -> std::io::Result<bool> {
     loop {
         write!(output, "Trust all of this? [y]es [n]o: ")?;
@@ -66,7 +66,7 @@ fn confirmed(mut input: impl BufRead, mut output: impl Write) -> std::io::Result
     }
 }
 
-/// Shows what trust puts into effect: each item on one line with the beginning of its digest, new and changed ones marked, in
+/// Shows the effects of trust: each item on one line with the beginning of its digest, new and changed ones marked, in
 /// full except the texts of agents and styles, which are files to read.
 fn show_items(items: &[ReviewedItem]) -> std::io::Result<()> {
     let mut out = stdout().lock();

@@ -1,8 +1,8 @@
 //! Standard output and standard error behind a queue.
 //!
-//! A thread of its own writes, so a reader that does not read holds up only the tasks that wait for room in the
-//! queue: meanwhile time limits run out, connections are served and signals count. Both streams go through
-//! one queue, which keeps their order.
+//! A thread of its own writes, so a reader that does not read delays only the tasks that wait for room in the queue:
+//! meanwhile time limits run out, connections are served and signals are handled. Both streams go through one queue,
+//! which keeps their order.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -14,11 +14,11 @@ use std::time::Duration;
 use tokio::io::AsyncWrite;
 use tokio::sync::watch;
 
-/// How many bytes wait at most before those that produce more have to wait.
+/// Maximum number of waiting bytes before producers have to wait.
 const ROOM: usize = 256 * 1024;
-/// How long the last words may take after the signal to end.
+/// Time limit for the remaining output after the signal to end.
 const LAST_WORDS: Duration = Duration::from_millis(300);
-/// Writing takes little of it.
+/// Stack size of the thread, in bytes. Writing takes little of it.
 const STACK: usize = 128 * 1024;
 
 /// The stream that a text goes to.
@@ -61,7 +61,7 @@ struct Progress {
     /// Bytes that are not written yet.
     left: usize,
     failed: bool,
-    /// Whether the process has the signal to end.
+    /// `true` once the process has the signal to end.
     hurry: bool,
 }
 
@@ -100,7 +100,7 @@ impl Writer {
         Self(Arc::new(Shared { state, work: Condvar::new(), progress: watch::Sender::default() }))
     }
 
-    /// One of the streams. What is written to it is taken at once, whether there is room or not.
+    /// Returns one of the streams. Bytes written to it are queued at once, whether there is room or not.
     pub(crate) fn to(&self, target: Target) -> Stream {
         Stream { writer: self.clone(), target }
     }
@@ -145,7 +145,7 @@ impl Writer {
         self.until(|progress| progress.hurry || progress.left == 0).await
     }
 
-    /// Waits until the output cannot be written any more, and returns why. Cancel safe.
+    /// Waits until the output cannot be written any more, and returns the error. Cancel safe.
     pub(crate) async fn failed(&self) -> io::Error {
         match self.until(|_| false).await {
             Err(error) => error,
@@ -153,8 +153,8 @@ impl Writer {
         }
     }
 
-    /// Waits until all bytes are written, also for a slow reader; but not long when the process
-    /// has the signal to end.
+    /// Waits until all bytes are written, also for a slow reader; but only briefly when the process has the signal to
+    /// end.
     ///
     /// # Errors
     /// A part could not be written.
@@ -162,23 +162,23 @@ impl Writer {
         self.written().await?;
         match tokio::time::timeout(LAST_WORDS, self.until(|progress| progress.left == 0)).await {
             Ok(written) => written,
-            // It is no longer waited for.
+            // The rest is no longer waited for.
             Err(_) => Ok(()),
         }
     }
 
-    /// The process has the signal to end: from now on no task waits for a reader.
+    /// Handles the signal to end: from now on no task waits for a reader.
     pub(crate) fn hurry(&self) {
         self.0.progress.send_modify(|progress| progress.hurry = true);
     }
 
     async fn until(&self, done: impl Fn(&Progress) -> bool) -> io::Result<()> {
-        // Asked for each event, and nearly always so already.
+        // Checked for each event, and nearly always so already.
         if matches!(&*self.0.progress.borrow(), progress if !progress.failed && done(progress)) {
             return Ok(());
         }
         let mut progress = self.0.progress.subscribe();
-        // It cannot fail: `self` holds the sender.
+        // The wait cannot fail: `self` holds the sender.
         let failed = progress.wait_for(|progress| progress.failed || done(progress)).await.is_ok_and(|at| at.failed);
         match &self.0.lock().failure {
             Some(failure) if failed => Err(failure.into()),
@@ -192,7 +192,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes what comes, for as long as the streams take it.
+    /// Writes queued bytes, for as long as the streams accept them.
     fn write(&self, mut streams: Streams) {
         loop {
             let batch = {

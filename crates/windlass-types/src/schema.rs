@@ -1,4 +1,4 @@
-//! JSON Schemas of what is not written as its declaration says.
+//! JSON Schemas of types whose JSON form differs from their declaration.
 
 use crate::{JsonText, RateLimitKind, RateLimitStatus, StopReason, Timestamp, Utilization};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

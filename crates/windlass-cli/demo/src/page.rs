@@ -9,7 +9,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// How many items are on it.
+    /// Number of items on the page.
     pub fn len(&self) -> usize {
         self.last - self.first + 1
     }

@@ -12,7 +12,7 @@ impl Pager {
         Self { per_page: per_page.max(1) }
     }
 
-    /// How many pages a list of `total` items has.
+    /// Number of pages of a list of `total` items.
     pub fn page_count(&self, total: usize) -> usize {
         total / self.per_page
     }

@@ -1,4 +1,4 @@
-//! A question about a call, in the rows of a terminal. Pure.
+//! Layout of a question about a call, in the rows of a terminal. Pure.
 
 use super::rows::{bounded, usable, wrapped};
 use crate::terminal::{visible, visible_line};
@@ -12,26 +12,27 @@ use windlass::{
     permission::{Behavior, PermissionUpdate},
 };
 
-/// Most rows of what stands beside the call itself: its head, each remark of the model, the reason, what "always" means.
+/// Maximum number of rows of the parts beside the call itself: its head, each remark of the model, the reason, the
+/// meaning of "always".
 const HEAD_ROWS: usize = 3;
 const REMARK_ROWS: usize = 3;
 const REASON_ROWS: usize = 5;
 const ALWAYS_ROWS: usize = 5;
-/// Most remarks.
+/// Maximum number of remarks.
 const MOST_REMARKS: usize = 6;
 
 /// A question about a call.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Question {
-    /// The rows, none wider than the terminal: first what stands beside the call, last what would run.
+    /// The rows, none wider than the terminal: first the parts beside the call, last the call itself.
     pub(crate) rows: Vec<String>,
-    /// Alternatives that "always" offers, the narrowest first; empty if it is not offered.
+    /// Alternatives for "always", the narrowest first; empty if it is not offered.
     pub(crate) always: Vec<PermissionUpdate>,
 }
 
 impl Question {
-    /// The question on a terminal of so many columns. Characters that are not seen are written
-    /// out, and the rows are counted as a terminal shows them. What would run comes last, and whole.
+    /// The question on a terminal with `columns`. Invisible characters are written out, and the rows are counted as a
+    /// terminal shows them. The call itself comes last, in full.
     pub(crate) fn of(request: &PermissionRequest, columns: usize) -> Self {
         let width = usable(columns);
         let agent =
@@ -57,12 +58,12 @@ impl Question {
     }
 }
 
-/// Whether a field of a call only describes it.
+/// Returns `true` if a field of a call only describes it.
 fn is_remark(tool: &str, name: &str) -> bool {
     tool == "Bash" && name != "command"
 }
 
-/// The field that is the subject of a call, which comes last.
+/// Returns the name of the field that is the subject of a call, which comes last.
 fn subject(tool: &str) -> &'static str {
     match tool {
         "Bash" => "command",
@@ -78,7 +79,7 @@ fn subject(tool: &str) -> &'static str {
 
 type Field = (String, String);
 
-/// The input in two parts, each in the order in which it was given: remarks, and the call itself, its subject last.
+/// Splits the input into two parts, each in the given order: remarks, and the call itself, its subject last.
 fn parts(tool: &str, input: &JsonText) -> (Vec<Field>, Vec<Field>) {
     let Ok(Fields(fields)) = input.to::<Fields>() else {
         return (Vec::new(), vec![("input".to_owned(), input.as_str().to_owned())]);
@@ -125,7 +126,7 @@ fn short_name(name: &str) -> String {
     visible_line(&short) + more
 }
 
-/// A field in full. `|` begins a line of its text, `+` continues a line that is too wide.
+/// Formats a field in full. `|` begins a line of its text, `+` continues a line that is too wide.
 fn field(name: &str, value: &str, width: usize) -> Vec<String> {
     let (name, value) = (visible_line(name), visible(value));
     let mut rows = wrapped("  ", "  ", &format!("{name}:"), width);
@@ -135,7 +136,7 @@ fn field(name: &str, value: &str, width: usize) -> Vec<String> {
     rows
 }
 
-/// The alternatives to offer with "always", and their rows: only those that are shown whole.
+/// Returns the alternatives for "always", and their rows: only those that can be shown in full.
 fn alternatives(suggestions: &[PermissionUpdate], width: usize) -> (Vec<PermissionUpdate>, Vec<String>) {
     let (mut always, mut rows) = (Vec::new(), Vec::new());
     for update in suggestions.iter().filter_map(for_this_session) {
@@ -145,7 +146,7 @@ fn alternatives(suggestions: &[PermissionUpdate], width: usize) -> (Vec<Permissi
             before => format!("Or a{}: ", before.saturating_add(1)),
         };
         let shown = wrapped(&first, "  ", &visible_line(&text), width);
-        // The user must not agree to what is not shown.
+        // The user must not agree to hidden text.
         if rows.len().saturating_add(shown.len()) > ALWAYS_ROWS {
             break;
         }
@@ -155,7 +156,7 @@ fn alternatives(suggestions: &[PermissionUpdate], width: usize) -> (Vec<Permissi
     (always, rows)
 }
 
-/// The update, kept no longer than this session.
+/// Returns the update for this session only.
 fn for_this_session(suggestion: &PermissionUpdate) -> Option<PermissionUpdate> {
     let destination = UpdateDestination::Session;
     match suggestion {

@@ -1,22 +1,22 @@
-//! Rows of a terminal: none is wider than the terminal, so that as many are shown as were counted.
+//! Rows of a terminal: none is wider than the terminal, so that the number of rows on the screen is known.
 
-/// Narrowest and widest row. Terminals beyond are treated as if they were like this.
+/// Narrowest and widest row, in columns. Terminals beyond are treated as if they had this width.
 const NARROWEST: usize = 20;
 const WIDEST: usize = 400;
 
-/// How many columns a character takes at most. Some terminals show every character beyond ASCII on two: a row that is
-/// counted too wide ends early, one that is counted too narrow would break without being counted.
+/// Returns the maximum columns of a character. Some terminals show every character beyond ASCII on two: an
+/// overestimated row ends early, an underestimated one would break without being counted.
 fn columns_of(c: char) -> usize {
     if c.is_ascii() { 1 } else { 2 }
 }
 
-/// A width that rows can have.
+/// Returns a width for rows.
 pub(super) fn usable(columns: usize) -> usize {
     // The last column stays free: some terminals break behind it.
     columns.saturating_sub(1).clamp(NARROWEST, WIDEST)
 }
 
-/// The rows of one line, the first behind `first`, the others behind `rest`. The text has no line ends.
+/// Wraps one line into rows, the first behind `first`, the others behind `rest`. The text has no line ends.
 pub(super) fn wrapped(first: &str, rest: &str, text: &str, width: usize) -> Vec<String> {
     let mut rows = Vec::new();
     let mut row = first.to_owned();
@@ -33,14 +33,14 @@ pub(super) fn wrapped(first: &str, rest: &str, text: &str, width: usize) -> Vec<
     rows
 }
 
-/// The same with at most so many rows. What is left out is counted in the last one.
+/// Like [`wrapped`], with at most `most` rows. The last row states the number of characters left out.
 pub(super) fn bounded(first: &str, rest: &str, text: &str, width: usize, most: usize) -> Vec<String> {
     let rows = wrapped(first, rest, text, width);
     if rows.len() <= most {
         return rows;
     }
     let all = text.chars().count();
-    // Room for the count, whatever it is.
+    // Leaves space for that number, whatever it is.
     let most_chars = most.saturating_mul(width) / 2;
     let mut kept = all.min(most_chars);
     loop {

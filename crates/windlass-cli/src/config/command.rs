@@ -6,13 +6,13 @@ use windlass::permission::UpdateDestination;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Print the settings that are in force here
+    /// Print the active settings
     Show(ShowArgs),
-    /// Print one setting, such as model or permissions.deny; fails if no file says it
+    /// Print one setting, such as model or permissions.deny; fails if no file sets it
     Get(GetArgs),
-    /// Give a setting another value in a file; the rest of the file stays as it is
+    /// Set a setting in a file; the rest of the file stays as it is
     Set(SetArgs),
-    /// Take a setting out of a file
+    /// Remove a setting from a file
     Unset(UnsetArgs),
     /// Print the JSON Schema of settings files
     Schema,
@@ -23,7 +23,7 @@ pub(crate) struct ShowArgs {
     /// One JSON object
     #[arg(long)]
     pub(super) json: bool,
-    /// Each file and line that says something of a setting, also where it does not count
+    /// Each file and line that sets a setting, also inactive ones
     #[arg(long)]
     pub(super) origin: bool,
     #[command(flatten)]
@@ -32,13 +32,13 @@ pub(crate) struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct GetArgs {
-    /// Its name
+    /// Name of the setting
     #[arg(value_name = "KEY")]
     pub(super) key: String,
     /// One JSON object
     #[arg(long)]
     pub(super) json: bool,
-    /// Each file and line that says something of it, also where it does not count
+    /// Each file and line that sets it, also inactive ones
     #[arg(long)]
     pub(super) origin: bool,
     #[command(flatten)]
@@ -47,10 +47,10 @@ pub(crate) struct GetArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct SetArgs {
-    /// Its name: model, permissions.deny, env.NAME
+    /// Name of the setting: model, permissions.deny, env.NAME
     #[arg(value_name = "KEY")]
     pub(super) key: String,
-    /// JSON, or the text itself where a setting takes text
+    /// JSON, or plain text for a setting that takes text
     #[arg(value_name = "VALUE", allow_hyphen_values = true)]
     pub(super) value: String,
     #[command(flatten)]
@@ -59,7 +59,7 @@ pub(crate) struct SetArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct UnsetArgs {
-    /// Its name
+    /// Name of the setting
     #[arg(value_name = "KEY")]
     pub(super) key: String,
     #[command(flatten)]
@@ -68,12 +68,12 @@ pub(crate) struct UnsetArgs {
 
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ScopeArgs {
-    /// Which file: yours, that of the project, or yours for this project
+    /// File to change: yours, that of the project, or yours for this project
     #[arg(long, value_name = "SCOPE", default_value = "user")]
     pub(super) scope: Scope,
 }
 
-/// Whose file is changed.
+/// Owner of the changed file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Scope {
     User,

@@ -1,4 +1,4 @@
-//! What each settings file says of a setting, with the line.
+//! Values of each settings file, with their lines.
 
 use super::masked;
 use crate::args::SettingsArgs;
@@ -7,15 +7,15 @@ use std::path::Path;
 use windlass::crates::project::{KeyEffect, Origin, SettingKey, line_of, read_named};
 use windlass::project::LoadedProject;
 
-/// Most bytes of a settings file.
+/// Maximum size of a settings file, in bytes.
 const MOST: u64 = 1 << 20;
 
-/// What one file says of one setting.
+/// Value of one setting in one file.
 #[derive(Debug)]
 pub(super) struct Said {
     /// The name of the setting.
     pub(super) key: String,
-    /// Its members from the root of the file.
+    /// Path of the setting from the root of the file.
     pub(super) members: Vec<String>,
     /// The value, without secrets.
     pub(super) value: Value,
@@ -31,7 +31,7 @@ impl Said {
     }
 }
 
-/// What the files of a project say of settings that can count, those of the strongest layer first. `given` are the
+/// Returns the values in a project's files that can be active, those of the strongest layer first. `given` are the
 /// settings of the command line. Files that have changed since they were read are shown as they are.
 pub(super) fn said(project: &LoadedProject, given: &SettingsArgs) -> anyhow::Result<Vec<Said>> {
     let mut all = Vec::new();
@@ -55,7 +55,7 @@ pub(super) fn said(project: &LoadedProject, given: &SettingsArgs) -> anyhow::Res
     Ok(all)
 }
 
-/// Whether an origin is among those of values that count.
+/// Returns `true` if an origin is among those of active values.
 pub(super) fn names(provenance: &Value, origin: &str) -> bool {
     match provenance {
         Value::String(text) => text == origin,

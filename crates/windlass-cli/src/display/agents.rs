@@ -11,20 +11,20 @@ use windlass::{
     permission::{Behavior, DecisionReason},
 };
 
-/// Most lines that wait for the end of a line of the answer.
+/// Maximum number of lines that wait for the end of a line of the answer.
 const MOST_HELD: usize = 100;
 
-/// The running agents, and what they did in the middle of a line.
+/// The running agents, and their lines that wait for the end of a line.
 #[derive(Default)]
 pub(super) struct Agents {
     types: HashMap<AgentPath, String>,
     held: Vec<(Paint, String)>,
-    /// How many more there were than fit.
+    /// Number of lines beyond that maximum.
     left_out: usize,
 }
 
 impl Agents {
-    /// What waited for the end of the line.
+    /// Takes the lines that waited for the end of the line.
     pub(super) fn take_held(&mut self) -> Vec<(Paint, String)> {
         let mut held = std::mem::take(&mut self.held);
         match std::mem::take(&mut self.left_out) {
@@ -36,7 +36,7 @@ impl Agents {
 }
 
 impl Display {
-    /// Shows an event of an agent below the main one. Its words are for its parent agent, and are not shown.
+    /// Shows an event of an agent below the main one. Its text is for its parent agent, and is not shown.
     pub(super) fn of_agent(&mut self, event: &Event) -> io::Result<()> {
         match &event.kind {
             EventKind::RunStarted(started) => {
@@ -55,7 +55,7 @@ impl Display {
         }
     }
 
-    /// A line about an agent, under that of the call which started it.
+    /// Writes a line about an agent, indented below that of the call which started it.
     fn say_of_agent(&mut self, agent: &AgentPath, paint: Paint, text: &str) -> io::Result<()> {
         let indent = "  ".repeat(agent.tool_uses().len().min(8));
         let kind = self.agents.types.get(agent).map_or("agent", String::as_str);
@@ -72,7 +72,7 @@ impl Display {
         Ok(())
     }
 
-    /// Shows how an agent in the background ended.
+    /// Shows the end of an agent in the background.
     pub(super) fn task_ended(&mut self, ended: &TaskEnded) -> io::Result<()> {
         if ended.info.kind != TaskKind::LocalAgent {
             return Ok(());
@@ -82,7 +82,7 @@ impl Display {
     }
 }
 
-/// The line about an event of an agent, if it has one.
+/// Returns the line about an event of an agent, if it has one.
 fn line(kind: &EventKind, verbose: bool) -> Option<(Paint, String)> {
     match kind {
         EventKind::ToolStarted(started) => Some((Paint::Cyan, format!("● {}", title(started)))),
@@ -115,11 +115,11 @@ fn title(started: &ToolStarted) -> String {
     if first.len() < title.len() { format!("{} …", shortened(first)) } else { shortened(first) }
 }
 
-/// The first line of a result that is a failure.
+/// Returns the first line of a failed result.
 fn failed(finished: &ToolFinished, verbose: bool) -> Option<(Paint, String)> {
     let text = match &finished.denied {
         Some(decision) if is_unfit(decision.reason) => decision.message.clone(),
-        // It is shown already.
+        // The denial is shown already.
         Some(_) => return None,
         None if finished.result.is_error || verbose => finished.result.content.text(),
         None => return None,

@@ -1,4 +1,4 @@
-//! What `--workspace` says.
+//! Parsing of `--workspace`.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -18,10 +18,10 @@ pub(super) enum Kind {
     Ssh,
 }
 
-/// The directory that is wanted.
+/// Directory of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum There {
-    /// The one in which programs begin.
+    /// The directory in which programs begin.
     Start,
     /// An absolute path.
     At(PathBuf),
@@ -29,7 +29,7 @@ pub(super) enum There {
     InHome(PathBuf),
 }
 
-/// Without the directory.
+/// Writes the target without the directory.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self.kind {
@@ -61,7 +61,7 @@ impl FromStr for Target {
     }
 }
 
-/// The name, and the path behind it. An address in brackets has colons of its own.
+/// Splits a target into the name and the path behind it. An address in brackets has colons of its own.
 fn parted(rest: &str) -> (&str, Option<&str>) {
     let address = rest.find('[').filter(|at| !rest.get(..*at).unwrap_or_default().contains(':'));
     let behind = address.and_then(|_| rest.find(']')).unwrap_or_default();

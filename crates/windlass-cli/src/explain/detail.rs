@@ -1,4 +1,4 @@
-//! What explains a verdict: how the command is read, where the rule stands, and what would let the call run.
+//! Details of a verdict: the analysis of the command, the place of the rule, and a way to allow the call.
 
 use crate::permissions::flags_for;
 use serde::Serialize;
@@ -8,19 +8,19 @@ use windlass::crates::permission::read_command;
 use windlass::crates::types::{AuditedSandbox, RuleOrigin};
 use windlass::permission::{Behavior, Decision, DecisionReason};
 
-/// What explains a verdict.
+/// Details of a verdict.
 #[derive(Serialize)]
 pub(super) struct Detail {
-    /// How the command is read; absent for other tools.
+    /// Analysis of the command; absent for other tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     parse: Option<Value>,
     /// The file and the line of the rule that decided; absent for rules of the question itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     rule_origin: Option<RuleOrigin>,
-    /// Whether the command would run in the sandbox that settings want, and what it is; null if they want none, or for other
-    /// tools. Which level this machine has is proved when a session opens.
+    /// Sandbox of the settings, and whether the command would run in it; null without one, or for other tools. The
+    /// level that this machine has is proved when a session opens.
     sandbox: Option<AuditedSandbox>,
-    /// What would let the call run.
+    /// Flags or rules that would let the call run.
     #[serde(skip_serializing_if = "Option::is_none")]
     allowed_by: Option<String>,
 }

@@ -9,7 +9,7 @@ use windlass::crates::project::Agents;
 use windlass::{JsonText, Subagents, session::Options};
 use windlass_protocol::{HostAgent, HostSetup};
 
-/// What is read of `initialize`.
+/// Fields of `initialize` that are used here.
 #[derive(Default, Deserialize)]
 struct Fields {
     #[serde(default)]
@@ -20,10 +20,10 @@ struct Fields {
     title: Option<String>,
 }
 
-/// Wishes of an `initialize` for a session, beside its prompts, tools and hooks.
+/// Settings of an `initialize` for a session, beside its prompts, tools and hooks.
 #[derive(Default)]
 pub(super) struct Wanted {
-    /// The agents that it defines.
+    /// Agents that the host defines.
     pub(super) agents: Agents,
     /// The skills that the model may use. `None`: all.
     pub(super) skills: Option<Vec<String>>,
@@ -32,7 +32,7 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// The wishes of a host.
+    /// Reads the settings of a host.
     pub(super) fn of(setup: &HostSetup) -> anyhow::Result<Self> {
         let fields = setup.initialize.as_ref().map(|initialize| initialize.body.to::<Fields>()).transpose();
         let fields = fields.map_err(|error| Usage(format!("initialize: {error}")))?.unwrap_or_default();
@@ -44,15 +44,15 @@ impl Wanted {
 }
 
 impl Host {
-    /// The options of a session that `initialize` says nothing of. `None` if they cannot be settled: the error is reported when a
-    /// session is opened, unless the host defines the agent that is missing.
+    /// Returns the options of a session without its `initialize`. `None` if they cannot be settled: the error is
+    /// reported when a session is opened, unless the host defines the missing agent.
     pub(super) fn first_session(&self) -> Option<Options> {
         let args = self.flags.run_args().ok()?;
         let builder = launch::options(&args, &self.project, (Driver::Host, Agents::default())).ok()?;
         Some(builder.resolve().ok()?.options().clone())
     }
 
-    /// The agents that the model can give tasks to before the host defines any.
+    /// Returns the agents to which the model can give tasks before the host defines any.
     pub(super) fn first_agents(&self, first: Option<&Options>) -> Vec<HostAgent> {
         let agents = match first {
             Some(options) => options.subagents().cloned(),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use windlass::{PermissionMode, SessionBuilder, Thinking};
 
 impl Flags {
-    /// What is read when the process starts: a mistake in it ends the process.
+    /// Returns the arguments that are read when the process starts: an error in them ends the process.
     pub(super) fn first_args(&self) -> anyhow::Result<RunArgs> {
         let mut args = RunArgs::none()?;
         args.output.output_format = OutputFormat::StreamJson;
@@ -18,7 +18,7 @@ impl Flags {
         args.settings.managed_settings = self.text("managed-settings").map(str::to_owned);
         args.settings.setting_sources = self.value("setting-sources").map(str::to_owned);
         args.settings.trust = self.has("trust");
-        // In the order in which they were named: of two plugins with one name the first counts.
+        // In the order in which they were named: the first of two plugins with one name is used.
         args.plugins.named = self.plugins();
         args.mcp.mcp_config = self.all("mcp-config");
         args.mcp.strict_mcp_config = self.has("strict-mcp-config");
@@ -38,7 +38,7 @@ impl Flags {
         Ok(args)
     }
 
-    /// All that a session is opened with: a mistake in it is the answer to the host that wants one.
+    /// Returns all arguments of a session: an error in them is the answer to the host that opens one.
     pub(super) fn run_args(&self) -> anyhow::Result<RunArgs> {
         let mut args = self.first_args()?;
         args.model.model = self.text("model").map(str::to_owned);
@@ -56,7 +56,7 @@ impl Flags {
         Ok(args)
     }
 
-    /// What `-p` has no flags for.
+    /// Applies the flags that `-p` does not have.
     pub(super) fn more(&self, mut builder: SessionBuilder) -> Result<SessionBuilder, Usage> {
         let betas = self.values("betas");
         for beta in betas.iter().flat_map(|betas| betas.split(',')).filter(|beta| !beta.is_empty()) {
@@ -68,7 +68,7 @@ impl Flags {
             (_, Some(tokens)) => Some(Thinking::Budget(tokens)),
             (_, None) => None,
         };
-        // A host that answers questions is shown what an edit would change.
+        // A host that answers questions gets previews of edits.
         builder = builder
             .preview_edits(self.has("include-edit-events") || self.value("permission-prompt-tool") == Some("stdio"));
         Ok(match thinking {

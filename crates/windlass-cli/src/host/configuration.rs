@@ -1,4 +1,4 @@
-//! What a host has started the process with.
+//! Configuration with which a host has started the process.
 
 use super::flags::Flags;
 use super::mcp::HostServers;
@@ -14,7 +14,7 @@ use windlass::project::LoadedProject;
 use windlass::session::SessionTools;
 use windlass_protocol::Mirror;
 
-/// The options from the command line and the environment. Clones share what a host may change.
+/// Options from the command line and the environment. Clones share the parts that a host may change.
 #[derive(Debug, Clone)]
 pub(super) struct Host {
     pub(super) flags: Flags,
@@ -39,7 +39,7 @@ impl Host {
         Ok(Self { flags, args: Arc::new(args), project, mode, mirror, mcp, tools: Arc::default() })
     }
 
-    /// The slash commands before a session is open, if there are to be any.
+    /// Returns the slash commands before a session is open, unless they are disabled.
     pub(super) fn slash_commands(&self) -> Vec<SlashCommand> {
         if self.flags.has("disable-slash-commands") { Vec::new() } else { self.project.slash_commands() }
     }

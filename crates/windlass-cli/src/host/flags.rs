@@ -1,5 +1,5 @@
-//! The command line of hosts, read with tolerance: what is not known is noted
-//! and left alone, so that a host of another version still gets its session.
+//! The command line of hosts, read with tolerance: unknown flags are noted and ignored, so that a host of another
+//! version still gets its session.
 
 use crate::failure::Usage;
 use std::str::FromStr;
@@ -82,11 +82,11 @@ const VALUED: &[&str] = &[
     "workspace",
 ];
 
-/// What a host put on the command line.
+/// Flags of a host's command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Flags {
     given: Vec<(String, Option<String>)>,
-    /// What is not known.
+    /// Unknown flags.
     pub(crate) unknown: Vec<String>,
 }
 
@@ -108,7 +108,7 @@ impl Flags {
             if !valued && !SWITCHES.contains(&name) {
                 flags.unknown.push(format!("--{name}"));
             }
-            // There are no words of their own here: what follows an unknown flag is its value.
+            // There are no positional words here: the word after an unknown flag is its value.
             let takes = valued || (!SWITCHES.contains(&name) && args.peek().is_some_and(|next| !next.starts_with('-')));
             if value.is_none() && takes {
                 value = args.next();
@@ -118,33 +118,33 @@ impl Flags {
         flags
     }
 
-    /// Whether a flag was given, with a value or without.
+    /// Returns `true` if a flag was given, with a value or without.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.given.iter().any(|(given, value)| given == name && value.as_deref() != Some("false"))
     }
 
-    /// The last value of a flag; it may be empty.
+    /// Returns the last value of a flag; it may be empty.
     pub(crate) fn value(&self, name: &str) -> Option<&str> {
         self.values(name).last().copied()
     }
 
-    /// The last value of a flag, if it is not empty.
+    /// Returns the last value of a flag, if it is not empty.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.value(name).filter(|value| !value.is_empty())
     }
 
-    /// All values of a flag.
+    /// Returns all values of a flag.
     pub(crate) fn values(&self, name: &str) -> Vec<&str> {
         self.given.iter().filter(|(given, _)| given == name).filter_map(|(_, value)| value.as_deref()).collect()
     }
 
-    /// All values of some flags with the flag of each, in order.
+    /// Returns all values of some flags with the flag of each, in order.
     fn values_of<'a>(&'a self, names: &'a [&str]) -> impl Iterator<Item = (&'a str, &'a str)> {
         let given = self.given.iter().filter(|(given, _)| names.contains(&given.as_str()));
         given.filter_map(|(given, value)| Some((given.as_str(), value.as_deref()?)))
     }
 
-    /// The directories that are loaded as plugins.
+    /// Returns the directories that are loaded as plugins.
     pub(crate) fn plugins(&self) -> Vec<PluginDir> {
         let directories = self.values_of(&["plugin-dir", "plugin-dir-no-mcp"]).filter(|(_, path)| !path.is_empty());
         let directory = |(flag, path): (&str, &str)| match flag {
@@ -154,12 +154,12 @@ impl Flags {
         directories.map(directory).collect()
     }
 
-    /// `true` unless nobody is to be asked: then what would ask is denied.
+    /// Returns `false` if nobody is to be asked: calls that would ask are then denied.
     pub(crate) fn asks_host(&self) -> bool {
         self.value("permission-prompts") != Some("none")
     }
 
-    /// The last value of a flag as a number.
+    /// Returns the last value of a flag as a number.
     pub(crate) fn number<T: FromStr>(&self, name: &str) -> Result<Option<T>, Usage> {
         self.text(name)
             .map(|text| text.parse().map_err(|_| Usage(format!("--{name} takes a number, not {text:?}"))))

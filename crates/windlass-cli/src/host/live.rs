@@ -1,4 +1,4 @@
-//! What a host changes while its session is open.
+//! Changes by a host while its session is open.
 
 use async_trait::async_trait;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use windlass::crates::runtime::SessionHandle;
 use windlass::crates::types::ModelRequest;
 use windlass::{ModelProvider, project::LoadedProject, tool::built_in::given_environment};
 
-/// Variables that a provider is set up from.
+/// Prefixes of variables that configure a provider.
 const OF_PROVIDERS: [&str; 10] = [
     "ANTHROPIC_",
     "AWS_",
@@ -22,11 +22,11 @@ const OF_PROVIDERS: [&str; 10] = [
     "OLLAMA_",
     "OPENAI_",
 ];
-/// How the variables of other vendors end, and those of proxies and certificate authorities.
+/// Suffixes of the variables of other vendors, and those of proxies and certificate authorities.
 const OF_VENDORS: [&str; 7] =
     ["_API_KEY", "_BASE_URL", "_ENDPOINT", "_PROXY", "_proxy", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"];
 
-/// A provider that another one can take the place of: later calls go to that one.
+/// A provider that can be replaced: later calls go to the new one.
 #[derive(Debug)]
 pub(super) struct Renewable {
     name: String,
@@ -104,13 +104,13 @@ pub(super) struct Environment {
     pub(super) project: LoadedProject,
     pub(super) provider: Arc<Renewable>,
     pub(super) handle: SessionHandle,
-    /// What the host has added since the session was opened.
+    /// Variables that the host has added since the session was opened.
     pub(super) added: Mutex<BTreeMap<String, String>>,
 }
 
 impl Environment {
-    /// Hands new variables on to the programs of later calls, and to the
-    /// provider if it is set up from them. What cannot be used is reported.
+    /// Hands new variables on to the programs of later calls, and to the provider if it is set up from them. Unusable
+    /// variables are reported.
     pub(super) fn take(&self, variables: &BTreeMap<String, String>) -> Result<(), String> {
         let added = {
             let mut added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
@@ -120,7 +120,7 @@ impl Environment {
         let project = self.project.clone().variables(added);
         let new = variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
         let new = given_environment(new).passed.into_iter().map(|(name, value)| (name, Some(value)));
-        // It fails only when the session is closed, and then no program runs any more.
+        // The change fails only when the session is closed, and then no program runs any more.
         let _ = self.handle.change_environment(new.collect());
         let concerns = |name: &String| {
             OF_PROVIDERS.iter().any(|prefix| name.starts_with(prefix))
@@ -128,7 +128,7 @@ impl Environment {
         };
         if self.provider.name() == "router" && variables.keys().any(concerns) {
             let provider: Arc<dyn ModelProvider> = Arc::new(project.provider());
-            // What was set up before stays so: other vendors need no key of the first one.
+            // A provider that was ready must stay so: other vendors need no key of the first one.
             let was_ready = self.provider.current().ready("default").is_ok();
             let ready = if was_ready { provider.ready("default") } else { Ok(()) };
             ready.map_err(|error| format!("the new variables cannot be used for the model provider: {error}"))?;

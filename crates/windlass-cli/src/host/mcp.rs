@@ -40,13 +40,13 @@ pub(crate) struct HostServers {
     unusable: Mutex<Vec<(String, String)>>,
     /// Servers that the host added while the session was open, as it described them.
     added: Mutex<BTreeMap<String, JsonText>>,
-    /// Servers that the host wanted to add then and that settings keep out.
+    /// Servers that the host wanted to add while the session was open, and that settings exclude.
     kept_out: Mutex<BTreeSet<String>>,
     logins: Logins,
 }
 
 impl HostServers {
-    /// Begins to connect the servers of the command line, as far as the project's settings let them in.
+    /// Begins to connect the servers of the command line, as far as the project's settings allow them.
     pub(crate) fn start(configured: Configured, project: &LoadedProject) -> Self {
         let host = Arc::new(OnceLock::new());
         let asked = Arc::new(Asked(Arc::clone(&host)));
@@ -68,12 +68,12 @@ impl HostServers {
         all
     }
 
-    /// The servers.
+    /// Returns the set of servers.
     pub(crate) fn set(&self) -> &McpServers {
         self.servers.set()
     }
 
-    /// Begins to connect servers that `place` describes.
+    /// Begins to connect servers; `place` describes their source.
     fn begin(&self, servers: BTreeMap<String, McpServerConfig>, place: &str) {
         // A second `initialize` names them again.
         for (name, error) in self.servers.connect_all(servers, place) {
@@ -87,7 +87,7 @@ impl HostServers {
         unusable.push((name, problem));
     }
 
-    /// The in-process servers that the command line named.
+    /// Returns the in-process servers that the command line named.
     pub(crate) fn named(&self) -> Vec<String> {
         self.named.keys().cloned().collect()
     }
@@ -96,7 +96,7 @@ impl HostServers {
         self.added.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Why an order to a server fails.
+    /// Returns the error of an order to a server.
     fn refusal_for(&self, server: &str, error: &McpError) -> McpControlError {
         let unknown = matches!(error, McpError::UnknownServer { .. });
         let absent =
@@ -132,7 +132,7 @@ impl HostServers {
         }
     }
 
-    /// Adds a server that the host sets, and returns why it could not.
+    /// Adds a server that the host sets. The error is the reason why it could not.
     fn set_server(&self, name: &str, config: McpServerConfig) -> Result<(), String> {
         if config.is_in_process() {
             return self.add_in_process(name, Some(config), None).map_err(|error| error.to_string());
@@ -145,7 +145,7 @@ impl HostServers {
     }
 }
 
-/// The form in which the protocol knows a server of the project that is not there.
+/// Returns the protocol's form of a missing server of the project.
 fn absent(server: &AbsentServer) -> McpStatus {
     let status = if server.failed { "failed" } else { "disabled" };
     listed(&server.name, status, server.source.unwrap_or("dynamic"), &server.reason)
@@ -165,7 +165,7 @@ impl McpChannel for Channel {
     }
 }
 
-/// Puts the questions of servers to the host.
+/// Asks the host the questions of servers.
 struct Asked(Arc<OnceLock<HostMcp>>);
 
 #[async_trait]
@@ -192,7 +192,7 @@ fn refusal(error: &McpError) -> McpControlError {
     McpControlError::new(error.to_string())
 }
 
-/// The form in which the protocol knows a server that is not started.
+/// Returns the protocol's form of a server that is not started.
 fn listed(name: &str, status: &str, source: &str, error: &str) -> McpStatus {
     let entry = serde_json::json!({
         "name": name, "status": status, "error": error, "scope": scope(source), "source": source,
@@ -201,7 +201,7 @@ fn listed(name: &str, status: &str, source: &str, error: &str) -> McpStatus {
     McpStatus::new(name, status, source, entry)
 }
 
-/// Where a server is configured, by who did it.
+/// Returns the configuration scope of a server, by its source.
 fn scope(source: &str) -> &str {
     if matches!(source, "user" | "project" | "local") { source } else { "dynamic" }
 }
@@ -276,7 +276,7 @@ impl McpControl for HostServers {
         let (kept, gone): (BTreeMap<_, _>, BTreeMap<_, _>) = std::mem::take(&mut *self.added())
             .into_iter()
             .partition(|(name, entry)| described.get(name) == Some(entry));
-        // Settings may have stopped one that was added, or let in one that was kept out.
+        // Settings may have stopped an added server, or allowed an excluded one.
         let mut gone: BTreeSet<String> = gone.into_keys().collect();
         gone.append(&mut self.kept_out());
         self.servers.forget_kept_out(&gone);
@@ -301,7 +301,7 @@ impl McpControl for HostServers {
             }
         }
         self.added().extend(kept);
-        // The host reads in the answer whether they work.
+        // The host reads in the answer whether the servers work.
         self.set().settled(Duration::from_secs(5)).await;
         Ok(changed)
     }
@@ -343,7 +343,7 @@ impl McpControl for HostServers {
     }
 }
 
-/// A result as MCP writes it.
+/// Returns a result as MCP writes it.
 fn result(output: &ToolOutput) -> Result<JsonText, String> {
     use windlass::crates::types::ImageSource;
     let text = |text: &str| serde_json::json!({ "type": "text", "text": text });

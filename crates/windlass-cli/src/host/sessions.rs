@@ -1,4 +1,4 @@
-//! The flags that choose which session to resume, from where, and where it is kept.
+//! The flags that choose the session to resume, the point, and the place of sessions.
 
 use super::flags::Flags;
 use crate::sessions::resumed;
@@ -11,7 +11,7 @@ use windlass_protocol::Mirror;
 /// Longest line that the TypeScript SDK is sent, which reads lines of any length.
 const LONG: usize = 64 * 1024 * 1024;
 
-/// Where sessions are kept, if they are.
+/// Returns the home of sessions, if they are kept.
 pub(super) fn home(flags: &Flags) -> Result<Option<Home>, Error> {
     if flags.has("no-session-persistence") {
         return Ok(None);
@@ -19,7 +19,7 @@ pub(super) fn home(flags: &Flags) -> Result<Option<Home>, Error> {
     if !flags.has("session-mirror") {
         return Home::from_env().map(Some);
     }
-    // The host reads paths relative to the place that it knows.
+    // The host reads paths relative to the home that it knows.
     let home = Home::from_lookup(|name| match name {
         "WINDLASS_HOME" => None,
         "CLAUDE_CODE_ENTRYPOINT" => Some("sdk-".to_owned()),
@@ -28,19 +28,19 @@ pub(super) fn home(flags: &Flags) -> Result<Option<Home>, Error> {
     home.map(Some)
 }
 
-/// The requests of flags that cannot be met.
+/// Returns a note about flags that cannot be honoured.
 pub(super) fn notes(flags: &Flags) -> Option<String> {
     let neither = flags.has("session-mirror") && flags.has("no-session-persistence");
     neither.then(|| "--session-mirror has no effect: with --no-session-persistence there is no log".to_owned())
 }
 
-/// The lines of the log for the host, if it wants them.
+/// Returns the mirror of the log for the host, if it wants one.
 pub(super) fn mirror(flags: &Flags) -> Option<Mirror> {
     let reads_long_lines = std::env::var("CLAUDE_CODE_ENTRYPOINT").is_ok_and(|entry| entry == "sdk-ts");
     flags.has("session-mirror").then(|| if reads_long_lines { Mirror::with_longest_line(LONG) } else { Mirror::new() })
 }
 
-/// Keeps the session in the place that the flags name.
+/// Keeps the session in the home that the flags name.
 pub(super) fn keep(builder: SessionBuilder, home: Option<&Home>, mirror: Option<&Mirror>) -> SessionBuilder {
     let Some(home) = home else { return builder };
     let builder = builder.persist(home.clone());
@@ -58,7 +58,7 @@ fn store(home: &Home, mirror: Option<&Mirror>) -> JsonlStore {
     }
 }
 
-/// Reports to a mirror what is written.
+/// Reports new log lines to a mirror.
 #[derive(Debug)]
 struct Feed(Mirror);
 
@@ -86,7 +86,7 @@ pub(super) fn choose(mut builder: SessionBuilder, flags: &Flags) -> SessionBuild
     if let Some(id) = flags.text("resume-session-at") {
         builder = builder.resume_at(id);
     }
-    // An empty one is a guard that was meant and cannot be kept.
+    // An empty value is passed on: a guard was meant, and cannot be kept.
     if let Some(prompt) = flags.value("resume-drops-turn") {
         builder = builder.resume_drops_turn(prompt);
     }
@@ -98,7 +98,7 @@ pub(super) fn begins(flags: &Flags) -> bool {
     flags.text("resume").is_none() && !flags.has("continue")
 }
 
-/// What keeps a session from being opened, as hosts know it.
+/// Returns the error that keeps a session from being opened, in the terms of hosts.
 pub(super) fn failure(error: Error, flags: &Flags) -> anyhow::Error {
     match (&error, flags.text("resume")) {
         (Error::NoTitle { title, .. }, Some(resume)) if title == resume => {

@@ -43,7 +43,7 @@ fn added(name: &str, entry: &JsonText, args: ScopeArgs) -> anyhow::Result<i32> {
     Ok(0)
 }
 
-/// Says what keeps a new server from being what its author may expect.
+/// Writes notes about a new server that may not behave as its author expects.
 fn notes(files: &Files, name: &str, entry: &JsonText, scope: Scope) -> anyhow::Result<()> {
     let mut notes = Vec::new();
     for secret in secrets(entry).into_iter().filter(|_| scope == Scope::Project) {
@@ -74,7 +74,7 @@ fn notes(files: &Files, name: &str, entry: &JsonText, scope: Scope) -> anyhow::R
     Ok(())
 }
 
-/// Takes a server out of its file, and returns the exit code.
+/// Removes a server from its file, and returns the exit code.
 pub(super) fn remove(args: &RemoveArgs) -> anyhow::Result<i32> {
     let files = Files::here()?;
     let wanted: Vec<Scope> = args.scope.map_or_else(|| Scope::ALL.to_vec(), |scope| vec![scope]);
@@ -128,7 +128,7 @@ impl Files {
         Ok(self.updates.servers_of(scope.server_scope())?)
     }
 
-    /// Whether the file of a scope has a server of this name.
+    /// Returns `true` if the file of a scope has a server of this name.
     pub(super) fn has(&self, name: &str, scope: Scope) -> bool {
         self.servers(scope).is_ok_and(|servers| servers.iter().any(|server| server.name == name))
     }

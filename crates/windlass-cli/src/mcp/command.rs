@@ -5,9 +5,9 @@ use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use windlass::crates::project::ServerScope;
 
-/// The variable with the bearer token.
+/// Variable with the bearer token.
 const TOKEN: &str = "WINDLASS_MCP_TOKEN";
-/// The name of the agent that is chosen by `--agent` alone.
+/// Name of the agent that is chosen by `--agent` alone.
 const USUAL: &str = "";
 
 #[derive(Debug, Subcommand)]
@@ -16,13 +16,13 @@ pub(crate) enum McpCommand {
     Add(AddArgs),
     /// Add an MCP server from the JSON text of its entry
     AddJson(AddJsonArgs),
-    /// Take an MCP server out of the file that defines it
+    /// Remove an MCP server from the file that defines it
     Remove(RemoveArgs),
-    /// The MCP servers of sessions that start here, and why some are left out. Starts none
+    /// List the MCP servers of sessions that start here, with the reasons why some are left out. Starts none
     List(ListArgs),
-    /// What is configured for an MCP server, without secrets. Does not start it
+    /// Show the configuration of an MCP server, without secrets. Does not start it
     Get(GetArgs),
-    /// Start an MCP server, and show what it offers and what it gets wrong
+    /// Start an MCP server, and show its tools and its problems
     Test(TestArgs),
     /// Copy MCP servers from the configuration of another client
     Import(ImportArgs),
@@ -34,10 +34,10 @@ pub(crate) enum McpCommand {
     Logout(LogoutArgs),
 }
 
-/// Which server is meant.
+/// The server of a command.
 #[derive(Debug, Args)]
 pub(crate) struct ServerArgs {
-    /// Its name
+    /// Name of the server
     #[arg(value_name = "NAME")]
     pub(super) name: String,
     /// Look for it in this configuration first: JSON, or a file; may be repeated
@@ -62,7 +62,7 @@ pub(crate) struct LogoutArgs {
     pub(super) server: ServerArgs,
 }
 
-/// Whose file is meant.
+/// Owner of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Scope {
     /// Yours, for this project: in `~/.claude.json`.
@@ -87,7 +87,7 @@ impl Scope {
 
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ScopeArgs {
-    /// Which file: yours for this project, that of the project, or yours for all projects
+    /// File to change: yours for this project, that of the project, or yours for all projects
     #[arg(short, long, value_name = "SCOPE", default_value = "local")]
     pub(super) scope: Scope,
     /// Replace a server of this name in that file
@@ -98,7 +98,7 @@ pub(crate) struct ScopeArgs {
     pub(super) json: bool,
 }
 
-/// How a server is reached.
+/// Transport of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Transport {
     /// A program that speaks over its standard streams.
@@ -111,25 +111,25 @@ pub(crate) enum Transport {
 
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// Its name
+    /// Name of the server
     #[arg(value_name = "NAME")]
     pub(super) name: String,
-    /// The program with its arguments, or the address. What begins with `-` stands behind `--`
+    /// The program with its arguments, or the address. Words that begin with `-` stand behind `--`
     #[arg(value_name = "PROGRAM|URL")]
     pub(super) target: Vec<String>,
     /// The program with its arguments
     #[arg(value_name = "PROGRAM", last = true)]
     pub(super) program: Vec<String>,
-    /// How it is reached [default: http for an address, else stdio]
+    /// Transport of the server [default: http for an address, else stdio]
     #[arg(short, long, value_name = "KIND")]
     pub(super) transport: Option<Transport>,
-    /// A variable of the program's environment; may be repeated. `${VAR}` in a value stands for a variable of yours
+    /// A variable of the program's environment; may be repeated. `${VAR}` in a value is replaced by a variable of yours
     #[arg(short, long, value_name = "NAME=VALUE")]
     pub(super) env: Vec<String>,
     /// A header of every request; may be repeated
     #[arg(short = 'H', long, value_name = "NAME: VALUE")]
     pub(super) header: Vec<String>,
-    /// Start it at its first call, once a session has seen what it offers
+    /// Start it at its first call, once a session has read its tools
     #[arg(long)]
     pub(super) lazy: bool,
     #[command(flatten)]
@@ -138,7 +138,7 @@ pub(crate) struct AddArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct AddJsonArgs {
-    /// Its name
+    /// Name of the server
     #[arg(value_name = "NAME")]
     pub(super) name: String,
     /// `{"command":"..","args":[..],"env":{..}}` or `{"type":"http","url":"..","headers":{..}}`
@@ -150,10 +150,10 @@ pub(crate) struct AddJsonArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RemoveArgs {
-    /// Its name
+    /// Name of the server
     #[arg(value_name = "NAME")]
     pub(super) name: String,
-    /// Which file, if several define it
+    /// File to change, if several define it
     #[arg(short, long, value_name = "SCOPE")]
     pub(super) scope: Option<Scope>,
     /// One JSON object
@@ -166,7 +166,7 @@ pub(crate) struct ListArgs {
     /// One JSON object a line
     #[arg(long)]
     pub(super) json: bool,
-    /// Start those that a session would start, and show how each answers
+    /// Start those that a session would start, and show their answers
     #[arg(long)]
     pub(super) check: bool,
     #[command(flatten)]
@@ -175,7 +175,7 @@ pub(crate) struct ListArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct GetArgs {
-    /// Its name
+    /// Name of the server
     #[arg(value_name = "NAME")]
     pub(super) name: String,
     /// One JSON object
@@ -187,7 +187,7 @@ pub(crate) struct GetArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
-    /// Its name
+    /// Name of the server
     #[arg(value_name = "NAME")]
     pub(super) name: String,
     /// One JSON object
@@ -199,10 +199,10 @@ pub(crate) struct TestArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// The client [default: every one whose configuration is found]
+    /// The client [default: all whose configuration is found]
     #[arg(value_name = "CLIENT")]
     pub(super) client: Option<super::import::client::Client>,
-    /// Its configuration, where it is not at the usual place
+    /// Configuration of the client, if not at the usual place
     #[arg(long, value_name = "FILE", requires = "client")]
     pub(super) file: Option<PathBuf>,
     /// Only this server; may be repeated

@@ -1,4 +1,4 @@
-//! `--mcp-config`, and servers by their names.
+//! Servers of `--mcp-config`, and servers by their names.
 
 use crate::failure::Usage;
 use crate::files::text_or_file;
@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use windlass::crates::mcp::parse_config;
 use windlass::mcp::McpServerConfig;
 
-/// The servers of the command line, by name; of two with one name the later counts.
+/// The servers of the command line, by name; the later of two with one name is used.
 pub(crate) struct Configured {
     pub(crate) servers: BTreeMap<String, McpServerConfig>,
-    /// What cannot be used, by name.
+    /// Unusable servers, by name, with the reason.
     pub(crate) problems: Vec<(String, String)>,
 }
 
@@ -35,7 +35,7 @@ impl Configured {
     }
 }
 
-/// The error for a name that no server has.
+/// Returns the error for a name that no server has.
 pub(super) fn unknown_server(name: &str, known: &[String]) -> anyhow::Error {
     let known = match known {
         [] => "none is defined here".to_owned(),

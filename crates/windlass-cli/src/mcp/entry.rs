@@ -31,7 +31,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Whether it is started at its first call.
+    /// Sets whether the server is started at its first call.
     pub(super) fn lazy(mut self, on: bool) -> Self {
         self.lazy = on;
         self
@@ -52,7 +52,7 @@ impl Entry {
     }
 }
 
-/// The entry that a command line describes.
+/// Returns the entry that a command line describes.
 pub(super) fn of_arguments(args: &AddArgs) -> Result<Entry, Usage> {
     let mut words = args.target.iter().chain(&args.program).cloned();
     let first = words.next().filter(|word| !word.is_empty());
@@ -81,7 +81,7 @@ fn refuse(given: Option<&String>, why: &str) -> Result<(), Usage> {
     given.map_or(Ok(()), |_| Err(Usage(why.to_owned())))
 }
 
-/// `NAME=VALUE`.
+/// Parses `NAME=VALUE`.
 fn variable(given: &str) -> Result<(String, String), Usage> {
     let wrong = || Usage("--env takes NAME=VALUE; the name has letters, digits and _".to_owned());
     let (name, value) = given.split_once('=').ok_or_else(wrong)?;
@@ -91,7 +91,7 @@ fn variable(given: &str) -> Result<(String, String), Usage> {
     if is_name { Ok((name.to_owned(), value.to_owned())) } else { Err(wrong()) }
 }
 
-/// `NAME: VALUE`.
+/// Parses `NAME: VALUE`.
 fn header(given: &str) -> Result<(String, String), Usage> {
     let wrong = || Usage("--header takes 'NAME: VALUE', on one line".to_owned());
     let (name, value) = given.split_once(':').ok_or_else(wrong)?;
@@ -110,10 +110,10 @@ pub(super) fn check_name(name: &str) -> Result<(), Usage> {
     Err(Usage(format!("{name:?} cannot be the name of a server: {why}")))
 }
 
-/// How an entry is reached, if it can be used. Its variables need not be set.
+/// Returns the server configuration of an entry, if it can be used. Its variables need not be set.
 ///
 /// # Errors
-/// Why it cannot be used.
+/// The reason why the entry cannot be used.
 pub(super) fn check(name: &str, entry: &JsonText) -> Result<McpServerConfig, String> {
     let document = format!("{{\"mcpServers\":{{{}:{}}}}}", Value::from(name), entry.as_str());
     let read = parse_config(&document, |name| Some(format!("${{{name}}}"))).map_err(|error| error.to_string())?;
@@ -129,7 +129,7 @@ pub(super) fn check(name: &str, entry: &JsonText) -> Result<McpServerConfig, Str
 
 fn check_address(url: &str) -> Result<(), String> {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
-    // A variable may stand for all of it.
+    // A variable may contain the whole address.
     if url.starts_with("${") {
         return Ok(());
     }
@@ -144,7 +144,7 @@ fn check_address(url: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Which values of an entry look like secrets.
+/// Returns the names of an entry's values that look like secrets.
 pub(super) fn secrets(entry: &JsonText) -> Vec<String> {
     let Ok(Value::Object(members)) = entry.to::<Value>() else { return Vec::new() };
     let inner = ["env", "headers"].into_iter().filter_map(|key| members.get(key).and_then(Value::as_object));
@@ -154,7 +154,8 @@ pub(super) fn secrets(entry: &JsonText) -> Vec<String> {
     inner.flatten().filter(|(_, value)| holds_one(value)).map(|(name, _)| name.clone()).collect()
 }
 
-/// An entry for people: the values of variables and headers are left out, and so is what looks like a secret elsewhere.
+/// Returns an entry for people: the values of variables and headers are left out, and so are likely secrets in other
+/// values.
 pub(super) fn shown(entry: &JsonText) -> Value {
     let mut value = entry.to::<Value>().unwrap_or_default();
     let Some(members) = value.as_object_mut() else { return value };
@@ -163,7 +164,7 @@ pub(super) fn shown(entry: &JsonText) -> Value {
             inner.values_mut().for_each(|value| *value = hidden(value));
         }
     }
-    // What clients of authorisation are given may be secret as a whole.
+    // The authorisation data of clients may be secret as a whole.
     for key in ["oauth", "auth"] {
         if let Some(inner) = members.get_mut(key) {
             *inner = Value::from("***");
@@ -173,7 +174,7 @@ pub(super) fn shown(entry: &JsonText) -> Value {
     value
 }
 
-/// A value that names variables alone is no secret.
+/// Hides a value, unless it consists of variables alone.
 fn hidden(value: &Value) -> Value {
     let names_variable = value.as_str().is_some_and(|text| text.starts_with("${") && text.ends_with('}'));
     if names_variable { value.clone() } else { Value::from("***") }
@@ -188,7 +189,7 @@ fn masked(value: &mut Value) {
     }
 }
 
-/// Where an entry leads, on one line.
+/// Returns the target of an entry, on one line.
 pub(super) fn target(entry: &JsonText) -> String {
     let shown = shown(entry);
     let text = |key: &str| shown.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -200,7 +201,7 @@ pub(super) fn target(entry: &JsonText) -> String {
     words.join(" ")
 }
 
-/// The kind of transport of an entry.
+/// Returns the kind of transport of an entry.
 pub(super) fn kind(entry: &JsonText) -> String {
     let members: Map<String, Value> = entry.to().unwrap_or_default();
     let given = members.get("type").and_then(Value::as_str).map(str::to_owned);

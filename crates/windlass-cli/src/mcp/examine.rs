@@ -1,4 +1,4 @@
-//! `windlass mcp test`: what a server offers, and what it gets wrong.
+//! `windlass mcp test`: the tools of a server, and its problems.
 
 use super::command::TestArgs;
 use super::entry::target;
@@ -14,16 +14,16 @@ use windlass::crates::types::text::visible_json;
 use windlass::mcp::McpServers;
 use windlass::project::LoadedProject;
 
-/// How long the server may take to answer.
+/// Time limit for the server to answer.
 const PATIENCE: Duration = Duration::from_secs(31);
-/// How long a session waits for its servers before it opens.
+/// Time that a session waits for its servers before it opens.
 const SLOW: Duration = Duration::from_secs(5);
 /// Instructions beyond this many characters do not reach the model.
 const MOST_INSTRUCTIONS: usize = 2000;
 /// Definitions of tools beyond this many bytes fill a noticeable share of a context window.
 const MANY_BYTES: usize = 64 * 1024;
 
-/// What was found.
+/// Findings of the test.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Report {
@@ -35,7 +35,7 @@ struct Report {
     problems: Vec<String>,
 }
 
-/// Starts a server and prints what it offers. Returns the exit code: 1 if something is wrong with it.
+/// Starts a server and prints its tools. Returns the exit code: 1 if it has a problem.
 pub(super) async fn test(args: &TestArgs) -> anyhow::Result<i32> {
     let project = inspected(&args.settings)?;
     let found = find(&project, &args.name)?;
@@ -56,7 +56,7 @@ async fn examined(project: &LoadedProject, definition: &ServerDefinition) -> any
     let name = definition.name.as_str();
     let servers = project.servers();
     let mut config = servers.config(definition)?;
-    // It is started here, whatever is known of it.
+    // The server is started now, even if its tools are known.
     config.lazy = false;
     let began = Instant::now();
     servers.connect(name, config)?;
@@ -81,7 +81,7 @@ async fn examined(project: &LoadedProject, definition: &ServerDefinition) -> any
     Ok(report)
 }
 
-/// How large the definitions of all tools are in a request.
+/// Returns the size of all tool definitions in a request, in bytes.
 fn definition_bytes(set: &McpServers) -> usize {
     let size = |spec: windlass::crates::types::ToolSpec| {
         spec.name.len() + spec.description.len() + spec.input_schema.as_str().len()
@@ -89,7 +89,7 @@ fn definition_bytes(set: &McpServers) -> usize {
     set.tools().iter().map(|tool| size(tool.spec())).sum()
 }
 
-/// What is wrong with a server, for its author and its user.
+/// Returns the problems of a server, for its author and its user.
 fn problems(report: &Report, took: Duration, output: Option<String>) -> Vec<String> {
     let status = &report.status;
     let mut all = Vec::new();
@@ -150,13 +150,13 @@ fn show(definition: &ServerDefinition, report: &Report) -> anyhow::Result<()> {
         writeln!(out, "  no problem found")?;
     }
     for problem in &report.problems {
-        // What a program wrote may have many lines.
+        // The output of a program may have many lines.
         writeln!(out, "  problem: {}", clean(problem).trim_end().replace('\n', "\n    "))?;
     }
     Ok(())
 }
 
-/// What a server claims of a tool.
+/// Returns a server's hints about a tool.
 fn claims(hints: McpToolHints) -> String {
     let all = [(hints.read_only, "reads only"), (hints.destructive, "may destroy"), (hints.open_world, "reaches out")];
     let said: Vec<&str> = all.iter().filter(|(is_set, _)| *is_set).map(|(_, text)| *text).collect();

@@ -19,15 +19,15 @@ use std::path::{Path, PathBuf};
 use translate::{Translated, translate};
 use windlass::JsonText;
 
-/// What became of a server of another client.
+/// Result of importing one server of another client.
 struct Outcome {
     client: Client,
     file: PathBuf,
     name: String,
     target: Option<String>,
-    /// Why it was not copied, if it was not.
+    /// Reason why it was not copied, if it was not.
     skipped: Option<String>,
-    /// What of it was not copied.
+    /// Notes about parts that were not copied.
     notes: Vec<String>,
 }
 
@@ -76,7 +76,7 @@ fn show(outcome: &Outcome, args: &ImportArgs, out: &mut impl Write) -> anyhow::R
     Ok(())
 }
 
-/// The files to read. A client that is named must have one.
+/// Returns the files to read. A client that is named must have one.
 fn sources(args: &ImportArgs) -> anyhow::Result<Vec<(Client, PathBuf)>> {
     if let (Some(client), Some(file)) = (args.client, &args.file) {
         return Ok(vec![(client, file.clone())]);
@@ -103,7 +103,7 @@ fn sources(args: &ImportArgs) -> anyhow::Result<Vec<(Client, PathBuf)>> {
     }
 }
 
-/// What becomes of each server of a file.
+/// Imports each server of a file, and returns the results.
 fn imported(client: Client, file: &Path, args: &ImportArgs, files: &Files) -> anyhow::Result<Vec<Outcome>> {
     let text = files::text(file).map_err(|error| Usage(format!("{}: {error}", file.display())))?;
     let found = translate(client, &text).map_err(|problem| Usage(format!("{}: {problem}", file.display())))?;

@@ -15,7 +15,7 @@ use windlass::mcp::auth::{Browser, LoginPage};
 use windlass::mcp::{McpServerConfig, McpServers};
 use windlass::project::LoadedProject;
 
-/// How long the server may take to answer before the login begins.
+/// Time limit for the server to answer before the login begins.
 const PATIENCE: Duration = Duration::from_secs(31);
 
 /// Logs in to a server, and returns the exit code.
@@ -41,7 +41,7 @@ pub(super) async fn logout(args: &LogoutArgs) -> anyhow::Result<i32> {
     Ok(0)
 }
 
-/// A set with this server alone, which has answered: what it says then decides which scopes are asked for.
+/// Returns a set with this server alone, which has answered: its answer decides the requested scopes.
 async fn connected(args: &ServerArgs) -> anyhow::Result<McpServers> {
     let project = inspected(&args.settings)?;
     let config = configured(args, &project)?;
@@ -51,7 +51,7 @@ async fn connected(args: &ServerArgs) -> anyhow::Result<McpServers> {
     Ok(servers)
 }
 
-/// How the server is reached: as `--mcp-config` says, or as files do.
+/// Returns the configuration of the server: from `--mcp-config`, or from files.
 fn configured(args: &ServerArgs, project: &LoadedProject) -> anyhow::Result<McpServerConfig> {
     let mut given = Configured::read(args.mcp_config.iter().map(String::as_str))?;
     if let Some((_, problem)) = given.problems.iter().find(|(name, _)| *name == args.name) {
@@ -88,7 +88,7 @@ impl Browser for Terminal {
             return Ok(None);
         }
         let hint = "If the browser is on another machine, paste the address to which it returned, and press Enter.\n";
-        // The login does not depend on it.
+        // The login does not depend on the hint.
         let _ = stderr().write_all(hint.as_bytes());
         let mut lines = BufReader::new(tokio::io::stdin()).lines();
         while let Ok(Some(line)) = lines.next_line().await {
@@ -100,7 +100,7 @@ impl Browser for Terminal {
     }
 }
 
-/// Begins to open an address, if there is a browser. What comes of it is seen by the user.
+/// Begins to open an address, if there is a browser. The user sees the result.
 fn open_in_browser(address: &str) {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let (program, before): (_, &[&str]) = match set("BROWSER") {

@@ -18,9 +18,9 @@ use windlass::project::LoadedProject;
 use windlass::{Home, PermissionMode, SessionBuilder};
 use windlass_mcp_server::{AgentTool, BearerToken, GatedTools, HttpOptions, McpServer, ServeError};
 
-/// What is offered beside the tools that reach the web. Others steer a conversation that there is not.
+/// Tools that are offered beside those for the web. Other tools steer a conversation, which does not exist here.
 const OFFERED: [&str; 7] = ["Read", "Write", "Edit", "Glob", "Grep", "Bash", "TaskStop"];
-/// Offered where they are set up.
+/// Tools for the web, offered if they are set up.
 const OF_WEB: [&str; 2] = ["WebFetch", "WebSearch"];
 
 /// Serves until the client is gone or a signal comes, and returns the exit code.
@@ -45,7 +45,7 @@ pub(super) async fn serve(args: ServeArgs) -> anyhow::Result<i32> {
         served = served(server, &args.http) => served.map(|()| 0),
         code = ended_by_signal() => Ok(code),
     };
-    // What its tools have left in the background ends with it.
+    // Background work of the tools ends with the server.
     let _ = tools.close().await;
     code
 }
@@ -61,7 +61,7 @@ async fn served(server: McpServer, args: &HttpArgs) -> anyhow::Result<()> {
     server.serve_http(listener, options).await.map_err(of_serving)
 }
 
-/// The bearer token of a variable, or a new one.
+/// Returns the bearer token of a variable, or a new one.
 fn token(variable: &str) -> anyhow::Result<BearerToken> {
     if let Some(given) = std::env::var(variable).ok().filter(|given| !given.is_empty()) {
         return BearerToken::new(given).map_err(|error| Usage(format!("{variable}: {error}")).into());
@@ -71,19 +71,19 @@ fn token(variable: &str) -> anyhow::Result<BearerToken> {
     BearerToken::new(token).map_err(of_serving)
 }
 
-/// The command line of a session that has no model.
+/// Returns the command line of a session that has no model.
 fn run_args(args: &ServeArgs) -> anyhow::Result<RunArgs> {
     let mut run = RunArgs::none()?;
     run.permissions = args.permissions.clone();
     run.settings = args.settings.clone();
-    // Its servers would be offered a second time.
+    // The session's MCP servers would be offered a second time.
     run.mcp.strict_mcp_config = true;
     run.session.no_session_persistence = true;
     run.offered.tools = Some(args.tools.clone().unwrap_or_else(offered));
     Ok(run)
 }
 
-/// The tools that are offered where the command line names none.
+/// Returns the tools that are offered if the command line names none.
 fn offered() -> String {
     let of_web = crate::web::with_web(windlass::tool::Toolkit::new());
     let there = |name: &&str| of_web.tools().iter().any(|tool| tool.name() == **name);
@@ -97,7 +97,7 @@ fn loaded(run: &RunArgs) -> anyhow::Result<LoadedProject> {
     Ok(project)
 }
 
-/// An agent of this name, or the usual one, with the servers and tools that it has here.
+/// Returns an agent of this name, or the usual one, with its servers and tools.
 fn agent(args: &ServeArgs, name: &str) -> anyhow::Result<AgentTool> {
     let mut run = run_args(args)?;
     (run.offered.tools, run.mcp.strict_mcp_config) = (None, false);
@@ -120,7 +120,7 @@ fn agent(args: &ServeArgs, name: &str) -> anyhow::Result<AgentTool> {
     Ok(AgentTool::new("agent", description, permissions, session))
 }
 
-/// What keeps a server from serving, in the terms of the command line.
+/// Returns the error that keeps a server from serving, in the terms of the command line.
 fn of_serving(error: ServeError) -> anyhow::Error {
     match error {
         ServeError::Session(error) => of_start(error),
@@ -129,7 +129,7 @@ fn of_serving(error: ServeError) -> anyhow::Error {
     }
 }
 
-/// Waits for a signal to end; the exit code.
+/// Waits for a signal to end, and returns the exit code.
 #[cfg(unix)]
 async fn ended_by_signal() -> i32 {
     match crate::signals::EndSignals::listen() {
@@ -138,7 +138,7 @@ async fn ended_by_signal() -> i32 {
     }
 }
 
-/// Waits for a signal to end; the exit code.
+/// Waits for a signal to end, and returns the exit code.
 #[cfg(not(unix))]
 async fn ended_by_signal() -> i32 {
     match tokio::signal::ctrl_c().await {

@@ -1,4 +1,4 @@
-//! `windlass mcp list` and `get`: what is configured, and what counts.
+//! `windlass mcp list` and `get`: configured servers, and their states.
 
 use super::command::{GetArgs, ListArgs};
 use super::entry::{kind, shown, target};
@@ -17,19 +17,19 @@ use windlass::crates::types::text::visible_json;
 use windlass::mcp::{ProjectServers, server_config};
 use windlass::project::LoadedProject;
 
-/// How long servers may take to answer `--check`.
+/// Time limit for servers to answer `--check`.
 const PATIENCE: Duration = Duration::from_secs(31);
 
-/// A server that is configured, and what becomes of it.
+/// A configured server, and its state.
 pub(super) struct Known {
     pub(super) name: String,
     pub(super) definition: Option<ServerDefinition>,
     source: String,
-    /// Why a session does not start it, if it does not.
+    /// Reason why a session does not start it, if it does not.
     pub(super) left_out: Option<String>,
 }
 
-/// Every server that files and plugins define, sorted by name.
+/// Returns every server that files and plugins define, sorted by name.
 pub(super) fn known(project: &LoadedProject) -> Vec<Known> {
     let servers = project.servers();
     let counting = servers.definitions().into_iter().map(|definition| Known {
@@ -49,7 +49,7 @@ pub(super) fn known(project: &LoadedProject) -> Vec<Known> {
     all
 }
 
-/// Why a server that counts would not be started.
+/// Returns the reason why an active server would not be started.
 fn refusal(project: &LoadedProject, servers: &ProjectServers, definition: &ServerDefinition) -> Option<String> {
     match server_config(definition, |name| project.variable(name)) {
         Ok(config) => servers.refusal(&definition.name, &config),
@@ -57,7 +57,7 @@ fn refusal(project: &LoadedProject, servers: &ProjectServers, definition: &Serve
     }
 }
 
-/// The project of a command about its servers. Files of servers that cannot be used are named on standard error.
+/// Returns the project of a command about its servers. Unusable files of servers are named on standard error.
 pub(super) fn inspected(args: &SettingsArgs) -> anyhow::Result<LoadedProject> {
     let project = launch::project(args, &current_directory()?)?.inspect().map_err(of_project)?;
     for problem in project.servers().file_problems() {
@@ -66,8 +66,8 @@ pub(super) fn inspected(args: &SettingsArgs) -> anyhow::Result<LoadedProject> {
     Ok(project)
 }
 
-/// Prints the servers, and returns the exit code: 1 if a file of servers cannot be used, or if `--check` found one that does
-/// not answer.
+/// Prints the servers, and returns the exit code: 1 if a file of servers cannot be used, or if `--check` found one that
+/// does not answer.
 pub(super) async fn list(args: &ListArgs) -> anyhow::Result<i32> {
     let project = inspected(&args.settings)?;
     let known = known(&project);
@@ -94,12 +94,12 @@ pub(super) async fn list(args: &ListArgs) -> anyhow::Result<i32> {
     Ok(i32::from(!all_answer || !project.servers().file_problems().is_empty()))
 }
 
-/// Starts the servers that a session would start, and returns how each answered.
+/// Starts the servers that a session would start, and returns the status of each.
 async fn checked(project: &LoadedProject) -> Vec<McpServerStatus> {
     let servers = project.servers();
     servers.begin();
     servers.set().settled(PATIENCE).await;
-    // The status shows how it ended.
+    // The status shows the result.
     for idle in servers.set().status().iter().filter(|status| status.state == McpServerState::Idle) {
         let _ = servers.set().reconnect(&idle.name).await;
     }
@@ -108,7 +108,7 @@ async fn checked(project: &LoadedProject) -> Vec<McpServerStatus> {
     statuses
 }
 
-/// In a word, and why.
+/// Returns the state in a word, and the reason.
 fn state(server: &Known, status: Option<&McpServerStatus>) -> (&'static str, Option<String>) {
     match (status, &server.left_out) {
         (Some(status), _) => (status.state.as_str(), status.error.clone()),
@@ -117,7 +117,7 @@ fn state(server: &Known, status: Option<&McpServerStatus>) -> (&'static str, Opt
     }
 }
 
-/// Prints what is configured for a server, and returns the exit code.
+/// Prints the configuration of a server, and returns the exit code.
 pub(super) fn get(args: &GetArgs) -> anyhow::Result<i32> {
     let project = inspected(&args.settings)?;
     let found = find(&project, &args.name)?;
@@ -149,10 +149,10 @@ pub(super) fn get(args: &GetArgs) -> anyhow::Result<i32> {
     Ok(0)
 }
 
-/// The server of a name.
+/// Returns the server of a name.
 ///
 /// # Errors
-/// There is none.
+/// There is no such server.
 pub(super) fn find(project: &LoadedProject, name: &str) -> anyhow::Result<Known> {
     let all = known(project);
     let names: Vec<String> = all.iter().map(|server| server.name.clone()).collect();

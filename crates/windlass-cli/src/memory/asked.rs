@@ -9,14 +9,15 @@ use windlass::project::LoadedProject;
 /// The name of the command.
 pub(crate) const NAME: &str = MEMORY_COMMAND.0;
 
-/// What follows the command in a prompt that is nothing else. A custom command or skill of its name counts before it.
+/// Returns the text after the command in a prompt that consists of it. A custom command or skill of this name takes
+/// precedence.
 pub(crate) fn called<'a>(prompt: &'a str, project: &LoadedProject) -> Option<&'a str> {
     let rest = prompt.trim_end().strip_prefix('/')?.strip_prefix(NAME)?;
     let is_called = rest.is_empty() || rest.starts_with(char::is_whitespace);
     (is_called && project.commands().get(NAME).is_none()).then_some(rest)
 }
 
-/// The memory of a session with these flags, or why it has none.
+/// Returns the memory of a session with these flags, or the reason why it has none.
 pub(crate) fn of_session(args: &RunArgs, project: &LoadedProject) -> Result<MemoryDirectory, String> {
     if !launch::has_memory(args) {
         return Err(

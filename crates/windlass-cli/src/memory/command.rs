@@ -6,9 +6,9 @@ use windlass::memory::MemoryKind;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemoryCommand {
-    /// The notes of this project, sorted by name
+    /// List the notes of this project, sorted by name
     List(ListArgs),
-    /// A note in full
+    /// Show a note in full
     Show(ShowArgs),
     /// Write a note; the content comes from standard input unless it is given
     Add(AddArgs),
@@ -27,7 +27,7 @@ pub(crate) struct ListArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// Its name
+    /// Name of the note
     #[arg(value_name = "NAME")]
     pub(super) name: String,
     /// A JSON object
@@ -39,16 +39,16 @@ pub(crate) struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// Its name, such as release-steps
+    /// Name of the note, such as release-steps
     #[arg(value_name = "NAME")]
     pub(super) name: String,
-    /// What it is about, in a line
+    /// Subject of the note, in a line
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(super) description: String,
-    /// What kind of note it is: user, feedback, project or reference
+    /// Kind of the note: user, feedback, project or reference
     #[arg(long, value_name = "TYPE")]
     pub(super) r#type: Option<MemoryKind>,
-    /// What is to be known
+    /// Content of the note
     #[arg(value_name = "CONTENT", allow_hyphen_values = true)]
     pub(super) content: Option<String>,
     #[command(flatten)]
@@ -57,7 +57,7 @@ pub(crate) struct AddArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ForgetArgs {
-    /// Their names
+    /// Names of the notes
     #[arg(value_name = "NAME", required = true)]
     pub(super) names: Vec<String>,
     #[command(flatten)]

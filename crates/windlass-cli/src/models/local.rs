@@ -1,22 +1,22 @@
-//! The models that a server of the user has.
+//! Models of a server of the user.
 
 use std::time::Duration;
 use windlass::project::LoadedProject;
 use windlass::provider::{ChatCompletions, KnownModel};
 
-/// The longest that a server may take for its list.
+/// Time limit for a server's list of models.
 const LIMIT: Duration = Duration::from_secs(2);
 
 /// The provider of the address that `OPENAI_BASE_URL` names.
 const OWN_URL: &str = "openai-compatible";
 
-/// Whether the provider is a server that is asked for its models.
+/// Returns `true` if the provider is a server that is asked for its models.
 pub(super) fn is_asked(provider: &str) -> bool {
     const ASKED: [&str; 6] = ["ollama", "llama.cpp", "vllm", "lmstudio", "litellm", OWN_URL];
     ASKED.contains(&provider)
 }
 
-/// The models of the server, by the names that windlass has for them.
+/// Returns the models of the server, by windlass's names for them.
 pub(super) async fn models(provider: &str, project: &LoadedProject) -> Result<Vec<KnownModel>, String> {
     let failed = |problem: String| format!("the models of {provider} are not known: {problem}");
     let lookup = |name: &str| project.variable(name);

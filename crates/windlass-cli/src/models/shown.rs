@@ -1,4 +1,4 @@
-//! How models are shown.
+//! Output of models.
 
 use crate::terminal::clean_line;
 use serde_json::{Value, json};
@@ -6,12 +6,12 @@ use std::fmt::Write;
 use windlass::crates::types::{ModelInfo, NanoUsd, Price};
 use windlass::provider::KnownModel;
 
-/// What stands for a figure that no source has.
+/// Placeholder for a figure that no source has.
 const NONE: &str = "-";
 
 const HEAD: [&str; 7] = ["MODEL", "WINDOW", "OUTPUT", "IN $/M", "OUT $/M", "ABILITIES", "ALIASES"];
 
-/// The models in columns, with their sources below.
+/// Returns the models in columns, with their sources below.
 pub(super) fn table(models: &[KnownModel]) -> String {
     let rows: Vec<[String; 7]> = models.iter().map(row).collect();
     let width = |column: usize| {
@@ -38,7 +38,7 @@ fn line(text: &mut String, row: &[String; 7], widths: &[usize]) {
     let mut line = String::new();
     for (at, (cell, width)) in row.iter().zip(widths).enumerate() {
         let fill = " ".repeat(width.saturating_sub(cell.chars().count()));
-        // Figures stand to the right.
+        // Figures are right-aligned.
         let cell = if (1..5).contains(&at) { format!("{fill}{cell}") } else { format!("{cell}{fill}") };
         let _ = write!(line, "{}{cell}", if at == 0 { "" } else { "  " });
     }
@@ -68,7 +68,7 @@ fn row(known: &KnownModel) -> [String; 7] {
     ]
 }
 
-/// The aliases without the provider where it is that of the model.
+/// Returns the aliases, without the provider if it is that of the model.
 fn bare_aliases(known: &KnownModel) -> Vec<&str> {
     let provider = super::provider_of(known);
     let bare = |alias: &'_ String| alias.strip_prefix(provider).and_then(|rest| rest.strip_prefix('/')).map(str::len);
@@ -96,7 +96,7 @@ fn sources(text: &mut String, models: &[KnownModel]) {
     }
 }
 
-/// What a model can do, in words.
+/// Returns the abilities of a model, in words.
 fn abilities(info: &ModelInfo) -> Vec<&'static str> {
     let reasons = info.adaptive_thinking || info.thinking_budget || !info.efforts.is_empty();
     let all = [
@@ -109,7 +109,8 @@ fn abilities(info: &ModelInfo) -> Vec<&'static str> {
     all.into_iter().filter(|(_, can)| *can).map(|(name, _)| name).collect()
 }
 
-/// 1,050,000 as `1.05M`, 128,000 as `128k`; a power of two stays near to what its vendor calls it.
+/// Shortens a number of tokens: 1,050,000 is `1.05M`, 128,000 is `128k`; a power of two stays close to its vendor's
+/// figure.
 fn short(tokens: u64) -> String {
     let (value, unit) = if tokens >= 1_000_000 { (tokens / 10_000, "M") } else { (tokens / 10, "k") };
     if tokens < 1_000 {

@@ -14,7 +14,7 @@ use tokio::signal::unix::SignalKind;
 use tokio::time::{Instant, sleep_until};
 use windlass::provider::CredentialProxy;
 
-/// How long a command may take to end after the signal.
+/// Time limit for a command to end after the signal.
 const LAST_WORDS: Duration = Duration::from_secs(10);
 
 /// Runs a command with the nonce until it ends; returns its exit code.
@@ -48,7 +48,7 @@ pub(super) async fn run(proxy: CredentialProxy, command: &[OsString]) -> anyhow:
     }
 }
 
-/// A terminal sends these to the command by itself, and two would count as two.
+/// Returns `true` for signals that a terminal sends to the command itself. Sent twice, they would count as two.
 fn comes_from_terminal(signal: Signal) -> bool {
     (signal == Signal::INT || signal == Signal::QUIT) && stdin().is_terminal()
 }
@@ -57,8 +57,8 @@ fn code(status: ExitStatus) -> i32 {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1)
 }
 
-/// On Linux a process can learn of its parent's end, but only by itself: this
-/// program is started once more, and becomes the command.
+/// Returns the command to start. On Linux a process can learn of its parent's end, but only by itself: this program is
+/// started once more, and becomes the command.
 #[cfg(target_os = "linux")]
 fn prepared(command: &[OsString]) -> anyhow::Result<tokio::process::Command> {
     let program = std::env::current_exe().context("this program cannot be found")?;
@@ -83,7 +83,7 @@ pub(super) fn launch(parent: u32, command: &[OsString]) -> anyhow::Result<i32> {
         rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?;
         let still = rustix::process::getppid().map(|id| id.as_raw_nonzero().get().unsigned_abs());
         if still != Some(parent) {
-            // It ended before it could be watched.
+            // The parent ended before it could be watched.
             return Ok(143);
         }
     }
@@ -95,7 +95,7 @@ pub(super) fn launch(parent: u32, command: &[OsString]) -> anyhow::Result<i32> {
     Ok(if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 })
 }
 
-/// Ready when a signal asks for the end, with the exit code for it.
+/// Waits for a signal to end, and returns the exit code for it.
 pub(super) fn ended() -> anyhow::Result<impl Future<Output = i32>> {
     let mut signals = Signals::listen()?;
     Ok(async move { 128 + signals.next().await.as_raw() })

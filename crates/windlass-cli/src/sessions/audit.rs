@@ -1,4 +1,4 @@
-//! Why calls of a session ran or did not, and whether its logs were changed.
+//! `windlass sessions audit`: why calls of a session ran or did not, and integrity of its logs.
 
 mod shown;
 
@@ -17,16 +17,16 @@ use windlass::crates::types::text::visible_json;
 use windlass::session::{HeadCheck, NamedHead, SessionAudit};
 use windlass::store::audit_file;
 
-/// Largest file of heads, in bytes.
+/// Maximum size of a file of heads, in bytes.
 const MAX_HEADS: u64 = 4 << 20;
 
-/// What of a session is audited, and how it is printed.
+/// Scope and format of an audit.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AuditArgs {
     /// The session id, or a file
     #[arg(value_name = "SESSION")]
     session: String,
-    /// All that is recorded of this call
+    /// The full record of this call
     #[arg(long, value_name = "TOOL_USE_ID")]
     call: Option<String>,
     /// Calls that changed this file
@@ -35,10 +35,10 @@ pub(crate) struct AuditArgs {
     /// One JSON object, as docs/schema/session-audit.schema.json describes it
     #[arg(long)]
     json: bool,
-    /// Print the heads of the session's logs, one a line, to keep where who writes the logs may not write
+    /// Print the heads of the session's logs, one a line, to keep out of reach of the logs' writers
     #[arg(long, conflicts_with_all = ["call", "file", "json"])]
     head: bool,
-    /// Whether the logs still begin as this head, or the heads in this file, say. Exit code 1: they do not
+    /// Check that the logs still begin as this head, or the heads in this file, say. Exit code 1: they do not
     #[arg(long, value_name = "HEAD", conflicts_with_all = ["call", "file", "json", "head"])]
     check: Vec<String>,
 }
@@ -79,7 +79,7 @@ pub(super) async fn audit(args: AuditArgs, terminal: Terminal) -> anyhow::Result
     Ok(0)
 }
 
-/// JSON in which the texts are without secrets.
+/// Returns JSON with secrets masked in its texts.
 fn masked(value: Value) -> Value {
     let masks = masks();
     fn of(value: Value, masks: &Masks) -> Value {
@@ -104,7 +104,7 @@ async fn heads(session: &str) -> anyhow::Result<i32> {
     Ok(0)
 }
 
-/// Checks the logs against heads that were kept.
+/// Checks the logs against kept heads.
 async fn check(args: &AuditArgs) -> anyhow::Result<i32> {
     let home = Home::from_env().map_err(of_start)?;
     let mut heads = Vec::new();
@@ -136,7 +136,7 @@ async fn check(args: &AuditArgs) -> anyhow::Result<i32> {
     Ok(i32::from(failed))
 }
 
-/// The heads that are given as text, or in a file one a line.
+/// Reads heads from text, or from a file with one a line.
 fn kept(given: &str) -> anyhow::Result<Vec<NamedHead>> {
     if let Ok(head) = given.parse() {
         return Ok(vec![head]);

@@ -25,13 +25,13 @@ fn id(given: &str) -> Result<SessionId, Usage> {
     if id.is_uuid() { Ok(id) } else { Err(Usage(format!("{given:?} is no session id: a session id is a UUID"))) }
 }
 
-/// The home, if the text is an id of a session.
+/// Returns the home, if the text is an id of a session.
 fn home_for(given: &str) -> anyhow::Result<Home> {
     id(given)?;
     Home::from_env().map_err(of_start)
 }
 
-/// What keeps a session from being changed, in the terms of the command line.
+/// Returns the error that keeps a session from being changed, in the terms of the command line.
 fn failed(error: Error) -> anyhow::Error {
     match error {
         Error::Annotation(problem) => Usage(problem.to_string()).into(),
@@ -44,13 +44,13 @@ pub(super) async fn rename(session: &str, title: &str) -> anyhow::Result<i32> {
     Ok(0)
 }
 
-/// Sets the tag, or takes it away.
+/// Sets or removes the tag.
 pub(super) async fn tag(session: &str, tag: Option<&str>) -> anyhow::Result<i32> {
     home_for(session)?.tag_session(session, tag).await.map_err(failed)?;
     Ok(0)
 }
 
-/// Deletes sessions; one that cannot be deleted does not keep the others.
+/// Deletes sessions; a failure with one does not keep the others.
 pub(super) async fn delete(sessions: &[String]) -> anyhow::Result<i32> {
     let mut problems = Vec::new();
     for session in sessions {

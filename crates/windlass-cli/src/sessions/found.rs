@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use windlass::crates::store::export_file;
 use windlass::{Error, Home, SessionId, event::AgentId, session::StoredSession};
 
-/// How long ago something was, in the largest unit that fits; the time is in milliseconds since 1970.
+/// Returns the age of a time, in the largest unit that fits; `then` is in milliseconds since 1970.
 pub(super) fn age(then: u64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let seconds = now.saturating_sub(then / 1000);
@@ -25,7 +25,7 @@ pub(super) enum Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// The log that is given by its path or by its session's id; that of an agent by its session's id.
+    /// Finds the log by its path or by its session's id; that of an agent by its session's id.
     pub(super) async fn named(given: &'a str, agent: Option<&str>) -> anyhow::Result<Self> {
         let path = Path::new(given);
         let is_id = SessionId::from(given.to_ascii_lowercase()).is_uuid();
@@ -65,7 +65,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The session with this id.
+/// Finds the session with this id.
 pub(super) async fn find(home: &Home, given: &str) -> anyhow::Result<StoredSession> {
     let none = || anyhow::anyhow!("No conversation found with session ID: {given}");
     match home.find_session(given).await {

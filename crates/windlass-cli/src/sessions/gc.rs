@@ -1,4 +1,4 @@
-//! `windlass sessions gc`: drops what sessions keep for rewinding files.
+//! `windlass sessions gc`: deletes the stored files for rewinding.
 
 use crate::failure::of_start;
 use crate::jsonl;
@@ -10,16 +10,16 @@ use windlass::Home;
 use windlass::session::Timestamp;
 use windlass::store::CheckpointRetention;
 
-/// What is dropped.
+/// Selection of the files to drop.
 #[derive(Debug, Args)]
 pub(crate) struct GcArgs {
-    /// Drop what was not used since: a time such as 12h, 7d or 2w ago, or a date such as 2026-01-31
+    /// Drop files that were not used since: a time such as 12h, 7d or 2w ago, or a date such as 2026-01-31
     #[arg(long, value_name = "TIME", value_parser = super::listing::since, default_value = "30d")]
     unused_since: Timestamp,
-    /// Drop also what was used longest ago, until the rest takes up at most so many bytes
+    /// Also drop the files that were used longest ago, until the rest takes up at most so many bytes
     #[arg(long, value_name = "BYTES")]
     max_bytes: Option<u64>,
-    /// Print what would be dropped, without dropping it
+    /// Print the files that would be dropped, without dropping them
     #[arg(long)]
     dry_run: bool,
 }
@@ -37,11 +37,11 @@ struct Sum {
     freed_bytes: u64,
     left_bytes: u64,
     in_use: usize,
-    /// Files of killed processes that were removed.
+    /// Number of removed files of killed processes.
     left_behind: usize,
 }
 
-/// Carries out the command and returns the exit code: 1 when something could not be dropped.
+/// Carries out the command and returns the exit code: 1 when a file could not be dropped.
 pub(crate) async fn gc(args: GcArgs, terminal: Terminal) -> anyhow::Result<i32> {
     let home = Home::from_env().map_err(of_start)?;
     let mut retention = CheckpointRetention::default().used_before(args.unused_since);

@@ -18,13 +18,13 @@ use windlass::session::{
     SessionSearch, SessionSummary, Timestamp,
 };
 
-/// How many sessions are read at a time where no limit is given.
+/// Number of sessions that are read at a time if no limit is given.
 const PAGE: usize = 500;
 
-/// Most characters of a summary in a line for people.
+/// Maximum length of a summary in a line for people, in characters.
 const SHORT: usize = 60;
 
-/// What narrows a list of sessions.
+/// Filters of a list of sessions.
 #[derive(Debug, Args)]
 pub(crate) struct NarrowArgs {
     /// Only sessions with this tag
@@ -49,7 +49,7 @@ pub(crate) struct ListArgs {
     /// The sessions of all directories
     #[arg(long, conflicts_with = "cwd")]
     all: bool,
-    /// How many sessions at most [default: all]
+    /// Maximum number of sessions [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
     #[command(flatten)]
@@ -58,13 +58,13 @@ pub(crate) struct ListArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
-    /// The words: each has to stand in the session, or begin a word there
+    /// The words: each has to be in the session, or begin a word there
     #[arg(value_name = "TEXT", required = true)]
     text: Vec<String>,
     /// Only sessions of this directory [default: all directories]
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
-    /// How many sessions at most
+    /// Maximum number of sessions
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
     /// One JSON object a line, also on a terminal
@@ -115,7 +115,7 @@ pub(super) async fn list(args: ListArgs, terminal: Terminal) -> anyhow::Result<i
     Ok(0)
 }
 
-/// Prints the sessions in which words stand, and returns the exit code.
+/// Prints the sessions that contain words, and returns the exit code.
 pub(super) async fn search(args: SearchArgs, terminal: Terminal) -> anyhow::Result<i32> {
     let home = Home::from_env().map_err(of_start)?;
     let text = args.text.join(" ");
@@ -150,7 +150,7 @@ pub(super) fn resolved(directory: &Path) -> anyhow::Result<PathBuf> {
     resolved.map_err(|error| anyhow::anyhow!("the directory {} cannot be used: {error}", directory.display()))
 }
 
-/// Shows the sessions of a search up to a limit, page by page, and returns how many there were.
+/// Shows the sessions of a search up to a limit, page by page, and returns their number.
 pub(super) async fn all(
     search: SessionSearch,
     limit: Option<u32>,
@@ -174,7 +174,7 @@ pub(super) async fn all(
     Ok(shown)
 }
 
-/// Says once what keeps sessions from being shown, or makes that slow.
+/// Reports once the reasons why sessions are not shown, or showing them is slow.
 fn warn(page: &SessionPage, warned: &mut HashSet<String>) {
     let skipped = page.skipped.iter().map(ToString::to_string);
     let index = match &page.source {
@@ -191,7 +191,7 @@ fn warn(page: &SessionPage, warned: &mut HashSet<String>) {
     }
 }
 
-/// A session in a line for people.
+/// Formats a session in a line for people.
 fn line(session: &SessionSummary) -> String {
     let summary = clean_line(&session.summary);
     let short: String = summary.chars().take(SHORT).collect();
@@ -199,7 +199,7 @@ fn line(session: &SessionSummary) -> String {
     format!("{}  {:>9}  {short}{more}", session.session_id, age(session.last_modified))
 }
 
-/// A match in a line for people: what was looked for is bold.
+/// Formats a match in a line for people, with the searched words in bold.
 fn excerpt(found: &SessionMatch, colours: bool) -> String {
     let mut line = match found.kind {
         LogTextKind::Title => "# ",
@@ -232,7 +232,7 @@ struct Listed<'a> {
     matches: Vec<Matched<'a>>,
 }
 
-/// What a session adds up to.
+/// Figures of a session.
 #[derive(Serialize)]
 struct Figures<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -253,7 +253,7 @@ struct Matched<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<Timestamp>,
     snippet: &'a str,
-    /// Where the words stand in the snippet, in bytes.
+    /// Ranges of the words in the snippet, in bytes.
     marks: Vec<[usize; 2]>,
 }
 
@@ -290,7 +290,7 @@ impl<'a> Figures<'a> {
     }
 }
 
-/// A time, or how long ago it is.
+/// Parses a time, or an age.
 pub(super) fn since(text: &str) -> Result<Timestamp, String> {
     let is_date = text.len() == 10 && text.as_bytes().get(4) == Some(&b'-');
     let written = if is_date { format!("{text}T00:00:00Z") } else { text.to_owned() };

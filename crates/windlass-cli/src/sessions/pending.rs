@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 use windlass::session::{OpenQuestion, SessionList};
 use windlass::{AnswerProblem, Error, Home, PermissionAnswer};
 
-/// Which questions are listed, and how.
+/// Filters and format of a list of questions.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PendingArgs {
-    /// Those of this session [default: of all sessions of this directory]
+    /// Questions of this session [default: of all sessions of this directory]
     #[arg(value_name = "SESSION")]
     session: Option<String>,
-    /// Those of the sessions of another directory
+    /// Questions of the sessions of another directory
     #[arg(long, value_name = "DIR", conflicts_with = "session")]
     cwd: Option<PathBuf>,
     /// One JSON object a line, also at a terminal
@@ -36,23 +36,23 @@ pub(crate) struct AnswerArgs {
     /// The id of the question
     #[arg(value_name = "QUESTION")]
     question: String,
-    /// Whether the call may run
+    /// Answer: allow or deny the call
     #[arg(value_enum, value_name = "ANSWER")]
     answer: Answer,
-    /// The token that was given when it was asked
+    /// Token that was given with the question
     #[arg(long, value_name = "TOKEN")]
     token: String,
-    /// With deny: what the model reads
+    /// With deny: a reason for the model
     #[arg(long, value_name = "TEXT")]
     message: Option<String>,
 }
 
-/// Whether a call may run.
+/// Answer to a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Answer {
-    /// Exactly what was asked may run, once.
+    /// The call may run once, exactly as asked.
     Allow,
-    /// It does not run.
+    /// The call does not run.
     Deny,
 }
 
@@ -82,7 +82,7 @@ pub(super) async fn list(args: PendingArgs, terminal: Terminal) -> anyhow::Resul
     Ok(0)
 }
 
-/// The ids of the sessions whose questions are meant.
+/// Returns the ids of the selected sessions.
 async fn sessions(home: &Home, args: &PendingArgs) -> anyhow::Result<Vec<String>> {
     if let Some(session) = &args.session {
         return Ok(vec![find(home, session).await?.id.to_string()]);
@@ -105,7 +105,7 @@ fn show(out: &mut impl Write, question: &OpenQuestion) -> std::io::Result<()> {
     )
 }
 
-/// Who asks, in front of what is asked; empty for the main agent.
+/// Returns the asking agent, for the beginning of the line; empty for the main agent.
 fn asker(question: &OpenQuestion) -> String {
     let Some(agent) = &question.identity else { return String::new() };
     format!("[{} {}] ", clean_line(&agent.agent_type), clean_line(&question.agent.to_string()))
@@ -140,7 +140,7 @@ pub(super) async fn answer(args: AnswerArgs) -> anyhow::Result<i32> {
     Ok(code)
 }
 
-/// Whether the session that a command line resumes waits for answers.
+/// Returns `true` if the session that a command line resumes waits for answers.
 pub(crate) async fn waits(args: &RunArgs, elsewhere: Option<&Elsewhere>) -> anyhow::Result<bool> {
     let home = Home::from_env().map_err(of_start)?;
     let latest = match (&args.session.resume, elsewhere) {
@@ -149,11 +149,11 @@ pub(crate) async fn waits(args: &RunArgs, elsewhere: Option<&Elsewhere>) -> anyh
         (None, None) => latest(home.sessions(current_directory()?).await?),
     };
     let Some(id) = latest else { return Ok(false) };
-    // What keeps the session from being resumed is said when that is tried.
+    // An error is reported when the session is resumed.
     Ok(home.pending_questions(&id).await.is_ok_and(|questions| !questions.is_empty()))
 }
 
-/// The id of the session that was changed last.
+/// Returns the id of the session that was changed last.
 fn latest(list: SessionList) -> Option<String> {
     list.sessions.into_iter().next().map(|session| session.session_id.to_string())
 }

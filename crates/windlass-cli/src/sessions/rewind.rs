@@ -1,4 +1,4 @@
-//! `windlass sessions rewind`: files and conversation as they were before a prompt.
+//! `windlass sessions rewind`: restores files and conversation from before a prompt.
 
 use super::listing::resolved;
 use crate::failure::{Usage, of_start};
@@ -20,19 +20,19 @@ use windlass::{
     store::{Checkpoint, CheckpointKind, Checkpoints, SessionStore},
 };
 
-/// What to rewind.
+/// Selection of the point and of the files to rewind.
 #[derive(Debug, Args)]
 pub(crate) struct RewindArgs {
     /// The session id
     #[arg(value_name = "SESSION")]
     session: String,
-    /// The id of the prompt, or of an earlier rewind, which is taken back then
+    /// The id of the prompt, or of an earlier rewind to undo
     #[arg(value_name = "PROMPT")]
     to: Option<String>,
-    /// What is rewound. Requests to the network, programs that run and files elsewhere never are
+    /// Part to rewind. Requests to the network, running programs and files elsewhere are never rewound
     #[arg(long, value_enum, default_value_t)]
     what: What,
-    /// Print what would change, without changing it
+    /// Print the changes, without making them
     #[arg(long)]
     dry_run: bool,
     /// Files that were changed outside the session since. Default: `overwrite`, and `refuse` with `--what both`
@@ -68,9 +68,9 @@ impl What {
 enum OnConflict {
     /// Nothing is rewound
     Refuse,
-    /// They are left as they are
+    /// Leave them as they are
     Leave,
-    /// They are rewound too, and what they hold is kept
+    /// Rewind them too, and keep their current content
     Overwrite,
 }
 
@@ -110,7 +110,7 @@ pub(crate) async fn rewind(args: RewindArgs, terminal: Terminal) -> anyhow::Resu
     match directory_of(&store, &key).await {
         Ok(directory) => directories.insert(0, directory),
         Err(_) if what == What::Conversation => {}
-        // A directory that the user names counts for more than that of the log.
+        // A directory that the user names takes precedence over that of the log.
         Err(error) if directories.is_empty() => return Err(error),
         Err(error) => writeln!(stderr(), "warning: {}", clean(&format!("{error:#}")))?,
     }
@@ -125,7 +125,7 @@ pub(crate) async fn rewind(args: RewindArgs, terminal: Terminal) -> anyhow::Resu
     Ok(i32::from(done.files.iter().any(|files| files.left().next().is_some())))
 }
 
-/// The directory that the session works in.
+/// Returns the working directory of the session.
 async fn directory_of(store: &JsonlStore, key: &SessionKey) -> anyhow::Result<PathBuf> {
     let sessions = store.list(&key.project).await?;
     let cwd = sessions.into_iter().find(|one| one.session_id == key.session).and_then(|one| one.cwd);
@@ -151,7 +151,7 @@ struct Listed<'a> {
     files: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt: Option<&'a str>,
-    /// What programs may change without that it can be put back.
+    /// Changes of programs that are not tracked, and cannot be undone.
     #[serde(rename = "leftOut", skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<NotKept<'a>>,
 }
@@ -214,7 +214,7 @@ struct Undo<'a> {
     undo: &'a EntryId,
 }
 
-/// Where the conversation ends now.
+/// Current end of the conversation.
 #[derive(Serialize)]
 struct Ends<'a> {
     conversation: EndsBehind<'a>,

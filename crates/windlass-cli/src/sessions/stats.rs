@@ -26,7 +26,7 @@ pub(crate) struct StatsArgs {
     json: bool,
 }
 
-/// What sessions add up to.
+/// Totals of sessions.
 #[derive(Debug, Default, Serialize)]
 struct Stats {
     sessions: u64,
@@ -35,11 +35,11 @@ struct Stats {
     answers: u64,
     tool_uses: u64,
     usage: Usage,
-    /// Of the sessions whose runs reported a cost.
+    /// Cost of the sessions whose runs reported one.
     cost_usd: f64,
     #[serde(skip)]
     cost: NanoUsd,
-    /// By the model of the last message.
+    /// Number of sessions by the model of the last message.
     models: BTreeMap<String, u64>,
 }
 
@@ -60,7 +60,7 @@ impl Stats {
     }
 }
 
-/// Prints what sessions add up to, and returns the exit code.
+/// Prints the totals of sessions, and returns the exit code.
 pub(super) async fn stats(args: StatsArgs, terminal: Terminal) -> anyhow::Result<i32> {
     let home = Home::from_env().map_err(of_start)?;
     let mut search = home.list().with_digests();

@@ -1,4 +1,4 @@
-//! Sessions that are an agent: where it may come from, and what it changes.
+//! Sessions that are an agent: sources of the agent, and its effects.
 
 use crate::place::{Place, Ran, call, finish, text, write};
 use serde_json::{Value, json};
@@ -63,7 +63,7 @@ fn a_restricted_agent_does_not_get_other_tools() {
             (json!({"tools": "Read"}), &["--dangerously-skip-permissions"], &["Read"]),
             (json!({"tools": []}), &[], &[]),
             (json!({"tools": ["Read", "Bash"], "disallowedTools": ["Bash"]}), &[], &["Read"]),
-            // It never gets more than the command line lets it have.
+            // The agent never gets more tools than the command line allows.
             (json!({"tools": ["Read", "Bash"]}), &["--tools", "Read,Grep"], &["Read"]),
             (json!({"tools": ["Read", "Bash"]}), &["--disallowedTools", "Bash"], &["Read"]),
             (json!({"tools": ["WebSearch"]}), &[], &[]),

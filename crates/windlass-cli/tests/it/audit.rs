@@ -74,7 +74,7 @@ fn an_altered_log_shows() {
     assert!(check(0).contains("holds"));
     let log = place.logs()[0].clone();
     let whole = std::fs::read_to_string(&log).unwrap();
-    // What is added later is no alteration.
+    // Later entries are no alteration.
     std::fs::write(&log, format!("{whole}{{\"type\":\"summary\",\"summary\":\"x\"}}\n")).unwrap();
     assert!(check(0).contains("holds"));
     let unchecked = audit(&place)["logs"][0]["lines"]["unchecked"].clone();

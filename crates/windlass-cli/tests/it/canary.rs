@@ -153,7 +153,7 @@ fn exports_for_people() {
         let ran = ran.with_code(0);
         assert!(!ran.stdout.contains(CANARY) && ran.stdout.contains("[redacted]"), "{args:?} {}", ran.stdout);
     }
-    // What a request would carry is exact.
+    // The exported request is exact, and not masked.
     let exact: Ran = place.command(&["sessions", "export", session]).env("MY_TOKEN", CANARY).output().unwrap().into();
     assert!(exact.stdout.contains(CANARY));
 }

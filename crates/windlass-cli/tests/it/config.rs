@@ -130,7 +130,7 @@ fn the_schema_is_printed() {
     assert!(schema["properties"]["permissions"]["properties"]["deny"].is_object());
 }
 
-/// What is shown before one says yes is what the record holds.
+/// The record has the digests that are shown before the user agrees.
 #[test]
 fn trust_shows_the_digests_that_it_records() {
     let place = Place::new();

@@ -2,7 +2,7 @@ use crate::place::{Place, write};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What the reference was observed to decide, where we are not stricter.
+/// Observed decisions of the reference, where we are not stricter.
 const ORACLE: &str = include_str!("oracle.jsonl");
 
 fn by_id(lines: &[Value]) -> BTreeMap<String, &Value> {
@@ -168,7 +168,7 @@ fn one_call_from_the_arguments() {
     place.run(&["tools", "call", "Read", twice]).with_code(1);
 }
 
-/// What settings say of commands counts for calls without a model, too.
+/// Settings of commands apply to calls without a model, too.
 #[cfg(target_os = "linux")]
 #[test]
 fn settings_of_commands_count_for_calls() {
@@ -213,7 +213,7 @@ fn thousands_of_calls_are_all_answered_in_one_session() {
     write(&place.work().join("a.txt"), &"one ".repeat(100));
     let read = |id: usize| json!({ "id": id, "tool": "Read", "input": { "file_path": "a.txt" } });
     let mut calls: Vec<Value> = (0..CALLS).map(read).collect();
-    // What was read first is still known.
+    // The file that was read first is still known.
     calls.push(json!({ "id": CALLS, "tool": "Edit", "input": { "file_path": "a.txt", "old_string": "one one one", "new_string": "two", "replace_all": true } }));
     let input = calls.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
     let args = ["tools", "call", "--permission-mode", "acceptEdits"];

@@ -331,19 +331,19 @@ fn soon(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// What the file of this name says of each process.
+/// Returns the file of this name of each process.
 fn of_processes(name: &str) -> impl Iterator<Item = Vec<u8>> {
     let all = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
     all.filter_map(move |process| std::fs::read(process.path().join(name)).ok())
 }
 
-/// Whether a program runs that connects to a container.
+/// Returns `true` if a program runs that connects to a container.
 fn runs(container: &Container) -> bool {
     let variable = format!("FAR={}", container.far("").display());
     of_processes("environ").any(|all| all.split(|byte| *byte == 0).any(|one| one == variable.as_bytes()))
 }
 
-/// Whether a program of the test above runs in a container.
+/// Returns `true` if a program of the test above runs in a container.
 fn sleeps() -> bool {
     of_processes("cmdline").any(|line| line == b"sleep\x00617\0")
 }

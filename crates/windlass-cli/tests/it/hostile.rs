@@ -39,7 +39,7 @@ type Plant = fn(&Path);
 
 #[test]
 fn odd_files_neither_hang_nor_act() {
-    // What is planted, and whether the command continues beside it.
+    // Planted files, and whether the command continues beside them.
     let cases: [(&str, Plant, bool); 10] = [
         ("a pipe for settings", |work| fifo(&work.join(".claude/settings.json")), false),
         ("a pipe for local settings", |work| fifo(&work.join(".windlass/settings.local.json")), false),

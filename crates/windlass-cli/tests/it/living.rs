@@ -1,4 +1,4 @@
-//! What lives beside the command, and waiting for what must come true.
+//! Processes beside the command, and waiting for conditions.
 
 use std::path::Path;
 use std::process::{Child, Command};
@@ -36,7 +36,7 @@ pub(crate) fn number(path: &Path) -> String {
     })
 }
 
-/// Whether a process is gone; one that only waits to be buried is.
+/// Returns `true` if a process is gone, or is a zombie.
 pub(crate) fn is_gone(pid: &str) -> bool {
     let state = Command::new("ps").args(["-o", "stat=", "-p", pid]).output().unwrap();
     let state = String::from_utf8(state.stdout).unwrap();

@@ -29,7 +29,7 @@ fn what_one_process_stops_is_not_of_another_with_the_same_session() {
     let wait = "while [ ! -e stop ]; do sleep 0.05; done; sleep 1000 & echo $! > left";
     let mut first = start(&place, "first", &format!("echo $$ > one; {wait}"), &id);
     number(&place.work().join("one"));
-    // It is the younger one: what is older than a command is never taken for its work.
+    // The second process is the younger one: a process older than a command is never taken for its work.
     let wait = "while [ ! -e go ]; do sleep 0.05; done; echo yes > survived";
     let mut second = start(&place, "second", &format!("echo $$ > two; {wait}"), &id);
     let two = number(&place.work().join("two"));

@@ -229,7 +229,7 @@ fn a_lazy_server_is_started_by_the_first_session_and_then_by_calls() {
     let ran = place.run(&[&["-p", "x"], &flags[..]].concat());
     assert!(ran.stdout.contains("gone"), "{ran:#?}");
     assert_eq!(starts(), 2);
-    // What is kept is the user's alone.
+    // Only the user can read the kept definitions.
     let kept: Vec<_> = std::fs::read_dir(place.home().join(".windlass/mcp-tools")).unwrap().collect();
     assert_eq!(kept.len(), 1);
 }

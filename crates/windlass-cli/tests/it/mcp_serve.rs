@@ -13,7 +13,7 @@ struct Client {
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     count: u64,
-    /// What it answers to questions; `None`: it cannot be asked.
+    /// Answer to elicitations; `None`: the client cannot be asked.
     answer: Option<Value>,
     asked: Vec<Value>,
 }
@@ -71,7 +71,7 @@ fn tools_pass_the_gate_of_a_session_here() {
     write(&place.work().join("a.txt"), "hello\n");
     write(&place.path("home/.windlass/settings.json"), r#"{"permissions":{"deny":["Read(secret*)"]}}"#);
     write(&place.work().join("secret.txt"), "s");
-    // What a project allows does not count before it is trusted.
+    // Permissions of a project do not apply before it is trusted.
     write(&place.work().join(".windlass/settings.json"), r#"{"permissions":{"allow":["Bash(touch *)"]}}"#);
     let file = |name: &str| place.work().canonicalize().unwrap().join(name);
 

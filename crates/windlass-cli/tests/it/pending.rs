@@ -12,7 +12,7 @@ fn place() -> Place {
     Place::with_turns(&[call("Bash", &json!({ "command": "echo ran >> ran.txt" })), text("It is done.")])
 }
 
-/// How often the command ran.
+/// Number of times that the command ran.
 pub(crate) fn ran(place: &Place) -> usize {
     std::fs::read_to_string(place.work().join("ran.txt")).unwrap_or_default().lines().count()
 }
@@ -56,7 +56,8 @@ fn a_question_is_answered_from_another_process_once() {
     assert_eq!(place.run(&["sessions", "check", SESSION]).with_code(0).lines()[0]["warnings"], json!([]));
 }
 
-/// What was asked about is a file in the project. An answer holds for that, and not for what stands there later.
+/// The question is about a file in the project. The answer is valid for that file, not for another one that is there
+/// later.
 #[cfg(unix)]
 #[test]
 fn an_answer_does_not_hold_for_what_a_path_leads_to_later() {

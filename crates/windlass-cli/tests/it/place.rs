@@ -10,7 +10,7 @@ pub(crate) struct Place {
     root: TempDir,
 }
 
-/// What a process printed and how it ended.
+/// Output and exit code of a process.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,
@@ -64,7 +64,7 @@ impl Place {
         place
     }
 
-    /// Its model answers with these turns, each a list of blocks.
+    /// A place whose model answers with these turns, each a list of blocks.
     pub(crate) fn with_turns(turns: &[Value]) -> Self {
         let place = Self::new();
         place.script(turns);

@@ -1,4 +1,4 @@
-//! What the command knows, its programs cannot read from it.
+//! Protection of the command's secrets from its programs.
 
 use crate::living::{alive, ended, eventually, number, signal, unique};
 use crate::place::{Place, call, text};
@@ -50,7 +50,7 @@ fn a_command_cannot_read_the_key_of_the_process_that_started_it() {
     let mut child = run.env("ANTHROPIC_API_KEY", "hush-hush").spawn().unwrap();
     let parent = number(&place.work().join("parent"));
     assert_eq!(parent, child.id().to_string());
-    // What the system does not let its own account read belongs to the administrator.
+    // A file that the system does not let its own account read belongs to the administrator.
     assert_eq!(std::fs::metadata(format!("/proc/{parent}/environ")).unwrap().uid(), 0);
     let codes = std::fs::read_to_string(place.work().join("codes")).unwrap();
     let codes: Vec<bool> = codes.lines().map(|code| code == "0").collect();
@@ -63,7 +63,7 @@ fn a_command_cannot_read_the_key_of_the_process_that_started_it() {
     assert_eq!(ended(&mut child), Some(0));
 }
 
-/// What the process does to itself keeps it from nothing that it needs.
+/// The process's protection keeps it from nothing that it needs.
 #[test]
 fn a_private_process_ends_its_trees_and_is_ended_with_them() {
     let tag = unique();
@@ -73,7 +73,7 @@ fn a_private_process_ends_its_trees_and_is_ended_with_them() {
     let place = Place::with_turns(&[call("Bash", &limited), call("Bash", &last), text("done")]);
     let mut child = unprivileged(&place, &["-p", "x", "--allowedTools", "Bash"]).spawn().unwrap();
     number(&place.work().join("second"));
-    // Those of the second call alone: the shell, the one that left its session, and the one it waits for.
+    // Processes of the second call alone: the shell, the one that left its session, and the one it waits for.
     eventually("the first call is over", || (alive(&format!("1000.{tag}")).len() <= 3).then_some(()));
     signal("-KILL", &child);
     ended(&mut child);

@@ -26,7 +26,7 @@ fn kill(signal: &str, id: u32) {
 }
 
 fn is_alive(id: &str) -> bool {
-    // What is dead and not yet fetched by its new parent does not count.
+    // Zombies that their new parent has not reaped are not counted.
     std::fs::read_to_string(format!("/proc/{id}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }
 
@@ -36,7 +36,8 @@ fn first_line(child: &mut Child) -> String {
     line.trim().to_owned()
 }
 
-/// Whether a process is gone before long. It polls: the end of a process that is not its child is not reported.
+/// Returns `true` if a process is gone before long. It polls: the end of a process that is not its child is not
+/// reported.
 fn gone(id: &str) -> bool {
     let since = Instant::now();
     while is_alive(id) && since.elapsed() < Duration::from_secs(10) {

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use traced::{Traced, traced};
 use windlass_testkit::strace;
 
-/// What no session may read.
+/// Text that no session may read.
 const SECRET: &str = "SECRET-OF-THE-USER";
 
 /// A place with what a repository must not get at.
@@ -39,7 +39,7 @@ fn place_of(row: &Row) -> Place {
     place
 }
 
-/// What happened in a run, in the words of the rows.
+/// Returns the effects of a run, in the words of the rows.
 fn effects(place: &Place, traced: &Traced) -> BTreeSet<String> {
     let mut effects = BTreeSet::new();
     for entry in std::fs::read_dir(place.path("ran")).unwrap() {

@@ -66,7 +66,7 @@ fn files_and_conversation_are_rewound_together_and_that_taken_back() {
     let undone = place.run(&["sessions", "rewind", ID, undo, "--what", "both"]).with_code(0).lines();
     assert_eq!(changes(&undone), [("a", "modified"), ("b", "created")]);
     assert_eq!((conversation(&place), read(&place, "b").as_deref()), (before, Some("2\n")));
-    // What is said next continues from there.
+    // The next prompt continues from there.
     place.run(&["sessions", "rewind", ID, &second, "--what", "both"]).with_code(0);
     place.script(&[text("again")]);
     place.run(&["-p", "third", "--continue"]).with_code(0);

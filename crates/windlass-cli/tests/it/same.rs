@@ -29,7 +29,7 @@ while read -r line; do
 done
 "#;
 
-/// What a project and a command line say.
+/// Settings of a project and a command line.
 #[derive(Debug, Clone)]
 struct Case {
     /// The settings of user, project and local files.
@@ -47,7 +47,7 @@ enum Trust {
     Recorded,
 }
 
-/// A flag, and what a program says instead of it.
+/// A flag, and its counterpart in a program.
 #[derive(Debug, Clone, PartialEq)]
 enum Flag {
     Model(&'static str),
@@ -162,7 +162,7 @@ fn case() -> impl Strategy<Value = Case> {
     )
 }
 
-/// What a way came to: the requests to the model, or why there are none.
+/// Result of a way: the requests to the model, or the reason why there are none.
 #[derive(Debug, Clone, PartialEq)]
 enum Came {
     Requests(Vec<Value>),
@@ -196,10 +196,10 @@ impl Case {
         place
     }
 
-    /// What must be as it was before each way.
+    /// Restores the initial state before each way.
     fn reset(&self, place: &Place) {
         for made in ["work/new.txt", "work/made", "home/.windlass/windlass-trust.json"] {
-            // It may not be there.
+            // The file may not be there.
             let _ = std::fs::remove_file(place.path(made));
         }
         if self.trust == Trust::Recorded {
@@ -329,8 +329,9 @@ impl Case {
     }
 }
 
-/// What of a request must be the same: all but who asks, how agents are waited for, which hosts do otherwise, whether an
-/// agent's first words are a text of their own, and the random marks around what the classifier judges.
+/// Returns the parts of a request that must be the same: all but the requester, the way of waiting for agents, which
+/// differs for hosts, an agent's first words as a text of their own or not, and the random marks around the
+/// classifier's question.
 fn seen(request: &RecordedRequest) -> Value {
     let mut body = request.json().unwrap();
     let fields = body.as_object_mut().unwrap();
@@ -438,7 +439,7 @@ fn in_all_ways(case: &Case) -> [Came; 3] {
     [library(), command(false), command(true)]
 }
 
-/// Where two ways part.
+/// Returns the first difference between two ways.
 fn difference(one: &Came, other: &Came) -> String {
     let (Came::Requests(one), Came::Requests(other)) = (one, other) else { return format!("{one:?} is not {other:?}") };
     let text = |requests: &[Value]| serde_json::to_string_pretty(requests).unwrap();
@@ -458,7 +459,7 @@ fn check(case: &Case) {
                 assert!(came == library, "{way}: {} in {case:#?}", difference(&came, &library));
             }
         }
-        // Each says it in its own way.
+        // Each way has its own wording.
         Came::Refused(why) => {
             let line = why.lines().next().unwrap_or_default();
             for way in [print, host] {
@@ -478,7 +479,7 @@ proptest! {
     }
 }
 
-/// What came of the call with this index, by the last request: whether it was carried out.
+/// Returns `true` if the call with this index was carried out, by the last request.
 fn ran(came: &Came, call: usize) -> bool {
     let Came::Requests(requests) = came else { panic!("{came:?}") };
     let id = format!("toolu_{call}");

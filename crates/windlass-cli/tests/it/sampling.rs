@@ -1,4 +1,4 @@
-//! Servers that have the command's model write messages.
+//! Servers that request messages of the command's model.
 
 use crate::living::ended;
 use crate::place::{Place, call, text};
@@ -37,7 +37,7 @@ fn place() -> Place {
     Place::with_turns(&[call("mcp__notes__go", &json!({})), text("An old silent pond."), text("done")])
 }
 
-/// What the tool of the server said, in the frames of a run.
+/// Returns the text of the server's tool, from the frames of a run.
 fn told(frames: &[Value]) -> String {
     let results = frames.iter().filter(|frame| frame["type"] == "user");
     results.map(Value::to_string).collect()

@@ -17,7 +17,7 @@ fn bash(command: &str) -> Value {
     call("Bash", &json!({ "command": command }))
 }
 
-/// Whether this machine has the namespaces in which all holds. The level that is found otherwise is tested with the sandbox itself.
+/// Returns `true` if this machine has all the namespaces of the sandbox. The sandbox's own tests cover other levels.
 fn holds_all(stderr: &str) -> bool {
     let whole = stderr.contains("all that was tried is held");
     if !whole {

@@ -5,8 +5,8 @@ use crate::place::{Place, call, text};
 use serde_json::{Value, json};
 use std::process::{Child, Stdio};
 
-/// It ignores every request to end and the end of its input, and starts others: one that holds its streams, one in
-/// a session of its own that ignores requests too, and one whose parent is gone.
+/// A server that ignores every request to end and the end of its input, and starts others: one that holds its streams,
+/// one in a session of its own that ignores requests too, and one whose parent is gone.
 const HOSTILE: &str = r#"
 trap '' TERM HUP INT PIPE
 sleep 1000.$TAG &
@@ -30,10 +30,10 @@ while :; do sleep 1000.$TAG; done
 /// Processes of the server: itself, what it has started, and what those have started.
 const ALL: usize = 5;
 
-/// What the run does when it is ended.
+/// Phase in which the run is ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum At {
-    /// It ends by itself.
+    /// The run ends by itself.
     End,
     /// A command runs.
     Command,

@@ -1,9 +1,9 @@
-//! Settings files in real directories: what counts, what does not, and which file decides.
+//! Settings files in real directories: active and inactive values, and the file that decides.
 
 use crate::place::{Place, Ran, call, text, write};
 use serde_json::{Value, json};
 
-/// A place whose model runs one command and then reports what came of it.
+/// A place whose model runs one command and then reports the result.
 fn place(command: &str) -> Place {
     Place::with_turns(&[call("Bash", &json!({ "command": command })), text("Finished.")])
 }
@@ -17,7 +17,7 @@ enum Way {
 
 const WAYS: [Way; 2] = [Way::Print, Way::Host];
 
-/// Runs one prompt, and whether its call was carried out.
+/// Runs one prompt. Returns `true` if its call was carried out.
 fn run(place: &Place, way: Way, args: &[&str]) -> (bool, Ran) {
     let ran = match way {
         Way::Print => place.run(&[&["-p", "Go.", "--output-format", "stream-json"], args].concat()),
@@ -137,7 +137,7 @@ fn a_broken_file_stops_everything_and_is_named() {
                 let name = file.rsplit_once('/').unwrap().1;
                 assert!(!allowed && !place.work().join("made").exists(), "{ran:#?}");
                 assert!(ran.code == 2 && ran.stderr.contains(name), "{way:?} {file} {text} {ran:#?}");
-                // What is not read cannot hurt.
+                // Settings that are not read have no effect.
                 assert!(run(&place, way, &["--allowedTools", "Bash", "--setting-sources", ""]).0);
             }
         }
@@ -305,7 +305,7 @@ fn what_is_added_after_trust_is_named_with_the_command_that_confirms_it() {
         let (allowed, ran) = run(&place, way, &[]);
         assert!(!allowed && !place.work().join("made").exists(), "{way:?} {ran:#?}");
         assert!(ran.stderr.contains("Bash(touch *)") && ran.stderr.contains("`windlass trust`"), "{way:?} {ran:#?}");
-        // It is shown before it is confirmed.
+        // `--show` lists the items before trust is confirmed.
         let shown = place.run(&["trust", "--show"]).with_code(0).stdout;
         let rows: Vec<Vec<&str>> = shown.lines().map(|row| row.split_whitespace().take(3).collect()).collect();
         assert_eq!(rows[1], ["trusted", "rule", "Bash(true)"], "{shown}");
@@ -367,7 +367,7 @@ fn settings_hide_nothing() {
             assert!(raw.is_empty(), "{raw:?} {ran:#?}");
         }
     }
-    // What it means is the same.
+    // The meaning is the same.
     let shown: Value = serde_json::from_str(&outputs[0].stdout).unwrap();
     assert_eq!(shown["effective"]["model"], odd);
 }

@@ -1,4 +1,4 @@
-//! A reader that does not read holds up nothing but what it would read.
+//! A reader that does not read delays nothing but its own output.
 
 use crate::living::{ended, eventually, is_gone, number, signal};
 use crate::place::{Place, call, text};
@@ -35,7 +35,7 @@ fn the_time_limit_of_a_command_runs_out_while_the_output_is_not_read() {
     let (place, mut child, command) = stalled(STREAM, &command);
     eventually("its time is up", || is_gone(&command).then_some(()));
     assert!(child.try_wait().unwrap().is_none(), "its reader did not read yet");
-    // Who reads at last gets everything.
+    // A late reader gets everything.
     let mut all = String::new();
     child.stdout.take().unwrap().read_to_string(&mut all).unwrap();
     assert_eq!(ended(&mut child), Some(0));

@@ -10,7 +10,7 @@ fn place() -> Place {
     Place::with_turns(&[task(), bash()])
 }
 
-/// What comes after an answer: the agent reports, and the main agent reads that.
+/// Scripts the turns after an answer: the agent reports, and the main agent reads that.
 fn continues(place: &Place) {
     place.script(&[text("The report."), text("It is done.")]);
 }

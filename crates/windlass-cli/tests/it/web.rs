@@ -128,7 +128,7 @@ fn the_vendor_of_the_model_searches() {
         let sent = server.requests().pop().unwrap().json().unwrap();
         assert_eq!(sent["tools"].to_string().contains("\"WebSearch\""), is_offered, "{more:?}");
     }
-    // Who names it reads why it is not there.
+    // A user who names the tool reads why it is not there.
     server.push(Message::new().text("No."));
     let ran =
         run_in(&place, &variables, &["-p", "x", "--model", "glm-5", "--tools", "Read,WebSearch"], "").with_code(0);

@@ -23,7 +23,7 @@ impl Write for Screen {
     }
 }
 
-/// What is shown of events, each with the path of its agent.
+/// Returns the screen after events, each with the path of its agent.
 fn shown<'a>(verbose: bool, events: impl IntoIterator<Item = (&'a [&'a str], EventKind)>) -> String {
     let screen = Screen::default();
     let pen = || Some(Pen::new(screen.clone(), false));

@@ -5,10 +5,10 @@ use std::time::Duration;
 use windlass::crates::types::ToolResultContent;
 use windlass::{JsonText, ToolOutput, mcp::McpServers};
 
-/// How long the server of the tool may take to connect.
+/// Time limit for the tool's server to connect.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A tool of an MCP server that is asked, outside of the conversation and without a permission.
+/// A tool of an MCP server that is called outside of the conversation and without a permission.
 #[derive(Debug)]
 pub(super) struct AskedTool {
     servers: McpServers,
@@ -21,7 +21,7 @@ impl AskedTool {
         Self { servers, name: name.to_owned() }
     }
 
-    /// Its answer, which must be JSON in its first text. Cancel safe.
+    /// Returns the answer, which must be JSON in its first text. Cancel safe.
     pub(super) async fn ask(&self, question: &Value) -> Result<JsonText, String> {
         if self.servers.find(&self.name).is_none() {
             self.servers.settled(PATIENCE).await;
@@ -33,7 +33,7 @@ impl AskedTool {
     }
 }
 
-/// The JSON in the first text of a result. What it says of its failure is the error.
+/// Returns the JSON in the first text of a result. The text of a failed result is the error.
 pub(super) fn json_of(output: &ToolOutput) -> Result<JsonText, String> {
     let text = match &output.content {
         ToolResultContent::Text(text) => text.as_str(),

@@ -1,4 +1,4 @@
-//! `--diagnostics-tool mcp__server__tool`.
+//! Diagnostics of `--diagnostics-tool mcp__server__tool`.
 
 use super::asked::AskedTool;
 use crate::notes::note_to_stderr;
@@ -12,15 +12,15 @@ use windlass::crates::types::text::clause;
 use windlass::mcp::McpServers;
 use windlass::session::{Diagnostic, Diagnostics, Severity};
 
-/// Most diagnostics of one answer.
+/// Maximum number of diagnostics of one answer.
 const MOST: usize = 10_000;
 
-/// A tool of an MCP server that says what compilers and linters have to say of files, before a call changes them and behind
-/// it. Without an answer the model reads nothing.
+/// A tool of an MCP server that reports diagnostics of compilers and linters for files, before and after a call changes
+/// them. Without an answer the model reads nothing.
 #[derive(Debug)]
 pub(crate) struct DiagnosticsTool {
     tool: AskedTool,
-    /// Whether the host was told that it gives no answer.
+    /// `true` once the host was told that the tool gives no answer.
     complained: AtomicBool,
 }
 
@@ -65,7 +65,7 @@ struct Said {
     source: Option<String>,
 }
 
-/// The words that language servers have.
+/// Severity names of language servers.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "lowercase")]
 enum Word {

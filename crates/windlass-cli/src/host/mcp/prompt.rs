@@ -44,7 +44,7 @@ impl CanUseTool for PromptTool {
 
 fn read(request: &PermissionRequest, answer: &JsonText) -> Result<PermissionAnswer, String> {
     let read = read_permission_answer(&request.input, answer)?;
-    // An answer whose changes cannot be read does not count: they may have restricted it.
+    // An answer whose changes cannot be read is ignored: they may have restricted it.
     match read.unread_updates {
         Some(problem) => Err(problem),
         None => Ok(read.answer),

@@ -1,4 +1,4 @@
-//! Clients whose configuration is known, and where it is.
+//! Clients whose configuration is known, and the places of it.
 
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ impl Client {
         }
     }
 
-    /// The members that hold its servers.
+    /// Returns the path of members to the client's servers.
     pub(super) fn key(self) -> &'static str {
         match self {
             Self::Vscode => "servers",
@@ -47,7 +47,8 @@ impl Client {
         }
     }
 
-    /// Where its configuration may be: that of the project first. `lookup` gives absolute paths of environment variables.
+    /// Returns the possible files of the configuration: that of the project first. `lookup` gives absolute paths of
+    /// environment variables.
     pub(super) fn files(self, lookup: &dyn Fn(&str) -> Option<PathBuf>, project: &Path) -> Vec<PathBuf> {
         let home = lookup("HOME").or_else(|| lookup("USERPROFILE"));
         let under = |base: Option<PathBuf>, path: &str| base.map(|base| base.join(path));
@@ -69,7 +70,7 @@ impl Client {
     }
 }
 
-/// Where programs of this system keep the user's configuration.
+/// Returns the folder in which programs of this system keep the user's configuration.
 fn configuration(lookup: &dyn Fn(&str) -> Option<PathBuf>, home: Option<PathBuf>) -> Option<PathBuf> {
     if cfg!(windows) {
         return lookup("APPDATA");

@@ -1,10 +1,10 @@
 //! JSON with comments, as editors write it.
 
-/// The text with comments and commas before a closing bracket replaced by blanks. What stands in strings stays.
+/// Returns the text with comments and commas before a closing bracket replaced by blanks. Strings stay unchanged.
 pub(super) fn without_comments(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
-    // Where the last comma stands, as long as only blanks and comments follow it.
+    // Position of the last comma, as long as only blanks and comments follow it.
     let mut comma: Option<usize> = None;
     while let Some(c) = rest.next() {
         match (c, rest.peek()) {
@@ -80,7 +80,7 @@ mod tests {
         let text = "// a\n{\"u\": \"http://x/*y*/\", /* b, } */ \"l\": [1, 2, // c\n ], \"q\": \"\\\"//\",}";
         let read: serde_json::Value = serde_json::from_str(&without_comments(text)).unwrap();
         assert_eq!(read, serde_json::json!({"u": "http://x/*y*/", "l": [1, 2], "q": "\"//"}));
-        // Commas that stand alone are still errors, and what does not end has an end.
+        // Commas that stand alone are still errors, and unterminated tokens end the text.
         for broken in ["[,]x", "{\"a\":1,,}", "/*", "\"\\", "/"] {
             assert!(serde_json::from_str::<serde_json::Value>(&without_comments(broken)).is_err(), "{broken}");
         }

@@ -1,4 +1,4 @@
-//! Entries of other clients in our own words.
+//! Translation of other clients' entries.
 
 use super::client::Client;
 use super::comments::without_comments;
@@ -12,13 +12,13 @@ use windlass::JsonText;
 #[derive(Debug)]
 pub(super) struct Translated {
     pub(super) name: String,
-    /// Its entry here, or why it cannot be copied.
+    /// Entry here, or the reason why it cannot be copied.
     pub(super) entry: Result<JsonText, String>,
-    /// What of it has no place here.
+    /// Notes about parts that have no equivalent here.
     pub(super) notes: Vec<String>,
 }
 
-/// Members that clients have, and that mean the same here or only how a server is shown there.
+/// Members of clients that mean the same here, or only affect the display there.
 const KNOWN: [&str; 19] = [
     "type",
     "transport",
@@ -41,7 +41,7 @@ const KNOWN: [&str; 19] = [
     "settings",
 ];
 
-/// The servers in the configuration of a client.
+/// Reads the servers in the configuration of a client.
 ///
 /// # Errors
 /// The text is not such a configuration.
@@ -91,7 +91,7 @@ struct Given {
     enabled: Option<bool>,
 }
 
-/// A program, alone or with all that belongs to it.
+/// A program, alone or with its arguments and environment.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Command {
@@ -105,7 +105,7 @@ enum Command {
     },
 }
 
-/// Numbers and truth values stand for their text in variables.
+/// A scalar, as text in variables: numbers and booleans, too.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Scalar {
@@ -147,7 +147,8 @@ fn program(command: &str, args: Option<Vec<String>>, env: Option<BTreeMap<String
     Ok(Entry::program(text(command)?, args, texts(env)?))
 }
 
-/// The transport of an address. Of clients that do not say it, the older command of Gemini means server-sent events.
+/// Returns the transport of an address. If clients do not state it, the older command of Gemini means server-sent
+/// events.
 fn remote_kind(client: Client, kind: Option<&str>) -> Result<&'static str, String> {
     match kind.map(str::to_ascii_lowercase).as_deref() {
         Some("http" | "streamable-http" | "streamablehttp") => Ok("http"),
@@ -162,7 +163,7 @@ fn texts(given: BTreeMap<String, String>) -> Result<BTreeMap<String, String>, St
     given.into_iter().map(|(name, value)| Ok((name, text(&value)?))).collect()
 }
 
-/// A text with the variables of editors in our own form. What only an editor knows cannot be copied.
+/// Returns a text with the variables of editors in our own form. Variables that only an editor knows cannot be copied.
 fn text(given: &str) -> Result<String, String> {
     let mut plain = String::new();
     let mut rest = given;

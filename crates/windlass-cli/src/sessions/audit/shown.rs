@@ -1,18 +1,18 @@
-//! An audit for people.
+//! Output of an audit for people.
 
 use crate::terminal::{clean, clean_line};
 use std::io::{self, Write};
 use windlass::permission::{AnsweredBy, Behavior, DecisionReason, InputChangedBy, MatchedRule, RuleSource};
 use windlass::session::{CallAudit, LineAudit, LineRange, LineState, NamedAudit, SessionAudit, VerdictAudit};
 
-/// Most characters of an input in a list.
+/// Maximum length of an input in a list, in characters.
 const MOST_INPUT: usize = 100;
-/// Most ranges of lines, and most sentences on damage, of one log.
+/// Maximum number of line ranges, and of sentences on damage, of one log.
 const MOST_LISTED: usize = 10;
 
 const NOT_RECORDED: &str = "not recorded";
 
-/// Writes an audit, of each call all that is known or the most important.
+/// Writes an audit, with the full record of each call or its most important parts.
 pub(super) fn write(out: &mut impl Write, audit: &SessionAudit, is_full: bool) -> io::Result<()> {
     for log in &audit.logs {
         for call in &log.audit.calls {
@@ -108,7 +108,7 @@ fn verdict(row: &mut impl FnMut(&str, &str) -> io::Result<()>, judged: &VerdictA
     Ok(())
 }
 
-/// Why a call ran or did not, in one line.
+/// Returns the reason why a call ran or did not, in one line.
 fn why(call: &CallAudit) -> String {
     let Some(judged) = call.verdicts.last() else {
         return match call.questions.iter().any(|asked| asked.is_open) {
@@ -203,7 +203,7 @@ fn mark(state: LineState) -> &'static str {
     }
 }
 
-/// What is wrong with the lines of a log, if anything is.
+/// Writes the problems of a log's lines, if there are any.
 fn lines(out: &mut impl Write, log: &NamedAudit, lines: &LineAudit) -> io::Result<()> {
     let name = log.agent.as_ref().map_or_else(|| "log".to_owned(), |agent| format!("log of agent {agent}"));
     let mut range = |ranges: &[LineRange], text: &str| {

@@ -1,4 +1,4 @@
-//! What a host sees of agents below the main one.
+//! Frames about agents below the main one, for hosts.
 
 use crate::client::turns::program;
 use crate::place::{Place, call, text, write};
@@ -169,7 +169,7 @@ async fn agents_of_plugins_that_are_loaded_again_can_be_called_at_once() {
     assert!(!names(&held).contains(&"kit:reader".to_owned()), "{held}");
     let reloaded = reload(false).await;
     assert!(names(&reloaded).contains(&"kit:reader".to_owned()), "{reloaded}");
-    // What is there already changes nothing.
+    // An item that is there already changes nothing.
     assert_eq!(reload(true).await["held"], json!(false));
 
     client.prompt("go").await.unwrap();

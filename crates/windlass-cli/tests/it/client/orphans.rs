@@ -1,4 +1,4 @@
-//! What is left of a session when its host is gone.
+//! Processes of a session after the end of its host.
 
 use crate::client::turns::{program, program_at, until};
 use crate::place::{Place, call, text};
@@ -8,10 +8,10 @@ use std::process::{Command, Stdio};
 use windlass::{PermissionAnswer, permission::can_use_tool_fn};
 use windlass_protocol::client::{Client, ClientOptions};
 
-/// Where the host that is killed finds its place.
+/// Variable with the place of the host that is killed.
 const PLACE: &str = "WINDLASS_TEST_PLACE";
 
-/// Whether a process is gone; one that only waits to be buried is.
+/// Returns `true` if a process is gone, or is a zombie.
 fn is_gone(pid: &str) -> bool {
     let state = Command::new("ps").args(["-o", "stat=", "-p", pid.trim()]).output().unwrap();
     let state = String::from_utf8(state.stdout).unwrap();

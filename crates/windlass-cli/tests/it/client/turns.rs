@@ -1,4 +1,4 @@
-//! What a host does with a session.
+//! Operations of a host on a session.
 
 use crate::place::{Place, call, text};
 use async_trait::async_trait;

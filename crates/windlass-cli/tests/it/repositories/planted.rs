@@ -1,4 +1,4 @@
-//! The repositories, and what may happen in each.
+//! The repositories, and the permitted effects of each.
 
 use super::SECRET;
 use crate::place::{Place, write};
@@ -12,17 +12,17 @@ pub(super) struct Row {
     pub(super) name: &'static str,
     /// Makes it below `work`.
     pub(super) plant: fn(&Place),
-    /// What the user says in it.
+    /// Prompt of the user.
     pub(super) prompt: &'static str,
-    /// Whether a session opens in it.
+    /// `true` if a session opens in it.
     pub(super) opens: bool,
-    /// What `windlass trust --show` lists: kind and name.
+    /// Items that `windlass trust --show` lists: kind and name.
     pub(super) shown: &'static [&'static str],
-    /// What happens with trust.
+    /// Effects with trust.
     pub(super) with_trust: &'static [&'static str],
 }
 
-/// One in which nothing happens, with trust or without, and which has nothing to trust.
+/// A repository without effects, with trust or without, and with nothing to trust.
 const fn inert(name: &'static str, plant: fn(&Place)) -> Row {
     Row { name, plant, prompt: "Go.", opens: true, shown: &[], with_trust: &[] }
 }

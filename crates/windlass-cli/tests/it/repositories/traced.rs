@@ -1,4 +1,4 @@
-//! What the command opens, starts and connects to, as `strace` has it.
+//! Files, programs and connections of the command, from `strace`.
 
 use crate::place::Place;
 use std::collections::BTreeSet;
@@ -6,17 +6,17 @@ use std::path::PathBuf;
 use std::process::Command;
 use windlass_testkit::strace;
 
-/// What a run did.
+/// Record of a run.
 #[derive(Debug, Default)]
 pub(super) struct Traced {
     pub(super) code: i32,
-    /// What it printed.
+    /// Output of the command.
     pub(super) output: String,
     /// The files and directories that it opened to read or write them, links followed.
     pub(super) opened: BTreeSet<PathBuf>,
     /// The names of the programs that it started.
     pub(super) programs: BTreeSet<String>,
-    /// Whether it connected to a network.
+    /// `true` if it connected to a network.
     pub(super) connects: bool,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn traced(place: &Place, prompt: &str, args: &[&str]) -> Traced {
 }
 
 impl Traced {
-    /// Notes one call. What failed did not happen.
+    /// Records one call. Failed calls are ignored.
     fn note(&mut self, call: &str, own: &str) {
         let result = call.rsplit_once(" = ").map_or("", |(_, result)| result);
         if call.starts_with("connect(") {

@@ -137,7 +137,7 @@ impl Emulator {
     /// Waits for the end, and returns the exit code.
     pub(crate) fn wait(&mut self) -> i32 {
         let code = self.child.wait().unwrap().code().unwrap_or(-1);
-        // What the command wrote last is read.
+        // The last output of the command is read.
         std::thread::sleep(Duration::from_millis(100));
         code
     }
