@@ -36,6 +36,7 @@ fn key(text: &str) -> TerminalInput {
 }
 
 /// Dialogs with one question that was read long ago.
+#[expect(clippy::needless_pass_by_value, reason = "most tests make the request in the call")]
 fn dialogs(request: PermissionRequest, columns: usize, rows: usize) -> Dialogs {
     let mut dialogs = Dialogs::new(Keymap::default());
     dialogs.resize(columns, rows);
