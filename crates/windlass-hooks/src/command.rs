@@ -105,7 +105,7 @@ impl Program<'_> {
     }
 }
 
-/// Exit code and output of a program that ended by itself.
+/// Returns the exit code and output of a program that ended by itself.
 fn ended(outcome: ProcessOutcome) -> Result<Ended, HookError> {
     let code = match outcome.exit {
         ProcessExit::Code(code) => code,

@@ -195,7 +195,8 @@ pub trait HookHost: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Time that [`review_program`](Self::review_program) may take beside the limit of the hook, such as for a person. Default: none.
+    /// Returns the time that [`review_program`](Self::review_program) may take beside the limit of the hook, such as
+    /// for a person. Default: none.
     fn review_time(&self) -> Duration {
         Duration::ZERO
     }

@@ -79,18 +79,18 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Everything the call touches.
+    /// Returns everything the call touches.
     pub(crate) fn all_touches(&self) -> impl Iterator<Item = &Touch> {
         let named = self.touches.iter().chain(self.parts.iter().flatten().flat_map(|(_, touches)| touches));
         named.flat_map(|touch| std::iter::once(touch).chain(&touch.stands_for))
     }
 
-    /// A direct field of the input, if it is a text.
+    /// Returns a direct field of the input, if it is a text.
     pub(crate) fn text(&self, field: &str) -> Option<&str> {
         self.field(field)?.as_str()
     }
 
-    /// A direct field of the input.
+    /// Returns a direct field of the input.
     pub(crate) fn field(&self, name: &str) -> Option<&serde_json::Value> {
         self.fields.get_or_init(|| self.facts.input.to().unwrap_or_default()).get(name)
     }

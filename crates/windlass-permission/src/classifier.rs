@@ -84,7 +84,7 @@ fn names_secrets(command: &CommandFacts) -> bool {
 #[cfg(test)]
 mod tests;
 
-/// `true` if a word of a command names a place of secrets, also behind `@`, `=` or `:`.
+/// Returns `true` if a word of a command names a place of secrets, also behind `@`, `=` or `:`.
 fn names_secret(word: &str) -> bool {
     let mut paths = word.split(['@', '=', ':', ',']).map(|path| path.trim_matches(['"', '\'']).replace('\\', "/"));
     paths.any(|path| is_secret(Path::new(&path)))

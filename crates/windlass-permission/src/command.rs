@@ -85,14 +85,14 @@ impl<'a> View<'a> {
         Self { parts: clear.then_some(parts), found, copies, bases: places.bases }
     }
 
-    /// Every path, of both sides.
+    /// Returns every path, of both sides.
     pub(crate) fn specs(&self) -> impl Iterator<Item = &Spec> {
         self.parts.iter().flatten().flat_map(|part| &part.specs).chain(&self.found)
     }
 }
 
 impl<'a> Part<'a> {
-    /// A command that may run in these directories.
+    /// Creates a command that may run in these directories.
     fn new(command: &'a SimpleCommand, analysis: &Analysis, bases: &[PathBuf], places: &Places<'_>) -> Self {
         let class = command.classify();
         let unknown = matches!(class.effect, Effect::Unknown | Effect::Network);
@@ -211,7 +211,8 @@ pub fn command_paths(analysis: &Analysis, cwd: &Path, home: Option<&Path>) -> Ve
     paths
 }
 
-/// `true` if a word may name a directory of a process, of which it is only known for the deny side where it leads.
+/// Returns `true` if a word may name a directory of a process, of which it is only known for the deny side where it
+/// leads.
 fn names_process(command: &FoundCommand) -> bool {
     let targets = command.redirects().iter().map(|redirect| &redirect.target);
     command
@@ -240,7 +241,7 @@ fn is_same_word((a, b): (&Word, &Word)) -> bool {
     a.text() == b.text() && a.kind() == b.kind()
 }
 
-/// The commands of an understood text, and whether it is known where each of them runs.
+/// Returns the commands of an understood text, and whether it is known where each of them runs.
 fn understood_parts<'a>(analysis: &'a Analysis, cwd: &Path, places: &Places<'_>) -> (Vec<Part<'a>>, bool) {
     let Ok(understood) = analysis.understood() else { return (Vec::new(), false) };
     if understood.commands().len() > MAX_COMMANDS {

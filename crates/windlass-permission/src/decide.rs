@@ -28,7 +28,7 @@ impl Lowest {
 }
 
 impl Policy {
-    /// The verdict on a call.
+    /// Returns the verdict on a call.
     ///
     /// `hook` is the joint answer of the PreToolUse hooks. `approved` is the digest of a call that the host or a hook
     /// has allowed when asked: if it is this call's, *ask* becomes *allow*, also on the safety floor. A deny stays.
@@ -88,7 +88,7 @@ impl Policy {
         Some(Decision::new(Behavior::Deny, DecisionReason::Mode, message))
     }
 
-    /// The verdict on a call that no rule, floor, check or hook has lowered.
+    /// Returns the verdict on a call that no rule, floor, check or hook has lowered.
     fn undecided(&self, call: &Call<'_>, hook: Option<&HookVerdict>) -> Decision {
         if self.mode.current == PermissionMode::BypassPermissions {
             return Decision::new(Behavior::Allow, DecisionReason::Mode, "The mode bypassPermissions allows it.");

@@ -11,7 +11,7 @@ pub(crate) const OF_SERVERS: &str = "mcp__";
 /// The tools of servers that are offered now, by name.
 pub(crate) type Definitions = BTreeMap<String, Arc<ToolSpec>>;
 
-/// The definition that a rule is to be bound to, if it is to be bound.
+/// Returns the definition that a rule is to be bound to, if it is to be bound.
 pub(crate) fn definition(rule: &Rule, definitions: &Definitions) -> Option<Arc<ToolSpec>> {
     match &rule.tool {
         ToolName::Exact(name) if rule.behavior == Behavior::Allow => definitions.get(name).cloned(),

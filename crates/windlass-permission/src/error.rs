@@ -22,7 +22,7 @@ impl RuleError {
     }
 }
 
-/// A text for people: one line of limited length, with invisible characters made visible.
+/// Returns a text for people: one line of limited length, with invisible characters made visible.
 pub(crate) fn shown(text: &str) -> String {
     const MOST: usize = 2_000;
     let beginning: String = text.chars().take(MOST).collect();

@@ -145,7 +145,7 @@ pub struct PathFact {
 }
 
 impl PathFact {
-    /// A path without links on the way other than those that `resolved` shows.
+    /// Creates a path without links on the way other than those that `resolved` shows.
     pub fn new(requested: impl Into<PathBuf>, resolved: impl Into<PathBuf>, write: bool) -> Self {
         Self {
             requested: requested.into(),
@@ -178,7 +178,7 @@ impl PathFact {
         self
     }
 
-    /// Every path that this one goes through.
+    /// Returns every path that this one goes through.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Path> {
         [&self.requested, &self.resolved].into_iter().chain(&self.via).map(PathBuf::as_path)
     }

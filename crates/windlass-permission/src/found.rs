@@ -171,7 +171,7 @@ impl<'a> Found<'a> {
     }
 }
 
-/// `true` if a program takes a name for an option.
+/// Returns `true` if a program takes a name for an option.
 pub(crate) fn is_option(name: &Path) -> bool {
     name.as_os_str().as_encoded_bytes().starts_with(b"-")
 }

@@ -432,7 +432,7 @@ fn first_braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
     None
 }
 
-/// The place of the next such character that no backslash precedes.
+/// Returns the place of the next such character that no backslash precedes.
 fn find_plain(text: &str, from: usize, wanted: impl Fn(char) -> bool) -> Option<usize> {
     let mut escaped = false;
     for (at, c) in text.get(from..)?.char_indices() {

@@ -21,7 +21,7 @@ impl Groups {
         self.0.get(&group) == Some(&Behavior::Deny)
     }
 
-    /// `true` if calls of a kind are allowed for which only a rule is missing.
+    /// Returns `true` if calls of a kind are allowed for which only a rule is missing.
     pub(crate) fn allows_all(&self, group: PermissionGroup) -> bool {
         self.0.get(&group) == Some(&Behavior::Allow)
     }
@@ -31,7 +31,7 @@ impl Groups {
         self.0.get(&group).map(|behavior| (group, *behavior))
     }
 
-    /// The verdict, if it is this one and no allow.
+    /// Returns the verdict, if it is this one and no allow.
     pub(crate) fn lowers(&self, call: &Call<'_>, to: Behavior) -> Option<Decision> {
         let (group, behavior) = self.of(call).filter(|(_, behavior)| *behavior == to && to != Behavior::Allow)?;
         let does = if behavior == Behavior::Deny { "are denied" } else { "are asked about" };

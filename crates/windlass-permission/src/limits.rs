@@ -27,7 +27,7 @@ impl Policy {
         Ok(())
     }
 
-    /// The denial of a call that a limit does not cover.
+    /// Returns the denial of a call that a limit does not cover.
     pub(crate) fn beyond_limits(&self, call: &Call<'_>) -> Option<Decision> {
         self.rules.limits.iter().find_map(|limit| {
             let own: Vec<&Rule> = limit.iter().filter(|rule| rule.tool.matches(call.tool)).collect();
@@ -64,7 +64,8 @@ impl Policy {
     }
 }
 
-/// `true` if rules cover the commands of a line, beside those that change the directory or read nothing but a pipe.
+/// Returns `true` if rules cover the commands of a line, beside those that change the directory or read nothing but a
+/// pipe.
 fn is_covered<'p>(own: &[&Rule], parts: impl Iterator<Item = &'p Part<'p>>) -> bool {
     let mut any = false;
     for part in parts {

@@ -152,7 +152,7 @@ fn command_applies(pattern: &BashPattern, call: &Call<'_>) -> DenyMatch {
     if command.analysis.undecided().is_some() { found.max(DenyMatch::Possible) } else { found }
 }
 
-/// The verdict of a rule that applies, or may apply.
+/// Returns the verdict of a rule that applies, or may apply.
 pub(crate) fn rule_decision(rule: &Rule, call: &Call<'_>, found: DenyMatch) -> Option<Decision> {
     let denies = rule.behavior == Behavior::Deny;
     let (behavior, reason, message) = match found {
@@ -172,7 +172,7 @@ pub(crate) fn rule_decision(rule: &Rule, call: &Call<'_>, found: DenyMatch) -> O
     Some(Decision::new(behavior, reason, message).with_rule(rule.matched()).with_part(lowered_part(rule, call)))
 }
 
-/// The command of a line of several that a rule is about, if that is one of them as it stands there.
+/// Returns the command of a line of several that a rule is about, if that is one of them as it stands there.
 fn lowered_part(rule: &Rule, call: &Call<'_>) -> Option<String> {
     let Test::Command(pattern) = &rule.test else { return None };
     let understood = call.facts.command.as_ref()?.analysis.understood().ok()?;
@@ -203,7 +203,7 @@ pub(crate) struct Floor<'a> {
 }
 
 impl Floor<'_> {
-    /// The verdict of the safety floor, if it has one.
+    /// Returns the verdict of the safety floor, if it has one.
     pub(crate) fn judge(&self, call: &Call<'_>) -> Option<Decision> {
         self.catastrophe(call).or_else(|| self.protection(call))
     }
@@ -287,7 +287,7 @@ impl Floor<'_> {
     }
 }
 
-/// `true` if a file would be the head of a repository.
+/// Returns `true` if a file would be the head of a repository.
 fn is_head(path: &Path) -> bool {
     let forgives_case = cfg!(any(target_os = "macos", windows));
     let is_head = |name: &std::ffi::OsStr| name == "HEAD" || (forgives_case && name.eq_ignore_ascii_case("HEAD"));
@@ -359,7 +359,7 @@ impl<'a> Texts<'a> {
         Self { cwd, facts, words: HashSet::new() }
     }
 
-    /// The name that protects a word.
+    /// Returns the name that protects a word.
     fn protected_word(&mut self, text: &'a str) -> Option<String> {
         if self.words.contains(text) {
             return None;

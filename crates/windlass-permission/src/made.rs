@@ -89,7 +89,7 @@ impl<'a> Changed<'a> {
         self.made.holds(path, |parts| self.by(parts))
     }
 
-    /// Such places below a path.
+    /// Returns such places below a path.
     fn below(&self, path: &Path) -> impl Iterator<Item = &'a Path> {
         let places = self.places.get_or_init(|| {
             let changed = self.made.places.iter().filter(|(_, parts)| self.by(parts));
@@ -163,7 +163,7 @@ pub(crate) fn brought(copies: &[Copy], found: &Found<'_>, links: &Links) -> Vec<
     guarded.map(|path| Touch::brought(&path, links)).collect()
 }
 
-/// The touches of links at the places to which these copies go.
+/// Returns the touches of links at the places to which these copies go.
 fn written_through(copies: &[Copy], found: &Found<'_>) -> Vec<Touch> {
     if found.overwritten.is_empty() {
         return Vec::new();
@@ -201,12 +201,12 @@ fn tree_of<'a>(copy: &Copy, found: &Found<'a>) -> Option<&'a TreeFact> {
     found.tree(&copy.source).filter(|_| copy.pattern.is_none())
 }
 
-/// The protected paths that a copy would make.
+/// Returns the protected paths that a copy would make.
 fn guarded_by(copy: &Copy, tree: Option<&TreeFact>) -> Vec<PathBuf> {
     copy.targets().flat_map(|target| guarded(target, tree)).collect()
 }
 
-/// The protected paths that a copy of a tree would make below a target.
+/// Returns the protected paths that a copy of a tree would make below a target.
 fn guarded(target: &Path, tree: Option<&TreeFact>) -> Vec<PathBuf> {
     if tree.is_none_or(|tree| tree.entries.is_empty()) {
         return Vec::new();
@@ -260,7 +260,7 @@ fn mark_options(parts: &mut [(Part<'_>, Vec<Touch>)], found: &Found<'_>) {
     }
 }
 
-/// A path by its text, and in every form that was found for it.
+/// Returns a path by its text, and in every form that was found for it.
 fn forms(written: &Path, touches: &Requested<'_>) -> Vec<PathBuf> {
     let path = normalize(Path::new("/"), written);
     let same = touches.get(path.as_os_str()).into_iter().flat_map(|(first, others)| iter::once(first).chain(others));

@@ -169,7 +169,7 @@ impl PathRule {
         self.anywhere
     }
 
-    /// `true` if the text of the pattern names a place of secrets, such as `.env`, `*.pem` or `~/.ssh/**`.
+    /// Returns `true` if the text of the pattern names a place of secrets, such as `.env`, `*.pem` or `~/.ssh/**`.
     pub(crate) fn names_secrets(&self) -> bool {
         self.names_secrets
     }
@@ -262,7 +262,7 @@ const ROOT_DIRECTORIES: &[&str] = &[
 ];
 
 impl Place<'_> {
-    /// A warning about a path behind a single slash that was meant to start at the root of the file system.
+    /// Returns a warning about a path behind a single slash that was meant to start at the root of the file system.
     fn start_note(&self, tool: &str, specifier: &str) -> Option<String> {
         let rest = specifier.trim().strip_prefix('/').filter(|rest| !rest.starts_with('/'))?;
         self.anchor.parent()?;
@@ -399,7 +399,7 @@ fn specifier_test(tool: &str, specifier: &str, place: &Place<'_>) -> Compiled {
     }
 }
 
-/// The test of a path rule for one of the tools that read or write files.
+/// Returns the test of a path rule for one of the tools that read or write files.
 fn file_test(tool: &str, specifier: &str, place: &Place<'_>) -> Compiled {
     let is_edit = names::is_edit_tool(tool);
     let general = if is_edit { "Edit" } else { "Read" };
@@ -414,7 +414,7 @@ fn file_test(tool: &str, specifier: &str, place: &Place<'_>) -> Compiled {
     Ok((Test::Path(path_rule(specifier, Scope::Tool, place)?), Some(start.unwrap_or_else(note))))
 }
 
-/// Text between the quotes or backticks around a specifier. A quoted program with its path is none.
+/// Returns the text between the quotes or backticks around a specifier. A quoted program with its path is none.
 fn quoted<'a>(tool: &str, specifier: &'a str) -> Option<&'a str> {
     let text = specifier.trim();
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\'' | '`'))?;
@@ -424,7 +424,7 @@ fn quoted<'a>(tool: &str, specifier: &'a str) -> Option<&'a str> {
     (is_whole && !is_program).then_some(inner)
 }
 
-/// The specifier without a wildcard at its end.
+/// Returns the specifier without a wildcard at its end.
 fn without_wildcard(specifier: &str) -> &str {
     let specifier = specifier.trim();
     specifier.strip_suffix(":*").or_else(|| specifier.strip_suffix(" *")).unwrap_or(specifier).trim()
@@ -520,7 +520,7 @@ fn path_rule(specifier: &str, scope: Scope, place: &Place<'_>) -> Result<PathRul
     Ok(PathRule { scope, start, globs: Glob::parse(rest, fold)?, anywhere: false, names_secrets })
 }
 
-/// A pattern that starts at the workspace.
+/// Returns a pattern that starts at the workspace.
 fn workspace_rule(text: &str, scope: Scope, fold: bool) -> Result<PathRule, String> {
     if text.starts_with('!') {
         return Err(
@@ -539,7 +539,8 @@ fn workspace_rule(text: &str, scope: Scope, fold: bool) -> Result<PathRule, Stri
     Ok(PathRule { scope, start: Start::Workspace, globs, anywhere: any_depth, names_secrets: names_secrets(text) })
 }
 
-/// `true` if a pattern names a place of secrets: by its whole text, by the names before its first wildcard, or by its last name.
+/// Returns `true` if a pattern names a place of secrets: by its whole text, by the names before its first wildcard, or
+/// by its last name.
 fn names_secrets(pattern: &str) -> bool {
     let is_plain = |name: &&str| !name.contains(['*', '?', '[', '{']);
     let root = pattern.strip_prefix("//").map(|_| "/");

@@ -11,17 +11,17 @@ pub(crate) fn server_and_tool(name: &str) -> Option<(&str, &str)> {
     name.strip_prefix("mcp__")?.split_once("__")
 }
 
-/// Tools that change files, all covered by `Edit(path)`.
+/// Returns `true` for tools that change files, all covered by `Edit(path)`.
 pub(crate) fn is_edit_tool(name: &str) -> bool {
     WRITERS.contains(&name)
 }
 
-/// Tools that read files, all covered by `Read(path)`.
+/// Returns `true` for tools that read files, all covered by `Read(path)`.
 pub(crate) fn is_read_tool(name: &str) -> bool {
     matches!(name, "Read" | "Glob" | "Grep" | "LS" | "NotebookRead")
 }
 
-/// Tools that show names of files, not their content.
+/// Returns `true` for tools that show names of files, not their content.
 pub(crate) fn only_lists(name: &str) -> bool {
     matches!(name, "Glob" | "LS")
 }
@@ -31,12 +31,12 @@ pub(crate) fn searches_trees(name: &str) -> bool {
     matches!(name, "Glob" | "Grep" | "LS")
 }
 
-/// Tools that are themselves a question.
+/// Returns `true` for tools that are themselves a question.
 pub(crate) fn asks_the_user(name: &str) -> bool {
     matches!(name, "AskUserQuestion" | "EnterPlanMode" | "ExitPlanMode")
 }
 
-/// Tools that only fetch from the network.
+/// Returns `true` for tools that only fetch from the network.
 pub(crate) fn only_fetches(name: &str) -> bool {
     matches!(name, "WebFetch" | "WebSearch")
 }

@@ -16,7 +16,7 @@ impl OnlyTools {
         self.0.push(names);
     }
 
-    /// All names of all lists.
+    /// Returns all names of all lists.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().flatten().map(String::as_str)
     }

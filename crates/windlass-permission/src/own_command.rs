@@ -24,8 +24,8 @@ const WIDENING: &[&str] = &["--allow-dangerously-skip-permissions", "--dangerous
 /// Option that names the sources of settings.
 const SOURCES: &str = "--setting-sources";
 
-/// The command of windlass that a command line runs, if it writes or widens: `windlass trust`. `names` are further file names of the
-/// program.
+/// Returns the command of windlass that a command line runs, if it writes or widens: `windlass trust`. `names` are
+/// further file names of the program.
 pub(crate) fn writing_command(found: &FoundCommand, names: &[String]) -> Option<String> {
     let args = own_arguments(found.words(), names)?;
     if args.iter().any(|word| matches!(word.text(), "--help" | "-h" | "--version" | "-V")) {
@@ -59,7 +59,7 @@ pub(crate) fn writing_command(found: &FoundCommand, names: &[String]) -> Option<
     (!reads).then(|| format!("{NAME} {group}"))
 }
 
-/// `true` if the sources of settings are named with those of the project: naming them trusts them.
+/// Returns `true` if the sources of settings are named with those of the project: naming them trusts them.
 fn trusts_project_files(args: &[Word]) -> bool {
     let mut args = args.iter();
     while let Some(word) = args.next() {
@@ -77,7 +77,7 @@ fn trusts_project_files(args: &[Word]) -> bool {
     false
 }
 
-/// `true` for a prompt that removes a note.
+/// Returns `true` for a prompt that removes a note.
 fn is_forgetting(prompt: &str) -> bool {
     let mut words = prompt.split_whitespace();
     words.next() == Some("/memory") && words.next() == Some("forget")
@@ -88,7 +88,7 @@ fn is_bypass(text: &str) -> bool {
     text.rsplit('=').next() == Some("bypassPermissions")
 }
 
-/// The arguments of the command of windlass, also where `cargo run` builds and starts it.
+/// Returns the arguments of the command of windlass, also where `cargo run` builds and starts it.
 fn own_arguments<'w>(words: &'w [Word], names: &[String]) -> Option<&'w [Word]> {
     let (program, args) = words.split_first()?;
     let program = file_name(program.text());

@@ -12,7 +12,8 @@ pub(crate) use windlass_shell::as_written;
 pub(crate) use windlass_types::path::absolute as normalize;
 use windlass_types::path::is_written_plainly;
 
-/// A path as one text that is the same for all spellings of its names, to be compared more quickly than name by name.
+/// Returns a path as one text that is the same for all spellings of its names, to be compared more quickly than name by
+/// name.
 pub(crate) fn text(path: &Path) -> Cow<'_, OsStr> {
     match is_written_plainly(path) {
         true => Cow::Borrowed(path.as_os_str()),
@@ -53,7 +54,7 @@ impl PathStyle {
         Some(share.map(|_| "UNC").into_iter().chain(names).map(str::to_owned).collect())
     }
 
-    /// A path as a pattern of rules may write it, in the one form that begins with `//`: also `C:\Users\**` and
+    /// Returns a path as a pattern of rules may write it, in the one form that begins with `//`: also `C:\Users\**` and
     /// `\\server\share` on Windows, where a backslash is no escape then. Any other text stays as it is.
     pub(crate) fn pattern(self, text: &str) -> Cow<'_, str> {
         let drive = || {
@@ -69,7 +70,7 @@ impl PathStyle {
         }
     }
 
-    /// A path as text for a rule, from the root: `/c/Users/me`. `None` if no rule can name it.
+    /// Returns a path as text for a rule, from the root: `/c/Users/me`. `None` if no rule can name it.
     pub(crate) fn rule_text(self, path: &Path) -> Option<String> {
         match self {
             Self::Unix => path.to_str().map(str::to_owned),
@@ -78,7 +79,7 @@ impl PathStyle {
     }
 }
 
-/// The names of a path, its root aside.
+/// Returns the names of a path, its root aside.
 pub(crate) fn names(path: &Path) -> Vec<Cow<'_, str>> {
     path.components()
         .filter_map(|part| match part {
@@ -89,12 +90,12 @@ pub(crate) fn names(path: &Path) -> Vec<Cow<'_, str>> {
         .collect()
 }
 
-/// Composed form: `e` and an accent become one character, as file systems that normalise see them.
+/// Returns the composed form: `e` and an accent become one character, as file systems that normalise see them.
 pub(crate) fn compose(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || is_nfc(text) { Cow::Borrowed(text) } else { Cow::Owned(text.nfc().collect()) }
 }
 
-/// One character without its case.
+/// Returns one character without its case.
 pub(crate) fn fold_char(c: char) -> impl Iterator<Item = char> {
     c.to_uppercase().flat_map(char::to_lowercase)
 }
@@ -104,7 +105,7 @@ pub(crate) fn is_ignorable(c: char) -> bool {
     matches!(c, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}')
 }
 
-/// A name as the most forgiving file system compares it: without case, composed, without ignorable characters.
+/// Returns a name as the most forgiving file system compares it: without case, composed, without ignorable characters.
 pub(crate) fn fold(name: &str) -> String {
     if name.is_ascii() {
         return name.to_ascii_lowercase();
@@ -112,8 +113,8 @@ pub(crate) fn fold(name: &str) -> String {
     compose(name).chars().filter(|c| !is_ignorable(*c)).flat_map(fold_char).collect()
 }
 
-/// The spellings of a folded name that some file system takes for the same: as it is, and without trailing
-/// dots and blanks or a stream name.
+/// Returns the spellings of a folded name that some file system takes for the same: as it is, and without trailing dots
+/// and blanks or a stream name.
 fn trimmed(folded: &str) -> Option<&str> {
     let name = folded.split(':').next().unwrap_or(folded).trim_end_matches(['.', ' ']);
     (name != folded && !name.is_empty()).then_some(name)
@@ -168,7 +169,7 @@ pub(crate) fn strip<'a, S: AsRef<str>>(names: &'a [S], directory: &[String]) -> 
 /// Directories that are links, to and from.
 pub(crate) type Links = [(PathBuf, PathBuf)];
 
-/// A path in every form that the links give it.
+/// Returns a path in every form that the links give it.
 pub(crate) fn forms(path: &Path, links: &Links) -> Vec<Subject> {
     let mut forms = vec![Subject::new(path.to_path_buf())];
     for (from, to) in links {

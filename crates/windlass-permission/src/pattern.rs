@@ -14,7 +14,7 @@ impl ShellPattern {
         Self(text.into())
     }
 
-    /// The pattern as written.
+    /// Returns the pattern as written.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.0

@@ -271,7 +271,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The file of `@FILE`, `<FILE` and `file://FILE`, as programs that send files take it.
+/// Returns the file of `@FILE`, `<FILE` and `file://FILE`, as programs that send files take it.
 fn named_within(text: &str) -> Option<&str> {
     let sent = text.strip_prefix(['@', '<']).and_then(|name| name.split(';').next());
     let path = sent.or_else(|| text.strip_prefix("file://").map(|path| path.strip_prefix("localhost").unwrap_or(path)));

@@ -82,7 +82,7 @@ impl ModeState {
 }
 
 impl Policy {
-    /// A policy without rules.
+    /// Creates a policy without rules.
     pub fn new(config: PolicyConfig) -> Self {
         let mode = ModeState::new(config.mode, config.bypass_allowed, config.auto_allowed);
         Self { mode, workspace: Workspace::new(config), rules: Rules::default(), sandbox: None }
@@ -128,7 +128,7 @@ impl Policy {
         self.rules.groups.set(group, behavior);
     }
 
-    /// The mode.
+    /// Returns the mode.
     pub fn mode(&self) -> PermissionMode {
         self.mode.current
     }
@@ -157,7 +157,7 @@ impl Policy {
         self.sandbox = Some(commands);
     }
 
-    /// The directories of the workspace, the start directory first.
+    /// Returns the directories of the workspace, the start directory first.
     pub fn directories(&self) -> &[PathBuf] {
         self.workspace.directories()
     }
@@ -178,8 +178,9 @@ impl Policy {
         self.rules.deny.iter().any(|rule| matches!(rule.test, Test::Whole) && rule.lowers(tool))
     }
 
-    /// `true` for a tool that agents get from one of this policy without a word of their definition: it neither runs programs nor writes
-    /// files, or the user lets some calls of it run, by a rule, a verdict on all of the kind, or the mode.
+    /// Returns `true` for a tool that agents get from one of this policy without a word of their definition: it neither
+    /// runs programs nor writes files, or the user lets some calls of it run, by a rule, a verdict on all of the kind,
+    /// or the mode.
     #[must_use]
     pub fn hands_down(&self, tool: &str) -> bool {
         let tool = names::canonical(tool);
@@ -237,8 +238,8 @@ impl Policy {
         self.may_read(requested, resolved) && (!secret || named())
     }
 
-    /// The directories beside the paths of a call whose names may be listed, each as requested and with its links
-    /// followed: inside the workspace both ways, and not denied.
+    /// Returns the directories beside the paths of a call whose names may be listed, each as requested and with its
+    /// links followed: inside the workspace both ways, and not denied.
     pub fn listable<'a>(&'a self, facts: &'a CallFacts) -> impl Iterator<Item = (&'a Path, &'a Path)> {
         let inside = |path: &Path| self.directories().iter().any(|directory| path.starts_with(directory));
         let parents = facts.paths.iter().filter_map(|path| Some((path.requested.parent()?, path.resolved.parent()?)));

@@ -7,7 +7,7 @@ use windlass_shell::{FoundCommand, Word};
 
 pub(crate) use windlass_shell::is_shell;
 
-/// Programs whose arguments are never files to open.
+/// Returns `true` for programs whose arguments are never files to open.
 pub(crate) fn takes_no_files(program: &str) -> bool {
     matches!(
         program,
@@ -20,7 +20,7 @@ pub(crate) fn only_views(program: &str) -> bool {
     matches!(program, "cat" | "tac" | "head" | "tail" | "less" | "more" | "bat" | "nl" | "zcat" | "zgrep")
 }
 
-/// Programs that read the files among their arguments and write none.
+/// Returns `true` for programs that read the files among their arguments and write none.
 pub(crate) fn only_reads(program: &str) -> bool {
     only_lists(program)
         || SEARCHES.contains(&program)
@@ -62,12 +62,12 @@ pub(crate) fn only_reads(program: &str) -> bool {
         )
 }
 
-/// Programs that say whether a file is there.
+/// Returns `true` for programs that say whether a file is there.
 pub(crate) fn only_tests(program: &str) -> bool {
     takes_no_files(program) || matches!(program, "test" | "[" | "[[")
 }
 
-/// Programs that print names and sizes of files, not their content.
+/// Returns `true` for programs that print names and sizes of files, not their content.
 pub(crate) fn only_lists(program: &str) -> bool {
     let program = program.rsplit('/').next().unwrap_or(program);
     matches!(
@@ -94,7 +94,7 @@ pub(crate) fn may_print(program: &str) -> bool {
     !(sums || takes_no_files(name) || only_lists(name) || only_removes(name))
 }
 
-/// Programs whose operands are files to read or change, so that an unknown operand matters.
+/// Returns `true` for programs whose operands are files to read or change, so that an unknown operand matters.
 pub(crate) fn works_on_files(program: &str) -> bool {
     let program = program.rsplit('/').next().unwrap_or(program);
     matches!(
@@ -139,7 +139,7 @@ pub(crate) fn works_on_files(program: &str) -> bool {
     )
 }
 
-/// `true` if a command may read a program in its own language from its input.
+/// Returns `true` if a command may read a program in its own language from its input.
 pub(crate) fn may_take_code(command: &FoundCommand) -> bool {
     let name = command.program().unwrap_or_default();
     let has_file =
@@ -152,7 +152,7 @@ pub(crate) fn may_take_code(command: &FoundCommand) -> bool {
     }
 }
 
-/// Programs that remove their operands without looking into them.
+/// Returns `true` for programs that remove their operands without looking into them.
 pub(crate) fn only_removes(program: &str) -> bool {
     matches!(program, "rm" | "rmdir" | "unlink")
 }
@@ -179,7 +179,7 @@ pub(crate) fn takes_trees(program: &str, words: &[Word]) -> bool {
     }
 }
 
-/// Programs that search the current directory where no other is named.
+/// Returns `true` for programs that search the current directory where no other is named.
 pub(crate) fn searches_here(program: &str) -> bool {
     program == "rg" || SEARCHES.contains(&program) || GREPS.contains(&program)
 }
@@ -231,7 +231,7 @@ const READING_GIT: &[&str] = &[
 pub(crate) const GIT_OPTIONS_WITH_VALUES: &[&str] =
     &["--attr-source", "--config-env", "--git-dir", "--namespace", "--shallow-file", "--super-prefix", "--work-tree"];
 
-/// The arguments of a command that name files it may write.
+/// Returns the arguments of a command that name files it may write.
 pub(crate) fn words_to_protect(command: &FoundCommand) -> Vec<&Word> {
     let words = command.words().get(1..).unwrap_or_default();
     let program = command.program().unwrap_or_default();
@@ -323,7 +323,7 @@ fn starts_of_find(words: &[Word]) -> Vec<&Word> {
     starts
 }
 
-/// Options that say how `find` goes through directories, those of BSD and macOS too.
+/// Returns `true` for options that say how `find` goes through directories, those of BSD and macOS too.
 fn is_option_of_find(text: &str) -> bool {
     let letters = text.strip_prefix('-').unwrap_or_default();
     letters.starts_with('O') || (!letters.is_empty() && letters.chars().all(|letter| "EHLPXdsx".contains(letter)))

@@ -232,7 +232,7 @@ pub fn protected_names() -> impl Iterator<Item = PathBuf> {
     names.map(PathBuf::from).chain(nested)
 }
 
-/// The name that protects a path, if one does.
+/// Returns the name that protects a path, if one does.
 pub(crate) fn protected_name(path: &Path) -> Option<String> {
     if path.to_str().is_some_and(has_no_protected_name) {
         return None;

@@ -38,7 +38,7 @@ impl Reply {
 }
 
 impl Question {
-    /// A question without an answer so far.
+    /// Creates a question without an answer so far.
     pub fn new() -> Self {
         Self::default()
     }
@@ -68,7 +68,7 @@ impl Question {
         self.hooks == Reply::NoOpinion && self.host == Reply::NoOpinion
     }
 
-    /// The answer, once nothing that is still to come can change it.
+    /// Returns the answer, once nothing that is still to come can change it.
     pub fn settled(&self) -> Option<PermissionAnswer> {
         if let Some(deny) = self.hooks.deny().or(self.host.deny()) {
             return Some(deny.clone());

@@ -128,7 +128,8 @@ impl<'a> Grants<'a> {
         }
     }
 
-    /// A rule that lets a place of secrets be read: one that names it. A rule for a tree above covers the rest of it.
+    /// Returns a rule that lets a place of secrets be read: one that names it. A rule for a tree above covers the rest
+    /// of it.
     fn secret_rule(&self, touch: &Touch) -> Option<&'a Rule> {
         self.path_rule_of(Scope::Read, touch, |_| false, PathRule::names_secrets)
     }
@@ -250,7 +251,7 @@ impl<'a> Grants<'a> {
             || version_control_places(&command.analysis, &call.facts.cwd).is_empty()
     }
 
-    /// The first command of a line of several that nothing covers.
+    /// Returns the first command of a line of several that nothing covers.
     pub(crate) fn uncovered(&self, call: &Call<'_>) -> Option<String> {
         let (command, parts) = (call.facts.command.as_ref()?, call.parts.as_ref()?);
         let gap = |(part, touches): &&(Part<'_>, Vec<Touch>)| self.cover_part(part, touches, command).is_err();

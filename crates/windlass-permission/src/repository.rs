@@ -26,8 +26,8 @@ pub(crate) fn is_version_control(words: &[Word]) -> bool {
     is_one(&first) || (WRAPPERS.contains(&first.as_str()) && words.iter().skip(1).any(|word| is_one(&name(word))))
 }
 
-/// The directories in which a text may run version control, as written; none if it does not. A driver looks there for
-/// [`REPOSITORY_NAMES`], see [`CommandFacts::in_own_repository`](crate::CommandFacts::in_own_repository).
+/// Returns the directories in which a text may run version control, as written; none if it does not. A driver looks
+/// there for [`REPOSITORY_NAMES`], see [`CommandFacts::in_own_repository`](crate::CommandFacts::in_own_repository).
 #[must_use]
 pub fn version_control_places(analysis: &Analysis, cwd: &Path) -> Vec<PathBuf> {
     match analysis.found().iter().any(|command| is_version_control(command.words())) {

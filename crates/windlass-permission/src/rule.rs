@@ -12,12 +12,12 @@ pub struct ParsedRule {
 }
 
 impl ParsedRule {
-    /// The rule as it was written, blanks around it removed.
+    /// Returns the rule as it was written, blanks around it removed.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The tool's canonical name, or a pattern of names with `*`.
+    /// Returns the tool's canonical name, or a pattern of names with `*`.
     pub fn tool(&self) -> &str {
         &self.tool
     }
@@ -28,7 +28,7 @@ impl ParsedRule {
         self.specifier.as_deref()
     }
 
-    /// The two parts as updates carry them.
+    /// Returns the two parts as updates carry them.
     pub fn value(&self) -> RuleValue {
         match &self.specifier {
             None => RuleValue::tool(&self.tool),
@@ -36,7 +36,7 @@ impl ParsedRule {
         }
     }
 
-    /// A rule from its two parts; the content has no escapes.
+    /// Returns a rule from its two parts; the content has no escapes.
     pub(crate) fn from_value(value: &RuleValue) -> Result<Self, RuleError> {
         let text = rule_text(value);
         check_name(&text, &value.tool_name)?;

@@ -47,7 +47,7 @@ pub struct LineFile {
     pub role: FileRole,
 }
 
-/// The line of a program that runs without a shell.
+/// Returns the line of a program that runs without a shell.
 #[must_use]
 pub fn line_of(program: &str, args: &[String]) -> String {
     let quoted = |word: &str| format!("'{}'", word.replace('\'', r"'\''"));
@@ -55,7 +55,7 @@ pub fn line_of(program: &str, args: &[String]) -> String {
     words.join(" ")
 }
 
-/// The files that a line for a shell names, each once. Reads no file and asks no file system.
+/// Returns the files that a line for a shell names, each once. Reads no file and asks no file system.
 ///
 /// Programs are found as the deny side of the analysis finds them: behind `sh -c`, `env`, `timeout` and in each directory that a
 /// `cd` names. Words with an expansion other than that of a known directory name no file.
@@ -111,7 +111,7 @@ const KNOWN_DIRECTORIES: &[KnownDirectory] = &[
     },
 ];
 
-/// The line with marks in the places of known directories, so that its words can be read.
+/// Returns the line with marks in the places of known directories, so that its words can be read.
 fn mark_directories(line: &str) -> Cow<'_, str> {
     if !line.contains(['$', '`']) {
         return Cow::Borrowed(line);
@@ -138,7 +138,7 @@ fn mark_directories(line: &str) -> Cow<'_, str> {
 }
 
 impl KnownDirectory {
-    /// The text behind the directory, if a text begins with it.
+    /// Returns the text behind the directory, if a text begins with it.
     fn end_in<'t>(&self, text: &'t str) -> Option<&'t str> {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let variable = |name: &&str| {
@@ -537,7 +537,7 @@ impl LineReading<'_> {
         }
     }
 
-    /// A path with the directory in the place of its mark.
+    /// Returns a path with the directory in the place of its mark.
     fn placed(&self, path: &Path) -> PathBuf {
         let found = KNOWN_DIRECTORIES.iter().find_map(|known| {
             let below = path.strip_prefix(known.mark).ok()?;
@@ -561,7 +561,7 @@ fn values<'w>(args: &'w [Word], options: &'static [&'static str]) -> impl Iterat
     })
 }
 
-/// The values of an option that stands last among letters: `-nf x.sed`.
+/// Returns the values of an option that stands last among letters: `-nf x.sed`.
 fn bundled(args: &[Word], letter: char) -> impl Iterator<Item = &str> {
     args.windows(2).filter_map(move |pair| {
         let [option, value] = pair else { return None };
@@ -575,7 +575,7 @@ fn is_interpreter(program: &str) -> bool {
     INTERPRETERS.contains(&program) || INTERPRETERS.contains(&plain) || programs::is_shell(program)
 }
 
-/// `true` if a text can be the name of a file and not a script in itself.
+/// Returns `true` if a text can be the name of a file and not a script in itself.
 fn names_a_file(text: &str) -> bool {
     let is_code = |c: char| c.is_control() || ";(){}<>|&`$*?!".contains(c);
     !text.is_empty() && text.len() <= 4096 && !text.starts_with('-') && !text.contains(is_code) && !text.contains("://")

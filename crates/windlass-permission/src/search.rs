@@ -42,12 +42,12 @@ impl TreeSearch {
         }
     }
 
-    /// The search of a program that gets the names which another one lists, by the pattern of these names.
+    /// Returns the search of a program that gets the names which another one lists, by the pattern of these names.
     pub(crate) fn of_listed(name: Option<&str>) -> Self {
         Self { hidden: true, included: name.into_iter().map(str::to_owned).collect(), excluded: Vec::new() }
     }
 
-    /// `true` if the search reads a file, by its path below the operand.
+    /// Returns `true` if the search reads a file, by its path below the operand.
     pub(crate) fn reads(&self, below: &Path) -> bool {
         let names = || below.iter().map(OsStr::to_string_lossy);
         let Some(file) = names().next_back() else { return false };
@@ -61,7 +61,7 @@ impl TreeSearch {
     }
 }
 
-/// The values of options that are written `--name=value` or as two words.
+/// Returns the values of options that are written `--name=value` or as two words.
 fn values(texts: &[&str], options: &[&str]) -> Vec<String> {
     let mut values = Vec::new();
     for (at, text) in texts.iter().enumerate() {

@@ -104,7 +104,7 @@ impl Policy {
         }
     }
 
-    /// The rules of all sets. Allow rules that cannot be used are left out.
+    /// Returns the rules of all sets. Allow rules that cannot be used are left out.
     fn compiled_sets(&self, sets: &[SourceRules]) -> Result<Vec<Rule>, RuleError> {
         let mut ready = Vec::new();
         for set in sets {

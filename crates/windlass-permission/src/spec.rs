@@ -65,7 +65,7 @@ impl Spec {
         }
     }
 
-    /// The path as the command names it, with every `..` in it.
+    /// Returns the path as the command names it, with every `..` in it.
     pub(crate) fn written(&self) -> &Path {
         self.walked.as_deref().unwrap_or(&self.path)
     }
@@ -80,7 +80,7 @@ impl Spec {
         spec
     }
 
-    /// A file name pattern: the part before the first name with a wildcard is a path.
+    /// Returns a file name pattern: the part before the first name with a wildcard is a path.
     pub(crate) fn of_pattern(text: &str, base: &Path) -> Self {
         let plain: usize = text
             .split_inclusive('/')

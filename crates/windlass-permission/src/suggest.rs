@@ -54,7 +54,7 @@ impl Step {
     }
 }
 
-/// The mode acceptEdits, if it alone lets the call run.
+/// Returns the mode acceptEdits, if it alone lets the call run.
 fn by_mode(policy: &Policy, call: &Call<'_>) -> Option<PermissionUpdate> {
     if policy.mode() != PermissionMode::Default {
         return None;
@@ -65,7 +65,7 @@ fn by_mode(policy: &Policy, call: &Call<'_>) -> Option<PermissionUpdate> {
     tried.grants().cover(call).is_ok().then_some(PermissionUpdate::SetMode { mode, destination })
 }
 
-/// One change with a rule for each gap of the call. Kept as short as the rule that is kept the shortest.
+/// Returns one change with a rule for each gap of the call. Kept as short as the rule that is kept the shortest.
 fn by_rules(policy: &Policy, call: &Call<'_>, gap: &Gap, breadth: Breadth) -> Option<PermissionUpdate> {
     let mut tried = policy.clone();
     let mut all = Step { rules: Vec::new(), destination: UpdateDestination::LocalSettings };
@@ -104,7 +104,7 @@ fn steps(policy: &Policy, call: &Call<'_>, gap: &Gap, breadth: Breadth) -> Vec<S
     }
 }
 
-/// Rules of a session for a path: the file itself, or the directory and all below it.
+/// Returns rules of a session for a path: the file itself, or the directory and all below it.
 fn path_rules(policy: &Policy, call: &Call<'_>, scope: &str, path: &Path, breadth: Breadth) -> Vec<Step> {
     let text = |path: &Path| Some(format!("/{}", escape(&PathStyle::OWN.rule_text(path)?)));
     let step =
@@ -122,7 +122,7 @@ fn path_rules(policy: &Policy, call: &Call<'_>, scope: &str, path: &Path, breadt
     folder.or_else(|| text(path).map(step)).into_iter().collect()
 }
 
-/// `true` if a rule with this path names one file. Such a rule for a directory would cover all below it.
+/// Returns `true` if a rule with this path names one file. Such a rule for a directory would cover all below it.
 fn is_file(call: &Call<'_>, path: &Path) -> bool {
     let facts = call.facts.command.iter().flat_map(|command| {
         let patterns = command.patterns.iter().flat_map(|pattern| &pattern.matches);
@@ -133,7 +133,7 @@ fn is_file(call: &Call<'_>, path: &Path) -> bool {
     facts.next().is_some_and(is_leaf) && facts.all(is_leaf)
 }
 
-/// A rule for each file of the workspace that the call writes and for which no rule of a command is enough.
+/// Returns a rule for each file of the workspace that the call writes and for which no rule of a command is enough.
 fn written_files(policy: &Policy, call: &Call<'_>) -> Option<Step> {
     let of_parts = call.parts.iter().flatten().flat_map(|(_, touches)| touches).filter(|touch| touch.usage.redirect);
     let of_call = call.touches.iter().filter(|_| call.facts.command.is_none());
@@ -149,12 +149,12 @@ fn written_files(policy: &Policy, call: &Call<'_>) -> Option<Step> {
     enough.then_some(Step { rules, destination: UpdateDestination::Session })
 }
 
-/// A rule for each command of the line that changes files and is not covered yet.
+/// Returns a rule for each command of the line that changes files and is not covered yet.
 fn changes(policy: &Policy, call: &Call<'_>) -> Option<Step> {
     rules_for(policy, call, |part| part.class.effect == Effect::FileChange)
 }
 
-/// One rule for each of these commands that no rule covers yet; `None` if one of them has none.
+/// Returns one rule for each of these commands that no rule covers yet; `None` if one of them has none.
 fn rules_for(policy: &Policy, call: &Call<'_>, is_meant: impl Fn(&Part<'_>) -> bool) -> Option<Step> {
     let covered = |part: &Part<'_>| {
         policy.grants().allow.iter().any(|rule| match &rule.test {

@@ -48,7 +48,7 @@ impl Route {
         self.via = fact.via.iter().flat_map(|path| forms(&normalize(Path::new("/"), path), links)).collect();
     }
 
-    /// Every path of it.
+    /// Returns every path of it.
     fn subjects(&self) -> impl Iterator<Item = &Subject> {
         self.requested.iter().chain(&self.resolved).chain(&self.via)
     }
@@ -93,7 +93,7 @@ pub(crate) struct Touch {
 }
 
 impl Touch {
-    /// A path of which only its text is known.
+    /// Creates a path of which only its text is known.
     pub(crate) fn new(path: &Path, usage: Usage, links: &Links) -> Self {
         Self {
             route: Route::new(path, links),
@@ -119,12 +119,12 @@ impl Touch {
         Self { copied: true, ..Self::new(path, usage, links) }
     }
 
-    /// Every path that is judged for it.
+    /// Returns every path that is judged for it.
     pub(crate) fn subjects(&self) -> impl Iterator<Item = &Subject> {
         self.route.subjects()
     }
 
-    /// The path as requested.
+    /// Returns the path as requested.
     pub(crate) fn requested_path(&self) -> &Path {
         self.route.requested.first().map_or(Path::new(""), |subject| &subject.path)
     }
@@ -135,7 +135,7 @@ impl Touch {
         self.both(|subject| workspace.iter().any(|directory| directory.contains(subject)))
     }
 
-    /// The path that is not inside any of the directories: the request, or else where it ends.
+    /// Returns the path that is not inside any of the directories: the request, or else where it ends.
     pub(crate) fn outside(&self, workspace: &[Directory]) -> PathBuf {
         if let Some(other) = self.stands_for.iter().find(|other| !other.is_inside(workspace)) {
             return other.outside(workspace);
@@ -220,7 +220,7 @@ impl Touch {
         })
     }
 
-    /// `true` if a rule may cover a file below with the name that all of them have.
+    /// Returns `true` if a rule may cover a file below with the name that all of them have.
     pub(crate) fn may_be_named(&self, rule: &PathRule) -> bool {
         let names = self.named.as_ref().and_then(|name| Glob::parse(name, true).ok());
         names.is_none_or(|names| rule.may_be_named(&names))

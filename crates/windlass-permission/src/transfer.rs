@@ -32,7 +32,7 @@ impl Copy {
         iter::once(&*self.target).chain(self.inside.as_deref())
     }
 
-    /// A copy to a target, as written.
+    /// Creates a copy to a target, as written.
     pub(crate) fn new(source: &Spec, text: &str, target: &Arc<Path>, moves: bool) -> Self {
         let name = name_in_target(text).filter(|_| source.pattern.is_none());
         Self {
@@ -66,7 +66,7 @@ impl Copy {
     }
 }
 
-/// The program that a command runs, behind programs that run another.
+/// Returns the program that a command runs, behind programs that run another.
 pub(crate) fn program_behind(words: &[Word]) -> &str {
     let Some(first) = words.first().and_then(|word| word.as_literal()) else { return "" };
     let first = first.rsplit('/').next().unwrap_or(first);
@@ -116,14 +116,15 @@ pub(crate) fn hands_on_to_write(words: &[Word], others: bool) -> bool {
     }
 }
 
-/// `true` if a command hands names on to a program that may print the files: behind `-exec` and the like, or `others` behind a pipe.
+/// Returns `true` if a command hands names on to a program that may print the files: behind `-exec` and the like, or
+/// `others` behind a pipe.
 pub(crate) fn hands_on_to_print(words: &[Word], others: bool) -> bool {
     let program = program_behind(words);
     let mut run = words.iter().map(Word::text).skip_while(|text| !programs::runs_another(program, text));
     run.nth(1).map_or(others, programs::may_print)
 }
 
-/// The pattern that the names of all files have which a `find` hands on.
+/// Returns the pattern that the names of all files have which a `find` hands on.
 pub(crate) fn handed_name(words: &[Word]) -> Option<String> {
     let alternative = |word: &Word| matches!(word.text(), "!" | "(" | ")" | "," | "-not" | "-o" | "-or");
     if program_behind(words) != "find" || words.iter().any(alternative) {
@@ -157,7 +158,7 @@ pub(crate) fn follows_links(words: &[Word]) -> bool {
     }
 }
 
-/// The trees that `mv`, and `cp` with options that keep links, put somewhere else.
+/// Returns the trees that `mv`, and `cp` with options that keep links, put somewhere else.
 pub(crate) fn copies(command: &SimpleCommand, class: &Classification, base: &Path) -> Vec<Copy> {
     let program = program_behind(command.words());
     let moves = program == "mv";
@@ -206,8 +207,8 @@ impl<'a> Copied<'a> {
     }
 }
 
-/// The value that a word gives to the option of `cp` which names the target: `None` if the word is another one, and
-/// `Some(None)` if the value is the next word.
+/// Returns the value that a word gives to the option of `cp` which names the target: `None` if the word is another one,
+/// and `Some(None)` if the value is the next word.
 fn target_option(text: &str) -> Option<Option<&str>> {
     if let Some(long) = text.strip_prefix("--") {
         let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));

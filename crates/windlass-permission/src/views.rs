@@ -211,7 +211,7 @@ fn shown_by_others(words: &[Word], bases: &[PathBuf], roots: &[PathBuf]) -> Vec<
         .collect()
 }
 
-/// The sub-command of a git command.
+/// Returns the sub-command of a git command.
 pub(crate) fn subcommand(words: &[Word]) -> Option<&str> {
     GitCommand::parse(words).map(|command| command.name)
 }
@@ -333,7 +333,7 @@ impl<'a> GitCommand<'a> {
         }
     }
 
-    /// `true` if an option, and not the value of another one, asks for less than content.
+    /// Returns `true` if an option, and not the value of another one, asks for less than content.
     fn asks_for_a_summary(&self) -> bool {
         let is_summary = |option: &str| SUMMARIES.contains(&option.split('=').next().unwrap_or(option));
         let mut before = "";
@@ -344,7 +344,7 @@ impl<'a> GitCommand<'a> {
         })
     }
 
-    /// `true` if it asks about each part of a change, or prints one before it is committed.
+    /// Returns `true` if it asks about each part of a change, or prints one before it is committed.
     fn shows_parts(&self, name: &str) -> bool {
         let valued = PIECEWISE.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, letters)| letters);
         let has = |long: &str, letter| self.options().any(|option| is_named(option, long, letter, valued));
@@ -442,7 +442,7 @@ impl<'a> GitCommand<'a> {
         self.name == "grep" && !self.options().any(names_pattern)
     }
 
-    /// `true` if the word behind an option of this sub-command may be its value.
+    /// Returns `true` if the word behind an option of this sub-command may be its value.
     fn takes_a_value(&self, option: &str) -> bool {
         let is_long = |names: &[&str]| {
             option.strip_prefix("--").is_some_and(|name| !name.is_empty() && names.iter().any(|n| n.starts_with(name)))
@@ -477,12 +477,13 @@ impl<'a> GitCommand<'a> {
     }
 }
 
-/// `true` for options with which more is shown than the paths that are named: whole commits, or a file under its former names.
+/// Returns `true` for options with which more is shown than the paths that are named: whole commits, or a file under
+/// its former names.
 fn leaves_the_path(option: &str) -> bool {
     option.starts_with("--full-d") || option.starts_with("--fol")
 }
 
-/// `true` if the word behind an option may be its value.
+/// Returns `true` if the word behind an option may be its value.
 fn takes_the_next_word(option: &str) -> bool {
     match option.strip_prefix("--") {
         Some(name) => !name.is_empty() && VALUED.iter().any(|known| known.starts_with(name)),
@@ -494,8 +495,8 @@ fn is_short(option: &str) -> bool {
     option.starts_with('-') && !option.starts_with("--")
 }
 
-/// `true` if a word has an option, by the beginning of its long name or by its letter among others: behind a letter of those
-/// with a value stands that.
+/// Returns `true` if a word has an option, by the beginning of its long name or by its letter among others: behind a
+/// letter of those with a value stands that.
 fn is_named(word: &str, long: &str, letter: char, valued: &[char]) -> bool {
     match word.strip_prefix("--") {
         Some(name) => !name.is_empty() && long.starts_with(name),
@@ -579,7 +580,7 @@ enum Magic<'a> {
     },
 }
 
-/// The magic that a pathspec begins with: `:(top,icase)path`, `:/path`, `:!path`.
+/// Returns the magic that a pathspec begins with: `:(top,icase)path`, `:/path`, `:!path`.
 fn magic(text: &str) -> Magic<'_> {
     let plain = |from_top, literal, path| Magic::Plain { from_top, literal, path };
     let Some(rest) = text.strip_prefix(':') else { return plain(false, false, text) };

@@ -3,7 +3,8 @@
 /// Names of devices, whatever their ending.
 const DEVICES: [&str; 4] = ["CON", "PRN", "AUX", "NUL"];
 
-/// A path of Windows in the form of rules: `/c/Users/me/x` for `C:\Users\me\x`, `//server/share/x` for `\\server\share\x`.
+/// Returns a path of Windows in the form of rules: `/c/Users/me/x` for `C:\Users\me\x`, `//server/share/x` for
+/// `\\server\share\x`.
 ///
 /// Drive letters become lower case, both kinds of slash are equal, `\\?\` and `\\.\` in front of a drive are removed,
 /// `.` and `..` are resolved by text, and blanks and dots at the end of a name are removed, as Windows drops them. Case
@@ -57,7 +58,7 @@ fn share(rest: &str) -> Option<(String, &str)> {
     Some((format!("//{}/{}", server.to_lowercase(), share.to_lowercase()), rest))
 }
 
-/// The name as Windows stores it, if it can be only this one.
+/// Returns the name as Windows stores it, if it can be only this one.
 fn plain_name(name: &str) -> Option<&str> {
     let name = name.trim_end_matches([' ', '.']);
     let stem = name.split('.').next().unwrap_or(name).trim_end();

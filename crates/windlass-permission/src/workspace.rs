@@ -62,17 +62,17 @@ impl Workspace {
         &self.own_commands
     }
 
-    /// The directory that the session started in.
+    /// Returns the directory that the session started in.
     pub(crate) fn start(&self) -> &Path {
         self.directories.first().map_or(Path::new("/"), PathBuf::as_path)
     }
 
-    /// The directories and the home.
+    /// Returns the directories and the home.
     pub(crate) fn roots(&self) -> impl Iterator<Item = &Path> + Clone {
         self.directories.iter().map(PathBuf::as_path).chain(self.home())
     }
 
-    /// A path, relative to the start directory or absolute, in every form that the links give it.
+    /// Returns a path, relative to the start directory or absolute, in every form that the links give it.
     pub(crate) fn forms(&self, path: &Path) -> Vec<Subject> {
         forms(&normalize(self.start(), path), &self.links)
     }

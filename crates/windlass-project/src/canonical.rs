@@ -21,7 +21,7 @@ fn sorted(value: &Value) -> Value {
     }
 }
 
-/// The canonical text of a value.
+/// Returns the canonical text of a value.
 pub(crate) fn content_of(value: &impl Serialize) -> String {
     serde_json::to_string(value).map(|text| canonical(&text)).unwrap_or_default()
 }

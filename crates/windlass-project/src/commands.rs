@@ -56,7 +56,7 @@ impl Commands {
         self.unusable.get(name).map_or(Ok(()), |problem| Err(unusable(problem)))
     }
 
-    /// The command or skill of this name, if users may call it.
+    /// Returns the command or skill of this name, if users may call it.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Command> {
         self.named(name).filter(|command| command.is_for_users())
@@ -67,22 +67,22 @@ impl Commands {
         self.commands.iter().filter(|command| command.is_for_users())
     }
 
-    /// The skills in the list that the model reads: those of [`for_models`](Self::for_models) that are listed from the
-    /// beginning.
+    /// Returns the skills in the list that the model reads: those of [`for_models`](Self::for_models) that are listed
+    /// from the beginning.
     pub fn listed(&self) -> impl Iterator<Item = &Command> {
         let is_listed =
             |command: &&Command| command.skill.as_ref().is_some_and(|skill| skill.listed && skill.paths.is_empty());
         self.for_models().filter(is_listed)
     }
 
-    /// The skills that are to be listed because one of these files is used; absolute paths. `anchors` are the directories in which
-    /// patterns begin.
+    /// Returns the skills that are to be listed because one of these files is used; absolute paths. `anchors` are the
+    /// directories in which patterns begin.
     pub fn listed_for<'a>(&'a self, paths: &'a [PathBuf], anchors: &'a [PathBuf]) -> impl Iterator<Item = &'a Command> {
         let concerns = |command: &&Command| command.skill.as_ref().is_some_and(|skill| skill.concerns(paths, anchors));
         self.for_models().filter(concerns)
     }
 
-    /// The skills that the model may use.
+    /// Returns the skills that the model may use.
     pub fn for_models(&self) -> impl Iterator<Item = &Command> {
         self.commands.iter().filter(|command| command.skill.as_ref().is_some_and(|skill| skill.for_models))
     }
@@ -278,7 +278,7 @@ fn read(found: Vec<FoundFile>, places: &Places, request: &SettingsRequest, mut n
     commands
 }
 
-/// The folders of commands, the strongest first.
+/// Returns the folders of commands, the strongest first.
 fn folders(places: &Places, source: CommandSource) -> Vec<Folder> {
     match source {
         CommandSource::Project => of_project(places, FOLDER),

@@ -36,17 +36,17 @@ pub struct ConfiguredLine {
 }
 
 impl ConfiguredLine {
-    /// A line for a shell.
+    /// Creates a line for a shell.
     pub fn new(source: impl Into<String>, line: impl Into<String>) -> Self {
         Self { source: source.into(), line: line.into(), plugin: None, gives_credentials: false }
     }
 
-    /// A program with arguments, which runs without a shell.
+    /// Creates a program with arguments, which runs without a shell.
     pub fn of_program(source: impl Into<String>, program: &str, args: &[String]) -> Self {
         Self::new(source, line_of(program, args))
     }
 
-    /// The lines of a server's entry: its program and its `headersHelper`.
+    /// Returns the lines of a server's entry: its program and its `headersHelper`.
     #[must_use]
     pub fn of_server(source: &str, entry: &str) -> Vec<Self> {
         let Ok(entry) = serde_json::from_str::<Value>(entry) else { return Vec::new() };
@@ -102,7 +102,7 @@ impl ConfiguredLine {
     }
 }
 
-/// `true` if a file is made to be run, by its name or its mode.
+/// Returns `true` if a file is made to be run, by its name or its mode.
 fn can_be_run(path: &Path, found: &std::fs::Metadata) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
     #[cfg(unix)]
@@ -126,13 +126,13 @@ pub struct ProgramContent {
 }
 
 impl ProgramContent {
-    /// The content that a record of trust has, with its text if that was kept.
+    /// Returns the content that a record of trust has, with its text if that was kept.
     #[must_use]
     pub fn recorded(digest: &str, text: Option<String>) -> Self {
         Self { digest: digest.to_owned(), text }
     }
 
-    /// `true` if there is no file.
+    /// Returns `true` if there is no file.
     #[must_use]
     pub fn is_missing(&self) -> bool {
         self.digest == MISSING
@@ -154,14 +154,14 @@ impl ProgramContent {
     }
 }
 
-/// The scripts of a `package.json`, in one form.
+/// Returns the scripts of a `package.json`, in one form.
 fn package_scripts(text: &str) -> Option<String> {
     let package: Value = serde_json::from_str(text).ok()?;
     let parts = ["scripts", "packageManager"].map(|key| package.get(key).cloned().unwrap_or_default());
     Some(canonical(&Value::from(parts.to_vec()).to_string()))
 }
 
-/// A long file by its length and the time of its last change.
+/// Returns the stamp of a long file: its length and the time of its last change.
 fn stamp(path: &Path) -> String {
     let found = path.metadata().ok();
     let length = found.as_ref().map_or(0, std::fs::Metadata::len);

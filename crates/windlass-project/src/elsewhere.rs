@@ -48,7 +48,7 @@ pub async fn load_elsewhere(
     Ok(files)
 }
 
-/// The directories from `start` up to the root of its repository, or `start` alone.
+/// Returns the directories from `start` up to the root of its repository, or `start` alone.
 async fn chain(workspace: &dyn Workspace, start: &Path) -> Result<Vec<PathBuf>, SettingsError> {
     let mut chain = Vec::new();
     for directory in start.ancestors().take(DEEPEST) {
@@ -69,7 +69,7 @@ async fn kind_of(workspace: &dyn Workspace, path: &Path) -> Result<EntryKind, Wo
     }
 }
 
-/// The text of a file, if it is there.
+/// Returns the text of a file, if it is there.
 async fn text_of(workspace: &dyn Workspace, path: &Path) -> Result<Option<String>, SettingsError> {
     let unreadable = |error| unreadable(path, error);
     let found = match workspace.resolve(path).await {

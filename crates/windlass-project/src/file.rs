@@ -20,7 +20,7 @@ impl From<io::Error> for ReadError {
     }
 }
 
-/// The text of a file that the user names, without a byte-order mark. It is read only if it is a regular file, so
+/// Reads the text of a file that the user names, without a byte-order mark. It is read only if it is a regular file, so
 /// that a pipe without a writer or a device does not block.
 ///
 /// # Errors
@@ -34,7 +34,8 @@ pub fn read_named(path: &Path, limit: u64) -> io::Result<String> {
     }
 }
 
-/// The text of a regular file of a workspace, without a byte-order mark. `resolved`: where it is, links followed.
+/// Returns the text of a regular file of a workspace, without a byte-order mark. `resolved`: where it is, links
+/// followed.
 pub(crate) async fn read_text_through(
     workspace: &dyn Workspace,
     path: &Path,
@@ -60,8 +61,8 @@ pub(crate) async fn read_text_through(
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
-/// The text of a regular file, without a byte-order mark; `None` if there is none of that name. A link that leads
-/// nowhere is an error: the link shows that a file should be read.
+/// Returns the text of a regular file, without a byte-order mark; `None` if there is none of that name. A link that
+/// leads nowhere is an error: the link shows that a file should be read.
 pub(crate) fn read_text(path: &Path, limit: u64) -> Result<Option<String>, ReadError> {
     read(path, limit, true)
 }
@@ -96,7 +97,7 @@ impl OldText {
     }
 }
 
-/// The bytes of a regular file; `None` if there is none of that name.
+/// Returns the bytes of a regular file; `None` if there is none of that name.
 pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, ReadError> {
     read_all(path, limit, true)
 }

@@ -38,7 +38,7 @@ pub(crate) fn split(text: &str) -> (FrontMatter, &str) {
     }
 }
 
-/// Text behind a line that has only blanks left.
+/// Returns the text behind a line that has only blanks left.
 fn after_line_end(rest: &str) -> Option<&str> {
     let (line, rest) = rest.split_once('\n')?;
     line.trim().is_empty().then_some(rest)
@@ -87,7 +87,7 @@ impl FrontMatter {
         }
     }
 
-    /// Reason why the head must not be used. Its readable keys are still there, for messages.
+    /// Returns the reason why the head must not be used. Its readable keys are still there, for messages.
     pub(crate) fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
     }
@@ -101,23 +101,24 @@ impl FrontMatter {
         self.fields.get(&folded(key)).map(|(_, node)| node)
     }
 
-    /// `true` if the key is there, with a value or without.
+    /// Returns `true` if the key is there, with a value or without.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.node(key).is_some()
     }
 
-    /// The keys as they are written, sorted.
+    /// Returns the keys as they are written, sorted.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
         self.fields.values().map(|(key, _)| key.as_str())
     }
 
-    /// Text of a value; `None` for a key that is absent or empty. A list is the text that it is written with.
+    /// Returns the text of a value; `None` for a key that is absent or empty. A list is the text that it is written
+    /// with.
     pub(crate) fn text(&self, key: &str) -> Option<String> {
         let text = self.node(key).filter(|node| !node.is_null())?.text();
         Some(text.trim().to_owned()).filter(|text| !text.is_empty())
     }
 
-    /// Truth value; `None` for a key that is absent or empty.
+    /// Returns the truth value; `None` for a key that is absent or empty.
     ///
     /// # Errors
     /// Another value, such as `yes`.
@@ -141,7 +142,7 @@ impl FrontMatter {
         Ok(items.into_iter().map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect())
     }
 
-    /// Rules or names of tools: a [`list`](Self::list) whose text may have blanks between items, too.
+    /// Returns rules or names of tools: a [`list`](Self::list) whose text may have blanks between items, too.
     ///
     /// # Errors
     /// The errors of [`list`](Self::list).
@@ -155,13 +156,13 @@ impl FrontMatter {
         }
     }
 
-    /// Value of any shape, by the core schema; `None` for a key that is absent.
+    /// Returns the value of any shape, by the core schema; `None` for a key that is absent.
     pub(crate) fn value(&self, key: &str) -> Option<Value> {
         self.node(key).map(Node::value)
     }
 }
 
-/// Key without case, `-` and `_`.
+/// Returns the key without case, `-` and `_`.
 fn folded(key: &str) -> String {
     key.chars().filter(|c| !matches!(c, '-' | '_')).map(|c| c.to_ascii_lowercase()).collect()
 }
@@ -170,7 +171,7 @@ fn unreadable(problem: &YamlError) -> String {
     format!("the front matter cannot be read: {problem}")
 }
 
-/// The parts between commas that stand outside of brackets.
+/// Returns the parts between commas that stand outside of brackets.
 pub(crate) fn at_commas(text: &str) -> Vec<String> {
     let (mut parts, mut part, mut depth) = (Vec::new(), String::new(), 0_usize);
     for c in text.chars() {

@@ -40,7 +40,7 @@ impl HookSettings {
         self.content.is_empty()
     }
 
-    /// The key as it is written, in one form.
+    /// Returns the key as it is written, in one form.
     pub(crate) fn content(&self) -> &str {
         &self.content
     }

@@ -49,7 +49,7 @@ pub struct Instruction {
 }
 
 impl Instruction {
-    /// The text for the model. `None` if it is blank.
+    /// Returns the text for the model. `None` if it is blank.
     #[must_use]
     pub fn for_model(&self) -> Option<FileInstructions> {
         let mut read = FileInstructions::new(self.source, &self.path.display().to_string(), &self.content)?;
@@ -126,7 +126,7 @@ impl InstructionFiles {
     /// Most characters of the instructions of a session together. Default of [`most_characters`](Self::most_characters).
     pub const MOST_CHARACTERS: usize = 120_000;
 
-    /// The instruction files of a session that starts there. None is read yet.
+    /// Creates the instruction files of a session that starts there. None is read yet.
     #[must_use]
     pub fn new(places: Places, sources: SettingSources, workspace: Arc<dyn Workspace>) -> Self {
         Self {
@@ -244,7 +244,7 @@ impl InstructionFiles {
         fit::fit(found, &mut self.room, &mut self.notes)
     }
 
-    /// The text of a file that was not read before.
+    /// Returns the text of a file that was not read before.
     async fn text_of(&mut self, job: &Job) -> Option<String> {
         let Candidate { path, within, source, .. } = &job.candidate;
         if self.excludes.cover(*source, path) {
@@ -304,7 +304,7 @@ impl InstructionFiles {
         jobs
     }
 
-    /// The instructions in a text, unless they are a rule that waits for its files.
+    /// Returns the instructions in a text, unless they are a rule that waits for its files.
     fn instruction(&mut self, job: Job, text: &str) -> Option<Instruction> {
         let Job { candidate: Candidate { path, source, rules_of, .. }, imported_by, .. } = job;
         let Some(base) = rules_of else {

@@ -38,7 +38,7 @@ impl KeptTexts {
         new.replace()
     }
 
-    /// The directory.
+    /// Returns the directory.
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.0

@@ -102,7 +102,7 @@ impl LiveSettings {
     }
 }
 
-/// The files that only one of two readings has, or that differ.
+/// Returns the files that only one of two readings has, or that differ.
 fn changed(before: &[SettingsFile], now: &[SettingsFile]) -> Vec<(Layer, Origin)> {
     let in_both = |file: &SettingsFile, others: &[SettingsFile]| {
         others

@@ -170,7 +170,7 @@ impl Reading<'_> {
     }
 }
 
-/// One file, if it is there.
+/// Reads one file, if it exists.
 fn read(layer: Layer, path: &Path, anchor: &Path) -> Result<Option<SettingsFile>, SettingsError> {
     let Some(text) = read_settings(path)? else { return Ok(None) };
     let origin = Origin::file(path);

@@ -15,7 +15,7 @@ const MOST_IN_ALL: usize = 4 * MOST_NAMES;
 const DEEPEST: usize = 8;
 
 impl Notes {
-    /// The text of a file, if it can be used and is not blank.
+    /// Returns the text of a file, if it can be used and is not blank.
     pub(crate) fn read(&mut self, path: &Path) -> Option<String> {
         match read_text_itself(path, MOST_BYTES) {
             Ok(Some(text)) if !text.trim().is_empty() => return Some(text),
@@ -35,12 +35,12 @@ pub(crate) struct Folder {
     pub(crate) within: Option<PathBuf>,
 }
 
-/// The user's folders of this name, the strongest first.
+/// Returns the user's folders of this name, the strongest first.
 pub(crate) fn of_user(places: &Places, name: &str) -> Vec<Folder> {
     places.user.iter().map(|directory| Folder { path: directory.join(name), within: None }).collect()
 }
 
-/// The project's folders of this name, the strongest first: the nearer to the start the stronger.
+/// Returns the project's folders of this name, the strongest first: the nearer to the start the stronger.
 pub(crate) fn of_project(places: &Places, name: &str) -> Vec<Folder> {
     let of = |directory: &PathBuf| FOLDERS.map(|folder| (directory.join(folder), directory.clone()));
     let own = places.project.iter().rev().flat_map(of).filter(|(folder, _)| !places.user.contains(folder));
@@ -69,7 +69,7 @@ impl Walk {
         Self { strict_names, left: MOST_IN_ALL }
     }
 
-    /// The Markdown files of a folder, sorted by their names.
+    /// Returns the Markdown files of a folder, sorted by their names.
     pub(crate) fn files(&mut self, folder: &Folder, notes: &mut Notes) -> Vec<MarkdownFile> {
         let mut files = Vec::new();
         // Most folders are not there, and to resolve one costs a call for each part of its path.
@@ -121,7 +121,7 @@ pub(crate) fn is_name(name: &str) -> bool {
         && !name.contains(|c: char| c.is_whitespace() || c.is_control() || matches!(c, ':' | '/' | '\\'))
 }
 
-/// A text for a list: one line of limited length, without hidden characters and terminal sequences.
+/// Returns a text for a list: one line of limited length, without hidden characters and terminal sequences.
 pub(crate) fn one_line(text: &str, most: usize) -> String {
     clean_line(&text.chars().take(most).collect::<String>())
 }

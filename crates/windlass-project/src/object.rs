@@ -61,7 +61,7 @@ impl Object {
         self.0.len() != before
     }
 
-    /// The value of a member as it is written.
+    /// Returns the value of a member as it is written.
     pub(crate) fn text_of(&self, key: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| known == key).map(|(_, value)| value.get())
     }
@@ -70,14 +70,14 @@ impl Object {
         self.0.is_empty()
     }
 
-    /// The text, one member a line, indented by `depth` steps.
+    /// Returns the text, one member a line, indented by `depth` steps.
     pub(crate) fn text(&self, depth: usize) -> String {
         let members = self.0.iter().map(|(key, value)| format!("{}: {}", quoted(key), value.get()));
         lines('{', '}', depth, members)
     }
 }
 
-/// A list of texts, one a line, indented by `depth` steps.
+/// Returns a list of texts, one a line, indented by `depth` steps.
 pub(crate) fn list_text(items: &[String], depth: usize) -> String {
     lines('[', ']', depth, items.iter().map(|item| quoted(item)))
 }

@@ -35,8 +35,8 @@ pub struct Places {
 }
 
 impl Places {
-    /// A session that starts in `cwd`, an absolute path with links followed. It belongs to the repository around
-    /// it, if that has the same owner; no user and no administrator are there.
+    /// Creates a session that starts in `cwd`, an absolute path with links followed. It belongs to the repository
+    /// around it, if that has the same owner; no user and no administrator are there.
     #[must_use]
     pub fn new(cwd: impl Into<PathBuf>) -> Self {
         Self { project: chain(cwd.into()), ..Self::default() }
@@ -77,8 +77,8 @@ impl Places {
         self.project.last().map_or(Path::new("/"), PathBuf::as_path)
     }
 
-    /// The places outside the project from which settings and trust are read: a change there should always need a
-    /// question. The folders of a project have names that are protected anyway.
+    /// Returns the places outside the project from which settings and trust are read: a change there should always need
+    /// a question. The folders of a project have names that are protected anyway.
     #[must_use]
     pub fn protected(&self) -> Vec<PathBuf> {
         let dropped_in: Vec<PathBuf> = self.managed.iter().map(|file| file.with_extension("d")).collect();
@@ -101,12 +101,12 @@ impl Places {
         Ok(all)
     }
 
-    /// The user's settings files, the strongest first.
+    /// Returns the user's settings files, the strongest first.
     pub(crate) fn user_files(&self) -> impl Iterator<Item = (&Path, PathBuf)> {
         self.user.iter().map(|directory| (directory.as_path(), directory.join("settings.json")))
     }
 
-    /// The settings files of this name in the project, the strongest first, each with its directory. Files that
+    /// Returns the settings files of this name in the project, the strongest first, each with its directory. Files that
     /// are the user's own (the session starts in the home) are left out.
     pub(crate) fn project_files(&self, name: &str) -> Vec<(&Path, PathBuf)> {
         let own: Vec<PathBuf> = self.user_files().map(|(_, file)| file).collect();
@@ -152,7 +152,7 @@ fn owner(_: &Path) -> Option<u32> {
     Some(0)
 }
 
-/// The JSON files of a directory, sorted by name; none if it is not there.
+/// Returns the JSON files of a directory, sorted by name; none if it is not there.
 fn dropped_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match directory.read_dir() {
         Ok(entries) => entries,

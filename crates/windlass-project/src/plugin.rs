@@ -40,7 +40,7 @@ pub struct PluginDir {
 }
 
 impl PluginDir {
-    /// A directory with all that it brings.
+    /// Creates a directory with all that it brings.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), mcp: true }
     }
@@ -91,17 +91,17 @@ pub struct Plugins {
 }
 
 impl Plugins {
-    /// The commands of all plugins.
+    /// Returns the commands of all plugins.
     pub fn commands(&self) -> impl Iterator<Item = &Command> {
         self.all_commands().filter(|command| command.problem().is_none())
     }
 
-    /// The commands of all plugins, with those that cannot be used.
+    /// Returns the commands of all plugins, with those that cannot be used.
     pub(crate) fn all_commands(&self) -> impl Iterator<Item = &Command> {
         self.plugins.iter().flat_map(|plugin| &plugin.commands)
     }
 
-    /// The agents of all plugins. They are weaker than any other: `agents.or(plugins.agents())`.
+    /// Returns the agents of all plugins. They are weaker than any other: `agents.or(plugins.agents())`.
     #[must_use]
     pub fn agents(&self) -> Agents {
         self.plugins.iter().fold(Agents::default(), |all, plugin| all.or(plugin.agents.clone()))
@@ -119,7 +119,7 @@ impl Plugins {
         }
     }
 
-    /// The MCP servers of all plugins.
+    /// Returns the MCP servers of all plugins.
     pub fn servers(&self) -> impl Iterator<Item = &ServerDefinition> {
         self.plugins.iter().flat_map(|plugin| &plugin.servers)
     }
@@ -177,7 +177,7 @@ pub fn load_plugins(cwd: &Path, directories: &[PluginDir]) -> Plugins {
     all
 }
 
-/// One plugin with its errors; `None` for a directory that was loaded before.
+/// Returns one plugin with its errors; `None` for a directory that was loaded before.
 #[expect(clippy::type_complexity, reason = "a plugin and its errors, or why there is none")]
 fn load(
     path: &Path,

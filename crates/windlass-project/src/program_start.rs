@@ -39,7 +39,7 @@ pub enum ProgramAuthor {
 }
 
 impl ProgramAuthor {
-    /// The author of a settings file.
+    /// Returns the author of a settings file.
     #[must_use]
     pub fn of_layer(layer: Layer) -> Self {
         match layer {
@@ -148,7 +148,7 @@ pub struct ProgramStarts {
 }
 
 impl ProgramStarts {
-    /// The rule for a project, which is trusted or not.
+    /// Returns the rule for a project, which is trusted or not.
     #[must_use]
     pub fn new(places: &Places, is_trusted: bool) -> Self {
         let root = places.project.first().map_or_else(|| places.start().to_path_buf(), Clone::clone);
@@ -168,20 +168,20 @@ impl ProgramStarts {
         self
     }
 
-    /// `true` if programs of this author start in the directory of the project.
+    /// Returns `true` if programs of this author start in the directory of the project.
     #[must_use]
     pub fn are_in_project(&self, author: &ProgramAuthor) -> bool {
         self.is_trusted || *author == ProgramAuthor::Project
     }
 
-    /// The directories that programs are not taken from.
+    /// Returns the directories that programs are not taken from.
     #[must_use]
     pub fn workspace(&self) -> &[PathBuf] {
         &self.workspace
     }
 
-    /// The place where a program starts that has this environment. `neutral` makes the neutral directory, and is called only if
-    /// the program starts there.
+    /// Returns the place where a program starts that has this environment. `neutral` makes the neutral directory, and
+    /// is called only if the program starts there.
     ///
     /// # Errors
     /// The program would take code from a project that is not trusted, or there is no neutral directory.
@@ -220,8 +220,8 @@ impl ProgramStarts {
         Ok(ProgramPlace { directory, is_neutral: true })
     }
 
-    /// The variables of a program that starts in a place: those given, with search paths outside of the project if the place is neutral,
-    /// and the root of the project.
+    /// Returns the variables of a program that starts in a place: those given, with search paths outside of the project
+    /// if the place is neutral, and the root of the project.
     #[must_use]
     pub fn environment(&self, place: &ProgramPlace, given: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
         let mut env = if place.is_neutral { environment_outside(given, &self.workspace) } else { given.to_vec() };
@@ -240,7 +240,7 @@ impl ProgramStarts {
         PROJECT_VARIABLES.map(|name| (name.into(), self.root.clone().into()))
     }
 
-    /// The variables that a line can name beside those of its environment.
+    /// Returns the variables that a line can name beside those of its environment.
     fn variables(&self, author: &ProgramAuthor) -> impl Iterator<Item = (OsString, OsString)> + use<> {
         let plugin = match author {
             ProgramAuthor::Plugin(root) => Some(root.clone()),

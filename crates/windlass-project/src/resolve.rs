@@ -364,7 +364,7 @@ impl Reading<'_> {
     }
 }
 
-/// A key that is not known, with its line and the one that may be meant.
+/// Returns a key that is not known, with its line and the one that may be meant.
 fn shown(key: &UnknownKey) -> String {
     let line = key.line.map(|line| format!("line {line}"));
     let meant = key.meant.map(|meant| format!("did you mean `{meant}`?"));
@@ -381,7 +381,7 @@ fn concerns_provider(name: &str) -> bool {
     begins.iter().any(|beginning| name.starts_with(beginning)) || name.ends_with("_PROXY")
 }
 
-/// A list that stays short whatever is in it.
+/// Returns a list that stays short whatever is in it.
 fn names(all: &[String]) -> String {
     let mut text = String::new();
     for (at, name) in all.iter().take(MOST_NAMES).enumerate() {

@@ -75,7 +75,7 @@ pub struct ResolvedPermissions {
 }
 
 impl ResolvedPermissions {
-    /// The file that forbids a mode, if one does.
+    /// Returns the file that forbids a mode, if one does.
     pub fn forbids(&self, mode: PermissionMode) -> Option<&Origin> {
         match mode {
             PermissionMode::BypassPermissions => self.bypass_disabled.as_ref(),

@@ -23,8 +23,8 @@ pub struct ReviewedItem {
     pub status: TrustStatus,
 }
 
-/// The items that trust in the project would put into effect in a session that starts here, each with its status. No
-/// program is run and no file written.
+/// Returns the items that trust in the project would put into effect in a session that starts here, each with its
+/// status. No program is run and no file written.
 ///
 /// # Errors
 /// A settings file of the project cannot be used.
@@ -38,7 +38,7 @@ pub fn review_trust(places: &Places) -> Result<Vec<ReviewedItem>, SettingsError>
     Ok(trust_items(places)?.into_iter().map(reviewed).collect())
 }
 
-/// The items that trust in the project would put into effect in a session that starts here, sorted.
+/// Returns the items that trust in the project would put into effect in a session that starts here, sorted.
 pub(crate) fn trust_items(places: &Places) -> Result<Vec<TrustItem>, SettingsError> {
     let request = SettingsRequest::new().sources(SettingSources::of_project()).trust(true);
     let loaded = load(places, &request)?;

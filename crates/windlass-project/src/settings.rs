@@ -132,7 +132,7 @@ pub struct PermissionSettings {
 }
 
 impl PermissionSettings {
-    /// The line in which a rule stands, counted from one.
+    /// Returns the line in which a rule stands, counted from one.
     pub(crate) fn line(&self, behavior: Behavior, rule: &str) -> Option<u64> {
         let [allow, ask, deny] = &self.lines;
         let (rules, lines) = match behavior {

@@ -93,7 +93,7 @@ impl SettingsFile {
     }
 }
 
-/// The text of a settings file or of our record of trust, if it is there.
+/// Returns the text of a settings file or of our record of trust, if it is there.
 pub(crate) fn read_settings(path: &Path) -> Result<Option<String>, SettingsError> {
     read_text(path, MOST).map_err(|error| SettingsError::unread(path, MOST, error))
 }

@@ -26,7 +26,7 @@ pub(crate) fn is_shipped(root: &Path, file: &Path) -> bool {
     }
 }
 
-/// The bytes of the index of the repository at `root`, if there is one.
+/// Returns the bytes of the index of the repository at `root`, if there is one.
 fn index_of(root: &Path) -> Result<Option<Vec<u8>>, ReadError> {
     let git = root.join(".git");
     let directory = if git.is_file() {

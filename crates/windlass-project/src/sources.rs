@@ -88,7 +88,7 @@ impl SettingSources {
         Self { user: false, project: false, local: false, named: true }
     }
 
-    /// The two layers that lie in a project; they were not named.
+    /// Returns the two layers that lie in a project; they were not named.
     pub(crate) fn of_project() -> Self {
         Self { user: false, project: true, local: true, named: false }
     }
@@ -135,7 +135,7 @@ impl<const N: usize> From<[SettingSource; N]> for SettingSources {
 impl FromStr for SettingSources {
     type Err = String;
 
-    /// The value of `--setting-sources`: names separated by commas; the empty text is none of them.
+    /// Returns the value of `--setting-sources`: names separated by commas; the empty text is none of them.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut sources = Self::none();
         for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {

@@ -56,7 +56,7 @@ pub struct OutputStyles {
 }
 
 impl OutputStyles {
-    /// The style of this name, without regard to case. The default style is none.
+    /// Returns the style of this name, without regard to case. The default style is none.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&OutputStyle> {
         let exact = self.styles.iter().find(|style| style.name == name);

@@ -13,7 +13,7 @@ impl Folder {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// A path below it, without links.
+    /// Returns a path below it, without links.
     pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
         self.0.path().canonicalize().unwrap().join(name)
     }
@@ -29,7 +29,7 @@ impl Folder {
         fs::write(path, content).unwrap();
     }
 
-    /// The places of a session that starts in one of its folders, with a user in `home`.
+    /// Returns the places of a session that starts in one of its folders, with a user in `home`.
     pub(crate) fn places(&self, start: impl AsRef<Path>) -> Places {
         let mut places = Places::new(self.path(start));
         places.user = vec![self.path("home/.windlass"), self.path("home/.claude")];

@@ -260,7 +260,7 @@ impl SettingsUpdates {
         read_named(&path, MOST_KEPT_PROGRAM).ok()
     }
 
-    /// The folder of texts that people are shown a change of.
+    /// Returns the folder of texts that people are shown a change of.
     fn kept_programs(&self) -> Option<PathBuf> {
         Some(self.places.records.first()?.with_file_name(KEPT_PROGRAMS))
     }

@@ -18,13 +18,13 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// The text that was analysed, unchanged.
+    /// Returns the text that was analysed, unchanged.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The allow side: the commands, if the text's meaning is completely known.
+    /// Returns the allow side: the commands, if the text's meaning is completely known.
     ///
     /// # Errors
     /// The first reason why it is not. Then only a rule for exactly this text may allow it.
@@ -32,7 +32,7 @@ impl Analysis {
         self.understood.as_ref().map_err(|reason| *reason)
     }
 
-    /// The deny side: every command that might run, at any nesting and behind any wrapper. For an understood
+    /// Returns the deny side: every command that might run, at any nesting and behind any wrapper. For an understood
     /// text each of its commands is among them.
     #[must_use]
     pub fn found(&self) -> &[FoundCommand] {
@@ -46,7 +46,7 @@ impl Analysis {
         self.undecided
     }
 
-    /// The directories in which each understood command may run, for a text that starts in `start`.
+    /// Returns the directories in which each understood command may run, for a text that starts in `start`.
     ///
     /// [`Directories::Unknown`] for a text that is not understood, or that changes the directory inside of a script too.
     #[must_use]

@@ -45,7 +45,7 @@ fn classify(command: &SimpleCommand) -> Classification {
     class
 }
 
-/// The program's name if it is looked up in the system's directories.
+/// Returns the program's name if it is looked up in the system's directories.
 fn program_name(word: &Word) -> Option<&str> {
     let name = word.as_literal()?;
     let name = name.strip_prefix("/usr/bin/").or_else(|| name.strip_prefix("/bin/")).unwrap_or(name);

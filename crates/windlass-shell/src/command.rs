@@ -96,33 +96,33 @@ impl SimpleCommand {
         self.connector
     }
 
-    /// The assignments before the program.
+    /// Returns the assignments before the program.
     #[must_use]
     pub fn assignments(&self) -> &[Assignment] {
         &self.assignments
     }
 
-    /// The program and its arguments. Empty if there are only assignments or redirections. The first word is
+    /// Returns the program and its arguments. Empty if there are only assignments or redirections. The first word is
     /// always a literal.
     #[must_use]
     pub fn words(&self) -> &[Word] {
         &self.words
     }
 
-    /// The redirections, in order.
+    /// Returns the redirections, in order.
     #[must_use]
     pub fn redirects(&self) -> &[Redirect] {
         &self.redirects
     }
 
-    /// The exact text of the command, from its first to its last character, assignments and redirections
+    /// Returns the exact text of the command, from its first to its last character, assignments and redirections
     /// included, without the lines of here-documents.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// The program as written (not reduced to its base name).
+    /// Returns the program as written (not reduced to its base name).
     #[must_use]
     pub fn program(&self) -> Option<&str> {
         self.words.first().and_then(Word::as_literal)
@@ -136,7 +136,7 @@ pub struct Understood {
 }
 
 impl Understood {
-    /// The commands in the order of the text; at least one.
+    /// Returns the commands in the order of the text; at least one.
     #[must_use]
     pub fn commands(&self) -> &[SimpleCommand] {
         &self.commands

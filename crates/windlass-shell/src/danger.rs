@@ -76,7 +76,8 @@ impl<'a> AllBases<'a> {
         Self { of_commands, any: Bases::new(any) }
     }
 
-    /// Directories in which a found command may run: as one of the understood commands, or behind the wrapper of one.
+    /// Returns directories in which a found command may run: as one of the understood commands, or behind the wrapper
+    /// of one.
     fn of(&self, command: &FoundCommand) -> &Bases {
         let ends = |words: &[Word]| {
             let tail = words.len().checked_sub(command.words().len()).and_then(|start| words.get(start..));
@@ -90,7 +91,7 @@ impl<'a> AllBases<'a> {
     }
 }
 
-/// The operands of all changes of the directory: `None` for one that leads home.
+/// Returns the operands of all changes of the directory: `None` for one that leads home.
 fn changes(analysis: &Analysis) -> impl Iterator<Item = Option<&Word>> {
     analysis.found().iter().filter_map(|command| match (command.program(), operands(command).next()) {
         (Some("cd" | "pushd"), Some(operand)) => Some(Some(operand)),
@@ -106,7 +107,8 @@ struct Here<'a> {
 }
 
 impl Here<'_> {
-    /// The paths that an operand may name. `follows`: whether the program goes through a link that the operand ends in.
+    /// Returns the paths that an operand may name. `follows`: whether the program goes through a link that the operand
+    /// ends in.
     fn targets(&self, word: &Word, follows: bool) -> Vec<Target> {
         self.places.targets(word, self.bases, follows)
     }

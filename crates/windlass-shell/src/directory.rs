@@ -27,7 +27,7 @@ struct Standing {
 }
 
 impl Understood {
-    /// The directories in which each command may run, for a text that starts in `start`.
+    /// Returns the directories in which each command may run, for a text that starts in `start`.
     ///
     /// Links are not followed: a directory that is one has to be resolved, with each `..` behind it.
     #[must_use]
@@ -99,7 +99,7 @@ fn add(directories: &mut Vec<PathBuf>, more: &[PathBuf]) {
     }
 }
 
-/// Every directory to which a `cd` may lead from these.
+/// Returns every directory to which a `cd` may lead from these.
 fn both(from: &[PathBuf], directory: &str) -> Vec<PathBuf> {
     let mut arrived = Vec::new();
     for from in from {
@@ -108,15 +108,16 @@ fn both(from: &[PathBuf], directory: &str) -> Vec<PathBuf> {
     arrived
 }
 
-/// The directory of a `cd` by its name alone and as the system walks there, where these differ: for `..` the shell drops the
-/// last name of its path, and takes the parent on disk if that fails.
+/// Returns the directory of a `cd` by its name alone and as the system walks there, where these differ: for `..` the
+/// shell drops the last name of its path, and takes the parent on disk if that fails.
 #[must_use]
 pub fn both_ways(base: &Path, directory: &Path) -> Vec<PathBuf> {
     let (by_name, walked) = (absolute(base, directory), as_written(base, directory));
     if by_name == walked { vec![walked] } else { vec![by_name, walked] }
 }
 
-/// A path that starts at `base` unless it is absolute already, with every `..` still in it, as the system walks it.
+/// Returns a path that starts at `base` unless it is absolute already, with every `..` still in it, as the system walks
+/// it.
 #[must_use]
 pub fn as_written(base: &Path, path: &Path) -> PathBuf {
     if path.as_os_str().is_empty() && is_written_plainly(base) {
@@ -140,8 +141,8 @@ pub enum ProcessPath {
 }
 
 impl ProcessPath {
-    /// The path that a text names behind such a link, if it begins with one. The link means another directory to each process, so only
-    /// a command itself can follow it.
+    /// Returns the path that a text names behind such a link, if it begins with one. The link means another directory
+    /// to each process, so only a command itself can follow it.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut names = text.strip_prefix('/')?.split('/').filter(|name| !name.is_empty() && *name != ".");
@@ -166,7 +167,7 @@ impl ProcessPath {
     }
 }
 
-/// `true` for the builtins that change the directory.
+/// Returns `true` for the builtins that change the directory.
 pub(crate) fn is_change(program: &str) -> bool {
     matches!(program, "cd" | "pushd" | "popd")
 }
@@ -176,7 +177,7 @@ pub(crate) fn changes_directory(command: &SimpleCommand) -> bool {
     program.is_some_and(is_change)
 }
 
-/// The only operand of a `cd` without options.
+/// Returns the only operand of a `cd` without options.
 pub(crate) fn cd_operand(args: &[Word]) -> Option<&str> {
     let directory = match args {
         [directory] => directory,
@@ -186,7 +187,7 @@ pub(crate) fn cd_operand(args: &[Word]) -> Option<&str> {
     directory.as_literal().filter(|d| !d.is_empty() && !d.starts_with('-'))
 }
 
-/// The directory of a `cd` that can be followed: one literal operand, no option.
+/// Returns the directory of a `cd` that can be followed: one literal operand, no option.
 fn literal_cd(command: &SimpleCommand) -> Option<&str> {
     let (cd, args) = command.words().split_first()?;
     if cd.text() != "cd" || !command.assignments().is_empty() {
@@ -200,7 +201,7 @@ mod tests {
     use super::*;
     use crate::analyse;
 
-    /// The directories of the last command, relative to `/w`.
+    /// Returns the directories of the last command, relative to `/w`.
     fn last(text: &str) -> String {
         match analyse(text).understood().unwrap().directories(Path::new("/w")) {
             Directories::Followed(all) => {

@@ -20,8 +20,8 @@ impl SimpleCommand {
     }
 }
 
-/// `true` if setting the variable to this value can only change how a program reports. The name decides first: an empty
-/// `PATH`, `IFS` or `HOME` has a meaning too.
+/// Returns `true` if setting the variable to this value can only change how a program reports. The name decides first:
+/// an empty `PATH`, `IFS` or `HOME` has a meaning too.
 fn is_safe(assignment: &Assignment) -> bool {
     let value = assignment.value.as_str();
     match assignment.name.as_str() {
@@ -50,7 +50,7 @@ fn is_plain(value: &str, more: &str) -> bool {
     value.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c))
 }
 
-/// A name in a directory of the system: empty, or without a dot or a sign in the first place.
+/// Returns `true` for a name in a directory of the system: empty, or without a dot or a sign in the first place.
 fn is_name(value: &str, more: &str) -> bool {
     value.is_empty() || (value.starts_with(|c: char| c.is_ascii_alphanumeric()) && is_plain(value, more))
 }

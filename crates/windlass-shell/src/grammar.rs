@@ -35,7 +35,7 @@ pub(crate) fn parse(chars: &[char]) -> Result<Understood> {
     Parser::new(chars).text()
 }
 
-/// The words of a text which is one command of literal words and nothing else.
+/// Returns the words of a text which is one command of literal words and nothing else.
 pub(crate) fn literal_words(text: &str) -> Option<Vec<String>> {
     let chars: Vec<char> = text.chars().collect();
     let mut parser = Parser::new(&chars);
@@ -146,7 +146,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The operator between two commands; `None` at the end of the list, which is skipped.
+    /// Reads the operator between two commands; `None` at the end of the list, which is skipped.
     fn connector(&mut self) -> Result<Option<Connector>> {
         let Some(c) = self.peek() else {
             return if self.end == End::Text { Ok(None) } else { Err(NotUnderstood::Structure) };
@@ -356,7 +356,7 @@ impl<'a> Parser<'a> {
         Ok(word)
     }
 
-    /// The next character, line continuations skipped.
+    /// Returns the next character, line continuations skipped.
     fn peek(&mut self) -> Option<char> {
         while self.chars.get(self.pos) == Some(&'\\') && self.chars.get(self.pos.saturating_add(1)) == Some(&'\n') {
             self.pos = self.pos.saturating_add(2);

@@ -25,7 +25,7 @@ const WRITE: &[&str] = &[
 ];
 
 impl Analysis {
-    /// The kinds of the commands of the text, at any nesting.
+    /// Returns the kinds of the commands of the text, at any nesting.
     ///
     /// ```
     /// let kinds = windlass_shell::analyse("grep -rn TODO src | head -5").kinds();

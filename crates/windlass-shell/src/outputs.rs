@@ -164,9 +164,9 @@ static BY_NAME: LazyLock<HashMap<&str, Vec<&Writer>>> = LazyLock::new(|| {
 });
 
 impl FoundCommand {
-    /// The files that the command may write without a redirection, as far as its options, its operands and the texts
-    /// among its arguments name them, in any spelling: attached, bundled, abbreviated. For deny rules and the like:
-    /// over-approximate.
+    /// Returns the files that the command may write without a redirection, as far as its options, its operands and the
+    /// texts among its arguments name them, in any spelling: attached, bundled, abbreviated. For deny rules and the
+    /// like: over-approximate.
     #[must_use]
     pub fn outputs(&self) -> Vec<Output<'_>> {
         let words = self.words();
@@ -244,7 +244,7 @@ impl Writer {
         }
     }
 
-    /// The path that a long option names, attached or as the next word.
+    /// Returns the path that a long option names, attached or as the next word.
     fn long<'w>(&self, long: &'w str, word: &'w Word, next: Option<&'w Word>) -> Option<(&'w Word, &'w str)> {
         let (name, attached) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
         // Abbreviations match too.
@@ -254,7 +254,7 @@ impl Writer {
         value(word, attached, next)
     }
 
-    /// The path that a bundle of short options, or a word with one dash, names, and by which letter.
+    /// Returns the path that a bundle of short options, or a word with one dash, names, and by which letter.
     fn short<'w>(&self, text: &'w str, word: &'w Word, next: Option<&'w Word>) -> Option<(char, &'w Word, &'w str)> {
         let (name, attached) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
         if self.words.contains(&name) {

@@ -73,7 +73,7 @@ fn has_open_star(text: &str) -> bool {
 }
 
 impl BashPattern {
-    /// The pattern as written, blanks around it aside.
+    /// Returns the pattern as written, blanks around it aside.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
@@ -105,7 +105,7 @@ impl BashPattern {
         self.is_exact() && is_whole && command.source() == self.without_negation()
     }
 
-    /// The text without a leading `!`, which no source of a command has.
+    /// Returns the text without a leading `!`, which no source of a command has.
     fn without_negation(&self) -> &str {
         self.text.strip_prefix("! ").map_or(self.text.as_str(), str::trim_start)
     }

@@ -56,7 +56,7 @@ fn language(program: &str) -> Option<&'static Language> {
     LANGUAGES.iter().find(|language| language.programs.contains(&program))
 }
 
-/// `true` if an argument of a program is a text in its own language that names files or commands.
+/// Returns `true` if an argument of a program is a text in its own language that names files or commands.
 pub(crate) fn has_commands(program: &str, args: &[Word]) -> bool {
     let Some(language) = language(program) else { return false };
     args.iter().any(|arg| {
@@ -67,12 +67,12 @@ pub(crate) fn has_commands(program: &str, args: &[Word]) -> bool {
     })
 }
 
-/// `true` if all words of the texts of a program may be names of files.
+/// Returns `true` if all words of the texts of a program may be names of files.
 pub(crate) fn names_files(program: &str) -> bool {
     language(program).is_some()
 }
 
-/// The commands of the shell in the arguments of a program that has them.
+/// Returns the commands of the shell in the arguments of a program that has them.
 pub(crate) fn shell_commands<'w>(program: &str, args: &'w [Word]) -> Vec<&'w str> {
     let shell = language(program).map_or(&[][..], |language| language.shell);
     let behind = |text: &'w str, mark: &'static str| {
@@ -82,20 +82,20 @@ pub(crate) fn shell_commands<'w>(program: &str, args: &'w [Word]) -> Vec<&'w str
     args.iter().flat_map(|arg| shell.iter().flat_map(move |mark| behind(arg.text(), mark))).collect()
 }
 
-/// The words of a text, without signs that a language has around them.
+/// Returns the words of a text, without signs that a language has around them.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     let parts = text.split(|c: char| c.is_whitespace() || "\"'|(),;=<>`".contains(c));
     parts.map(|part| part.trim_start_matches(['+', ':', '!'])).filter(|part| !part.is_empty())
 }
 
-/// The file that `TZ="…"` in a text for a date names.
+/// Returns the file that `TZ="…"` in a text for a date names.
 pub(crate) fn zone(text: &str) -> Option<&str> {
     let (_, behind) = text.split_once("TZ=")?;
     let name = behind.trim_start_matches('"');
     Some(name.split('"').next()?.trim_start_matches(':'))
 }
 
-/// The rest of the line behind each letter that may be a command or a flag of sed.
+/// Returns the rest of the line behind each letter that may be a command or a flag of sed.
 fn sed_places<'t>(script: &'t str, letters: &'static [char]) -> impl Iterator<Item = &'t str> {
     script.match_indices(letters).filter_map(|(at, letter)| {
         let before = script.get(..at)?.chars().next_back();
@@ -108,7 +108,7 @@ fn sed_places<'t>(script: &'t str, letters: &'static [char]) -> impl Iterator<It
     })
 }
 
-/// The texts behind letters that may be commands of sed.
+/// Returns the texts behind letters that may be commands of sed.
 pub(crate) fn sed_commands<'t>(script: &'t str, letters: &'static [char]) -> impl Iterator<Item = &'t str> {
     sed_places(script, letters).filter(|text| !text.is_empty() && text.len() <= MAX_PATH)
 }
@@ -131,8 +131,8 @@ pub(crate) fn awk_runs_commands(program: &str) -> bool {
     program.replace("||", "").contains('|') || program.contains("system") || program.contains("getline")
 }
 
-/// The strings of an awk program. Where a pattern begins and a comment ends is not the same to all readings, so the strings of
-/// each are there.
+/// Returns the strings of an awk program. Where a pattern begins and a comment ends is not the same to all readings, so
+/// the strings of each are there.
 pub(crate) fn awk_strings(program: &str) -> Vec<AwkString> {
     let readings = [AwkReading::Plain, AwkReading::Patterns, AwkReading::PatternsBehindParentheses];
     let mut strings: Vec<AwkString> = readings.iter().flat_map(|reading| reading.strings(program)).collect();
@@ -238,7 +238,7 @@ fn awk_string(text: &str) -> (String, &str) {
     (string, chars.as_str())
 }
 
-/// The character that digits name: at most so many more.
+/// Returns the character that digits name: at most so many more.
 fn number(first: Option<u32>, chars: &mut std::str::Chars<'_>, radix: u32, more: usize) -> char {
     let mut value = first.unwrap_or_default();
     for _ in 0..more {

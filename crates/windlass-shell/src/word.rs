@@ -57,7 +57,7 @@ impl Piece {
 }
 
 impl Word {
-    /// A word which is exactly `text`, with `text` as its source too.
+    /// Returns a word which is exactly `text`, with `text` as its source too.
     pub(crate) fn literal(text: &str) -> Self {
         let piece = Piece::Text { text: text.to_owned(), quoted: true };
         Self::from_pieces(text.to_owned(), vec![piece])
@@ -95,14 +95,14 @@ impl Word {
         Self(Arc::new(Parsed { source, text, kind, pieces }))
     }
 
-    /// The word as it is written, quotes and escapes included.
+    /// Returns the word as it is written, quotes and escapes included.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.0.source
     }
 
-    /// The argument. Exact for [`WordKind::Literal`]; for the other kinds a readable approximation in
-    /// which pattern characters and expansions stand as written.
+    /// Returns the argument. Exact for [`WordKind::Literal`]; for the other kinds a readable approximation in which
+    /// pattern characters and expansions stand as written.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.0.text
@@ -120,7 +120,7 @@ impl Word {
         self.0.kind == WordKind::Literal
     }
 
-    /// The argument, if it is exactly known.
+    /// Returns the argument, if it is exactly known.
     #[must_use]
     pub fn as_literal(&self) -> Option<&str> {
         self.is_literal().then_some(self.0.text.as_str())
@@ -156,7 +156,7 @@ impl Word {
     }
 }
 
-/// The last part of a program's path.
+/// Returns the last part of a program's path.
 pub(crate) fn base_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }

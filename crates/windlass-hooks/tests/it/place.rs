@@ -55,7 +55,7 @@ impl Place {
         HookContext::new("s1".into(), self.work()).with_permission_mode(PermissionMode::Default)
     }
 
-    /// The hooks of a session, of the value of the key `hooks`.
+    /// Returns the hooks of a session, of the value of the key `hooks`.
     pub(crate) fn hooks(&self, said: &Value) -> Hooks {
         let read = read_hooks(said);
         assert!(read.broken.is_empty() && read.notes.is_empty(), "{read:?}");

@@ -47,7 +47,7 @@ pub fn read_answer(text: &str) -> Classified {
     }
 }
 
-/// One line of limited length without a full stop.
+/// Returns one line of limited length without a full stop.
 fn shown(reason: &str) -> String {
     let reason = reason.trim().trim_end_matches('.');
     let mut kept: String = reason.chars().take(REASON_CHARS).collect();

@@ -19,7 +19,7 @@ pub struct ClassifierCache {
 }
 
 impl ClassifierCache {
-    /// The verdict on a call, if it is known.
+    /// Returns the verdict on a call, if it is known.
     #[must_use]
     pub fn get(&self, question: &ClassifierQuestion) -> Option<Classified> {
         let found = |kept: &VecDeque<(String, String)>, key: &str| {

@@ -54,7 +54,7 @@ sentence that says what decided.";
 pub struct Boundary(String);
 
 impl Boundary {
-    /// A mark from 128 random bits, fresh for each call.
+    /// Creates a mark from 128 random bits, fresh for each call.
     #[must_use]
     pub fn new(bits: u128) -> Self {
         Self(format!("{bits:032x}"))
@@ -115,7 +115,7 @@ impl ClassifierQuestion {
         self
     }
 
-    /// The whole question as a model reads it; `None` for a call that is too long to be judged.
+    /// Returns the whole question as a model reads it; `None` for a call that is too long to be judged.
     #[must_use]
     pub fn prompt(&self, boundary: &Boundary) -> Option<String> {
         if self.input.as_str().chars().nth(CALL_CHARS).is_some() {
@@ -165,7 +165,7 @@ fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// The program and its first word of each command that does more than read, in order of the alphabet.
+/// Returns the program and its first word of each command that does more than read, in order of the alphabet.
 fn beginnings(command: &CommandFacts) -> Vec<String> {
     let Ok(understood) = command.analysis.understood() else { return Vec::new() };
     let free = |command: &&SimpleCommand| {
@@ -180,7 +180,7 @@ fn beginnings(command: &CommandFacts) -> Vec<String> {
     all.into_iter().collect()
 }
 
-/// The names of files and programs that a call is about, each the last name of a path.
+/// Returns the names of files and programs that a call is about, each the last name of a path.
 fn names_of(facts: &CallFacts) -> BTreeSet<String> {
     let words = facts.command.iter().flat_map(|command| command.analysis.found());
     let words = words.flat_map(|found| found.words()).map(|word| word.text().to_owned());

@@ -196,7 +196,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("user", &["email", "name", "signingkey", "useconfigonly"]),
 ];
 
-/// A key in lower case and its value, as written: quotes and comments still in it.
+/// Returns a key in lower case and its value, as written: quotes and comments still in it.
 fn entry(line: &str) -> Option<(String, Option<&str>)> {
     let (key, value) = match line.split_once('=') {
         None => (line, None),
@@ -207,7 +207,7 @@ fn entry(line: &str) -> Option<(String, Option<&str>)> {
     plain.then(|| (key.to_ascii_lowercase(), value))
 }
 
-/// An address that git itself contacts, or a path. Not one that names a program to run.
+/// Returns `true` for an address that git itself contacts, or a path. Not one that names a program to run.
 fn is_plain_url(url: &str) -> bool {
     !url.is_empty() && !url.starts_with('-') && !url.contains('"') && !url.contains("::")
 }

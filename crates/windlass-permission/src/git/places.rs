@@ -50,7 +50,7 @@ pub struct ConfigPlaces {
     pub values: Vec<String>,
 }
 
-/// The directory that the file `.git` of a working tree names (`gitdir: …`), as written.
+/// Returns the directory that the file `.git` of a working tree names (`gitdir: …`), as written.
 #[must_use]
 pub fn gitdir_target(text: &str) -> Option<&str> {
     let target = text.trim_start_matches('\u{feff}').trim_start().strip_prefix("gitdir:")?;
@@ -101,7 +101,7 @@ fn section_of(line: &str) -> Option<(String, &str)> {
     Some((name.to_ascii_lowercase(), behind.strip_prefix(']').unwrap_or(behind).trim_start()))
 }
 
-/// A value without its quotes and its comment.
+/// Returns a value without its quotes and its comment.
 fn plain_value(value: &str) -> String {
     let (mut plain, mut quoted, mut escaped) = (String::new(), false, false);
     for c in value.trim().chars() {

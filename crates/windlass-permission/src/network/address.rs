@@ -17,8 +17,8 @@ pub enum AddressKind {
 }
 
 impl AddressKind {
-    /// The kind of an address. An IPv6 address that carries an IPv4 address to which it is translated (mapped, NAT64) is of
-    /// the kind of that one, but never private through a translator.
+    /// Returns the kind of an address. An IPv6 address that carries an IPv4 address to which it is translated (mapped,
+    /// NAT64) is of the kind of that one, but never private through a translator.
     #[must_use]
     pub fn of(address: IpAddr) -> Self {
         match address {
@@ -88,7 +88,7 @@ fn v6(address: Ipv6Addr) -> AddressKind {
     if is_public { AddressKind::Public } else { AddressKind::Forbidden }
 }
 
-/// The last 32 bits.
+/// Returns the last 32 bits.
 fn embedded(bits: u128) -> Ipv4Addr {
     Ipv4Addr::from_bits((bits & u128::from(u32::MAX)) as u32)
 }

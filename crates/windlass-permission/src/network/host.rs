@@ -64,19 +64,19 @@ impl Target {
         Self::new(&host, port.unwrap_or(usual))
     }
 
-    /// The host in its canonical form: lower case, no dot at its end, IPv6 addresses in brackets.
+    /// Returns the host in its canonical form: lower case, no dot at its end, IPv6 addresses in brackets.
     #[must_use]
     pub fn host(&self) -> &str {
         &self.host
     }
 
-    /// The port, never 0.
+    /// Returns the port, never 0.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// The address, if the host is one and no name.
+    /// Returns the address, if the host is one and no name.
     #[must_use]
     pub fn address(&self) -> Option<IpAddr> {
         match self.host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
@@ -123,7 +123,7 @@ fn split_port(authority: &str) -> Option<(&str, Option<u16>)> {
     }
 }
 
-/// The one form of a host.
+/// Returns the one form of a host.
 fn canonical(host: &str) -> Option<String> {
     const LONGEST: usize = 253;
     if let Some(inside) = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {

@@ -119,7 +119,7 @@ impl Permission {
         Self { entry: String::new(), is_private: false }
     }
 
-    /// The entry that allows the target; empty if no list does.
+    /// Returns the entry that allows the target; empty if no list does.
     #[must_use]
     pub fn entry(&self) -> &str {
         &self.entry

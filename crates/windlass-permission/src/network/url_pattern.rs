@@ -71,7 +71,7 @@ impl UrlPattern {
         })
     }
 
-    /// `true` if an address is one of these. An address that programs could read differently is none.
+    /// Returns `true` if an address is one of these. An address that programs could read differently is none.
     #[must_use]
     pub fn matches(&self, url: &str) -> bool {
         let (Some(target), Some((scheme, rest))) = (Target::of_url(url), url.split_once("://")) else { return false };
@@ -91,13 +91,13 @@ impl UrlPattern {
     }
 }
 
-/// Authority and path, with query and fragment.
+/// Returns the authority and path, with query and fragment.
 fn split_path(rest: &str) -> (&str, &str) {
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     rest.split_at_checked(end).unwrap_or((rest, ""))
 }
 
-/// `true` if a client would resolve a segment, so that another path is requested.
+/// Returns `true` if a client would resolve a segment, so that another path is requested.
 fn has_dot_segment(path: &str) -> bool {
     let path = path.split('?').next().unwrap_or_default().to_ascii_lowercase().replace("%2e", ".");
     path.split('/').any(|segment| matches!(segment, "." | ".."))

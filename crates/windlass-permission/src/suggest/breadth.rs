@@ -23,8 +23,8 @@ const CONTAINERS: &[(&str, usize)] = &[
     ("volumes", 2),
 ];
 
-/// `true` if a rule for a directory and all below it may be offered: no directory of the system, no home, nothing hidden in a home,
-/// and nothing above the home or the workspace.
+/// Returns `true` if a rule for a directory and all below it may be offered: no directory of the system, no home,
+/// nothing hidden in a home, and nothing above the home or the workspace.
 pub(super) fn may_be_offered(directory: &Path, workspace: &Workspace) -> bool {
     if workspace.roots().any(|root| root.starts_with(directory)) {
         return false;

@@ -153,7 +153,7 @@ impl Repository {
         copy
     }
 
-    /// The output of git.
+    /// Returns the output of git.
     fn git(&self, words: &[&str]) -> String {
         let mut command = Command::new("timeout");
         command.args(["5", "git"]).args(words).current_dir(&self.0).stdin(Stdio::null()).env_clear();
@@ -172,14 +172,14 @@ impl Repository {
         String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
     }
 
-    /// `true` if a command prints the content of a file.
+    /// Returns `true` if a command prints the content of a file.
     fn prints(&self, subcommand: &str, option: &str, behind: &str) -> bool {
         let words: Vec<&str> = [subcommand, option, behind].iter().flat_map(|text| text.split(' ')).collect();
         let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
         self.git(&words).contains(MARK)
     }
 
-    /// The long options that git has for a sub-command.
+    /// Returns the long options that git has for a sub-command.
     fn offered(&self, subcommand: &str) -> BTreeSet<String> {
         let words: Vec<&str> = subcommand.split(' ').chain(["--git-completion-helper-all"]).collect();
         let text = self.git(&words);
@@ -191,7 +191,7 @@ impl Repository {
     }
 }
 
-/// Options that stand as texts in the binary of git.
+/// Returns options that stand as texts in the binary of git.
 fn in_binary(repository: &Repository) -> BTreeSet<String> {
     let directory = PathBuf::from(repository.git(&["--exec-path"]).trim());
     let bytes = fs::read(directory.join("git")).unwrap_or_default();
@@ -203,7 +203,7 @@ fn in_binary(repository: &Repository) -> BTreeSet<String> {
     options.map(str::to_owned).collect()
 }
 
-/// Every spelling in which the options are tried, but for those that write a file.
+/// Returns every spelling in which the options are tried, but for those that write a file.
 fn spellings(long: &BTreeSet<String>) -> Vec<String> {
     let mut all: Vec<String> = ('a'..='z').chain('A'..='Z').chain('0'..='9').map(|c| format!("-{c}")).collect();
     all.push("-L1,1:f".to_owned());
@@ -217,7 +217,7 @@ fn spellings(long: &BTreeSet<String>) -> Vec<String> {
     all
 }
 
-/// Each option before and behind some that ask for less than content.
+/// Returns each option before and behind some that ask for less than content.
 fn beside_summaries(options: &[String]) -> Vec<String> {
     let negations = ["--no-no-patch", "--no-quiet", "--no-stat", "--no-raw"].map(str::to_owned);
     let options = options.iter().filter(|option| !option.contains('=')).chain(&negations);
@@ -238,7 +238,7 @@ fn printing(repository: &Repository, (subcommand, behind): (&str, &[&str]), trie
     printing
 }
 
-/// The observations: the version, and by sub-command the options with which it printed content.
+/// Returns the observations: the version, and by sub-command the options with which it printed content.
 fn observed() -> (&'static str, BTreeMap<&'static str, BTreeSet<&'static str>>) {
     let mut lines = OBSERVED.lines().filter(|line| !line.starts_with("# "));
     let version = lines.next().unwrap();

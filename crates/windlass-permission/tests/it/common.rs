@@ -84,7 +84,7 @@ impl World {
         PathFact::new(requested, resolved, write).with_via(via).with_end(end)
     }
 
-    /// A path of a command, which may have `..` in it.
+    /// Returns a path of a command, which may have `..` in it.
     fn followed(&self, path: &Path, write: bool) -> PathFact {
         let (resolved, via) = self.resolve(path);
         let end = self.standing(&resolved);
@@ -113,7 +113,7 @@ impl World {
         (at, via)
     }
 
-    /// The links that a pattern may stand for: what is no link stays where it is.
+    /// Returns the links that a pattern may stand for: what is no link stays where it is.
     fn listed(&self, path: &CommandPath) -> Option<PatternFact> {
         let pattern = path.pattern.as_ref()?;
         let mut ways = vec![path.path.clone()];
@@ -137,7 +137,7 @@ impl World {
         Some(PatternFact::new(&path.path, pattern.text(), matches, true))
     }
 
-    /// The links below a path, or below each path that its pattern stands for.
+    /// Returns the links below a path, or below each path that its pattern stands for.
     fn searched(&self, path: &CommandPath) -> Vec<TreeFact> {
         match self.listed(path) {
             Some(listed) => listed.matches.iter().map(|found| self.below(path, &found.requested)).collect(),

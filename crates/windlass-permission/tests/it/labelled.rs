@@ -5,7 +5,7 @@ use windlass_types::{Behavior, PermissionMode};
 
 const CALLS: &str = include_str!("classifier_calls.txt");
 
-/// The label and the command of each call.
+/// Returns the label and the command of each call.
 fn calls() -> impl Iterator<Item = (&'static str, &'static str)> {
     CALLS
         .lines()

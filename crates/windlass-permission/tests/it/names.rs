@@ -12,7 +12,7 @@ fn verdict(rules: Rules<'_>, tool: &str, input: &Value) -> Behavior {
     World::new(rules).decide(tool, input).behavior
 }
 
-/// Problem of a rule, if it has one.
+/// Returns the problem of a rule, if it has one.
 fn problem(behavior: Behavior, rule: &str) -> Option<String> {
     let mut policy = Policy::new(PolicyConfig::new("/w").with_home(Some("/home/u".into())));
     match policy.add_rules(RuleSource::UserSettings, behavior, &[rule], Path::new("/w")) {
@@ -21,7 +21,7 @@ fn problem(behavior: Behavior, rule: &str) -> Option<String> {
     }
 }
 
-/// An input that every tool takes as one call.
+/// Returns an input that every tool takes as one call.
 fn input(tool: &str) -> Value {
     match tool {
         "Bash" => json!({ "command": "make" }),

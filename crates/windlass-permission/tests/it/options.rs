@@ -9,7 +9,7 @@ use windlass_types::PermissionMode::{AcceptEdits, BypassPermissions, Default as 
 /// The options of every program of the tables, by program, as the real programs were seen to take them.
 const OBSERVED: &str = include_str!("../../../windlass-shell/tests/arity/observed.txt");
 
-/// Options by program, and those of its own help where it is installed.
+/// Returns options by program, and those of its own help where it is installed.
 fn options() -> BTreeMap<&'static str, BTreeSet<String>> {
     let mut all: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for line in OBSERVED.lines() {
@@ -35,7 +35,7 @@ fn options_of_help(program: &str) -> Vec<String> {
     options.map(str::to_owned).collect()
 }
 
-/// The commands of a program with a bare pattern.
+/// Returns the commands of a program with a bare pattern.
 fn commands(program: &str) -> Vec<String> {
     ["*", "x *", "-p x *", ". *", "'{print}' *", "x ?*", "x [!a]*"]
         .iter()

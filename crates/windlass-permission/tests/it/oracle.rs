@@ -362,7 +362,7 @@ fn a_rule_on_one_tool_of_a_server_allows_no_other() {
     world.check(Allow, &["mcp__srv__write", "mcp__srv__reader"]);
 }
 
-/// Tools of a server as it describes them.
+/// Returns tools of a server as it describes them.
 fn described(tools: &[(&str, &str)]) -> Vec<std::sync::Arc<ToolSpec>> {
     let spec = |name: &str, text: &str| ToolSpec::new(name, text, JsonText::parse(r#"{"type":"object"}"#).unwrap());
     tools.iter().map(|(name, text)| spec(name, text).into()).collect()

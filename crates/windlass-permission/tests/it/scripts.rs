@@ -8,7 +8,7 @@ fn bypassing(rules: &[&str]) -> World {
     World::in_mode(PermissionMode::BypassPermissions, deny(rules))
 }
 
-/// A line with a script, with a command that is understood before it and several times behind it.
+/// Returns a line with a script, with a command that is understood before it and several times behind it.
 fn beside(script: &str, known: &str) -> [String; 2] {
     [format!("Bash {known} && bash -c \"{script}\""), format!("Bash bash -c \"{script}\"; {known}; {known}; {known}")]
 }

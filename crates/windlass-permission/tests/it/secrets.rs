@@ -6,7 +6,7 @@ use windlass_types::Behavior::{Allow, Ask};
 use windlass_types::PermissionMode;
 use windlass_types::secret::{HOME_PLACES, SYSTEM_PLACES};
 
-/// A session that was started in the home.
+/// Returns a session that was started in the home.
 fn at_home() -> World {
     let mut world = World::new(Rules::default());
     world.policy = Policy::new(PolicyConfig::new(HOME).with_home(Some(HOME.into())));

@@ -15,7 +15,7 @@ fn verdict(world: &World, facts: &CallFacts) -> Behavior {
     world.policy.decide(facts, None, None).behavior
 }
 
-/// The index of a repository with these files.
+/// Returns the index of a repository with these files.
 fn tracked(files: &[&str]) -> GitTracked {
     let mut index =
         [b"DIRC".as_slice(), &2_u32.to_be_bytes(), &u32::try_from(files.len()).unwrap().to_be_bytes()].concat();

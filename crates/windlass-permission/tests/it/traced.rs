@@ -38,7 +38,7 @@ const STARTS: &[(&str, &[&str])] = &[
 /// Devices that must exist before a command may open them for writing.
 const DEVICES: &[&str] = &["/dev/null", "/dev/tty"];
 
-/// Commands of the everyday list, each with what is called and how its options take values.
+/// Returns commands of the everyday list, each with what is called and how its options take values.
 fn commands() -> Vec<String> {
     let mut all: Vec<String> =
         FREE.lines().filter(|line| !line.is_empty() && !line.starts_with("# ")).map(str::to_owned).collect();

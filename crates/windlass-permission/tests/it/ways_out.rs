@@ -37,7 +37,7 @@ fn linked(world: World) -> World {
     world.link("/w/out", "/etc").link("/w/alias", "/w/evil")
 }
 
-/// A world in which nothing is allowed.
+/// Returns a world in which nothing is allowed.
 fn bare() -> World {
     linked(World::new(Rules::default()))
 }

@@ -22,9 +22,9 @@ pub struct Agents {
 }
 
 impl Agents {
-    /// The agents of a JSON object, as the command line and hosts give them: `{"name":{"description":..,"prompt":..}}`.
-    /// A definition that cannot be used matters only when it is chosen. One without `tools` has all tools of its parent: whoever starts the
-    /// program has written it.
+    /// Returns the agents of a JSON object, as the command line and hosts give them:
+    /// `{"name":{"description":..,"prompt":..}}`. A definition that cannot be used matters only when it is chosen. One
+    /// without `tools` has all tools of its parent: whoever starts the program has written it.
     ///
     /// # Errors
     /// The text is not a JSON object of objects, or has a key twice.
@@ -55,7 +55,7 @@ impl Agents {
         self
     }
 
-    /// The agent of this name.
+    /// Returns the agent of this name.
     ///
     /// # Errors
     /// No usable definition of the name is in effect; the error names the existing agents.

@@ -106,7 +106,7 @@ impl Names {
 /// A name, and its definition or the problem with it.
 type Named = (String, Result<LoadedAgent, String>);
 
-/// The definitions of a JSON object.
+/// Returns the definitions of a JSON object.
 pub(super) fn object(json: &str) -> Result<Vec<Named>, JsonError> {
     let all: BTreeMap<String, JsonText> = JsonText::parse_strict(json)?.to()?;
     let definition = |(name, text): (String, JsonText)| {
@@ -117,7 +117,7 @@ pub(super) fn object(json: &str) -> Result<Vec<Named>, JsonError> {
     Ok(all.into_iter().map(definition).collect())
 }
 
-/// The definition of a Markdown file; `None` if its head is readable and has no name that can be used.
+/// Returns the definition of a Markdown file; `None` if its head is readable and has no name that can be used.
 pub(super) fn file(text: &str, source: AgentSource, path: &Path) -> Option<Named> {
     let (head, body) = front_matter::split(text);
     let name = head.text("name").filter(|name| is_name(name));
@@ -129,8 +129,8 @@ pub(super) fn file(text: &str, source: AgentSource, path: &Path) -> Option<Named
     Some((name, agent))
 }
 
-/// The definition of a Markdown file of a plugin. Its name is that of its head, or else of its
-/// file, after the plugin's name and the folders that the file is in.
+/// Returns the definition of a Markdown file of a plugin. Its name is that of its head, or else of its file, after the
+/// plugin's name and the folders that the file is in.
 pub(super) fn file_of_plugin(text: &str, plugin: &str, file: &str, path: &Path) -> Named {
     let (head, body) = front_matter::split(text);
     let own = head.text("name").filter(|name| is_name(name) && !name.contains(':'));
@@ -177,7 +177,8 @@ fn raw(head: &FrontMatter, body: &str) -> Result<Raw, String> {
     })
 }
 
-/// The head of an agent's file in words for people, without its name and description, and the length of its prompt.
+/// Returns the head of an agent's file in words for people, without its name and description, and the length of its
+/// prompt.
 pub(crate) fn shown_head(text: &str) -> String {
     let (head, body) = front_matter::split(text);
     let value = |key: &str| match head.value(key) {
@@ -251,7 +252,7 @@ impl Raw {
     }
 }
 
-/// Tools and rules on tools, the names of known tools in their own spelling: `read` means `Read`.
+/// Returns tools and rules on tools, the names of known tools in their own spelling: `read` means `Read`.
 fn known_tools(names: Vec<String>) -> Vec<String> {
     let spelt = |text: &String| {
         let name = text.split('(').next().unwrap_or_default();
@@ -267,7 +268,7 @@ fn check_rules(rules: &[String]) -> Result<(), String> {
     policy.limit_tools(rules, Path::new("/")).map_err(|error| format!("`tools`: {error}"))
 }
 
-/// A value that is understood; one that is not has no effect and is listed.
+/// Returns a value that is understood; one that is not has no effect and is listed.
 fn understood<T>(
     value: Option<Value>,
     key: &str,
@@ -282,7 +283,7 @@ fn understood<T>(
     known
 }
 
-/// The hooks of an agent. One of a gate that cannot be used makes the agent unusable.
+/// Returns the hooks of an agent. One of a gate that cannot be used makes the agent unusable.
 fn hooks(value: Option<Value>, without_effect: &mut Vec<String>) -> Result<Vec<HookDefinition>, String> {
     let read = read_hooks(&value.unwrap_or_default());
     if let Some(broken) = read.broken.first() {

@@ -42,7 +42,7 @@ impl Agents {
     }
 }
 
-/// The text of a skill behind a prompt.
+/// Returns the text of a skill behind a prompt.
 fn in_full(skill: &Command) -> Result<String, String> {
     let body = skill.expand(&CommandUse::default()).map_err(|error| error.to_string())?;
     let directory = skill.directory().unwrap_or(Path::new("none"));

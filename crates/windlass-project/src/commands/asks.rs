@@ -64,7 +64,7 @@ impl CommandScope {
         rules.or_else(|| self.hooks.broken.clone().map(|problem| format!("`hooks` cannot be used: {problem}")))
     }
 
-    /// Rules of `allowed-tools` that have no effect, in sentences.
+    /// Returns rules of `allowed-tools` that have no effect, in sentences.
     pub(crate) fn without_effect(&self) -> Vec<String> {
         let mut policy = Policy::new(PolicyConfig::new("/"));
         let warnings = policy.add_run_rules(&self.allowed_tools, &[]).unwrap_or_default();
@@ -135,7 +135,7 @@ impl CommandScope {
     }
 }
 
-/// Problem of a rule on a tool that no tool is, and that is nearly one.
+/// Returns the problem of a rule on a tool that no tool is, and that is nearly one.
 fn misspelt_tool(rule: &str) -> Option<String> {
     let tool = parse_rule(rule).ok()?.tool().to_owned();
     let meant = meant_tool(&tool)?;

@@ -33,7 +33,8 @@ static ALL: [Bundled; 4] = [
     },
 ];
 
-/// The skills that windlass brings along. Users call them; the model reads of them only where a setting lists them.
+/// Returns the skills that windlass brings along. Users call them; the model reads of them only where a setting lists
+/// them.
 pub(super) fn all() -> impl Iterator<Item = Command> {
     ALL.iter().filter_map(|bundled| {
         let (file, text) = bundled.files.first()?;

@@ -126,12 +126,12 @@ pub struct SkillDetails {
 }
 
 impl Command {
-    /// A command from the text of its file.
+    /// Returns a command from the text of its file.
     pub fn parse(name: impl Into<String>, source: CommandSource, path: impl Into<PathBuf>, text: &str) -> Self {
         Self::of(name.into(), source, path.into(), &front_matter::split(text))
     }
 
-    /// A command from the head and the body of its file.
+    /// Creates a command from the head and the body of its file.
     pub(super) fn of(name: String, source: CommandSource, path: PathBuf, (head, body): &(FrontMatter, &str)) -> Self {
         let first = || body.lines().map(|line| line.trim_start_matches(['#', ' '])).find(|line| !line.is_empty());
         let description = head.text("description").or_else(|| first().map(str::to_owned)).unwrap_or_default();
@@ -176,7 +176,8 @@ impl Command {
         self
     }
 
-    /// Reason why the command must not be used: an unreadable head, or a restriction that cannot be applied.
+    /// Returns the reason why the command must not be used: an unreadable head, or a restriction that cannot be
+    /// applied.
     pub(crate) fn problem(&self) -> Option<String> {
         self.problem.clone().or_else(|| self.scope.problem())
     }
@@ -215,7 +216,7 @@ impl Command {
         &self.scope.hooks.all
     }
 
-    /// The folder of a skill.
+    /// Returns the folder of a skill.
     #[must_use]
     pub fn directory(&self) -> Option<&Path> {
         self.skill.as_ref()?.directory.as_deref()
@@ -225,7 +226,7 @@ impl Command {
         &self.body
     }
 
-    /// The directory of its plugin, if it has one.
+    /// Returns the directory of its plugin, if it has one.
     #[must_use]
     pub fn plugin_root(&self) -> Option<&str> {
         self.plugin_root.as_deref()
@@ -241,7 +242,7 @@ impl Command {
     }
 }
 
-/// The names of arguments: a list, or words. A name that is a number would hide a place.
+/// Returns the names of arguments: a list, or words. A name that is a number would hide a place.
 fn names_of(head: &FrontMatter) -> Result<Vec<String>, String> {
     let listed = head.list("arguments")?;
     let words = listed.iter().flat_map(|names| names.split_whitespace());
@@ -249,7 +250,7 @@ fn names_of(head: &FrontMatter) -> Result<Vec<String>, String> {
     Ok(words.map(|name| name.trim_start_matches('$')).filter(is_name).map(str::to_owned).collect())
 }
 
-/// Problem of an unknown key that is nearly one that restricts.
+/// Returns the problem of an unknown key that is nearly one that restricts.
 fn misspelt(head: &FrontMatter) -> Option<String> {
     let is_known = |key: &&str| RESTRICTING.iter().chain(&KNOWN).any(|known| is_same_but_for_case(known, key));
     head.keys().filter(|key| !is_known(key)).find_map(|key| misspelt_key(key, &RESTRICTING))

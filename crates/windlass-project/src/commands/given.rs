@@ -37,7 +37,7 @@ impl Skill {
         Self { name: name.into(), description: description.into(), text: text.into(), directory: None }
     }
 
-    /// The skill in a folder with a `SKILL.md`, called as the folder is. Blocks for as long as the disk takes.
+    /// Returns the skill in a folder with a `SKILL.md`, called as the folder is. Blocks for as long as the disk takes.
     ///
     /// # Errors
     /// The file is not there, has more than 256 KiB or is no text, or the folder has no name.

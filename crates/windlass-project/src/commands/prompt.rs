@@ -35,7 +35,7 @@ pub struct CommandUse<'a> {
 }
 
 impl<'a> CommandUse<'a> {
-    /// A use with these arguments.
+    /// Creates a use with these arguments.
     #[must_use]
     pub fn with(arguments: &'a str) -> Self {
         Self { arguments, ..Self::default() }
@@ -192,7 +192,7 @@ impl Command {
         self.scope.for_run(&self.name, used.start().unwrap_or(Path::new("/")))
     }
 
-    /// The programs that its text wants to run, as they are written.
+    /// Returns the programs that its text wants to run, as they are written.
     #[must_use]
     pub fn programs(&self) -> Vec<&str> {
         programs(self.body())
@@ -231,8 +231,9 @@ impl Command {
         Ok(())
     }
 
-    /// The file that a mention means, if it is there. A project's command reaches no file outside of the project, and none
-    /// reaches those at which people keep secrets. Whether the file may be read is for the permission gate.
+    /// Returns the file that a mention means, if it is there. A project's command reaches no file outside of the
+    /// project, and none reaches those at which people keep secrets. Whether the file may be read is for the permission
+    /// gate.
     fn mentioned(&self, mention: &str, used: &CommandUse<'_>) -> Option<PathBuf> {
         let path = target(mention, used.start()?, used.home).filter(|_| names_a_file(mention))?;
         let resolved = path.canonicalize().ok().filter(|resolved| resolved.is_file())?;

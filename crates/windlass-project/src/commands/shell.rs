@@ -11,8 +11,8 @@ pub(super) enum Segment<'a> {
     Program(&'a str),
 }
 
-/// The parts of a text. A program begins a line or follows a blank, and ends in its line. What stands in a block between fences
-/// is text.
+/// Returns the parts of a text. A program begins a line or follows a blank, and ends in its line. What stands in a
+/// block between fences is text.
 pub(super) fn segments(text: &str) -> Vec<Segment<'_>> {
     let (mut all, mut fence) = (Vec::new(), None);
     for line in text.split_inclusive('\n') {
@@ -48,7 +48,7 @@ fn of_line<'a>(line: &'a str, all: &mut Vec<Segment<'a>>) {
     all.push(Segment::Text(rest));
 }
 
-/// The programs of a text, as they are written.
+/// Returns the programs of a text, as they are written.
 pub(super) fn programs(text: &str) -> Vec<&str> {
     let program = |segment| match segment {
         Segment::Program(program) => Some(program),

@@ -40,7 +40,8 @@ pub(super) fn find(places: &Places, source: CommandSource) -> Vec<Found> {
     found.filter(|found| seen.insert(found.directory.clone())).collect()
 }
 
-/// The administrator's folders of this name, the strongest first: beside the managed settings, and in `.claude` there.
+/// Returns the administrator's folders of this name, the strongest first: beside the managed settings, and in `.claude`
+/// there.
 pub(super) fn managed(places: &Places, name: &str) -> Vec<PathBuf> {
     let beside = places.managed.iter().filter_map(|file| file.parent());
     beside.flat_map(|directory| [directory.join(name), directory.join(".claude").join(name)]).collect()
@@ -62,7 +63,7 @@ fn of_project(places: &Places) -> Vec<(PathBuf, Option<PathBuf>)> {
     all.filter(|(folder, _)| !own.iter().any(|(other, _)| other == folder)).collect()
 }
 
-/// The skills of one folder, sorted by name. Those of a project must lie in it.
+/// Returns the skills of one folder, sorted by name. Those of a project must lie in it.
 pub(crate) fn in_folder(folder: &Path, within: Option<&Path>) -> Vec<Found> {
     // Most folders are not there, and to resolve one costs a call for each part of its path.
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
@@ -86,7 +87,7 @@ pub(crate) fn in_folder(folder: &Path, within: Option<&Path>) -> Vec<Found> {
 }
 
 impl Command {
-    /// A skill from the text of its file.
+    /// Returns a skill from the text of its file.
     pub(crate) fn skill(found: &Found, source: CommandSource, text: &str) -> Self {
         let parts = front_matter::split(text);
         let mut command = Self::of(found.name.clone(), source, found.directory.join(FILE), &parts);

@@ -28,7 +28,7 @@ pub(super) fn fields(head: &str) -> RepairedFields {
     repaired
 }
 
-/// The lines of each key: a line that begins with a key, and those below it that do not.
+/// Returns the lines of each key: a line that begins with a key, and those below it that do not.
 fn chunks(head: &str) -> Vec<String> {
     let mut chunks: Vec<String> = Vec::new();
     for line in head.lines() {
@@ -43,7 +43,7 @@ fn chunks(head: &str) -> Vec<String> {
     chunks
 }
 
-/// Key and value of a line that begins with a key.
+/// Returns the key and value of a line that begins with a key.
 pub(super) fn entry(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.split_once(':')?;
     let is_key = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
@@ -51,7 +51,8 @@ pub(super) fn entry(line: &str) -> Option<(&str, &str)> {
     (is_key && ends && !key.starts_with('-')).then_some((key, value.trim()))
 }
 
-/// The value of a chunk as one text. `None`: no value on the line of the key, a block, or lines without indentation below it.
+/// Returns the value of a chunk as one text. `None`: no value on the line of the key, a block, or lines without
+/// indentation below it.
 fn plain_text(chunk: &str) -> Option<(String, String)> {
     let mut lines = chunk.lines();
     let (key, value) = entry(lines.next()?)?;

@@ -112,7 +112,7 @@ fn is_digits(text: &str, radix: u32) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_digit(radix))
 }
 
-/// `true` for `1.5`, `.5`, `1.`, `1e3`.
+/// Returns `true` for `1.5`, `.5`, `1.`, `1e3`.
 fn is_float(unsigned: &str) -> bool {
     let (mantissa, exponent) = unsigned.split_once(['e', 'E']).map_or((unsigned, None), |(m, e)| (m, Some(e)));
     let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -228,7 +228,7 @@ impl Builder<'_> {
     }
 }
 
-/// `true` for a node that `!!str` makes a text.
+/// Returns `true` for a node that `!!str` makes a text.
 ///
 /// # Errors
 /// An anchor, or another tag.

@@ -8,8 +8,8 @@ const MOST: usize = 64;
 /// Longest name of an import, in bytes.
 const LONGEST: usize = 1_024;
 
-/// The imports of a text, as they are written, each once. What stands in code is none: neither in spans between backticks
-/// nor in blocks between fences.
+/// Returns the imports of a text, as they are written, each once. What stands in code is none: neither in spans between
+/// backticks nor in blocks between fences.
 pub(crate) fn imports(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut fence: Option<(char, usize)> = None;
@@ -28,7 +28,7 @@ pub(crate) fn imports(text: &str) -> Vec<String> {
     found
 }
 
-/// The character and the length of the fence that a line is, and whether no other words are in the line.
+/// Returns the character and the length of the fence that a line is, and whether no other words are in the line.
 pub(crate) fn fence_of(line: &str) -> Option<(char, usize, bool)> {
     let text = line.trim_start();
     if line.len().saturating_sub(text.len()) > 3 {

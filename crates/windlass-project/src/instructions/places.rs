@@ -59,7 +59,7 @@ impl Layout {
         Self { root: chain.first().cloned().unwrap_or_default(), chain }
     }
 
-    /// The files that a session begins with.
+    /// Returns the files that a session begins with.
     pub(super) async fn first(&self, places: &Places, sources: SettingSources, files: &Files) -> Vec<Candidate> {
         let mut all = Vec::new();
         let of_machine = |path: PathBuf, source| Candidate { path, within: None, source, name: None, rules_of: None };
@@ -81,7 +81,7 @@ impl Layout {
         all
     }
 
-    /// The uppermost folder.
+    /// Returns the uppermost folder.
     pub(super) fn root(&self) -> &Path {
         &self.root
     }
@@ -112,7 +112,7 @@ impl Layout {
     }
 }
 
-/// The files of one folder of the project with this root.
+/// Returns the files of one folder of the project with this root.
 pub(super) async fn of_folder(folder: &Path, root: &Path, sources: SettingSources, files: &Files) -> Vec<Candidate> {
     let of_project = |path: PathBuf, source| Candidate {
         path,

@@ -26,7 +26,7 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// A file of this machine. `None` if there is none of this name.
+    /// Returns a file of this machine. `None` if there is none of this name.
     pub(super) fn of_machine(&self, path: &Path) -> Result<Option<Found>, String> {
         let text = match read_text(path, MOST_BYTES) {
             Ok(Some(text)) => text,
@@ -38,7 +38,8 @@ impl Files {
         Ok(Some(Found { resolved: path.canonicalize().unwrap_or_else(|_| path.to_path_buf()), text }))
     }
 
-    /// A file of the workspace, which must lie in a folder whatever links there are. `None` if there is none of this name.
+    /// Returns a file of the workspace, which must lie in a folder whatever links there are. `None` if there is none of
+    /// this name.
     pub(super) async fn of_workspace(&self, path: &Path, within: &Path) -> Result<Option<Found>, String> {
         let resolved = match self.workspace.resolve(path).await {
             Ok(resolved) if resolved.kind == EntryKind::File => resolved.path,
@@ -53,8 +54,8 @@ impl Files {
         self.of_resolved(path, resolved).await
     }
 
-    /// A file of the workspace that a folder listed as a regular file, so that its path has no links. Should it have become
-    /// one, it is not opened.
+    /// Returns a file of the workspace that a folder listed as a regular file, so that its path has no links. Should it
+    /// have become one, it is not opened.
     pub(super) async fn of_listed(&self, path: &Path) -> Result<Option<Found>, String> {
         self.of_resolved(path, path.to_path_buf()).await
     }
@@ -84,8 +85,8 @@ impl Files {
         }
     }
 
-    /// The Markdown files below a folder of the workspace, sorted; folders in it first to a depth of four. Links are not
-    /// followed, but the folder itself may be one.
+    /// Returns the Markdown files below a folder of the workspace, sorted; folders in it first to a depth of four.
+    /// Links are not followed, but the folder itself may be one.
     pub(super) async fn rules_of_workspace(&self, folder: &Path, within: &Path) -> Vec<PathBuf> {
         let Ok(resolved) = self.workspace.resolve(folder).await else { return Vec::new() };
         if resolved.kind != EntryKind::Directory || !resolved.path.starts_with(within) {

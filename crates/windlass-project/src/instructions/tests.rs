@@ -79,7 +79,7 @@ struct World {
 }
 
 impl World {
-    /// A home with a repository in it.
+    /// Creates a home with a repository in it.
     fn new(files: &[(&str, &str)]) -> Self {
         let world = Self { directory: TempDir::new().unwrap(), disk: Arc::default() };
         fs::create_dir_all(world.path("home/w/.git")).unwrap();

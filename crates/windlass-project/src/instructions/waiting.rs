@@ -52,7 +52,7 @@ impl InstructionFiles {
         all
     }
 
-    /// The folders below the start that may have instructions of their own, the upper ones first.
+    /// Returns the folders below the start that may have instructions of their own, the upper ones first.
     async fn folders_with_instructions(&self) -> Vec<PathBuf> {
         let (mut found, mut left) = (Vec::new(), MOST_FOLDERS);
         let mut open = vec![(self.places.start().to_path_buf(), DEEPEST)];

@@ -55,7 +55,7 @@ pub struct MemoryDirectory {
 }
 
 impl MemoryDirectory {
-    /// A directory of the user, made when the first memory is written. Only the user can read its files.
+    /// Creates a directory of the user, made when the first memory is written. Only the user can read its files.
     #[must_use]
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), within: None, is_shared: false }
@@ -100,7 +100,7 @@ impl MemoryDirectory {
         Ok((index.entries().cloned().collect(), index.words()))
     }
 
-    /// All memories, sorted by name. Files that cannot be read are left out.
+    /// Returns all memories, sorted by name. Files that cannot be read are left out.
     ///
     /// # Errors
     /// Those of [`entries`](Self::entries).
@@ -110,7 +110,7 @@ impl MemoryDirectory {
         Ok(names.into_iter().filter_map(|name| Some(read(&directory, name).ok()??.0)).collect())
     }
 
-    /// One memory.
+    /// Reads one memory.
     ///
     /// # Errors
     /// There is none of this name, or its file is a link, too large, or no UTF-8 text.
@@ -119,7 +119,7 @@ impl MemoryDirectory {
         found.map(|(note, _)| note).ok_or_else(|| self.unknown(name))
     }
 
-    /// At most `limit` memories that have a word of `query`, the best first.
+    /// Returns at most `limit` memories that have a word of `query`, the best first.
     ///
     /// # Errors
     /// Those of [`entries`](Self::entries).
@@ -256,7 +256,7 @@ impl MemoryDirectory {
         change(&directory, &mut Scan::of(&directory)?)
     }
 
-    /// The directory with all links followed, if it is there.
+    /// Returns the directory with all links followed, if it is there.
     fn resolved(&self) -> Result<Option<PathBuf>, MemoryError> {
         let resolved = match self.path.canonicalize() {
             Ok(resolved) => resolved,
@@ -301,7 +301,7 @@ impl MemoryDirectory {
     }
 }
 
-/// The memory in a file, and the content of the file; `None` if there is none of this name.
+/// Returns the memory in a file, and the content of the file; `None` if there is none of this name.
 fn read(directory: &Path, name: MemoryName) -> Result<Option<(MemoryNote, Vec<u8>)>, MemoryError> {
     let path = directory.join(name.file());
     match OldText::read_itself(&path, MOST_FILE) {
@@ -314,7 +314,7 @@ fn read(directory: &Path, name: MemoryName) -> Result<Option<(MemoryNote, Vec<u8
     }
 }
 
-/// The index as its file has it, empty without one, and the content of the file.
+/// Returns the index as its file has it, empty without one, and the content of the file.
 fn read_index(directory: &Path) -> io::Result<(Index, Option<Vec<u8>>)> {
     match OldText::read_itself(&directory.join(FILE), MOST_BYTES) {
         Ok(None) => Ok((Index::parse(""), None)),
@@ -324,7 +324,8 @@ fn read_index(directory: &Path) -> io::Result<(Index, Option<Vec<u8>>)> {
     }
 }
 
-/// An index with the memories that are there: without lines of those that are gone, with lines of those that it lacks.
+/// Returns an index with the memories that are there: without lines of those that are gone, with lines of those that it
+/// lacks.
 fn complete(directory: &Path, mut index: Index, scan: &Scan) -> Index {
     if !scan.is_cut {
         index.retain(|name| scan.names.contains(name));

@@ -34,7 +34,7 @@ impl MemoryEntry {
         Self { name, description: one_line(description, MOST_DESCRIPTION), kind: None, updated: None }
     }
 
-    /// The line of a memory.
+    /// Returns the line of a memory.
     pub(super) fn of(note: &MemoryNote) -> Self {
         let (name, description) = (note.name.clone(), note.description.clone());
         Self { name, description, kind: note.kind, updated: note.updated }
@@ -52,7 +52,7 @@ impl MemoryEntry {
         format!("- [{}]({}) — {}{}", self.name, self.name.file(), self.description, self.details())
     }
 
-    /// The line as a model reads it.
+    /// Returns the line as a model reads it.
     pub(super) fn listed(&self) -> String {
         format!("- {}{}: {}", self.name, self.details(), self.description)
     }
@@ -115,7 +115,7 @@ impl Index {
         Self(text.lines().filter_map(line).collect())
     }
 
-    /// The text of the file.
+    /// Returns the text of the file.
     pub(super) fn text(&self) -> String {
         let line = |line: &Line| match line {
             Line::Text(text) | Line::Entry(_, text) => format!("{text}\n"),
@@ -123,7 +123,7 @@ impl Index {
         self.0.iter().map(line).collect()
     }
 
-    /// The lines of memories.
+    /// Returns the lines of memories.
     pub(super) fn entries(&self) -> impl Iterator<Item = &MemoryEntry> {
         self.0.iter().filter_map(|line| match line {
             Line::Entry(entry, _) => Some(entry),

@@ -27,13 +27,13 @@ const TAKEN: [&str; 6] = ["aux", "con", "memory", "nul", "prn", "readme"];
 pub struct MemoryName(String);
 
 impl MemoryName {
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The name of its file.
+    /// Returns the name of its file.
     #[must_use]
     pub fn file(&self) -> String {
         format!("{}{ENDING}", self.0)

@@ -78,7 +78,7 @@ pub struct MemoryNote {
 }
 
 impl MemoryNote {
-    /// A new memory. A description of several lines becomes one.
+    /// Creates a new memory. A description of several lines becomes one.
     ///
     /// # Errors
     /// It is empty or too long, or holds what looks like a secret.
@@ -127,8 +127,8 @@ impl MemoryNote {
         }
     }
 
-    /// The memory in the text of a file. What the head does not say is absent; without a description the first line of the
-    /// content is one.
+    /// Returns the memory in the text of a file. What the head does not say is absent; without a description the first
+    /// line of the content is one.
     pub(super) fn parse(name: MemoryName, text: &str) -> Self {
         let (head, body) = front_matter::split(text);
         let content = body.trim();
@@ -144,7 +144,7 @@ impl MemoryNote {
         }
     }
 
-    /// The text of its file.
+    /// Returns the text of its file.
     pub(super) fn file(&self) -> String {
         let mut text = format!("---\nname: {}\ndescription: {}\n", self.name, quoted(&self.description));
         let dates = [("created", self.created), ("updated", self.updated)];
@@ -157,7 +157,7 @@ impl MemoryNote {
     }
 }
 
-/// A text as a value of a head: in quotes unless it means itself without.
+/// Returns a text as a value of a head: in quotes unless it means itself without.
 fn quoted(text: &str) -> String {
     let plain = format!("---\ndescription: {text}\n---\n");
     let (head, _) = front_matter::split(&plain);
@@ -168,12 +168,12 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// A day, as `2026-11-23`.
+/// Returns a day, as `2026-11-23`.
 pub(super) fn day(at: Timestamp) -> String {
     at.to_string().chars().take(10).collect()
 }
 
-/// The day that a text begins with.
+/// Returns the day that a text begins with.
 pub(super) fn day_of(text: &str) -> Option<Timestamp> {
     let day: String = text.chars().take(10).collect();
     Timestamp::parse(&format!("{day}T00:00:00Z"))

@@ -38,8 +38,8 @@ pub struct ShownMemory {
 }
 
 impl ShownMemory {
-    /// The index within a budget. Where all of it fits, its order stays; else the words that people wrote into it come first,
-    /// then the memories that were changed last.
+    /// Returns the index within a budget. Where all of it fits, its order stays; else the words that people wrote into
+    /// it come first, then the memories that were changed last.
     #[must_use]
     pub fn new(entries: &[MemoryEntry], words: &str, budget: &MemoryBudget, now: Timestamp) -> Self {
         let listed = |entry: &MemoryEntry| format!("{}{}", entry.listed(), age(entry, budget, now));
@@ -76,7 +76,7 @@ impl ShownMemory {
         shown
     }
 
-    /// At most `limit` of the memories without a line that have a word of a text, the best first.
+    /// Returns at most `limit` of the memories without a line that have a word of a text, the best first.
     #[must_use]
     pub fn fitting(&self, text: &str, limit: usize) -> Vec<&MemoryEntry> {
         let mut relevance = Relevance::default();
@@ -97,7 +97,7 @@ impl ShownMemory {
         Some(format!("Notes of earlier sessions that may matter here, beside those of the index:\n{lines}"))
     }
 
-    /// The text for the model, with the name of the tool that reads a memory. `None` if there is no line.
+    /// Returns the text for the model, with the name of the tool that reads a memory. `None` if there is no line.
     #[must_use]
     pub fn for_model(&self, tool: &str, directory: &str) -> Option<FileInstructions> {
         let mut text = FileInstructions::memory(tool, directory, &self.lines.join("\n"))?;
@@ -124,7 +124,7 @@ impl Room {
     }
 }
 
-/// The mark of an old memory. It changes once, so that the index of a session stays the same from day to day.
+/// Returns the mark of an old memory. It changes once, so that the index of a session stays the same from day to day.
 pub(super) fn age(entry: &MemoryEntry, budget: &MemoryBudget, now: Timestamp) -> String {
     let most = DAY.saturating_mul(budget.old_after_days);
     match entry.updated {

@@ -80,7 +80,7 @@ impl MemoryInput {
         }
     }
 
-    /// The call in a line, for people.
+    /// Returns the call in a line, for people.
     #[must_use]
     pub fn title(&self) -> String {
         let name = self.name.as_deref().unwrap_or_default();

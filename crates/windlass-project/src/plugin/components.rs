@@ -48,7 +48,7 @@ impl<'a> Components<'a> {
         }
     }
 
-    /// The slash commands.
+    /// Returns the slash commands.
     pub(super) fn commands(&mut self) -> Vec<Command> {
         let mut commands: Vec<Command> = Vec::new();
         for (file, text) in self.texts("commands") {
@@ -125,7 +125,7 @@ impl<'a> Components<'a> {
         found
     }
 
-    /// The agents.
+    /// Returns the agents.
     pub(super) fn agents(&mut self) -> Agents {
         let mut agents = Agents::default();
         for (file, text) in self.texts("agents") {
@@ -137,7 +137,7 @@ impl<'a> Components<'a> {
         agents
     }
 
-    /// The Markdown files of a kind of component, in the folder of that name or where the manifest names them.
+    /// Returns the Markdown files of a kind of component, in the folder of that name or where the manifest names them.
     fn texts(&mut self, kind: &str) -> Vec<(MarkdownFile, String)> {
         let paths = match self.manifest.paths(kind) {
             None => self.root.join(kind).symlink_metadata().map(|_| kind.to_owned()).into_iter().collect(),

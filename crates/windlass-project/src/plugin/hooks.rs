@@ -21,7 +21,7 @@ pub struct PluginHooks {
 }
 
 impl Components<'_> {
-    /// The hooks: those of `hooks/hooks.json`, then those that the manifest names by path or has itself.
+    /// Returns the hooks: those of `hooks/hooks.json`, then those that the manifest names by path or has itself.
     pub(super) fn hooks(&mut self) -> PluginHooks {
         let mut hooks = PluginHooks::default();
         self.file_of_hooks(FILE, false, &mut hooks);

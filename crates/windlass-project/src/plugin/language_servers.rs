@@ -60,7 +60,7 @@ fn text_of(value: &Value) -> JsonText {
     JsonText::from_parsed(value.to_string())
 }
 
-/// A server with the directory of its plugin where its texts have the placeholder, and in its environment.
+/// Returns a server with the directory of its plugin where its texts have the placeholder, and in its environment.
 fn at_root(mut server: Value, root: &str) -> Value {
     replace(&mut server, root);
     if let Some(fields) = server.as_object_mut() {

@@ -36,7 +36,7 @@ pub(super) enum Named {
 }
 
 impl Manifest {
-    /// The manifest of the plugin at `root`, a path with links followed.
+    /// Returns the manifest of the plugin at `root`, a path with links followed.
     pub(super) fn read(root: &Path) -> Result<Self, String> {
         let Some(text) = read_inside(root, ".claude-plugin/plugin.json")? else {
             let name = root.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -78,7 +78,7 @@ impl Manifest {
         Some(named.unwrap_or_else(|| Named::Other(value.clone())))
     }
 
-    /// The paths under a key, if it has the key.
+    /// Returns the paths under a key, if it has the key.
     pub(super) fn paths(&self, key: &str) -> Option<Result<Vec<String>, String>> {
         let wrong = || format!("`{key}` is neither a path nor a list of paths");
         Some(match self.named(key)? {
@@ -116,7 +116,7 @@ pub(super) fn inside(root: &Path, written: &str) -> Result<Option<PathBuf>, Stri
     }
 }
 
-/// The text of a file of a plugin; `None` if it is not there.
+/// Returns the text of a file of a plugin; `None` if it is not there.
 pub(super) fn read_inside(root: &Path, written: &str) -> Result<Option<String>, String> {
     let of = |problem: String| format!("{written}: {problem}");
     let Some(path) = inside(root, written).map_err(of)? else {

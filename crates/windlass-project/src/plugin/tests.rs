@@ -31,7 +31,7 @@ impl World {
         load_plugins(&self.path(), &directories)
     }
 
-    /// The only error of the plugin `p`, which is loaded or not.
+    /// Returns the only error of the plugin `p`, which is loaded or not.
     fn error(&self, loaded: bool) -> PluginError {
         let plugins = self.load(&["p"]);
         assert_eq!(plugins.plugins.len(), usize::from(loaded), "{plugins:?}");

@@ -52,7 +52,7 @@ const LAUNCHERS: &[Launcher] = &[
     launcher(&["git", "hg", "jj"], ("", ""), 3),
 ];
 
-/// `true` if words name a runner of packages.
+/// Returns `true` if words name a runner of packages.
 pub(super) fn is_package_runner(program: &str, args: &[&str]) -> bool {
     let name = plain_name(program);
     let Some((_, commands)) = PACKAGE_RUNNERS.iter().find(|(runner, _)| *runner == name) else { return false };
@@ -66,41 +66,41 @@ pub(super) fn is_package_runner(program: &str, args: &[&str]) -> bool {
 }
 
 impl Launcher {
-    /// The launcher of a name.
+    /// Returns the launcher of a name.
     pub(super) fn of(program: &str) -> Option<&'static Self> {
         let name = plain_name(program);
         let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
         LAUNCHERS.iter().find(|launcher| launcher.names.contains(&name) || launcher.names.contains(&bare))
     }
 
-    /// `true` if the word behind an option is code, so that no script follows.
+    /// Returns `true` if the word behind an option is code, so that no script follows.
     pub(super) fn takes_code(&self, option: &str) -> bool {
         letters(option).is_some_and(|short| short.contains(|c| self.code.contains(c)))
             || matches!(option, "--eval" | "--print" | "--command")
     }
 
-    /// `true` if the word behind an option is its value.
+    /// Returns `true` if the word behind an option is its value.
     pub(super) fn takes_value(&self, option: &str) -> bool {
         letters(option).is_some_and(|short| short.ends_with(|c| self.valued.contains(c)))
     }
 
-    /// `true` if a word behind the options is a script; otherwise it names a sub-command or a package, too.
+    /// Returns `true` if a word behind the options is a script; otherwise it names a sub-command or a package, too.
     pub(super) fn has_scripts(&self) -> bool {
         self.words < 3
     }
 
-    /// `true` if an option names a module.
+    /// Returns `true` if an option names a module.
     pub(super) fn names_module(&self, option: &str) -> bool {
         self.has_modules && letters(option).is_some_and(|short| short.contains('m'))
     }
 }
 
-/// The letters of a cluster of short options.
+/// Returns the letters of a cluster of short options.
 fn letters(option: &str) -> Option<&str> {
     option.strip_prefix('-').filter(|short| !short.starts_with('-') && !short.is_empty())
 }
 
-/// The base name of a program, without the ending that programs have on Windows.
+/// Returns the base name of a program, without the ending that programs have on Windows.
 fn plain_name(program: &str) -> &str {
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
     ["", ".exe", ".cmd", ".bat"].iter().rev().find_map(|end| name.strip_suffix(end)).unwrap_or(name)

@@ -24,13 +24,13 @@ pub(super) struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// The reason why a program without a shell does not start, if there is one.
+    /// Returns the reason why a program without a shell does not start, if there is one.
     pub(super) fn words(&self, program: &str, args: &[String]) -> Option<StartRefusal> {
         let quoted: Vec<String> = std::iter::once(program).chain(args.iter().map(String::as_str)).map(quoted).collect();
         self.read(&quoted.join(" "))
     }
 
-    /// The reason why the programs of a line do not start, if there is one.
+    /// Returns the reason why the programs of a line do not start, if there is one.
     pub(super) fn line(&self, line: &str) -> Option<StartRefusal> {
         self.read(&self.substituted(line))
     }
@@ -47,7 +47,7 @@ impl Judge<'_> {
         refused.or_else(unreadable)
     }
 
-    /// The reason why one command does not start.
+    /// Returns the reason why one command does not start.
     fn command(&self, command: &FoundCommand) -> Option<StartRefusal> {
         let (first, rest) = command.words().split_first()?;
         // One that is not plain text leaves the line undecided.
@@ -91,7 +91,8 @@ impl Judge<'_> {
         self.is_inside(&file).then_some(StartCause::Inside)
     }
 
-    /// The first file of a name in a search path. Rights make no difference: a file that may not run hides none, and is none of ours.
+    /// Returns the first file of a name in a search path. Rights make no difference: a file that may not run hides
+    /// none, and is none of ours.
     fn find(&self, name: &str, env: &[(OsString, OsString)]) -> Option<PathBuf> {
         let (_, path) = env.iter().find(|(name, _)| name == "PATH")?;
         let files = std::env::split_paths(path).filter(|folder| folder.is_absolute()).map(|folder| folder.join(name));
@@ -108,7 +109,7 @@ impl Judge<'_> {
         self.is_inside(Path::new(target)).then_some(StartCause::Directory)
     }
 
-    /// The scripts, modules and directories that a launcher runs.
+    /// Returns the scripts, modules and directories that a launcher runs.
     fn of_launcher(&self, launcher: &Launcher, program: &str, args: &[&str], words: &[Word]) -> Option<StartCause> {
         let (mut left, mut takes_code, mut takes_value) = (launcher.words, false, false);
         for (arg, word) in args.iter().zip(words) {
@@ -150,7 +151,7 @@ impl Judge<'_> {
             && !self.own.is_some_and(|own| is_inside(path, std::slice::from_ref(&own.to_path_buf())))
     }
 
-    /// The value of a variable that is a path.
+    /// Returns the value of a variable that is a path.
     fn path_of(&self, name: &str) -> Option<&str> {
         let (_, value) = self.env.iter().find(|(known, _)| known == name)?;
         value.to_str().filter(|value| value.starts_with('/') && !value.contains(':'))
@@ -185,7 +186,7 @@ impl Judge<'_> {
         (is_separate && self.path_of(name).is_some()).then_some((name, after))
     }
 
-    /// A text with the paths that stand-ins mean.
+    /// Returns a text with the paths that stand-ins mean.
     fn restored<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut parts = text.split(STAND_IN);
         let first = parts.next().unwrap_or_default();
@@ -203,7 +204,7 @@ impl Judge<'_> {
     }
 }
 
-/// `true` if a word seems to name a file of the current directory.
+/// Returns `true` if a word seems to name a file of the current directory.
 fn is_relative_file(word: &str, launcher: &Launcher) -> bool {
     let is_address = word.contains("://") || word.starts_with('@');
     let has_ending = launcher.has_scripts()
@@ -213,7 +214,7 @@ fn is_relative_file(word: &str, launcher: &Launcher) -> bool {
     !Path::new(word).is_absolute() && !is_address && (word.starts_with("./") || word.starts_with("../") || has_ending)
 }
 
-/// A word of a line that is exactly this text.
+/// Returns a word of a line that is exactly this text.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }

@@ -104,7 +104,7 @@ fn seal(_: &Path, _: &std::fs::Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// The number of the user.
+/// Returns the number of the user.
 #[cfg(unix)]
 fn user() -> u32 {
     rustix::process::geteuid().as_raw()

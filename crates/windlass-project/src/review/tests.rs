@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 const ROOT: &str = "/w";
 const FILE: &str = "/w/.claude/settings.json";
 
-/// Values of a key that may widen. A new key without one fails the test.
+/// Returns values of a key that may widen. A new key without one fails the test.
 fn samples(key: &SettingKey) -> Vec<Value> {
     let shape = key.expected();
     match key.name {
@@ -48,7 +48,7 @@ fn text_of(key: &str, value: &Value) -> String {
     }
 }
 
-/// Trust that covers exactly these items.
+/// Returns the trust that covers exactly these items.
 fn covering(items: &[TrustItem], root: &Path) -> Standing {
     let covers = pinned(items, root);
     let mut trust = Trust::new();
@@ -106,7 +106,7 @@ fn every_setting_that_trust_lets_count_is_an_item() {
     assert!(wide.len() >= 15, "{wide:?}");
 }
 
-/// A project with an item of every kind, each of which runs or allows something.
+/// Returns a project with an item of every kind, each of which runs or allows something.
 fn world() -> (tempfile::TempDir, Places) {
     let root = tempfile::tempdir().unwrap();
     let base = root.path().canonicalize().unwrap();
@@ -145,7 +145,7 @@ fn world() -> (tempfile::TempDir, Places) {
     (root, places)
 }
 
-/// All that files of the project bring into a session.
+/// Returns all that files of the project bring into a session.
 fn session(places: &Places, trust: bool) -> String {
     let request = SettingsRequest::new().trust(trust);
     let mut resolved = load(places, &request).unwrap().resolve().unwrap();

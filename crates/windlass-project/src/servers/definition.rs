@@ -105,7 +105,7 @@ impl ServerDefinition {
             && of(self) == of(other)
     }
 
-    /// A configuration with this server alone: `{"mcpServers":{"NAME":{…}}}`.
+    /// Returns a configuration with this server alone: `{"mcpServers":{"NAME":{…}}}`.
     #[must_use]
     pub fn document(&self) -> String {
         format!("{{\"mcpServers\":{{{}:{}}}}}", serde_json::Value::from(self.name.as_str()), self.config.as_str())
@@ -139,7 +139,7 @@ pub struct LeftOutServer {
 }
 
 impl LeftOutServer {
-    /// A server with the reason.
+    /// Creates a server with the reason.
     #[must_use]
     pub fn new(server: ServerDefinition, reason: impl Into<String>) -> Self {
         Self { server, reason: reason.into() }

@@ -21,7 +21,7 @@ pub(crate) fn server_entries(places: &Places) -> impl Iterator<Item = (PathBuf, 
     })
 }
 
-/// The entries of a project's file; none if it is not there.
+/// Returns the entries of a project's file; none if it is not there.
 pub(super) fn read_project(path: &Path, directory: &Path) -> Result<BTreeMap<String, JsonText>, String> {
     if let Ok(resolved) = path.canonicalize()
         && !resolved.starts_with(directory)
@@ -35,7 +35,7 @@ pub(super) fn read_project(path: &Path, directory: &Path) -> Result<BTreeMap<Str
     text.map_or_else(|| Ok(BTreeMap::new()), |text| entries(&text))
 }
 
-/// The servers of `{"mcpServers":{…}}`, or of the inner object alone.
+/// Returns the servers of `{"mcpServers":{…}}`, or of the inner object alone.
 pub(crate) fn entries(text: &str) -> Result<BTreeMap<String, JsonText>, String> {
     let json = JsonText::parse_strict(text).map_err(|error| error.to_string())?;
     let fields: BTreeMap<String, JsonText> = json.to().map_err(|error| error.to_string())?;

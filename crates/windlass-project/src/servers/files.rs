@@ -41,7 +41,7 @@ impl ServerFiles {
         (stamp(places) != self.stamp).then(|| Self::read_or_keep(places, request, Some(self)))
     }
 
-    /// The files whose servers another reading has changed, with their layers.
+    /// Returns the files whose servers another reading has changed, with their layers.
     #[must_use]
     pub fn changed(&self, newer: &Self) -> Vec<(Layer, Origin)> {
         let project = differing(&self.project, &newer.project).map(|path| (Layer::Project, Origin::file(path)));
@@ -100,7 +100,7 @@ impl ServerFiles {
         all
     }
 
-    /// The files of the project with their directories and servers, the nearest first.
+    /// Returns the files of the project with their directories and servers, the nearest first.
     pub(super) fn of_project<'a>(
         &'a self,
         places: &'a Places,
@@ -165,7 +165,7 @@ impl Reading<'_> {
     }
 }
 
-/// The paths whose content differs.
+/// Returns the paths whose content differs.
 fn differing<'a, T: PartialEq + Default>(
     before: &'a BTreeMap<PathBuf, T>,
     now: &'a BTreeMap<PathBuf, T>,

@@ -109,7 +109,8 @@ impl ServerUrl {
         self.pattern.matches(plain(url).as_str())
     }
 
-    /// `true` if the address is one of these, without regard to its query and a slash at its end, or cannot be compared.
+    /// Returns `true` if the address is one of these, without regard to its query and a slash at its end, or cannot be
+    /// compared.
     fn touches(&self, url: &Url) -> bool {
         let url = plain(url);
         let mut path = url.clone();
@@ -121,7 +122,7 @@ impl ServerUrl {
     }
 }
 
-/// A part of the name of a host as it is looked up.
+/// Returns a part of the name of a host as it is looked up.
 fn in_ascii(label: &str) -> String {
     match url::Host::parse(label) {
         Ok(url::Host::Domain(name)) if !label.is_ascii() => name,
@@ -129,7 +130,7 @@ fn in_ascii(label: &str) -> String {
     }
 }
 
-/// The address without a user's name and a fragment, which do not choose the server.
+/// Returns the address without a user's name and a fragment, which do not choose the server.
 fn plain(url: &Url) -> Url {
     let mut url = url.clone();
     url.set_fragment(None);

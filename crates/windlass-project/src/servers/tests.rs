@@ -51,7 +51,7 @@ impl World {
     }
 }
 
-/// Servers in use, and servers left out.
+/// Returns the servers in use, and those left out.
 fn summary(servers: &Servers) -> (Vec<String>, Vec<String>) {
     let shown = |server: &ServerDefinition| format!("{} {}", server.name, server.scope);
     (servers.servers.iter().map(shown).collect(), servers.left_out.iter().map(|left| shown(&left.server)).collect())

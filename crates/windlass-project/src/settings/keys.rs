@@ -65,7 +65,7 @@ impl SettingKey {
         table::all()
     }
 
-    /// The key of this name.
+    /// Returns the key of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::all().find(|key| key.name == name)
@@ -89,7 +89,7 @@ impl SettingKey {
         matches!(self.shape, Shape::Text | Shape::Word(_))
     }
 
-    /// The known names that are most like one that is not known. The likest first.
+    /// Returns the known names that are most like one that is not known. The likest first.
     #[must_use]
     pub fn like(name: &str) -> Vec<&'static str> {
         let is_member = name.contains('.');

@@ -20,8 +20,8 @@ pub fn line_of(text: &str, path: &[&str]) -> Option<usize> {
     reader.find(path)
 }
 
-/// The lines in which the rules of a list of the key `permissions` stand, in their order. One that is written otherwise than
-/// JSON usually is has none.
+/// Returns the lines in which the rules of a list of the key `permissions` stand, in their order. One that is written
+/// otherwise than JSON usually is has none.
 pub(crate) fn rule_lines(text: &str, list: &str, rules: &[String]) -> Vec<Option<u64>> {
     let Some(start) = line_of(text, &["permissions", list]) else { return vec![None; rules.len()] };
     let mut lines = (1_u64..).zip(text.lines()).skip(start.saturating_sub(1)).peekable();
@@ -48,7 +48,7 @@ impl Reader<'_> {
         Some(next)
     }
 
-    /// The next character that is no white space. It is not taken.
+    /// Returns the next character that is no white space. It is not taken.
     fn ahead(&mut self) -> Option<char> {
         while self.rest.peek().is_some_and(|next| next.is_whitespace()) {
             self.next();
@@ -87,7 +87,7 @@ impl Reader<'_> {
         None
     }
 
-    /// A text between quotes.
+    /// Reads a text between quotes.
     fn key(&mut self) -> Option<String> {
         (self.ahead()? == '"').then_some(())?;
         let mut written = String::new();

@@ -134,7 +134,7 @@ fn images(value: &Value) -> Result<u32, String> {
     count.ok_or_else(|| "must be a whole number of images above zero".to_owned())
 }
 
-/// A price of one token from dollars for a million.
+/// Converts a price in dollars per million tokens to the price of one token.
 fn price(value: &Value) -> Result<NanoUsd, String> {
     let problem = || "must be an amount in US dollars for a million tokens, such as 2.50".to_owned();
     let Value::Number(number) = value else { return Err(problem()) };

@@ -49,7 +49,7 @@ impl SettingPath {
         self.key.holds_names() && self.members.len() > 1
     }
 
-    /// The JSON text of a value as a person writes it: JSON, or for settings that take text the text itself.
+    /// Returns the JSON text of a value as a person writes it: JSON, or for settings that take text the text itself.
     ///
     /// # Errors
     /// The value is not JSON, and the setting takes no text.

@@ -3,8 +3,8 @@
 use super::keys::{KeyEffect, SettingKey, Shape};
 use serde_json::{Map, Value, json};
 
-/// The JSON Schema (2020-12) of settings files, as `docs/schema/settings.schema.json` has it. It lists every known key; keys that
-/// are not known are let through, as [`Settings::parse`](super::Settings::parse) does.
+/// Returns the JSON Schema (2020-12) of settings files, as `docs/schema/settings.schema.json` has it. It lists every
+/// known key; keys that are not known are let through, as [`Settings::parse`](super::Settings::parse) does.
 #[must_use]
 pub fn settings_schema() -> Value {
     let mut properties = Map::new();
@@ -26,7 +26,7 @@ pub fn settings_schema() -> Value {
     })
 }
 
-/// The members of an object of keys.
+/// Returns the members of an object of keys.
 fn group_of<'a>(properties: &'a mut Map<String, Value>, group: &str) -> Option<&'a mut Map<String, Value>> {
     let group = properties.entry(group).or_insert_with(|| json!({"type": ["object", "null"], "properties": {}}));
     group.get_mut("properties")?.as_object_mut()

@@ -94,7 +94,7 @@ impl TrustItem {
         self
     }
 
-    /// The digest by which a record knows it, in hexadecimal digits: another one is another item.
+    /// Returns the digest by which a record knows it, in hexadecimal digits: another one is another item.
     #[must_use]
     pub fn digest(&self) -> String {
         digest(self.kind, &self.name, &self.content)
@@ -118,7 +118,7 @@ pub(super) fn key(kind: TrustKind, name: &str) -> String {
     format!("{kind} {name}")
 }
 
-/// The digest of an item. Each part is preceded by its length, so that no two items share their bytes.
+/// Returns the digest of an item. Each part is preceded by its length, so that no two items share their bytes.
 pub(super) fn digest(kind: TrustKind, name: &str, content: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in [kind.as_str(), name, content] {

@@ -67,7 +67,7 @@ impl SettingsUpdates {
         Ok(Some(file))
     }
 
-    /// The members from the root of a file to the entry of a server.
+    /// Returns the members from the root of a file to the entry of a server.
     fn members(&self, scope: ServerScope, text: &str, name: &str) -> Vec<String> {
         let path = match scope {
             ServerScope::Local => vec!["projects".to_owned(), self.project_key(text), SERVERS.to_owned()],
@@ -78,7 +78,8 @@ impl SettingsUpdates {
         path.into_iter().chain([name.to_owned()]).collect()
     }
 
-    /// The key of the project in `projects`: the directory nearest to the start that has servers there, else the start.
+    /// Returns the key of the project in `projects`: the directory nearest to the start that has servers there, else
+    /// the start.
     fn project_key(&self, text: &str) -> String {
         let known: BTreeMap<String, BTreeMap<String, JsonText>> = member(text, "projects").unwrap_or_default();
         let keys = self.places.project.iter().rev().map(|directory| directory.to_string_lossy().into_owned());
@@ -86,7 +87,7 @@ impl SettingsUpdates {
         found.unwrap_or_else(|| self.places.start().to_string_lossy().into_owned())
     }
 
-    /// The entries of a scope in the text of its file.
+    /// Returns the entries of a scope in the text of its file.
     fn defined(&self, file: &Path, scope: ServerScope, text: &str) -> Result<BTreeMap<String, JsonText>, KeepError> {
         let unusable = |problem: String| malformed(file, problem);
         if text.trim().is_empty() {
@@ -110,14 +111,14 @@ fn is_bare(text: &str) -> bool {
     !fields.is_empty() && !fields.contains_key(SERVERS)
 }
 
-/// A member of a JSON object; absent and `null` give its default.
+/// Returns a member of a JSON object; absent and `null` give its default.
 fn member<T: serde::de::DeserializeOwned + Default>(text: &str, name: &str) -> Result<T, String> {
     let fields: BTreeMap<String, JsonText> = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let found = fields.get(name).map(JsonText::to::<Option<T>>).transpose();
     Ok(found.map_err(|error| format!("`{name}`: {error}"))?.flatten().unwrap_or_default())
 }
 
-/// An entry as people write it: one member a line.
+/// Returns an entry as people write it: one member a line.
 fn laid_out(config: &JsonText, depth: usize) -> String {
     serde_json::from_str::<Object>(config.as_str())
         .map_or_else(|_| config.as_str().to_owned(), |entry| entry.text(depth))

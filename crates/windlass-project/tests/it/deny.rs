@@ -17,7 +17,7 @@ fn rules() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec(rule.prop_map(str::to_owned), 0..4)
 }
 
-/// A file that denies nothing and widens as much as possible.
+/// Returns a file that denies nothing and widens as much as possible.
 fn wide_file() -> impl Strategy<Value = SettingsFile> {
     let mode = prop::option::of(prop::sample::select(PermissionMode::ALL.to_vec()));
     (layer(), any::<bool>(), rules(), mode, any::<bool>()).prop_map(|(layer, trusted, allow, mode, env)| {

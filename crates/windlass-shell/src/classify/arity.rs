@@ -150,7 +150,7 @@ fn of_spec(program: &str, spec: &Spec) -> Vec<Entry> {
     all.into_iter().map(option).collect()
 }
 
-/// The options of `ps` that begin with a dash.
+/// Returns the options of `ps` that begin with a dash.
 fn of_ps() -> Vec<Entry> {
     let letters = |letters: &'static str, value| letters.chars().map(move |c| (format!("-{c}"), value));
     let words = |words: &'static [&str], value| words.iter().map(move |word| (format!("--{word}"), value));
@@ -161,7 +161,7 @@ fn of_ps() -> Vec<Entry> {
     all.map(|(text, value)| Entry { apart: true, ..Entry::new("ps", text, value) }).collect()
 }
 
-/// Every option of every table.
+/// Returns every option of every table.
 fn options() -> Vec<Entry> {
     let mut all: Vec<Entry> = table::TABLE.iter().flat_map(|spec| of_spec(spec.name, spec)).collect();
     for spec in [&special::DATE, &special::ICONV, &special::JQ, &sed::SED].into_iter().chain(edits::ALL) {
@@ -198,7 +198,7 @@ fn options() -> Vec<Entry> {
     all
 }
 
-/// The version of each program, as it names itself.
+/// Returns the version of each program, as it names itself.
 fn versions(scratch: &Scratch, options: &[Entry]) -> BTreeMap<String, String> {
     let mut programs: Vec<&str> = options.iter().filter_map(|option| option.program.split(' ').next()).collect();
     programs.dedup();

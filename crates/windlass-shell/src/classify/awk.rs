@@ -44,7 +44,7 @@ fn is_assignment(text: &str) -> bool {
     name.is_some_and(|name| is_variable(name) || matches!(name, "FS" | "OFS" | "ORS" | "RS"))
 }
 
-/// A name of the user's own: lower case and not one of the language, or one letter.
+/// Returns `true` for a name of the user's own: lower case and not one of the language, or one letter.
 fn is_variable(name: &str) -> bool {
     const FUNCTIONS: &[&str] = &[
         "and",

@@ -85,7 +85,7 @@ fn plain(spec: &Spec, args: &[Word]) -> Findings {
     (!class.writes.is_empty()).then_some(class)
 }
 
-/// Every directory on the way to the operand; `None` if there are more than are judged one by one.
+/// Returns every directory on the way to the operand; `None` if there are more than are judged one by one.
 fn parents(operand: &Word) -> Option<Vec<PathOperand>> {
     let text = operand.text();
     let paths = text.match_indices('/').filter_map(|(end, _)| text.get(..end)).filter(|path| !path.is_empty());

@@ -67,7 +67,7 @@ pub struct Classification {
 }
 
 impl Classification {
-    /// `true` if the command changes nothing, whatever files there are: [`Effect::ReadOnly`] without an output
+    /// Returns `true` if the command changes nothing, whatever files there are: [`Effect::ReadOnly`] without an output
     /// redirection, and without a pattern of which a match may be an option.
     #[must_use]
     pub fn is_read_only(&self) -> bool {

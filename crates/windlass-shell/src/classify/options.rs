@@ -67,7 +67,7 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// The name and the value of an entry of [`Options::long`].
+    /// Returns the name and the value of an entry of [`Options::long`].
     pub(super) fn of(entry: &'static str) -> (&'static str, Self) {
         let marks = [
             ("==", Self::Two),
@@ -161,13 +161,13 @@ pub(super) struct Parsed<'w> {
 }
 
 impl Parsed<'_> {
-    /// The path of one of the operands.
+    /// Returns the path of one of the operands.
     pub(super) fn operand(&self, word: &Word, recursive: bool) -> PathOperand {
         let path = PathOperand::operand(word, recursive);
         PathOperand { option: path.option && self.is_open(word), ..path }
     }
 
-    /// `true` if an operand stands where options may stand too.
+    /// Returns `true` if an operand stands where options may stand too.
     pub(super) fn is_open(&self, word: &Word) -> bool {
         let behind = self.ended.and_then(|ended| self.operands.get(ended..)).unwrap_or_default();
         !behind.iter().any(|operand| std::ptr::eq(*operand, word))
@@ -177,7 +177,7 @@ impl Parsed<'_> {
         self.options.iter().any(|(name, _)| name == option)
     }
 
-    /// The values that were given to one of the options.
+    /// Returns the values that were given to one of the options.
     pub(super) fn values<'p>(&'p self, names: &'p [&str]) -> impl Iterator<Item = &'p str> {
         let given = self.options.iter().filter(|(name, _)| names.contains(&name.as_str()));
         given.filter_map(|(_, value)| value.as_deref())
@@ -230,7 +230,7 @@ fn is_negative(text: &str) -> bool {
     digits.starts_with(|c: char| c.is_ascii_digit()) && digits.chars().all(|c| c.is_ascii_digit() || c == '.')
 }
 
-/// The option and value of `--include=*.rs`, which has no match unless a file has the name of an option.
+/// Returns the option and value of `--include=*.rs`, which has no match unless a file has the name of an option.
 fn valued_option(spec: &Spec, word: &Word) -> Option<(String, Option<String>)> {
     let (name, value) = word.text().strip_prefix("--")?.split_once('=')?;
     let mut known = spec.options.long.iter().map(|entry| Value::of(entry));
@@ -239,7 +239,7 @@ fn valued_option(spec: &Spec, word: &Word) -> Option<(String, Option<String>)> {
     (is_known && !value.contains('/')).then(|| (format!("--{name}"), Some(value.to_owned())))
 }
 
-/// The word behind an option as its value. A program that does not take it as one would read a word that begins
+/// Returns the word behind an option as its value. A program that does not take it as one would read a word that begins
 /// with a dash as another option, so such a word is a value only of options that are known to take any.
 fn next_value<'w>(
     spec: &Spec,

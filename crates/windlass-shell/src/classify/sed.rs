@@ -156,7 +156,7 @@ impl Script<'_> {
         Some(End::Command)
     }
 
-    /// One line of text. With a backslash in it, versions differ on where it ends.
+    /// Reads one line of text. With a backslash in it, versions differ on where it ends.
     fn inserted(&mut self) -> Option<()> {
         self.skip(|c| c == ' ');
         if self.eat('\\') {
@@ -167,14 +167,14 @@ impl Script<'_> {
         (!text.trim().is_empty() && !text.contains('\\')).then_some(())
     }
 
-    /// True if there was a label. To some versions it continues to the end of the line: then less is run.
+    /// Returns `true` if there was a label. To some versions it continues to the end of the line: then less is run.
     fn label(&mut self) -> Option<bool> {
         let before = self.rest.len();
         self.skip(|c| c.is_ascii_alphanumeric() || c == '_');
         Some(self.rest.len() < before)
     }
 
-    /// True if there was an address, `None` if it is malformed.
+    /// Returns `true` if there was an address, `None` if it is malformed.
     fn address(&mut self) -> Option<bool> {
         if self.eat('$') {
             return Some(true);

@@ -80,7 +80,7 @@ const VERSIONS: &[(&str, &[&str])] = &[
     ("version", &["openssl"]),
 ];
 
-/// `true` for a program of `VERSIONS` with its option alone.
+/// Returns `true` for a program of `VERSIONS` with its option alone.
 pub(super) fn prints_version(program: &str, args: &[Word]) -> bool {
     let [option] = args else { return false };
     let fits = |(known, programs): &(&str, &[&str])| option.as_literal() == Some(known) && programs.contains(&program);
@@ -112,7 +112,7 @@ pub(super) fn date(args: &[Word]) -> Findings {
     (formats && dates && parsed.values(&["-I"]).all(known)).then(|| Classification::reading(parsed.files))
 }
 
-/// `true` if a text for a date names no file: `TZ="…"` in it names one of zones.
+/// Returns `true` if a text for a date names no file: `TZ="…"` in it names one of zones.
 pub(super) fn is_date(text: &str) -> bool {
     texts::zone(text).is_none()
 }

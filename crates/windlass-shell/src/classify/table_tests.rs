@@ -17,7 +17,7 @@ fn is_known(text: &str) -> bool {
     analyse(text).understood().is_ok_and(|all| all.commands().iter().all(|command| known(command.classify().effect)))
 }
 
-/// Commands that are known, of every program that is judged by its name.
+/// Returns commands that are known, of every program that is judged by its name.
 fn known() -> Vec<String> {
     let with = |beginning: &String| {
         ["", " a", " -n 1 a", " .", " a b", " 1", " -l a.zip", " -tf a.tar", " -c a.gz", " -v ls", " -f a", " a ]"]
@@ -103,7 +103,7 @@ fn no_program_is_known_with_another_environment_place_or_option() {
     }
 }
 
-/// The beginnings of commands that take files: every program of the tables, up to where its files stand.
+/// Returns the beginnings of commands that take files: every program of the tables, up to where its files stand.
 fn beginnings() -> Vec<String> {
     let tables = table::TABLE.iter().map(|spec| match spec.name {
         name @ ("grep" | "egrep" | "fgrep" | "rg" | "fd" | "fdfind") => format!("{name} x"),

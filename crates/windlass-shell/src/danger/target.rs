@@ -75,7 +75,7 @@ impl<'a> Places<'a> {
         self.start
     }
 
-    /// Directories after these changes, of which any may fail. `None` leads home.
+    /// Returns directories after these changes, of which any may fail. `None` leads home.
     pub(super) fn after<'w>(&self, changes: impl Iterator<Item = Option<&'w Word>>) -> Bases {
         let mut bases = Bases::new(vec![self.start.to_path_buf()]);
         for change in changes {
@@ -102,7 +102,8 @@ impl<'a> Places<'a> {
         bases
     }
 
-    /// `true` if a directory lies below the start, and no vital one below it: whatever leads out of it leads out of the start too.
+    /// Returns `true` if a directory lies below the start, and no vital one below it: whatever leads out of it leads
+    /// out of the start too.
     fn is_only_below(&self, directory: &Path) -> bool {
         let below = |path: &Path| path != self.start && path.starts_with(self.start);
         let ends = (self.resolve)(directory);
@@ -110,7 +111,7 @@ impl<'a> Places<'a> {
         below(&normal) && ends.is_none_or(|end| below(&end)) && !self.is_vital(&parts(&normal))
     }
 
-    /// The paths that a word may name for a command in one of these directories.
+    /// Returns the paths that a word may name for a command in one of these directories.
     pub(super) fn targets(&self, word: &Word, bases: &Bases, follows: bool) -> Vec<Target> {
         let text = self.text(word);
         if let Some(rest) = text.strip_prefix(UNKNOWN) {
@@ -165,7 +166,7 @@ impl<'a> Places<'a> {
         targets.extend(resolved.map(|end| self.target(parts(&end), certain)));
     }
 
-    /// The word with known variables put in.
+    /// Returns the word with known variables put in.
     fn text(&self, word: &Word) -> String {
         let mut text = String::new();
         for piece in word.pieces() {
@@ -238,7 +239,7 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
     text.split('/').filter(|part| !part.is_empty() && *part != ".")
 }
 
-/// The names of a path, its root aside.
+/// Returns the names of a path, its root aside.
 fn parts(path: &Path) -> Vec<String> {
     let name = |part: Component<'_>| match part {
         Component::Normal(name) => Some(name.to_string_lossy().into_owned()),

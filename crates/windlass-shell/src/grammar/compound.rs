@@ -42,7 +42,7 @@ const SETTERS: &[&str] = &[
     "wait",
 ];
 
-/// `true` if a command may set a variable of the shell.
+/// Returns `true` if a command may set a variable of the shell.
 pub(super) fn may_set(command: &SimpleCommand, name: &str) -> bool {
     let mut words = command.words.iter().map(Word::text).skip_while(|word| matches!(*word, "time" | "-p"));
     let program = words.next().unwrap_or_default();
@@ -52,7 +52,7 @@ pub(super) fn may_set(command: &SimpleCommand, name: &str) -> bool {
 }
 
 impl Parser<'_> {
-    /// One item of a list. The answer is `true` if its exit status may be another than that of its last command.
+    /// Reads one item of a list. The answer is `true` if its exit status may be another than that of its last command.
     pub(super) fn item(&mut self, connector: Connector, commands: &mut Vec<SimpleCommand>) -> Result<bool> {
         self.skip_blanks();
         if connector != Connector::Pipe && self.is_at_keyword("for") {
@@ -65,7 +65,7 @@ impl Parser<'_> {
         Ok(false)
     }
 
-    /// `true` if a keyword stands here.
+    /// Returns `true` if a keyword stands here.
     pub(super) fn is_at_keyword(&self, keyword: &str) -> bool {
         let rest = self.chars.get(self.pos..).unwrap_or_default();
         let ends = |c: Option<&char>| matches!(c, None | Some(' ' | '\t' | '\n' | ';' | ')'));
@@ -131,7 +131,7 @@ impl Parser<'_> {
         Ok(has_own_status)
     }
 
-    /// A name of small letters and digits: no program knows a variable of such a name.
+    /// Reads a name of small letters and digits: no program knows a variable of such a name.
     fn name(&mut self) -> String {
         let rest = self.chars.get(self.pos..).unwrap_or_default();
         let name: String = rest.iter().take_while(|c| c.is_ascii_lowercase() || c.is_ascii_digit()).collect();
@@ -139,7 +139,7 @@ impl Parser<'_> {
         if name.starts_with(|c: char| c.is_ascii_digit()) { String::new() } else { name }
     }
 
-    /// The words of a loop, up to the end of the line.
+    /// Reads the words of a loop, up to the end of the line.
     fn items(&mut self) -> Result<Vec<Word>> {
         let mut items = Vec::new();
         loop {

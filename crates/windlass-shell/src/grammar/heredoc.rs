@@ -51,7 +51,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The lines of a here-document, if their meaning is their text. The position is behind the delimiter then.
+    /// Reads the lines of a here-document, if their meaning is their text. The position is behind the delimiter then.
     fn body(&mut self, heredoc: &Heredoc) -> Option<String> {
         let mut body = String::new();
         loop {
@@ -130,8 +130,8 @@ fn is_plain(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '!'))
 }
 
-/// The end of a parenthesis for a shell that does not know here-documents in it, as bash before 4.0: it looks for the closing one outside
-/// of quotes. `None`: it finds none, and refuses the text.
+/// Returns the end of a parenthesis for a shell that does not know here-documents in it, as bash before 4.0: it looks
+/// for the closing one outside of quotes. `None`: it finds none, and refuses the text.
 fn naive_end(chars: &[char]) -> Option<usize> {
     let (mut depth, mut quote) = (0_usize, None);
     let mut at = 0_usize;

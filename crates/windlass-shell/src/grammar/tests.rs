@@ -192,7 +192,7 @@ fn says_why_it_does_not_understand() {
     }
 }
 
-/// The commands of a text with their words, `;` between them and `|` for those of a pipeline.
+/// Returns the commands of a text with their words, `;` between them and `|` for those of a pipeline.
 fn flat(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let Ok(understood) = parse(&chars) else { return "refused".to_owned() };

@@ -57,7 +57,7 @@ impl Builder {
 }
 
 impl Parser<'_> {
-    /// One word; empty source if none begins here.
+    /// Reads one word; empty source if none begins here.
     pub(super) fn word(&mut self) -> Result<Word> {
         self.values.clear();
         self.alternatives.clear();
@@ -202,7 +202,7 @@ impl Parser<'_> {
         if self.values.is_empty() && self.alternatives.is_empty() { Ok(()) } else { Err(NotUnderstood::Expansion) }
     }
 
-    /// The words that the braces in the word that was read last make of it.
+    /// Returns the words that the braces in the word that was read last make of it.
     pub(super) fn expanded(&mut self, word: Word) -> Result<Vec<Word>> {
         let alternatives = std::mem::take(&mut self.alternatives);
         if alternatives.is_empty() {
@@ -352,7 +352,7 @@ impl Parser<'_> {
     }
 }
 
-/// The pieces of one of the texts in braces.
+/// Returns the pieces of one of the texts in braces.
 fn alternative(text: &str) -> Vec<Piece> {
     let mut word = Builder::default();
     for c in text.chars() {

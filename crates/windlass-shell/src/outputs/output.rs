@@ -50,7 +50,7 @@ pub(super) fn value<'w>(
     }
 }
 
-/// A path from a directory.
+/// Returns a path from a directory.
 pub(super) fn join(directory: &str, path: &str) -> String {
     if path.starts_with('/') || directory.is_empty() {
         path.to_owned()

@@ -46,7 +46,7 @@ pub(super) fn outputs<'w>(program: &str, args: &'w [Word], outputs: &mut Vec<Out
     }
 }
 
-/// The texts of `-e`, or else the first operand.
+/// Returns the texts of `-e`, or else the first operand.
 fn sed_scripts(args: &[Word]) -> Vec<(&Word, &str)> {
     let mut given = Vec::new();
     let mut words = args.iter();
@@ -70,17 +70,17 @@ fn sed_scripts(args: &[Word]) -> Vec<(&Word, &str)> {
     given
 }
 
-/// The texts behind `>` and `>>`.
+/// Returns the texts behind `>` and `>>`.
 fn awk(program: &str) -> impl Iterator<Item = &str> {
     program.split('>').skip(1).filter_map(|after| after.trim_start().strip_prefix('"')?.split('"').next())
 }
 
-/// Texts in quotes.
+/// Returns texts in quotes.
 fn quoted(code: &str) -> impl Iterator<Item = &str> {
     ['"', '\''].into_iter().flat_map(move |quote| code.split(quote).skip(1).step_by(2).filter(|text| is_name(text)))
 }
 
-/// `true` if a text may be the name of a file: signs alone, such as `/`, are none.
+/// Returns `true` if a text may be the name of a file: signs alone, such as `/`, are none.
 fn is_name(text: &str) -> bool {
     text.contains(|c: char| c.is_alphanumeric() || c == '_') && !text.contains(['\n', ' '])
 }

@@ -1,7 +1,7 @@
 use super::OutputKind;
 use crate::analyse;
 
-/// The outputs of all commands of a text, each once: arguments with one question mark, guesses with two.
+/// Returns the outputs of all commands of a text, each once: arguments with one question mark, guesses with two.
 fn outputs(text: &str) -> Vec<String> {
     let analysis = analyse(text);
     let all = analysis.found().iter().flat_map(crate::FoundCommand::outputs);

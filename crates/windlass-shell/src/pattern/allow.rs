@@ -53,8 +53,8 @@ fn joined(words: &[Word]) -> String {
     words.join(" ")
 }
 
-/// The forms of the command that a pattern may cover: behind its wrappers, and with them if the literal beginning
-/// of the pattern reaches beyond them. `None` if no pattern may cover it.
+/// Returns the forms of the command that a pattern may cover: behind its wrappers, and with them if the literal
+/// beginning of the pattern reaches beyond them. `None` if no pattern may cover it.
 fn candidates(command: &SimpleCommand, literal_words: usize) -> Vec<&[Word]> {
     let covered = command.has_only_safe_assignments() && command.redirects().iter().all(crate::Redirect::is_harmless);
     if !covered {
@@ -73,7 +73,7 @@ fn candidates(command: &SimpleCommand, literal_words: usize) -> Vec<&[Word]> {
     candidates
 }
 
-/// The command behind the wrappers that are looked through; `None` if it is not clear where it begins.
+/// Returns the command behind the wrappers that are looked through; `None` if it is not clear where it begins.
 pub(super) fn behind_wrappers(words: &[Word]) -> Option<&[Word]> {
     words.get(wrapper_words(words)?..)
 }

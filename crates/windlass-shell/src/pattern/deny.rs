@@ -86,7 +86,7 @@ fn same_program(expected: &str, program: &str) -> bool {
     if expected.contains('/') { base_name(expected) == program } else { base_name(program) == expected }
 }
 
-/// The words without options before the sub-command (their values known, and not), and without any option.
+/// Returns the words without options before the sub-command (their values known, and not), and without any option.
 fn variants<'w>(words: &[&'w Word]) -> [Vec<&'w Word>; 3] {
     let Some((program, args)) = words.split_first() else {
         return [Vec::new(), Vec::new(), Vec::new()];

@@ -14,7 +14,7 @@ const NEVER: &[&str] =
 /// Bytes of a command above which it is not offered as it is: no one reads such a rule, and it hardly comes again.
 const MAX_EXACT: usize = 2048;
 
-/// The pattern to offer for "always allow" of one command: the narrowest that is of use the next time.
+/// Returns the pattern to offer for "always allow" of one command: the narrowest that is of use the next time.
 ///
 /// Suggests a rule pattern. A prefix (`npm run build *`) for programs whose purpose is to run commands from the
 /// project's files, and for sub-commands of which no option runs a program. The exact command for every other program:
@@ -40,7 +40,7 @@ fn prefix(command: &SimpleCommand, words: &[Word]) -> Option<String> {
     fixed.iter().all(|word| is_plain(word)).then(|| format!("{} *", fixed.join(" ")))
 }
 
-/// The number of words that a prefix for this command has to name. `None`: no prefix is narrow enough.
+/// Returns the number of words that a prefix for this command has to name. `None`: no prefix is narrow enough.
 fn prefix_words(words: &[&str]) -> Option<usize> {
     let (program, args) = words.split_first()?;
     if let Some(own) = tools::launcher_words(words) {
@@ -59,7 +59,8 @@ fn prefix_words(words: &[&str]) -> Option<usize> {
     }
 }
 
-/// A program of the project itself: a path relative to the directory, by no name that the option tables know.
+/// Returns `true` for a program of the project itself: a path relative to the directory, by no name that the option
+/// tables know.
 fn is_of_project(program: &str) -> bool {
     program.contains('/')
         && !program.starts_with('/')
@@ -67,7 +68,7 @@ fn is_of_project(program: &str) -> bool {
         && !is_judged_by_name(base_name(program))
 }
 
-/// A script of the project, as interpreters and launchers take it.
+/// Returns `true` for a script of the project, as interpreters and launchers take it.
 fn is_script(word: &str) -> bool {
     const SUFFIXES: &[&str] = &[".cjs", ".js", ".mjs", ".mts", ".php", ".pl", ".py", ".rb", ".ts"];
     is_plain(word)
@@ -76,7 +77,7 @@ fn is_script(word: &str) -> bool {
         && SUFFIXES.iter().any(|suffix| word.ends_with(suffix))
 }
 
-/// The command as it is, if a pattern can say that.
+/// Returns the command as it is, if a pattern can say that.
 fn exact(command: &SimpleCommand) -> Option<String> {
     let source = Some(command.source()).filter(|source| source.len() <= MAX_EXACT)?;
     let pattern = parse_rule_pattern(source);
@@ -84,7 +85,7 @@ fn exact(command: &SimpleCommand) -> Option<String> {
         .then(|| source.to_owned())
 }
 
-/// A word that means the same in a pattern.
+/// Returns `true` for a word that means the same in a pattern.
 fn is_plain(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '_'))
         && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '@' | '+'))

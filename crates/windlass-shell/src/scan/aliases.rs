@@ -31,7 +31,7 @@ struct Alias {
 }
 
 impl Naming {
-    /// The values of its options in a command line, each with the place behind it.
+    /// Returns the values of its options in a command line, each with the place behind it.
     fn settings<'w>(&self, words: &'w [Word]) -> Vec<(&'w Word, &'w str)> {
         let mut settings = Vec::new();
         let mut words = words.iter();
@@ -47,7 +47,7 @@ impl Naming {
         settings
     }
 
-    /// The alias of a setting. Programs that read a list of words get its words.
+    /// Returns the alias of a setting. Programs that read a list of words get its words.
     fn alias(&self, setting: &str) -> Option<Alias> {
         let (key, value) = setting.split_once('=')?;
         let key = key.trim().to_ascii_lowercase();

@@ -3,7 +3,7 @@
 use super::reader::Reader;
 use crate::{Undecided, Word, classify, texts};
 
-/// Options of interpreters after which a program stands.
+/// Returns options of interpreters after which a program stands.
 fn code_options(program: &str) -> &'static [&'static str] {
     match program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') {
         "python" | "pypy" | "ipython" => &["-c"],

@@ -188,7 +188,7 @@ impl Reader<'_, '_> {
         self.sink.push(&[Word::literal("cd"), directory], Vec::new());
     }
 
-    /// A program that runs another one somewhere among its arguments.
+    /// Handles a program that runs another one somewhere among its arguments.
     fn loose_wrapper(&mut self, args: &[Word], wrapped: usize) -> bool {
         for arg in args {
             // `su -c 'script'`, `script -c 'script'`, `tmux new 'script'`.
@@ -401,7 +401,7 @@ fn expand_word(word: &Word, out: &mut Vec<Word>) -> bool {
     true
 }
 
-/// The words one brace group makes, the group being the first with a comma or a range; `None` without one.
+/// Returns the words one brace group makes, the group being the first with a comma or a range; `None` without one.
 fn first_group(pieces: &[Piece]) -> Option<Vec<Vec<Piece>>> {
     let opens = pieces.iter().enumerate().filter(|(_, p)| **p == Piece::Brace('{')).map(|(i, _)| i);
     for open in opens {

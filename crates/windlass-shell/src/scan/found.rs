@@ -11,27 +11,27 @@ pub struct FoundCommand {
 }
 
 impl FoundCommand {
-    /// The program's base name (`rm` for `/bin/rm`). `None` if it comes from an expansion, or if there are only
+    /// Returns the program's base name (`rm` for `/bin/rm`). `None` if it comes from an expansion, or if there are only
     /// redirections.
     #[must_use]
     pub fn program(&self) -> Option<&str> {
         self.words.first()?.as_literal().map(base_name)
     }
 
-    /// The program and its arguments as far as they are known; the program is as written. Arguments may be missing
-    /// where another program supplies them (`xargs`).
+    /// Returns the program and its arguments as far as they are known; the program is as written. Arguments may be
+    /// missing where another program supplies them (`xargs`).
     #[must_use]
     pub fn words(&self) -> &[Word] {
         &self.words
     }
 
-    /// The redirections; targets may be unknown.
+    /// Returns the redirections; targets may be unknown.
     #[must_use]
     pub fn redirects(&self) -> &[Redirect] {
         &self.redirects
     }
 
-    /// Base name and arguments, joined by single blanks, quotes removed.
+    /// Returns the base name and arguments, joined by single blanks, quotes removed.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();

@@ -74,7 +74,7 @@ impl<'a, 's> Reader<'a, 's> {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// The next character, line continuations skipped. `None` also when the budget is spent.
+    /// Returns the next character, line continuations skipped. `None` also when the budget is spent.
     pub(super) fn peek(&mut self) -> Option<char> {
         while self.raw(0) == Some('\\') && self.raw(1) == Some('\n') {
             self.pos = self.pos.saturating_add(2);
@@ -85,7 +85,7 @@ impl<'a, 's> Reader<'a, 's> {
         self.raw(0)
     }
 
-    /// The character `ahead` of the position, continuations not skipped.
+    /// Returns the character `ahead` of the position, continuations not skipped.
     pub(super) fn raw(&self, ahead: usize) -> Option<char> {
         self.chars.get(self.pos.saturating_add(ahead)).copied()
     }
@@ -104,7 +104,7 @@ impl<'a, 's> Reader<'a, 's> {
         found
     }
 
-    /// The character after the next one, continuations skipped.
+    /// Returns the character after the next one, continuations skipped.
     pub(super) fn second(&mut self) -> Option<char> {
         self.peek()?;
         let pos = self.pos;
@@ -172,7 +172,7 @@ impl<'a, 's> Reader<'a, 's> {
         body
     }
 
-    /// One line with its line end; in an unquoted document a backslash joins it with the next.
+    /// Reads one line with its line end; in an unquoted document a backslash joins it with the next.
     fn heredoc_line(&mut self, quoted: bool) -> String {
         let mut line = String::new();
         while let Some(c) = self.raw(0) {

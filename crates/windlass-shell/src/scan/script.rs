@@ -516,7 +516,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// `true` for programs that take commands from a here-document where none is among their words.
+/// Returns `true` for programs that take commands from a here-document where none is among their words.
 fn runs_its_input(command: &Current) -> bool {
     let program = command.words.first().map(|word| base_name(word.text()));
     matches!(program, Some("at" | "batch" | "parallel" | "ssh"))

@@ -17,13 +17,13 @@ pub(super) struct NamedValue {
     pieces: Vec<Piece>,
 }
 
-/// The pieces of a value, if they are known without running anything.
+/// Returns the pieces of a value, if they are known without running anything.
 fn known(pieces: Vec<Piece>) -> Option<Vec<Piece>> {
     let is_known = |piece: &Piece| !matches!(piece, Piece::Param(_) | Piece::Unknown);
     (!pieces.is_empty() && pieces.iter().all(is_known)).then_some(pieces)
 }
 
-/// The pieces of an assignment behind its first `=`.
+/// Returns the pieces of an assignment behind its first `=`.
 fn behind_equals(word: &Word) -> Vec<Piece> {
     let mut pieces = word.pieces().iter();
     let mut value = Vec::new();
@@ -95,8 +95,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A word with the value of this number in the place of each variable; the last one where there are fewer. Also tells whether
-    /// there is a value of this number.
+    /// Returns a word with the value of this number in the place of each variable; the last one where there are fewer.
+    /// Also tells whether there is a value of this number.
     fn with_value(&self, word: &Word, turn: usize) -> (Vec<Word>, bool) {
         let mut more = false;
         let mut pieces = Vec::new();

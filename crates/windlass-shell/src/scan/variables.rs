@@ -64,17 +64,18 @@ fn changes_lookup(name: &str) -> bool {
         || (name.starts_with("GIT_CONFIG_") && name != "GIT_CONFIG_NOSYSTEM")
 }
 
-/// `true` for values with which a variable leaves programs as they are.
+/// Returns `true` for values with which a variable leaves programs as they are.
 fn is_without_effect(name: &str, value: &str) -> bool {
     name.starts_with("GIT_CONFIG_") && matches!(value, "" | "/dev/null")
 }
 
-/// `true` for the variables that choose the character set in which shells and programs read the rest of the text.
+/// Returns `true` for the variables that choose the character set in which shells and programs read the rest of the
+/// text.
 fn chooses_character_set(name: &str) -> bool {
     VARIABLES.contains(&name)
 }
 
-/// `true` if an assignment leaves the character set one in which the text is analysed.
+/// Returns `true` if an assignment leaves the character set one in which the text is analysed.
 fn keeps_character_set(word: &Word, target: &str, value: &str) -> bool {
     let known = value.is_empty() || character_set(value) != CharacterSet::Unknown;
     word.is_literal() && known && !target.ends_with(['+', ']'])

@@ -25,7 +25,7 @@ impl Pieces {
 }
 
 impl Reader<'_, '_> {
-    /// One word; its source is empty if none begins here.
+    /// Reads one word; its source is empty if none begins here.
     pub(super) fn word(&mut self) -> Word {
         self.peek();
         let start = self.pos;
@@ -475,7 +475,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The character with the number that stands here. Without a digit it is the escape itself, as it is written.
+    /// Reads the character with the number that stands here. Without a digit it is the escape itself, as it is written.
     fn code(&mut self, escape: char, radix: u32, digits: usize, pieces: &mut Pieces) -> Option<char> {
         let mut value = None;
         for _ in 0..digits {

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{scan, sink::Sink};
 use crate::{RedirectKind, Undecided, Word, WordKind, analyse, catastrophic};
 
-/// The commands of a text, each with its words joined by blanks.
+/// Returns the commands of a text, each with its words joined by blanks.
 fn found(text: &str) -> Vec<String> {
     scan(text).found.iter().map(|command| command.text()).collect()
 }
@@ -18,7 +18,7 @@ fn assert_exactly(cases: &[(&str, &[&str])]) {
     }
 }
 
-/// The first argument of the first command.
+/// Returns the first argument of the first command.
 fn argument(text: &str) -> Word {
     scan(text).found[0].words()[1].clone()
 }

@@ -165,7 +165,7 @@ const LOOSE: &[&str] = &[
 pub(crate) const SHELLS: &[&str] =
     &["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "csh", "tcsh", "yash"];
 
-/// `true` if a program of this base name is a shell.
+/// Returns `true` if a program of this base name is a shell.
 #[must_use]
 pub fn is_shell(program: &str) -> bool {
     SHELLS.contains(&program)

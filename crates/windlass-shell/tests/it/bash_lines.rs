@@ -43,7 +43,7 @@ fn of(all: &'static [&'static str]) -> impl Strategy<Value = String> {
     prop::sample::select(all).prop_map(str::to_owned)
 }
 
-/// A command, perhaps with variables before it and a redirection behind it.
+/// Returns a command, perhaps with variables before it and a redirection behind it.
 fn command() -> impl Strategy<Value = String> {
     let word = || prop::collection::vec(fragment(), 1..3).prop_map(|parts| parts.concat());
     let front = prop_oneof![

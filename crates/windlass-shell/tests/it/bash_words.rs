@@ -27,7 +27,7 @@ pub(crate) fn fragment() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A here-document that is replaced by its text.
+/// Returns a here-document that is replaced by its text.
 fn document() -> impl Strategy<Value = String> {
     let start = prop::sample::select(vec!["cat <<'E'", "cat <<E", "cat <<-\"E\"", " cat  << 'E' "]);
     let end = prop::sample::select(vec!["E\n)", "\tE\n)", "E\n )", "E)", "E\n\n)"]);

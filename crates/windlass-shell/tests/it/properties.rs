@@ -86,7 +86,7 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..24).prop_map(|parts| parts.concat())
 }
 
-/// A command whose removal must be found.
+/// Returns a command whose removal must be found.
 fn removal() -> impl Strategy<Value = String> {
     prop::sample::select(vec![
         "rm x",

@@ -3,12 +3,12 @@
 
 use windlass_shell::{Effect, analyse, catastrophic};
 
-/// `true` if a command that can become no other one by the names of files only reads.
+/// Returns `true` if a command that can become no other one by the names of files only reads.
 fn is_free(text: &str) -> bool {
     is_free_beside_plain_names(text) && !patterns_may_be_options(text)
 }
 
-/// `true` if a command only reads where no file has the name of an option.
+/// Returns `true` if a command only reads where no file has the name of an option.
 fn is_free_beside_plain_names(text: &str) -> bool {
     analyse(text).understood().is_ok_and(|understood| {
         understood.commands().iter().all(|command| {

@@ -186,7 +186,7 @@ pub(super) const fn history(name: &'static str) -> Spec {
 /// Git takes the `--` away and gives the rest to `log`, which sees the options behind it.
 pub(super) const STASH_LIST: Spec = history("stash").endless();
 
-/// Options of a comparison, without those about histories alone.
+/// Returns options of a comparison, without those about histories alone.
 const fn plumbing(name: &'static str) -> Spec {
     let spec = history(name);
     Spec { options: Options { valued: "nSGI", ..spec.options }, ..spec }

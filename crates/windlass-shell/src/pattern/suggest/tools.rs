@@ -213,7 +213,7 @@ const LAUNCHERS: &[&[&str]] = &[
 /// Interpreters: words behind a script are that script's.
 pub(super) const INTERPRETERS: &[&str] = &["node", "perl", "php", "python", "python3", "ruby"];
 
-/// The number of words of a launcher before the program that it runs.
+/// Returns the number of words of a launcher before the program that it runs.
 pub(super) fn launcher_words(words: &[&str]) -> Option<usize> {
     let fits = |launcher: &&&[&str]| words.starts_with(launcher) && words.len() > launcher.len();
     let longest = LAUNCHERS.iter().filter(fits).map(|launcher| launcher.len()).max()?;
@@ -221,7 +221,7 @@ pub(super) fn launcher_words(words: &[&str]) -> Option<usize> {
     (longest > 1 || tool_words(words).is_none()).then_some(longest)
 }
 
-/// The number of words of a tool and its sub-command, and of the target of a tool without sub-commands.
+/// Returns the number of words of a tool and its sub-command, and of the target of a tool without sub-commands.
 pub(super) fn tool_words(words: &[&str]) -> Option<usize> {
     let (program, args) = words.split_first()?;
     if FLAT.contains(program) {
