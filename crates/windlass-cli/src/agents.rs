@@ -12,7 +12,7 @@ use windlass::crates::subagent::MemoryScope;
 use windlass::{AgentDefinition, Effort, Subagents};
 use windlass_protocol::HostAgent;
 
-/// The agents as hosts list them.
+/// Returns the agents as hosts list them.
 pub(crate) fn listed(agents: &Subagents) -> Vec<HostAgent> {
     let listed =
         |agent: &AgentDefinition| HostAgent::new(agent.name.clone(), agent.description.clone(), agent.model.clone());

@@ -1,9 +1,9 @@
-//! A subscription's allowance, as users see it.
+//! Warnings about a subscription's allowance.
 
 use windlass::crates::types::Timestamp;
 use windlass::event::{RateLimit, RateLimitKind, RateLimitStatus};
 
-/// The warning about a limit, if it deserves one.
+/// Returns the warning about a limit, if one is due.
 pub(crate) fn warning(limit: &RateLimit) -> Option<String> {
     let name = match &limit.kind {
         Some(RateLimitKind::FiveHour) => "five-hour limit",
@@ -28,7 +28,7 @@ pub(crate) fn warning(limit: &RateLimit) -> Option<String> {
     })
 }
 
-/// A time to the minute.
+/// Formats a time to the minute.
 fn minute(seconds: u64) -> Option<String> {
     let text = Timestamp::from_millis(seconds.checked_mul(1000)?).to_string();
     let (date, time) = text.split_once('T')?;

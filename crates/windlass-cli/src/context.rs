@@ -1,4 +1,4 @@
-//! `windlass context`: what a session that starts here has in its context window before the first prompt.
+//! `windlass context`: the use of the context window before the first prompt of a session here.
 
 use crate::args::ContextShowArgs;
 use crate::failure::{of_project, of_start};
@@ -46,7 +46,7 @@ pub(crate) async fn show(args: &ContextShowArgs) -> anyhow::Result<i32> {
     Ok(0)
 }
 
-/// The model that a name means, and what is known of it without a key.
+/// Returns the model that a name means, and its known limits and price, without a key.
 fn described(providers: &dyn ModelProvider, name: &str) -> (String, ModelInfo) {
     let model = providers.resolve_model(name);
     // A name without a prefix is one of the first provider.

@@ -1,4 +1,4 @@
-//! Sessions of conversations: flags, project, provider and servers become a session.
+//! Opening of sessions from flags, project, provider and servers.
 
 use crate::args::RunArgs;
 use crate::failure::of_start;
@@ -82,10 +82,10 @@ impl Opening {
         options
     }
 
-    /// The session that flags resume, if they do.
+    /// Returns the session that flags resume, if they do.
     ///
     /// # Errors
-    /// It is not there, or another one that it is not certain is meant.
+    /// The session is missing, or the text does not identify one session.
     pub(crate) async fn resumed(&self) -> anyhow::Result<Option<SessionId>> {
         let builder = launch::options(&self.args, &self.project, (Driver::Terminal, Agents::default()))?;
         let builder = kept(resumed(builder, &self.args), &self.args)?;

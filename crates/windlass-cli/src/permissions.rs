@@ -22,7 +22,7 @@ pub(crate) fn permissions(args: &PermissionArgs) -> Result<(Permissions, Vec<Str
     Ok((Permissions::new().allow(allow).deny(deny), notes))
 }
 
-/// The flags that would allow a call, from what its decision suggests.
+/// Returns the flags that would allow a call, from the suggestions of its decision.
 pub(crate) fn flags_for(suggestions: &[PermissionUpdate]) -> Option<String> {
     let flags: Vec<String> = suggestions
         .iter()

@@ -29,12 +29,12 @@ pub(crate) enum WarningPlace {
 /// The warnings of a run until now.
 #[derive(Debug, Default)]
 pub(crate) struct RunWarnings {
-    /// The models without a price that were named: each agent reports them again.
+    /// Models without a price that were reported: each agent reports them again.
     unpriced: HashSet<String>,
 }
 
 impl RunWarnings {
-    /// The warnings of an event.
+    /// Returns the warnings of an event.
     pub(crate) fn of(&mut self, kind: &EventKind) -> Vec<RunWarning> {
         let warning = |place, text: String| RunWarning { text: clean_line(&text), place };
         match kind {
@@ -74,7 +74,7 @@ impl RunWarnings {
     }
 }
 
-/// The warning about a call that was denied, unless the person denied it.
+/// Returns the warning about a call that was denied, unless the person denied it.
 fn denial(tool: &str, decision: &Decision) -> Option<(WarningPlace, String)> {
     if let Some(note) = denied_note(tool, decision) {
         return Some((WarningPlace::Note, note));
@@ -83,7 +83,7 @@ fn denial(tool: &str, decision: &Decision) -> Option<(WarningPlace, String)> {
     is_news.then(|| (WarningPlace::Activity, format!("{tool} was denied: {}", decision.message)))
 }
 
-/// `true` if hooks refuse the call or the prompt that they were asked about.
+/// Returns `true` if hooks refuse the call or the prompt.
 fn is_refusal(outcome: &HookOutcome) -> bool {
     let denies = |verdict: &HookVerdict| verdict.behavior == Behavior::Deny;
     outcome.block.is_some()

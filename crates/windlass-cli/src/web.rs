@@ -1,4 +1,4 @@
-//! The tools of the command that reach the web.
+//! Web tools of the command.
 
 use windlass::permission::network::NetworkPolicy;
 use windlass::tool::Toolkit;
@@ -6,11 +6,11 @@ use windlass::web::HttpOptions;
 use windlass::web::fetch::{FetchOptions, WebFetch};
 use windlass::web::search::{BraveSearch, ModelSearch, TavilySearch, WebSearch};
 
-/// Hosts that `WebFetch` may reach on this machine and its network, with commas between them. Variables of the project do
-/// not count: they are not in the environment of this process.
+/// Hosts that `WebFetch` may reach on this machine and its network, separated by commas. Variables of the project are
+/// ignored: they are not in the environment of this process.
 const PRIVATE_HOSTS: &str = "WINDLASS_PRIVATE_HOSTS";
 
-/// Adds them to others: `WebFetch`, and `WebSearch` where the environment has a key of a service. Each call asks, unless a
+/// Adds the web tools: `WebFetch`, and `WebSearch` if the environment has a key of a service. Each call asks, unless a
 /// rule allows it.
 pub(crate) fn with_web(tools: Toolkit) -> Toolkit {
     let tools = tools.with(fetch(&lookup));
@@ -20,8 +20,8 @@ pub(crate) fn with_web(tools: Toolkit) -> Toolkit {
     }
 }
 
-/// The same for a session with a model: without a key of a service, `WebSearch` is by the vendor of the model, where it has a
-/// search.
+/// Adds the web tools for a session with a model: without a key of a service, the vendor of the model does `WebSearch`,
+/// if it supports searches.
 pub(crate) fn with_web_of_session(tools: Toolkit) -> Toolkit {
     let search = search(&lookup).unwrap_or_else(|| WebSearch::by_model(ModelSearch::default()));
     tools.with(fetch(&lookup)).with(search)
@@ -37,7 +37,7 @@ fn fetch(lookup: &dyn Fn(&str) -> Option<String>) -> WebFetch {
     WebFetch::new(options)
 }
 
-/// A key that no header can carry counts as none.
+/// Returns the search service. A key that no header can carry is ignored.
 fn search(lookup: &dyn Fn(&str) -> Option<String>) -> Option<WebSearch> {
     let mut http = HttpOptions::default();
     http.look_up(lookup);
@@ -48,7 +48,7 @@ fn search(lookup: &dyn Fn(&str) -> Option<String>) -> Option<WebSearch> {
     TavilySearch::new(key, http).ok().map(WebSearch::new)
 }
 
-/// An entry that names no host allows none.
+/// Returns the policy for private hosts. An entry that names no host allows none.
 fn private_hosts(listed: &str) -> NetworkPolicy {
     let entries = listed.split(',').map(str::trim).filter(|entry| !entry.is_empty());
     entries.fold(NetworkPolicy::default(), |policy, entry| policy.clone().allow_private(entry).unwrap_or(policy))

@@ -1,4 +1,4 @@
-//! Approval of something that no call of the model does.
+//! Approval of an act that no call of the model does.
 
 use crate::handle::SessionHandle;
 use crate::order::Order;
@@ -6,15 +6,15 @@ use crate::side::Gate;
 use tokio::sync::oneshot;
 use windlass_types::{Behavior, Decision, DecisionReason, EditPreview, JsonText, PermissionMode};
 
-/// An act outside the calls of the model that needs an answer of the host, such as running a program that has changed.
+/// An act outside the calls of the model that the host must approve, such as running a program that has changed.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Approval {
-    /// The name by which hosts know what is wanted, like that of a tool.
+    /// Name of the act for hosts, like that of a tool.
     pub tool: String,
-    /// The exact thing that is wanted, like the input of a call.
+    /// Exact description of the act, like the input of a call.
     pub input: JsonText,
-    /// The same in one line, for people.
+    /// Description in one line, for people.
     pub title: String,
     /// The reason of the question.
     pub reason: String,
@@ -29,14 +29,14 @@ impl Approval {
     }
 }
 
-/// The reason why something was not approved.
+/// Reason why an act was not approved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApprovalError {
     /// The session is closed.
     #[error("the session is closed")]
     Closed,
-    /// The host said no, or nobody can be asked.
+    /// The host denied it, or nobody can be asked.
     #[error("{0}")]
     Denied(String),
 }
@@ -58,7 +58,7 @@ impl SessionHandle {
     }
 }
 
-/// Puts the question of an approval.
+/// Asks the question of an approval.
 pub(crate) async fn ask(gate: Gate, approval: Approval) -> ApprovalAnswer {
     if gate.of.policy.mode() == PermissionMode::DontAsk {
         return Err(ApprovalError::Denied("Nobody is asked in the mode dontAsk.".to_owned()));

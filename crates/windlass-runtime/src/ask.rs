@@ -1,4 +1,4 @@
-//! One prompt to its result.
+//! Running one prompt to its result.
 
 use crate::{Session, SessionError};
 use std::pin::pin;
@@ -6,12 +6,12 @@ use windlass_core::Prompt;
 use windlass_types::{EventKind, RunOrigin, RunResult};
 
 impl Session {
-    /// Gives a prompt and waits for its result, whatever its outcome: for programs that need none of the events. All
-    /// events up to the result are dropped, those of earlier prompts too. A question of the run waits until
-    /// another task [answers](crate::SessionHandle::answer) it.
+    /// Sends a prompt and waits for its result, whatever its outcome: for programs that need none of the events. All
+    /// events up to the result are dropped, those of earlier prompts too. A question of the run waits until another
+    /// task [answers](crate::SessionHandle::answer) it.
     ///
-    /// Dropping the future leaves the run as it is; its events come with whatever reads next. The next prompt of another
-    /// handle to the same session may be taken for this one, so one place should give prompts.
+    /// Dropping the future leaves the run as it is; its events stay in the stream. The next prompt of another handle to
+    /// the same session may be mistaken for this one, so only one task should send prompts.
     ///
     /// # Errors
     /// The session has ended, or ends before the result.

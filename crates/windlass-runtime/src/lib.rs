@@ -5,15 +5,13 @@
 //! model calls, tools, hooks, questions, appends, waits. The host gets a
 //! [`SessionHandle`] to give orders and an [`EventStream`] to watch.
 //!
-//! The driver holds no policy: what runs, when, and what happens after a
-//! failure is decided by the machine.
+//! The driver has no policy: the machine decides which effects run, when, and how a failure is handled.
 //!
 //! # Back-pressure
-//! The driver never waits for the host. At most one pending text and one
-//! pending progress note per block or call are kept (later ones join them), and
-//! a bounded queue of everything else; while that is full no model item is read
-//! and no effect begins, but effects in progress, waits, stops and the log
-//! continue. Nothing is dropped but merged text. The same holds while as much waits for the log to answer.
+//! The driver never waits for the host. It keeps at most one pending text and one pending progress note per block or
+//! call (later ones are joined with them), and a bounded queue of everything else. While the queue is full no model
+//! item is read and no effect begins, but effects in progress, waits, stops and the log continue. Nothing is dropped
+//! except merged text. The same applies while as many events wait for the log.
 //!
 //! # Dropping
 //! Dropping the [`EventStream`] closes the session: running effects are stopped,

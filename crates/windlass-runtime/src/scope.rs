@@ -1,10 +1,10 @@
-//! The models of commands and skills: a machine has them with all that is known of them.
+//! Models of commands and skills: the machine gets their full profiles.
 
 use crate::Ports;
 use windlass_core::Input;
 use windlass_types::{ContextChange, RunModel, RunScope};
 
-/// An input whose models are known where it named them. Returns what is doubtful about the names.
+/// Replaces the named models of an input by their profiles. Returns the doubts about the names.
 pub(crate) fn with_models(mut input: Input, ports: &Ports) -> (Input, Vec<String>) {
     let mut doubts = Vec::new();
     match &mut input {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use windlass_model::{ModelProvider, SessionFact};
 use windlass_tool::Ids;
 
-/// Ids that follow from a seed and from the names for which they are made, so that a replay has the ids of the recording,
+/// Ids derived from a seed and from the names for which they are made, so that a replay has the ids of the recording,
 /// in whatever order calls run. Without the seed no one can guess them.
 #[derive(Clone)]
 pub struct SeededIds {
@@ -21,13 +21,13 @@ impl SeededIds {
         Self { seed: *blake3::hash(seed.as_bytes()).as_bytes(), made: Arc::default() }
     }
 
-    /// The ids of a session whose provider records it, or replays a recording; `None` for others.
+    /// Returns the ids of a session whose provider records it, or replays a recording; `None` for others.
     pub fn recorded(provider: &dyn ModelProvider, fresh: &dyn Ids) -> Option<Self> {
         let seed = format!("{:032x}", fresh.bits());
         provider.recorded_fact(SessionFact::Ids, &seed).map(|seed| Self::new(&seed))
     }
 
-    /// The ids for what has this name: its first id, its second and so on.
+    /// Returns the ids for a name: its first id, its second and so on.
     pub fn of(&self, name: &str) -> Arc<dyn Ids> {
         Arc::new(NamedIds { seeded: self.clone(), name: name.to_owned() })
     }

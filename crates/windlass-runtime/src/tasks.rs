@@ -6,7 +6,7 @@ use tokio::task::JoinHandle;
 use windlass_core::EffectId;
 use windlass_tool::Cancel;
 
-/// The effects in progress. Dropping it stops them all.
+/// The effects in progress. Dropping this stops them all.
 #[derive(Debug, Default)]
 pub(crate) struct Tasks(HashMap<EffectId, Task>);
 

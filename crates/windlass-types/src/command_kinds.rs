@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The kinds of the commands of a line, from their programs. A line may have several. For showing a call: no verdict depends on it.
+/// The kinds of the commands of a line, from their programs. A line may have several. Only for showing a call: no
+/// verdict depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -14,7 +15,7 @@ pub struct CommandKinds {
     pub read: bool,
     /// `true` if a command lists folders, such as `ls` and `du`.
     pub list: bool,
-    /// `true` if all commands print nothing where they succeed, such as `mkdir` and `mv`.
+    /// `true` if all commands print nothing on success, such as `mkdir` and `mv`.
     pub silent: bool,
     /// `true` if a command is known to change files: by its program, an option or a redirection.
     pub write: bool,

@@ -1,9 +1,8 @@
-//! The data of windlass: what crosses every boundary of the agent runtime.
+//! The data types of windlass, for every boundary of the agent runtime.
 //!
-//! Messages and content blocks ([`Message`], [`ContentBlock`]), what goes to a
-//! model and what comes back ([`ModelRequest`], [`ModelEvent`]), what tools and
-//! permissions say ([`ToolSpec`], [`Access`], [`Decision`]), what hosts see
-//! ([`Event`]) and what is stored ([`Entry`]).
+//! Messages and content blocks ([`Message`], [`ContentBlock`]), requests to models and the events of their streams
+//! ([`ModelRequest`], [`ModelEvent`]), specifications of tools and decisions of permissions ([`ToolSpec`], [`Access`],
+//! [`Decision`]), events for hosts ([`Event`]) and log entries ([`Entry`]).
 //!
 //! This crate has no behaviour beyond keeping its own invariants, no async and
 //! no dependencies but `serde` and `serde_json`, and `schemars` with the feature

@@ -28,7 +28,7 @@ pub const VARIABLES: [&str; 3] = ["LC_ALL", "LC_CTYPE", "LANG"];
 
 /// Character set of the locale with this name.
 ///
-/// A system without the locale stays in `C`, so a name never stands for a set that is harder to read than the answer says.
+/// A system without the locale stays in `C`, so the actual set is never harder to read than the answer says.
 #[must_use]
 pub fn character_set(name: &str) -> CharacterSet {
     match name {

@@ -74,7 +74,7 @@ pub const WELL_KNOWN_TOOLS: &[&str] = &[
 /// Tools that change files.
 pub const WRITERS: &[&str] = &["Edit", "MultiEdit", "NotebookEdit", "Write", "apply_patch"];
 
-/// Tools for which a guard holds for every one of the [`WRITERS`]: each of these can write what the others write.
+/// Tools whose guards apply to all [`WRITERS`]: each of these can write what the others write.
 pub const GENERAL_WRITERS: &[&str] = &["Edit", "Write"];
 
 /// Present name of a tool.
@@ -93,8 +93,8 @@ pub fn former_tools(name: &str) -> impl Iterator<Item = &str> {
     FORMER_TOOLS.iter().filter(move |(_, present)| *present == name).map(|(former, _)| *former)
 }
 
-/// Names whose guards hold for a tool: its present one, and for one of the [`WRITERS`] the general ones. A guard is a deny or ask
-/// rule on the whole tool, or the matcher of a hook.
+/// Returns the names whose guards apply to a tool: its present one, and for one of the [`WRITERS`] the general ones. A
+/// guard is a deny or ask rule on the whole tool, or the matcher of a hook.
 ///
 /// ```
 /// use windlass_types::names::guards_of_tool;
@@ -108,8 +108,8 @@ pub fn guards_of_tool(name: &str) -> impl Iterator<Item = &str> {
     std::iter::once(own).chain(general.iter().copied().filter(move |general| *general != own))
 }
 
-/// The well-known tool that a name is nearly: another case, or one slip away. `None` for a well-known tool, one of a server, and a
-/// pattern.
+/// Returns the well-known tool that a name probably means: in another case, or one slip away. `None` for a well-known
+/// tool, one of a server, and a pattern.
 ///
 /// ```
 /// use windlass_types::names::meant_tool;
@@ -121,7 +121,7 @@ pub fn meant_tool(name: &str) -> Option<&'static str> {
         return None;
     }
     let known = || WELL_KNOWN_TOOLS.iter().copied();
-    // A slip in a name of two or three letters leads to any other name.
+    // In names of two or three letters, a slip makes any other name.
     let is_slip = |known: &&str| known.len() > 3 && is_misspelt(name, known);
     known().find(|known| is_same_but_for_case(known, name)).or_else(|| known().find(is_slip))
 }
@@ -150,7 +150,7 @@ pub fn model(name: &str) -> String {
     plain.trim_end().to_lowercase()
 }
 
-/// `true` if a name of a model can mean a model of a rule.
+/// Result of comparing the model of a rule with that of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "two names mean one model, may do so, or do not")]
 pub enum SameModel {
@@ -187,8 +187,8 @@ pub fn same_model(rule: &str, called: &str) -> SameModel {
     }
 }
 
-/// `true` if the parts hold these in a row, with vendors before them and, unless they are a family's name, no more than a version
-/// of the service or a date behind them.
+/// Returns `true` if the parts contain these in a row, with vendors before them and, unless they are a family's name,
+/// no more than a version of the service or a date behind them.
 fn is_model_of(parts: &[String], wanted: &[String]) -> bool {
     let is_family = matches!(wanted, [family] if family.chars().all(char::is_alphabetic));
     let is_mark = |part: &String| {

@@ -1,10 +1,12 @@
-//! Places of secrets: one table for reads, which ask; for the sandbox, which hides them; and for checkpoints, which copy none.
+//! Places of secrets: one table for reads, which ask; for the sandbox, which hides them; and for checkpoints, which
+//! leave them out.
 
 use std::collections::HashMap;
 use std::path::{Component, Path};
 use std::sync::LazyLock;
 
-/// Places below the home of a user. The same names count below any other directory, such as a workspace. Directories mean all below them.
+/// Places below the home of a user. The same names are secret below any other directory, such as a workspace.
+/// Directories include everything below them.
 pub const HOME_PLACES: &[&str] = &[
     // Keys and agents of the system.
     ".gnupg",
@@ -103,7 +105,7 @@ pub const HOME_ONLY_PLACES: &[&str] = &[".claude/settings.json", ".windlass/sett
 pub const SYSTEM_PLACES: &[&str] =
     &["/etc/gshadow", "/etc/shadow", "/etc/ssl/private", "/run/docker.sock", "/var/run/docker.sock"];
 
-/// Places that a project has for itself, whose programs need them: the sandbox hides those of the home alone.
+/// Places of a project's own, which its programs need: the sandbox hides only those of the home.
 const PROJECT_PLACES: &[&str] = &[".git/config", ".npmrc"];
 
 /// Names of files, in any directory.
@@ -130,7 +132,7 @@ const KEYS: &[&str] = &["id_dsa", "id_ecdsa", "id_ed25519", "id_rsa"];
 const DATA: &[&str] =
     &["cfg", "conf", "csv", "db", "enc", "env", "ini", "json", "properties", "toml", "txt", "xml", "yaml", "yml"];
 
-/// Endings of `.env` files that show which variables there are.
+/// Endings of `.env` files that only show the names of variables.
 const EXAMPLES: &[&str] = &["defaults", "dist", "example", "md", "sample", "schema", "template", "tmpl"];
 
 /// The places of the home by their first name, folded.
@@ -169,8 +171,9 @@ pub fn is_secret(path: &Path) -> bool {
     of_home || names.last().is_some_and(|name| is_secret_name(name)) || of_system()
 }
 
-/// `true` for places of secrets that a search of a whole tree shows by accident: texts such as `.env` and credentials. Keys by the
-/// endings of their names are mostly those of tests, and a project's own `.git/config` and `.npmrc` seldom hold a token.
+/// Returns `true` for places of secrets that a search of a whole tree shows by accident: texts such as `.env` and
+/// credentials. Keys by the endings of their names are mostly those of tests, and a project's own `.git/config` and
+/// `.npmrc` seldom contain a token.
 #[must_use]
 pub fn is_secret_text(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
@@ -179,14 +182,14 @@ pub fn is_secret_text(path: &Path) -> bool {
     is_secret(path) && !is_key && !is_of_project
 }
 
-/// `true` for the places that hold secrets in the home of a user alone.
+/// Returns `true` for places that contain secrets only in the home of a user.
 #[must_use]
 pub fn is_secret_of_home(path: &Path, home: Option<&Path>) -> bool {
     let below = home.and_then(|home| path.strip_prefix(home).ok());
     below.is_some_and(|below| HOME_ONLY_PLACES.iter().any(|place| below.starts_with(place)))
 }
 
-/// `true` if a directory holds places of secrets, because it is the home or above it.
+/// Returns `true` if a directory contains places of secrets, because it is the home or above it.
 #[must_use]
 pub fn holds_home(directory: &Path, home: Option<&Path>) -> bool {
     home.is_some_and(|home| home.starts_with(directory))
@@ -197,7 +200,7 @@ pub fn places_in_workspace() -> impl Iterator<Item = &'static str> {
     HOME_PLACES.iter().copied().filter(|place| !PROJECT_PLACES.contains(place))
 }
 
-/// The last name of a path, in small letters.
+/// Returns `true` if a lower-case file name is a place of secrets.
 fn is_secret_name(name: &str) -> bool {
     let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
     let data = |prefix: &str| {

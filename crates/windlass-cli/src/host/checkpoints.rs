@@ -1,9 +1,9 @@
-//! Files that the host can have rewound.
+//! File checkpoints for hosts.
 
 use crate::notes::note_to_stderr;
 use windlass::{Home, SessionBuilder};
 
-/// The variable with which the SDKs switch file checkpoints on.
+/// Variable with which the SDKs switch file checkpoints on.
 const SWITCH: &str = "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING";
 
 /// Keeps files before tools change them, if the host wants that.

@@ -23,7 +23,7 @@ fn listing(plugins: &Plugins) -> PluginListing {
     PluginListing::new(plugins.plugins.iter().map(of).collect(), plugins.errors.iter().map(error).collect())
 }
 
-/// Plugins that cannot be loaded again.
+/// Plugins that cannot be loaded again, only listed.
 #[derive(Debug)]
 pub(crate) struct Listed(pub(crate) LoadedProject);
 
@@ -46,7 +46,7 @@ impl PluginControl for Listed {
 }
 
 impl HostPlugins {
-    /// The directories that are loaded, and others.
+    /// Returns the directories that are loaded, and others.
     fn directories(&self, more: &[PluginSource]) -> Vec<PluginDir> {
         let more = more.iter().map(|source| {
             let directory = PluginDir::new(&source.path);
@@ -54,7 +54,7 @@ impl HostPlugins {
         });
         let mut all = self.0.project.plugin_directories();
         for directory in more {
-            // A reload that adds one again keeps it as it is.
+            // A reload that adds a directory again keeps it as it is.
             if !all.iter().any(|known| known.path == directory.path) {
                 all.push(directory);
             }

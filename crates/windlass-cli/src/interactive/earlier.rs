@@ -6,10 +6,10 @@ use windlass::{ContentBlock, JsonText};
 use windlass_terminal::cell::{AnswerPart, CallOutcome, Cell, Notice, NoticeLevel, ToolCall, UserMessage};
 use windlass_terminal::markdown::MarkdownStream;
 
-/// Most entries that are shown: the last ones.
+/// Maximum number of shown entries: the last ones.
 const MOST: usize = 200;
 
-/// The cells of a conversation.
+/// Returns the cells of a conversation.
 pub(super) fn cells(transcript: &SessionTranscript) -> Vec<Cell> {
     let mut cells = Vec::new();
     let mut calls: BTreeMap<&str, (String, &JsonText)> = BTreeMap::new();
@@ -67,7 +67,7 @@ fn answer(text: &str) -> Vec<Cell> {
     parts.map(|(index, chunk)| Cell::Answer(AnswerPart { chunk, is_first: index == 0 })).collect()
 }
 
-/// The subject of a call: its command, path or pattern.
+/// Returns the subject of a call: its command, path or pattern.
 fn subject(input: &JsonText) -> String {
     let members: BTreeMap<String, JsonText> = input.to().unwrap_or_default();
     let named = ["command", "file_path", "pattern", "path", "url", "description"];

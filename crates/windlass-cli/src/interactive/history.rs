@@ -7,7 +7,7 @@ use windlass_terminal::history::HistoryEntry;
 
 /// Name of the file in the home.
 const NAME: &str = "prompts.jsonl";
-/// Most bytes that are read at the end of the file.
+/// Maximum number of bytes that are read at the end of the file.
 const MOST: u64 = 8 * 1024 * 1024;
 
 /// The file of earlier prompts of a home, private to the user.
@@ -20,7 +20,7 @@ impl HistoryFile {
         Self(home.join(NAME))
     }
 
-    /// The entries at the end of the file, the oldest first. A file that cannot be read has none, and so has a cut line.
+    /// Reads the entries at the end of the file, the oldest first. An unreadable file has none; a cut line is skipped.
     pub(super) fn read(&self) -> Vec<HistoryEntry> {
         let Ok(mut file) = OpenOptions::new().read(true).open(&self.0) else { return Vec::new() };
         let length = file.metadata().map_or(0, |metadata| metadata.len());

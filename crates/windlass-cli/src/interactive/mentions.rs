@@ -1,4 +1,4 @@
-//! Files behind an at sign.
+//! Candidates for mentions (`@file`).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,9 +7,9 @@ use windlass::project::{LoadedProject, ProjectIndex};
 use windlass::{coding_tools, session};
 use windlass_terminal::completion::CompletionCandidate;
 
-/// Most files that the index is asked for.
+/// Maximum number of files that the index is asked for.
 const MOST_FOUND: usize = 50;
-/// Most entries of a directory that are offered.
+/// Maximum number of offered entries of a directory.
 const MOST_ENTRIES: usize = 500;
 
 /// Source of the files that a prompt may mention. Files that rules forbid to read are left out.
@@ -29,7 +29,7 @@ impl MentionSource {
         Self { cwd: cwd.to_path_buf(), index }
     }
 
-    /// Candidates for a query. Blocks for as long as the disk takes.
+    /// Returns candidates for a query. Blocks while the disk is read.
     pub(super) fn find(&self, query: &str) -> Vec<CompletionCandidate> {
         let (folder, name) = query.rsplit_once('/').unwrap_or(("", query));
         let mut found = self.entries(folder);
@@ -42,7 +42,7 @@ impl MentionSource {
         found
     }
 
-    /// The entries of a folder of the project. Hidden ones come where the query names them, by the ranking.
+    /// Returns the entries of a folder of the project. The ranking includes hidden ones if the query names them.
     fn entries(&self, folder: &str) -> Vec<CompletionCandidate> {
         let escapes = Path::new(folder).components().any(|part| matches!(part, std::path::Component::ParentDir));
         if escapes || folder.starts_with(['/', '~']) {

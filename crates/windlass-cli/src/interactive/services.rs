@@ -12,7 +12,7 @@ use windlass_terminal::app::{CommandOutput, TerminalServices};
 use windlass_terminal::completion::CompletionCandidate;
 use windlass_terminal::history::HistoryEntry;
 
-/// Most bytes of a text that an editor may save.
+/// Maximum size of a text that an editor may save, in bytes.
 const LONGEST_TEXT: u64 = 4 * 1024 * 1024;
 
 /// Services of the command: files of the project, the user's shell and editor, the history of a home.
@@ -71,7 +71,7 @@ impl TerminalServices for Services {
 
     fn record(&self, entry: &HistoryEntry) {
         if let Some(history) = &self.history {
-            // Without it the prompt is still in the history of this process.
+            // If that fails, the prompt is still in the history of this process.
             let _ = history.append(entry);
         }
     }

@@ -1,4 +1,4 @@
-//! Commands of the person.
+//! Shell commands of the user.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -6,7 +6,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Command;
 use windlass_terminal::app::CommandOutput;
 
-/// Most bytes of the output that are kept: the beginning.
+/// Maximum number of kept bytes of the output: the beginning.
 const MOST: usize = 256 * 1024;
 
 /// Runs a command in the user's shell. Dropping the future ends it, with all in its process group.

@@ -22,10 +22,10 @@ pub(crate) struct TitleArgs {
     /// With --missing: another directory
     #[arg(long, value_name = "DIR", requires = "missing")]
     cwd: Option<PathBuf>,
-    /// With --missing: how many sessions at most
+    /// With --missing: maximum number of sessions
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// The model that makes up the titles: an alias or a full name
+    /// The model that writes the titles: an alias or a full name
     #[arg(long, default_value = "haiku")]
     model: String,
 }

@@ -1,7 +1,7 @@
 use crate::place::{Place, call, text, write};
 use serde_json::json;
 
-/// A command line that cannot run: its exit code, and what its one line on standard error says.
+/// Checks a command line that cannot run: its exit code, and its one line on standard error.
 #[track_caller]
 fn fails(place: &Place, args: &[&str], code: i32, says: &[&str]) {
     let ran = place.run(args).with_code(code);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 const PAGE: &str = include_str!("../../../../docs/cli.md");
 
-/// The rows of the table of exit codes: the numbers, and what they mean.
+/// Rows of the table of exit codes: the numbers, and their meanings.
 fn rows() -> Vec<(Vec<i32>, String)> {
     let section = PAGE.split("### Exit codes").nth(1).and_then(|rest| rest.split("\n### ").next()).unwrap();
     let rows = section.lines().filter(|line| line.starts_with("| ")).skip(1);

@@ -1,4 +1,4 @@
-//! The command as a process: what it prints, how it ends, what it leaves on disk.
+//! The command as a process: its output, its exit codes, its files on disk.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Work that continues after its call.
+//! Background work that continues after its call.
 
 use crate::world::{In, Open, act, calls, look, model, soon, world};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -44,7 +44,7 @@ enum Work {
     PanicsAtOnce,
 }
 
-/// A tool that leaves work behind.
+/// A tool that starts background work.
 fn leaves(work: Work, going: &Going, let_go: &Arc<Notify>) -> Arc<dyn DynTool> {
     let (going, let_go) = (going.clone(), Arc::clone(let_go));
     act(move |_: In, cx: ToolCx| {

@@ -1,4 +1,4 @@
-//! Why a tool failed, as hosts see it.
+//! Failures of tools, as hosts see them.
 
 use crate::world::{In, calls, soon, world};
 use std::sync::Arc;

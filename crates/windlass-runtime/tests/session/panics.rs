@@ -1,4 +1,4 @@
-//! Code of users that panics.
+//! Panics in code of users.
 
 use crate::world::{Ran, act, calls, interest, look, soon, world};
 use async_trait::async_trait;

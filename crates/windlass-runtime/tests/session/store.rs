@@ -1,5 +1,4 @@
-//! A store that fails after some entries: what was promised is there, and
-//! nothing is done twice.
+//! A store that fails after some entries: acknowledged entries are there, and nothing is done twice.
 
 use crate::world::{Ran, key, model, soon, world};
 use async_trait::async_trait;
@@ -14,13 +13,12 @@ use windlass_session::{
 };
 use windlass_types::{Entry, EntryKind, EventKind, Outcome, RunFailureKind};
 
-/// Takes so many appends, then no more, as if the machine had lost its power:
-/// what was merely buffered is gone.
+/// Accepts so many appends, then no more, as if the machine had lost its power: buffered entries are gone.
 #[derive(Debug)]
 struct Dying {
     store: MemoryStore,
     left: AtomicUsize,
-    /// The position of the store beneath, and what it was not given yet.
+    /// The position of the inner store, and the entries that it was not given yet.
     buffered: Mutex<(u64, Vec<Entry>)>,
 }
 

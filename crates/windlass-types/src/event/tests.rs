@@ -1,4 +1,4 @@
-//! Events as JSON: they come back as they were, and what is written is what is published.
+//! Events as JSON: round trips, and comparison with the published documents.
 
 mod samples;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-/// A value comes back as it was, and its text holds no name twice.
+/// Checks that a value survives a round trip, and that its text contains no name twice.
 fn round_trip<T: Serialize + serde::de::DeserializeOwned + PartialEq + Debug>(value: &T) {
     let text = serde_json::to_string(value).unwrap();
     let back: T = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
@@ -124,7 +124,7 @@ fn what_is_no_event_is_an_error_that_says_why() {
     assert!(error.contains("missing field `seq`"), "{error}");
 }
 
-/// The fields of an object with the words in them. `place` names the object.
+/// Collects the fields of an object with the words in them. `place` names the object.
 fn features(place: &str, value: &Value, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(fields) => fields.iter().for_each(|(name, value)| {
@@ -138,7 +138,7 @@ fn features(place: &str, value: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-/// A few of many samples, so that each shows something which those before it, and `seen`, do not show.
+/// Returns a few of many samples, so that each shows a feature that those before it, and `seen`, do not show.
 fn examples<T: Serialize>(
     name: &str,
     seen: &mut BTreeSet<String>,
@@ -172,7 +172,7 @@ fn examples<T: Serialize>(
     }
 }
 
-/// Compares a file of the documentation with what it should hold. With `WINDLASS_RENEW` set it is written.
+/// Compares a file of the documentation with its expected content. Writes the file if `WINDLASS_RENEW` is set.
 #[expect(clippy::disallowed_methods, reason = "whoever runs the test says that the file is to be written")]
 fn published(name: &str, lines: &[String]) {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema").join(name);

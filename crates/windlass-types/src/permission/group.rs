@@ -1,29 +1,29 @@
-//! Kinds of calls, for people and programs that decide about all of a kind.
+//! Groups of calls, for people and programs that decide about all calls of a kind.
 
 use crate::{Access, mcp_name};
 use serde::{Deserialize, Serialize};
 
-/// A kind of calls.
+/// A group of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PermissionGroup {
-    /// They only read: files, or pages of the web (`WebFetch`, `WebSearch`).
+    /// Calls that only read: files, or pages of the web (`WebFetch`, `WebSearch`).
     ReadOnly,
-    /// They change files that they name.
+    /// Calls that change files that they name.
     Edit,
-    /// They run programs.
+    /// Calls that run programs.
     Execution,
-    /// They are calls of tools of MCP servers, whatever these do.
+    /// Calls of tools of MCP servers, whatever these do.
     Mcp,
-    /// All others.
+    /// All other calls.
     #[default]
     Other,
 }
 
 impl PermissionGroup {
-    /// The group of a call, by its tool and by what it touches. A command belongs to those that run programs, also one
+    /// Returns the group of a call, by its tool and its access. A command belongs to those that run programs, also one
     /// that only reads.
     pub fn of(tool: &str, access: &Access) -> Self {
         match access {
@@ -36,7 +36,7 @@ impl PermissionGroup {
         }
     }
 
-    /// The name that hosts know it by, such as `read_only`.
+    /// Returns the name for hosts, such as `read_only`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ReadOnly => "read_only",

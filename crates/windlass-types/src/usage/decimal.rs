@@ -1,6 +1,6 @@
 //! Amounts from decimal text, without a float in between.
 
-/// The most significant digits that are looked at one by one; what follows can only round up.
+/// Maximum number of significant digits that are read one by one; later ones can only round up.
 const MAX_DIGITS: usize = 30;
 
 /// A decimal number as JSON writes it, times ten to the power of `scale`, rounded up to a whole number. `None`: the text is

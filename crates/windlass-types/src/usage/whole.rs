@@ -3,7 +3,7 @@
 use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
 use std::fmt;
 
-/// Largest number that JSON of other programs can hold as a float without losing digits: 2^53.
+/// Largest number that JSON of other programs can represent as a float without losing digits: 2^53.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// A count in JSON of another program. `5` and `5.0` are the same count: languages with one type of number write either.

@@ -64,7 +64,7 @@ impl Logins {
             (login.returned.take(), login.ended.clone())
         };
         if let Some(returned) = returned {
-            // A login that has ended says how.
+            // A login that has ended reports its outcome below.
             let _ = returned.send(address.to_owned());
         }
         outcome(&mut ended).await

@@ -1,4 +1,4 @@
-//! `--permission-prompt-tool mcp__server__tool`.
+//! Permission requests to `--permission-prompt-tool mcp__server__tool`.
 
 use super::asked::AskedTool;
 use async_trait::async_trait;
@@ -7,9 +7,8 @@ use windlass::crates::types::text::clause;
 use windlass::{JsonText, PermissionAnswer, PermissionRequest, mcp::McpServers, permission::CanUseTool};
 use windlass_protocol::read_permission_answer;
 
-/// A tool of an MCP server that answers questions about tool calls. A call
-/// whose answer does not have the right form is denied, and so is every call when the tool is
-/// not there.
+/// A tool of an MCP server that answers questions about tool calls. A call is denied if its answer has the wrong form,
+/// or the tool is missing.
 #[derive(Debug)]
 pub(crate) struct PromptTool(AskedTool);
 
