@@ -67,8 +67,8 @@ pub struct ContextSection {
     /// matching file is used.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub withheld: u64,
-    /// Reason why text was left out or withheld, for people. `None` if nothing was, or if only the part's own length
-    /// was the reason.
+    /// Reason why text was left out, or the event that a withheld part waits for, for people. `None` if nothing was left
+    /// out, or if only the part's own length was the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
