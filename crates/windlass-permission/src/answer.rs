@@ -34,7 +34,7 @@ struct WireAnswer {
 /// `updatedInput`, `updatedPermissions`, `message` and `interrupt`.
 ///
 /// # Errors
-/// It is not such an object. The caller then denies the call.
+/// The value is not such an object. The caller then denies the call.
 pub fn read_permission_answer(input: &JsonText, answer: &JsonText) -> Result<ReadAnswer, String> {
     if !answer.is_object() {
         return Err("it is not an object".to_owned());

@@ -241,7 +241,7 @@ fn is_same_word((a, b): (&Word, &Word)) -> bool {
     a.text() == b.text() && a.kind() == b.kind()
 }
 
-/// Returns the commands of an understood text, and whether it is known where each of them runs.
+/// Returns the commands of an understood text, and `true` if the directory of each of them is known.
 fn understood_parts<'a>(analysis: &'a Analysis, cwd: &Path, places: &Places<'_>) -> (Vec<Part<'a>>, bool) {
     let Ok(understood) = analysis.understood() else { return (Vec::new(), false) };
     if understood.commands().len() > MAX_COMMANDS {

@@ -32,7 +32,7 @@ pub struct PolicyConfig {
 }
 
 impl PolicyConfig {
-    /// Mode default, no home, and the start directory as the only one.
+    /// Creates a configuration with the mode default, no home, and the start directory as the only one.
     pub fn new(start_directory: impl Into<PathBuf>) -> Self {
         Self {
             start_directory: start_directory.into(),
@@ -68,14 +68,14 @@ impl PolicyConfig {
         self
     }
 
-    /// Says whether the mode bypassPermissions can be entered.
+    /// Sets `bypass_allowed`: `true` if the mode bypassPermissions can be entered.
     #[must_use]
     pub fn with_bypass_allowed(mut self, allowed: bool) -> Self {
         self.bypass_allowed = allowed;
         self
     }
 
-    /// Says whether the mode auto can be entered.
+    /// Sets `auto_allowed`: `true` if the mode auto can be entered.
     #[must_use]
     pub fn with_auto_allowed(mut self, allowed: bool) -> Self {
         self.auto_allowed = allowed;

@@ -67,7 +67,7 @@ impl Policy {
         rule_decision(rule, call, applies(rule, call, self.workspace.ready()))
     }
 
-    /// Plan mode denies every call that may have an effect.
+    /// Applies plan mode, which denies every call that may have an effect.
     fn mode_lowers(&self, call: &Call<'_>) -> Option<Decision> {
         let harmless = || {
             raise::only_reads(call)

@@ -39,7 +39,7 @@ impl CallFacts {
         self.command.as_ref().map(|command| command.analysis.kinds())
     }
 
-    /// Facts without paths, command or own check.
+    /// Creates facts without paths, command or own check.
     pub fn new(
         tool: impl Into<String>,
         input: JsonText,
@@ -88,7 +88,7 @@ impl CallFacts {
         self
     }
 
-    /// Says whether the call is itself a question to the user.
+    /// Sets `requires_user_interaction`: `true` if the call is itself a question to the user.
     #[must_use]
     pub fn with_user_interaction(mut self, required: bool) -> Self {
         self.requires_user_interaction = required;
@@ -283,7 +283,7 @@ impl CommandFacts {
         }
     }
 
-    /// Says whether the call waits for the command.
+    /// Sets `background`: `true` if the call does not wait for the command.
     #[must_use]
     pub fn with_background(mut self, background: bool) -> Self {
         self.background = background;
@@ -311,14 +311,14 @@ impl CommandFacts {
         self
     }
 
-    /// Says whether git is inert in the call's current directory.
+    /// Sets `git_is_inert`: `true` if git is inert in the call's current directory.
     #[must_use]
     pub fn with_inert_git(mut self, inert: bool) -> Self {
         self.git_is_inert = inert;
         self
     }
 
-    /// Says whether version control finds no other repository than that of the workspace.
+    /// Sets `in_own_repository`: `true` if version control finds no other repository than that of the workspace.
     #[must_use]
     pub fn with_own_repository(mut self, own: bool) -> Self {
         self.in_own_repository = own;

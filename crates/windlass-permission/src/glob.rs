@@ -98,7 +98,7 @@ impl Glob {
     /// Parses a relative pattern; `{a,b}` gives several. Names are folded for rules that over-approximate.
     ///
     /// # Errors
-    /// What is wrong, as the end of a sentence.
+    /// The problem, as the end of a sentence.
     pub(crate) fn parse(text: &str, fold: bool) -> Result<Vec<Self>, String> {
         expand(text)?.iter().map(|text| Self::one(text, fold)).collect()
     }
@@ -127,7 +127,7 @@ impl Glob {
         Ok(Self { parts })
     }
 
-    /// The same pattern at any depth.
+    /// Makes the pattern match at any depth.
     pub(crate) fn at_any_depth(mut self) -> Self {
         if self.parts.first() != Some(&Part::Tree) {
             self.parts.insert(0, Part::Tree);
@@ -205,7 +205,7 @@ impl Glob {
         leads && rest.iter().all(|part| matches!(part, Part::Literal(_)))
     }
 
-    /// `**` may also match no name at all.
+    /// Adds the states behind each `**`, which may also match no name at all.
     fn through_trees(&self, mut states: u64) -> u64 {
         for (index, part) in self.parts.iter().enumerate() {
             if *part == Part::Tree && states & (1 << index) != 0 {

@@ -312,7 +312,7 @@ fn written_unseen(call: &Call<'_>) -> Option<Decision> {
     Some(Decision::new(Behavior::Ask, DecisionReason::Protected, message).with_blocked_path(path))
 }
 
-/// Protected names among the arguments and redirections of commands, wherever they stand.
+/// Returns a protected name among the arguments and redirections of commands.
 fn protected_word(call: &Call<'_>, own_commands: &[String]) -> Option<String> {
     let command = call.facts.command.as_ref()?;
     let known = |found: &FoundCommand| {

@@ -157,7 +157,7 @@ impl Directory {
         self.exact == Self::new(path).exact
     }
 
-    /// The same in any spelling.
+    /// Returns `true` if the subject is in the directory, in any spelling.
     pub(crate) fn holds(&self, subject: &Subject) -> bool {
         !subject.is_sure || subject.spellings().iter().any(|names| path::strip(names, &self.folded).is_some())
     }
@@ -452,7 +452,7 @@ fn command_note(pattern: &BashPattern) -> Result<Option<String>, String> {
     }
 }
 
-/// `field:value`, where the tool's specifier has no other meaning for it.
+/// Reads `field:value`, if the tool's specifier has no other meaning for it.
 fn field_test(tool: &str, specifier: &str) -> Option<Result<Test, String>> {
     let (name, value) = specifier.split_once(':')?;
     let known = names::secondary_fields(tool);

@@ -81,7 +81,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Every argument and redirection of a command that could be a path.
+    /// Appends every argument and redirection of a command that could be a path.
     pub(crate) fn found_specs(&self, command: &FoundCommand, specs: &mut Vec<Spec>) {
         let program = command.program().unwrap_or_default();
         for redirect in command.redirects().iter().filter(|r| !r.is_harmless()) {
@@ -144,7 +144,7 @@ impl<'a> Places<'a> {
         self.output_specs(command, specs);
     }
 
-    /// Names in texts that a line hands to a program which takes names or code from its input.
+    /// Appends names in texts that a line hands to a program which takes names or code from its input.
     pub(crate) fn handed_specs(&self, command: &FoundCommand, specs: &mut Vec<Spec>) {
         if !(self.piped || self.takes_code) {
             return;
@@ -160,7 +160,8 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Starting points of a command that lists names: its operands, else each directory in which it may run.
+    /// Appends the starting points of a command that lists names: its operands, else each directory in which it may
+    /// run.
     fn start_specs(&self, command: &FoundCommand, usage: Usage, specs: &mut Vec<Spec>) {
         let starts = programs::starts(command.program().unwrap_or_default(), command.words());
         if starts.is_empty() {
@@ -172,7 +173,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// The trees that a command copies, as far as its words name them.
+    /// Appends the trees that a command copies, as far as its words name them.
     pub(crate) fn found_copies(&self, command: &FoundCommand, copies: &mut Vec<Copy>) {
         let Some(Copied { target: (word, text), sources }) = Copied::by(command) else { return };
         let known = |spec: &Spec| !spec.unknown;
@@ -220,7 +221,8 @@ impl<'a> Places<'a> {
         specs.extend(found.into_iter().map(|spec| Spec { usage, ..spec }));
     }
 
-    /// `certain`: whether the word is a path for sure, so that not knowing it matters.
+    /// Returns the possible paths of a word. `certain` is `true` if the word is certainly a path, so that an unknown
+    /// one matters.
     fn word_specs(&self, word: &Word, text: &str, certain: bool) -> Vec<Spec> {
         let at = |prefixes: [&str; 3]| prefixes.iter().find_map(|prefix| text.strip_prefix(prefix));
         let at_home = at(["~/", "$HOME/", "${HOME}/"]);

@@ -65,12 +65,12 @@ impl ModeState {
         }
     }
 
-    /// The mode bypassPermissions cannot be entered from now on, and is left.
+    /// Forbids the mode bypassPermissions from now on, and leaves it.
     pub(crate) fn forbid_bypass(&mut self) {
         self.limit(false, self.auto_allowed);
     }
 
-    /// The mode auto cannot be entered from now on, and is left.
+    /// Forbids the mode auto from now on, and leaves it.
     pub(crate) fn forbid_auto(&mut self) {
         self.limit(self.bypass_allowed, false);
     }

@@ -62,7 +62,7 @@ pub(crate) fn only_reads(program: &str) -> bool {
         )
 }
 
-/// Returns `true` for programs that say whether a file is there.
+/// Returns `true` for programs that only test the existence of files.
 pub(crate) fn only_tests(program: &str) -> bool {
     takes_no_files(program) || matches!(program, "test" | "[" | "[[")
 }

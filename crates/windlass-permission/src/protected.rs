@@ -330,7 +330,8 @@ fn without_end(name: &str) -> &str {
     if end.is_empty() { name } else { end }
 }
 
-/// `GIT~1` for `.git`: up to six letters of the name without its dots, a tilde and a number.
+/// Returns `true` for a short name such as `GIT~1` for `.git`: up to six letters of the name without its dots, a tilde
+/// and a number.
 fn is_short_name_of(name: &str, long_names: &[&str]) -> bool {
     let Some((stem, number)) = name.split_once('~') else { return false };
     let number = number.split('.').next().unwrap_or(number);

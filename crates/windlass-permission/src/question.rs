@@ -43,12 +43,12 @@ impl Question {
         Self::default()
     }
 
-    /// All hooks have answered; `None` if none of them decides.
+    /// Records the answer of all hooks; `None` if none of them decides.
     pub fn hooks_answered(&mut self, answer: Option<PermissionAnswer>) {
         self.hooks = Reply::of(answer);
     }
 
-    /// The host has answered; `None` if there is none.
+    /// Records the answer of the host; `None` if there is none.
     pub fn host_answered(&mut self, answer: Option<PermissionAnswer>) {
         self.host = Reply::of(answer);
     }

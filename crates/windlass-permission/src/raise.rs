@@ -28,7 +28,7 @@ pub(crate) enum Cover<'a> {
 }
 
 impl<'a> Cover<'a> {
-    /// The stronger reason of two parts of one call: a rule before the mode, the mode before reading only.
+    /// Joins two parts of one call to the stronger reason: a rule before the mode, the mode before reading only.
     fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Rule(rule), _) | (_, Self::Rule(rule)) => Self::Rule(rule),
@@ -259,7 +259,7 @@ impl<'a> Grants<'a> {
         Some(first.0.command.source().to_owned())
     }
 
-    /// The program first, then each of its paths.
+    /// Covers the program first, then each of its paths.
     fn cover_part(&self, part: &Part<'_>, touches: &[Touch], command: &CommandFacts) -> Covered<'a> {
         let by_rule = || {
             self.allow.iter().find(|rule| match &rule.test {

@@ -51,7 +51,7 @@ fn is_whole(content: &str) -> bool {
     content.trim() == "*"
 }
 
-/// Empty parentheses could mean every call or none.
+/// Checks a specifier. Empty parentheses could mean every call or none.
 fn check_specifier(text: &str, name: &str, content: String) -> Result<String, RuleError> {
     if content.trim().is_empty() {
         let problem = format!("has nothing in its parentheses: write `{name}` for every call, or say for which");

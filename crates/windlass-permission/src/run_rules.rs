@@ -54,7 +54,7 @@ impl Policy {
         }
     }
 
-    /// Takes back the rules that held for a run. Returns whether there were any.
+    /// Removes the rules of a run. Returns `true` if there were any.
     pub fn end_run(&mut self) -> bool {
         let mut any = false;
         for behavior in [Behavior::Deny, Behavior::Allow] {

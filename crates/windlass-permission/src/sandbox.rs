@@ -31,7 +31,8 @@ pub struct SandboxedCommands {
 }
 
 impl SandboxedCommands {
-    /// Commands are confined, ask as others do, and may leave the sandbox when someone allows it.
+    /// Creates a sandbox in which commands are confined, ask as others do, and may leave the sandbox when someone
+    /// allows it.
     pub fn new() -> Self {
         Self::default()
     }
@@ -58,7 +59,7 @@ impl SandboxedCommands {
         self
     }
 
-    /// Names the level that was proved, for the audit.
+    /// Sets the proved level, for the audit.
     #[must_use]
     pub fn with_level(mut self, level: impl Into<String>) -> Self {
         self.level = Some(level.into());
@@ -83,7 +84,7 @@ impl SandboxedCommands {
             && commands.all(|command| self.excluded.iter().any(|pattern| pattern.matches_allow(command)))
     }
 
-    /// A call that would leave the sandbox asks, whatever allows it otherwise.
+    /// Lowers a call that would leave the sandbox to *ask*, whatever allows it otherwise.
     pub(crate) fn lowers(&self, call: &Call<'_>) -> Option<Decision> {
         let command = call.facts.command.as_ref()?;
         let leaves = leaves(call) && self.confines(&command.text, false) && !self.confines(&command.text, true);
@@ -91,7 +92,7 @@ impl SandboxedCommands {
         leaves.then(|| Decision::new(Behavior::Ask, DecisionReason::Sandbox, message))
     }
 
-    /// A confined command needs no question, if it was chosen so.
+    /// Allows a confined command without a permission request, if auto-allow is set.
     pub(crate) fn allows(&self, call: &Call<'_>) -> Option<Decision> {
         let command = call.facts.command.as_ref()?;
         // In the background the command runs beside other calls, and protected names that it makes may be theirs.

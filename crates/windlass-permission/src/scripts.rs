@@ -423,7 +423,7 @@ impl LineReading<'_> {
         }
     }
 
-    /// The script of an interpreter: the words up to the first operand that is no value of an option.
+    /// Adds the script of an interpreter: the words up to the first operand that is no value of an option.
     fn script(&mut self, program: &str, args: &[Word]) {
         let (mut is_value, mut is_code) = (false, false);
         for (at, word) in args.iter().enumerate() {
@@ -469,7 +469,7 @@ impl LineReading<'_> {
         }
     }
 
-    /// A module of Python in the working directory.
+    /// Adds a module of Python in the working directory.
     fn module(&mut self, name: &str) {
         let path = name.replace('.', "/");
         for (at, _) in path.match_indices('/') {
@@ -500,7 +500,7 @@ impl LineReading<'_> {
         }
     }
 
-    /// A file of a runner in the directories of the line and in those above them, up to the project's.
+    /// Adds a file of a runner in the directories of the line and in those above them, up to the project's.
     fn around(&mut self, name: &str) {
         for base in self.bases {
             let base = self.placed(base);

@@ -29,7 +29,7 @@ pub struct SourceRules {
 pub type RuleOrigins = BTreeMap<String, RuleOrigin>;
 
 impl SourceRules {
-    /// Rules of one source and behaviour.
+    /// Creates rules of one source and behaviour.
     pub fn new(source: RuleSource, behavior: Behavior, rules: Vec<String>, anchor: impl Into<PathBuf>) -> Self {
         Self { source, behavior, rules, anchor: anchor.into(), origins: RuleOrigins::new() }
     }

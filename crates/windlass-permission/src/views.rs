@@ -464,7 +464,7 @@ impl<'a> GitCommand<'a> {
         self.elsewhere || self.options().any(other)
     }
 
-    /// An object that is named by its hash alone is unknown.
+    /// Returns `true` if the command may print an unknown object. An object that is named by its hash alone is unknown.
     fn shows_an_object(&self) -> bool {
         let prints =
             self.options().any(|o| o == "-p" || ["--te", "--f", "--batch"].iter().any(|long| o.starts_with(long)));
@@ -517,7 +517,7 @@ fn is_patch(option: &str) -> bool {
 }
 
 impl<'a> View<'a> {
-    /// `HEAD:path`, `:path`, `:0:path`; `HEAD:./path` from the directory.
+    /// Reads `HEAD:path`, `:path`, `:0:path`; `HEAD:./path` from the directory.
     fn blob(&mut self, text: &'a str) {
         // A revision may have a colon of its own, in a date or a message.
         let paths = text.match_indices(':').filter_map(|(at, _)| text.get(at.saturating_add(1)..));

@@ -3,12 +3,12 @@
 use serde::Serialize;
 use serde_json::Value;
 
-/// JSON text in one form: without blanks, keys sorted. What is no JSON stays as it is.
+/// Returns JSON text in canonical form: without blanks, keys sorted. A text that is no JSON is unchanged.
 pub(crate) fn canonical(json: &str) -> String {
     serde_json::from_str::<Value>(json).map_or_else(|_| json.to_owned(), |value| sorted(&value).to_string())
 }
 
-/// The same value with the keys of its objects in order, whatever the features of the JSON library.
+/// Returns the value with the keys of its objects in order, whatever the features of the JSON library.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {

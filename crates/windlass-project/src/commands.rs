@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 
 /// The name of their folders.
 const FOLDER: &str = "commands";
-/// Most commands.
+/// Maximum number of commands.
 const MOST_COMMANDS: usize = 512;
 
 /// The custom commands and the skills of a session.
@@ -47,7 +47,7 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// Problem of a command or skill that is there and cannot be used.
+    /// Checks that an existing command or skill can be used.
     ///
     /// # Errors
     /// The command of this name cannot be used.
@@ -158,7 +158,7 @@ impl Commands {
         self
     }
 
-    /// The same as settings want skills to be used.
+    /// Applies the settings' overrides to the skills.
     #[must_use]
     pub fn overridden(mut self, settings: &SkillSettings) -> Self {
         let word = |command: &Command| command.skill.is_some().then(|| settings.overrides.get(&command.name)).flatten();

@@ -20,7 +20,7 @@ use windlass_tool::{EntryKind, Workspace, WorkspaceError, WorkspaceErrorKind};
 /// `sources` names: [`resolve`](crate::resolve()) takes only their restrictions.
 ///
 /// # Errors
-/// A file that is there cannot be read, is too big, or is not a settings file; or it cannot be found out whether one is there.
+/// An existing file cannot be read, is too big, or is not a settings file; or its existence cannot be determined.
 pub async fn load_elsewhere(
     workspace: &dyn Workspace,
     start: &Path,

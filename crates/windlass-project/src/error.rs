@@ -74,7 +74,7 @@ pub enum SettingsError {
 }
 
 impl SettingsError {
-    /// Why a file of at most `limit` bytes was not read.
+    /// Creates the error for a file of at most `limit` bytes that was not read.
     pub(crate) fn unread(path: &Path, limit: u64, error: ReadError) -> Self {
         let path = path.to_path_buf();
         match error {

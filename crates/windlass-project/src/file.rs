@@ -67,7 +67,7 @@ pub(crate) fn read_text(path: &Path, limit: u64) -> Result<Option<String>, ReadE
     read(path, limit, true)
 }
 
-/// The same without following a link that has the name itself.
+/// Reads a file as [`read_text`] does, but follows no link of the name itself.
 pub(crate) fn read_text_itself(path: &Path, limit: u64) -> Result<Option<String>, ReadError> {
     read(path, limit, false)
 }

@@ -16,7 +16,7 @@ pub struct HookSettings {
     pub notes: Vec<String>,
     /// `true` if hooks are switched off (`disableAllHooks`).
     pub disabled: bool,
-    /// In a managed file, whether hooks of other files are to be passed over (`allowManagedHooksOnly`).
+    /// In a managed file, `true` if hooks of other files are ignored (`allowManagedHooksOnly`).
     pub managed_only: bool,
     /// Allowed URLs of hook requests, if the file has the list (`allowedHttpHookUrls`).
     pub urls: Option<Vec<String>>,

@@ -25,9 +25,9 @@ use std::sync::Arc;
 use windlass_context::{FileInstructions, InstructionSource, is_secret};
 use windlass_tool::Workspace;
 
-/// Most bytes of a file.
+/// Maximum number of bytes of a file.
 const MOST_BYTES: u64 = 256 * 1024;
-/// Most files of a session, imports included.
+/// Maximum number of files of a session, imports included.
 const MOST_FILES: usize = 512;
 /// Maximum depth of nested imports.
 const DEEPEST: u8 = 5;
@@ -123,7 +123,8 @@ impl fmt::Debug for InstructionFiles {
 }
 
 impl InstructionFiles {
-    /// Most characters of the instructions of a session together. Default of [`most_characters`](Self::most_characters).
+    /// Maximum number of characters of the instructions of a session together. Default of
+    /// [`most_characters`](Self::most_characters).
     pub const MOST_CHARACTERS: usize = 120_000;
 
     /// Creates the instruction files of a session that starts there. None is read yet.

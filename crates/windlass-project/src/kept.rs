@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use windlass_tool::private_file::AtomicFile;
 
-/// Most bytes of a text.
+/// Maximum number of bytes of a text.
 const MOST: u64 = 8 * 1024 * 1024;
 
 /// Texts that are kept from one session to the next, in a directory of the user.
@@ -44,7 +44,7 @@ impl KeptTexts {
         &self.0
     }
 
-    /// The name reveals nothing of the key, which may contain secrets.
+    /// Returns the file of a key. The name reveals nothing of the key, which may contain secrets.
     fn file(&self, key: &str) -> PathBuf {
         self.0.join(format!("{}.json", blake3::hash(key.as_bytes()).to_hex()))
     }

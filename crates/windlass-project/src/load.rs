@@ -203,7 +203,7 @@ impl Loaded {
         }
     }
 
-    /// `~/x` among the directories is `x` in the user's home.
+    /// Replaces `~/x` among the directories by `x` in the user's home.
     fn expand_home(&mut self, home: &Path) {
         let written = self.files.iter_mut().flat_map(|file| &mut file.settings.permissions.additional_directories);
         for directory in written {
@@ -218,7 +218,7 @@ impl Loaded {
         }
     }
 
-    /// A directory in a project may be a link that leads out of it.
+    /// Follows links: a directory in a project may be a link that leads out of it.
     fn follow_links(&mut self) {
         for file in self.files.iter_mut().filter(|file| file.layer.lies_in_project()) {
             for directory in &mut file.settings.permissions.additional_directories {
@@ -239,7 +239,7 @@ fn given_origin(layer: Layer, text: &str, start: &Path) -> Origin {
     }
 }
 
-/// Settings of the command line or of the host.
+/// Reads settings of the command line or of the host.
 fn given_file(layer: Layer, text: &str, start: &Path) -> Result<SettingsFile, SettingsError> {
     let origin = given_origin(layer, text, start);
     let Origin::File(path) = &origin else {

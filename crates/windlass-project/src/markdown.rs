@@ -7,9 +7,9 @@ use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 use windlass_types::text::clean_line;
 
-/// Most bytes of a file.
+/// Maximum number of bytes of a file.
 pub(crate) const MOST_BYTES: u64 = 256 * 1024;
-/// Most names in one folder and in all that are walked together, and folders in each other.
+/// Maximum number of names in one folder and in all folders of one walk, and maximum depth of folders.
 const MOST_NAMES: usize = 4_096;
 const MOST_IN_ALL: usize = 4 * MOST_NAMES;
 const DEEPEST: usize = 8;

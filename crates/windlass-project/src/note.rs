@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Most notes of one reading: of a folder with thousands of unusable files only some are reported.
+/// Maximum number of notes of one reading: of a folder with thousands of unusable files only some are reported.
 const MOST_NOTES: usize = 32;
 
 /// Origin of a value.

@@ -54,7 +54,7 @@ impl Object {
         Ok(())
     }
 
-    /// Takes a member out. Returns whether it was there.
+    /// Removes a member. Returns `true` if it existed.
     pub(crate) fn remove(&mut self, key: &str) -> bool {
         let before = self.0.len();
         self.0.retain(|(known, _)| known != key);

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 /// Folders of a project or home with settings and commands, the stronger one first.
 pub(crate) const FOLDERS: [&str; 2] = [".windlass", ".claude"];
 
-/// Most directories from the root of a project to where a session starts.
+/// Maximum number of directories from the root of a project to where a session starts.
 pub(crate) const DEEPEST: usize = 64;
 
-/// Most files of the administrator in one directory.
+/// Maximum number of files of the administrator in one directory.
 const MOST_DROPPED_IN: usize = 512;
 
 /// The name of our record of trust in the user's home.

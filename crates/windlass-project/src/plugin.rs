@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use windlass_types::JsonText;
 use windlass_types::path::normalized;
 
-/// Most plugins.
+/// Maximum number of plugins.
 const MOST_PLUGINS: usize = 64;
 
 /// A directory that is to be loaded as a plugin.

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use windlass_tool::search_path::environment_outside;
 use windlass_types::text::visible_line;
 
-/// Most characters of a program in a message.
+/// Maximum number of characters of a program in a message.
 const MOST_SHOWN: usize = 100;
 /// Variables with the root of the project.
 const PROJECT_VARIABLES: [&str; 2] = ["CLAUDE_PROJECT_DIR", "WINDLASS_PROJECT_DIR"];

@@ -20,7 +20,7 @@ pub struct SettingsRequest {
 }
 
 impl SettingsRequest {
-    /// All layers, and no flags.
+    /// Creates a request for all layers, without flags.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -33,7 +33,7 @@ impl SettingsRequest {
         self
     }
 
-    /// Settings of the command line: JSON text that begins with `{`, or the path of a file.
+    /// Sets the settings of the command line: JSON text that begins with `{`, or the path of a file.
     #[must_use]
     pub fn flags(mut self, settings: Option<String>) -> Self {
         self.flags = settings;

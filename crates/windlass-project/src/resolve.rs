@@ -23,7 +23,7 @@ use windlass_types::path::normalized;
 use windlass_types::text::visible_line;
 use windlass_types::{Behavior, PermissionMode, RuleOrigin};
 
-/// Most names that a note lists.
+/// Maximum number of names that a note lists.
 const MOST_NAMES: usize = 8;
 
 /// Decides the settings in effect. Pure: the same files give the same result, in any order, as long as earlier files of
@@ -278,7 +278,8 @@ impl Reading<'_> {
         }
     }
 
-    /// A server starts a program, so only files that no repository brings can switch one on.
+    /// Resolves the choice of servers: a server starts a program, so only files that no repository brings can switch
+    /// one on.
     fn mcpjson(&mut self) {
         let file = self.file;
         let choice = &file.settings.servers.mcpjson;
@@ -309,7 +310,8 @@ impl Reading<'_> {
         }
     }
 
-    /// Servers of the administrator. A program of one machine is not on all of them, so only remote servers are provided.
+    /// Adds the servers of the administrator. A program of one machine is not on all of them, so only remote servers
+    /// are provided.
     fn provided_servers(&mut self) {
         let file = self.file;
         let provided = &file.settings.servers.lists.provided;
@@ -335,7 +337,7 @@ impl Reading<'_> {
         }
     }
 
-    /// An index is of use, not a right: any file can switch it off.
+    /// Resolves the index switch. An index is of use, not a right: any file can switch it off.
     fn index(&mut self) {
         if self.file.settings.index_off {
             self.resolved.index_off.get_or_insert_with(|| self.file.origin.clone());

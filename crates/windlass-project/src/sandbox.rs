@@ -108,7 +108,7 @@ pub struct ResolvedSandbox {
 }
 
 impl ResolvedSandbox {
-    /// Only a sandbox that is wanted can be required.
+    /// Clears `enabled` and `required` unless the sandbox is on: only an enabled sandbox can be required.
     pub(crate) fn settle(&mut self) {
         let is_on = self.settings.enabled == Some(true);
         self.enabled = self.enabled.take().filter(|_| is_on);

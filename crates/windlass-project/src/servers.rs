@@ -31,9 +31,9 @@ use crate::trust::{Standing, TrustKind};
 use user::UserServers;
 use windlass_types::mcp_name;
 
-/// Most servers.
+/// Maximum number of servers.
 const MOST_SERVERS: usize = 100;
-/// Most bytes of the name of a project's server.
+/// Maximum number of bytes of the name of a project's server.
 const LONGEST_NAME: usize = 256;
 /// The MCP servers that files of the project and the user define.
 #[derive(Debug, Clone, Default)]
@@ -127,7 +127,7 @@ impl Reading<'_> {
         }
     }
 
-    /// The servers of the project's own files.
+    /// Adds the servers of the project's own files.
     fn project(&mut self) {
         let (files, places) = (self.files, self.places);
         let trust = files.trust().for_this_run(self.request.trust);

@@ -101,7 +101,7 @@ pub struct ServerListSettings {
     pub allowed: Option<Result<Vec<ServerPattern>, String>>,
     /// Servers that must not be connected, if the file has the list, or the problem with the list.
     pub denied: Option<Result<Vec<ServerPattern>, String>>,
-    /// In a managed file, whether only managed files may allow any.
+    /// In a managed file, `true` if only managed files may allow servers.
     pub managed_only: bool,
     /// In a managed file, servers that every session has, by name, as they are written.
     pub provided: BTreeMap<String, JsonText>,
@@ -125,7 +125,8 @@ pub struct PermissionSettings {
     pub bypass_disabled: bool,
     /// `true` if `disableAutoMode` is `"disable"`.
     pub auto_disabled: bool,
-    /// `allowManagedPermissionRulesOnly`, a key of its own: in a managed file, whether no other file may allow anything.
+    /// `allowManagedPermissionRulesOnly`, a key of its own: in a managed file, `true` if no other file may allow
+    /// anything.
     pub managed_rules_only: bool,
     /// In which lines the rules stand: those that allow, ask and deny.
     pub(crate) lines: [Vec<Option<u64>>; 3],

@@ -8,7 +8,7 @@ use crate::sources::Layer;
 use crate::trust::{Standing, TrustItem, TrustKind};
 use std::path::{Path, PathBuf};
 
-/// Most bytes of a settings file.
+/// Maximum number of bytes of a settings file.
 pub(crate) const MOST: u64 = 1024 * 1024;
 
 /// One settings file with its layer, origin and standing.
@@ -38,7 +38,7 @@ impl SettingsFile {
         Self { layer, origin, root: anchor.clone(), anchor, standing: Standing::trusted(), shipped: false, settings }
     }
 
-    /// Names the root of its project.
+    /// Sets the root of the file's project.
     #[must_use]
     pub fn with_root(mut self, root: impl Into<PathBuf>) -> Self {
         self.root = root.into();
@@ -98,7 +98,7 @@ pub(crate) fn read_settings(path: &Path) -> Result<Option<String>, SettingsError
     read_text(path, MOST).map_err(|error| SettingsError::unread(path, MOST, error))
 }
 
-/// The same of a file that is to be changed.
+/// Reads a settings file that is to be changed.
 pub(crate) fn read_old_settings(path: &Path) -> Result<Option<OldText>, SettingsError> {
     OldText::read(path, MOST).map_err(|error| SettingsError::unread(path, MOST, error))
 }

@@ -4,9 +4,9 @@ use crate::file::{ReadError, read_bytes, read_text};
 use std::path::{Path, PathBuf};
 use windlass_permission::git::index_names;
 
-/// Most bytes of an index: about 300,000 files.
+/// Maximum number of bytes of an index: about 300,000 files.
 const MOST_INDEX: u64 = 32 * 1024 * 1024;
-/// Most bytes of a file that names a git directory.
+/// Maximum number of bytes of a file that names a git directory.
 const MOST_NAME: u64 = 64 * 1024;
 /// Lengths of the hashes in an index: SHA-1, SHA-256.
 const HASHES: [usize; 2] = [20, 32];

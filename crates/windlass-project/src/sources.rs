@@ -24,7 +24,7 @@ impl Layer {
     /// The layers, the strongest first.
     pub const STRONGEST_FIRST: [Self; 5] = [Self::Managed, Self::Flags, Self::Local, Self::Project, Self::User];
 
-    /// Under which name its rules are reported.
+    /// Returns the rule source under which the layer's rules are reported.
     pub fn rule_source(self) -> RuleSource {
         match self {
             Self::Managed => RuleSource::PolicySettings,
@@ -75,14 +75,14 @@ pub struct SettingSources {
 }
 
 impl Default for SettingSources {
-    /// All three; none was named.
+    /// Returns all three; none was named.
     fn default() -> Self {
         Self { user: true, project: true, local: true, named: false }
     }
 }
 
 impl SettingSources {
-    /// None of them.
+    /// Returns no layer.
     #[must_use]
     pub fn none() -> Self {
         Self { user: false, project: false, local: false, named: true }
@@ -112,7 +112,8 @@ impl SettingSources {
 }
 
 impl FromIterator<SettingSource> for SettingSources {
-    /// These layers, without trust in them: only a list [that is parsed](SettingSources::from_str) names layers.
+    /// Collects these layers, without trust in them: only a list [that is parsed](SettingSources::from_str) names
+    /// layers.
     fn from_iter<I: IntoIterator<Item = SettingSource>>(sources: I) -> Self {
         let mut all = Self { named: false, ..Self::none() };
         for source in sources {

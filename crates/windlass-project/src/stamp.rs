@@ -29,7 +29,7 @@ impl Stamp {
         self.replaced(file);
     }
 
-    /// A file with the size and time of the one before can be another one.
+    /// Adds the identity of a file: one with the size and time of the former can be another file.
     #[cfg(unix)]
     fn replaced(&mut self, file: &Metadata) {
         use std::os::unix::fs::MetadataExt;

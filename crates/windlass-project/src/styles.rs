@@ -12,10 +12,10 @@ use std::path::PathBuf;
 
 /// The name of their folders.
 const FOLDER: &str = "output-styles";
-/// Most styles, and most characters of a description.
+/// Maximum number of styles, and maximum number of characters of a description.
 const MOST_STYLES: usize = 100;
 const LONGEST_DESCRIPTION: usize = 500;
-/// Most characters of a name.
+/// Maximum number of characters of a name.
 const LONGEST_NAME: usize = 100;
 
 const EXPLANATORY: &str = "\

@@ -170,7 +170,7 @@ pub struct Trust {
 }
 
 impl Trust {
-    /// No trust.
+    /// Creates an empty trust.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

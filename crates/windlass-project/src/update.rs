@@ -25,7 +25,7 @@ use windlass_tool::private_file::{AtomicFile, sync_dir};
 use windlass_types::path::normalized;
 use windlass_types::{Behavior, PermissionMode, PermissionUpdate, UpdateDestination};
 
-/// Most times that a change is made again because another program changed the file meanwhile.
+/// Maximum number of times that a change is made again because another program changed the file meanwhile.
 const MOST_TRIES: u32 = 100;
 /// Name of the folder of texts of trusted programs, beside the record of trust.
 const KEPT_PROGRAMS: &str = "trusted-programs";
@@ -92,7 +92,7 @@ pub trait KeepUpdates: Send + Sync {
     /// in this session. May block for as long as the disk takes.
     ///
     /// # Errors
-    /// It was not kept; no file was changed.
+    /// The change was not kept; no file was changed.
     fn keep(&self, update: &PermissionUpdate) -> Result<Option<PathBuf>, KeepError>;
 }
 
@@ -112,7 +112,7 @@ impl SettingsUpdates {
         Self { places, sources, folder: ".windlass" }
     }
 
-    /// New files of a project are made in `.claude`, for hosts that look there.
+    /// Makes new files of a project in `.claude`, for hosts that look there.
     #[must_use]
     pub fn in_claude_folder(mut self) -> Self {
         self.folder = ".claude";
@@ -184,7 +184,7 @@ impl SettingsUpdates {
         replace(&target, text, is_of_user, old).map_err(failed)
     }
 
-    /// No other process of windlass writes while the file is open.
+    /// Takes the lock: no other process of windlass writes while the file is open.
     fn lock(&self) -> Result<Option<File>, KeepError> {
         let Some(record) = self.places.records.first() else { return Ok(None) };
         let path = record.with_extension("lock");

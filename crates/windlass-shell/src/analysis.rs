@@ -39,8 +39,8 @@ impl Analysis {
         &self.found
     }
 
-    /// Set if more commands might run than [`found`](Self::found) lists. Where a scoped deny or ask rule exists,
-    /// such a text asks.
+    /// Returns the reason why more commands might run than [`found`](Self::found) lists. If a scoped deny or ask rule
+    /// exists, such a text asks.
     #[must_use]
     pub fn undecided(&self) -> Option<Undecided> {
         self.undecided

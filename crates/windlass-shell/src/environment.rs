@@ -55,12 +55,13 @@ fn is_name(value: &str, more: &str) -> bool {
     value.is_empty() || (value.starts_with(|c: char| c.is_ascii_alphanumeric()) && is_plain(value, more))
 }
 
-/// `en_US.UTF-8`, `de_DE@euro`, `C`
+/// Returns `true` for a locale: `en_US.UTF-8`, `de_DE@euro`, `C`.
 fn is_locale(value: &str) -> bool {
     is_name(value, "_-.@")
 }
 
-/// `UTC`, `EST5EDT`, `Europe/Berlin`, `Etc/GMT+5`: names below the system's directory of zones, without a dot.
+/// Returns `true` for a zone, `UTC`, `EST5EDT`, `Europe/Berlin`, `Etc/GMT+5`: names below the system's directory of
+/// zones, without a dot.
 fn is_zone(value: &str) -> bool {
     value.is_empty() || value.split('/').all(|name| !name.is_empty() && is_name(name, "_-+"))
 }

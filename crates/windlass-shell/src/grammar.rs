@@ -175,7 +175,7 @@ impl<'a> Parser<'a> {
         self.after_operator(connector).map(Some)
     }
 
-    /// Behind `;` or a line end: another command, or the end of the list.
+    /// Reads on behind `;` or a line end: another command, or the end of the list.
     fn sequence(&mut self) -> Result<Option<Connector>> {
         let next = self.peek();
         match self.end {
@@ -286,7 +286,7 @@ impl<'a> Parser<'a> {
         self.push_argument(word, command)
     }
 
-    /// After `&`, at `>`.
+    /// Reads a redirection after `&`, at `>`.
     fn redirect_both(&mut self) -> Result<Redirect> {
         self.bump();
         let mut kind = RedirectKind::Write;
@@ -301,7 +301,7 @@ impl<'a> Parser<'a> {
         Ok(Redirect::new(kind, self.target()?))
     }
 
-    /// At `<` or `>`, after an optional descriptor number.
+    /// Reads a redirection at `<` or `>`, after an optional descriptor number.
     fn redirect(&mut self, descriptor: Option<&str>) -> Result<Redirect> {
         let operator = self.peek();
         self.bump();

@@ -91,7 +91,8 @@ impl BashPattern {
         matches!(self.shape, Shape::Exact(_))
     }
 
-    /// Why the pattern covers no command, or another set than its writer may think. `None` if the pattern is plain.
+    /// Returns the reason why the pattern covers no command, or another set than its writer may think. `None` if the
+    /// pattern is plain.
     #[must_use]
     pub fn problem(&self) -> Option<PatternProblem> {
         problem::of(&self.shape, self.without_negation())
@@ -118,8 +119,8 @@ impl BashPattern {
         self.is_exact() && text.trim_matches([' ', '\t', '\n']) == self.text
     }
 
-    /// For allow rules: whether the pattern covers one command of an understood text. A text is covered if each of
-    /// its commands is (or is allowed otherwise).
+    /// For allow rules: returns `true` if the pattern covers one command of an understood text. A text is covered if
+    /// each of its commands is (or is allowed otherwise).
     ///
     /// A prefix or wildcard covers neither redirections (but `/dev/null` and descriptor duplication), nor assignments
     /// (but of variables such as `NODE_ENV` that only change reporting), nor programs that run their arguments. It
@@ -136,7 +137,7 @@ impl BashPattern {
         }
     }
 
-    /// For deny and ask rules: whether the pattern applies to a command that might run. Programs compare by base
+    /// For deny and ask rules: returns the match of the pattern with a command that might run. Programs compare by base
     /// name; options before a sub-command are skipped (`git -C x push` is `git push`).
     #[must_use]
     pub fn matches_deny(&self, command: &FoundCommand) -> DenyMatch {

@@ -202,7 +202,7 @@ fn end_run(run: &mut Vec<AwkString>, found: &mut Vec<AwkString>) {
     found.append(run);
 }
 
-/// Behind the pattern that a `/` begins; where none ends on the line, behind the sign.
+/// Returns the text behind the pattern that a `/` begins; if none ends on the line, the text behind the sign.
 fn after_pattern(text: &str) -> &str {
     let mut escaped = false;
     for (at, c) in text.char_indices() {

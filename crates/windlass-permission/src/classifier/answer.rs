@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use windlass_types::text::visible_line;
 
-/// Most characters of a reason that are kept.
+/// Maximum number of characters of a reason that are kept.
 const REASON_CHARS: usize = 300;
 
 /// Verdict of a classifier on a call.

@@ -4,7 +4,7 @@ use super::answer::Classified;
 use super::question::ClassifierQuestion;
 use std::collections::VecDeque;
 
-/// Most verdicts of each kind that are remembered.
+/// Maximum number of verdicts of each kind that are remembered.
 const MOST: usize = 128;
 
 /// The verdicts of one session.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use windlass_types::{ContentBlock, Entry, EntryKind, JsonText};
 
-/// Most texts of the user, and most calls, that are kept.
+/// Maximum number of texts of the user, and maximum number of calls, that are kept.
 const MOST_SAID: usize = 4;
 const MOST_CALLS: usize = 64;
 

@@ -11,10 +11,10 @@ use windlass_types::text::visible_json;
 
 /// Maximum number of characters of a call. A longer one is not judged: the part cut off could be the relevant one.
 const CALL_CHARS: usize = 12_000;
-/// Most characters of a text of the user, and of an earlier call.
+/// Maximum number of characters of a text of the user, and of an earlier call.
 const SAID_CHARS: usize = 2_000;
 const EARLIER_CHARS: usize = 800;
-/// Most earlier calls.
+/// Maximum number of earlier calls.
 const MOST_EARLIER: usize = 6;
 
 /// The instructions of a model that judges calls.
@@ -108,7 +108,7 @@ impl ClassifierQuestion {
         }
     }
 
-    /// Says whether another agent gave the task.
+    /// Sets `delegated`: `true` if another agent gave the task.
     #[must_use]
     pub fn delegated(mut self, delegated: bool) -> Self {
         self.delegated = delegated;
@@ -157,7 +157,7 @@ impl ClassifierQuestion {
     }
 }
 
-/// The beginning of a text, with a note where it was cut.
+/// Returns the beginning of a text, with a note at the cut.
 fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most).and_then(|(at, _)| text.get(..at)) {
         Some(beginning) => format!("{beginning} … (cut here)"),

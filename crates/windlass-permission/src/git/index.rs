@@ -31,7 +31,7 @@ pub struct GitTracked {
 }
 
 impl GitTracked {
-    /// Files below the top of a working tree, named by the bytes of its index.
+    /// Creates the list of files below the top of a working tree, named by the bytes of its index.
     pub fn new(top: impl Into<PathBuf>, index: impl Into<Arc<[u8]>>, hash_bytes: usize) -> Self {
         Self { top: top.into(), index: index.into(), hash_bytes }
     }
@@ -171,7 +171,7 @@ fn number(rest: &mut &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(take(rest, 4)?.try_into().ok()?))
 }
 
-/// Seven bits to a byte, each further byte counting from one more.
+/// Reads a number with seven bits to a byte, each further byte counting from one more.
 fn varint(rest: &mut &[u8]) -> Option<usize> {
     let mut value = 0_usize;
     loop {

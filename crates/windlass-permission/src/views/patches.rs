@@ -145,7 +145,7 @@ impl Repository {
         repository
     }
 
-    /// The same repository once more.
+    /// Copies the repository.
     fn copied(&self, name: &str) -> Self {
         let copy = Self(self.0.with_extension(name.replace(' ', "-")));
         let _ = fs::remove_dir_all(&copy.0);
@@ -227,7 +227,7 @@ fn beside_summaries(options: &[String]) -> Vec<String> {
     options.flat_map(pairs).flatten().collect()
 }
 
-/// Which spellings make a sub-command print content.
+/// Returns the spellings that make a sub-command print content.
 fn printing(repository: &Repository, (subcommand, behind): (&str, &[&str]), tried: &[String]) -> BTreeSet<String> {
     let prints = |option: &&String| behind.iter().any(|behind| repository.prints(subcommand, option, behind));
     let plain = String::new();

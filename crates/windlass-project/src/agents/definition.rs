@@ -8,7 +8,7 @@ use windlass_hooks::HookDefinition;
 use windlass_subagent::AgentDefinition;
 use windlass_types::PermissionMode;
 
-/// Most names in an error.
+/// Maximum number of names in an error.
 const MOST_NAMES: usize = 20;
 
 /// Source of an agent definition. Ordered: a stronger source is greater.

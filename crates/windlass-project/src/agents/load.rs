@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 /// The names of their folders, the strongest first.
 const FOLDERS: [&str; 2] = ["agents", "subagents"];
-/// Most agents of files, and names in a note.
+/// Maximum number of agents of files, and names in a note.
 pub(super) const MOST_AGENTS: usize = 512;
 const MOST_NAMES: usize = 20;
 

@@ -15,7 +15,7 @@ use windlass_subagent::AgentDefinition;
 use windlass_types::near::is_same_but_for_case;
 use windlass_types::{JsonError, JsonText, PermissionMode};
 
-/// Most characters of a name and of a description.
+/// Maximum number of characters of a name and of a description.
 const MOST_NAME: usize = 100;
 const MOST_DESCRIPTION: usize = 1_536;
 

@@ -7,13 +7,13 @@ use std::path::Path;
 use std::sync::Arc;
 use windlass_types::names;
 
-/// Most skills of an agent, and most bytes of the texts of all of them.
+/// Maximum number of skills of an agent, and maximum number of bytes of the texts of all of them.
 const MOST_SKILLS: usize = 32;
 const MOST_BYTES: usize = 256 * 1024;
 
 impl Agents {
-    /// The same agents with the texts of the skills that they name behind their prompts. A skill that is not there, or that is
-    /// not for models, is left out with a note. `commands` is called only if an agent names one.
+    /// Appends the texts of the named skills to the agents' prompts. A skill that is missing, or that is not for
+    /// models, is left out with a note. `commands` is called only if an agent names one.
     #[must_use]
     pub fn with_skills(mut self, commands: impl FnOnce() -> Arc<Commands>) -> Self {
         if self.agents.iter().all(|agent| agent.definition.skills.is_empty()) {

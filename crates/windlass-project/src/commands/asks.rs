@@ -87,7 +87,7 @@ impl CommandScope {
         Some(content_of(&(&self.allowed_tools, &self.model, effort, programs)))
     }
 
-    /// The same in words for people.
+    /// Returns the scope in words for people.
     pub(super) fn shown(&self, programs: &[&str]) -> String {
         let some = |name: &str, values: String| (!values.is_empty()).then(|| format!("{name}: {values}"));
         let parts = [
@@ -121,7 +121,7 @@ impl CommandScope {
         self.place(SKILL_DIRECTORY, directory);
     }
 
-    /// The same for a run in a project, of the command of this name.
+    /// Returns the scope of a run in a project, for the command of this name.
     pub(super) fn for_run(&self, name: &str, project: &Path) -> RunScope {
         let mut placed = self.clone();
         placed.place(PROJECT_DIRECTORY, project);

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use windlass_hooks::HookDefinition;
 use windlass_types::near::is_same_but_for_case;
 
-/// Most characters of a description.
+/// Maximum number of characters of a description.
 pub(super) const MOST_DESCRIPTION: usize = 1_536;
 
 /// Source of a command.
@@ -167,7 +167,7 @@ impl Command {
         }
     }
 
-    /// The same as a skill with these details, or with the problem of reading them.
+    /// Makes the command a skill with these details, or with the problem of reading them.
     pub(super) fn with_details(mut self, details: Result<SkillDetails, String>) -> Self {
         match details {
             Ok(details) => self.skill = Some(details),
@@ -192,7 +192,7 @@ impl Command {
         self.scope.content(&self.programs())
     }
 
-    /// The same in words for people.
+    /// Returns the allowance in words for people.
     pub(crate) fn shown_allowance(&self) -> String {
         self.scope.shown(&self.programs())
     }

@@ -55,7 +55,8 @@ impl Skill {
         &self.name
     }
 
-    /// Names the folder with files that its text speaks of (`${CLAUDE_SKILL_DIR}`); absolute. Reading them needs no question.
+    /// Sets the absolute path of the folder with the files that the text refers to (`${CLAUDE_SKILL_DIR}`). Reading
+    /// them needs no permission request.
     #[must_use]
     pub fn in_directory(mut self, path: impl Into<PathBuf>) -> Self {
         self.directory = Some(path.into());

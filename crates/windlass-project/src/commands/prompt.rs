@@ -9,9 +9,9 @@ use thiserror::Error;
 use windlass_context::is_secret;
 use windlass_types::{ContentBlock, JsonText, Prompt, PromptCall, PromptCommand, PromptPart};
 
-/// Most bytes of a prompt.
+/// Maximum number of bytes of a prompt.
 pub(super) const MOST_PROMPT: usize = 4 * 1024 * 1024;
-/// Most programs and files of a prompt.
+/// Maximum number of programs and files of a prompt.
 const MOST_CALLS: usize = 32;
 /// Replacement for the output of a program when a setting keeps programs from running.
 const SWITCHED_OFF: &str = "[a setting keeps commands from running programs]";

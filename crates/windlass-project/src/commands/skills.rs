@@ -15,7 +15,7 @@ pub(crate) const FILE: &str = "SKILL.md";
 const SKILLS: &str = "skills";
 /// The folder that programs of several vendors read.
 const SHARED: &str = ".agents";
-/// Most names in one folder of skills.
+/// Maximum number of names in one folder of skills.
 const MOST_NAMES: usize = 1_024;
 
 /// The folder of a skill.

@@ -42,7 +42,7 @@ fn change(object: &mut Object, members: &[String], value: Option<&str>, depth: u
     object.set(member, inner.text(depth)).map(|()| true)
 }
 
-/// A list of texts has each on a line of its own, as people write it.
+/// Lays out a value: a list of texts has each on a line of its own, as people write it.
 fn laid_out(value: &str, depth: usize) -> String {
     match serde_json::from_str::<Vec<String>>(value) {
         Ok(items) => list_text(&items, depth),

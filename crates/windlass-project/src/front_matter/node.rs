@@ -137,7 +137,7 @@ impl fmt::Display for YamlError {
     }
 }
 
-/// Keys and values of a YAML document that is a map, or empty.
+/// Returns the keys and values of a YAML document that is a map, or empty.
 ///
 /// # Errors
 /// See [`YamlError`].

@@ -4,7 +4,7 @@ use super::Instruction;
 use crate::note::Notes;
 use windlass_context::InstructionSource;
 
-/// Most characters of one file.
+/// Maximum number of characters of one file.
 const MOST_OF_ONE: usize = 40_000;
 
 /// Cuts instructions to the remaining room, which is reduced. They keep their order; the least important is cut first.
@@ -24,7 +24,7 @@ pub(super) fn fit(found: Vec<Instruction>, room: &mut usize, notes: &mut Notes) 
     kept.into_iter().filter(|instruction| !instruction.content.is_empty()).collect()
 }
 
-/// The smaller, the later it is cut.
+/// Returns the rank of an instruction: the smaller, the later it is cut.
 fn rank(instruction: &Instruction) -> u8 {
     let of_source = match instruction.source {
         InstructionSource::Managed => 0,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use windlass_types::path::normalized;
 
-/// Most imports of one file.
+/// Maximum number of imports of one file.
 const MOST: usize = 64;
 /// Longest name of an import, in bytes.
 const LONGEST: usize = 1_024;
@@ -28,7 +28,7 @@ pub(crate) fn imports(text: &str) -> Vec<String> {
     found
 }
 
-/// Returns the character and the length of the fence that a line is, and whether no other words are in the line.
+/// Returns the character and the length of the fence on a line, and `true` if the line has no other words.
 pub(crate) fn fence_of(line: &str) -> Option<(char, usize, bool)> {
     let text = line.trim_start();
     if line.len().saturating_sub(text.len()) > 3 {

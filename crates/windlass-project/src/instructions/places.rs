@@ -39,7 +39,8 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// From the root of the repository to the start. Without a repository: from below the user's home, if the start is there.
+    /// Returns the directories from the root of the repository to the start. Without a repository: from below the
+    /// user's home, if the start is there.
     pub(super) async fn of(places: &Places, files: &Files) -> Self {
         let start = places.start().to_path_buf();
         let mut chain = places.project.clone();
@@ -54,7 +55,7 @@ impl Layout {
         Self { root, chain }
     }
 
-    /// These directories, from the uppermost to the start.
+    /// Returns these directories, from the uppermost to the start.
     pub(super) fn given(chain: Vec<PathBuf>) -> Self {
         Self { root: chain.first().cloned().unwrap_or_default(), chain }
     }

@@ -9,7 +9,7 @@ use windlass_tool::{EntryKind, Workspace, WorkspaceErrorKind};
 /// Predicate: `true` if a path, as it is written and as it resolves, may be read.
 pub(super) type MayRead = Arc<dyn Fn(&Path, &Path) -> bool + Send + Sync>;
 
-/// Most names in a folder of rules.
+/// Maximum number of names in a folder of rules.
 const MOST_NAMES: usize = 1_024;
 
 /// A file that was read.
@@ -109,7 +109,7 @@ impl Files {
         found
     }
 
-    /// The same of this machine.
+    /// Returns the Markdown files below a folder of this machine.
     pub(super) fn rules_of_machine(&self, folder: &Path) -> Vec<PathBuf> {
         let (mut found, mut left, mut open) = (Vec::new(), MOST_NAMES, vec![(folder.to_path_buf(), 4_u8)]);
         while let Some((folder, depth)) = open.pop() {

@@ -8,7 +8,7 @@ use windlass_tool::EntryKind;
 /// Maximum number of folders read, and maximum depth.
 const MOST_FOLDERS: usize = 4_096;
 const DEEPEST: u8 = 16;
-/// Most names of a folder.
+/// Maximum number of names of a folder.
 const MOST_NAMES: usize = 4_096;
 /// Names that show that a folder may have instructions of its own.
 const SIGNS: [&str; 5] = ["AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", ".claude", ".windlass"];

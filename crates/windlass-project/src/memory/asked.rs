@@ -50,7 +50,7 @@ impl MemoryDirectory {
     }
 }
 
-/// `- tests (feedback, 2026-11-23): Tests must not use mocks`
+/// Formats a note: `- tests (feedback, 2026-11-23): Tests must not use mocks`
 fn line(note: &MemoryNote) -> String {
     let day = note.updated.map(super::note::day);
     let details: Vec<String> = [note.kind.map(|kind| kind.to_string()), day].into_iter().flatten().collect();

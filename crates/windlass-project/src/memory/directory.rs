@@ -17,11 +17,11 @@ use windlass_types::near::nearest;
 
 /// The name of a file before it has its own.
 const NEW: &str = ".new.tmp";
-/// Most times that the index is written again because another program changed it meanwhile.
+/// Maximum number of times that the index is written again because another program changed it meanwhile.
 const MOST_TRIES: u32 = 100;
-/// Most bytes of all memories of a directory together.
+/// Maximum number of bytes of all memories of a directory together.
 const MOST_BYTES_OF_ALL: u64 = 16 * 1024 * 1024;
-/// Most files that are read because the index does not list them.
+/// Maximum number of files that are read because the index does not list them.
 const MOST_UNLISTED: usize = 256;
 
 /// A directory of memories: `MEMORY.md`, which is the index, and a file for each memory.
@@ -113,7 +113,7 @@ impl MemoryDirectory {
     /// Reads one memory.
     ///
     /// # Errors
-    /// There is none of this name, or its file is a link, too large, or no UTF-8 text.
+    /// No memory has this name, or its file is a link, too large, or no UTF-8 text.
     pub fn read(&self, name: &MemoryName) -> Result<MemoryNote, MemoryError> {
         let found = self.resolved()?.map(|directory| read(&directory, name.clone())).transpose()?.flatten();
         found.map(|(note, _)| note).ok_or_else(|| self.unknown(name))
@@ -157,7 +157,7 @@ impl MemoryDirectory {
     /// Changes a memory. What `change` leaves alone stays; the day of the change becomes `now`. Returns it as it is then.
     ///
     /// # Errors
-    /// There is none of this name; else those of [`add`](Self::add).
+    /// No memory has this name; else those of [`add`](Self::add).
     pub fn update(
         &self,
         name: &MemoryName,
@@ -179,7 +179,7 @@ impl MemoryDirectory {
     /// Removes a memory.
     ///
     /// # Errors
-    /// There is none of this name, or its file cannot be removed.
+    /// No memory has this name, or its file cannot be removed.
     pub fn forget(&self, name: &MemoryName) -> Result<(), MemoryError> {
         if self.resolved()?.is_none() {
             return Err(self.unknown(name));

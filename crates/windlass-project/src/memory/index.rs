@@ -8,9 +8,9 @@ use windlass_types::Timestamp;
 
 /// The name of the file.
 pub(super) const FILE: &str = "MEMORY.md";
-/// Most bytes of it.
+/// Maximum number of bytes of the file.
 pub(super) const MOST_BYTES: u64 = 4 * 1024 * 1024;
-/// Most characters of a line's description.
+/// Maximum number of characters of a line's description.
 const MOST_DESCRIPTION: usize = 300;
 
 /// Entry of a memory in the index.

@@ -3,7 +3,7 @@
 use super::MemoryError;
 use std::fmt;
 
-/// Most characters of a name.
+/// Maximum number of characters of a name.
 const MOST: usize = 64;
 /// The ending of their files.
 const ENDING: &str = ".md";

@@ -9,9 +9,9 @@ use windlass_context::secret_in;
 use windlass_types::Timestamp;
 use windlass_types::text::clean;
 
-/// Most characters of a description.
+/// Maximum number of characters of a description.
 const MOST_DESCRIPTION: usize = 200;
-/// Most bytes of a content.
+/// Maximum number of bytes of a content.
 const MOST_CONTENT: usize = 16 * 1024;
 /// Maximum number of bytes of a file: other programs may write longer files than this one does.
 pub(super) const MOST_FILE: u64 = 64 * 1024;
@@ -81,7 +81,7 @@ impl MemoryNote {
     /// Creates a new memory. A description of several lines becomes one.
     ///
     /// # Errors
-    /// It is empty or too long, or holds what looks like a secret.
+    /// The text is empty or too long, or contains a likely secret.
     pub fn new(
         name: MemoryName,
         kind: Option<MemoryKind>,

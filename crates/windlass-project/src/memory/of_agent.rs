@@ -8,7 +8,7 @@ use windlass_subagent::MemoryScope;
 /// The folders of notes: in the user's directory and in the project, for all and for the user alone.
 const SHARED: &str = "agent-memory";
 const LOCAL: &str = "agent-memory-local";
-/// Most characters of a name that is not used as it is.
+/// Maximum number of characters of a name that is not used as it is.
 const MOST_NAME: usize = 40;
 
 impl MemoryDirectory {

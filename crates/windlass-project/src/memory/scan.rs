@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// Most memories of a directory. More are not read, and no more are written.
+/// Maximum number of memories of a directory. More are not read, and no more are written.
 pub(super) const MOST_MEMORIES: usize = 10_000;
 /// Maximum number of names that are read.
 const MOST_NAMES: usize = 2 * MOST_MEMORIES;

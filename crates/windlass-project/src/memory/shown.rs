@@ -11,9 +11,9 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryBudget {
-    /// Most lines. Default: 200.
+    /// Maximum number of lines. Default: 200.
     pub lines: usize,
-    /// Most characters. Default: 25,000.
+    /// Maximum number of characters. Default: 25,000.
     pub characters: usize,
     /// From how many days on a memory is marked as old. Default: 90.
     pub old_after_days: u32,

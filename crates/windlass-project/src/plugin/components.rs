@@ -15,12 +15,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use windlass_types::JsonText;
 
-/// Most commands, agents and servers of a plugin.
+/// Maximum number of commands, agents and servers of a plugin.
 const MOST: usize = 512;
 const MOST_SERVERS: usize = 64;
-/// Most bytes of all its commands and agents.
+/// Maximum number of bytes of all its commands and agents.
 const MOST_TEXT: usize = 16 * 1024 * 1024;
-/// Most errors of a plugin.
+/// Maximum number of errors of a plugin.
 const MOST_ERRORS: usize = 64;
 
 /// Finds the components of a plugin.

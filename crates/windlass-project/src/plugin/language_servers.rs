@@ -10,7 +10,7 @@ use windlass_types::JsonText;
 
 /// Default path of the language servers' file, if the manifest names none.
 const FILE: &str = ".lsp.json";
-/// Most of a plugin.
+/// Maximum number of language servers of a plugin.
 const MOST: usize = 64;
 
 impl Components<'_> {

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use windlass_types::JsonText;
 
-/// Most bytes of a manifest or another JSON file of a plugin.
+/// Maximum number of bytes of a manifest or another JSON file of a plugin.
 pub(super) const MOST_BYTES: u64 = 1024 * 1024;
-/// Most characters of a plugin's name, its version and its description.
+/// Maximum number of characters of a plugin's name, its version and its description.
 const MOST_NAME: usize = 64;
 const MOST_VERSION: usize = 100;
 const MOST_DESCRIPTION: usize = 1_536;
-/// Most paths of one kind of component.
+/// Maximum number of paths of one kind of component.
 const MOST_PATHS: usize = 64;
 
 /// The manifest of a plugin.

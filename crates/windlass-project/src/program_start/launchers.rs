@@ -21,7 +21,7 @@ pub(super) struct Launcher {
     code: &'static str,
     /// The letters of short options that take the next word.
     valued: &'static str,
-    /// Most words behind the options that can name code: the script, or a sub-command and the script.
+    /// Maximum number of words behind the options that can name code: the script, or a sub-command and the script.
     pub(super) words: usize,
     /// `true` if `-m` names a module.
     has_modules: bool,

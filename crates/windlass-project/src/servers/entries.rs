@@ -8,7 +8,7 @@ use windlass_types::JsonText;
 
 /// The name of a project's file.
 pub(crate) const FILE: &str = ".mcp.json";
-/// Most bytes of it.
+/// Maximum number of bytes of the file.
 const MOST_BYTES: u64 = 1024 * 1024;
 
 /// Returns the servers of the project's files, with the file of each, including those not in use. An unusable file has

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Most entries of a list, and most bytes of one.
+/// Maximum number of entries of a list, and maximum number of bytes of one.
 const MOST: usize = 1000;
 const LONGEST: usize = 4096;
 

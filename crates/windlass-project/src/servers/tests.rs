@@ -30,7 +30,7 @@ impl World {
         self
     }
 
-    /// `.claude.json` with an entry for the project.
+    /// Writes `.claude.json` with an entry for the project.
     fn claude_json(&self, more: &str, project: &str) -> &Self {
         let directory = self.path().join("w");
         self.write("home/.claude.json", format!(r#"{{{more}"projects":{{{directory:?}:{project}}}}}"#))

@@ -77,7 +77,7 @@ impl SettingKey {
         matches!(self.shape, Shape::Variables | Shape::Words(_) | Shape::Object)
     }
 
-    /// Which values it takes, in words.
+    /// Returns the accepted values, in words.
     #[must_use]
     pub fn expected(&self) -> &'static str {
         self.shape.expected()

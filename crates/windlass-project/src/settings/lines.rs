@@ -127,7 +127,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A number, `true`, `false` or `null`.
+    /// Skips a number, `true`, `false` or `null`.
     fn scalar(&mut self) {
         while self.rest.peek().is_some_and(|next| !next.is_whitespace() && !matches!(next, ',' | ':' | '}' | ']')) {
             self.next();

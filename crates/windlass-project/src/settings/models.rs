@@ -21,7 +21,7 @@ pub struct ModelSettings {
     /// Output tokens to ask for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_output_tokens: Option<u32>,
-    /// Most images and documents of one request.
+    /// Maximum number of images and documents of one request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_images: Option<u32>,
     /// Plain input.

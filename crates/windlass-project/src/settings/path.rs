@@ -30,7 +30,7 @@ impl SettingPath {
     /// `models.gpt-5.5`.
     ///
     /// # Errors
-    /// There is none.
+    /// No setting has this name.
     pub fn named(name: &str) -> Result<Self, UnknownSetting> {
         if let Some(key) = SettingKey::named(name) {
             let members = key.name.splitn(2, '.').map(str::to_owned).collect();

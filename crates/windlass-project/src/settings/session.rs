@@ -63,7 +63,7 @@ pub struct Attribution {
 }
 
 impl Attribution {
-    /// Neither commits nor pull requests name an author beside the user.
+    /// Creates an attribution in which neither commits nor pull requests name an author beside the user.
     #[must_use]
     pub fn none() -> Self {
         Self { commit: Some(String::new()), pr: Some(String::new()) }

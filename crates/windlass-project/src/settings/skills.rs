@@ -41,7 +41,7 @@ fn overrides<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, Skil
     Ok(written.into_iter().map(read).collect())
 }
 
-/// `null` is as good as absent.
+/// Reads a switch. `null` is treated like an absent value.
 fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or_default())
 }

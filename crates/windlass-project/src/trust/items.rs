@@ -113,7 +113,7 @@ pub enum TrustStatus {
     Trusted,
 }
 
-/// Under which key an item stands in a record.
+/// Returns the key of an item in a record.
 pub(super) fn key(kind: TrustKind, name: &str) -> String {
     format!("{kind} {name}")
 }

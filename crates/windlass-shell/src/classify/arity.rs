@@ -378,8 +378,8 @@ fn replacements_of_programs_are_recognised_by_their_version() {
     assert!(!is_another_program(None, "says no version"));
 }
 
-/// Of an option that takes a value, whether one program with such options is enough: git has many sub-commands that
-/// read them with the same code.
+/// Returns `true` if one program with such an option is enough: git has many sub-commands that read options with a
+/// value with the same code.
 fn is_covered_by_another(option: &Entry) -> bool {
     let readers = ["git log", "git blame", "git branch", "git grep", "git shortlog", "git status", "git stash list"];
     let git = option.program.starts_with("git ");

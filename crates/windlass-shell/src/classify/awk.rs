@@ -38,7 +38,7 @@ pub(super) fn classify(args: &[Word]) -> Findings {
     Some(Classification::reading(reads))
 }
 
-/// `name=value`, in the place of a file too, for a variable that can only change the input and output.
+/// Returns `true` for `name=value`, in the place of a file too, if the variable can only change the input and output.
 fn is_assignment(text: &str) -> bool {
     let name = text.split_once('=').map(|(name, _)| name);
     name.is_some_and(|name| is_variable(name) || matches!(name, "FS" | "OFS" | "ORS" | "RS"))
@@ -226,7 +226,8 @@ fn string(text: &str) -> Option<&str> {
     }
 }
 
-/// Past the end of a pattern. A bracket which versions read differently is refused: they would see other ends.
+/// Returns the text past the end of a pattern. A bracket that versions read differently is refused: they would see
+/// other ends.
 fn pattern(text: &str) -> Option<&str> {
     let mut rest = text;
     loop {
@@ -245,8 +246,8 @@ fn next(text: &str) -> Option<(char, &str)> {
     Some((chars.next()?, chars.as_str()))
 }
 
-/// Past the end of a bracket that is the same to every version: no delimiter in it, no `[` but in a class, and no
-/// `]` in the first place.
+/// Returns the text past the end of a bracket that is the same to every version: no delimiter in it, no `[` but in a
+/// class, and no `]` in the first place.
 fn bracket(text: &str) -> Option<&str> {
     let mut rest = text.strip_prefix('^').unwrap_or(text);
     if rest.starts_with(']') {

@@ -224,7 +224,7 @@ pub(super) fn parse<'w>(spec: &Spec, args: &'w [Word]) -> Option<Parsed<'w>> {
     Some(parsed)
 }
 
-/// `-5`, `-0.5`
+/// Returns `true` for numbers such as `-5`, `-0.5`.
 fn is_negative(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or_default();
     digits.starts_with(|c: char| c.is_ascii_digit()) && digits.chars().all(|c| c.is_ascii_digit() || c == '.')

@@ -216,7 +216,7 @@ impl Script<'_> {
         Some(())
     }
 
-    /// Past the delimiter, in a pattern.
+    /// Moves past the delimiter, in a pattern.
     fn until(&mut self, delimiter: char) -> Option<()> {
         loop {
             match self.next()? {
@@ -231,7 +231,7 @@ impl Script<'_> {
         }
     }
 
-    /// Past the end of a bracket. Some versions see no brackets when they look for the delimiter.
+    /// Moves past the end of a bracket. Some versions see no brackets when they look for the delimiter.
     fn bracket(&mut self, delimiter: char) -> Option<()> {
         self.eat('^');
         self.eat(']');
@@ -253,7 +253,7 @@ impl Script<'_> {
         }
     }
 
-    /// Past the delimiter, where brackets mean nothing.
+    /// Moves past the delimiter; brackets have no meaning here.
     fn plainly_until(&mut self, delimiter: char) -> Option<()> {
         loop {
             match self.next()? {

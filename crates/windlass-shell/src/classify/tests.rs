@@ -138,7 +138,7 @@ fn what_moves_and_copies_trees_is_about_all_in_them() {
     }
 }
 
-/// Of each path, whether it is a pattern and whether all below it is touched.
+/// Returns two flags for each path: it is a pattern, and everything below it is touched.
 #[test]
 fn says_of_paths_what_they_stand_for() {
     type Expected = [(&'static str, bool, bool)];

@@ -146,7 +146,7 @@ impl<'a> Places<'a> {
         targets
     }
 
-    /// A path by its text, and where it ends on disk.
+    /// Adds a path by its text, and its target on disk.
     fn add_targets(&self, base: &Path, text: &str, follows: bool, certain: bool, targets: &mut Vec<Target>) {
         targets.push(self.target(parts(&absolute(base, Path::new(text))), certain));
         let names = text.split_inclusive('/').take_while(|name| name.ends_with('/') && !name.contains(WILD));

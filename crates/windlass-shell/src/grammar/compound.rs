@@ -9,7 +9,7 @@ use crate::directory::changes_directory;
 use crate::word::Piece;
 use crate::{NotUnderstood, RedirectKind, SimpleCommand, Word, WordKind};
 
-/// Most words of a loop.
+/// Maximum number of words of a loop.
 const MAX_TURNS: usize = 64;
 /// Maximum number of commands from one loop.
 const MAX_COMMANDS: usize = 128;

@@ -3,7 +3,7 @@
 use super::{Parser, Result};
 use crate::{NotUnderstood, SimpleCommand, Word, WordKind, word::Piece};
 
-/// Most words that braces make of one.
+/// Maximum number of words that braces make of one.
 const MAX_WORDS: usize = 64;
 
 /// A value that only the running shell has, of which all that matters is known.
@@ -107,7 +107,7 @@ impl Parser<'_> {
         Ok(Word::from_pieces(source, pieces))
     }
 
-    /// Behind an unquoted `$`.
+    /// Reads on behind an unquoted `$`.
     fn dollar(&mut self, word: &mut Builder) -> Result<()> {
         match self.peek() {
             // At the end of a word `$` is literal, as in `grep end$ file`.
@@ -153,7 +153,7 @@ impl Parser<'_> {
         Some(word)
     }
 
-    /// `$'…'` with the escapes of a tab, a line end, a quote and a backslash.
+    /// Reads `$'…'` with the escapes of a tab, a line end, a quote and a backslash.
     fn ansi_quoted(&mut self, word: &mut Builder) -> Result<()> {
         self.bump();
         word.last = Some('\'');
@@ -272,7 +272,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Behind a `$` in double quotes.
+    /// Reads on behind a `$` in double quotes.
     fn quoted_dollar(&mut self, word: &mut Builder) -> Result<()> {
         let begins = matches!(word.pieces.as_slice(), [Piece::Text { text, .. }] if text.is_empty());
         if let Some(text) = self.document() {
@@ -320,7 +320,7 @@ impl Parser<'_> {
         true
     }
 
-    /// `{}` or `{name}` without comma or range: bash leaves it as it is (`stash@{0}`, `find -exec {}`).
+    /// Reads `{}` or `{name}` without comma or range: bash leaves it unchanged (`stash@{0}`, `find -exec {}`).
     fn plain_braces(&mut self, word: &mut Builder) -> Result<()> {
         let rest = self.chars.get(self.pos.saturating_add(1)..).unwrap_or_default();
         let inner = rest.iter().take_while(|c| c.is_ascii_alphanumeric() || matches!(**c, '_' | '-')).count();
@@ -335,7 +335,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `{a,b}` with plain alternatives: the word is repeated with each of them in its place.
+    /// Reads `{a,b}` with plain alternatives: the word is repeated with each of them in its place.
     fn brace_list(&mut self, word: &mut Builder) -> Result<()> {
         let rest = self.chars.get(self.pos.saturating_add(1)..).unwrap_or_default();
         let plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '+' | ',' | '*' | '?');

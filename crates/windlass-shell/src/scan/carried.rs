@@ -122,7 +122,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The program that a package manager or a loader starts: `npm exec x`, `uv run x`, `ld.so x`.
+    /// Records the program that a package manager or a loader starts: `npm exec x`, `uv run x`, `ld.so x`.
     fn launched(&mut self, program: &str, args: &[Word], wrapped: usize) {
         if LOADERS.iter().any(|loader| program.starts_with(loader)) {
             self.suffixes(args, wrapped);
@@ -133,7 +133,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The values of options that are command lines.
+    /// Records the values of options that are command lines.
     fn command_options(&mut self, args: &[Word], options: &[&str]) {
         for (index, arg) in args.iter().enumerate() {
             for option in options {
@@ -207,7 +207,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `alias.x=!command`, `core.pager=command`
+    /// Records `alias.x=!command`, `core.pager=command`.
     fn git_setting(&mut self, setting: &Word) {
         match setting.text().split_once('=') {
             Some((_, value)) if setting.is_literal() => self.nested_script(value.trim_start_matches('!')),

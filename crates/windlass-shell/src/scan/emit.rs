@@ -165,7 +165,8 @@ impl Reader<'_, '_> {
         self.emit(rest, Vec::new(), wrapped.saturating_add(1))
     }
 
-    /// An option of a wrapper that changes the directory of its command, recorded as a change of the directory before it.
+    /// Records an option of a wrapper that changes the directory of its command, as a change of the directory before
+    /// it.
     fn option_directory(&mut self, program: &str, option: &Word, tail: &[Word]) {
         let (long, short) = match program {
             "env" => ("--chdir", "-C"),
@@ -228,7 +229,7 @@ impl Reader<'_, '_> {
         true
     }
 
-    /// The words joined by blanks are a script.
+    /// Reads the words, joined by blanks, as a script.
     fn script_of(&mut self, words: &[Word]) {
         if words.iter().any(|w| !w.is_literal() || self.is_replaced(w)) {
             self.undecided(Undecided::Script);
@@ -298,7 +299,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The commands of `find -exec` and `fd -x`.
+    /// Records the commands of `find -exec` and `fd -x`.
     fn find(&mut self, args: &[Word], wrapped: usize) {
         let mut rest = args;
         while let Some((word, tail)) = rest.split_first() {
@@ -316,7 +317,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// From each word on there may be a command.
+    /// Records a possible command from each word on.
     pub(super) fn suffixes(&mut self, words: &[Word], wrapped: usize) -> bool {
         if words.len() > MAX_SUFFIXES || wrapped.saturating_mul(8) > MAX_WRAPPERS {
             self.undecided(Undecided::TooLarge);

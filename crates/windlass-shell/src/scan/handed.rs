@@ -65,7 +65,7 @@ impl Reader<'_, '_> {
         self.sink.handed.as_ref().is_some_and(replaced)
     }
 
-    /// A program or a script is missing: if words are added, the first of them is it.
+    /// Handles a missing program or script: if words are added, the first of them is it.
     pub(super) fn is_missing(&mut self, what: Undecided) {
         if self.sink.handed.as_ref().is_some_and(|handed| handed.appended) {
             self.undecided(what);

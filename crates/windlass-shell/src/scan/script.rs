@@ -28,7 +28,7 @@ pub(super) struct Current {
 }
 
 impl Current {
-    /// No word so far: keywords are keywords here.
+    /// Returns `true` before the first word: keywords are keywords here.
     fn is_fresh(&self) -> bool {
         self.words.is_empty() && self.redirects.is_empty() && !self.assigned
     }
@@ -38,7 +38,7 @@ impl Current {
 #[derive(Default)]
 struct Level {
     cases: Vec<Case>,
-    /// For each open `{`, whether it is a function's body.
+    /// For each open `{`, `true` if it is a function's body.
     braces: Vec<bool>,
     /// A function whose body comes next.
     function: Option<String>,
@@ -51,7 +51,7 @@ impl Reader<'_, '_> {
         self.script(End::Text);
     }
 
-    /// After an opening parenthesis; moves past the closing one.
+    /// Reads on after an opening parenthesis; moves past the closing one.
     pub(super) fn script_in_parentheses(&mut self) {
         self.script(End::Parenthesis);
     }
@@ -211,7 +211,7 @@ impl Reader<'_, '_> {
         current.words.push(word);
     }
 
-    /// Quoted text that a later evaluation may expand.
+    /// Reads quoted text that a later evaluation may expand.
     pub(super) fn nested_expansions_of_literal(&mut self, word: &Word) {
         if word.text().contains("$(") || word.text().contains('`') {
             self.nested_expansions(word.text());
@@ -299,7 +299,7 @@ impl Reader<'_, '_> {
         true
     }
 
-    /// After `for` or `select`.
+    /// Reads on after `for` or `select`.
     fn for_head(&mut self) {
         self.skip_blanks();
         if self.peek() == Some('(') {
@@ -339,7 +339,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// After `[[`.
+    /// Reads on after `[[`.
     fn condition(&mut self) {
         loop {
             match self.peek() {
@@ -362,7 +362,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Up to and with the `)` of a case pattern, or `esac`.
+    /// Reads up to and with the `)` of a case pattern, or `esac`.
     fn case_pattern(&mut self, level: &mut Level) {
         self.skip_lines();
         let mut first = true;
@@ -397,7 +397,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// At `<` or `>`.
+    /// Reads a redirection at `<` or `>`.
     fn redirect(&mut self, current: &mut Current) {
         let kind = if self.eat('<') {
             match self.peek() {
@@ -447,7 +447,7 @@ impl Reader<'_, '_> {
         current.redirects.push(Redirect::new(kind, target));
     }
 
-    /// After `<<`.
+    /// Reads on after `<<`.
     fn heredoc(&mut self, current: &mut Current) {
         let strip_tabs = self.eat('-');
         self.skip_blanks();
@@ -465,7 +465,7 @@ impl Reader<'_, '_> {
         current.redirects.push(Redirect::new(RedirectKind::Inline, Word::literal("")));
     }
 
-    /// The command is complete; `after` is the operator behind it.
+    /// Completes the command; `after` is the operator behind it.
     fn finish(&mut self, level: &mut Level, current: &mut Current, after: char) {
         let command = std::mem::take(current);
         if command.words.is_empty() && command.redirects.is_empty() {
@@ -496,7 +496,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A shell gets its script from a here-document, a here-string or an echo.
+    /// Gives a shell its script from a here-document, a here-string or an echo.
     fn script_from_input(&mut self, level: &Level, command: &Current) {
         for heredoc in &mut self.heredocs {
             heredoc.script = true;
@@ -533,7 +533,7 @@ fn is_descriptor(source: &str) -> bool {
     source.chars().all(|c| c.is_ascii_digit())
 }
 
-/// `NAME=`, `NAME+=` or `NAME[...]=` before anything that quotes the name.
+/// Returns `true` for `NAME=`, `NAME+=` or `NAME[...]=` before anything that quotes the name.
 fn is_assignment(source: &str) -> bool {
     let name = source.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
     if name.len() == source.len() || source.starts_with(|c: char| c.is_ascii_digit()) {

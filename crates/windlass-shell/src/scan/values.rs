@@ -5,9 +5,9 @@ use super::script::Current;
 use crate::word::{Piece, Word, base_name};
 use crate::{Redirect, directory};
 
-/// Most values of one variable that are put into a command.
+/// Maximum number of values of one variable that are put into a command.
 const MAX_VALUES: usize = 16;
-/// Most values of a text.
+/// Maximum number of values of a text.
 const MAX_NAMED: usize = 256;
 
 /// A value of a variable.
@@ -95,8 +95,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Returns a word with the value of this number in the place of each variable; the last one where there are fewer.
-    /// Also tells whether there is a value of this number.
+    /// Returns a word with the value of this number in the place of each variable; the last one if there are fewer. The
+    /// flag is `true` if there is a value of this number.
     fn with_value(&self, word: &Word, turn: usize) -> (Vec<Word>, bool) {
         let mut more = false;
         let mut pieces = Vec::new();

@@ -90,7 +90,7 @@ fn names_command(name: &str) -> bool {
 }
 
 impl Reader<'_, '_> {
-    /// `NAME=value`, `NAME+=value` or `NAME[…]=value` in the place of an assignment.
+    /// Handles `NAME=value`, `NAME+=value` or `NAME[…]=value` in the place of an assignment.
     pub(super) fn assigned(&mut self, word: &Word) {
         let Some((target, value)) = word.text().split_once('=') else { return };
         let name = target.trim_end_matches('+').split('[').next().unwrap_or_default();
@@ -106,7 +106,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The arguments of `export`, `declare` and their kin.
+    /// Handles the arguments of `export`, `declare` and their kin.
     pub(super) fn declared(&mut self, args: &[Word]) {
         for arg in args {
             self.assigned(arg);
@@ -121,12 +121,13 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Words of which each may be the name of a variable that is set.
+    /// Handles words of which each may be the name of a variable that is set.
     pub(super) fn named(&mut self, words: &[Word]) {
         self.decided_by(words, |name| changes_lookup(name) || chooses_character_set(name));
     }
 
-    /// The arguments of `unset`. A character set that is no longer chosen is the one that programs were started with.
+    /// Handles the arguments of `unset`. A character set that is no longer chosen is the one that programs were started
+    /// with.
     pub(super) fn removed(&mut self, words: &[Word]) {
         self.decided_by(words, changes_lookup);
     }
@@ -138,7 +139,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `make SHELL=…`, `make --eval=…`.
+    /// Handles `make SHELL=…`, `make --eval=…`.
     pub(super) fn make(&mut self, args: &[Word]) {
         for arg in args {
             let text = arg.text();

@@ -136,7 +136,7 @@ impl Reader<'_, '_> {
         self.undecided(Undecided::Malformed);
     }
 
-    /// A character where expansions happen but words do not end.
+    /// Reads a character in a text where expansions happen but words do not end.
     fn quoted_char(&mut self, c: char, pieces: &mut Pieces, in_quotes: bool) {
         match c {
             '$' => self.dollar(pieces, true),
@@ -167,7 +167,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// At `$`.
+    /// Reads an expansion at `$`.
     fn dollar(&mut self, pieces: &mut Pieces, quoted: bool) {
         self.bump();
         match self.peek() {
@@ -203,7 +203,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// After `$(` or `<(`.
+    /// Reads on after `$(` or `<(`.
     fn substitution(&mut self, pieces: &mut Pieces) {
         pieces.0.push(Piece::Unknown);
         let waiting = std::mem::take(&mut self.heredocs);
@@ -211,8 +211,8 @@ impl Reader<'_, '_> {
         self.heredocs = waiting;
     }
 
-    /// At the second `(` of `$((` or `((`: reads an arithmetic expression if it is one. Otherwise the position
-    /// is as before.
+    /// Reads an arithmetic expression at the second `(` of `$((` or `((`, if it is one. Otherwise the position is as
+    /// before.
     pub(super) fn arithmetic(&mut self) -> bool {
         let start = self.pos;
         self.bump();
@@ -252,7 +252,7 @@ impl Reader<'_, '_> {
         is_arithmetic
     }
 
-    /// At the `{` of `${`.
+    /// Reads on at the `{` of `${`.
     fn braced_parameter(&mut self, pieces: &mut Pieces, quoted: bool) {
         self.bump();
         let start = self.pos;
@@ -307,7 +307,7 @@ impl Reader<'_, '_> {
         self.undecided(Undecided::Malformed);
     }
 
-    /// After `$[`.
+    /// Reads on after `$[`.
     fn until_bracket(&mut self) {
         if !self.enter() {
             return;
@@ -340,7 +340,7 @@ impl Reader<'_, '_> {
         self.undecided(Undecided::Malformed);
     }
 
-    /// At the `(` of a pattern group such as `@(a|b)`.
+    /// Reads on at the `(` of a pattern group such as `@(a|b)`.
     fn pattern_group(&mut self) {
         self.bump();
         if !self.enter() {
@@ -394,7 +394,7 @@ impl Reader<'_, '_> {
         self.nested_script(&script);
     }
 
-    /// At the quote of `$'`.
+    /// Reads on at the quote of `$'`.
     fn ansi_quoted(&mut self, pieces: &mut Pieces) {
         self.bump();
         pieces.0.push(Piece::Text { text: String::new(), quoted: true });
@@ -455,7 +455,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// After `\c` in `$'`. A quote ends the text there too, and a backslash hides the character behind it.
+    /// Reads on after `\c` in `$'`. A quote ends the text there too, and a backslash hides the character behind it.
     fn control(&mut self, pieces: &mut Pieces) -> Option<char> {
         match self.raw(0) {
             Some(c) if c.is_ascii() && !matches!(c, '\'' | '\\' | '?') => {

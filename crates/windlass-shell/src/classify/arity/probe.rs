@@ -131,8 +131,8 @@ impl Scratch {
         })
     }
 
-    /// Of programs that name the first file that they cannot open: which of two words it is shows whether the first one
-    /// was the value of the option.
+    /// Probes programs that name the first file that they cannot open: the named word shows if the first one was the
+    /// value of the option.
     fn see_by_file(&self, option: &Entry, words: [&'static str; 2]) -> Option<Seen> {
         let missing = |text: &str| {
             let is_missing = |word: &&str| {
@@ -152,7 +152,8 @@ impl Scratch {
         })
     }
 
-    /// `ps` does not name the unknown word: with one word behind the option its message is about that word.
+    /// Probes `ps`, which does not name the unknown word: with one word behind the option its message is about that
+    /// word.
     fn see_ps(&self, option: &Entry) -> Option<Seen> {
         let unknown = |text: &str| text.contains("unsupported SysV option") || text.contains("unknown gnu long option");
         if unknown(&self.run_with(option, &option.text, &[])?.0) {
