@@ -1,5 +1,6 @@
 //! A pager over rows, for the alternate screen: scrolling and search.
 
+use crate::keys::{Key, KeyCode};
 use crate::layout::Layout;
 use crate::screen::Size;
 use crate::text::{Line, Span};
@@ -23,6 +24,19 @@ pub enum PagerMove {
     End,
 }
 
+/// Longest text that is searched for, in bytes.
+const LONGEST_QUERY: usize = 1_000;
+
+/// Result of a key for a [`Pager`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "a pager stays or goes")]
+pub enum PagerResult {
+    /// The pager stays, perhaps with another page.
+    Stays,
+    /// The person closes the pager.
+    Closed,
+}
+
 /// Rows with a place in them and a search.
 #[derive(Debug, Clone, Default)]
 pub struct Pager {
@@ -32,6 +46,8 @@ pub struct Pager {
     texts: Vec<String>,
     top: usize,
     query: String,
+    /// `true` while the person writes the text to search for.
+    is_searching: bool,
     /// Row of the match that was found last.
     found: Option<usize>,
 }
@@ -52,6 +68,61 @@ impl Pager {
         self.rows = rows;
         self.top = self.top.min(self.rows.len().saturating_sub(1));
         self.found = self.found.filter(|row| *row < self.rows.len());
+    }
+
+    /// Takes a key: arrows, page keys, and those of `less` move, `/` searches, `n` and `N` show the next and the previous match, `q`,
+    /// Esc, Ctrl+C and Ctrl+O close.
+    pub fn handle(&mut self, key: Key, size: Size) -> PagerResult {
+        if self.is_searching {
+            self.search_key(key, size);
+            return PagerResult::Stays;
+        }
+        match (key.code, key.typed()) {
+            (KeyCode::Up, _) | (_, Some('k')) => self.apply(PagerMove::Up(1), size),
+            (KeyCode::Down | KeyCode::Enter, _) | (_, Some('j')) => self.apply(PagerMove::Down(1), size),
+            (KeyCode::PageUp, _) | (_, Some('b')) => self.apply(PagerMove::PageUp, size),
+            (KeyCode::PageDown, _) | (_, Some(' ')) => self.apply(PagerMove::PageDown, size),
+            (KeyCode::Home, _) | (_, Some('g')) => self.apply(PagerMove::Start, size),
+            (KeyCode::End, _) | (_, Some('G')) => self.apply(PagerMove::End, size),
+            (_, Some('/')) => {
+                self.is_searching = true;
+                self.search("", size);
+            }
+            (_, Some('n')) => {
+                self.next_match(size);
+            }
+            (_, Some('N')) => {
+                self.previous_match(size);
+            }
+            (KeyCode::Escape, _) | (_, Some('q')) => return PagerResult::Closed,
+            (KeyCode::Char('c' | 'o'), None) if key.modifiers.ctrl => return PagerResult::Closed,
+            _ => {}
+        }
+        PagerResult::Stays
+    }
+
+    /// Takes a key of the search line. Each one searches anew.
+    fn search_key(&mut self, key: Key, size: Size) {
+        let mut query = self.query.clone();
+        match (key.code, key.typed()) {
+            (_, Some(c)) if query.len() < LONGEST_QUERY => query.push(c),
+            (KeyCode::Backspace, _) => {
+                query.pop();
+            }
+            (KeyCode::Enter, _) => self.is_searching = false,
+            (KeyCode::Escape, _) => {
+                self.is_searching = false;
+                query.clear();
+            }
+            (KeyCode::Char('c'), None) if key.modifiers.ctrl => {
+                self.is_searching = false;
+                query.clear();
+            }
+            _ => {}
+        }
+        if query != self.query {
+            self.search(&query, size);
+        }
     }
 
     /// Moves.
@@ -111,8 +182,12 @@ impl Pager {
         let shown = self.rows.iter().enumerate().skip(self.top).take(page);
         rows.extend(shown.map(|(at, row)| if self.found == Some(at) { marked(row, layout) } else { row.clone() }));
         rows.resize(page + 1, Line::new());
-        let keys = ["Up Down PgUp PgDn scroll", "/ searches", "n N next and previous", "q closes"];
-        rows.push(layout.line(layout.details(keys), Role::Faint));
+        if self.is_searching {
+            rows.push(layout.line(format!("/{}", self.query), Role::Accent));
+        } else {
+            let keys = ["Up Down PgUp PgDn scroll", "/ searches", "n N next and previous", "q closes"];
+            rows.push(layout.line(layout.details(keys), Role::Faint));
+        }
         rows.truncate(size.rows());
         rows
     }
@@ -193,6 +268,24 @@ mod tests {
         assert_eq!(pager.found, Some(19));
         assert!(view(&pager, size).contains(&"Row 19".to_owned()));
         assert!(!pager.search("nothing", size));
+    }
+
+    #[test]
+    fn keys_search_and_close() {
+        let size = Size::new(80, 7);
+        let mut pager = pager(20, size);
+        let press = |pager: &mut Pager, keys: &str| keys.chars().map(|c| pager.handle(Key::char(c), size)).last();
+        press(&mut pager, "g/row 7q");
+        assert_eq!(view(&pager, size).last().unwrap(), "/row 7q");
+        assert_eq!(pager.found, None);
+        pager.handle(Key::new(KeyCode::Backspace), size);
+        assert_eq!(pager.found, Some(7));
+        pager.handle(Key::new(KeyCode::Enter), size);
+        assert!(view(&pager, size).last().unwrap().contains("q closes"));
+        assert_eq!(press(&mut pager, "n"), Some(PagerResult::Stays));
+        assert_eq!(press(&mut pager, "c"), Some(PagerResult::Stays), "a letter without Ctrl closes nothing");
+        assert_eq!(pager.handle(Key::char('c').ctrl(), size), PagerResult::Closed);
+        assert_eq!(press(&mut pager, "q"), Some(PagerResult::Closed));
     }
 
     #[derive(Debug, Clone)]

@@ -3,9 +3,8 @@
 use super::App;
 use crate::cell::Fold;
 use crate::input::TerminalInput;
-use crate::keys::KeyCode;
 use crate::live::InputArea;
-use crate::pager::{Pager, PagerMove};
+use crate::pager::{Pager, PagerResult};
 use crate::prompt_area::{PromptExtras, dialog_area, dialog_room, prompt_area};
 use crate::screen::Drawn;
 use crate::status_line::status_line;
@@ -62,20 +61,10 @@ impl App {
     /// Takes a key for the transcript.
     pub(super) fn page(&mut self, input: &TerminalInput) {
         let (TerminalInput::Key(key), Some(pager)) = (input, &mut self.pager) else { return };
-        let size = self.surface.size();
-        match key.code {
-            KeyCode::Up | KeyCode::Char('k') => pager.apply(PagerMove::Up(1), size),
-            KeyCode::Down | KeyCode::Char('j') | KeyCode::Enter => pager.apply(PagerMove::Down(1), size),
-            KeyCode::PageUp | KeyCode::Char('b') => pager.apply(PagerMove::PageUp, size),
-            KeyCode::PageDown | KeyCode::Char(' ') => pager.apply(PagerMove::PageDown, size),
-            KeyCode::Home | KeyCode::Char('g') => pager.apply(PagerMove::Start, size),
-            KeyCode::End | KeyCode::Char('G') => pager.apply(PagerMove::End, size),
-            KeyCode::Escape | KeyCode::Char('q' | 'c' | 'o') => {
-                self.pager = None;
-                let _ = self.surface.leave_page();
-                return;
-            }
-            _ => return,
+        if pager.handle(*key, self.surface.size()) == PagerResult::Closed {
+            self.pager = None;
+            let _ = self.surface.leave_page();
+            return;
         }
         self.draw_page();
     }
