@@ -1,7 +1,7 @@
 //! An answer object embedded in other output of a program.
 //!
-//! A gate whose shell greets first (`Shell ready`) prints its answer behind other text. The text may repeat what the call itself says, so
-//! an object in it can only narrow: refuse, ask or stop.
+//! A gate whose shell greets first (`Shell ready`) prints its answer behind other text. The text may repeat what the
+//! call itself says, so an object in it can only narrow: refuse, ask or stop.
 
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;

@@ -13,7 +13,8 @@ pub struct PolicyConfig {
     pub additional_directories: Vec<PathBuf>,
     /// The user's home, where `~/` in rules starts.
     pub home: Option<PathBuf>,
-    /// The mode at the start. Without `bypass_allowed`, bypassPermissions becomes default, and without `auto_allowed` auto does.
+    /// The mode at the start. Without `bypass_allowed`, bypassPermissions becomes default, and without `auto_allowed`
+    /// auto does.
     pub mode: PermissionMode,
     /// `true` if the mode bypassPermissions can be entered.
     pub bypass_allowed: bool,

@@ -215,8 +215,8 @@ pub struct TreeFact {
     pub entries: Vec<PathBuf>,
     /// The links among these, and the path itself if it is one, each followed.
     pub links: Vec<PathFact>,
-    /// The links that stand at [`CommandPath::copied_to`], where one of the entries would come to lie: a copy may write through
-    /// them. Each followed, and written.
+    /// The links that stand at [`CommandPath::copied_to`], where one of the entries would come to lie: a copy may write
+    /// through them. Each followed, and written.
     pub overwritten: Vec<PathFact>,
     /// `true` if the lists are complete.
     pub is_whole: bool,

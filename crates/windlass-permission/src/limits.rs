@@ -12,8 +12,8 @@ use windlass_shell::Effect;
 use windlass_types::{Behavior, Decision, DecisionReason, RuleSource};
 
 impl Policy {
-    /// Limits tools to the calls that these rules cover, from now on: every other call of a tool that one of them names is denied.
-    /// Nothing is allowed by that. A tool that a rule names without a specifier stays as it is.
+    /// Limits tools to the calls that these rules cover, from now on: every other call of a tool that one of them names
+    /// is denied. Nothing is allowed by that. A tool that a rule names without a specifier stays as it is.
     ///
     /// # Errors
     /// A rule cannot be used; then nothing has changed.

@@ -343,7 +343,8 @@ fn protected_word(call: &Call<'_>, own_commands: &[String]) -> Option<String> {
     })
 }
 
-/// The texts of a command line that may be protected names. Wrappers and scripts repeat words, so each text is judged once.
+/// The texts of a command line that may be protected names. Wrappers and scripts repeat words, so each text is judged
+/// once.
 struct Texts<'a> {
     cwd: &'a Path,
     facts: HashMap<&'a Path, &'a PathFact>,

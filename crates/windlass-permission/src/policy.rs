@@ -252,8 +252,8 @@ impl Policy {
     ///
     /// A server can change the definition of a tool. An allow rule that names one tool is therefore bound to the
     /// definition under which the tool was first offered, or, if it came later, to that of the moment it came: while
-    /// the tool has another definition, the rule covers no call of it. Rules on a whole server or on a pattern of names are
-    /// not bound, since they cover tools that are not known yet.
+    /// the tool has another definition, the rule covers no call of it. Rules on a whole server or on a pattern of names
+    /// are not bound, since they cover tools that are not known yet.
     ///
     /// Returns whether the definitions of servers' tools have changed.
     pub fn offer(&mut self, tools: &[Arc<ToolSpec>]) -> bool {

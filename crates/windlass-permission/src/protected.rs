@@ -63,7 +63,8 @@ const DIRECTORIES: &[&str] = &[
     ".zed",
 ];
 
-/// Directories of repositories. Of these a sandbox protects only the parts that make programs run, since each commit changes the rest.
+/// Directories of repositories. Of these a sandbox protects only the parts that make programs run, since each commit
+/// changes the rest.
 pub const REPOSITORY_DIRECTORIES: &[&str] = &[".git", ".hg", ".jj"];
 
 /// Directories below a certain other one.

@@ -52,7 +52,8 @@ impl SandboxedCommands {
         self
     }
 
-    /// Has commands run outside of the sandbox, in the form that rules for Bash have (`docker *`). They ask as others do.
+    /// Has commands run outside of the sandbox, in the form that rules for Bash have (`docker *`). They ask as others
+    /// do.
     #[must_use]
     pub fn with_excluded(mut self, patterns: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         self.excluded.extend(patterns.into_iter().map(|pattern| parse_rule_pattern(pattern.as_ref())));

@@ -29,7 +29,8 @@ pub struct LineDirectories<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum FileRole {
-    /// The program, the script of an interpreter, or the file of a runner. Such a file matters even while it is missing.
+    /// The program, the script of an interpreter, or the file of a runner. Such a file matters even while it is
+    /// missing.
     Program,
     /// A file below a directory that a variable of the project or the plugin names.
     Named,
@@ -57,8 +58,8 @@ pub fn line_of(program: &str, args: &[String]) -> String {
 
 /// Returns the files that a line for a shell names, each once. Reads no file and asks no file system.
 ///
-/// Programs are found as the deny side of the analysis finds them: behind `sh -c`, `env`, `timeout` and in each directory that a
-/// `cd` names. Words with an expansion other than that of a known directory name no file.
+/// Programs are found as the deny side of the analysis finds them: behind `sh -c`, `env`, `timeout` and in each
+/// directory that a `cd` names. Words with an expansion other than that of a known directory name no file.
 #[must_use]
 pub fn line_files(line: &str, directories: &LineDirectories<'_>) -> Vec<LineFile> {
     let marked = mark_directories(line);

@@ -189,8 +189,8 @@ const SHOWING: &[&str] = &[
     "show",
 ];
 
-/// Contents that a version control program other than git may show: everything, if it shows content at all. Paths among its
-/// words are judged as such.
+/// Contents that a version control program other than git may show: everything, if it shows content at all. Paths among
+/// its words are judged as such.
 fn shown_by_others(words: &[Word], bases: &[PathBuf], roots: &[PathBuf]) -> Vec<Shown> {
     let mut texts = words.iter().map(Word::text);
     let program = texts.next().and_then(|program| program.rsplit('/').next()).unwrap_or_default();

@@ -91,8 +91,8 @@ impl Commands {
         self.commands.iter().find(|command| command.name == name)
     }
 
-    /// Leaves the model the skills that are named here, all of them listed: by the whole name, or by the part behind a plugin's
-    /// (`review` for `tools:review`). Users may call the others still.
+    /// Leaves the model the skills that are named here, all of them listed: by the whole name, or by the part behind a
+    /// plugin's (`review` for `tools:review`). Users may call the others still.
     #[must_use]
     pub fn only_for_models(mut self, names: &[String]) -> Self {
         let is_named = |skill: &str| {
@@ -205,13 +205,13 @@ fn other_path(commands: &Commands, loser: &Command) -> String {
     commands.named(&loser.name).map(|winner| winner.path.display().to_string()).unwrap_or_default()
 }
 
-/// Reads the commands and skills of the administrator, the user and the project: of the administrator always, of the others as
-/// far as these sources are read. No program is run.
+/// Reads the commands and skills of the administrator, the user and the project: of the administrator always, of the
+/// others as far as these sources are read. No program is run.
 ///
-/// The administrator's command wins over all others of its name. The user's own command wins over one of the project with its name, one nearer to the start over one further up,
-/// `.windlass` over `.claude` and `.agents`, a skill over a command. Links are not followed, but those of the user to folders
-/// of skills. A file that cannot be used is left out with a note, and no weaker command takes its name; see
-/// [`Commands::check`].
+/// The administrator's command wins over all others of its name. The user's own command wins over one of the project
+/// with its name, one nearer to the start over one further up, `.windlass` over `.claude` and `.agents`, a skill over a
+/// command. Links are not followed, but those of the user to folders of skills. A file that cannot be used is left out
+/// with a note, and no weaker command takes its name; see [`Commands::check`].
 #[must_use]
 pub fn load_commands(places: &Places, request: &SettingsRequest) -> Commands {
     let mut notes = Notes::default();

@@ -138,7 +138,8 @@ impl ProgramContent {
         self.digest == MISSING
     }
 
-    /// Reads a file as it is now. Links are followed; a pipe or a device is not opened. Of `package.json` the scripts matter alone.
+    /// Reads a file as it is now. Links are followed; a pipe or a device is not opened. Of `package.json` the scripts
+    /// matter alone.
     #[must_use]
     pub fn read(path: &Path) -> Self {
         let bytes = match read_bytes(path, MOST_COMPARED) {

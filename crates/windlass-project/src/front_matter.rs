@@ -1,8 +1,8 @@
 //! Front matter: YAML between two lines of `---` at the start of a Markdown file.
 //!
-//! YAML 1.2 with its core schema: `yes` is a text, `true` is a truth value. Anchors, aliases, tags and merge keys are refused. Where
-//! YAML fails, [`lenient`] reads plain texts that need quotes, with a notice. A head with a [problem](FrontMatter::problem) must
-//! not be used: a key that restricts might be among the unreadable ones.
+//! YAML 1.2 with its core schema: `yes` is a text, `true` is a truth value. Anchors, aliases, tags and merge keys are
+//! refused. Where YAML fails, [`lenient`] reads plain texts that need quotes, with a notice. A head with a
+//! [problem](FrontMatter::problem) must not be used: a key that restricts might be among the unreadable ones.
 
 mod lenient;
 mod node;
@@ -131,8 +131,8 @@ impl FrontMatter {
         }
     }
 
-    /// Items of a list, or of a text with commas between them; empty for a key that is absent or empty. Commas in brackets do not
-    /// separate.
+    /// Items of a list, or of a text with commas between them; empty for a key that is absent or empty. Commas in
+    /// brackets do not separate.
     ///
     /// # Errors
     /// A value that is no list of texts.

@@ -201,9 +201,9 @@ impl InstructionFiles {
         self.read(candidates).await
     }
 
-    /// Reads the instructions for files that are used now: those of the folders that they lie in and that are below the start,
-    /// and the rules that name one of the paths. Each is given once. Folders and paths are absolute and lexically normal; others
-    /// are ignored.
+    /// Reads the instructions for files that are used now: those of the folders that they lie in and that are below the
+    /// start, and the rules that name one of the paths. Each is given once. Folders and paths are absolute and
+    /// lexically normal; others are ignored.
     pub async fn of_paths(&mut self, folders: &[&Path], paths: &[PathBuf]) -> Vec<Instruction> {
         let Some(layout) = &self.layout else { return Vec::new() };
         let folders = layout.unvisited(folders.iter().copied(), &mut self.visited);

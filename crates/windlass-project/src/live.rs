@@ -56,8 +56,8 @@ impl LiveSettings {
         &self.resolved
     }
 
-    /// Reads the files again if one of them has come, gone or changed, or a record of trust has. `None` if not. Blocks for as
-    /// long as the disk takes.
+    /// Reads the files again if one of them has come, gone or changed, or a record of trust has. `None` if not. Blocks
+    /// for as long as the disk takes.
     ///
     /// The settings take effect once they are [taken over](Self::take).
     #[must_use]

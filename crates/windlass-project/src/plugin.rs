@@ -1,7 +1,7 @@
 //! Plugins: directories that bring commands, agents and MCP servers together.
 //!
-//! To name a directory is to trust it. No program of a plugin runs while it is loaded, and every file is bounded. A part
-//! that cannot be used is a [`PluginError`]; the other parts and the session are not affected.
+//! To name a directory is to trust it. No program of a plugin runs while it is loaded, and every file is bounded. A
+//! part that cannot be used is a [`PluginError`]; the other parts and the session are not affected.
 
 mod components;
 mod error;

@@ -1,8 +1,9 @@
 //! The directory and the variables with which programs of a configuration start.
 //!
-//! In a trusted project they start in its directory. In one that nobody has trusted, the directory belongs to others: a program that
-//! looks around there (`node_modules/.bin`, `.npmrc`, a module beside it) would run code of theirs. There the user's programs start in
-//! a neutral directory, with a search path outside of the project, and those that take their code from the directory do not start.
+//! In a trusted project they start in its directory. In one that nobody has trusted, the directory belongs to others: a
+//! program that looks around there (`node_modules/.bin`, `.npmrc`, a module beside it) would run code of theirs. There
+//! the user's programs start in a neutral directory, with a search path outside of the project, and those that take
+//! their code from the directory do not start.
 
 mod launchers;
 mod line;

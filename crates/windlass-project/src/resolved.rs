@@ -109,7 +109,8 @@ pub struct ResolvedMemory {
     pub extraction: Option<Setting<bool>>,
     /// The model that finds the notes that fit a prompt, if a file names one.
     pub ranking_model: Option<Setting<String>>,
-    /// Patterns of instruction files that are not to be read. One of a project's file concerns files of the project alone.
+    /// Patterns of instruction files that are not to be read. One of a project's file concerns files of the project
+    /// alone.
     pub instruction_excludes: Vec<Setting<String>>,
 }
 

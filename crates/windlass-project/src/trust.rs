@@ -135,8 +135,8 @@ pub struct ProjectRecord {
     /// and name. `None` until the items are pinned; then trust covers nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub covers: Option<BTreeMap<String, BTreeMap<String, String>>>,
-    /// Digests of the files that trusted configuration runs: files below the directory by their paths from it, others by their
-    /// whole paths. Records of earlier versions have none.
+    /// Digests of the files that trusted configuration runs: files below the directory by their paths from it, others
+    /// by their whole paths. Records of earlier versions have none.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub programs: BTreeMap<String, String>,
     /// Rules approved without trust in the directory.

@@ -244,8 +244,8 @@ impl SettingsUpdates {
         Ok(())
     }
 
-    /// Digests of the files that trusted configuration of the project runs, as far as they are recorded; `None` if no directory of
-    /// the project is trusted.
+    /// Digests of the files that trusted configuration of the project runs, as far as they are recorded; `None` if no
+    /// directory of the project is trusted.
     #[must_use]
     pub fn recorded_programs(&self) -> Option<BTreeMap<PathBuf, String>> {
         let (project, trust) = (&self.places.project, read_trust(&self.places, &mut Vec::new()));
@@ -393,7 +393,8 @@ fn old_settings(file: &Path) -> Result<Option<OldText>, KeepError> {
     Ok(read_old_settings(file)?)
 }
 
-/// Replaces a file whole, if its content is still `old`: a reader sees the old text or the new one, also after a power cut.
+/// Replaces a file whole, if its content is still `old`: a reader sees the old text or the new one, also after a power
+/// cut.
 fn replace(path: &Path, text: &str, is_private: bool, old: Option<&[u8]>) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     std::fs::create_dir_all(folder)?;

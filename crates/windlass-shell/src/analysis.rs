@@ -48,7 +48,8 @@ impl Analysis {
 
     /// Returns the directories in which each understood command may run, for a text that starts in `start`.
     ///
-    /// [`Directories::Unknown`] for a text that is not understood, or that changes the directory inside of a script too.
+    /// [`Directories::Unknown`] for a text that is not understood, or that changes the directory inside of a script
+    /// too.
     #[must_use]
     pub fn directories(&self, start: &Path) -> Directories {
         let Ok(understood) = &self.understood else { return Directories::Unknown };

@@ -76,8 +76,8 @@ impl Redirect {
 /// A command whose meaning is completely known: literal words, file name patterns, literal assignments
 /// and literal redirections.
 ///
-/// In the place of values that only the running shell has stand words that mean the same to the program: `0` for `$?`, `.` for
-/// `"$PWD"`, `/dev/null` for `<(…)`, and the words of a loop for its variable.
+/// In the place of values that only the running shell has stand words that mean the same to the program: `0` for `$?`,
+/// `.` for `"$PWD"`, `/dev/null` for `<(…)`, and the words of a loop for its variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SimpleCommand {
     pub(crate) connector: Connector,

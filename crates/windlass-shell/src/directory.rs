@@ -12,7 +12,8 @@ const MAX_DIRECTORIES: usize = 32;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Directories {
-    /// For each command the directories in which it may run: absolute, each `..` that the system may walk still in them.
+    /// For each command the directories in which it may run: absolute, each `..` that the system may walk still in
+    /// them.
     Followed(Vec<Vec<PathBuf>>),
     /// A directory comes from an option, an expansion or an earlier state of the shell, or is changed in a pipeline.
     Unknown,
@@ -59,7 +60,8 @@ impl Understood {
 }
 
 impl Standing {
-    /// Sets the directories in which the next command runs. The answer is where the shell stands if the command does not run.
+    /// Sets the directories in which the next command runs. The answer is where the shell stands if the command does
+    /// not run.
     fn step(&self, connector: Connector, run: &mut Vec<PathBuf>) -> Self {
         let (mut succeeded, mut failed) = (Vec::new(), Vec::new());
         match connector {

@@ -32,8 +32,8 @@ enum Verdict {
     Ask,
 }
 
-/// Reads the answer of a model: one JSON object `{"verdict": "allow" or "ask", "reason": "…"}`, at most in one fence of code.
-/// Anything else is no verdict.
+/// Reads the answer of a model: one JSON object `{"verdict": "allow" or "ask", "reason": "…"}`, at most in one fence of
+/// code. Anything else is no verdict.
 #[must_use]
 pub fn read_answer(text: &str) -> Classified {
     let text = text.trim();

@@ -7,8 +7,8 @@ use windlass_types::{ContentBlock, Entry, EntryKind, JsonText};
 const MOST_SAID: usize = 4;
 const MOST_CALLS: usize = 64;
 
-/// The last words of the user, and the last calls of the model with their inputs. No result of a tool is among them, and no
-/// other words of the model: these could speak for a call.
+/// The last words of the user, and the last calls of the model with their inputs. No result of a tool is among them,
+/// and no other words of the model: these could speak for a call.
 #[derive(Debug, Clone, Default)]
 pub struct Heard {
     pub(super) said: VecDeque<String>,

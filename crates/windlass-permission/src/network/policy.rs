@@ -6,8 +6,8 @@ use std::net::IpAddr;
 use super::{AddressKind, Domain, Target};
 use crate::RuleError;
 
-/// Lists of hosts. A deny wins over every allow, and addresses that are not public are denied unless a list of their own
-/// names the host. The default allows no host.
+/// Lists of hosts. A deny wins over every allow, and addresses that are not public are denied unless a list of their
+/// own names the host. The default allows no host.
 ///
 /// An entry is a pattern of hosts as in `WebFetch(domain:…)`, and may have a port: `example.com`, `*.example.com:8443`,
 /// `*:443`, `[2606:4700::1111]`. Without a port, allowing entries are for the ports 80 and 443, and denying ones for
@@ -62,8 +62,8 @@ impl NetworkPolicy {
         Ok(self)
     }
 
-    /// Allows hosts also at addresses of this machine and its network ([`AddressKind::Private`]), for servers of a company
-    /// or of a project. The entry has to name a host: `*` does not fit here.
+    /// Allows hosts also at addresses of this machine and its network ([`AddressKind::Private`]), for servers of a
+    /// company or of a project. The entry has to name a host: `*` does not fit here.
     ///
     /// # Errors
     /// The entry is not a pattern of hosts, or its last label has a `*`.

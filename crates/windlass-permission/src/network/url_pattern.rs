@@ -5,8 +5,8 @@ use crate::wildcard::Wildcard;
 
 /// A pattern of addresses: `scheme://host:port/path` with `*` for any text within one part, or `*` for every address.
 ///
-/// Without a port the port of the scheme is meant, without a path the root. Scheme and host are compared in their canonical
-/// form, so that a `*` of the host never reaches into the path.
+/// Without a port the port of the scheme is meant, without a path the root. Scheme and host are compared in their
+/// canonical form, so that a `*` of the host never reaches into the path.
 ///
 /// ```
 /// use windlass_permission::network::UrlPattern;

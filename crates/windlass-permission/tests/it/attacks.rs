@@ -1,5 +1,5 @@
-//! The collection of attacks, by class of the security rules: calls that may not run without a question. None runs without a
-//! question, with nothing allowed and with what people usually allow.
+//! The collection of attacks, by class of the security rules: calls that may not run without a question. None runs
+//! without a question, with nothing allowed and with what people usually allow.
 //!
 //! `cargo test -p windlass-permission --test it attacks -- --nocapture` prints the figures.
 

@@ -1,5 +1,5 @@
-//! The safety floor over every program of it and every way to write a path: what would hit a whole system, home or working tree
-//! is never run, by whatever link, `..` or change of directory the path leads there.
+//! The safety floor over every program of it and every way to write a path: what would hit a whole system, home or
+//! working tree is never run, by whatever link, `..` or change of directory the path leads there.
 
 use crate::common::{Rules, World, allow, deny};
 use windlass_types::Behavior::{self, Allow, Ask, Deny};

@@ -127,7 +127,8 @@ fn a_rule_on_a_skill_lowers_its_runs() {
     world.check(Allow, &["Skill redeploy", "Skill redeploy deploy"]);
 }
 
-/// A program that is not known does not necessarily write to what it names: a rule against writing there asks, and does not deny.
+/// A program that is not known does not necessarily write to what it names: a rule against writing there asks, and does
+/// not deny.
 #[test]
 fn what_an_unknown_program_may_write_is_asked_about() {
     let rules = Rules { allow: &["Bash"], deny: &["Edit(/locked/**)"], ask: &[] };
@@ -137,8 +138,8 @@ fn what_an_unknown_program_may_write_is_asked_about() {
     world.check(Allow, &["Bash frob other", "Bash cat locked/x"]);
 }
 
-/// A program that is not known and names a directory may do to all in it what it does: a rule that covers all in it is met as by a name
-/// in it, however the directory is written.
+/// A program that is not known and names a directory may do to all in it what it does: a rule that covers all in it is
+/// met as by a name in it, however the directory is written.
 #[test]
 fn a_directory_that_a_rule_covers_is_touched_by_its_own_name() {
     for rule in ["Edit(/locked/**)", "Edit(/locked/*)", "Edit(//w/locked/**)", "Edit(locked/**)", "Read(/locked/**)"] {
@@ -194,7 +195,8 @@ fn a_disk_may_be_asked_for_and_never_be_written() {
     world.check(Ask, &["Bash cat /dev/sda", "Read /dev/sda", "Bash frob /dev/sda"]);
 }
 
-/// A line is allowed for the strongest reason that one of its parts needs: a rule, then the mode, then that it only reads.
+/// A line is allowed for the strongest reason that one of its parts needs: a rule, then the mode, then that it only
+/// reads.
 #[test]
 fn a_line_is_allowed_for_the_strongest_reason_of_its_parts() {
     let world = World::in_mode(PermissionMode::AcceptEdits, allow(&["Bash(make)"]));
@@ -225,7 +227,8 @@ fn a_rule_on_a_program_covers_no_redirection() {
     world.check(Ask, &["Bash make x >> out", "Bash cat a && make x > out"]);
 }
 
-/// A command that was not analysed may be any, so no rule on the tool covers it. What carries a command is one, whatever its tool.
+/// A command that was not analysed may be any, so no rule on the tool covers it. What carries a command is one,
+/// whatever its tool.
 #[test]
 fn a_command_is_covered_as_one_or_not_at_all() {
     let world = World::new(allow(&["Bash", "custom"]));

@@ -132,7 +132,8 @@ fn what_works_on_files_behind_a_wrapper_is_judged_by_its_files() {
     world.check(Allow, &["Bash ls && env cat --frob a", "Bash ls && env frob /etc/x", "Bash env cat --frob /etc/x"]);
 }
 
-/// A line that goes to a directory and writes by a redirection may write elsewhere. Going there alone writes from where it stood.
+/// A line that goes to a directory and writes by a redirection may write elsewhere. Going there alone writes from where
+/// it stood.
 #[test]
 fn only_what_runs_behind_a_change_of_directory_is_moved() {
     let world = World::in_mode(PermissionMode::AcceptEdits, Rules::default());

@@ -176,8 +176,8 @@ fn a_wide_rule_covers_no_place_of_secrets_below() {
     }
 }
 
-/// The places of the table of secrets, one of each. In a session of the home logs of sessions are free, since results that were cut
-/// lie beside them.
+/// The places of the table of secrets, one of each. In a session of the home logs of sessions are free, since results
+/// that were cut lie beside them.
 #[test]
 fn no_place_of_the_table_is_read_without_a_question() {
     const PLACES: &str = include_str!("secrets.txt");

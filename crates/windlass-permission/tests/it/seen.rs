@@ -196,7 +196,8 @@ fn a_move_takes_files_away_from_rules_on_their_place() {
     bypassing(&["Read(*.key)"]).check(Allow, &["Bash mv src lib"]);
 }
 
-/// A file name pattern reaches into directories below, so it may reach a rule's directory from above and from no other place.
+/// A file name pattern reaches into directories below, so it may reach a rule's directory from above and from no other
+/// place.
 #[test]
 fn a_pattern_reaches_rules_below_it() {
     let world = bypassing(&["Read(~/keys/**)", "Edit(~/locked/**)"]);

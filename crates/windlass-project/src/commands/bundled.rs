@@ -47,8 +47,8 @@ pub(super) fn all() -> impl Iterator<Item = Command> {
 }
 
 impl Command {
-    /// Writes the files of a bundled skill below a private folder, unless they are there, and returns their folder. `None`
-    /// for any other command. Blocks for as long as the disk takes.
+    /// Writes the files of a bundled skill below a private folder, unless they are there, and returns their folder.
+    /// `None` for any other command. Blocks for as long as the disk takes.
     ///
     /// # Errors
     /// The folder cannot be made, or a file not written.

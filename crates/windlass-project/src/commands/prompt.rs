@@ -24,7 +24,8 @@ pub struct CommandUse<'a> {
     pub arguments: &'a str,
     /// The session (`${CLAUDE_SESSION_ID}`). Default: none, and the placeholder stays.
     pub session: &'a str,
-    /// The directories of the project, from its root to the start (`${CLAUDE_PROJECT_DIR}` is the start). Default: none.
+    /// The directories of the project, from its root to the start (`${CLAUDE_PROJECT_DIR}` is the start). Default:
+    /// none.
     pub project: &'a [PathBuf],
     /// The user's home, where `~/` starts. Default: none.
     pub home: Option<&'a Path>,
@@ -153,8 +154,8 @@ impl Command {
     /// not run or fails, the prompt is not sent. This method runs no program; it only asks the disk which files exist.
     ///
     /// # Errors
-    /// The text would be longer than 4 MiB, it has more than 32 programs and files, or it has programs that trust does not
-    /// cover.
+    /// The text would be longer than 4 MiB, it has more than 32 programs and files, or it has programs that trust does
+    /// not cover.
     pub fn prompt(&self, used: &CommandUse<'_>) -> Result<Prompt, CommandError> {
         let single = split_arguments(used.arguments);
         let mut filled = self.filled(used, &single);

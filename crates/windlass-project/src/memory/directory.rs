@@ -154,7 +154,8 @@ impl MemoryDirectory {
         })
     }
 
-    /// Changes a memory. What `change` leaves alone stays; the day of the change becomes `now`. Returns it as it is then.
+    /// Changes a memory. What `change` leaves alone stays; the day of the change becomes `now`. Returns it as it is
+    /// then.
     ///
     /// # Errors
     /// No memory has this name; else those of [`add`](Self::add).

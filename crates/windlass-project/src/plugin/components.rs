@@ -70,7 +70,8 @@ impl<'a> Components<'a> {
         commands
     }
 
-    /// Adds the skills: those of the folder `skills`, or of the folders that the manifest names. A `SKILL.md` in the root is one, too.
+    /// Adds the skills: those of the folder `skills`, or of the folders that the manifest names. A `SKILL.md` in the
+    /// root is one, too.
     fn skills(&mut self, commands: &mut Vec<Command>) {
         let mut notes = Notes::default();
         for found in self.skill_folders() {

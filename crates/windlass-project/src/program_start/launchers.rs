@@ -1,7 +1,7 @@
 //! Programs that run code which their arguments or their directory name.
 
-/// Runners of packages, each with the sub-commands that run one (none: all words do). They look in `node_modules/.bin` of the current
-/// directory, and of those above it, first.
+/// Runners of packages, each with the sub-commands that run one (none: all words do). They look in `node_modules/.bin`
+/// of the current directory, and of those above it, first.
 const PACKAGE_RUNNERS: &[(&str, &[&str])] = &[
     ("npx", &[]),
     ("pnpx", &[]),

@@ -1,6 +1,7 @@
 //! The programs of a line, judged one by one.
 //!
-//! The line is the work of the user, not of an attacker: the question is which files it takes from the project, however those came there.
+//! The line is the work of the user, not of an attacker: the question is which files it takes from the project, however
+//! those came there.
 
 use super::launchers::{Launcher, is_package_runner};
 use super::{StartCause, StartRefusal};

@@ -15,8 +15,8 @@ use windlass_types::JsonText;
 
 /// Contents of the files that define MCP servers: `.mcp.json` of the project and `.claude.json` of the user.
 ///
-/// When they are read again, a file that cannot be used counts as it did when it could last be used, until it can be used again or
-/// is gone. So do records of trust.
+/// When they are read again, a file that cannot be used counts as it did when it could last be used, until it can be
+/// used again or is gone. So do records of trust.
 #[derive(Debug, Clone)]
 pub struct ServerFiles {
     stamp: Stamp,
@@ -34,8 +34,8 @@ impl ServerFiles {
         Self::read_or_keep(places, request, None)
     }
 
-    /// Reads them again if one has come, gone or changed, or a record of trust has; `None` if not. Blocks for as long as the disk
-    /// takes.
+    /// Reads them again if one has come, gone or changed, or a record of trust has; `None` if not. Blocks for as long
+    /// as the disk takes.
     #[must_use]
     pub fn look(&self, places: &Places, request: &SettingsRequest) -> Option<Self> {
         (stamp(places) != self.stamp).then(|| Self::read_or_keep(places, request, Some(self)))
@@ -49,7 +49,8 @@ impl ServerFiles {
         project.chain(user).collect()
     }
 
-    /// Has a newer reading count, but for files of these layers: they count as they did before, until they change again.
+    /// Has a newer reading count, but for files of these layers: they count as they did before, until they change
+    /// again.
     pub fn take(&mut self, newer: Self, refused: &[Layer]) {
         let before = std::mem::replace(self, newer);
         if refused.contains(&Layer::Project) {

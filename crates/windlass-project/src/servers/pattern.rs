@@ -18,8 +18,8 @@ pub enum ServerPattern {
     /// `serverCommand`: servers that are started with exactly this command and these arguments.
     #[serde(rename = "serverCommand")]
     Command(Vec<String>),
-    /// `serverUrl`: servers that are reached at such an address: `scheme://host:port/path` with `*` for any text of a part.
-    /// Without a path any path is meant, without a port that of the scheme.
+    /// `serverUrl`: servers that are reached at such an address: `scheme://host:port/path` with `*` for any text of a
+    /// part. Without a path any path is meant, without a port that of the scheme.
     #[serde(rename = "serverUrl")]
     Url(String),
 }

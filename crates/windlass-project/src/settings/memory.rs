@@ -3,7 +3,8 @@
 use serde::Deserialize;
 use std::path::PathBuf;
 
-/// The keys `autoMemoryEnabled`, `autoMemoryDirectory`, `autoMemoryExtraction`, `autoMemoryRankingModel` and `claudeMdExcludes`.
+/// The keys `autoMemoryEnabled`, `autoMemoryDirectory`, `autoMemoryExtraction`, `autoMemoryRankingModel` and
+/// `claudeMdExcludes`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct MemorySettings {

@@ -138,7 +138,8 @@ impl Settings {
     /// Reads the text of a settings file. Keys that are not known are listed; `null` is as good as absent.
     ///
     /// # Errors
-    /// The text is not a JSON object, has a key twice, or a known key has a value of another type. The text names the line.
+    /// The text is not a JSON object, has a key twice, or a known key has a value of another type. The text names the
+    /// line.
     pub fn parse(text: &str) -> Result<Self, JsonError> {
         let json = JsonText::parse_strict(text)?;
         let value: Value = json.to()?;

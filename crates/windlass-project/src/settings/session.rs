@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use windlass_types::JsonText;
 
-/// The keys `outputStyle`, `language`, `attribution`, `includeCoAuthoredBy`, `effortLevel`, `apiKeyHelper`, `lspServers`,
-/// `backgroundLongCommands`, `commandTerminals`, `shellSnapshot` and `fileCheckpoints`.
+/// The keys `outputStyle`, `language`, `attribution`, `includeCoAuthoredBy`, `effortLevel`, `apiKeyHelper`,
+/// `lspServers`, `backgroundLongCommands`, `commandTerminals`, `shellSnapshot` and `fileCheckpoints`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
@@ -57,7 +57,8 @@ pub struct Attribution {
     /// The lines at the end of a commit message; an empty text means none. `None` leaves it to the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// The lines at the end of the description of a pull request; an empty text means none. `None` leaves it to the model.
+    /// The lines at the end of the description of a pull request; an empty text means none. `None` leaves it to the
+    /// model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pr: Option<String>,
 }

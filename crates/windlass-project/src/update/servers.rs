@@ -37,10 +37,10 @@ impl SettingsUpdates {
         Ok(found.map(|(name, config)| ServerDefinition::new(name, scope, &file, config)).collect())
     }
 
-    /// Adds a server to the file of a scope, or replaces the one of this name there, or with `None` takes it out. `config` is its
-    /// Adds a server to the file of a scope, or replaces the one of this name there, or with `None` removes it.
-    /// `config` is the server's entry; it may be unusable. The rest of the file stays as it is written, and the file is
-    /// replaced whole. Returns the file, or `None` if the scope has none.
+    /// Adds a server to the file of a scope, or replaces the one of this name there, or with `None` takes it out.
+    /// `config` is its Adds a server to the file of a scope, or replaces the one of this name there, or with `None`
+    /// removes it. `config` is the server's entry; it may be unusable. The rest of the file stays as it is written, and
+    /// the file is replaced whole. Returns the file, or `None` if the scope has none.
     ///
     /// A change of a project's file gives no trust: the server starts once the user has trusted it.
     ///

@@ -137,7 +137,8 @@ impl Parser<'_> {
         let name: String =
             rest.iter().skip(usize::from(braced)).take_while(|c| c.is_ascii_alphanumeric() || **c == '_').collect();
         let length = name.len().saturating_add(if braced { 2 } else { 0 });
-        // Braces are taken apart before variables, and line ends behind a backslash before both: the name may go on behind them.
+        // Braces are taken apart before variables, and line ends behind a backslash before both: the name may go on
+        // behind them.
         let goes_on = |c: &char| matches!(c, '{' | '\\');
         let ends = if braced {
             rest.get(length.saturating_sub(1)) == Some(&'}')

@@ -542,7 +542,8 @@ fn variables_that_change_which_programs_run_leave_it_undecided() {
     }
 }
 
-/// Only a number, or a name in braces, directly before a redirection is its descriptor. What else stands there is an argument.
+/// Only a number, or a name in braces, directly before a redirection is its descriptor. What else stands there is an
+/// argument.
 #[test]
 fn half_a_brace_before_a_redirection_is_an_argument() {
     let texts = |line: &str| -> Vec<String> {

@@ -1,8 +1,8 @@
 //! For an understood line, bash runs exactly the understood commands, with the understood arguments and variables, and
 //! writes no other files.
 //!
-//! `WINDLASS_BASH_LINES` is how many generated lines are compared; default: 3,000. `WINDLASS_BASH_SEED` is a byte from which other
-//! lines follow; default: 7.
+//! `WINDLASS_BASH_LINES` is how many generated lines are compared; default: 3,000. `WINDLASS_BASH_SEED` is a byte from
+//! which other lines follow; default: 7.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;

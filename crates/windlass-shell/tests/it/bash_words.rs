@@ -1,7 +1,7 @@
 //! The understood words are the arguments that bash passes: checked against bash itself.
 //!
-//! `WINDLASS_BASH_LINES` is how many generated lines are compared; default: 6,000. `WINDLASS_BASH_SEED` is a byte from which other
-//! lines follow; default: 7.
+//! `WINDLASS_BASH_LINES` is how many generated lines are compared; default: 6,000. `WINDLASS_BASH_SEED` is a byte from
+//! which other lines follow; default: 7.
 
 use std::{io::Write as _, process::Command};
 

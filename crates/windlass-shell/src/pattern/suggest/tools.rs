@@ -167,7 +167,8 @@ const SUB_COMMANDS: &[(&str, &[&str])] = &[
     ("git", GIT),
 ];
 
-/// Sub-commands of git of which no option names a program, a template or another address. A test asks the git that is installed.
+/// Sub-commands of git of which no option names a program, a template or another address. A test asks the git that is
+/// installed.
 const GIT: &[&str] = &[
     "add",
     "branch",
