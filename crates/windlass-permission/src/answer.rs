@@ -12,7 +12,7 @@ pub struct ReadAnswer {
     /// The answer. It contains all permission changes that came with it, or none if one cannot be understood, since
     /// that one may restrict the others.
     pub answer: PermissionAnswer,
-    /// Why the changes are left out, if they are.
+    /// Reason why the changes are left out, if they are.
     pub unread_updates: Option<String>,
 }
 

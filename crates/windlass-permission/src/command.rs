@@ -36,7 +36,7 @@ pub(crate) struct Part<'a> {
     pub(crate) on_files: bool,
     /// The trees that it copies or moves with the links in them.
     pub(crate) copies: Vec<Copy>,
-    /// Why one of them is not copied or moved without a question.
+    /// Reason why one of the trees is not copied or moved without a permission request.
     pub(crate) unclear_copy: Option<&'static str>,
     /// Names below those that the command lists, if a program behind a pipe may change it. Only for rules that lower.
     pub(crate) handed: Vec<Spec>,
@@ -118,7 +118,7 @@ impl<'a> Part<'a> {
                 }
             }
             if !unknown && hands_on(command.words(), piped) && hands_on_to_write(command.words(), places.writes) {
-                // Which of the files below are changed is not known.
+                // The set of changed files below is unknown.
                 let changed = Usage { write: true, tree: true, loose: true, ..Usage::default() };
                 let starts: Vec<Spec> = specs.iter().filter(|spec| spec.usage.hands_on).cloned().collect();
                 let none = starts.is_empty().then(|| Spec::new(base, Path::new("")));

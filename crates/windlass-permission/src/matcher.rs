@@ -49,7 +49,7 @@ impl Rule {
     }
 }
 
-/// Which tools a rule is about.
+/// Tools that a rule is about.
 #[derive(Debug, Clone)]
 pub(crate) enum ToolName {
     /// This tool.
@@ -98,7 +98,7 @@ pub(crate) enum Test {
     Never,
 }
 
-/// Which touches of a path a rule is about.
+/// Touches of a path that a rule is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// Every read; for deny and ask rules every write too.

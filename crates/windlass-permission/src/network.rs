@@ -1,5 +1,5 @@
-//! Which hosts a session may reach: one reading of hosts, patterns and addresses for rules on `WebFetch`, for the tool,
-//! and for the proxy of sandboxed programs.
+//! Network rules of a session: one reading of hosts, patterns and addresses for rules on `WebFetch`, for the tool, and
+//! for the proxy of sandboxed programs.
 //!
 //! All of it is pure. A connecting program asks twice: [`NetworkPolicy::judge`] before a name is resolved, and
 //! [`Permission::may_dial`] for each address of the name; it dials only addresses that passed.

@@ -1,4 +1,4 @@
-//! Which tools a session has, by name.
+//! Names that restrict the tools of a session.
 
 use windlass_types::ToolMatcher;
 use windlass_types::names::present_tool;

@@ -6,9 +6,11 @@ use windlass_shell::{Effect, SimpleCommand, analyse, suggest_rule};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CommandReading {
-    /// Why the text is not understood, so that only a rule for exactly this text allows it. `None`: it is understood.
+    /// Reason why the text is not understood, so that only a rule for exactly this text allows it. `None`: the text is
+    /// understood.
     pub not_understood: Option<String>,
-    /// Why more might run than was found, so that scoped deny and ask rules ask about it. `None`: all was found.
+    /// Reason why more commands might run than were found, so that scoped deny and ask rules ask about the text.
+    /// `None`: all were found.
     pub undecided: Option<String>,
     /// The commands of an understood text, in order.
     pub commands: Vec<CommandPart>,

@@ -34,7 +34,7 @@ pub(crate) enum PathStyle {
 }
 
 impl PathStyle {
-    /// That of the system that this is built for.
+    /// Path style of the target system.
     pub(crate) const OWN: Self = if cfg!(windows) { Self::Windows } else { Self::Unix };
 
     /// Returns the names of a path as rules compare them, its root aside. On Windows the drive is the first (`c`), and

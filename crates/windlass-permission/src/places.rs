@@ -130,7 +130,7 @@ impl<'a> Places<'a> {
             specs.extend(self.bases.iter().map(|base| template(Spec::new(base, Path::new("")))));
         }
         let hands_on_to_write = hands_on && hands_on_to_write(command.words(), self.writes);
-        // Which of the files below are changed or printed is not known.
+        // The set of changed or printed files below is unknown.
         if hands_on_to_write || programs::deletes(program, command.words()) {
             let changed = Usage { write: true, tree: true, loose: true, ..Usage::default() };
             self.start_specs(command, changed, specs);

@@ -152,7 +152,7 @@ impl Policy {
         self.mode.never_asks = true;
     }
 
-    /// Says that commands run in a sandbox, and which of them do not.
+    /// Sets the sandbox of commands, with the commands that run outside of it.
     pub fn confine(&mut self, commands: SandboxedCommands) {
         self.sandbox = Some(commands);
     }
@@ -248,7 +248,7 @@ impl Policy {
         })
     }
 
-    /// Says which tools are offered now; names that are not those of server tools are left alone.
+    /// Sets the offered tools; names that are not those of server tools are ignored.
     ///
     /// A server can change the definition of a tool. An allow rule that names one tool is therefore bound to the
     /// definition under which the tool was first offered, or, if it came later, to that of the moment it came: while

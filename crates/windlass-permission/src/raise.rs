@@ -16,7 +16,7 @@ use windlass_types::Access;
 use windlass_types::names::skill;
 use windlass_types::secret::{holds_home, is_secret, is_secret_of_home};
 
-/// Why a call, or a part of it, may run.
+/// Reason why a call, or a part of it, may run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Cover<'a> {
     /// The call only reads, and only freely readable paths.
@@ -38,7 +38,7 @@ impl<'a> Cover<'a> {
     }
 }
 
-/// Why a call may not run without a question.
+/// Reason why a call may not run without a permission request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Gap {
     /// The command is not understood.
@@ -72,7 +72,7 @@ pub(crate) struct Grants<'a> {
 
 type Covered<'a> = Result<Cover<'a>, Gap>;
 
-/// Why a rule for version control covers nothing in a repository inside of the workspace.
+/// Reason why a rule for version control covers nothing in a repository inside of the workspace.
 const OTHER_REPOSITORY: &str =
     "it runs version control where another repository may be, whose configuration can run programs";
 

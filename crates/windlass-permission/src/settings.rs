@@ -95,7 +95,7 @@ impl Policy {
         Ok(())
     }
 
-    /// Says where rules of one source and behaviour stand, for verdicts that they decide.
+    /// Sets the places of rules of one source and behaviour, for verdicts that they decide.
     pub fn locate_rules(&mut self, source: RuleSource, behavior: Behavior, origins: &RuleOrigins) {
         for rule in self.rules.of_mut(behavior) {
             if rule.source == source && rule.origin.is_none() {

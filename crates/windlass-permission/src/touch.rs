@@ -194,7 +194,7 @@ impl Touch {
                 }
                 let names = subject.spellings().iter();
                 let most = names.map(|names| rule.reach_pattern(names, self.globs(pattern), workspace)).max();
-                // Which of the names that the pattern matches exist is not known.
+                // The names that exist among the matches of the pattern are unknown.
                 if most == Some(Reach::Covers) || (self.usage.tree && most == Some(Reach::Below)) {
                     Reach::Below
                 } else {

@@ -17,7 +17,7 @@ pub enum SettingsError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Reason of the error.
         #[source]
         problem: io::Error,
     },

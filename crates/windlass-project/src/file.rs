@@ -6,7 +6,7 @@ use std::path::Path;
 use windlass_tool::{JudgedPath, Permit, Workspace};
 use windlass_types::CallDigest;
 
-/// Why a file was not read.
+/// Reason why a file was not read.
 #[derive(Debug)]
 pub(crate) enum ReadError {
     /// The file is larger than the limit.

@@ -1,13 +1,13 @@
-//! Which settings are read for a session.
+//! Request for the settings of a session.
 
 use crate::settings_file::SettingsFile;
 use crate::sources::SettingSources;
 
-/// Which settings are read for a session.
+/// Request for the settings of a session.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct SettingsRequest {
-    /// Which layers.
+    /// Layers to read.
     pub sources: SettingSources,
     /// The settings of the command line, if it has any: JSON text that begins with `{`, or the path of a file.
     pub flags: Option<String>,

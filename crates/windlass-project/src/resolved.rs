@@ -29,7 +29,7 @@ pub struct Setting<T> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RuleSet {
-    /// Under which name they are reported.
+    /// Rule source under which the rules are reported.
     pub source: RuleSource,
     /// Behavior of the rules: allow, ask or deny.
     pub behavior: Behavior,
@@ -89,9 +89,9 @@ impl ResolvedPermissions {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResolvedServers {
-    /// Which servers of the project's `.mcp.json` are wanted.
+    /// Enabled and disabled servers of the project's `.mcp.json`.
     pub mcpjson: McpjsonChoice,
-    /// Which servers may be connected, wherever they are defined.
+    /// Allow and deny lists of servers of every scope.
     pub lists: ServerLists,
     /// Servers of the administrator: remote ones, the strongest file's of a name.
     pub provided: Vec<ServerDefinition>,
@@ -201,7 +201,7 @@ pub struct Resolved {
     pub session: ResolvedSession,
     /// Variables for the programs that tools run, and for the model provider.
     pub env: ResolvedEnv,
-    /// Which MCP servers are wanted.
+    /// Settings of MCP servers.
     pub servers: ResolvedServers,
     /// Memory.
     pub memory: ResolvedMemory,

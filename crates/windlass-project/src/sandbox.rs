@@ -184,7 +184,7 @@ impl RawSandbox {
 pub(crate) fn read(file: &SettingsFile, resolved: &mut ResolvedSandbox, notes: &mut Vec<Note>) {
     let (said, sum) = (&file.settings.sandbox, &mut resolved.settings);
     let outside = !file.layer.lies_in_project();
-    // Of these, `true` confines more.
+    // Switches whose `true` narrows.
     let confines = |wish: Option<bool>| wish.filter(|wish| *wish || outside);
     if sum.enabled.is_none() {
         sum.enabled = confines(said.enabled);

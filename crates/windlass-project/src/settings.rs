@@ -51,7 +51,7 @@ pub struct Settings {
     pub sandbox: SandboxSettings,
     /// The hooks.
     pub hooks: HookSettings,
-    /// Which MCP servers are wanted, and which may be connected.
+    /// Enabled MCP servers, and the policy for connections.
     pub servers: ServerSettings,
     /// `true` if `projectIndex` is false: no session makes an index of the project.
     pub index_off: bool,
@@ -75,9 +75,9 @@ pub struct ChosenModels {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerSettings {
-    /// Which servers of a project's `.mcp.json` are wanted.
+    /// Enabled and disabled servers of a project's `.mcp.json`.
     pub mcpjson: McpjsonSettings,
-    /// Which MCP servers may be connected.
+    /// Allow and deny lists of MCP servers.
     pub lists: ServerListSettings,
 }
 

@@ -65,7 +65,7 @@ pub enum SettingSource {
     Local,
 }
 
-/// Which of the layers user, project and local are read. Managed settings and flags always are.
+/// Selection of the layers user, project and local. Managed settings and flags are always read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SettingSources {
     user: bool,

@@ -61,7 +61,7 @@ pub enum KeepError {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Reason of the failure.
         #[source]
         problem: io::Error,
     },

@@ -9,7 +9,7 @@ use thiserror::Error;
 use crate::{Analysis, Directories, FoundCommand, RedirectKind, Word, WordKind};
 use target::{Bases, Places, Target};
 
-/// Why a command is catastrophic.
+/// Reason why a command is catastrophic.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Catastrophe {

@@ -35,7 +35,7 @@ struct Writer {
     operands: Operands,
 }
 
-/// Which operands are written.
+/// Operands that are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operands {
     None,

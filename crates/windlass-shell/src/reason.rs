@@ -5,7 +5,7 @@ use thiserror::Error;
 /// Texts with more characters than this are never understood.
 pub const MAX_CHARS: usize = 10_000;
 
-/// Why the small grammar does not cover a text.
+/// Reason why the small grammar does not cover a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum NotUnderstood {
@@ -41,7 +41,7 @@ pub enum NotUnderstood {
     Program,
 }
 
-/// Why it cannot be known which commands a text runs.
+/// Reason why the commands of a text are unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum Undecided {

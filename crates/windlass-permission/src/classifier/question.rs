@@ -73,7 +73,7 @@ pub struct ClassifierQuestion {
     pub cwd: PathBuf,
     /// The directories of the workspace.
     pub directories: Vec<PathBuf>,
-    /// Why rules leave it undecided, in a sentence.
+    /// Reason why rules leave the call undecided, in a sentence.
     pub why: String,
     /// The last words of the user, the oldest first.
     pub said: Vec<String>,

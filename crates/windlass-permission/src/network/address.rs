@@ -1,4 +1,4 @@
-//! Which addresses are those of other people's machines on the internet.
+//! Classification of addresses: public ones of other people's machines, and all others.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

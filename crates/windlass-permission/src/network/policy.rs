@@ -45,7 +45,7 @@ pub enum Verdict {
     Undecided,
 }
 
-/// Which addresses of an allowed target may be dialled.
+/// Permission to dial addresses of an allowed target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Permission {
     entry: String,

@@ -1,4 +1,4 @@
-//! Which options make git print the content of files: our reading of them against git itself.
+//! Options that make git print the content of files: our reading of them against git itself.
 //!
 //! Every option that git has, by what it offers for completion and by the texts in its binary, is given to every
 //! sub-command that reads, in a repository whose files have a mark in every line. `tests/patches/observed.txt` keeps

@@ -74,7 +74,7 @@ impl LoadedAgent {
     }
 }
 
-/// Why an agent cannot be the main agent of a session.
+/// Reason why an agent cannot be the main agent of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum AgentError {

@@ -26,7 +26,7 @@ pub struct CommandScope {
     pub hooks: CommandHooks,
 }
 
-/// That a skill runs as an agent below the main one (`context: fork`).
+/// Marks a skill that runs as an agent below the main one (`context: fork`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Fork {

@@ -66,7 +66,7 @@ pub struct Command {
     pub source: CommandSource,
     /// Rules, hooks and model settings while the command runs.
     pub scope: CommandScope,
-    /// That it runs as an agent below the main one, if it does.
+    /// Agent below the main one that runs the command, if there is one.
     pub fork: Option<Fork>,
     /// File of the command.
     pub path: PathBuf,

@@ -12,7 +12,7 @@ pub struct CommandHooks {
     pub all: Vec<HookDefinition>,
     /// Ignored parts, one sentence each.
     pub notes: Vec<String>,
-    /// Why one of a gate cannot be used. Then the command cannot be used either: it would do too much.
+    /// Problem of an unusable hook of a gate. Then the command cannot be used either: it would do too much.
     pub(super) broken: Option<String>,
     /// The key in canonical form; empty if it has no hooks.
     content: String,

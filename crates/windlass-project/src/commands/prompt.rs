@@ -47,7 +47,7 @@ impl<'a> CommandUse<'a> {
     }
 }
 
-/// Why a command does not become a prompt.
+/// Reason why a command does not become a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CommandError {

@@ -9,7 +9,7 @@ use windlass_context::InstructionSource;
 
 /// The names of instruction files.
 const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
-/// That of the user's own in a project.
+/// Name of the user's own instruction file in a project.
 const LOCAL: &str = "CLAUDE.local.md";
 /// The folder of rules.
 const RULES: &str = "rules";

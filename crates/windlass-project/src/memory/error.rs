@@ -1,10 +1,10 @@
-//! Why something is not remembered, read or forgotten.
+//! Errors of writing, reading and forgetting memories.
 
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Why a memory was not written, read or forgotten. The text is written for the model that asked.
+/// Reason why a memory was not written, read or forgotten. The text is written for the model that asked.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum MemoryError {

@@ -1,4 +1,4 @@
-//! Which MCP servers settings files allow and deny, wherever they are defined.
+//! Allow and deny lists of MCP servers in settings files, for servers of every scope.
 
 use super::pattern::ServerPattern;
 use crate::canonical::content_of;

@@ -1,4 +1,4 @@
-//! Which MCP servers may be connected at all, wherever they are defined.
+//! Policy for connections to MCP servers of every scope.
 
 use super::lists::ServerLists;
 use super::matching::Ready;
@@ -36,12 +36,12 @@ impl ServerLists {
     }
 }
 
-/// Which MCP servers may be connected: what [`ServerLists`] say, ready for use. Lets all in by default.
+/// Policy for connections to MCP servers: the [`ServerLists`], ready for use. Allows all servers by default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerPolicy {
     denied: Vec<(Ready, String)>,
     allowed: Vec<(Vec<Ready>, String)>,
-    /// Why none may.
+    /// Reason why no server may be connected.
     closed: Option<String>,
 }
 

@@ -23,7 +23,7 @@ pub enum KeyEffect {
     RefusedInManaged,
 }
 
-/// Which values a key takes.
+/// Values that a key accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// `true` or `false`.

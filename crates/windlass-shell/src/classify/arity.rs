@@ -1,4 +1,4 @@
-//! Which options take the next word: our tables against the real programs.
+//! Options that take the next word: our tables against the real programs.
 //!
 //! A word that we take for the value of an option and the program takes for another option, or the other way
 //! round, is the way to hide an option that writes. So every option of every table is given to the real program

@@ -4,7 +4,7 @@ use super::matching::Shape;
 use crate::grammar;
 use crate::reason::NotUnderstood;
 
-/// Why a pattern covers no command, or another set than its writer may think.
+/// Reason why a pattern covers no command, or another set than its writer may think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PatternProblem {
