@@ -1,5 +1,5 @@
-//! The collection of attacks, by class of the security rules: calls that may not run without a question. None runs
-//! without a question, with nothing allowed and with what people usually allow.
+//! The collection of attacks, by class of the security rules: calls that may not run without a permission request. None
+//! runs without one, with nothing allowed and with the rules that people usually allow.
 //!
 //! `cargo test -p windlass-permission --test it attacks -- --nocapture` prints the figures.
 
@@ -7,7 +7,7 @@ use crate::common::{Rules, World, allow};
 use crate::everyday;
 use windlass_types::{Behavior, PermissionMode};
 
-/// The classes. A line is a call; one that begins with `# ` says what those below have in common.
+/// The classes. A line is a call; one that begins with `# ` describes the calls below.
 const CLASSES: [(&str, &str); 7] = [
     ("shell analysis", include_str!("attacks/shell.txt")),
     ("programs that read", include_str!("attacks/reading.txt")),

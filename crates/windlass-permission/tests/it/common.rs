@@ -113,7 +113,7 @@ impl World {
         (at, via)
     }
 
-    /// Returns the links that a pattern may stand for: what is no link stays where it is.
+    /// Returns the links that a pattern may match: an entry that is no link stays where it is.
     fn listed(&self, path: &CommandPath) -> Option<PatternFact> {
         let pattern = path.pattern.as_ref()?;
         let mut ways = vec![path.path.clone()];
@@ -137,7 +137,7 @@ impl World {
         Some(PatternFact::new(&path.path, pattern.text(), matches, true))
     }
 
-    /// Returns the links below a path, or below each path that its pattern stands for.
+    /// Returns the links below a path, or below each match of its pattern.
     fn searched(&self, path: &CommandPath) -> Vec<TreeFact> {
         match self.listed(path) {
             Some(listed) => listed.matches.iter().map(|found| self.below(path, &found.requested)).collect(),

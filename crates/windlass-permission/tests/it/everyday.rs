@@ -1,4 +1,4 @@
-//! Commands people run all day are not asked about, and given rules hold for what they mean.
+//! Everyday commands are not asked about, and given rules apply as intended.
 
 use crate::common::{Rules, World, allow};
 use windlass_types::Behavior::Allow;
@@ -89,7 +89,7 @@ fn all_but_a_few_reading_commands_need_no_question() {
     let free: Vec<&str> = commands(ASKS).filter(|command| !asks(command)).collect();
     assert!(free.is_empty(), "to be moved to free.txt: {free:#?}");
     let [free, by_rule, unknown] = counts();
-    // At least 98 in 100 of what no rule of the analysis stands against, and 90 of all.
+    // At least 98 in 100 of the commands that no rule of the analysis blocks, and 90 of all.
     assert!(free * 100 >= (free + unknown) * 98, "{free} free, {unknown} not known");
     assert!(free * 100 >= (free + unknown + by_rule) * 90, "{free} free, {by_rule} by rule, {unknown} not known");
 }

@@ -1,11 +1,11 @@
-//! The safety floor over every program of it and every way to write a path: what would hit a whole system, home or
-//! working tree is never run, by whatever link, `..` or change of directory the path leads there.
+//! The safety floor over every program of it and every way to write a path: a command that would hit a whole system,
+//! home or working tree is never run, by whatever link, `..` or change of directory the path gets there.
 
 use crate::common::{Rules, World, allow, deny};
 use windlass_types::Behavior::{self, Allow, Ask, Deny};
 use windlass_types::PermissionMode;
 
-/// Programs of the floor; `P` stands for the path.
+/// Programs of the floor; `P` is the place of the path.
 const PROGRAMS: [&str; 13] = [
     "rm -rf P",
     "rm --recursive --force P",
@@ -156,7 +156,7 @@ fn what_stays_above_the_floor_is_decided_by_rules() {
     }
 }
 
-/// A command that names what it shows is not asked about for a rule elsewhere.
+/// A command that names the files it shows is not asked about because of a rule elsewhere.
 #[test]
 fn a_rule_elsewhere_does_not_ask_about_what_is_named() {
     let rules = || deny(&["Read(/a/b/secret/**)", "Read(/keys/**)"]);
@@ -234,7 +234,7 @@ fn a_denied_folder_below_is_not_handed_to_programs() {
         let wrong: Vec<&&str> = others.iter().filter(|line| !free(line)).collect();
         assert!(wrong.is_empty(), "{name}: {wrong:#?}");
     }
-    // The names of what is handed on tell whether a rule on names matters.
+    // A rule on names matters only if the names of the handed-on files match it.
     let named = Rules { allow: &["Bash"], ..deny(&["Read(.env)", "Read(*.pem)"]) };
     let world = world(PermissionMode::Default, named);
     for (line, expected) in [

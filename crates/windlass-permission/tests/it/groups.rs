@@ -25,7 +25,7 @@ fn a_verdict_on_a_kind_counts_like_that_of_a_rule() {
         (&[(PermissionGroup::Mcp, Allow)], "mcp__files__get x", Allow),
         (&[(PermissionGroup::Mcp, Deny)], "mcp__files__get x", Deny),
         (&[(PermissionGroup::Other, Allow)], "mine x", Allow),
-        // Of two the stricter one counts.
+        // The stricter one of two wins.
         (&[(PermissionGroup::Edit, Deny), (PermissionGroup::Edit, Allow)], "Write /w/a", Deny),
     ] {
         assert_eq!(world(Rules::default(), groups).verdict(call), expected, "{groups:?} {call}");

@@ -152,7 +152,7 @@ fn protected_names_ask_in_every_mode_that_does_not_deny() {
     }
 }
 
-/// Whatever options of git stand before its sub-command, what that runs or writes is seen.
+/// Options of git before its sub-command do not hide the programs that it runs or the files that it writes.
 #[test]
 fn options_of_git_hide_no_sub_command() {
     let world = World::in_mode(
@@ -169,7 +169,7 @@ fn options_of_git_hide_no_sub_command() {
     }
 }
 
-/// In a subshell, and for programs that are not known, the words of a command say what it may write.
+/// In a subshell, and for unknown programs, the words of a command name the files that it may write.
 #[test]
 fn protected_names_among_the_words_of_a_command_ask() {
     let world = World::in_mode(PermissionMode::BypassPermissions, Rules::default());
@@ -192,7 +192,7 @@ fn protected_names_among_the_words_of_a_command_ask() {
             "Bash git --attr-source HEAD config core.hooksPath evil",
             "Bash git --config-env a.b=C config core.hooksPath evil",
             "Bash git --shallow-file x config core.hooksPath evil",
-            // Other programs have another meaning for what leaves files out of an archive.
+            // An option that leaves files out of an archive has another meaning for other programs.
             "Bash { frob -x a .git/config; }",
             "Bash { frob --exclude a .git/config; }",
             "Bash { frob --exclude=a .git/config; }",
@@ -832,7 +832,7 @@ fn variables_before_a_command_lead_to_no_file() {
     );
 }
 
-/// Two directories are compared file by file, also without an option that says so.
+/// Two directories are compared file by file, also without an option for it.
 #[test]
 fn comparing_directories_reads_what_is_in_them() {
     let world = World::new(Rules { allow: &["Bash"], deny: &["Read(a/secret)"], ask: &[] });
@@ -928,7 +928,7 @@ fn listing_and_unpacking_stay_inside() {
             "tar tf ../x.tar",
             "tar --list --file=/etc/x.tar",
             "unzip -l ../x.zip",
-            // That is what is read if there is no x.zip.
+            // `unzip` reads this file if there is no `x.zip`.
             "unzip -l x.zip",
             "fd x /etc",
             "fd -e rs . ..",

@@ -43,7 +43,7 @@ fn a_tool_that_is_limited_takes_the_calls_of_its_rules_alone() {
     limited(World::new(Rules::default()), &["Bash(npm test *)"]).check(Ask, &["Bash npm test"]);
     limited(World::in_mode(BypassPermissions, Rules::default()), &["Bash(npm test *)"])
         .check(Deny, &["Bash ls", "Bash make"]);
-    // Of two agents, one below the other, both limits hold.
+    // With two agents, one below the other, both limits apply.
     let both = limited(limited(World::new(allow(&["Bash"])), &["Bash(npm *)"]), &["Bash(npm test *)", "Bash(make)"]);
     both.check(Allow, &["Bash npm test"]);
     both.check(Deny, &["Bash npm run x", "Bash make"]);

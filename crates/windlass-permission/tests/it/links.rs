@@ -326,7 +326,7 @@ fn copies_are_judged_by_the_links_that_they_may_write_through() {
             "Bash mv kit flat",
         ],
     );
-    // A link that an earlier part of the line puts there counts as one.
+    // A link that an earlier part of the line puts there is treated as one.
     accept.check(
         Ask,
         &["Bash cp -a in/kit/l e/x && cp -r plain e", "Bash cp -a in/kit/l d/x && cp -a in/kit/l e/x && cp -r plain e"],
@@ -353,7 +353,7 @@ fn links_in_the_home_directory_are_followed() {
     world.check(Allow, &["Bash cat ~/m", "Bash touch ~/x"]);
 }
 
-/// Programs that follow links follow those in what a pattern stands for.
+/// Programs that follow links follow those among the matches of a pattern.
 #[test]
 fn links_in_what_a_pattern_stands_for_are_judged() {
     let denies = bypassing(deny(&["Read(//other/**)"])).link("/w/a/x/l", "/other").link("/w/c/l", "/w/src");

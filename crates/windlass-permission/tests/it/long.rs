@@ -30,7 +30,7 @@ fn a_name_among_thousands_is_found_wherever_it_stands() {
         world.check(Ask, &[&format!("Bash ls >out{many} >.claude/settings.json")]);
         strict.check(Deny, &[&format!("Bash cat{many} .env"), &format!("Bash rm{many} kept/x")]);
     }
-    // More wrappers and words than are looked through: what they run in the end is not known, and so it asks.
+    // More wrappers and words than are looked through: the program at the end is unknown, and so the line asks.
     let wrapped = |program: &str| format!("Bash {}{program}", "timeout 5 ".repeat(1_000));
     world.check(Ask, &[&wrapped("ls"), &wrapped("rm -rf x")]);
     strict.check(Ask, &[&wrapped("curl x")]);

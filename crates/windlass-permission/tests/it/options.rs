@@ -1,4 +1,4 @@
-//! Files whose names are options: a pattern that stands for one makes the command another one.
+//! Files whose names are options: a pattern that matches one makes the command another one.
 
 use crate::common::{Rules, World, allow, deny};
 use std::collections::{BTreeMap, BTreeSet};

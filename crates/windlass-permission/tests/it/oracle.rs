@@ -271,7 +271,7 @@ fn read_deny_rules() {
     );
     World::new(deny(&["Grep(secret/**)"])).check(Ask, &["Grep ."]);
     World::new(Rules { ask: &["Read(secret/**)"], ..Rules::default() }).check(Ask, &["Grep .", "Read secret/x"]);
-    // Nothing filters what these print.
+    // Nothing filters the output of these commands.
     world.check(Ask, &["Bash grep -r x .", "Bash cat .e*", "Bash git grep x", "Bash cp -r . /tmp"]);
     World::new(deny(&["Read(src/**)"])).check(Deny, &["Read src/app.ts", "Read vendor/pkg/src/lib.js"]);
     let world = World::new(deny(&["Read(/src/**)"]));
@@ -385,7 +385,7 @@ fn a_rule_on_one_tool_of_a_server_holds_for_what_the_tool_was() {
     world.policy.offer(&[]);
     world.policy.offer(&read("Reads."));
     world.check(Allow, &["mcp__srv__read"]);
-    // A rule given anew is bound to what the tool is then.
+    // A renewed rule is bound to the tool's definition at that time.
     world.policy.offer(&read("Reads more."));
     for suggestion in world.decision("mcp__srv__read").suggestions {
         world.policy.apply(&suggestion).unwrap();

@@ -1,4 +1,4 @@
-//! Which verdict counts, and which reason is named for it.
+//! The verdict that wins, and the reason that is named for it.
 
 use crate::common::{Rules, World, allow, deny};
 use windlass_permission::{CallFacts, OwnCheck};
@@ -48,7 +48,7 @@ fn a_question_says_what_is_missing_and_where() {
     assert!(world.decision("Bash eval $x").message.starts_with("Nothing allows it: "));
 }
 
-/// A hook's allow settles what nothing else has decided, and is named as the reason.
+/// A hook's allow settles an otherwise undecided call, and is named as the reason.
 #[test]
 fn a_hook_allows_what_nothing_else_decides() {
     let world = World::new(Rules::default());
@@ -75,7 +75,7 @@ fn what_only_delegates_is_judged_later() {
     }
 }
 
-/// Plan mode denies what may change something, and only that: pages are fetched, and the user is asked.
+/// Plan mode denies calls that may change something, and only those: pages are fetched, and the user is asked.
 #[test]
 fn plan_mode_lets_pages_be_fetched_and_the_user_be_asked() {
     let world = World::in_mode(PermissionMode::Plan, allow(&["WebFetch"]));
@@ -84,7 +84,7 @@ fn plan_mode_lets_pages_be_fetched_and_the_user_be_asked() {
     world.check(Deny, &["Write x", "Bash touch x", "custom"]);
 }
 
-/// A rule on a host lowers what goes there, and nothing else. A URL that is not understood may go anywhere.
+/// A rule on a host lowers calls to this host, and no others. A URL that is not understood may go anywhere.
 #[test]
 fn a_rule_on_a_host_lowers_calls_to_this_host() {
     for (rules, found) in [
@@ -98,7 +98,7 @@ fn a_rule_on_a_host_lowers_calls_to_this_host() {
     }
 }
 
-/// A rule on the field that says so also lowers calls that the session runs in the background by itself.
+/// A rule on the background field also lowers calls that the session itself runs in the background.
 #[test]
 fn a_rule_on_the_background_lowers_what_runs_there() {
     let rules = Rules { allow: &["Bash"], deny: &["Bash(run_in_background:true)"], ask: &[] };
@@ -116,7 +116,8 @@ fn a_rule_on_the_background_lowers_what_runs_there() {
     assert_eq!(other.policy.decide(&facts, None, None).behavior, Allow);
 }
 
-/// A rule on a skill lowers runs of this skill, whatever its case, and with arguments if it says so.
+/// A rule on a skill lowers runs of this skill, whatever its case; a rule with arguments lowers runs with these
+/// arguments.
 #[test]
 fn a_rule_on_a_skill_lowers_its_runs() {
     let world = World::new(deny(&["Skill(deploy *)"]));
@@ -127,7 +128,7 @@ fn a_rule_on_a_skill_lowers_its_runs() {
     world.check(Allow, &["Skill redeploy", "Skill redeploy deploy"]);
 }
 
-/// A program that is not known does not necessarily write to what it names: a rule against writing there asks, and does
+/// An unknown program does not necessarily write the paths that it names: a rule against writing there asks, and does
 /// not deny.
 #[test]
 fn what_an_unknown_program_may_write_is_asked_about() {
@@ -138,8 +139,8 @@ fn what_an_unknown_program_may_write_is_asked_about() {
     world.check(Allow, &["Bash frob other", "Bash cat locked/x"]);
 }
 
-/// A program that is not known and names a directory may do to all in it what it does: a rule that covers all in it is
-/// met as by a name in it, however the directory is written.
+/// An unknown program that names a directory may act on everything in it: a rule that covers all in it matches as for a
+/// name in it, however the directory is written.
 #[test]
 fn a_directory_that_a_rule_covers_is_touched_by_its_own_name() {
     for rule in ["Edit(/locked/**)", "Edit(/locked/*)", "Edit(//w/locked/**)", "Edit(locked/**)", "Read(/locked/**)"] {
@@ -215,7 +216,7 @@ fn a_line_is_allowed_for_the_strongest_reason_of_its_parts() {
     }
 }
 
-/// A rule on a program covers what the program writes inside, and no redirection: that is a file of its own.
+/// A rule on a program covers the files that the program itself writes, and no redirection: that is a file of its own.
 #[test]
 fn a_rule_on_a_program_covers_no_redirection() {
     let world = World::new(allow(&["Bash(make *)", "Bash(cat *)", "Bash(touch *)", "Bash(sort:*)"]));
@@ -267,7 +268,7 @@ fn writing_to_the_null_device_needs_no_rule_on_it() {
     world.clone().link("/dev/null", "/other").check(Ask, &["Bash tee /dev/null"]);
 }
 
-/// A question about a line of several says which of its commands it is about. A single one is the line itself.
+/// A permission request for a line of several commands names the command it is about. A single one is the line itself.
 #[test]
 fn a_question_names_the_part_that_nothing_covers() {
     let world = World::new(allow(&["Bash(make)"]));
@@ -276,7 +277,7 @@ fn a_question_names_the_part_that_nothing_covers() {
     assert_eq!(part("Bash frob x"), None);
 }
 
-/// An allow rule on a skill covers this skill by its exact name, and arguments only if it says so.
+/// An allow rule on a skill covers this skill by its exact name, and arguments only if the rule has them.
 #[test]
 fn an_allow_rule_on_a_skill_covers_its_runs() {
     let verdict = |rule: &str, input: serde_json::Value| {
@@ -303,7 +304,7 @@ fn an_allow_rule_on_a_skill_covers_its_runs() {
     assert_eq!(verdict("Skill(deploy)", serde_json::json!({ "skill": "deploy" })), Allow);
 }
 
-/// Of git, only what reads in a directory where its configuration runs nothing is left in plan mode.
+/// In plan mode, git may only read, and only in a directory where its configuration runs nothing.
 #[test]
 fn plan_mode_lets_git_read_where_its_configuration_runs_nothing() {
     let mut world = World::in_mode(PermissionMode::Plan, Rules::default());
@@ -324,7 +325,7 @@ fn what_an_unknown_program_names_is_protected_beside_known_ones() {
         assert_eq!((decision.behavior, decision.reason), (Ask, DecisionReason::Protected), "{line}");
     }
     world.check(Allow, &["Bash cat .git/config", "Bash ls && cat .git/config", "Bash frob plain", "Bash cat l"]);
-    // A name in a protected place, whatever it leads to.
+    // A name in a protected place, whatever its target.
     let mut world = world.link("/w/.git/hooks/out", "/w/a");
     world.cwd = "/w/.git/hooks".into();
     world.check(Ask, &["Bash frob out"]);

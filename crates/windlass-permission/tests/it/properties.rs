@@ -176,7 +176,7 @@ proptest! {
         let parts = world.verdict(&format!("Bash {a}")).min(world.verdict(&format!("Bash {b}")));
         let whole = world.verdict(&format!("Bash {a}{join}{b}"));
         prop_assert!(whole <= parts, "{} {:?} > {:?}", join, whole, parts);
-        // Joining what is allowed by understanding needs no question either.
+        // Joined lines that are allowed because they are understood need no permission request either.
         let understood = !allow.contains(&"Bash(rm -rf x)") && !allow.contains(&"Bash(touch x)") && join != " & ";
         if understood && parts == Behavior::Allow {
             prop_assert_eq!(whole, parts);

@@ -120,7 +120,7 @@ fn what_works_on_files_beside_a_program_does_not_count_for_it() {
         Allow,
         &["Bash frob /etc/x", "Bash frob /etc/x && cat a", "Bash cat a; frob /etc/x", "Bash cat --frob a"],
     );
-    // Words of what works on files are files, also where its options are not known.
+    // Words of a program that works on files are files, even if its options are unknown.
     world.check(Ask, &["Bash cat --frob /etc/x", "Bash frob a && cat --frob /etc/x", "Bash sort --frob /etc/x"]);
 }
 

@@ -1,4 +1,4 @@
-//! Places of secrets ask also where the workspace holds them.
+//! Places of secrets ask even if the workspace contains them.
 
 use crate::common::{HOME, Rules, World, allow, short};
 use windlass_permission::{Policy, PolicyConfig, SandboxedCommands};
@@ -104,7 +104,7 @@ fn a_sandbox_does_not_answer_for_the_secrets_of_a_project() {
     world.check(Ask, &["Bash cat .env"]);
 }
 
-/// A search of a tree prints what is in the places of secrets below it.
+/// A search of a tree prints the places of secrets below it.
 #[test]
 fn a_search_of_a_tree_asks_where_it_would_print_a_secret() {
     let files =

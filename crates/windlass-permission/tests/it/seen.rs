@@ -29,7 +29,7 @@ fn tracked(files: &[&str]) -> GitTracked {
     GitTracked::new("/w", index, 20)
 }
 
-/// A driver may add paths to those that were asked for. Rules hold for them as for others.
+/// A driver may add paths to the requested ones. Rules apply to them as to others.
 #[test]
 fn paths_that_a_driver_adds_are_judged() {
     let world = bypassing(&["Read(secrets/**)", "Edit(locked/**)"]);
@@ -46,7 +46,7 @@ fn paths_that_a_driver_adds_are_judged() {
     assert_eq!(with(PathFact::new("/w/locked/x", "/w/locked/x", true)), Deny);
     assert_eq!(with(PathFact::new("/w/b", "/w/.git/config", true)), Ask);
     assert_eq!(with(PathFact::new("/w/b", "/w/.git/config", false)), Allow);
-    // Of facts about one path, each counts.
+    // Each of several facts about one path applies.
     let mut facts = world.call("Bash frob a");
     let command = facts.command.as_mut().unwrap();
     command.paths.push(PathFact::new("/w/b", "/w/secrets/x", false));
@@ -77,13 +77,13 @@ fn git_shows_no_more_than_it_tracks() {
     for line in ["git log -p", "git diff HEAD~3", "git diff HEAD: HEAD~:", "git diff ':/message'"] {
         assert_eq!(with(line, &["src/a"]), Ask, "{line}");
     }
-    // Nor what the index holds beside the working tree, or what another repository tracks.
+    // The contents of the index beside the working tree, and the files tracked by another repository, differ too.
     for line in ["git diff --cached", "git diff --stag", "git diff --no-index", "git -C sub diff", "git --bare diff"] {
         assert_eq!(with(line, &["src/a"]), Ask, "{line}");
     }
 }
 
-/// A deny rule holds for a file that git shows, whatever stands before the sub-command.
+/// A deny rule applies to a file that git shows, whatever the words before the sub-command.
 #[test]
 fn git_shows_no_denied_file() {
     let world = bypassing(&["Read(/secrets/**)"]);
@@ -121,7 +121,7 @@ fn git_shows_no_denied_file() {
     );
 }
 
-/// Git takes a word for a path where one stands. A word that is none may be a revision, which holds all files.
+/// Git takes a word for a path if a file has this name. Any other word may be a revision, which contains all files.
 #[test]
 fn git_shows_the_file_that_a_word_names() {
     let world = bypassing(&["Read(secrets/**)"]);
@@ -133,7 +133,7 @@ fn git_shows_the_file_that_a_word_names() {
     assert_eq!((with(Standing::Leaf), with(Standing::Missing), with(Standing::Unknown)), (Allow, Ask, Ask));
 }
 
-/// A path that the driver could not follow counts as outside. Where it has no `..`, it is known which one it is.
+/// A path that the driver could not follow is treated as outside. If it has no `..`, its text identifies it.
 #[test]
 fn a_path_that_was_not_followed_counts_as_outside() {
     let unseen = |world: &World, call: &str| {
@@ -151,7 +151,7 @@ fn a_path_that_was_not_followed_counts_as_outside() {
     assert_eq!(unseen(&world, "Bash touch keys/x").0, Deny);
 }
 
-/// Names below what a pattern stands for are handed on as those below a directory that is named.
+/// Names below the matches of a pattern are handed on like those below a named directory.
 #[test]
 fn a_rule_holds_for_names_handed_on_from_what_a_pattern_stands_for() {
     let world = bypassing(&["Read(/secrets/**)", "Read(//other/s/**)"]).link("/w/t/l", "/other/s");
@@ -169,7 +169,7 @@ fn a_rule_holds_for_names_handed_on_from_what_a_pattern_stands_for() {
     world.check(Deny, &["Bash find secrets -type f | xargs cat", "Bash ls t/* | xargs cat"]);
 }
 
-/// Only what lies in a protected directory is protected, in any spelling.
+/// Only paths in a protected directory are protected, in any spelling.
 #[test]
 fn protected_paths_are_those_that_are_named() {
     let mut world = bypassing(&[]);
@@ -189,7 +189,7 @@ fn a_redirection_touches_one_file() {
     world.check(Allow, &["Bash touch part", "Bash mkdir part"]);
 }
 
-/// A rule that holds at any depth still holds after a move, one about a place does not.
+/// A rule that applies at any depth still applies after a move, one about a place does not.
 #[test]
 fn a_move_takes_files_away_from_rules_on_their_place() {
     bypassing(&["Read(./src/*.key)"]).check(Ask, &["Bash mv src lib"]);
@@ -209,7 +209,7 @@ fn a_pattern_reaches_rules_below_it() {
     world.check(Allow, &["Bash grep -r x other/*", "Bash rg x src/*/*.rs", "Bash grep x src/*"]);
 }
 
-/// A pattern that starts at the home directory stands for more than the path with its wildcards.
+/// A pattern that starts at the home directory matches more than the path with its wildcards.
 #[test]
 fn a_pattern_at_home_may_stand_for_what_a_rule_names() {
     let world = bypassing(&["Read(~/keys/**)"]);
@@ -230,7 +230,7 @@ fn a_question_names_the_link_that_leads_out() {
     assert!(decision.message.contains("/other/b"), "{decision:?}");
 }
 
-/// A tree that goes elsewhere takes along what was found in it.
+/// A tree that is copied elsewhere takes along the entries found in it.
 #[test]
 fn a_rule_holds_for_what_was_found_in_a_tree_that_goes_elsewhere() {
     let world = bypassing(&["Read(.env)"]).link("/w/one/sub/.env", "/w/a").link("/w/two/sub/l", "/w/a");
@@ -249,7 +249,7 @@ fn words_are_judged_by_the_places_that_they_may_name() {
         &[
             // Commands that search the current directory if no other is named.
             "Bash { grep -r key; }",
-            // A program may write what an option of it names, or not.
+            // A program may write the file that its option names, or not.
             "Bash { frob -xlocked/p; }",
             "Bash { tar -xf a.tar -C out; }",
             // The directory below the home, or that of the command, is unknown.
@@ -272,7 +272,7 @@ fn words_are_judged_by_the_places_that_they_may_name() {
     );
 }
 
-/// The sub-command of git counts, also behind the options of git itself.
+/// The sub-command of git decides, also behind the options of git itself.
 #[test]
 fn git_commands_that_read_change_nothing() {
     let world = bypassing(&["Edit(/locked/**)"]);

@@ -5,7 +5,7 @@ use crate::common::{Rules, World};
 use std::collections::BTreeSet;
 use windlass_types::{Behavior, PermissionUpdate, UpdateDestination};
 
-/// The tools of a project: `{}` is the name of what a session works on.
+/// Tools of a project: `{}` is the name of the session's subject.
 struct Stack {
     name: &'static str,
     source: &'static str,
@@ -191,7 +191,7 @@ fn is_kept(update: &PermissionUpdate) -> bool {
     matches!(update, PermissionUpdate::AddRules { destination: UpdateDestination::LocalSettings, .. })
 }
 
-/// One person who says "always" whenever that is offered, and yes to the one call where it is not.
+/// A person who answers "always" whenever that is offered, and otherwise allows the one call.
 #[derive(Default)]
 struct Seen {
     calls: usize,

@@ -17,7 +17,7 @@ fn said(behavior: Behavior, rule: &str) -> String {
     }
 }
 
-/// Of tools that are not known here, or have no specifier, the writer learns what to write.
+/// For unknown tools, and tools without a specifier, the message shows the correct rule.
 #[test]
 fn a_specifier_that_a_tool_does_not_have_is_reported() {
     for (behavior, rule, begins, says) in [
@@ -67,7 +67,7 @@ fn a_colon_compares_a_field_where_the_tool_has_no_other_meaning_for_it() {
         world.policy.decide(&facts, None, None).behavior == Deny
     };
     assert!(listed("a:b") && !listed("c"));
-    // A cmdlet, whose commands are not read: every one is met.
+    // A cmdlet, whose commands are not read: every one matches.
     let shell = World::new(deny(&["PowerShell(Remove-Item:*)"]));
     assert_eq!(shell.verdict("PowerShell Get-ChildItem src"), Deny);
     let own = |value: &str| denies("TodoWrite(a-b_c:x)", "TodoWrite", &json!({ "a-b_c": value }));

@@ -4,9 +4,9 @@
 //! its program with it. The policy decides which of them need no question. None of these may open a file for writing,
 //! change a file in another way, connect, or start a program that it does not name.
 //!
-//! `cargo test -p windlass-permission --test it traced::` looks at a part of them; with `-- --ignored` it looks at all,
-//! which takes some minutes. Without `strace` it says that it was skipped. Programs that need room for what they sort
-//! or turn around (`sort`, `tac`) put it into files of their own in the directory for temporary files.
+//! `cargo test -p windlass-permission --test it traced::` runs a part of them; with `-- --ignored` it runs all, which
+//! takes some minutes. Without `strace` it reports that it was skipped. Programs that need room for their input
+//! (`sort`, `tac`) put it into files of their own in the directory for temporary files.
 
 use crate::common::{Rules, World};
 use std::fs;
@@ -23,7 +23,7 @@ const FREE: &str = include_str!("everyday_commands/free.txt");
 /// Which options there are, and how they take their values: see `windlass-shell`.
 const OPTIONS: &str = include_str!("../../../windlass-shell/tests/arity/observed.txt");
 
-/// Programs that are scripts, or links to others, and what they start.
+/// Programs that are scripts, or links to others, and the programs that they start.
 const STARTS: &[(&str, &[&str])] = &[
     ("bunzip2", &["bzip2"]),
     ("bzcat", &["bzip2"]),
@@ -38,7 +38,7 @@ const STARTS: &[(&str, &[&str])] = &[
 /// Devices that must exist before a command may open them for writing.
 const DEVICES: &[&str] = &["/dev/null", "/dev/tty"];
 
-/// Returns commands of the everyday list, each with what is called and how its options take values.
+/// Returns commands of the everyday list, each with the called program and the form of its options' values.
 fn commands() -> Vec<String> {
     let mut all: Vec<String> =
         FREE.lines().filter(|line| !line.is_empty() && !line.starts_with("# ")).map(str::to_owned).collect();
@@ -195,7 +195,7 @@ fn is_wrong(line: &str, named: &[&str]) -> bool {
         }
         "execve" | "execveat" => {
             let program = Path::new(path).file_name().unwrap_or_default().to_string_lossy();
-            // Git runs itself; what else it could run is named by its configuration, which the driver looks at.
+            // Git runs itself; its configuration names the other programs that it could run, and the driver reads it.
             let git = named.contains(&"git") && (program == "git" || program.starts_with("git-"));
             !(git || named.contains(&&*program))
         }
@@ -215,7 +215,7 @@ fn is_wrong(line: &str, named: &[&str]) -> bool {
     }
 }
 
-/// Looks at every command of which `part` holds.
+/// Checks every command that `part` selects.
 fn look(name: &str, part: impl Fn(usize) -> bool) {
     if !strace::is_available() {
         return;
@@ -257,7 +257,7 @@ fn all_commands_that_need_no_question_only_read() {
     look("all", |_| true);
 }
 
-/// Words that would write a file named `W`, if a program took them for what they are elsewhere.
+/// Words that would write a file named `W`, if a program took them with their meaning in other programs.
 const HOSTILE: &[&str] =
     &["--output=W", "--output", "-oW", "-o", "W", "--outp=W", "-fprint", "w W", "-i", "--exec=W", "-D", "-d", "-m"];
 
@@ -303,7 +303,7 @@ const WRITERS: &[&str] = &[
     "xxd",
 ];
 
-/// Runs what needs no question out of so many commands of words in any order.
+/// Runs the commands without a permission request among so many commands of words in any order.
 fn shuffle(name: &str, count: usize) {
     let world = World::new(Rules::default());
     let place = Place::new(name);

@@ -69,9 +69,9 @@ pub struct MemoryNote {
     pub description: String,
     /// Kind of the memory, if set.
     pub kind: Option<MemoryKind>,
-    /// The day on which it was written first, if it says.
+    /// Day of the first writing, if the file has it.
     pub created: Option<Timestamp>,
-    /// The day of its last change, if it says.
+    /// Day of the last change, if the file has it.
     pub updated: Option<Timestamp>,
     /// Content in Markdown; at most 16 KiB when it is written.
     pub content: String,
@@ -101,7 +101,7 @@ impl MemoryNote {
         Ok(note)
     }
 
-    /// Refuses what is not to be written.
+    /// Refuses a memory that must not be written.
     pub(super) fn check(&self) -> Result<(), MemoryError> {
         let empty = |missing| Err(MemoryError::Incomplete { missing });
         if self.description.is_empty() {

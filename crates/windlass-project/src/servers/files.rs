@@ -15,8 +15,8 @@ use windlass_types::JsonText;
 
 /// Contents of the files that define MCP servers: `.mcp.json` of the project and `.claude.json` of the user.
 ///
-/// When they are read again, a file that cannot be used counts as it did when it could last be used, until it can be
-/// used again or is gone. So do records of trust.
+/// On another reading, an unusable file is replaced by its last usable contents, until it can be used again or is gone.
+/// The same applies to records of trust.
 #[derive(Debug, Clone)]
 pub struct ServerFiles {
     stamp: Stamp,
@@ -49,7 +49,7 @@ impl ServerFiles {
         project.chain(user).collect()
     }
 
-    /// Has a newer reading count, but for files of these layers: they count as they did before, until they change
+    /// Puts a newer reading into effect, except for files of these layers: they apply as before, until they change
     /// again.
     pub fn take(&mut self, newer: Self, refused: &[Layer]) {
         let before = std::mem::replace(self, newer);

@@ -10,9 +10,9 @@ use std::collections::BTreeSet;
 
 /// `deniedMcpServers` and `allowedMcpServers` of all settings files.
 ///
-/// What a file denies always counts. The lists of what is allowed join, as far as their files count in full;
-/// one of a project's shared file, or of a project that is not trusted, can only narrow that. With
-/// `allowManagedMcpServersOnly` of a managed file only managed lists can allow servers.
+/// Denials of a file always apply. Allow lists join, as far as their files have full standing; one of a project's
+/// shared file, or of a project that is not trusted, can only narrow. With `allowManagedMcpServersOnly` of a managed
+/// file only managed lists can allow servers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerLists {

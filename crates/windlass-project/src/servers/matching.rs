@@ -65,7 +65,7 @@ fn is_command(known: &[String], address: ServerAddress<'_>) -> bool {
     known.split_first().is_some_and(|(first, rest)| first == command && rest == args)
 }
 
-/// A pattern of addresses of servers. Without a path it stands for every path.
+/// A pattern of addresses of servers. Without a path it matches every path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ServerUrl {
     pattern: UrlPattern,

@@ -39,7 +39,7 @@ pub enum ServerAddress<'a> {
     Url(&'a str),
 }
 
-/// Returns the entries of a list, or what is wrong with one.
+/// Returns the entries of a list, or the problem with one.
 pub(crate) fn read(list: &Value) -> Result<Vec<ServerPattern>, String> {
     let entries = list.as_array().ok_or("it is no list")?;
     if entries.len() > MOST {

@@ -5,8 +5,8 @@ use super::matching::Ready;
 use super::pattern::{ServerAddress, ServerPattern};
 
 impl ServerLists {
-    /// Makes the lists ready for use. `expand` puts variables in place (`${NAME}`), or returns what is wrong. It
-    /// should know the environment as it was before settings changed it.
+    /// Makes the lists ready for use. `expand` replaces variables (`${NAME}`), or returns the problem. It should use
+    /// the environment before settings changed it.
     #[must_use]
     pub fn policy(&self, expand: impl Fn(&str) -> Result<String, String>) -> ServerPolicy {
         self.ready(&expand).unwrap_or_else(|unreadable| ServerPolicy { closed: Some(unreadable), ..Default::default() })
@@ -49,8 +49,8 @@ impl ServerPolicy {
     /// Returns the reason why a server is kept out, if there is one. The address is the effective one, with its
     /// variables replaced.
     ///
-    /// A server that is denied is out. Where there are lists of what is allowed, each must name it: by its address or
-    /// command, or by its name if no entry of the list is about addresses (or commands, for a program).
+    /// A denied server is out. If there are allow lists, each must name the server: by its address or command, or by
+    /// its name if no entry of the list is about addresses (or commands, for a program).
     #[must_use]
     pub fn refusal(&self, name: &str, address: ServerAddress<'_>) -> Option<String> {
         if let Some(why) = &self.closed {

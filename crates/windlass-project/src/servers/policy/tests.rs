@@ -89,7 +89,7 @@ fn addresses_fit_patterns() {
         }
         assert!(!program(&policy, "s", &["x"]) && program(&denies, "s", &["x"]), "{pattern}");
     }
-    // A query or a slash does not lift what is denied.
+    // A query or a slash does not lift a denial.
     for pattern in ["https://h.example/a", "https://h.example/a/"] {
         let denies = managed(json!({"deniedMcpServers": [{ "serverUrl": pattern }]}));
         for address in
@@ -241,7 +241,7 @@ fn what_cannot_be_read_is_reported() {
 }
 
 proptest! {
-    /// Whatever else the files hold, what is denied stays out, and more lists let no more in.
+    /// Denied servers stay out, whatever else the files contain, and more lists let no more servers in.
     #[test]
     fn more_lists_never_let_a_denied_server_in(
         denied in "[a-c]", asked in "[a-d]",
