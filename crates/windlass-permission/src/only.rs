@@ -11,7 +11,7 @@ use windlass_types::names::present_tool;
 pub struct OnlyTools(Vec<Vec<String>>);
 
 impl OnlyTools {
-    /// Keeps only the names that this list also has.
+    /// Keeps only the tools that this list names, too.
     pub fn and(&mut self, names: Vec<String>) {
         self.0.push(names);
     }

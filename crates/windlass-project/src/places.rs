@@ -89,9 +89,9 @@ impl Places {
             .collect()
     }
 
-    /// Returns the existing settings files of the administrator, the strongest first. Each file is preceded by those of
-    /// `managed-settings.d`; among these the last one in the order of names is the strongest. Hidden files and other
-    /// kinds are ignored.
+    /// Returns the possible settings files of the administrator, the strongest first; a file may be missing. Each file
+    /// is preceded by those of `managed-settings.d`; among these the last one in the order of names is the strongest.
+    /// Hidden files and other kinds are ignored.
     pub(crate) fn managed_files(&self) -> io::Result<Vec<PathBuf>> {
         let mut all = Vec::new();
         for file in &self.managed {
