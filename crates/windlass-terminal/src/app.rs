@@ -173,6 +173,10 @@ enum Happened {
 }
 
 impl App {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "times of a terminal count from its start, by the clock of the runtime"
+    )]
     fn new(
         conversation: LiveConversation,
         ids: Arc<dyn windlass_tool::Ids>,

@@ -79,7 +79,6 @@ impl SessionBuilder {
         let provider = provider(&configured)?;
         let default = configured.model().unwrap_or("default").to_owned();
         let (session, tools) = builder.with_settings(settings).open_with_tools().await?;
-        let storage = configured.storage.clone();
         let key = SessionKey::new(configured.project_key(&cwd), session.handle.session_id().clone());
         let commands = SessionCommands::of(&configured, &session.handle, &tools).await;
         let mut opened = OpenSession::new(session, move |name| {
@@ -99,7 +98,7 @@ impl SessionBuilder {
         if !settings.is_fresh {
             opened = opened.with_initial_prompt(initial_prompt(&configured));
         }
-        Ok((kept(opened, storage, key), tools))
+        Ok((kept(opened, &configured.storage, key), tools))
     }
 
     /// Applies the settings that were requested instead of the configured ones.
@@ -129,7 +128,7 @@ fn initial_prompt(options: &Options) -> Vec<ContentBlock> {
 }
 
 /// Adds the naming and the transcript file of a stored session.
-fn kept(mut opened: OpenSession, storage: Storage, key: SessionKey) -> OpenSession {
+fn kept(mut opened: OpenSession, storage: &Storage, key: SessionKey) -> OpenSession {
     if let Some(home) = &storage.home {
         opened = opened.with_transcript(home.store().log_path(&key));
     }

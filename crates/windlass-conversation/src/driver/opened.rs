@@ -23,19 +23,22 @@ pub struct OpenSession {
 /// Functions of an open session. An absent one is not possible.
 pub(super) struct SessionExtras {
     /// Finds a model by id or alias, and the configured one for `None`.
-    pub(super) models: Box<dyn Fn(Option<&str>) -> ModelProfile + Send + Sync>,
+    pub(super) models: Box<FindModel>,
     /// Expands a command with its arguments.
-    pub(super) expand: Option<Box<dyn Fn(String, String) -> BoxFuture<'static, Expanded> + Send + Sync>>,
+    pub(super) expand: Option<Box<Expand>>,
     /// Reports the commands before a prompt, if they have changed.
-    pub(super) before_prompts: Option<Box<dyn Fn() -> Option<Vec<SlashCommand>> + Send + Sync>>,
+    pub(super) before_prompts: Option<Box<Look>>,
     /// Takes variables that replace those of the environment.
-    pub(super) environment: Option<Box<dyn Fn(&BTreeMap<String, String>) + Send + Sync>>,
+    pub(super) environment: Option<Box<TakeVariables>>,
     /// Names the session.
-    pub(super) rename: Option<Rename>,
+    pub(super) rename: Option<Arc<Rename>>,
 }
 
-/// Function that names a session.
-pub(super) type Rename = Arc<dyn Fn(String) -> BoxFuture<'static, Result<(), OpenFailure>> + Send + Sync>;
+type FindModel = dyn Fn(Option<&str>) -> ModelProfile + Send + Sync;
+type Expand = dyn Fn(String, String) -> BoxFuture<'static, Expanded> + Send + Sync;
+type Look = dyn Fn() -> Option<Vec<SlashCommand>> + Send + Sync;
+type TakeVariables = dyn Fn(&BTreeMap<String, String>) + Send + Sync;
+type Rename = dyn Fn(String) -> BoxFuture<'static, Result<(), OpenFailure>> + Send + Sync;
 
 impl fmt::Debug for OpenSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -136,7 +136,8 @@ impl App {
                     text: KeptText::new(&output.text),
                 }));
                 let text = windlass_types::text::clean(&output.text);
-                let shown = text.get(..text.floor_char_boundary(COMMAND_OUTPUT)).unwrap_or_default();
+                let end = (0..=COMMAND_OUTPUT.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+                let shown = text.get(..end.unwrap_or_default()).unwrap_or_default();
                 let code = output.code.map_or_else(|| "none".to_owned(), |code| code.to_string());
                 let note = format!("The user ran this command:\n$ {command}\nIts output (exit code {code}):\n{shown}");
                 // The model reads it with the next prompt; it is no request by itself.

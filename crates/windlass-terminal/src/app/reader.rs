@@ -8,11 +8,11 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::mpsc as requests;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// Limit of the wait for the thread to let go of the terminal.
-const LETTING_GO: Duration = Duration::from_secs(1);
+/// Limit of the wait for the thread to let go of the terminal, in milliseconds.
+const LETTING_GO: u32 = 1000;
 
 /// Reader of a terminal.
 #[derive(Debug)]
@@ -83,8 +83,7 @@ impl TerminalReader {
             return;
         }
         self.wake();
-        let limit = Instant::now() + LETTING_GO;
-        while Instant::now() < limit {
+        for _ in 0..LETTING_GO {
             match self.replies.try_recv() {
                 Ok(Reply::Bytes(bytes)) => self.early = Some(bytes),
                 Ok(Reply::LetGo) | Err(mpsc::error::TryRecvError::Disconnected) => {}
