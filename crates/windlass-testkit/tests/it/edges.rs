@@ -20,6 +20,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "windlass-conversation",
         &["windlass-permission", "windlass-runtime", "windlass-session", "windlass-tool", "windlass-types"],
     ),
+    ("windlass-acp", &["windlass-conversation", "windlass-tool", "windlass-types"]),
     (
         "windlass-terminal",
         &["windlass-context", "windlass-conversation", "windlass-permission", "windlass-tool", "windlass-types"],

@@ -1,0 +1,82 @@
+//! Permission requests that wait for the client.
+
+use crate::rpc;
+use crate::v1::permission::{self, Choice, Verdict};
+use crate::v1::presenter::call_id;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use windlass_types::text::visible_line;
+use windlass_types::{PermissionAnswer, PermissionRequest, RuleValue};
+
+/// Permission requests of a session that wait for the client.
+pub(crate) struct AskedQuestions {
+    session: String,
+    number: u64,
+    cwd: PathBuf,
+    next: u64,
+    open: BTreeMap<u64, OpenQuestion>,
+}
+
+struct OpenQuestion {
+    id: String,
+    choices: Vec<Choice>,
+}
+
+/// Answer to a question.
+pub(crate) struct AnsweredQuestion {
+    pub(crate) question: String,
+    pub(crate) answer: PermissionAnswer,
+    /// Rules of calls that are rejected from now on.
+    pub(crate) rejected: Vec<RuleValue>,
+}
+
+impl AskedQuestions {
+    pub(crate) fn new(session: String, number: u64, cwd: PathBuf) -> Self {
+        Self { session, number, cwd, next: 0, open: BTreeMap::new() }
+    }
+
+    /// The request to the client.
+    pub(crate) fn ask(&mut self, question: &str, request: &PermissionRequest) -> Value {
+        self.next += 1;
+        let choices = permission::choices(request);
+        let call = call_id(&request.agent, &request.tool_use_id);
+        let params = permission::params(&self.session, &call, request, &choices, &self.cwd);
+        let message = rpc::request(&self.request_id(self.next), "session/request_permission", &params);
+        self.open.insert(self.next, OpenQuestion { id: question.to_owned(), choices });
+        message
+    }
+
+    /// Takes the answer to the request with this number, if it is open.
+    pub(crate) fn answered(&mut self, number: u64, answer: &Result<Value, String>) -> Option<AnsweredQuestion> {
+        let OpenQuestion { id: question, choices } = self.open.remove(&number)?;
+        let (answer, rejected) = match permission::verdict(&choices, answer) {
+            Ok(Verdict::Allow(updates)) => (PermissionAnswer::Allow { updated_input: None, updates }, Vec::new()),
+            Ok(Verdict::Deny) => (PermissionAnswer::deny("The user rejected the call."), Vec::new()),
+            Ok(Verdict::DenyAlways(rules)) => {
+                let all: Vec<String> = rules.iter().map(|rule| visible_line(&rule.to_string())).collect();
+                let text = format!("The user rejects {} in this session.", all.join(", "));
+                (PermissionAnswer::deny(text), rules)
+            }
+            Err(answer) => (answer, Vec::new()),
+        };
+        Some(AnsweredQuestion { question, answer, rejected })
+    }
+
+    /// Forgets a question. Returns the id of its request, if it is open.
+    pub(crate) fn withdraw(&mut self, question: &str) -> Option<String> {
+        let number = self.open.iter().find(|(_, open)| open.id == question).map(|(number, _)| *number)?;
+        self.open.remove(&number);
+        Some(self.request_id(number))
+    }
+
+    /// Forgets all questions. Returns the ids of their requests.
+    pub(crate) fn withdraw_all(&mut self) -> Vec<String> {
+        let open = std::mem::take(&mut self.open);
+        open.into_keys().map(|number| self.request_id(number)).collect()
+    }
+
+    fn request_id(&self, number: u64) -> String {
+        format!("{}-{number}", self.number)
+    }
+}
