@@ -20,6 +20,7 @@ pub struct AcpConversation {
     pub(crate) models: Vec<AcpModel>,
     pub(crate) model: Option<String>,
     pub(crate) effort: Option<Effort>,
+    pub(crate) notices: Vec<String>,
     close: Option<Close>,
 }
 
@@ -76,6 +77,7 @@ impl AcpConversation {
             models: Vec::new(),
             model: None,
             effort: None,
+            notices: Vec::new(),
             close: None,
         }
     }
@@ -91,6 +93,13 @@ impl AcpConversation {
     #[must_use]
     pub fn with_effort(mut self, effort: Option<Effort>) -> Self {
         self.effort = effort;
+        self
+    }
+
+    /// Adds notices for the person, shown with the first prompt.
+    #[must_use]
+    pub fn with_notices(mut self, notices: impl IntoIterator<Item = String>) -> Self {
+        self.notices.extend(notices);
         self
     }
 

@@ -104,7 +104,8 @@ impl SessionTask {
         let SessionStart { id, number, cwd, inbox, out, ids, client, .. } = start;
         let live = conversation.live(Arc::clone(&ids));
         let settings = Settings::of(&conversation);
-        let presenter = SessionPresenter::new(cwd.clone(), client, settings, Arc::clone(&ids));
+        let mut presenter = SessionPresenter::new(cwd.clone(), client, settings, Arc::clone(&ids));
+        presenter.list_commands(&live.conversation().commands());
         Self {
             questions: AskedQuestions::new(id.clone(), number, cwd.clone()),
             id,
@@ -226,9 +227,15 @@ impl SessionTask {
                 }
                 Ok(result)
             }
-            TurnEnd::Failed(error) => Err(error),
+            TurnEnd::Failed(error) => Err(self.open_failure().unwrap_or(error)),
         };
         self.answer(&request, &result);
+    }
+
+    /// The reason why the session could not be opened, with its kind.
+    fn open_failure(&mut self) -> Option<AcpError> {
+        let failure = self.live.take_open_failure()?;
+        Some(failure.downcast::<AcpError>().map_or_else(|other| AcpError::internal(other.to_string()), |error| *error))
     }
 
     fn take(&mut self, input: SessionInput) {
@@ -262,6 +269,9 @@ impl SessionTask {
             return self.answer(&request, &Ok(json!({ "stopReason": "end_turn" })));
         }
         self.revive();
+        for notice in std::mem::take(&mut self.conversation.notices) {
+            self.presenter.warn(&notice);
+        }
         let id = self.presenter.fresh_id();
         self.prompts.push(OpenPrompt { message: id.clone(), request, is_cancelled: false });
         self.live.handle(Input::Message(Box::new(message.with_id(id))));
@@ -384,11 +394,12 @@ impl SessionTask {
     fn over(&mut self) {
         self.is_alive = false;
         self.settle();
-        let failure = self.live.take_open_failure().map(|failure| failure.to_string());
-        let failure = failure.or_else(|| self.live.take_session_failure().map(|failure| failure.to_string()));
+        let failure = self.open_failure();
+        let failure =
+            failure.or_else(|| self.live.take_session_failure().map(|failure| AcpError::internal(failure.to_string())));
         for OpenPrompt { request, is_cancelled, .. } in std::mem::take(&mut self.prompts) {
             let result = match &failure {
-                Some(failure) if !is_cancelled => Err(AcpError::internal(failure)),
+                Some(failure) if !is_cancelled => Err(failure.clone()),
                 _ => Ok(json!({ "stopReason": "cancelled" })),
             };
             self.answer(&request, &result);

@@ -1,5 +1,6 @@
 //! The command line and its commands.
 
+use crate::acp::AcpArgs;
 use crate::args::{
     AgentsListArgs, ContextShowArgs, DemoArgs, ModelsArgs, RunArgs, SettingsArgs, ToolsCallArgs, TrustArgs,
 };
@@ -48,6 +49,8 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Serve an editor over the Agent Client Protocol
+    Acp(Box<AcpArgs>),
     /// Watch an agent find and fix a real bug; needs no key
     Demo(DemoArgs),
     /// Run a command behind the credential proxy: it gets a local URL and a nonce instead of the API key

@@ -271,7 +271,7 @@ fn models(provider: Option<&Provider>, default: Option<&str>, has_auto_mode: boo
 }
 
 /// Waits for a signal to end.
-fn terminated() -> impl Future<Output = ()> {
+pub(crate) fn terminated() -> impl Future<Output = ()> {
     #[cfg(unix)]
     return async {
         match crate::signals::EndSignals::listen() {

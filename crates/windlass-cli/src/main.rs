@@ -1,6 +1,7 @@
 //! The windlass command: run coding agents from the terminal.
 #![expect(clippy::disallowed_methods, reason = "a command takes its environment, directory and time from the system")]
 
+mod acp;
 mod agents;
 mod allowance;
 mod args;
@@ -108,6 +109,7 @@ fn command() -> anyhow::Result<i32> {
             Err(Usage("a conversation needs a terminal: add -p to run this prompt".to_owned()).into())
         }
         None => block_on(run::run(cli.run, terminal)),
+        Some(Command::Acp(args)) => block_on(acp::acp(*args)),
         Some(Command::Demo(args)) => block_on(demo::demo(args, terminal)),
         Some(Command::Proxy(args)) => proxy::proxy(args),
         Some(Command::Config(command)) => config::config(&command),

@@ -5,7 +5,6 @@ use crate::agent::{AcpAgent, AcpSession, AcpStart};
 use crate::error::AcpError;
 use crate::rpc::{self, RequestId};
 use crate::v1::client::ClientAbilities;
-use crate::v1::commands;
 use crate::v1::history::History;
 use crate::v1::settings::Settings;
 use serde_json::{Value, json};
@@ -58,7 +57,6 @@ impl SessionStart {
         let id = (start == AcpStart::New).then_some(self.id.as_str());
         let result = opened(&Settings::of(&conversation), id);
         self.send(&rpc::answer(&request, &Ok(result))).await;
-        self.send_update(commands::update(&conversation.options.commands)).await;
         // Kept until the end of the task.
         let _alive = std::mem::replace(&mut self.alive, watch::Sender::new(()));
         SessionTask::new(self, conversation).run().await;

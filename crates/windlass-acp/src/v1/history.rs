@@ -6,13 +6,13 @@ use crate::agent::HistoryEntry;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::Path;
-use windlass_types::{ContentBlock, ToolUseId};
+use windlass_types::{ContentBlock, ToolUse, ToolUseId};
 
 /// Translator of a stored history.
 #[derive(Debug, Default)]
 pub(crate) struct History {
-    /// Tools of the calls, by the id of the call.
-    tools: HashMap<ToolUseId, String>,
+    /// Calls without a result.
+    calls: HashMap<ToolUseId, ToolUse>,
 }
 
 impl History {
@@ -28,9 +28,8 @@ impl History {
                 blocks.iter().filter_map(|block| self.block(block, message, cwd)).collect()
             }
             HistoryEntry::Result(result) => {
-                let tool = self.tools.remove(&result.tool_use_id);
-                let tool = tool.as_deref().unwrap_or_default();
-                vec![Value::Object(tool_call::stored(result.tool_use_id.as_str(), tool, result))]
+                let call = self.calls.remove(&result.tool_use_id);
+                vec![Value::Object(tool_call::stored(call.as_ref(), result, cwd))]
             }
             HistoryEntry::Todos(todos) => plan(todos).into_iter().collect(),
             HistoryEntry::Title(title) => vec![json!({ "sessionUpdate": "session_info_update", "title": title })],
@@ -43,7 +42,7 @@ impl History {
                 Some(chunk("agent_thought_chunk", json!({ "type": "text", "text": thinking }), message))
             }
             ContentBlock::ToolUse(call) => {
-                self.tools.insert(call.id.clone(), call.name.clone());
+                self.calls.insert(call.id.clone(), call.clone());
                 Some(Value::Object(tool_call::announced(call.id.as_str(), call, cwd)))
             }
             block => tool_call::plain_block(block).map(|block| chunk("agent_message_chunk", block, message)),

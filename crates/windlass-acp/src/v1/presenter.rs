@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
-use windlass_conversation::{Answer, MessageState, Presenter, Refusal, Update};
+use windlass_conversation::{Answer, MessageState, Presenter, Refusal, SlashCommand, Update};
 use windlass_tool::Ids;
 use windlass_types::{
     AgentPath, Compacted, ContentBlock, Delta, EntryId, Event, EventKind, JsonText, ModelErrorKind, Outcome,
@@ -59,6 +59,8 @@ pub(crate) struct SessionPresenter {
     /// Background work that continues.
     background: BTreeSet<TaskId>,
     compaction: Option<String>,
+    /// Commands that were listed last.
+    commands: Value,
 }
 
 /// The message of the model that is being shown.
@@ -115,6 +117,7 @@ impl SessionPresenter {
             windows: BTreeMap::new(),
             background: BTreeSet::new(),
             compaction: None,
+            commands: Value::Null,
         }
     }
 
@@ -130,6 +133,15 @@ impl SessionPresenter {
 
     pub(crate) fn update(&mut self, update: Value) {
         self.presented.push(Presented::Update(update));
+    }
+
+    /// Lists the commands, if they are others than those that were listed before.
+    pub(crate) fn list_commands(&mut self, list: &[SlashCommand]) {
+        let update = commands::update(list);
+        if self.commands != update {
+            self.commands.clone_from(&update);
+            self.update(update);
+        }
     }
 
     /// A whole text as a message of the agent.
@@ -148,7 +160,7 @@ impl SessionPresenter {
     }
 
     /// A warning that the person has to see: as a message where the client shows no notices.
-    fn warn(&mut self, text: &str) {
+    pub(crate) fn warn(&mut self, text: &str) {
         if self.client.notices { self.notice("warning", text) } else { self.say(text) }
     }
 
@@ -386,9 +398,9 @@ impl Presenter for SessionPresenter {
                 if opened.permission_mode != self.settings.mode {
                     self.present(Update::PermissionMode(opened.permission_mode));
                 }
-                self.update(commands::update(&opened.commands));
+                self.list_commands(&opened.commands);
             }
-            Update::Commands(commands) | Update::CommandsChanged(commands) => self.update(commands::update(&commands)),
+            Update::Commands(commands) | Update::CommandsChanged(commands) => self.list_commands(&commands),
             Update::Event(event) => self.event(&event),
             Update::Taken(taken) if !taken.joins => self.end = None,
             Update::Local(local) => self.say(&local.text),

@@ -81,12 +81,27 @@ pub(crate) fn finished(id: &str, finished: &ToolFinished, cwd: &Path) -> Map<Str
 }
 
 /// The result of a stored call.
-pub(crate) fn stored(id: &str, tool: &str, result: &ToolResult) -> Map<String, Value> {
-    let mut fields = fields("tool_call_update", id);
+pub(crate) fn stored(call: Option<&ToolUse>, result: &ToolResult, cwd: &Path) -> Map<String, Value> {
+    let mut fields = fields("tool_call_update", result.tool_use_id.as_str());
     fields.insert("status".to_owned(), if result.is_error { "failed" } else { "completed" }.into());
-    fields.insert("content".to_owned(), content(tool, result).into());
+    let diff = call.filter(|_| !result.is_error).and_then(|call| stored_diff(call, cwd));
+    let tool = call.map(|call| call.name.as_str()).unwrap_or_default();
+    fields.insert("content".to_owned(), diff.map_or_else(|| content(tool, result), |diff| vec![diff]).into());
     fields.insert("rawOutput".to_owned(), shortened(&result.content.text()).into());
     fields
+}
+
+/// The change that a stored call made, as far as its input has it.
+fn stored_diff(call: &ToolUse, cwd: &Path) -> Option<Value> {
+    let input = input(&call.input);
+    let text = |name: &str| input.get(name).and_then(Value::as_str);
+    let (old, new) = match call.name.as_str() {
+        "Edit" => (Some(text("old_string")?), text("new_string")?),
+        "Write" => (None, text("content")?),
+        _ => return None,
+    };
+    let path = cwd.join(text("file_path")?);
+    Some(json!({ "type": "diff", "path": path.to_string_lossy(), "oldText": old, "newText": new }))
 }
 
 /// Content of a result.
@@ -189,17 +204,29 @@ mod tests {
     #[test]
     fn output_cannot_leave_its_block_of_code() {
         let result = ToolResult::ok("t", "a\n```\n# not a heading\n````x");
-        let shown = stored("t", "Bash", &result);
+        let call = |tool: &str| ToolUse::new("t", tool, JsonText::empty_object());
+        let shown = stored(Some(&call("Bash")), &result, Path::new("/w"));
         let text = shown["content"][0]["content"]["text"].as_str().unwrap();
         assert!(text.starts_with("`````\n") && text.ends_with("\n`````"), "{text}");
-        let plain = stored("t", "mcp__x__y", &result);
+        let plain = stored(Some(&call("mcp__x__y")), &result, Path::new("/w"));
         assert!(plain["content"][0]["content"]["text"].as_str().unwrap().starts_with("a\n"));
+    }
+
+    #[test]
+    fn a_stored_edit_shows_its_change() {
+        let input = JsonText::parse(r#"{"file_path":"a","old_string":"x","new_string":"y"}"#).unwrap();
+        let call = ToolUse::new("t", "Edit", input);
+        let shown = stored(Some(&call), &ToolResult::ok("t", "Edited"), Path::new("/w"));
+        let diff = json!([{ "type": "diff", "path": "/w/a", "oldText": "x", "newText": "y" }]);
+        assert_eq!(shown["content"], diff);
+        let failed = stored(Some(&call), &ToolResult::error("t", "no"), Path::new("/w"));
+        assert_eq!(failed["content"][0]["type"], "content", "it has changed nothing");
     }
 
     #[test]
     fn long_output_is_cut_at_a_character() {
         let result = ToolResult::ok("t", "é".repeat(100_000));
-        let shown = stored("t", "Agent", &result);
+        let shown = stored(None, &result, Path::new("/w"));
         let text = shown["rawOutput"].as_str().unwrap();
         assert!(text.len() < 70_000 && text.ends_with("bytes are not shown]"));
     }

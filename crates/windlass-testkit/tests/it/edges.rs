@@ -129,7 +129,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("windlass-mcp-server", &["windlass"]),
-    ("windlass-cli", &["windlass", "windlass-mcp-server", "windlass-protocol", "windlass-terminal"]),
+    ("windlass-cli", &["windlass", "windlass-acp", "windlass-mcp-server", "windlass-protocol", "windlass-terminal"]),
     (
         "windlass-testkit",
         &[
