@@ -428,3 +428,6 @@ impl Presenter for SessionPresenter {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
