@@ -73,7 +73,7 @@ impl SessionSetup {
     /// Checks that the session is stored and can be resumed here.
     pub(super) async fn check_stored(&self) -> Result<(), AcpError> {
         let builder = self.builder().map_err(|error| internal(&error))?.resume(&self.id);
-        builder.check_resumed().await.map_err(|error| failed(&error))
+        builder.find_resumed().await.map(drop).map_err(|error| failed(&error))
     }
 
     /// The conversation of the session.

@@ -7,6 +7,7 @@
     reason = "a test that cannot be set up has failed"
 )]
 
+mod acp;
 mod agents;
 mod audit;
 mod canary;

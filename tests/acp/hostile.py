@@ -1,0 +1,104 @@
+"""A client that means harm: no file outside, no program, and the agent lives on. `hostile.py WINDLASS LOG`."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+
+from common import Place, equal, play, tapped, text, tool
+
+WINDLASS, LOG = sys.argv[1:3]
+
+
+class Client:
+    def __init__(self, place):
+        self.agent = subprocess.Popen(
+            tapped(WINDLASS, LOG), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=place.env, cwd=place.root
+        )
+        self.next = 0
+
+    def line(self, line):
+        self.agent.stdin.write(line + b"\n")
+        self.agent.stdin.flush()
+
+    def ask(self, method, answer_with=None, **params):
+        """The answer to a request. Questions are answered with an option of this kind, or with something else."""
+        self.next += 1
+        self.line(json.dumps({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params}).encode())
+        while True:
+            read = self.agent.stdout.readline()
+            assert read, "the agent is gone"
+            message = json.loads(read)
+            if message.get("method") == "session/request_permission":
+                outcome = answer_with(message["params"]) if callable(answer_with) else answer_with
+                self.line(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": outcome}).encode())
+            elif message.get("id") == self.next and "method" not in message:
+                return message
+
+    def end(self):
+        self.agent.stdin.close()
+        return self.agent.wait(20)
+
+
+def main():
+    place = Place()
+    outside = os.path.join(place.root, "outside.txt")
+    with open(outside, "w") as file:
+        file.write("secret")
+    mark = os.path.join(place.root, "started")
+    client = Client(place)
+    client.ask("initialize", protocolVersion=1)
+    # A program that the client names is not started.
+    server = {"name": "evil", "command": "/bin/sh", "args": ["-c", f"touch {mark}"], "env": []}
+    session = client.ask("session/new", cwd=place.cwd, mcpServers=[server])["result"]["sessionId"]
+    # Answers that are no yes let nothing run.
+    for outcome in [
+        {"outcome": {"outcome": "selected", "optionId": "yes"}},
+        {"outcome": {"outcome": "allow"}},
+        {"outcome": "selected", "optionId": "allow"},
+        {"behavior": "allow"},
+        None,
+        [],
+        "allow",
+    ]:
+        script = play(tool("Bash", command=f"touch {mark}"), text("ok"))
+        client.ask("session/prompt", outcome, sessionId=session, prompt=[{"type": "text", "text": script}])
+        assert not os.path.exists(mark), outcome
+    # Links and resources are names and texts: the agent opens nothing for them.
+    blocks = [
+        {"type": "text", "text": play([{"say": "messages"}])},
+        {"type": "resource_link", "name": "x", "uri": f"file://{outside}"},
+        {"type": "resource", "resource": {"uri": "file:///etc/passwd", "text": f"@{outside} /compact"}},
+    ]
+    client.ask("session/prompt", sessionId=session, prompt=blocks)
+    log = open(LOG).read()
+    assert "secret" not in log, "a file outside was read"
+    # Methods of clients, and those that there are not.
+    for method in ["fs/read_text_file", "terminal/create", "session/fork", "session/request_permission", "_x", "", "\u0000"]:
+        equal(client.ask(method, path=outside, command="sh")["error"]["code"], -32601)
+    # A session of another name leads to no other file.
+    for name in ["../../etc/passwd", "..", "", "/", "a\u0000b", "x" * 10_000]:
+        answer = client.ask("session/load", sessionId=name, cwd=place.cwd, mcpServers=[])
+        assert answer["error"]["code"] in (-32002, -32603), answer
+        client.ask("session/delete", sessionId=name)
+    # Random bytes and mutated messages.
+    chance = random.Random(7)
+    for number in range(500):
+        valid = {"jsonrpc": "2.0", "id": f"m{number}", "method": "session/set_mode", "params": {"sessionId": session, "modeId": "plan"}}
+        broken = bytearray(json.dumps(valid).encode())
+        for _ in range(chance.randrange(1, 6)):
+            at = chance.randrange(len(broken))
+            broken[at : at + chance.randrange(3)] = bytes(chance.randrange(32, 127) for _ in range(chance.randrange(3)))
+        client.line(bytes(broken))
+        client.line(bytes(byte for byte in chance.randbytes(40) if byte != 10))
+    answer = client.ask("session/prompt", sessionId=session, prompt=[{"type": "text", "text": play(text("alive"))}])
+    equal(answer["result"]["stopReason"], "end_turn")
+    assert not os.path.exists(mark)
+    equal(client.end(), 0)
+    place.close()
+    print("hostile ok")
+
+
+if __name__ == "__main__":
+    main()
