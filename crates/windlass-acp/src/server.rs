@@ -8,12 +8,18 @@ use crate::options::AcpOptions;
 use connection::Connection;
 use std::fmt;
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
 /// Lines that wait for a client that does not read.
 const WAITING_LINES: usize = 32;
+
+/// Limit of the last lines, once all sessions are closed.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// Serves one client: reads its messages from a byte stream, and writes messages to another one.
 ///
@@ -45,8 +51,8 @@ impl<A: AcpAgent> AcpServer<A> {
         Self { options, agent: Arc::new(agent) }
     }
 
-    /// Serves until the input ends or `shutdown` is ready. All sessions are closed then: runs are stopped, and their
-    /// logs are complete.
+    /// Serves until the input ends or `shutdown` is ready. All sessions are closed then, within eight seconds: runs are
+    /// stopped, and their logs are complete.
     ///
     /// Not cancel safe: dropping the future stops the sessions without waiting for them.
     ///
@@ -64,7 +70,16 @@ impl<A: AcpAgent> AcpServer<A> {
     {
         let (out, lines) = mpsc::channel(WAITING_LINES);
         let connection = Connection::new(self.options, self.agent, out);
-        let (served, written) = tokio::join!(connection.serve(input, shutdown), write(output, lines));
+        let mut writing = pin!(write(output, lines));
+        let mut serving = pin!(connection.serve(input, shutdown));
+        let (served, written) = tokio::select! {
+            served = &mut serving => {
+                let late = || Err(io::ErrorKind::TimedOut.into());
+                (served, timeout(LAST_WORDS, writing).await.unwrap_or_else(|_| late()))
+            }
+            // The client is gone, which the connection notices.
+            written = &mut writing => (serving.await, written),
+        };
         written.map_err(AcpServerError::Output)?;
         served.map_err(AcpServerError::Input)
     }

@@ -132,7 +132,7 @@ impl SessionTask {
         loop {
             self.settle();
             let has_lines = !self.lines.is_empty();
-            if self.closing.is_some() && !self.is_alive && !has_lines {
+            if self.closing.is_some() && !self.is_alive {
                 break;
             }
             let happened = tokio::select! {
@@ -146,7 +146,8 @@ impl SessionTask {
                     _ => Happened::ClientGone,
                 },
                 input = self.inbox.recv(), if self.bytes < ROOM && self.closing.is_none() => Happened::Input(input),
-                update = self.live.next(), if !has_lines && self.is_alive => Happened::Update(update),
+                // A session that closes does not wait for its client.
+                update = self.live.next(), if (!has_lines || self.closing.is_some()) && self.is_alive => Happened::Update(update),
             };
             match happened {
                 Happened::Written => {}
@@ -164,8 +165,11 @@ impl SessionTask {
         }
         self.conversation.close().await;
         for request in self.closing.take().unwrap_or_default() {
-            // A client that is gone needs no answer.
-            let _ = self.out.send(rpc::line(&rpc::answer(&request, &Ok(json!({}))))).await;
+            self.answer(&request, &Ok(json!({})));
+        }
+        for line in self.lines {
+            // A client that is gone needs no lines.
+            let _ = self.out.send(line).await;
         }
     }
 

@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::AsyncRead;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, watch};
@@ -26,6 +27,9 @@ use windlass_types::EntryId;
 const WAITING_MESSAGES: usize = 256;
 /// Requests outside of sessions that are answered at the same time.
 const MOST_REQUESTS: usize = 64;
+
+/// Limit of the end of a connection. Sessions close in four seconds, and the client reads the rest.
+const CLOSING: Duration = Duration::from_secs(6);
 
 /// State of one connection.
 pub(super) struct Connection<A> {
@@ -72,7 +76,11 @@ impl<A: AcpAgent> Connection<A> {
                 () = self.out.closed() => break Ok(()),
                 Some(finished) = self.tasks.join_next() => self.finished(finished),
                 line = lines.next() => match line {
-                    Ok(Some(line)) => self.line(line).await,
+                    // A client that does not read must not keep the server from its end.
+                    Ok(Some(line)) => tokio::select! {
+                        () = self.line(line) => {}
+                        () = &mut shutdown => break Ok(()),
+                    },
                     Ok(None) => break Ok(()),
                     Err(error) => break Err(error),
                 },
@@ -80,7 +88,11 @@ impl<A: AcpAgent> Connection<A> {
         };
         // Without their inboxes sessions close.
         self.sessions.clear();
-        while self.tasks.join_next().await.is_some() {}
+        let closed = async { while self.tasks.join_next().await.is_some() {} };
+        if tokio::time::timeout(CLOSING, closed).await.is_err() {
+            tracing::warn!("the client does not read its last messages");
+            self.tasks.shutdown().await;
+        }
         served
     }
 

@@ -3,6 +3,7 @@
 use crate::world::{Agent, Client, calls, kinds, says, statuses, text};
 use serde_json::json;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 #[tokio::test(start_paused = true)]
 async fn a_prompt_is_answered_once_behind_its_updates() {
@@ -174,6 +175,29 @@ async fn a_client_that_vanishes_ends_its_sessions() {
     client.choose(&request, "allow").await;
     let _ = client.vanish().await;
     assert_eq!(agent.closed.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_does_not_read_does_not_keep_the_server_from_its_end() {
+    let long = "x".repeat(50_000);
+    let agent = Agent::new([ScriptedTurns::texts(&long, 40)]);
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let mut client = Client::until_shutdown(&agent, 2_000, async { drop(stopped.await) });
+    client.initialize(json!({})).await;
+    let session = client.session().await;
+    client.prompt(&session, "a").await;
+    // Answers for which there is no room.
+    for _ in 0..200 {
+        let sent = tokio::time::timeout(Duration::from_secs(1), client.request("unknown", json!({}))).await;
+        if sent.is_err() {
+            break;
+        }
+    }
+    stop.send(()).unwrap();
+    let began = tokio::time::Instant::now();
+    client.outcome().await.unwrap_err();
+    assert!(began.elapsed() < Duration::from_secs(9), "{:?}", began.elapsed());
+    assert_eq!(agent.closed.load(Ordering::SeqCst), 1, "the session was closed in order");
 }
 
 struct ScriptedTurns;

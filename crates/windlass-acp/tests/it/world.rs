@@ -173,6 +173,15 @@ impl Client {
 
     /// A client of which so many bytes wait in each direction.
     pub(crate) fn with_buffer(agent: &Agent, bytes: usize) -> Self {
+        Self::until_shutdown(agent, bytes, std::future::pending())
+    }
+
+    /// A client of a server that is to end when `shutdown` is ready.
+    pub(crate) fn until_shutdown(
+        agent: &Agent,
+        bytes: usize,
+        shutdown: impl Future<Output = ()> + Send + 'static,
+    ) -> Self {
         let (ours, theirs) = tokio::io::duplex(bytes);
         let (input, output) = tokio::io::split(theirs);
         let mut options = AcpOptions::new("windlass", "0.0.0", Arc::new(SystemIds::default()));
@@ -183,7 +192,7 @@ impl Client {
         options.max_message = 100_000;
         options.max_sessions = 3;
         let server = AcpServer::new(options, agent.clone());
-        let server = tokio::spawn(server.serve(input, output, std::future::pending()));
+        let server = tokio::spawn(server.serve(input, output, shutdown));
         let (read, write) = tokio::io::split(ours);
         Self { lines: BufReader::new(read).lines(), output: Some(write), server, next: 0 }
     }
@@ -287,6 +296,12 @@ impl Client {
             rest.push(serde_json::from_str(&line).unwrap());
         }
         (rest, self.server.await.unwrap())
+    }
+
+    /// The outcome of the server, while nothing is read.
+    pub(crate) async fn outcome(self) -> Result<(), AcpServerError> {
+        let Self { lines: _lines, output: _output, server, .. } = self;
+        server.await.unwrap()
     }
 
     /// Goes away without a word.
