@@ -10,6 +10,36 @@ use windlass_types::{ContentBlock, JsonText, Timestamp, ToolResult};
 /// Owner of the sessions behind an [`AcpServer`](crate::AcpServer).
 ///
 /// The methods run beside each other, one call for each request.
+///
+/// ```
+/// use async_trait::async_trait;
+/// use windlass_acp::{AcpAgent, AcpConversation, AcpError, AcpOptions, AcpServer, AcpSession};
+/// use windlass_acp::{HistoryEntry, SessionPage, SessionQuery};
+///
+/// struct NoSessions;
+///
+/// #[async_trait]
+/// impl AcpAgent for NoSessions {
+///     async fn begin(&self, session: AcpSession) -> Result<AcpConversation, AcpError> {
+///         Err(AcpError::not_found(format!("no session can be opened in {}", session.cwd.display())))
+///     }
+///     async fn history(&self, id: &str) -> Result<Vec<HistoryEntry>, AcpError> {
+///         Err(AcpError::not_found(format!("there is no session {id}")))
+///     }
+///     async fn list(&self, _: SessionQuery) -> Result<SessionPage, AcpError> {
+///         Ok(SessionPage::default())
+///     }
+///     async fn delete(&self, _: &str) -> Result<(), AcpError> {
+///         Ok(())
+///     }
+/// }
+///
+/// # async fn serve(ids: std::sync::Arc<dyn windlass_tool::Ids>) -> Result<(), windlass_acp::AcpServerError> {
+/// let server = AcpServer::new(AcpOptions::new("my-agent", "1.0.0", ids), NoSessions);
+/// server.serve(tokio::io::empty(), tokio::io::sink(), std::future::pending()).await?;
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait AcpAgent: Send + Sync + 'static {
     /// Begins a conversation in a new session, or one that continues a stored session. The session itself is opened by

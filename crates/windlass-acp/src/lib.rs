@@ -6,35 +6,7 @@
 //!
 //! The version of the protocol is 1. All of its mapping is in one module, so that another version is another module.
 //!
-//! ```
-//! use async_trait::async_trait;
-//! use windlass_acp::{AcpAgent, AcpConversation, AcpError, AcpOptions, AcpServer, AcpSession};
-//! use windlass_acp::{HistoryEntry, SessionPage, SessionQuery};
-//!
-//! struct NoSessions;
-//!
-//! #[async_trait]
-//! impl AcpAgent for NoSessions {
-//!     async fn begin(&self, session: AcpSession) -> Result<AcpConversation, AcpError> {
-//!         Err(AcpError::not_found(format!("no session can be opened in {}", session.cwd.display())))
-//!     }
-//!     async fn history(&self, id: &str) -> Result<Vec<HistoryEntry>, AcpError> {
-//!         Err(AcpError::not_found(format!("there is no session {id}")))
-//!     }
-//!     async fn list(&self, _: SessionQuery) -> Result<SessionPage, AcpError> {
-//!         Ok(SessionPage::default())
-//!     }
-//!     async fn delete(&self, _: &str) -> Result<(), AcpError> {
-//!         Ok(())
-//!     }
-//! }
-//!
-//! # async fn serve(ids: std::sync::Arc<dyn windlass_tool::Ids>) -> Result<(), windlass_acp::AcpServerError> {
-//! let server = AcpServer::new(AcpOptions::new("my-agent", "1.0.0", ids), NoSessions);
-//! server.serve(tokio::io::empty(), tokio::io::sink(), std::future::pending()).await?;
-//! # Ok(())
-//! # }
-//! ```
+//! [`AcpAgent`] has an example.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
