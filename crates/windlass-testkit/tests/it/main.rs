@@ -31,4 +31,5 @@ mod tool;
 mod trait_examples;
 mod walkthrough;
 mod wire;
+mod words;
 mod workspace;
