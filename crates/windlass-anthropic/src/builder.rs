@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use windlass_http::provider::{Clock, Credential, Credentials, Secrets, custom_header, from_http};
+use windlass_http::provider::{Clock, Credential, Credentials, Secrets, ServerWindows, custom_header, from_http};
 use windlass_http::{HeaderMap, HeaderValue, HttpClient, HttpOptions, Secret};
 use windlass_model::{Catalogue, ModelError};
 use windlass_types::{ModelErrorKind, Timestamp};
@@ -198,6 +198,7 @@ impl AnthropicBuilder {
             stand_ins: self.stand_ins,
             clock: self.clock,
             refused: Refused::default(),
+            windows: ServerWindows::default(),
         }))
     }
 

@@ -124,6 +124,14 @@ impl Platform {
         }
     }
 
+    /// Route of the list of models at a server of the user. `None` for the vendor's API and those of clouds: a table has their models.
+    pub(crate) fn model_list(&self) -> Option<Route> {
+        match self {
+            Self::Anthropic(client) if !is_of_vendor(client.host()) => Some(Route::new(client.clone(), "/v1/models")),
+            _ => None,
+        }
+    }
+
     /// Returns the route of a request for a model.
     ///
     /// # Errors
@@ -136,6 +144,12 @@ impl Platform {
             Self::Vertex(vertex) => vertex.route(model, method),
         }
     }
+}
+
+/// `true` for the vendor's own hosts.
+fn is_of_vendor(host: &str) -> bool {
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    name == "anthropic.com" || name.ends_with(".anthropic.com")
 }
 
 fn messages(method: Method) -> &'static str {

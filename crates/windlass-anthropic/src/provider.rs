@@ -2,7 +2,7 @@ use std::{fmt, sync::Arc};
 
 use async_trait::async_trait;
 use serde::Deserialize;
-use windlass_http::provider::{Clock, Credentials, from_http};
+use windlass_http::provider::{Clock, Credentials, MAX_MODEL_LIST, ServerWindows, from_http, listed_models};
 use windlass_http::{HeaderMap, HeaderValue, Response};
 use windlass_model::{
     Catalogue, KnownModel, ModelError, ModelProvider, ModelStream, SessionFact, beta, is_priced_otherwise,
@@ -43,6 +43,8 @@ pub(crate) struct Inner {
     pub(crate) stand_ins: Vec<(String, String)>,
     pub(crate) clock: Clock,
     pub(crate) refused: Refused,
+    /// The context windows that a server of the user named.
+    pub(crate) windows: ServerWindows,
 }
 
 impl fmt::Debug for Anthropic {
@@ -105,8 +107,22 @@ impl Inner {
     fn info(&self, model: &str) -> ModelInfo {
         let known = self.known(model);
         let mut info = self.catalogue.info(known);
+        if let Some(window) = self.windows.of(model).filter(|_| !self.catalogue.has_window(known)) {
+            info.take_window_of_server(window);
+        }
         info.web_search = web_search::price(known).filter(|_| self.platform.searches_the_web());
         info
+    }
+
+    /// Asks a server of the user for the context windows of its models, where no table has that of this one.
+    async fn ask_for_window(&self, model: &str) -> Result<(), ModelError> {
+        if self.catalogue.has_window(self.known(model)) || self.windows.of(model).is_some() {
+            return Ok(());
+        }
+        let Some(route) = self.platform.model_list() else { return Ok(()) };
+        let text = self.get(&route, MAX_MODEL_LIST).await?;
+        self.windows.learn(&listed_models(&text).unwrap_or_default());
+        Ok(())
     }
 
     /// Returns the error of an answer with status 200 that is no event stream: an error of a gateway, or the page of a
@@ -231,7 +247,10 @@ impl ModelProvider for Anthropic {
         self.inner.platform.route(&self.resolve_model(model), Method::Stream).map(drop)
     }
 
-    async fn prepare(&self, _: &str) {}
+    async fn prepare(&self, model: &str) {
+        // A call says what is wrong with the server.
+        let _ = self.inner.ask_for_window(&self.resolve_model(model)).await;
+    }
 
     fn opening_notice(&self, _: &str) -> Option<String> {
         None

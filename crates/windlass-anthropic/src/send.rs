@@ -39,6 +39,19 @@ impl Inner {
         }
     }
 
+    /// Gets a text of at most `limit` bytes.
+    pub(crate) async fn get(&self, route: &Route, limit: usize) -> Result<String, ModelError> {
+        let mut headers = self.headers.clone();
+        if let Some(source) = &self.credentials {
+            route.authorize(&source.credential().await?, &mut headers, &[], &self.clock)?;
+        }
+        let response = route.client.get(&route.path, headers).await.map_err(from_http)?;
+        if response.status() != 200 {
+            return Err(self.faults.answer(response.status(), response.headers(), ""));
+        }
+        response.text(limit).await.map_err(from_http)
+    }
+
     async fn send_with(&self, call: &Call, credential: Option<&Credential>) -> Result<(Response, Faults), ModelError> {
         let (mut headers, mut faults) = (call.headers.clone(), self.faults.clone());
         if let Some(credential) = credential {

@@ -236,8 +236,13 @@ pub(crate) fn price(
 
 impl Limits {
     /// `true` if this model may be called: there is no budget, the price is known, or models without one are allowed.
-    pub(crate) fn allow_price_of(&self, model: &ModelProfile) -> bool {
+    pub fn allow_price_of(&self, model: &ModelProfile) -> bool {
         self.max_budget.is_none() || self.unpriced == UnpricedModels::Allow || model.info.price.is_some()
+    }
+
+    /// `true` if there is a budget, and models without a known price may not be called.
+    pub fn refuse_unpriced_models(&self) -> bool {
+        self.max_budget.is_some() && self.unpriced == UnpricedModels::Refuse
     }
 
     /// Returns the maximum cost of a model request outside the conversation. `None`: unknown, and not limited. A model

@@ -105,6 +105,7 @@ impl ModelCall {
         // list.
         if matches!(self.purpose, Purpose::Turn) {
             session.append_withheld();
+            session.log_window_of_server();
         }
         if matches!(self.purpose, Purpose::Turn) || !session.models.listed.has_begun() {
             session.list_tools();

@@ -21,6 +21,7 @@ mod config;
 mod effect;
 mod error;
 mod feedback;
+mod learned;
 mod listed;
 mod machine;
 mod models;

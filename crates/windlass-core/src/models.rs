@@ -22,8 +22,6 @@ pub(crate) struct Models {
     pub(crate) warned_unpriced: BTreeSet<String>,
     /// Rate limit of the subscription, as last reported to the host.
     pub(crate) rate_limit: Option<RateLimit>,
-    /// Models that have refused images: they get notes instead.
-    pub(crate) without_images: BTreeSet<String>,
     /// Reasoning left out by the provider, as last reported to the host: number of blocks, and reason.
     pub(crate) dropped_reasoning: Option<(usize, String)>,
 }

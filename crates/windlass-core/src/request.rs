@@ -29,7 +29,7 @@ pub(crate) enum Purpose {
 pub(crate) fn build(session: &Session, model: &ModelProfile, purpose: &Purpose) -> ModelRequest {
     let settings = &session.config.request;
     let mut messages = session.state.messages_for(&model.info.api, &model.id);
-    if session.models.without_images.contains(&model.id) {
+    if session.state.learned().refuses_images(&model.id) {
         messages = without_images(messages);
     }
     let (thinking, effort) = reasoning(session, model);

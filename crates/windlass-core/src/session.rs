@@ -4,6 +4,7 @@ mod alternatives;
 mod calls;
 mod changes;
 pub(crate) mod hooks;
+mod learned;
 mod reminders;
 mod scope;
 mod size;
@@ -149,6 +150,7 @@ impl Session {
             state.apply(entry);
             taken.insert(entry.id.clone());
         }
+        learned::apply_learned(state.learned(), &mut config);
         let cut = state.spending().count_cut_calls();
         let mut out = Outbox::new(config.ids.session_id.clone());
         if cut > NanoUsd::ZERO {

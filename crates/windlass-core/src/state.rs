@@ -1,6 +1,7 @@
 //! State of a session: a fold over the entries of its log.
 
 use crate::Spent;
+use crate::learned::LearnedModels;
 use crate::spending::Spending;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -24,6 +25,8 @@ pub struct SessionState {
     tools: Tools,
     /// Number of messages at the beginning whose private parts the provider has refused.
     replay_dropped: usize,
+    /// Facts of models that their servers said.
+    learned: LearnedModels,
     /// Last prompt of the user, and its entry.
     last_prompt: (Option<EntryId>, Vec<ContentBlock>),
     /// Permission requests that wait for an answer.
@@ -78,6 +81,7 @@ impl SessionState {
             spending: Spending::default(),
             tools: Tools::default(),
             replay_dropped: 0,
+            learned: LearnedModels::default(),
             last_prompt: (None, Vec::new()),
             questions: PendingQuestions::default(),
             context_tokens: 0,
@@ -95,6 +99,8 @@ impl SessionState {
         log.iter().for_each(|entry| state.apply(entry));
         (state.current.cwd, state.current.mode) = (std::mem::take(&mut self.current.cwd), self.current.mode);
         state.spending = std::mem::take(&mut self.spending);
+        // Servers say the same of their models whatever the conversation is.
+        state.learned = std::mem::take(&mut self.learned);
         *self = state;
     }
 
@@ -147,6 +153,7 @@ impl SessionState {
                 self.counted_tokens = self.counted_tokens.min(self.context_tokens);
                 self.media = MediaTally::of(self.transcript.iter());
             }
+            EntryKind::ModelLearned(fact) => self.learned.apply(fact),
             EntryKind::ReplayDropped => self.replay_dropped = self.transcript.len(),
             EntryKind::Mode(mode) => self.current.mode = Some(*mode),
             EntryKind::Cwd(cwd) => self.current.cwd = PathBuf::from(cwd),
@@ -190,6 +197,11 @@ impl SessionState {
     /// Returns the reminders that the model has read.
     pub(crate) fn reminders(&self) -> &KnownReminders {
         &self.known.reminders
+    }
+
+    /// Facts of models that their servers said.
+    pub(crate) fn learned(&self) -> &LearnedModels {
+        &self.learned
     }
 
     /// Returns the last prompt of the user.

@@ -8,6 +8,7 @@ mod composition;
 mod credentials;
 mod headers;
 mod ids;
+mod listing;
 mod members;
 mod path;
 mod refusal;
@@ -28,6 +29,7 @@ pub use credentials::{
 };
 pub use headers::custom_header;
 pub use ids::{call_id, stable_hash};
+pub use listing::{ListedModel, MAX_MODEL_LIST, ServerWindows, listed_models};
 pub use members::with_members;
 pub use path::escape_segment;
 pub use refusal::{Secrets, Vendor, from_http, readable};

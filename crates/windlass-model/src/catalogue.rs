@@ -107,6 +107,11 @@ impl Catalogue {
         nearest(base, all).into_iter().map(str::to_owned).collect()
     }
 
+    /// `true` if the context window of a resolved model is known: from the table, or from the user.
+    pub fn has_window(&self, model: &str) -> bool {
+        self.info(model).context_window != UNKNOWN_WINDOW
+    }
+
     /// Returns the description of a resolved model. An unknown one gets conservative limits and no price.
     pub fn info(&self, model: &str) -> ModelInfo {
         let (base, long) = split_suffix(model);
@@ -228,6 +233,9 @@ fn is_release(rest: &str) -> bool {
         || release.strip_prefix('v').is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
 }
 
+/// The window that is assumed of a model that is not known, in tokens.
+const UNKNOWN_WINDOW: u64 = 128_000;
+
 fn unknown(model: &str) -> ModelInfo {
     if bare_id(model).starts_with("claude-") {
         let (window, output) = limits_of_unlisted(bare_id(model));
@@ -237,7 +245,7 @@ fn unknown(model: &str) -> ModelInfo {
         info.prompt_cache = true;
         info
     } else {
-        ModelInfo::new(128_000, 8_192)
+        ModelInfo::new(UNKNOWN_WINDOW, 8_192)
     }
 }
 

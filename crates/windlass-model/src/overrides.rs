@@ -126,7 +126,9 @@ impl ModelOverride {
 
     /// Applies the set values to a description.
     pub fn apply(&self, info: &mut ModelInfo) {
-        info.context_window = self.context_window.unwrap_or(info.context_window);
+        if let Some(window) = self.context_window {
+            (info.context_window, info.window_from_server) = (window, false);
+        }
         info.max_output_tokens = self.max_output_tokens.unwrap_or(info.max_output_tokens);
         let default = self.default_output_tokens.unwrap_or(info.default_output_tokens);
         info.default_output_tokens = default.min(info.max_output_tokens);

@@ -10,7 +10,6 @@ mod details;
 mod endpoint;
 mod error;
 mod letters;
-mod listing;
 mod models;
 mod ollama;
 mod provider;

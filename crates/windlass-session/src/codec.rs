@@ -30,6 +30,7 @@ pub(crate) const TOOLS_ADDED: &str = "windlass-tools-added";
 pub(crate) const TOOLS_WITHHELD: &str = "windlass-tools-withheld";
 pub(crate) const RESULTS_TRIMMED: &str = "windlass-results-trimmed";
 pub(crate) const REPLAY_DROPPED: &str = "windlass-replay-dropped";
+pub(crate) const MODEL_LEARNED: &str = "windlass-model-learned";
 pub(crate) const SPENT: &str = "windlass-spent";
 pub(crate) const MODE: &str = "mode";
 pub(crate) const COST: &str = "cost-state";

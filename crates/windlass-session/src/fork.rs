@@ -98,6 +98,7 @@ impl<F: FnMut() -> EntryId> Copy<'_, F> {
             | EntryKind::Todos(_)
             | EntryKind::Task(_)
             | EntryKind::ReplayDropped
+            | EntryKind::ModelLearned(_)
             | EntryKind::ToolsAdded(_)
             | EntryKind::ToolsWithheld(_)
             | EntryKind::ResultsTrimmed(_) => {

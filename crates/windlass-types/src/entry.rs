@@ -62,7 +62,8 @@ impl Entry {
             | EntryKind::Task(_)
             | EntryKind::Compacted(_)
             | EntryKind::Spent(_)
-            | EntryKind::ReplayDropped => 0,
+            | EntryKind::ReplayDropped
+            | EntryKind::ModelLearned(_) => 0,
         }
     }
 }
@@ -111,6 +112,8 @@ pub enum EntryKind {
     /// The provider refused what was sent back of earlier messages (signatures, encrypted reasoning). From here on
     /// nothing of the kind is sent back of the messages before this entry.
     ReplayDropped,
+    /// The server of a model said something of it that was not known when the session opened.
+    ModelLearned(ModelFact),
     /// Requests list these tools from here on, by name, behind those that they listed before.
     ToolsAdded(Vec<String>),
     /// Requests are without the definitions of these tools, by name, until the model has searched for them.
@@ -295,6 +298,34 @@ impl TrimmedResult {
     /// The note for a call's result.
     pub fn new(tool_use_id: ToolUseId, note: impl Into<String>) -> Self {
         Self { tool_use_id, note: note.into() }
+    }
+}
+
+/// Facts of a model that its server said during a session. They hold when the session is resumed.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ModelFact {
+    /// The id of the model, aliases resolved.
+    pub model: String,
+    /// The context window in tokens. `None`: the server named none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_window: Option<u64>,
+    /// `true` if the server refused images for this model.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refuses_images: bool,
+}
+
+impl ModelFact {
+    /// A context window, in tokens.
+    pub fn window(model: impl Into<String>, tokens: u64) -> Self {
+        Self { model: model.into(), context_window: Some(tokens), refuses_images: false }
+    }
+
+    /// A refusal of images.
+    pub fn without_images(model: impl Into<String>) -> Self {
+        Self { model: model.into(), context_window: None, refuses_images: true }
     }
 }
 

@@ -56,8 +56,8 @@ pub use content::{ContentBlock, ToolResult, ToolResultContent, ToolUse};
 pub use context_usage::{ContextKind, ContextSection, ContextUsage};
 pub use edit::EditPreview;
 pub use entry::{
-    AssistantEntry, CompactRecord, CompactTrigger, Entry, EntryKind, RunRecord, SpentRecord, ToolResultEntry,
-    TrimRecord, TrimmedResult, UserEntry,
+    AssistantEntry, CompactRecord, CompactTrigger, Entry, EntryKind, ModelFact, RunRecord, SpentRecord,
+    ToolResultEntry, TrimRecord, TrimmedResult, UserEntry,
 };
 pub use environment::EnvironmentContext;
 pub use event::{

@@ -11,6 +11,9 @@ pub struct ModelInfo {
     pub api: Api,
     /// Size of the context window, input and output together, in tokens.
     pub context_window: u64,
+    /// `true` if the server of the model named [`context_window`](Self::context_window); `false` if a table or the user did.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub window_from_server: bool,
     /// Maximum number of output tokens.
     pub max_output_tokens: u32,
     /// Output tokens to ask for when the user sets no limit.
@@ -67,6 +70,7 @@ impl ModelInfo {
         Self {
             api: Api::default(),
             context_window,
+            window_from_server: false,
             max_output_tokens,
             default_output_tokens: max_output_tokens,
             thinking_budget: false,
@@ -82,6 +86,14 @@ impl ModelInfo {
             price: None,
             long_prompts: Vec::new(),
         }
+    }
+
+    /// Takes the context window that the server of the model named, in tokens. An answer may take up half of it at most.
+    pub fn take_window_of_server(&mut self, tokens: u64) {
+        (self.context_window, self.window_from_server) = (tokens, true);
+        let room = u32::try_from(tokens / 2).unwrap_or(u32::MAX).max(1);
+        self.max_output_tokens = self.max_output_tokens.min(room);
+        self.default_output_tokens = self.default_output_tokens.min(self.max_output_tokens);
     }
 
     /// Returns the effort to request instead of `wanted`: the wanted one, or the strongest that is weaker; `None` if

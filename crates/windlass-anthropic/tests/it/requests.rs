@@ -30,6 +30,41 @@ async fn sent(variables: &[(&str, &str)], request: ModelRequest) -> RecordedRequ
     server.requests().remove(0)
 }
 
+/// Only the server knows how large the window of a model is that it has loaded.
+#[tokio::test]
+async fn a_server_of_the_user_is_asked_for_its_window() {
+    let server = WireServer::start().await.unwrap();
+    let url = server.url();
+    let provider = || from(&[("ANTHROPIC_API_KEY", "sk-1"), ("ANTHROPIC_BASE_URL", &url)]).unwrap();
+    let asked = provider();
+    let before = asked.model_info("gemma");
+    server.push(Reply::status(200, r#"{"object":"list","data":[{"id":"gemma","meta":{"n_ctx":12288}}]}"#));
+    for _ in 0..2 {
+        asked.prepare("gemma").await;
+    }
+    let sent = server.requests();
+    assert_eq!(sent.len(), 1, "it is asked once");
+    assert_eq!((sent[0].method.as_str(), sent[0].path.as_str()), ("GET", "/v1/models"));
+    assert_eq!(sent[0].header("x-api-key"), Some("sk-1"));
+    let info = asked.model_info("gemma");
+    assert_eq!((info.context_window, info.max_output_tokens, info.window_from_server), (12_288, 6_144, true));
+    // Models of the vendor have the windows of the table, whatever the server has loaded.
+    for model in ["opus", "claude-opus-9"] {
+        asked.prepare(model).await;
+        assert!(server.request_count() == 1 && !asked.model_info(&asked.resolve_model(model)).window_from_server);
+    }
+    // Servers that do not say it change nothing.
+    for reply in
+        [Reply::status(500, "no"), Reply::status(200, "<html>"), Reply::status(200, r#"{"data":[{"id":"m"}]}"#)]
+    {
+        let silent = provider();
+        server.push(reply);
+        silent.prepare("gemma").await;
+        assert_eq!(silent.model_info("gemma"), before);
+    }
+    assert_eq!(server.request_count(), 4);
+}
+
 #[tokio::test]
 async fn posts_to_the_messages_endpoint_with_the_headers_of_the_api() {
     let sent = sent(&[("ANTHROPIC_API_KEY", "sk-1\n")], request()).await;

@@ -9,7 +9,8 @@ use windlass_types::names::meant_tool;
 use windlass_types::{Behavior, EntryKind, EventKind, PermissionMode, PermissionUpdate, StateChange, Status, ToolSpec};
 
 impl Session {
-    pub(crate) fn set_model(&mut self, model: ModelProfile) {
+    pub(crate) fn set_model(&mut self, mut model: ModelProfile) {
+        self.state.learned().apply_to(&mut model);
         if !self.config.limits.allow_price_of(&model) {
             let (id, current) = (&model.id, &self.current_model().id);
             let message = format!("The model {id:?} was not set, {current:?} stays: {NO_PRICE}");

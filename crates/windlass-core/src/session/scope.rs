@@ -36,7 +36,9 @@ impl Session {
         match model {
             Some(RunModel::Known { id, info }) => {
                 self.models.falling_back = false;
-                self.run.scope.model = Some(ModelProfile::new(id, *info));
+                let mut model = ModelProfile::new(id, *info);
+                self.state.learned().apply_to(&mut model);
+                self.run.scope.model = Some(model);
             }
             Some(RunModel::Named(name)) => self.notice(format!("the model {name:?} is not known here")),
             _ => {}

@@ -102,23 +102,4 @@ impl Session {
         let tools: u64 = self.offered_now().iter().map(|tool| estimate_tool(tool)).sum();
         system.saturating_add(tools)
     }
-
-    /// Lowers the known context window of a model to the value reported by its server.
-    pub(crate) fn learn_window(&mut self, model: &str, window: u64) {
-        /// Minimum plausible window, in tokens.
-        const LEAST_WINDOW: u64 = 256;
-        let config = &mut self.config;
-        let known = [Some(&mut config.model), config.fallback.as_mut(), config.auto_compact.summarizer.as_mut()];
-        let known = known.into_iter().flatten().chain(self.run.scope.model.as_mut());
-        let mut is_new = false;
-        for profile in known.filter(|profile| profile.id == model) {
-            if (LEAST_WINDOW..profile.info.context_window).contains(&window) {
-                profile.info.context_window = window;
-                is_new = true;
-            }
-        }
-        if is_new {
-            self.notice(format!("The context window of {model} has {window} tokens, as its server says."));
-        }
-    }
 }

@@ -5,7 +5,7 @@ use crate::request::Purpose;
 use windlass_context::{
     half_of_media, has_images, media_to_drop, results_to_fit, results_to_trim, tokens_of_last_results,
 };
-use windlass_types::{Api, EntryKind, TrimRecord};
+use windlass_types::{Api, EntryKind, ModelFact, TrimRecord};
 
 impl Session {
     /// Returns the number of tokens at which the conversation is compacted; 0 if unknown.
@@ -101,9 +101,10 @@ impl Session {
     pub(crate) fn leave_out_images(&mut self, purpose: &Purpose) -> bool {
         let model = self.model_for(purpose).id.clone();
         let has_any = self.state.transcript().messages().iter().any(|message| has_images(message));
-        if !has_any || !self.models.without_images.insert(model.clone()) {
+        if !has_any || self.state.learned().refuses_images(&model) {
             return false;
         }
+        self.learn(ModelFact::without_images(model.as_str()));
         self.notice(format!("{model} takes no images: they are left out of what it is sent. The log keeps them."));
         self.models.history_replaced = true;
         true

@@ -163,6 +163,48 @@ fn a_refusal_that_names_the_window_teaches_it() {
     let after: Vec<u64> = sim.requests.iter().skip(before).map(|request| tokens(request)).collect();
     assert!(after.iter().all(|tokens| *tokens < 12_288), "{after:?}");
     assert_eq!(sim.machine.model().info.context_window, 12_288);
+    // A resumed session knows it, also of a model that is set later; another model has its own window.
+    let mut later = resumed(windowed(128_000), &sim);
+    assert_eq!(later.machine.model().info.context_window, 12_288);
+    for (name, window) in [("other", 64_000), ("m", 12_288)] {
+        let mut model = model(name);
+        model.info.context_window = 64_000;
+        later.input(Input::SetModel(Box::new(model)));
+        assert_eq!(later.machine.model().info.context_window, window, "{name}");
+    }
+    // A smaller window of this opening stays.
+    assert_eq!(resumed(windowed(8_192), &sim).machine.model().info.context_window, 8_192);
+    let mut fallback = windowed(128_000);
+    fallback.fallback = Some(std::mem::replace(&mut fallback.model, model("other")));
+    fallback.auto_compact.summarizer.clone_from(&fallback.fallback);
+    assert_eq!(resumed(fallback, &sim).machine.model().id, "other");
+}
+
+/// A window that the server names when the session opens is kept too, and the newest one counts.
+#[test]
+fn a_window_that_the_server_named_is_known_when_the_session_is_resumed() {
+    let of_server = |window| {
+        let mut config = windowed(window);
+        config.model.info.window_from_server = true;
+        config
+    };
+    let play = |sim: &mut Sim| {
+        sim.script = vec![vec![text("Yes.")]; 2];
+        for prompt in ["one", "two"] {
+            sim.prompt(prompt);
+            sim.play();
+        }
+        sim.log.iter().filter(|entry| matches!(entry.kind, EntryKind::ModelLearned(_))).count()
+    };
+    let mut sim = world(of_server(12_288), Vec::new());
+    assert_eq!(play(&mut sim), 1, "it is logged once");
+    // The server says nothing this time.
+    let mut silent = resumed(windowed(128_000), &sim);
+    assert_eq!((silent.machine.model().info.context_window, play(&mut silent)), (12_288, 1));
+    // The server was started anew with another size.
+    let mut larger = resumed(of_server(32_768), &sim);
+    assert_eq!((larger.machine.model().info.context_window, play(&mut larger)), (32_768, 2));
+    assert_eq!(resumed(windowed(128_000), &larger).machine.model().info.context_window, 32_768);
 }
 
 #[test]
@@ -271,4 +313,12 @@ fn images_that_a_model_refuses_are_left_out() {
         !json(1).contains("image/png") && json(1).contains("an image was left out") && !json(2).contains("image/png")
     );
     assert!(sim.conversation().concat().contains("image/png"), "the log keeps it");
+    // A resumed session does not ask for the refusal again.
+    let mut later = resumed(windowed(16_000), &sim);
+    later.script = vec![vec![text("Yes.")]];
+    later.prompt("and later?");
+    later.play();
+    assert_eq!((lines(&later, "takes no images").len(), ended(&later)), (0, 1), "{}", render(&later.events));
+    let sent: String = later.requests.iter().flat_map(|one| &one.messages).map(|one| one.json().to_owned()).collect();
+    assert!(!sent.contains("image/png") && sent.contains("an image was left out"));
 }

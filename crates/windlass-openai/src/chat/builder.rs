@@ -3,8 +3,8 @@ use super::endpoint::Endpoint;
 use super::ollama::CONTEXT_SIZE;
 use super::provider::{ChatCompletions, Inner};
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex};
-use windlass_http::provider::{Secrets, Vendor, custom_header, from_http};
+use std::sync::Arc;
+use windlass_http::provider::{Secrets, ServerWindows, Vendor, custom_header, from_http};
 use windlass_http::{HeaderMap, HeaderName, HeaderValue, HttpClient, HttpOptions, Secret};
 use windlass_model::{Catalogue, ModelError};
 use windlass_types::{JsonText, ModelErrorKind};
@@ -184,7 +184,7 @@ impl ChatCompletionsBuilder {
                 endpoint,
                 vendor,
                 context_size,
-                windows: Mutex::default(),
+                windows: ServerWindows::default(),
             }),
         })
     }

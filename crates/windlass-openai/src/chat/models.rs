@@ -12,9 +12,6 @@ use windlass_model::{Catalogue, KnownModel, ModelInfo, ModelRow};
 use windlass_types::Api;
 use windlass_types::near::nearest;
 
-/// Window of an unknown model in the catalogue.
-const UNKNOWN_WINDOW: u64 = 128_000;
-
 /// Returns the row of a model of an endpoint.
 pub(super) fn row(endpoint: &str, model: &str) -> Option<&'static ModelRow> {
     table::rows(endpoint).iter().find(|row| row.is(model))
@@ -67,7 +64,7 @@ pub(super) fn described(endpoint: &str, catalogue: &Catalogue, model: &str) -> M
 
 /// `true` if the window of a model is known.
 pub(super) fn has_window(endpoint: &str, catalogue: &Catalogue, model: &str) -> bool {
-    row(endpoint, model).is_some() || catalogue.info(model).context_window != UNKNOWN_WINDOW
+    row(endpoint, model).is_some() || catalogue.has_window(model)
 }
 
 /// Context size to request, if it can be set, and the window that the server reports, if any.
@@ -82,7 +79,7 @@ pub(super) fn info(endpoint: &Endpoint, catalogue: &Catalogue, (context, window)
         info.context_window = u64::from(context);
     }
     if let Some(window) = window {
-        info.context_window = window;
+        (info.context_window, info.window_from_server) = (window, true);
     }
     // In two steps, so that no window overflows.
     let percent = u64::from(compat.answer.window_percent.clamp(1, 100));

@@ -4,7 +4,6 @@ use super::compat::{Compat, Protocol};
 use super::endpoint::Endpoint;
 use super::error::{from_answer, from_chunk};
 use super::letters::PendingHalf;
-use super::listing;
 use super::models;
 use super::ollama;
 use super::reader::Reader;
@@ -12,11 +11,10 @@ use super::request;
 use super::stream::{CallInfo, MessageStream, Wire};
 use crate::error::{protocol, request_id};
 use async_trait::async_trait;
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
-use windlass_http::provider::{Secrets, Vendor, from_http};
+use windlass_http::provider::{MAX_MODEL_LIST, Secrets, ServerWindows, Vendor, from_http, listed_models};
 use windlass_http::{Bytes, HeaderMap, HeaderName, HeaderValue, HttpClient, HttpError, Response};
 use windlass_model::{
     Catalogue, KnownModel, ModelError, ModelOverride, ModelProvider, ModelStream, SessionFact, is_priced_otherwise,
@@ -56,8 +54,8 @@ pub(super) struct Inner {
     pub(super) vendor: Vendor,
     /// Context size to request in tokens, if it can be set.
     pub(super) context_size: u32,
-    /// Context windows that the server reports in tokens, by model.
-    pub(super) windows: Mutex<HashMap<String, u64>>,
+    /// The context windows that the server names, by model.
+    pub(super) windows: ServerWindows,
 }
 
 impl fmt::Debug for ChatCompletions {
@@ -160,14 +158,17 @@ impl ChatCompletions {
     /// Fails if the server cannot be reached, refuses the list, or returns an unreadable one.
     pub async fn server_models(&self) -> Result<Vec<KnownModel>, ModelError> {
         let inner = &*self.inner;
-        let path = listing::path(inner.compat().transport.protocol);
+        let path = match inner.compat().transport.protocol {
+            Protocol::ChatCompletions => "/models",
+            Protocol::Ollama => "/api/tags",
+        };
         let response = inner.client.get(path, inner.headers.clone()).await.map_err(|error| inner.unreachable(error))?;
         if response.status() != 200 {
             return Err(inner.refusal(response).await);
         }
-        let text = response.text(listing::MAX_BODY).await.map_err(from_http)?;
-        let listed = listing::models(&text).ok_or_else(|| protocol("the list of models cannot be read").unbilled())?;
-        inner.learn(&listed);
+        let text = response.text(MAX_MODEL_LIST).await.map_err(from_http)?;
+        let listed = listed_models(&text).ok_or_else(|| protocol("the list of models cannot be read").unbilled())?;
+        inner.windows.learn(&listed);
         let known = listed.into_iter().map(|listed| {
             let mut known = KnownModel::new(listed.name.clone(), self.model_info(&listed.name));
             if let Some(row) = models::row(self.name(), &listed.name) {
@@ -185,7 +186,7 @@ impl ChatCompletions {
         let is_asked =
             inner.compat().transport.key_optional && inner.compat().transport.protocol == Protocol::ChatCompletions;
         let is_known =
-            models::has_window(&inner.endpoint.name, &inner.catalogue, model) || inner.window(model).is_some();
+            models::has_window(&inner.endpoint.name, &inner.catalogue, model) || inner.windows.of(model).is_some();
         if !is_asked || is_known {
             return;
         }
@@ -206,21 +207,8 @@ impl Inner {
 
     fn info(&self, model: &str) -> ModelInfo {
         let window =
-            if models::has_window(&self.endpoint.name, &self.catalogue, model) { None } else { self.window(model) };
+            if models::has_window(&self.endpoint.name, &self.catalogue, model) { None } else { self.windows.of(model) };
         models::info(&self.endpoint, &self.catalogue, (self.context_size, window), model)
-    }
-
-    /// Returns the context window that the server reports for a model. A server with a single model answers to every
-    /// name.
-    fn window(&self, model: &str) -> Option<u64> {
-        let windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        let only = if windows.len() == 1 { windows.values().next() } else { None };
-        windows.get(model).or(only).copied()
-    }
-
-    fn learn(&self, listed: &[listing::Listed]) {
-        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        windows.extend(listed.iter().filter_map(|listed| Some((listed.name.clone(), listed.window?))));
     }
 
     /// Returns the window of a model, if it is known and the endpoint may silently overflow it.

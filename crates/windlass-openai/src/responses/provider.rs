@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde::Deserialize;
-use windlass_http::provider::{Secrets, from_http};
+use windlass_http::provider::{MAX_MODEL_LIST, Secrets, ServerWindows, from_http, listed_models};
 use windlass_http::{Bytes, HeaderMap, HeaderValue, HttpClient, Response};
 use windlass_model::{KnownModel, ModelError, ModelProvider, ModelStream, SessionFact, is_priced_otherwise};
 use windlass_types::near::nearest;
@@ -41,6 +41,8 @@ struct Inner {
     settings: Settings,
     /// Models for which a strict schema was refused.
     not_strict: Mutex<Vec<String>>,
+    /// The context windows that a server of the user named.
+    windows: ServerWindows,
 }
 
 /// Settings of a builder beside the connection.
@@ -105,7 +107,8 @@ impl OpenAi {
     }
 
     pub(crate) fn assembled(client: HttpClient, headers: HeaderMap, secrets: Secrets, settings: Settings) -> Self {
-        Self { inner: Arc::new(Inner { client, headers, secrets, settings, not_strict: Mutex::default() }) }
+        let (not_strict, windows) = (Mutex::default(), ServerWindows::default());
+        Self { inner: Arc::new(Inner { client, headers, secrets, settings, not_strict, windows }) }
     }
 }
 
@@ -113,8 +116,28 @@ impl Inner {
     fn model(&self, name: &str) -> Model {
         match self.settings.models.iter().rev().find(|(own, _)| own == name) {
             Some((_, info)) => Model { info: info.clone(), can_skip_reasoning: false },
-            None => models::model(name),
+            None => {
+                let mut model = models::model(name);
+                if let Some(window) = self.windows.of(name).filter(|_| !models::is_known(name)) {
+                    model.info.take_window_of_server(window);
+                }
+                model
+            }
         }
+    }
+
+    /// Asks a server of the user for the context windows of its models, where no table has that of this one.
+    async fn ask_for_window(&self, model: &str) -> Result<(), ModelError> {
+        let is_described = models::is_known(model) || self.settings.models.iter().any(|(own, _)| own == model);
+        if is_described || is_of_vendor(self.client.host()) || self.windows.of(model).is_some() {
+            return Ok(());
+        }
+        let response = self.client.get("/models", self.headers.clone()).await.map_err(from_http)?;
+        if response.status() == 200 {
+            let text = response.text(MAX_MODEL_LIST).await.map_err(from_http)?;
+            self.windows.learn(&listed_models(&text).unwrap_or_default());
+        }
+        Ok(())
     }
 
     fn headers(&self, request: &ModelRequest) -> HeaderMap {
@@ -191,6 +214,12 @@ impl Inner {
             .unbilled()
             .with_request_id(id)
     }
+}
+
+/// `true` for the vendor's own hosts and those of its cloud, whose models are in the table.
+fn is_of_vendor(host: &str) -> bool {
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    [".openai.com", ".azure.com", ".azure.us"].iter().any(|domain| name.ends_with(domain))
 }
 
 /// Answer with a status other than 200.
@@ -282,7 +311,10 @@ impl ModelProvider for OpenAi {
         Ok(())
     }
 
-    async fn prepare(&self, _: &str) {}
+    async fn prepare(&self, model: &str) {
+        // A call says what is wrong with the server.
+        let _ = self.inner.ask_for_window(&self.resolve_model(model)).await;
+    }
 
     fn opening_notice(&self, _: &str) -> Option<String> {
         None

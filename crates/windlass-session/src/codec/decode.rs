@@ -2,8 +2,8 @@
 
 use super::line::{CostBody, Exact, IntentBody, SpentBody};
 use super::{
-    AGENT_WAITS, COST, CWD, DECISION, INTENT, MODE, MODEL, QUESTION, REPLAY_DROPPED, RESULTS_TRIMMED, SPENT, TASK,
-    TODOS, TOOLS_ADDED, TOOLS_WITHHELD,
+    AGENT_WAITS, COST, CWD, DECISION, INTENT, MODE, MODEL, MODEL_LEARNED, QUESTION, REPLAY_DROPPED, RESULTS_TRIMMED,
+    SPENT, TASK, TODOS, TOOLS_ADDED, TOOLS_WITHHELD,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -306,6 +306,7 @@ fn beside(kind: &str, text: &str, fields: &Fields<'_>, warnings: &mut Vec<String
         TOOLS_ADDED => field(text, "tools").map(EntryKind::ToolsAdded),
         TOOLS_WITHHELD => field(text, "tools").map(EntryKind::ToolsWithheld),
         RESULTS_TRIMMED => field(text, "trimmed").map(EntryKind::ResultsTrimmed),
+        MODEL_LEARNED => field(text, "learned").map(EntryKind::ModelLearned),
         REPLAY_DROPPED => Some(EntryKind::ReplayDropped),
         _ => return EntryKind::Foreign(foreign(text)),
     };

@@ -8,8 +8,8 @@ use super::line::{
     UserMessage, WireRun,
 };
 use super::{
-    AGENT_WAITS, COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, QUESTION, REPLAY_DROPPED, RESULTS_TRIMMED, SPENT,
-    TASK, TODOS, TOOLS_ADDED, TOOLS_WITHHELD,
+    AGENT_WAITS, COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, MODEL_LEARNED, QUESTION, REPLAY_DROPPED,
+    RESULTS_TRIMMED, SPENT, TASK, TODOS, TOOLS_ADDED, TOOLS_WITHHELD,
 };
 use crate::fork::ForkedFrom;
 use crate::repair::derived_id;
@@ -231,6 +231,9 @@ impl LogEncoder {
             }
             EntryKind::ResultsTrimmed(record) => {
                 self.push_beside(entry, RESULTS_TRIMMED, BTreeMap::from([("trimmed", record)]), out);
+            }
+            EntryKind::ModelLearned(fact) => {
+                self.push_beside(entry, MODEL_LEARNED, BTreeMap::from([("learned", fact)]), out);
             }
             EntryKind::ReplayDropped => self.push_beside(entry, REPLAY_DROPPED, BTreeMap::<&str, &str>::new(), out),
             _ => {}

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use windlass_session::{LogHeader, ProjectKey, SessionKey, token_hash};
 use windlass_types::{
     AgentIdentity, Api, AssistantEntry, AuditedDecision, Behavior, CallDigest, ContentBlock, Decision, DecisionReason,
-    Entry, EntryId, EntryKind, JsonText, MatchedRule, ModelUsage, NanoUsd, Origin, PendingQuestion, PermissionMode,
-    PermissionRequest, QuestionId, QuestionToken, RuleSource, RunId, RunRecord, SessionId, SpentRecord, StopReason,
-    Timestamp, ToolResult, ToolResultEntry, ToolUse, TrimRecord, TrimmedResult, Usage, UserEntry, WaitingCall,
+    Entry, EntryId, EntryKind, JsonText, MatchedRule, ModelFact, ModelUsage, NanoUsd, Origin, PendingQuestion,
+    PermissionMode, PermissionRequest, QuestionId, QuestionToken, RuleSource, RunId, RunRecord, SessionId, SpentRecord,
+    StopReason, Timestamp, ToolResult, ToolResultEntry, ToolUse, TrimRecord, TrimmedResult, Usage, UserEntry,
+    WaitingCall,
 };
 
 /// Returns the key of a session of a project, by name and number.
@@ -51,6 +52,8 @@ pub fn entries() -> Vec<Entry> {
     add(23, Some(11), result(ToolResult::ok("toolu_1", blocks), id(11), structured));
     let todos = "[{\"content\":\"x\",\n\"status\":\"pending\"}]";
     add(26, None, EntryKind::ReplayDropped);
+    add(36, None, EntryKind::ModelLearned(ModelFact::window("model \u{e9}", 12_288)));
+    add(37, None, EntryKind::ModelLearned(ModelFact::without_images("model-x")));
     add(27, None, EntryKind::ToolsAdded(vec!["mcp__a__b".to_owned(), "é".to_owned()]));
     add(28, None, EntryKind::ToolsWithheld(vec!["mcp__a__c".to_owned()]));
     let trimmed = TrimmedResult::new("toolu_2".into(), "a note\n\"é\"");

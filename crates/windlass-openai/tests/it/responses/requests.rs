@@ -30,6 +30,40 @@ fn from(variables: &[(&str, &str)]) -> Result<OpenAi, ModelError> {
     OpenAi::from_lookup(|name| variables.get(name).map(|value| (*value).to_owned()))
 }
 
+/// Only the server knows how large the window of a model is that it has loaded.
+#[tokio::test]
+async fn a_server_of_the_user_is_asked_for_its_window() {
+    let server = WireServer::start().await.unwrap();
+    let url = format!("{}/v1", server.url());
+    let provider = || from(&[("OPENAI_API_KEY", "sk-1"), ("OPENAI_BASE_URL", &url)]).unwrap();
+    let asked = provider();
+    let before = asked.model_info("gemma");
+    assert!(!before.window_from_server);
+    server.push(Reply::status(200, r#"{"object":"list","data":[{"id":"gemma","meta":{"n_ctx":12288}}]}"#));
+    for _ in 0..2 {
+        asked.prepare("gemma").await;
+    }
+    let sent = server.requests();
+    assert_eq!(sent.len(), 1, "it is asked once");
+    assert_eq!((sent[0].path.as_str(), sent[0].header("authorization")), ("/v1/models", Some("Bearer sk-1")));
+    let info = asked.model_info("gemma");
+    assert_eq!((info.context_window, info.window_from_server), (12_288, true));
+    assert!(info.max_output_tokens <= 6_144 && info.default_output_tokens <= info.max_output_tokens);
+    // A model of the table has the window of the table.
+    asked.prepare("gpt-5.5").await;
+    assert!(server.request_count() == 1 && !asked.model_info("gpt-5.5").window_from_server);
+    // Servers that do not say it change nothing.
+    for reply in
+        [Reply::status(500, "no"), Reply::status(200, "<html>"), Reply::status(200, r#"{"data":[{"id":"m"}]}"#)]
+    {
+        let silent = provider();
+        server.push(reply);
+        silent.prepare("gemma").await;
+        assert_eq!(silent.model_info("gemma"), before);
+    }
+    assert_eq!(server.request_count(), 4);
+}
+
 #[tokio::test]
 async fn posts_to_the_responses_endpoint_with_the_headers_of_the_api() {
     let mut request = request();
