@@ -207,7 +207,11 @@ impl SessionDriver {
             SessionOrder::Withdraw(id) => handle.withdraw(id),
             SessionOrder::Interrupt => handle.interrupt(),
             SessionOrder::PermissionMode(mode) => handle.set_permission_mode(mode),
-            SessionOrder::Model(name) => handle.set_model((extras.models)(name.as_deref())),
+            SessionOrder::Model(name) => match handle.set_model((extras.models)(name.as_deref())) {
+                // Settings have no answer that could be an error.
+                Err(refused @ SessionError::UnpricedModel { .. }) => handle.notice(refused.to_string()),
+                given => given,
+            },
             SessionOrder::Thinking(thinking) => handle.set_thinking(thinking),
             SessionOrder::Effort(effort) => handle.set_effort(effort),
             SessionOrder::Permissions(updates) => handle.update_permissions(updates),

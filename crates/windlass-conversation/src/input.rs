@@ -175,6 +175,8 @@ pub enum Outcome {
     Context(Option<Box<ContextUsage>>),
     /// Permission mode in effect; `None` if the session has ended.
     PermissionMode(Option<PermissionMode>),
+    /// The model was set, or the reason why not.
+    Model(Result<(), String>),
     /// `true` if a call continues in the background.
     Moved(bool),
     /// The job could not be carried out at all.

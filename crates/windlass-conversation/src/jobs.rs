@@ -32,6 +32,11 @@ pub(crate) enum RequestedJob {
     Context,
     /// The permission mode that was asked for.
     Mode(PermissionMode),
+    /// The model that was asked for, and the one that was asked for before.
+    Model {
+        name: Option<String>,
+        before: Option<Option<String>>,
+    },
     Move,
     FileEnd,
     Rename {

@@ -109,6 +109,8 @@ pub enum Job {
     Rename(String),
     /// Reads at most so many bytes at the end of a file.
     FileEnd(PathBuf, u64),
+    /// Sets the model, by name; `None` is the configured one. The session takes it before prompts that are ordered later.
+    Model(Option<String>),
     /// Rewinds the session, or previews it.
     Rewind {
         /// Entry of the message to rewind to.

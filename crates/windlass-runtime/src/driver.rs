@@ -469,10 +469,12 @@ impl Driver {
     fn observe(&mut self, event: &EventKind) {
         let mut calls = match event {
             EventKind::RunStarted(_) => {
+                self.below.questions().leave_pending(Vec::new());
                 let first = std::mem::take(&mut self.first);
                 self.outgoing.observer.see_instructions(&first, "session_start")
             }
-            EventKind::RunFinished(_) => {
+            EventKind::RunFinished(result) => {
+                self.below.questions().leave_pending(result.pending_questions.clone());
                 self.work.side.end();
                 Vec::new()
             }

@@ -97,6 +97,16 @@ pub enum SessionError {
     /// The name of a model was empty.
     #[error("the name of the model is empty: give an id or an alias such as `sonnet`")]
     EmptyModelName,
+    /// A model was to be called whose price is not known, and the budget of the session does not allow such models. The model
+    /// of the session stays.
+    #[error(
+        "the model {model:?} was not set: its price is not known, so the budget could not hold; name a model with a price, give \
+         its price to the provider, or open the session with `.unpriced_models(UnpricedModels::Allow)`"
+    )]
+    UnpricedModel {
+        /// The id of the model.
+        model: String,
+    },
     /// The tokio runtime in which the session was opened ended before the session. Acknowledged entries are safe.
     #[error(
         "the session has ended because the tokio runtime in which it was opened has: keep that runtime running until the \

@@ -3,6 +3,7 @@
 use crate::events::EventQueue;
 use crate::open_questions::OpenQuestions;
 use crate::order::Order;
+use crate::prices::PriceCheck;
 use crate::{AnswerError, EventFeed, SessionError, UnknownPosition};
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -34,6 +35,7 @@ pub struct SessionHandle {
     ended: watch::Receiver<Ended>,
     questions: OpenQuestions,
     events: Arc<EventQueue>,
+    prices: PriceCheck,
     /// Random id of this opening; differs each time the session is opened.
     opening: Arc<str>,
 }
@@ -98,9 +100,10 @@ impl SessionHandle {
         orders: mpsc::UnboundedSender<Order>,
         ended: watch::Receiver<Ended>,
         (questions, events, opening): (OpenQuestions, Arc<EventQueue>, Arc<str>),
+        prices: PriceCheck,
     ) -> Self {
         let orders = Orders::Holding(orders);
-        Self { session_id, orders, closing: Arc::default(), ended, questions, events, opening }
+        Self { session_id, orders, closing: Arc::default(), ended, questions, events, prices, opening }
     }
 
     /// Returns a handle that does not keep a session open whose stream is [detached](crate::EventStream::detach): for
@@ -230,18 +233,29 @@ impl SessionHandle {
     /// [notice](windlass_types::Status::Notice).
     ///
     /// # Errors
-    /// The session is closed, or the name is empty.
+    /// The session is closed, the name is empty, or the price of the model is not known and the session has a budget that
+    /// refuses such models ([`SessionError::UnpricedModel`]). The model stays as it is then.
     pub fn set_model(&self, model: impl Into<ModelSelection>) -> Result<(), SessionError> {
         match model.into() {
             ModelSelection::Name(name) if name.trim().is_empty() => Err(SessionError::EmptyModelName),
-            ModelSelection::Name(name) => self.order(Order::Model(name)),
-            ModelSelection::Profile(profile) => self.give(Input::SetModel(profile)),
+            ModelSelection::Name(name) => {
+                self.prices.check_named(&name)?;
+                self.order(Order::Model(name))
+            }
+            ModelSelection::Profile(profile) => {
+                self.prices.check(&profile)?;
+                self.give(Input::SetModel(profile))
+            }
         }
     }
 
     /// Returns the questions that wait for an answer, of all agents of the session, in the order in which they were
     /// asked. A question is listed before its event,
     /// [`PermissionRequested`](windlass_types::EventKind::PermissionRequested), and until it is answered or withdrawn.
+    ///
+    /// While no run is in progress, the list has the questions that the last run left open
+    /// ([`Outcome::Pending`](windlass_types::Outcome::Pending)), also one of an earlier opening, unless another process has
+    /// answered them. They can be answered once the run [continues](Self::continue_run); the next prompt withdraws them.
     pub fn open_questions(&self) -> Vec<PermissionRequest> {
         self.questions.list()
     }
@@ -250,7 +264,7 @@ impl SessionHandle {
     /// session's callback; hooks that deny take precedence.
     ///
     /// # Errors
-    /// The question is not open any more, or never was.
+    /// The question is not open any more, or never was, or its run has to be [continued](Self::continue_run) first.
     pub fn answer(&self, id: &QuestionId, answer: PermissionAnswer) -> Result<(), AnswerError> {
         self.questions.answer(id, answer)
     }

@@ -53,6 +53,7 @@ mod order;
 mod orders;
 mod ports;
 mod prepare;
+mod prices;
 mod progress;
 mod question;
 mod repository;

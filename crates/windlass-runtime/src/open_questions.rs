@@ -2,7 +2,10 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
-use windlass_types::{AgentPath, PermissionAnswer, PermissionRequest, QuestionId, ToolUseId};
+use windlass_session::{SessionStore, StoredQuestion};
+use windlass_types::{
+    AgentPath, Behavior, Decision, DecisionReason, PermissionAnswer, PermissionRequest, QuestionId, ToolUse, ToolUseId,
+};
 
 /// A question that could not be answered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -14,12 +17,20 @@ pub enum AnswerError {
         /// Id of the question.
         id: QuestionId,
     },
+    /// The run that asked has ended and was not continued yet.
+    #[error("question {id} waits for its run: call `continue_run`, then answer it")]
+    NotContinued {
+        /// The id.
+        id: QuestionId,
+    },
 }
 
 /// The open questions of a session, as one of its agents sees them. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OpenQuestions {
     open: Arc<Mutex<Vec<Open>>>,
+    /// Questions that the last run left open. Empty while a run is in progress.
+    pending: Arc<Mutex<Vec<PermissionRequest>>>,
     /// The asking agent.
     agent: AgentPath,
 }
@@ -33,7 +44,8 @@ struct Open {
 impl OpenQuestions {
     /// Returns the same questions, for an agent that this tool use starts.
     pub(crate) fn of_agent(&self, spawned_by: ToolUseId) -> Self {
-        Self { open: Arc::clone(&self.open), agent: self.agent.child(spawned_by) }
+        let (open, pending) = (Arc::clone(&self.open), Arc::clone(&self.pending));
+        Self { open, pending, agent: self.agent.child(spawned_by) }
     }
 
     /// The path of the asking agent.
@@ -55,14 +67,31 @@ impl OpenQuestions {
         OpenQuestion { id, all: self.clone(), answered }
     }
 
+    /// Replaces the questions that the last run of the main agent left open. Agents below it name theirs in its result.
+    pub(crate) fn leave_pending(&self, questions: Vec<PermissionRequest>) {
+        if self.agent.is_main() {
+            *self.lock_pending() = questions;
+        }
+    }
+
+    fn lock_pending(&self) -> MutexGuard<'_, Vec<PermissionRequest>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Returns the open questions, in the order in which they were asked.
     pub(crate) fn list(&self) -> Vec<PermissionRequest> {
-        self.lock().iter().map(|open| open.request.clone()).collect()
+        let mut questions = self.lock_pending().clone();
+        questions.extend(self.lock().iter().map(|open| open.request.clone()));
+        questions
     }
 
     /// Answers a question. Only the first answer is accepted.
     pub(crate) fn answer(&self, id: &QuestionId, answer: PermissionAnswer) -> Result<(), AnswerError> {
-        let open = self.close(id).ok_or_else(|| AnswerError::NotOpen { id: id.clone() })?;
+        let Some(open) = self.close(id) else {
+            let id = id.clone();
+            let is_pending = self.lock_pending().iter().any(|request| request.id == id);
+            return Err(if is_pending { AnswerError::NotContinued { id } } else { AnswerError::NotOpen { id } });
+        };
         open.answer.send(answer).map_err(|_| AnswerError::NotOpen { id: id.clone() })
     }
 
@@ -71,6 +100,33 @@ impl OpenQuestions {
         let at = open.iter().position(|open| open.request.id == *id)?;
         Some(open.remove(at))
     }
+}
+
+/// The requests of stored questions, but for those that another process has answered.
+pub(crate) async fn unanswered(store: &dyn SessionStore, questions: &[StoredQuestion]) -> Vec<PermissionRequest> {
+    let mut open = Vec::new();
+    for stored in questions {
+        let answer = match store.answers() {
+            Some(answers) => answers.answer_to(&stored.key, &stored.question.id).await.ok().flatten(),
+            None => None,
+        };
+        // An answer that does not count changes nothing.
+        if answer.is_none_or(|answer| answer.check(&stored.key, &stored.question).is_err()) {
+            open.push(request_of(stored));
+        }
+    }
+    open
+}
+
+/// The request that a stored question was asked with, as far as the log keeps it.
+fn request_of(stored: &StoredQuestion) -> PermissionRequest {
+    let question = &stored.question;
+    let decision = Decision::new(Behavior::Ask, DecisionReason::Default, "It was asked before.");
+    let call = ToolUse::new(question.tool_use_id.clone(), question.tool.clone(), stored.input.clone());
+    let mut request = PermissionRequest::new(call, question.title.clone(), decision, question.digest.clone());
+    request.id.clone_from(&question.id);
+    (request.agent, request.identity) = (stored.agent.clone(), stored.identity.clone());
+    request
 }
 
 /// A question that is open until this is dropped.
@@ -120,7 +176,7 @@ impl Drop for OpenQuestion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use windlass_types::{Behavior, CallDigest, Decision, DecisionReason, JsonText, ToolUse};
+    use windlass_types::{CallDigest, JsonText};
 
     fn request(id: &str) -> PermissionRequest {
         let decision = Decision::new(Behavior::Ask, DecisionReason::Default, "?");

@@ -7,7 +7,8 @@ use crate::checkpoints::Keeper;
 use crate::driver::{Driver, DriverParts};
 use crate::events::{EventQueue, EventStream};
 use crate::handle::{Ended, SessionHandle};
-use crate::open_questions::OpenQuestions;
+use crate::open_questions::{OpenQuestions, unanswered};
+use crate::prices::PriceCheck;
 use crate::resumed::Directory;
 use crate::tasks::AbortOnDrop;
 use crate::{OpenError, Ports, SessionError};
@@ -155,7 +156,8 @@ impl Session {
         machine.ids.taken.extend(opened.taken_ids);
         let opening = format!("{:032x}", ports.system.ids.bits()).into();
         let shared = (nested.questions.clone(), Arc::clone(&queue), opening);
-        let handle = SessionHandle::new(machine.ids.session_id.clone(), orders_in.clone(), ended, shared);
+        let prices = PriceCheck::new(&machine.limits, &ports);
+        let handle = SessionHandle::new(machine.ids.session_id.clone(), orders_in.clone(), ended, shared, prices);
         // Agents below the main one read the same instructions.
         let listens = |event| machine.listeners.hooks.iter().any(|(on, _)| *on == event);
         let first = match listens(HookEventName::InstructionsLoaded) && machine.agent.is_none() {
@@ -163,7 +165,11 @@ impl Session {
             false => Vec::new(),
         };
         let pending_questions = match &kept {
-            Some(kept) if nested.depth == 0 => questions_below(&*kept.store, &kept.key, &opened.entries).await,
+            Some(kept) if nested.depth == 0 => {
+                let pending = questions_below(&*kept.store, &kept.key, &opened.entries).await;
+                nested.questions.leave_pending(unanswered(&*kept.store, &pending).await);
+                pending
+            }
             _ => Vec::new(),
         };
         let machine = Machine::new(machine, &opened.entries);

@@ -24,7 +24,7 @@ impl Conversation {
             Request::Interrupt { cancels_queued } => return self.interrupt(id, cancels_queued),
             Request::TakeBack(message) => return self.take_back_one(id, &message),
             Request::PermissionMode(mode) => return self.choose_permission_mode(id, mode),
-            Request::Model(name) => self.use_model(name),
+            Request::Model(name) => return self.choose_model(id, name),
             Request::Thinking(thinking) => self.use_thinking(thinking),
             Request::Settings(change) => self.change_settings(change),
             Request::StopTask(task) => self.order_session(SessionOrder::StopTask(task)),
@@ -88,6 +88,7 @@ impl Conversation {
             (RequestedJob::Mode(requested), Outcome::PermissionMode(mode)) => {
                 return self.mode_set(id, requested, mode);
             }
+            (RequestedJob::Model { name, before }, Outcome::Model(done)) => self.model_set(name, before, done),
             (RequestedJob::Move, Outcome::Moved(moved)) => Ok(Answer::Moved(moved)),
             (RequestedJob::FileEnd, Outcome::FileEnd(tail, total)) => {
                 Ok(Answer::Output { tail, total, is_truncated: total > TAIL_BYTES })
@@ -207,7 +208,32 @@ impl Conversation {
         Ok(())
     }
 
-    /// Calls this model from the next request on.
+    /// Calls this model from the next request on, unless the open session refuses it.
+    fn choose_model(&mut self, id: &str, name: Option<String>) {
+        let before = self.requested.model.replace(name.clone());
+        if self.session.is_open() && !self.session.is_over() {
+            let requested = RequestedJob::Model { name: name.clone(), before };
+            return self.begin_job(id, requested, Job::Model(name));
+        }
+        self.update(Update::Answer(id.to_owned(), Ok(Answer::Done)));
+    }
+
+    /// Takes back a model that the session has refused, so that a session which replaces it does not begin with it.
+    fn model_set(
+        &mut self,
+        name: Option<String>,
+        before: Option<Option<String>>,
+        done: Result<(), String>,
+    ) -> Result<Answer, Refusal> {
+        done.map(|()| Answer::Done).map_err(|reason| {
+            if self.requested.model.as_ref() == Some(&name) {
+                self.requested.model = before;
+            }
+            Refusal::new(reason)
+        })
+    }
+
+    /// Calls this model from the next request on, as settings have it.
     fn use_model(&mut self, name: Option<String>) {
         self.order_session(SessionOrder::Model(name.clone()));
         self.requested.model = Some(name);

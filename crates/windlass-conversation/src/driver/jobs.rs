@@ -32,6 +32,7 @@ impl SessionDriver {
                 self.spawn(ticket, async move { Outcome::PermissionMode(handle.permission_mode().await.ok()) });
             }
             (Job::PermissionMode, None) => self.done(ticket, Outcome::PermissionMode(None)),
+            (Job::Model(name), _) => self.set_model(ticket, name.as_deref()),
             (Job::MoveToBackground(call), Some(handle)) => {
                 self.spawn(ticket, handle.move_to_background(call).map(Outcome::Moved));
             }
@@ -47,6 +48,13 @@ impl SessionDriver {
         let failed = |_| Outcome::Failed("carrying out the order failed: it panicked");
         let outcome = AssertUnwindSafe(outcome).catch_unwind().map(move |done| done.unwrap_or_else(failed));
         self.jobs.spawn(outcome.map(move |outcome| Input::Done(ticket, outcome)));
+    }
+
+    /// Sets the model before this returns: prompts that come later go to it.
+    fn set_model(&mut self, ticket: Ticket, name: Option<&str>) {
+        let current = self.current.as_ref();
+        let set = current.map_or(Ok(()), |current| current.handle.set_model((current.extras.models)(name)));
+        self.done(ticket, Outcome::Model(set.map_err(|error| error.to_string())));
     }
 
     fn rename(&mut self, ticket: Ticket, title: String) {

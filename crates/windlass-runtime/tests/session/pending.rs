@@ -4,7 +4,7 @@ use crate::world::{Open, Ran, World, calls, key, model, soon, world};
 use std::sync::Arc;
 use windlass_model::ScriptedTurn;
 use windlass_permission::can_use_tool_fn;
-use windlass_runtime::SessionError;
+use windlass_runtime::{AnswerError, SessionError};
 use windlass_session::{
     Durability, LogHeader, MemoryStore, Owner, PendingAnswers, PendingQuestions, SessionStore, StoredAnswer,
 };
@@ -151,6 +151,59 @@ async fn a_question_that_has_an_answer_is_not_put_again() {
     assert!(open.handle.answer(&request.id, PermissionAnswer::allow()).is_err());
     assert!(ran.ids().is_empty());
     close(open).await;
+}
+
+/// The questions of a run that has ended are listed before the run continues, in this opening and in the next.
+#[tokio::test]
+async fn questions_are_listed_before_the_run_continues() {
+    let (store, ran) = (MemoryStore::new(), Ran::default());
+    let mut first = waiting(&store, &ran).open().await;
+    let asked = asked(&soon(first.run("go")).await);
+    assert_eq!(first.handle.open_questions(), std::slice::from_ref(&asked));
+    close(first).await;
+    let mut world = world(model(|_, _| ScriptedTurn::new().text("Done.")), [risky(&ran)]).stored(&store);
+    (world.wait, world.ask_via_events) = (true, true);
+    let mut open = world.open().await;
+    let listed = open.handle.open_questions();
+    let about = |request: &PermissionRequest| (request.id.clone(), request.digest.clone(), request.input.clone());
+    assert_eq!(listed.iter().map(about).collect::<Vec<_>>(), [about(&asked)]);
+    assert_eq!((listed[0].tool.as_str(), &listed[0].tool_use_id), ("risky", &asked.tool_use_id));
+    // The question is answered once its run continues.
+    let early = open.handle.answer(&asked.id, PermissionAnswer::allow());
+    assert_eq!(early, Err(AnswerError::NotContinued { id: asked.id.clone() }));
+    open.handle.continue_run().unwrap();
+    soon(open.until(|kind| matches!(kind, EventKind::PermissionRequested(_)))).await;
+    assert_eq!(open.handle.open_questions().len(), 1, "it is listed once");
+    open.handle.answer(&asked.id, PermissionAnswer::allow()).unwrap();
+    assert_eq!(soon(open.result()).await.outcome, Outcome::Success);
+    assert_eq!((ran.ids().len(), open.handle.open_questions().len()), (1, 0));
+    close(open).await;
+}
+
+/// Questions that another process has answered are not open, and a prompt withdraws the rest.
+#[tokio::test]
+async fn answered_and_withdrawn_questions_are_not_listed() {
+    let (store, ran) = (MemoryStore::new(), Ran::default());
+    let request = suspended(&store, &ran).await;
+    let mut open = again(&store, &ran).await;
+    assert_eq!(open.handle.open_questions().len(), 1);
+    assert_eq!(soon(open.run("something else")).await.outcome, Outcome::Success);
+    assert!(open.handle.open_questions().is_empty());
+    assert_eq!(
+        open.handle.answer(&request.id, PermissionAnswer::allow()),
+        Err(AnswerError::NotOpen { id: request.id.clone() })
+    );
+    close(open).await;
+    for is_genuine in [true, false] {
+        let (store, ran) = (MemoryStore::new(), Ran::default());
+        let request = suspended(&store, &ran).await;
+        let token = if is_genuine { request.token.clone().unwrap() } else { QuestionToken::new("wrong") };
+        answer(&store, &token, false, |_| {}).await;
+        let open = again(&store, &ran).await;
+        assert_eq!(open.handle.open_questions().is_empty(), is_genuine);
+        close(open).await;
+    }
+    assert!(ran.ids().is_empty());
 }
 
 /// A deny that another process stored while the question was open counts, whatever a handle answers later, and a notice says so.

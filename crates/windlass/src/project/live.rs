@@ -154,8 +154,13 @@ impl LoadedProject {
         if let Some(model) =
             now.models.model.as_ref().filter(|_| follows.model && before.models.model != now.models.model)
         {
-            session.set_model(model.value.as_str())?;
-            taken.push("model");
+            match session.set_model(model.value.as_str()) {
+                Err(refused @ SessionError::UnpricedModel { .. }) => session.notice(refused.to_string())?,
+                given => {
+                    given?;
+                    taken.push("model");
+                }
+            }
         }
         if follows.effort && before.session.effort != now.session.effort {
             session.set_effort(now.session.effort.as_ref().map(|effort| effort.value))?;
@@ -285,6 +290,7 @@ fn differing(before: &Resolved, now: &Resolved) -> Vec<&'static str> {
         ("commandTerminals", before.session.command_terminals != now.session.command_terminals),
         ("shellSnapshot", before.session.shell_snapshot != now.session.shell_snapshot),
         ("fileCheckpoints", before.session.file_checkpoints != now.session.file_checkpoints),
+        ("outputLimits", before.session.output_limits != now.session.output_limits),
         ("lspServers", before.session.lsp_servers != now.session.lsp_servers),
         ("agent", before.agent != now.agent),
         ("env", before.env != now.env),

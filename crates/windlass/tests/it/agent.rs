@@ -4,7 +4,9 @@ use futures_util::FutureExt;
 use std::future::IntoFuture;
 use std::sync::{Arc, Mutex};
 use windlass::crates::model::ScriptedTurn;
-use windlass::{Error, EventKind, ScriptedModel, agent, query, tool_fn};
+use windlass::provider::{ModelInfo, ModelOverride, ModelProfile, UnpricedModels};
+use windlass::session::SessionError;
+use windlass::{Error, EventKind, ScriptedModel, agent, query, session, tool_fn};
 
 type In = std::collections::BTreeMap<String, String>;
 
@@ -91,11 +93,50 @@ fn a_runtime_without_timers_or_io_is_an_error_and_no_panic() {
 }
 
 /// A program that returns the error from `main` prints its `Debug`.
+/// A system without threads is an error of the call, before anything panics.
+#[test]
+fn a_session_needs_a_thread_that_can_be_started() {
+    // No system has room for such a stack.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().thread_stack_size(1 << 60).build().unwrap();
+    let opened = runtime.block_on(async { session().provider(lists_tools()).open().await });
+    let error = opened.err().expect("no thread can be started");
+    assert!(matches!(error, Error::NoThread), "{error:?}");
+    assert!(error.to_string().starts_with("no thread can be started"), "{error}");
+}
+
 #[tokio::test]
 async fn an_error_prints_as_a_sentence() {
     let error = query("?").await.unwrap_err();
     assert_eq!(format!("{error:?}"), error.to_string());
     assert!(format!("{error:?}").starts_with("no model provider is set: "));
+}
+
+/// A budget that could not hold refuses the model at once, and the session works on with the one it has.
+#[tokio::test]
+async fn a_model_without_a_price_is_refused_under_a_budget() {
+    for (unpriced, refused) in [(None, true), (Some(UnpricedModels::Allow), false)] {
+        let models = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&models);
+        let model = ScriptedModel::from_fn(move |request, _| {
+            seen.lock().unwrap().push(request.model.clone());
+            ScriptedTurn::new().text("ok")
+        });
+        let price = ModelOverride::new().input_price(1.0).output_price(1.0);
+        let builder = session().provider(model).model("first").model_override("first", price).max_budget_usd(1.0);
+        let builder = unpriced.into_iter().fold(builder, |builder, unpriced| builder.unpriced_models(unpriced));
+        let mut session = builder.open().await.unwrap();
+        let free = ModelProfile::new("third", ModelInfo::new(200_000, 1_000));
+        for set in [session.handle.set_model("second"), session.handle.set_model(free)] {
+            assert_eq!(matches!(&set, Err(SessionError::UnpricedModel { .. })), refused, "{set:?}");
+        }
+        session.handle.set_model("first").unwrap();
+        if !refused {
+            session.handle.set_model("second").unwrap();
+        }
+        session.handle.prompt("?").unwrap();
+        while !matches!(session.events.try_next().await.unwrap().unwrap().kind, EventKind::RunFinished(_)) {}
+        assert_eq!(*models.lock().unwrap(), [if refused { "first" } else { "second" }]);
+    }
 }
 
 #[tokio::test]

@@ -44,6 +44,27 @@ async fn a_mode_that_is_ordered_while_the_session_opens_holds() {
     ends(host).await;
 }
 
+/// A model that the budget refuses is refused to the host, and neither this session nor the next one calls it.
+#[tokio::test(start_paused = true)]
+async fn a_model_that_the_budget_refuses_is_an_error_response() {
+    let model = ScriptedModel::from_fn(|request, _| says(&request.model));
+    let mut host = Host::start(model, options());
+    host.seen.has_budget.store(true, std::sync::atomic::Ordering::SeqCst);
+    host.say("go").await;
+    assert_eq!(host.result().await["result"], "m");
+    confirmed(&mut host, "set_model", json!({ "model": "dear" })).await;
+    host.order("q", json!({ "model": "free" }), "set_model").await;
+    let (answer, _) = host.until("control_response", "").await;
+    assert_eq!(answer["response"]["subtype"], "error", "{answer}");
+    assert!(answer["response"]["error"].as_str().unwrap().contains("its price is not known"), "{answer}");
+    for prompt in ["go", "/clear", "go"] {
+        host.say(prompt).await;
+        let result = host.result().await;
+        assert!(prompt == "/clear" || result["result"] == "dear", "{result}");
+    }
+    ends(host).await;
+}
+
 /// Orders that come while the session opens hold too: the model, the reasoning, variables and hooks.
 #[tokio::test(start_paused = true)]
 async fn whatever_is_ordered_while_the_session_opens_holds() {

@@ -10,12 +10,12 @@ use windlass_hook::{Hook, Hooks};
 use windlass_model::{Script, ScriptedModel, ScriptedTurn};
 use windlass_permission::{CanUseTool, Policy, PolicyConfig};
 use windlass_protocol::{Expansion, HostSetup, OpenFailure, OpenSession, Opened, SlashCommand};
-use windlass_runtime::{MachineConfig, ModelProfile, Ports, Session, SessionConfig};
+use windlass_runtime::{MachineConfig, ModelProfile, Ports, Session, SessionConfig, UnpricedModels};
 use windlass_session::Checkpoints;
 use windlass_testkit::Gate;
 use windlass_testkit::fake::{MemoryWorkspace, ScriptedProcess};
 use windlass_tool::{AgentSpec, DynTool, TaskCx, TaskOutcome, TaskSpec, ToolCx, ToolSet, tool_fn};
-use windlass_types::{JsonText, ModelInfo, SessionId, TaskKind, TaskStatus, Thinking};
+use windlass_types::{JsonText, ModelInfo, NanoUsd, Price, SessionId, TaskKind, TaskStatus, Thinking};
 
 type In = BTreeMap<String, Value>;
 
@@ -40,6 +40,8 @@ pub(crate) struct Seen {
     pub(crate) titles: Arc<Mutex<Vec<String>>>,
     /// Waits before a title is written, if it is there.
     pub(crate) titles_wait: Arc<Mutex<Option<Gate>>>,
+    /// `true` if the session has a budget that refuses models without a price. The model "free" has none.
+    pub(crate) has_budget: Arc<AtomicBool>,
     /// Reference that the session's ports hold while they live.
     alive: Arc<()>,
 }
@@ -155,9 +157,11 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
         Path::new("/w"),
     )?;
     policy.set_mode(setup.settings.permission_mode.unwrap_or_default())?;
-    let profile = |name: &str| {
+    let has_budget = seen.has_budget.load(Ordering::SeqCst);
+    let profile = move |name: &str| {
         let mut info = ModelInfo::new(10_000_000, 1_000_000);
         info.thinking_budget = true;
+        info.price = (has_budget && name != "free").then(|| Price::new(1, 1));
         ModelProfile::new(name, info)
     };
     let model_name = setup.settings.model.clone().flatten().unwrap_or_else(|| "m".to_owned());
@@ -168,6 +172,10 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
     let mut machine = MachineConfig::new(SessionId::from(id), 7, profile(&model_name), policy, "/w".into());
     machine.tools.specs = tools.specs();
     machine.request.raw_frames = true;
+    if has_budget {
+        machine.limits.max_budget = Some(NanoUsd::from_usd(1_000.0));
+        machine.limits.unpriced = UnpricedModels::Refuse;
+    }
     machine.request.thinking = setup.settings.thinking.flatten().unwrap_or(Thinking::Budget(1_500));
     let mut ports =
         Ports::new(Arc::new(model), tools, Arc::new(MemoryWorkspace::new()), Arc::new(ScriptedProcess::new()));

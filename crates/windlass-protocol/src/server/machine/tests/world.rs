@@ -431,6 +431,7 @@ impl World {
             SessionJob::Rewind { .. } => JobOutcome::Rewound(Ok(Rewound::default())),
             SessionJob::Context => JobOutcome::Context(None),
             SessionJob::PermissionMode => JobOutcome::PermissionMode(None),
+            SessionJob::Model(_) => JobOutcome::Model(if succeeds { Ok(()) } else { Err("no".into()) }),
             SessionJob::MoveToBackground(_) => JobOutcome::Moved(succeeds),
             job => panic!("{job:?}"),
         };
