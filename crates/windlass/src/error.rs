@@ -26,6 +26,16 @@ pub enum Error {
     /// The model provider cannot be used.
     #[error(transparent)]
     Model(#[from] windlass_model::ModelError),
+    /// The model is in no list of known models, and cannot be called as things are.
+    #[error("{}", unknown_model(model, similar, source))]
+    UnknownModel {
+        /// The name as it was given.
+        model: String,
+        /// Names that may be meant, the nearest first.
+        similar: Vec<String>,
+        /// The reason why it cannot be called.
+        source: windlass_model::ModelError,
+    },
     /// The files of the project keep the session from being opened.
     #[cfg(feature = "project")]
     #[error(transparent)]
@@ -194,6 +204,9 @@ pub enum Error {
         /// Missing part of the runtime.
         missing: &'static str,
     },
+    /// The system starts no thread for work with files.
+    #[error("no thread can be started: end other programs, or raise the limit on processes of this account (`ulimit -u`)")]
+    NoThread,
     /// Names of tools or models are unknown in the session.
     #[error("{}", problems.join("; "))]
     Names {
@@ -231,6 +244,16 @@ pub enum Error {
     /// The session ended early.
     #[error(transparent)]
     Session(#[from] SessionError),
+}
+
+/// A missing key would be that of the provider of a name that is wrong.
+fn unknown_model(model: &str, similar: &[String], source: &windlass_model::ModelError) -> String {
+    let is_key = source.kind == windlass_types::ModelErrorKind::Authentication;
+    let besides = if is_key { format!("; besides, {source}") } else { String::new() };
+    match similar {
+        [] => format!("the model {model:?} is in no list of known models: check its name{besides}"),
+        near => format!("the model {model:?} is not known: did you mean {}?{besides}", near.join(" or ")),
+    }
 }
 
 /// Text of the first few sessions, by id and title.

@@ -173,6 +173,7 @@ pub mod testing;
 pub mod tool;
 mod toolkit;
 mod typed;
+mod unlisted;
 mod user_id;
 
 pub use agent::{Agent, agent};

@@ -45,9 +45,10 @@ impl ModelChoice {
 
     /// Refuses models that cannot be called at all, such as one whose provider has no key.
     pub(crate) fn check_ready(&self, provider: &dyn ModelProvider) -> Result<(), Error> {
-        provider.ready(self.name.as_deref().unwrap_or("default"))?;
-        self.fallback.as_deref().map_or(Ok(()), |name| provider.ready(name))?;
-        Ok(())
+        let names = [Some(self.name.as_deref().unwrap_or("default")), self.fallback.as_deref()];
+        names.into_iter().flatten().try_for_each(|name| {
+            provider.ready(name).map_err(|error| crate::unlisted::not_ready(provider, name, error))
+        })
     }
 
     /// Has the provider fetch facts about these models from its server.

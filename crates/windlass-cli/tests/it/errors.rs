@@ -207,6 +207,26 @@ fn a_run_whose_background_work_was_stopped_is_no_success() {
     }
 }
 
+/// A misspelt or unlisted model is said before a missing key is.
+#[test]
+fn a_wrong_model_is_said_before_a_missing_key() {
+    let place = Place::new();
+    for (model, said) in [
+        ("sonet", "did you mean sonnet?"),
+        ("claude-sonet-4-5", "did you mean claude-sonnet-4-5"),
+        (
+            "claude-xyzzy-99",
+            "the model \"claude-xyzzy-99\" is in no list of known models: check its name; besides, no API key",
+        ),
+    ] {
+        let mut command = place.command(&["-p", "x", "--model", model]);
+        let output = command.env_remove("ANTHROPIC_API_KEY").env_remove("ANTHROPIC_BASE_URL").output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && stderr.contains(said), "{stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    }
+}
+
 /// A server of this machine that is not there is not waited for.
 #[test]
 fn a_local_server_that_is_not_there_ends_the_run_at_once() {

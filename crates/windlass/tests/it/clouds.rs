@@ -1,8 +1,8 @@
 //! Providers of clouds behind the router, set up from variables.
 
 use std::sync::Arc;
-use windlass::ModelProvider;
 use windlass::provider::{Api, Message, ModelErrorKind, ModelRequest, Router, from_lookup};
+use windlass::{Error, ModelProvider, session};
 use windlass_testkit::wire::{Answer, Dialect, Message as WireMessage, WireServer};
 
 fn router(variables: &[(&str, &str)]) -> Router {
@@ -122,6 +122,36 @@ async fn a_model_goes_to_its_own_vendor_or_nowhere() {
         }
         assert_eq!(keys.resolve_model(name), name);
     }
+    // Without a key the name is said to be wrong first.
+    let keyless = router(&[]);
+    for (name, said, similar) in [
+        ("sonet", "the model \"sonet\" is not known: did you mean sonnet?", &["sonnet"][..]),
+        ("claude-sonet-4-5", "did you mean claude-sonnet-4-5", &["claude-sonnet-4-5"][..]),
+        ("openai/gpt-5.5x", "did you mean openai/gpt-5.5", &["openai/gpt-5.5"][..]),
+        ("openrouter/some/model", "check its name; besides, no API key for openrouter", &[][..]),
+        (
+            "claude-xyzzy-99",
+            "is in no list of known models: check its name; besides, no API key: set ANTHROPIC_API_KEY",
+            &[][..],
+        ),
+    ] {
+        let error = session().provider(keyless.clone()).model(name).open().await.unwrap_err();
+        assert!(error.to_string().contains(said), "{name}: {error}");
+        let Error::UnknownModel { similar: near, .. } = error else { panic!("{name}: {error:?}") };
+        assert_eq!(near.first().map(String::as_str), similar.first().copied(), "{name}: {near:?}");
+    }
+    for (name, kind) in [
+        ("sonnet", ModelErrorKind::Authentication),
+        ("claude-haiku-4-5-20251001", ModelErrorKind::Authentication),
+        ("opus[1m]", ModelErrorKind::Authentication),
+        ("xyzzy", ModelErrorKind::Configuration),
+    ] {
+        let error = session().provider(keyless.clone()).model(name).open().await.unwrap_err();
+        assert!(matches!(&error, Error::Model(model) if model.kind == kind), "{name}: {error}");
+    }
+    // The fallback model as well, and with a key.
+    let misspelt = session().provider(keys.clone()).fallback_model("sonet").open().await.unwrap_err();
+    assert!(matches!(misspelt, Error::UnknownModel { .. }), "{misspelt}");
     // A model that another provider lists goes there, and its id says so.
     assert_eq!(keys.resolve_model("gpt-5.5"), "openai/gpt-5.5");
     keys.ready("gpt-5.5").unwrap();
