@@ -122,6 +122,9 @@ fn shown_session(session: &ResolvedSession, add: &mut impl FnMut(&str, Value, St
     if let Some(Setting { value, origin, .. }) = &session.file_checkpoints {
         add("fileCheckpoints", json!(value), origin.to_string());
     }
+    if let Some(Setting { value, origin, .. }) = &session.output_limits {
+        add("outputLimits", json!(value), origin.to_string());
+    }
 }
 
 /// Adds switches of whole features, and exclusions.

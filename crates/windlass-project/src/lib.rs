@@ -112,8 +112,9 @@ pub use servers::{
 };
 pub use settings::{
     Attribution, ChosenModels, FileCheckpointSettings, KeyEffect, KeyReport, McpjsonSettings, MemorySettings,
-    ModelSettings, PermissionSettings, ServerListSettings, ServerSettings, SessionSettings, SettingKey, SettingPath,
-    Settings, SkillOverride, SkillSettings, UnknownKey, UnknownSetting, line_of, settings_schema,
+    ModelSettings, OutputLimitSettings, PermissionSettings, ServerListSettings, ServerSettings, SessionSettings,
+    SettingKey, SettingPath, Settings, SkillOverride, SkillSettings, UnknownKey, UnknownSetting, line_of,
+    settings_schema,
 };
 pub use settings_file::SettingsFile;
 pub use sources::{Layer, SettingSource, SettingSources};

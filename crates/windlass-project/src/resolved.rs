@@ -5,7 +5,7 @@ use crate::note::{Note, Origin};
 use crate::sandbox::ResolvedSandbox;
 use crate::servers::definition::ServerDefinition;
 use crate::servers::lists::ServerLists;
-use crate::settings::{Attribution, FileCheckpointSettings, ModelSettings, SkillSettings};
+use crate::settings::{Attribution, FileCheckpointSettings, ModelSettings, OutputLimitSettings, SkillSettings};
 use crate::sources::Layer;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -162,6 +162,8 @@ pub struct ResolvedSession {
     pub shell_snapshot: Option<Setting<SnapshotContent>>,
     /// Limits of file checkpoints.
     pub file_checkpoints: Option<Setting<FileCheckpointSettings>>,
+    /// Disk space for the outputs of programs.
+    pub output_limits: Option<Setting<OutputLimitSettings>>,
 }
 
 /// Resolved keys `model`, `fallbackModel` and `models`.

@@ -18,7 +18,7 @@ pub use memory::MemorySettings;
 pub use models::ModelSettings;
 pub use path::{SettingPath, UnknownSetting};
 pub use schema::settings_schema;
-pub use session::{Attribution, FileCheckpointSettings, SessionSettings};
+pub use session::{Attribution, FileCheckpointSettings, OutputLimitSettings, SessionSettings};
 pub use skills::{SkillOverride, SkillSettings};
 
 use crate::canonical::content_of;
@@ -204,6 +204,7 @@ impl Settings {
             when(session.command_terminals == Some(true), "commandTerminals", "true".to_owned()),
             session.shell_snapshot.as_ref().map(|said| ("shellSnapshot", content_of(said))),
             session.file_checkpoints.as_ref().map(|kept| ("fileCheckpoints", content_of(kept))),
+            session.output_limits.as_ref().map(|limits| ("outputLimits", content_of(limits))),
             session.lsp_servers.as_ref().map(|servers| ("lspServers", content_of(servers))),
             self.permissions.default_mode.as_ref().map(|mode| ("permissions.defaultMode", content_of(mode))),
             when(mcpjson.all == Some(true), "enableAllProjectMcpServers", "true".to_owned()),

@@ -14,7 +14,7 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep_until};
 use windlass_tool::{Cancel, Process, ProcessCommand, ProcessError, ProcessExit, ProcessOutcome};
-use windlass_tools::KeptOutput;
+use windlass_tools::{KeptOutput, KeptSpace};
 
 use crate::connection::{Connected, Link, shown};
 use crate::quote::quote;
@@ -41,6 +41,8 @@ const READ: usize = 64 * 1024;
 pub struct RemoteProcess {
     link: Arc<Link>,
     places: Semaphore,
+    /// `None`: each output has the default space of its folder.
+    space: Option<KeptSpace>,
 }
 
 impl RemoteProcess {
@@ -48,7 +50,15 @@ impl RemoteProcess {
     pub const DEFAULT_CONCURRENCY: usize = 8;
 
     pub(crate) fn new(link: Arc<Link>) -> Self {
-        Self { link, places: Semaphore::new(Self::DEFAULT_CONCURRENCY) }
+        Self { link, places: Semaphore::new(Self::DEFAULT_CONCURRENCY), space: None }
+    }
+
+    /// Takes the files with outputs, which are on this machine, from this space. Default: that of
+    /// [`KeptLimits::default`](windlass_tools::KeptLimits), for each folder.
+    #[must_use]
+    pub fn with_kept_space(mut self, space: KeptSpace) -> Self {
+        self.space = Some(space);
+        self
     }
 
     /// Reserves a slot among the concurrent programs, for a program that needs one.
@@ -245,7 +255,10 @@ impl Process for RemoteProcess {
             return Err(ProcessError::new("Programs that run elsewhere have no terminal: run it without one."));
         }
         let mut running = self.start(&command)?;
-        let mut kept = KeptOutput::new(&command).await;
+        let mut kept = match &self.space {
+            Some(space) => KeptOutput::in_space(&command, space).await,
+            None => KeptOutput::new(&command).await,
+        };
         let began = std::time::Instant::now();
         let has_ended = running.attend(&command, cancel, self.link.transport.connect_time(), &mut kept).await;
         let Running { said, mut connected, end: stopped, .. } = running;

@@ -71,6 +71,11 @@ impl Remote {
         Arc::new(RemoteProcess::new(Arc::clone(&self.link)))
     }
 
+    /// [`process`](Self::process) whose files with outputs, which are on this machine, take their disk space from an account.
+    pub fn process_in_space(&self, space: windlass_tools::KeptSpace) -> Arc<RemoteProcess> {
+        Arc::new(RemoteProcess::new(Arc::clone(&self.link)).with_kept_space(space))
+    }
+
     /// Variables of remote programs: `HOME`, `PATH`, the detected UTF-8 locale as `LC_CTYPE` (`C` without one), and
     /// those of `USER`, `LOGNAME`, `SHELL`, `LANG`, `TMPDIR` and `TZ` that are set.
     pub fn environment(&self) -> &[(OsString, OsString)] {

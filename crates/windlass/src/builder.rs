@@ -563,6 +563,14 @@ macro_rules! option_methods {
                 self.with(|options| options.storage.checkpoint_limits = limits)
             }
 
+            /// Disk space for the outputs of programs that are too large for the model: of this session, and of all sessions
+            /// of the home. The setting `outputLimits` of a [`project`](Self::project) says otherwise where this is left out.
+            /// Default: 4 GiB and 16 GiB.
+            #[cfg(feature = "tools")]
+            pub fn output_limits(self, limits: windlass_tools::KeptLimits) -> Self {
+                self.with(|options| options.storage.output_limits = limits)
+            }
+
             /// Stores file checkpoints in a store of your own, see [`file_checkpoints`](Self::file_checkpoints).
             pub fn checkpoint_store(self, checkpoints: Arc<dyn Checkpoints>) -> Self {
                 self.with(|options| options.storage.checkpoints = Some(checkpoints))

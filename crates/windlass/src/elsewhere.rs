@@ -19,7 +19,7 @@ impl Surroundings {
         self.files.place = Some(remote.name());
         self.files.tree = Some(files.clone());
         self.files.workspace = Some(files);
-        self.process = Some(remote.process());
+        (self.process, self.remote) = (None, Some(remote.clone()));
         self.environments.host = Some(remote.environment().to_vec());
         self.user_home = self.user_home.take().or_else(|| remote.home().map(Path::to_path_buf));
     }

@@ -18,6 +18,9 @@ pub(crate) struct Surroundings {
     pub(crate) user_home: Option<PathBuf>,
     pub(crate) files: Files,
     pub(crate) process: Option<Arc<dyn Process>>,
+    /// The place whose programs the session runs, unless the program gave others.
+    #[cfg(feature = "remote")]
+    pub(crate) remote: Option<windlass_remote::Remote>,
     #[cfg(feature = "sandbox")]
     pub(crate) sandbox: crate::sandbox::ProgramSandbox,
     /// Diagnostics that a host supplies.
@@ -121,6 +124,10 @@ impl Surroundings {
         };
         #[cfg(not(feature = "tools"))]
         let (own, _) = (|| Arc::new(NOWHERE) as _, (id, ids, space));
+        #[cfg(feature = "remote")]
+        if let (None, Some(remote)) = (&self.process, &self.remote) {
+            return remote.process_in_space(space.0.clone());
+        }
         match &self.process {
             Some(given) => Arc::clone(given),
             None if self.is_elsewhere() => Arc::new(NO_PROGRAMS),

@@ -24,6 +24,9 @@ pub(crate) struct Storage {
     pub(crate) file_checkpoints: bool,
     #[cfg(all(feature = "store", feature = "tools"))]
     pub(crate) checkpoint_limits: windlass_store::CheckpointLimits,
+    /// Disk space for the outputs of programs.
+    #[cfg(feature = "tools")]
+    pub(crate) output_limits: windlass_tools::KeptLimits,
     /// Checkpoints of the program, used instead of those beside the log.
     pub(crate) checkpoints: Option<Arc<dyn Checkpoints>>,
     /// Name of the program in the log, if set.
@@ -165,7 +168,7 @@ impl OutputSpace {
     pub(crate) fn of(storage: &Storage) -> Self {
         #[cfg(feature = "tools")]
         {
-            let limits = windlass_tools::KeptLimits::default();
+            let limits = storage.output_limits;
             let projects = storage.home.as_ref().map(|home| home.root().join("projects"));
             Self(match projects {
                 Some(projects) => windlass_tools::KeptSpace::in_home(limits, projects),

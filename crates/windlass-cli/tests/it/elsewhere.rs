@@ -122,6 +122,21 @@ fn tools_reach_the_files_there_and_sessions_stay_here() {
     assert!(ran.stderr.contains("/srv/app of the container web"), "{}", ran.stderr);
 }
 
+/// Outputs of programs there are files of this machine: they count for the limits of its home.
+#[test]
+fn outputs_of_programs_there_have_the_limits_of_the_home() {
+    let turns = [bash("head -c 200000 /dev/zero | tr '\\0' x"), text("Done.")];
+    let Some(container) = Container::with_turns(&turns) else { return };
+    container.user_settings(&json!({ "outputLimits": { "maxHomeBytes": 95_000 } }));
+    write(&container.0.home().join(".windlass/projects/-other/s/tool-results/a.txt"), &"x".repeat(5_000));
+    let ran = container.prompt(&["--allowedTools", "Bash"]).with_code(0);
+    let [log] = container.0.logs().try_into().unwrap();
+    let results = std::fs::read_dir(log.with_extension("").join("tool-results")).unwrap();
+    let sizes: Vec<u64> = results.map(|file| file.unwrap().metadata().unwrap().len()).collect();
+    assert_eq!(sizes, [90_000], "{}", ran.stderr);
+    assert!(ran.stderr.contains("reached their limit of 95000"), "{}", ran.stderr);
+}
+
 #[test]
 fn a_session_is_continued_there_and_nowhere_else() {
     let edit = call("Write", &json!({ "file_path": "notes.txt", "content": "changed\n" }));

@@ -71,3 +71,33 @@ fn a_prompt_that_a_hook_blocks_is_reported() {
         assert_warns(&place.run(&["-p", "x", "--output-format", format]).with_code(code), format, &["not today"]);
     }
 }
+
+/// The setting for the disk space of outputs bounds what a session and a home keep, and is said when it is reached.
+#[test]
+fn the_limits_of_outputs_come_from_settings() {
+    let print = call("Bash", &json!({ "command": "head -c 200000 /dev/zero | tr '\\0' x" }));
+    for (limits, kept, said) in [
+        (json!({}), 200_000, None),
+        (
+            json!({ "maxSessionBytes": 90_000 }),
+            90_000,
+            Some("this session keeps on disk have reached their limit of 90000"),
+        ),
+        (
+            json!({ "maxHomeBytes": 95_000 }),
+            90_000,
+            Some("sessions of this home keep on disk have reached their limit of 95000"),
+        ),
+    ] {
+        let place = Place::with_turns(&[print.clone(), text("ok")]);
+        write(&place.home().join(".claude/settings.json"), &json!({ "outputLimits": limits }).to_string());
+        // Another session of the home has outputs already.
+        write(&place.home().join(".windlass/projects/-other/s/tool-results/a.txt"), &"x".repeat(5_000));
+        let ran = place.run(&["-p", "x", "--allowedTools", "Bash"]).with_code(0);
+        let [log] = place.logs().try_into().unwrap();
+        let results = std::fs::read_dir(log.with_extension("").join("tool-results")).unwrap();
+        let sizes: Vec<u64> = results.map(|file| file.unwrap().metadata().unwrap().len()).collect();
+        assert_eq!(sizes, [kept], "{limits}: {}", ran.stderr);
+        assert!(said.map_or(ran.stderr.is_empty(), |said| ran.stderr.contains(said)), "{limits}: {}", ran.stderr);
+    }
+}

@@ -7,6 +7,13 @@ use crate::settings_file::SettingsFile;
 use crate::trust::TrustKind;
 use windlass_types::Effort;
 
+/// Sets a value of a file, unless a stronger file has set one.
+fn keep<T>(file: &SettingsFile, known: &mut Option<Setting<T>>, value: Option<T>) {
+    if known.is_none() {
+        *known = value.map(|value| Setting { value, layer: file.layer, origin: file.origin.clone() });
+    }
+}
+
 /// Reads one file, after the stronger ones. Settings of a project's file apply with trust; programs that print keys or
 /// read code are never chosen by a file that others may have written.
 pub(super) fn read(file: &SettingsFile, resolved: &mut ResolvedSession, notes: &mut Vec<Note>) {
@@ -33,6 +40,7 @@ pub(super) fn read(file: &SettingsFile, resolved: &mut ResolvedSession, notes: &
     let terminals = switch("commandTerminals", said.command_terminals);
     let snapshot = said.shell_snapshot.clone().filter(|said| is_shared || trusted("shellSnapshot", content_of(said)));
     let kept = said.file_checkpoints.filter(|kept| trusted("fileCheckpoints", content_of(kept)));
+    let limits = said.output_limits.filter(|limits| trusted("outputLimits", content_of(limits)));
     let parsed = effort.and_then(|effort| match effort.parse::<Effort>() {
         Ok(effort) => Some(effort),
         Err(_) => {
@@ -55,11 +63,6 @@ pub(super) fn read(file: &SettingsFile, resolved: &mut ResolvedSession, notes: &
             note(format!("`{key}` does not count in a file that others may have written"));
         }
     }
-    fn keep<T>(file: &SettingsFile, known: &mut Option<Setting<T>>, value: Option<T>) {
-        if known.is_none() {
-            *known = value.map(|value| Setting { value, layer: file.layer, origin: file.origin.clone() });
-        }
-    }
     keep(file, &mut resolved.output_style, style);
     keep(file, &mut resolved.language, language);
     keep(file, &mut resolved.attribution, attribution);
@@ -69,5 +72,6 @@ pub(super) fn read(file: &SettingsFile, resolved: &mut ResolvedSession, notes: &
     keep(file, &mut resolved.command_terminals, terminals);
     keep(file, &mut resolved.shell_snapshot, snapshot_content.filter(|_| !is_shared));
     keep(file, &mut resolved.file_checkpoints, kept);
+    keep(file, &mut resolved.output_limits, limits);
     keep(file, &mut resolved.lsp_servers, servers.filter(|_| !is_shared));
 }

@@ -21,6 +21,7 @@ fn samples(key: &SettingKey) -> Vec<Value> {
         "allowedMcpServers" | "deniedMcpServers" => vec![json!([{"serverName": "x"}])],
         "models" => vec![json!({"m": {"contextWindow": 1000}})],
         "fileCheckpoints" => vec![json!({"maxFileBytes": 1})],
+        "outputLimits" => vec![json!({"maxHomeBytes": 1})],
         "lspServers" => vec![json!({"x": {"command": "x", "extensionToLanguage": {".x": "x"}}})],
         "managedMcpServers" => vec![json!({"x": {"type": "http", "url": "https://x.example"}})],
         "sandbox.network" => {

@@ -31,6 +31,21 @@ pub struct SessionSettings {
     pub shell_snapshot: Option<String>,
     /// Limits of file checkpoints.
     pub file_checkpoints: Option<FileCheckpointSettings>,
+    /// Disk space for the outputs of programs.
+    pub output_limits: Option<OutputLimitSettings>,
+}
+
+/// The key `outputLimits`: disk space for the outputs of programs. A missing field keeps its default.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct OutputLimitSettings {
+    /// Maximum bytes of one session. Default: 4 GiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_session_bytes: Option<u64>,
+    /// Maximum bytes of all sessions of the home together. Default: 16 GiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_home_bytes: Option<u64>,
 }
 
 /// The key `fileCheckpoints`: limits of file checkpoints. An absent field has its default.

@@ -21,10 +21,16 @@ pub struct KeptOutput {
 }
 
 impl KeptOutput {
-    /// Starts to keep output with the limits of a command. Creates its file, if that is to exist from the start.
+    /// Keeps output as a command wants it. Makes its file, if that is to be there from the start.
+    ///
+    /// The file has the disk space of [`KeptLimits::default`](super::KeptLimits), in its folder alone.
     pub async fn new(command: &ProcessCommand) -> Self {
-        // The folder is measured anew for each output, because no account outlives it.
-        let space = KeptSpace::default();
+        // The folder is counted anew for each output: no account outlives it.
+        Self::in_space(command, &KeptSpace::default()).await
+    }
+
+    /// [`new`](Self::new) with a file that takes its disk space from an account of the session and its home.
+    pub async fn in_space(command: &ProcessCommand, space: &KeptSpace) -> Self {
         let limits = |spill| CaptureLimits {
             memory: command.inline_bytes,
             spill,

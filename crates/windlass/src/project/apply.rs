@@ -82,6 +82,16 @@ impl LoadedProject {
         }
     }
 
+    #[cfg(feature = "tools")]
+    fn apply_output_limits(&self, options: &mut Options) {
+        let (limits, settings) = (&mut options.storage.output_limits, &self.resolved().session.output_limits);
+        // The program's own limits have priority.
+        if let Some(settings) = settings.as_ref().filter(|_| *limits == windlass_tools::KeptLimits::default()) {
+            limits.session = settings.value.max_session_bytes.unwrap_or(limits.session);
+            limits.home = settings.value.max_home_bytes.unwrap_or(limits.home);
+        }
+    }
+
     /// Bash tool as settings and variables of the project configure it, for [`Toolkit::replacing_shared`]. `None` if
     /// they do not change it. A session with the project applies them automatically.
     ///
@@ -115,6 +125,8 @@ impl LoadedProject {
         let agent = self.main_agent(&agents, &tools, options.permissions.bypass_allowed)?;
         #[cfg(all(feature = "store", feature = "tools"))]
         self.apply_checkpoints(options);
+        #[cfg(feature = "tools")]
+        self.apply_output_limits(options);
         self.apply_models(options, &agent, &variables);
         if let Some(skills) = self.skill_tool() {
             options.tools.toolkit.add_missing(skills);

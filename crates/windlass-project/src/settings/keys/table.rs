@@ -49,6 +49,11 @@ const HONOURED: &[(&str, Shape, &str)] = &[
         Shape::Object,
         "How much checkpoints of files keep, in bytes: `maxFileBytes`, `maxTotalBytes`, `maxBaselineBytes`.",
     ),
+    (
+        "outputLimits",
+        Shape::Object,
+        "Disk space for the outputs of programs, in bytes: `maxSessionBytes`, `maxHomeBytes`.",
+    ),
     ("lspServers", Shape::Object, "Language servers by name, for the tool LSP and for diagnostics behind edits."),
     ("autoMemoryEnabled", Shape::Flag, "Whether sessions have the memory of the project."),
     ("autoMemoryDirectory", Shape::Text, "Where the memory is."),
