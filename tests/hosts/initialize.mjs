@@ -50,6 +50,24 @@ main({
     }
   },
 
+  async options_of_questions_have_the_previews_that_the_host_shows(world) {
+    for (const [toolConfig, format] of [[undefined, null], [{ askUserQuestion: { previewFormat: "html" } }, /HTML/], [{ askUserQuestion: { previewFormat: "markdown" } }, /Markdown/]]) {
+      const said = (await ask(world, play([{ say: "question" }]), { toolConfig, canUseTool: async () => ({ behavior: "deny", message: "no" }) })).result;
+      const preview = JSON.parse(said).input_schema.properties.questions.items.properties.options.items.properties.preview;
+      if (format) assert.match(preview.description, format);
+      else assert.equal(preview, undefined);
+    }
+    let asked;
+    const canUseTool = async (name, input) => {
+      asked = input.questions[0].options[0].preview;
+      return { behavior: "allow", updatedInput: { ...input, answers: { "Which?": "a" } } };
+    };
+    const options = [{ label: "a", description: "A", preview: "<b>a</b>" }, { label: "b", description: "B" }];
+    const call = { tool: "AskUserQuestion", input: { questions: [{ question: "Which?", header: "Which", options, multiSelect: false }] } };
+    await ask(world, play([call], text("ok")), { canUseTool, toolConfig: { askUserQuestion: { previewFormat: "html" } } });
+    assert.equal(asked, "<b>a</b>");
+  },
+
   async a_title_of_the_host_is_that_of_the_session(world) {
     const { session_id } = await ask(world, play(text("ok")), { title: "Milk and eggs" });
     process.env.CLAUDE_CONFIG_DIR = world.env.CLAUDE_CONFIG_DIR;

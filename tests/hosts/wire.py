@@ -116,6 +116,9 @@ def say(what, request):
         return json.dumps({key: request.get(key) for key in ("model", "max_tokens", "thinking", "metadata")})
     if what == "tools":
         return ",".join(tool["name"] for tool in request.get("tools", []))
+    if what == "question":
+        asks = next(tool for tool in request.get("tools", []) if tool["name"] == "AskUserQuestion")
+        return json.dumps(asks)
     if what == "system":
         return json.dumps(request.get("system", ""))
     if what == "thinking":

@@ -12,7 +12,7 @@ use windlass::crates::index::ProjectSearch;
 use windlass::crates::lsp::Lsp;
 use windlass::crates::project::{Agents, MEMORY_TOOL, SettingSources};
 use windlass::crates::subagent::AGENT_TOOL_NAME;
-use windlass::crates::tools::AskUserQuestion;
+use windlass::crates::tools::{AskUserQuestion, PreviewFormat};
 use windlass::{
     PermissionMode, Permissions, Project, SessionBuilder, Subagents, SystemPrompt, coding_tools,
     project::LoadedProject, provider::UnpricedModels, session, tool::Toolkit,
@@ -23,6 +23,9 @@ const SEARCH_TOOL: &str = <ProjectSearch as windlass::tool::Tool>::NAME;
 
 /// The tool that asks language servers.
 const LSP_TOOL: &str = <Lsp as windlass::tool::Tool>::NAME;
+
+/// The variable by which SDKs pass their option `toolConfig.askUserQuestion.previewFormat`.
+const PREVIEW_FORMAT: &str = "CLAUDE_CODE_QUESTION_PREVIEW_FORMAT";
 
 /// The former name of the tool for agents, which lists may still contain.
 const OLD_AGENT_TOOL_NAME: &str = "Task";
@@ -202,7 +205,12 @@ pub(crate) fn agents(given: Option<&str>) -> Result<Agents, Usage> {
 fn tools(args: &RunArgs, cwd: PathBuf, driver: Driver) -> Result<Toolkit, Usage> {
     let mut all = with_web_of_session(coding_tools(cwd));
     if driver != Driver::Person {
-        all = all.with(AskUserQuestion::default());
+        let named = std::env::var(PREVIEW_FORMAT).ok().filter(|name| !name.is_empty());
+        all = match named.map(|name| name.parse::<PreviewFormat>()) {
+            None => all.with(AskUserQuestion::default()),
+            Some(Ok(format)) => all.with(AskUserQuestion::default().with_previews(format)),
+            Some(Err(unknown)) => return Err(Usage(format!("{PREVIEW_FORMAT}: {unknown}"))),
+        };
     }
     if let Some(names) = listed(args.offered.tools.as_deref()) {
         // The tools of the task list by single calls are offered only if they are named.

@@ -30,7 +30,10 @@ pub use process::{
     GivenEnvironment, KeptLimits, KeptOutput, KeptSpace, LocalProcess, child_environment, given_environment,
     host_environment, utf8_environment,
 };
-pub use question::{Answer, AskUserQuestion, AskUserQuestionInput, Choice, Question};
+pub use question::{
+    Answer, AskUserQuestion, AskUserQuestionInput, AskUserQuestionWithPreviews, Choice, PreviewFormat, Question,
+    UnknownPreviewFormat,
+};
 pub use task_stop::{TaskStop, TaskStopInput};
 pub use tasks::{
     NewStatus, TaskCreate, TaskCreateInput, TaskGet, TaskGetInput, TaskList, TaskListInput, TaskUpdate, TaskUpdateInput,

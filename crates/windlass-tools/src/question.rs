@@ -3,6 +3,10 @@
 //! The host shows the questions when it is asked about the call, and returns
 //! the answers with its yes, as the field `answers` of the changed input.
 
+mod previews;
+
+pub use previews::{AskUserQuestionWithPreviews, PreviewFormat, UnknownPreviewFormat};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -53,6 +57,10 @@ pub struct Choice {
     pub label: String,
     /// What it means and what follows from it.
     pub description: String,
+    /// A picture of it in the format that the host shows ([`AskUserQuestion::with_previews`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub preview: Option<String>,
 }
 
 /// Answer of the user: a label, several labels, or a text of their own.
@@ -80,6 +88,14 @@ impl Answer {
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct AskUserQuestion;
+
+impl AskUserQuestion {
+    /// Lets the model give options a preview, for hosts that show it. Default: options have none.
+    #[must_use]
+    pub fn with_previews(self, format: PreviewFormat) -> AskUserQuestionWithPreviews {
+        AskUserQuestionWithPreviews::new(self, format)
+    }
+}
 
 impl Tool for AskUserQuestion {
     const NAME: &'static str = "AskUserQuestion";
