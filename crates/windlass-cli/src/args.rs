@@ -79,6 +79,12 @@ pub(crate) struct OutputArgs {
     /// Show tool activity on standard error; with json: print all messages
     #[arg(long, help_heading = "Output")]
     pub(crate) verbose: bool,
+    /// Write a debug log to a new file in the folder `debug` of windlass's home
+    #[arg(short, long, help_heading = "Output")]
+    pub(crate) debug: bool,
+    /// Write a debug log to this file, which only you can read
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) debug_file: Option<PathBuf>,
 }
 
 /// The model, its prompts, and how long it may work.

@@ -20,7 +20,7 @@ use crate::provider::Provider;
 use crate::writer::{WaitingOutput, Writer};
 use agent::Wanted;
 use configuration::Host;
-use flags::Flags;
+pub(crate) use flags::Flags;
 use live::{Environment, Renewable};
 use mcp::{DiagnosticsTool, PromptTool};
 use plugins::HostPlugins;

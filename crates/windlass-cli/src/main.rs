@@ -10,6 +10,7 @@ mod background;
 mod command_line;
 mod config;
 mod context;
+mod debug_log;
 mod demo;
 mod display;
 mod elsewhere;
@@ -50,11 +51,13 @@ mod writer;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use command_line::{AgentsCommand, Cli, Command, ContextCommand, PermissionsCommand, ToolsCommand};
+use debug_log::DebugLogPlace;
 use failure::Usage;
 use std::future::Future;
 use std::io::{self, Write, stderr, stdout};
 use std::time::Duration;
 use terminal::{Terminal, clean_line};
+use tokio::io::AsyncWriteExt as _;
 use windlass_protocol::HOST_VERSION;
 
 fn main() {
@@ -77,6 +80,7 @@ fn command() -> anyhow::Result<i32> {
     let proxies = std::env::args_os().nth(1).is_some_and(|word| word == "proxy");
     let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     if !proxies && let Some(flags) = host::wanted(words) {
+        debug_log::start(DebugLogPlace::of_flags(&flags));
         return block_on(host::host(flags));
     }
     let cli = match Cli::try_parse() {
@@ -92,6 +96,8 @@ fn command() -> anyhow::Result<i32> {
         Err(error) => return Err(failure::usage(&error).into()),
     };
     let terminal = Terminal::of_process();
+    let output = &cli.run.output;
+    debug_log::start(DebugLogPlace::of(output.debug_file.as_deref(), output.debug, debug_log::folder()));
     match cli.command {
         None if cli.run.version => {
             writeln!(stdout(), "{HOST_VERSION} (windlass {})", env!("CARGO_PKG_VERSION"))?;
@@ -132,14 +138,16 @@ fn command() -> anyhow::Result<i32> {
 /// Time that a thread of the runtime waits for work. The first one stays: work waits for it where no other can be started.
 const KEPT_THREADS: Duration = Duration::from_secs(24 * 3600);
 
-/// Starts the first thread for work that blocks. Where the system has none left the runtime panics, without a word here: this is
-/// before all else, so that nobody else's panic is silent.
+/// A file of the system that takes any text.
+const SINK: &str = if cfg!(windows) { "NUL" } else { "/dev/null" };
+
+/// Starts the first thread for work that blocks. A write to a file is the only such work that answers with an error where the
+/// system has no thread left; all other panics.
 fn start_thread(runtime: &tokio::runtime::Runtime) -> anyhow::Result<()> {
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| {}));
-    let started = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(runtime.spawn_blocking(|| {}))));
-    std::panic::set_hook(hook);
-    started.map_err(|_| anyhow::anyhow!("no thread can be started"))
+    // Without the file, work that blocks is tried later.
+    let Ok(sink) = std::fs::File::options().write(true).open(SINK) else { return Ok(()) };
+    let written = runtime.block_on(async { tokio::fs::File::from_std(sink).write_all(b"\n").await });
+    written.map_err(|_| anyhow::anyhow!("no thread can be started"))
 }
 
 pub(crate) fn block_on(work: impl Future<Output = anyhow::Result<i32>>) -> anyhow::Result<i32> {

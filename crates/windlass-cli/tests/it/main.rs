@@ -15,6 +15,7 @@ mod cassettes;
 mod client;
 mod config;
 mod context;
+mod debug_log;
 mod debugging;
 mod demo;
 #[cfg(target_os = "linux")]
