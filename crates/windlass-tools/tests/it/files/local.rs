@@ -111,6 +111,19 @@ async fn a_file_with_hard_links_is_said_to_have_been_parted_from_them() {
         assert_eq!(std::fs::read(dir.join("a.txt")).unwrap(), b"two\n", "{tool}");
         assert_eq!(std::fs::read(dir.join("b.txt")).unwrap(), b"one\n", "{tool}");
     }
+    // The same of a notebook.
+    let cells = json!({ "nbformat": 4, "cells": [
+        { "cell_type": "code", "source": ["x = 1"], "metadata": {}, "outputs": [], "execution_count": null }] });
+    std::fs::write(dir.join("a.ipynb"), cells.to_string()).unwrap();
+    std::fs::hard_link(dir.join("a.ipynb"), dir.join("b.ipynb")).unwrap();
+    session.read("a.ipynb").await;
+    for (source, is_said) in [("x = 2", true), ("x = 3", false)] {
+        let input = json!({ "notebook_path": "a.ipynb", "cell_id": "cell-1", "new_source": source });
+        let text = session.call("NotebookEdit", input).await.unwrap().content.text();
+        assert_eq!(text.contains("has another name (a hard link): it keeps the old content"), is_said, "{text}");
+        assert!(std::fs::read_to_string(dir.join("a.ipynb")).unwrap().contains(source));
+        assert!(std::fs::read_to_string(dir.join("b.ipynb")).unwrap().contains("x = 1"));
+    }
     // Parted, it has one name.
     assert!(!session.edit("a.txt", "two", "three").await.unwrap().contains("hard link"));
 }

@@ -12,6 +12,7 @@ mod lost_edits;
 mod notebook;
 mod preview;
 mod read;
+mod searches;
 mod session;
 mod todo;
 #[cfg(target_os = "linux")]
