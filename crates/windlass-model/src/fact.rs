@@ -14,6 +14,8 @@ pub enum SessionFact {
     Ids,
     /// Folder in which the session keeps large results. A recording contains a mark in its place.
     Results,
+    /// The time at which ages of memory notes are judged, in RFC 3339: when the session opened.
+    MemoryTime,
 }
 
 impl SessionFact {
@@ -25,6 +27,7 @@ impl SessionFact {
             Self::Repository => "repository",
             Self::Ids => "ids",
             Self::Results => "results",
+            Self::MemoryTime => "memory-time",
         }
     }
 }

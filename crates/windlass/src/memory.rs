@@ -17,6 +17,7 @@ use ranking::ModelRanking;
 use recall::Recall;
 use std::path::PathBuf;
 use std::sync::Arc;
+use windlass_model::{ModelProvider, SessionFact};
 use windlass_permission::Policy;
 use windlass_project::{MEMORY_DESCRIPTION, MEMORY_TOOL, MemoryAction, MemoryInput, ShownMemory};
 use windlass_runtime::SessionHandle;
@@ -51,6 +52,8 @@ pub struct Memory {
     budget: MemoryBudget,
     ranking: Option<Ranking>,
     clock: Arc<dyn Clock>,
+    /// The time at which ages are judged, if a recording says it.
+    judged_at: Option<Timestamp>,
     /// Agents with notes of their own.
     agents: Option<Arc<OfAgents>>,
     /// Extraction of notes by an agent after a run, if enabled.
@@ -98,6 +101,7 @@ impl Memory {
             budget: MemoryBudget::default(),
             ranking: None,
             clock: Arc::new(SystemClock::default()),
+            judged_at: None,
             agents: None,
             extraction: None,
         }
@@ -141,6 +145,14 @@ impl Memory {
         self
     }
 
+    /// The memory as a session has it whose provider records or replays: ages are those of the recording.
+    pub(crate) fn recorded_by(&self, provider: &dyn ModelProvider) -> Option<Self> {
+        let recorded = provider.recorded_fact(SessionFact::MemoryTime, &self.clock.now().to_string())?;
+        let judged_at = Timestamp::parse(&recorded)?;
+        self.agents.iter().for_each(|agents| agents.judge_at(judged_at));
+        Some(Self { judged_at: Some(judged_at), ..self.clone() })
+    }
+
     /// Directory of the notes.
     pub fn directory(&self) -> &MemoryDirectory {
         &self.directory
@@ -178,7 +190,9 @@ impl Memory {
     fn tool(&self) -> Arc<dyn DynTool> {
         let call = |memory: Arc<Self>, input: MemoryInput, cx: ToolCx| async move {
             // Dates follow the clock of the session.
-            let (now, own) = (cx.clock().now(), memory.of_caller(&cx));
+            let reads = matches!(input.action, MemoryAction::Read | MemoryAction::Search);
+            let now = memory.judged_at.filter(|_| reads).unwrap_or_else(|| cx.clock().now());
+            let own = memory.of_caller(&cx);
             let work = move || memory.carry_out(own.as_ref(), &input, now);
             let ended = |error| ToolError::rejected("The session is about to end.").with_source(error);
             let done = tokio::task::spawn_blocking(work).await.map_err(ended)?;
@@ -190,7 +204,8 @@ impl Memory {
 
     /// Content of the memory for the model of a session that opens now.
     async fn shown(&self) -> Result<ShownMemory, MemoryError> {
-        let (directory, now, budget) = (self.directory.clone(), self.clock.now(), self.budget);
+        let (directory, budget) = (self.directory.clone(), self.budget);
+        let now = self.judged_at.unwrap_or_else(|| self.clock.now());
         let work = move || directory.entries().map(|(entries, words)| ShownMemory::new(&entries, &words, &budget, now));
         // The work does not panic, and the runtime is not about to end while a session opens.
         tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Ok(ShownMemory::default()))
@@ -206,6 +221,14 @@ impl Options {
         }
         tools.push(memory.tool());
         self.tools.memory = Some(memory);
+    }
+
+    /// Has a session that is recorded or replayed judge the ages of notes by the recording.
+    pub(crate) fn record_memory(&mut self, provider: &dyn ModelProvider) {
+        let recorded = self.tools.memory.as_ref().and_then(|memory| memory.recorded_by(provider));
+        if let Some(memory) = recorded {
+            self.remember(memory);
+        }
     }
 
     /// Makes runs wait for the extraction of notes, because the session ends with its run.

@@ -139,6 +139,8 @@ impl Opening {
         let key = SessionKey::new(project, chosen.id.clone());
         let results = LargeResults::of(&options.storage, &key, &cwd, &ids);
         results.allow_reading(&mut policy, &cwd);
+        #[cfg(feature = "project")]
+        options.record_memory(&*provider);
         if let Some(folder) = results.folders().next() {
             provider.recorded_fact(SessionFact::Results, &folder.to_string_lossy());
         }

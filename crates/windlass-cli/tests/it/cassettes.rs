@@ -2,7 +2,7 @@
 
 use crate::place::{Place, Ran, call, finish, text, write};
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use windlass_testkit::wire::{Message, WireServer};
 
@@ -88,4 +88,44 @@ fn marks_names_and_folders_that_the_model_reads_come_again() {
     let cassette = std::fs::read_to_string(recorded).unwrap();
     assert!(cassette.contains("{{RESULTS}}/") && cassette.contains("--- begin "), "{cassette}");
     assert!(!ran.stderr.contains("{{"), "{}", ran.stderr);
+}
+
+/// The folder below this one that holds the note.
+fn notes(folder: &Path) -> Option<PathBuf> {
+    let mut below = std::fs::read_dir(folder).ok()?.map(|entry| entry.unwrap().path());
+    below.find_map(|path| match path.is_dir() {
+        true => notes(&path),
+        false => path.ends_with("doors.md").then(|| folder.to_owned()),
+    })
+}
+
+/// Marks of old notes are those of the recording, in the index and in what the tool reads.
+#[test]
+fn notes_are_as_old_as_in_the_recording() {
+    const MARK: &str = " [older than 90 days: check it before you rely on it]";
+    let read = call("Memory", &json!({ "action": "read", "name": "doors" }));
+    let today = windlass::tool::Clock::now(&windlass::tool::SystemClock::default()).to_string();
+    let today = &today[..10];
+    for is_marked in [true, false] {
+        let place = Place::with_turns(&[read.clone(), text("They open.")]);
+        let add = ["memory", "add", "doors", "--description", "How doors open", "They open inwards."];
+        place.run(&add).with_code(0);
+        let folder = notes(&place.home()).expect("a note was written");
+        for file in std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).filter(|file| file.is_file()) {
+            let text = std::fs::read_to_string(&file).unwrap();
+            write(&file, &text.replace(today, "2026-01-15"));
+        }
+        let cassette = place.path("cassette.jsonl");
+        let ran = replayed(&place, &["What of doors?"], "", || {
+            let text = std::fs::read_to_string(&cassette).unwrap();
+            assert!(text.contains(MARK), "{text}");
+            if !is_marked {
+                let time =
+                    text.split("\"fact\":\"memory-time\",\"value\":\"").nth(1).and_then(|rest| rest.split('"').next());
+                let time = time.unwrap_or_else(|| panic!("{text}")).to_owned();
+                write(&cassette, &text.replace(MARK, "").replace(&time, "2026-02-01T00:00:00.000Z"));
+            }
+        });
+        assert_eq!(ran.stdout, "They open.\n");
+    }
 }

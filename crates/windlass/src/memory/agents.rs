@@ -6,6 +6,7 @@ use std::sync::Arc;
 use windlass_project::{MEMORY_TOOL, MemoryBudget, MemoryDirectory, Places, ShownMemory};
 use windlass_subagent::{AgentDefinition, AgentMemories, MemoryScope};
 use windlass_tool::{BoxFuture, Clock, SystemClock};
+use windlass_types::Timestamp;
 
 /// Warning above the index of notes in a project.
 const SHARED: &str = "These notes lie in the project, so others may have written them.";
@@ -15,12 +16,19 @@ const SHARED: &str = "These notes lie in the project, so others may have written
 pub(crate) struct OfAgents {
     places: Places,
     budget: MemoryBudget,
+    /// The time at which ages are judged, if a recording says it.
+    judged_at: Lock<Option<Timestamp>>,
     begun: Lock<BTreeMap<String, MemoryDirectory>>,
 }
 
 impl OfAgents {
     pub(crate) fn new(places: Places) -> Self {
-        Self { places, budget: MemoryBudget::default(), begun: Lock::default() }
+        Self { places, budget: MemoryBudget::default(), judged_at: Lock::default(), begun: Lock::default() }
+    }
+
+    /// Judges ages as of this time, that of a recording.
+    pub(crate) fn judge_at(&self, time: Timestamp) {
+        *self.judged_at.lock() = Some(time);
     }
 
     /// Directory of an agent's notes.
@@ -41,7 +49,7 @@ impl AgentMemories for OfAgents {
             return Box::pin(async { None });
         };
         self.begun.lock().insert(agent.name.clone(), directory.clone());
-        let (budget, now) = (self.budget, SystemClock::default().now());
+        let (budget, now) = (self.budget, (*self.judged_at.lock()).unwrap_or_else(|| SystemClock::default().now()));
         let is_shared = agent.memory == Some(MemoryScope::Project);
         Box::pin(async move {
             let read = move || {
