@@ -1,5 +1,6 @@
 //! Results that are too large for the model.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use windlass_context::{beginning, ending};
 use windlass_tool::{Ids, private_file};
@@ -163,7 +164,12 @@ fn note(kept: Option<PathBuf>) -> String {
 async fn keep(artifacts: Option<&Path>, text: &str, ids: &dyn Ids) -> Option<PathBuf> {
     let text = text.to_owned();
     let path = artifacts?.join(format!("result-{:032x}.txt", ids.bits()));
-    let written = tokio::task::spawn_blocking(move || private_file::write_new(&path, text.as_bytes()).map(|()| path));
+    let write = move || private_file::write_new(&path, text.as_bytes()).map(|()| path);
+    // A pool without threads panics where none can be started.
+    let Ok(written) = catch_unwind(AssertUnwindSafe(|| tokio::task::spawn_blocking(write))) else {
+        tracing::warn!("a large result is not kept: no thread can be started");
+        return None;
+    };
     match written.await {
         Ok(Ok(path)) => Some(path),
         Ok(Err(error)) => {

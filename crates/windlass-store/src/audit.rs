@@ -1,6 +1,6 @@
 //! Audit of the log files of a session.
 
-use crate::store::blocking;
+use crate::blocking::blocking;
 use crate::{FoundSession, agents, disk, open};
 use std::fs::File;
 use std::io::{BufRead, BufReader};

@@ -11,8 +11,8 @@ mod walk;
 
 pub use listed::{ListedSession, PageCursor, PageCursorError, PageSource, SessionMatch, SessionPage};
 
+use crate::blocking::blocking;
 use crate::locate::Roots;
-use crate::store::blocking;
 use filter::Filter;
 use std::path::{Path, PathBuf};
 use windlass_session::{SearchWords, StoreError};

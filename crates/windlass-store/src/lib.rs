@@ -21,6 +21,7 @@
 mod agents;
 mod answers;
 mod audit;
+mod blocking;
 mod checkpoint;
 mod disk;
 mod git;

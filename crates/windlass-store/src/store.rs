@@ -1,6 +1,7 @@
 //! JSONL session store.
 
 use crate::answers::Answers;
+use crate::blocking::blocking;
 use crate::checkpoint::collect::{self, CheckpointRetention, CollectedCheckpoints};
 use crate::locate::{self, FoundSession, Roots, SessionList};
 use crate::lock::{LockError, LockedLog};
@@ -422,14 +423,4 @@ fn open_log(roots: &Roots, key: &SessionKey) -> Result<(Log, u64), StoreError> {
 /// Returns the metadata beside the log of an agent.
 fn meta(key: &SessionKey, header: &LogHeader) -> Option<String> {
     key.agent.as_ref().and(header.agent.as_ref()).map(|agent| agent.to_json())
-}
-
-/// Runs blocking work on a suitable thread, if there is a runtime.
-pub(crate) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
-) -> Result<T, StoreError> {
-    let Ok(runtime) = tokio::runtime::Handle::try_current() else { return work() };
-    runtime.spawn_blocking(work).await.unwrap_or_else(|error| {
-        Err(StoreError::new(StoreErrorKind::Io, format!("reading sessions was stopped: {error}")))
-    })
 }

@@ -205,7 +205,9 @@ pub enum Error {
         missing: &'static str,
     },
     /// The system starts no thread for work with files.
-    #[error("no thread can be started: end other programs, or raise the limit on processes of this account (`ulimit -u`)")]
+    #[error(
+        "no thread can be started: end other programs, or raise the limit on processes of this account (`ulimit -u`)"
+    )]
     NoThread,
     /// Names of tools or models are unknown in the session.
     #[error("{}", problems.join("; "))]

@@ -5,6 +5,7 @@ use super::baseline::Baseline;
 use super::history::{History, Unusable};
 use super::record::{Kind, Record, State};
 use super::shelf::Shelf;
+use crate::blocking::{NO_THREAD, start_blocking};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Mutex as TurnMutex, RwLock};
@@ -196,7 +197,10 @@ impl<S: Shelf> Engine<S> {
             drop(at_work);
             done
         };
-        runtime.spawn_blocking(work).await.unwrap_or_else(|error| {
+        let Some(started) = start_blocking(&runtime, work) else {
+            return Err(CheckpointError::new(CheckpointErrorKind::Io, format!("files cannot be kept: {NO_THREAD}")));
+        };
+        started.await.unwrap_or_else(|error| {
             Err(CheckpointError::new(CheckpointErrorKind::Io, format!("keeping files was stopped: {error}")))
         })
     }

@@ -244,7 +244,7 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(io::Error::other)?
+    crate::workspace::blocking(work).await.map_err(io::Error::other)?
 }
 
 #[cfg(test)]

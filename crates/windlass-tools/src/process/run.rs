@@ -13,6 +13,8 @@ use windlass_process::Child;
 
 use super::capture::{Capture, CaptureLimits, Captured};
 use super::spec::{End, Exit, Finished, Progress, Spec};
+use crate::workspace::NotDone;
+
 use super::sys::{self, Force, InputPipe, OutputPipe, Spawned, Tree, Watchdog};
 
 /// Time for processes left behind by the child to write before they are stopped: enough for the filter at the end of a
@@ -184,7 +186,12 @@ async fn stop(tree: &Tree, output: &mut Output) -> Left {
 /// Signals a tree on a blocking thread, because searching all processes takes milliseconds.
 async fn signal(tree: &Tree, force: Force, wide: bool) -> usize {
     let tree = tree.clone();
-    tokio::task::spawn_blocking(move || tree.signal(force, wide)).await.unwrap_or_default()
+    let apart = tree.clone();
+    match crate::workspace::blocking(move || apart.signal(force, wide)).await {
+        // The rest of a program has to end all the same.
+        Err(NotDone::NoThread) => tree.signal(force, wide),
+        done => done.unwrap_or_default(),
+    }
 }
 
 /// Kills the tree when the run is abandoned half-way.

@@ -386,9 +386,9 @@ pub(crate) async fn off_thread<T: Send + 'static>(
 ) -> Result<T, WorkspaceError> {
     match blocking(work).await {
         Ok(result) => result,
-        Err(ending) => {
-            let message = "the file could not be reached: the program is ending";
-            Err(WorkspaceError::new(WorkspaceErrorKind::Other, message).with_source(ending))
+        Err(not_done) => {
+            let message = format!("the file could not be reached: {not_done}");
+            Err(WorkspaceError::new(WorkspaceErrorKind::Other, message).with_source(not_done))
         }
     }
 }

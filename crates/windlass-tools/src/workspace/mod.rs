@@ -13,7 +13,7 @@ mod resolve;
 mod temporary_files;
 
 pub use self::beside::WithLocalFolders;
-pub(crate) use self::blocking::blocking;
+pub(crate) use self::blocking::{NotDone, blocking};
 pub(crate) use self::entry::Missing;
 pub use self::local::LocalWorkspace;
 pub(crate) use self::local::entry_kind;

@@ -97,7 +97,8 @@ fn a_runtime_without_timers_or_io_is_an_error_and_no_panic() {
 #[test]
 fn a_session_needs_a_thread_that_can_be_started() {
     // No system has room for such a stack.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().thread_stack_size(1 << 60).build().unwrap();
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().thread_stack_size(1 << 60).build().unwrap();
     let opened = runtime.block_on(async { session().provider(lists_tools()).open().await });
     let error = opened.err().expect("no thread can be started");
     assert!(matches!(error, Error::NoThread), "{error:?}");
