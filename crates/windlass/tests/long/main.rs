@@ -1,13 +1,16 @@
-//! Sessions of many turns: what a turn costs behind others.
+//! Sessions of many turns: the CPU of a turn behind others, in each dialect, beside that of the bytes of its request.
 
-#![cfg(target_os = "linux")]
+#![cfg(all(target_os = "linux", feature = "gemini", feature = "openai"))]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use windlass::provider::{ChatCompletions, Gemini, OpenAi};
 use windlass::tool::{Access, DynTool, tool_fn};
-use windlass::{Anthropic, EventKind, query};
+use windlass::{Anthropic, EventKind, ModelProvider, query};
+use windlass_testkit::wire::{Answer, ChatForm, Dialect};
 
 #[derive(serde::Deserialize, windlass::schemars::JsonSchema)]
 #[schemars(crate = "windlass::schemars")]
@@ -19,8 +22,28 @@ fn cpu() -> f64 {
     stat.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e6
 }
 
-/// Reads a request; `None` at the end of the connection.
-fn read(stream: &mut BufReader<TcpStream>) -> Option<()> {
+/// The dialects by name.
+const DIALECTS: [(&str, Dialect); 5] = [
+    ("messages", Dialect::Messages),
+    ("responses", Dialect::Responses),
+    ("chat", Dialect::Chat(ChatForm::Plain)),
+    ("gemini", Dialect::Gemini),
+    ("ollama", Dialect::Ollama),
+];
+
+/// A provider of a dialect at an address.
+fn provider(dialect: &str, url: &str) -> Arc<dyn ModelProvider> {
+    match dialect {
+        "messages" => Arc::new(Anthropic::builder().api_key("k").base_url(url).build().unwrap()),
+        "responses" => Arc::new(OpenAi::builder().api_key("k").base_url(url).build().unwrap()),
+        "chat" => Arc::new(ChatCompletions::preset("openai").unwrap().api_key("k").base_url(url).build().unwrap()),
+        "gemini" => Arc::new(Gemini::builder().api_key("k").base_url(url).build().unwrap()),
+        _ => Arc::new(ChatCompletions::preset("ollama").unwrap().base_url(url).build().unwrap()),
+    }
+}
+
+/// Reads a request. Returns the length of its body; `None` at the end of the connection.
+fn read(stream: &mut BufReader<TcpStream>) -> Option<usize> {
     let (mut length, mut line) = (0, String::new());
     while line != "\r\n" {
         line.clear();
@@ -32,71 +55,83 @@ fn read(stream: &mut BufReader<TcpStream>) -> Option<()> {
         }
     }
     std::io::copy(&mut stream.take(length), &mut std::io::sink()).ok()?;
-    Some(())
+    usize::try_from(length).ok()
 }
 
-/// The answer to a request: a call, and a text at the end.
-fn answer(number: usize, is_last: bool) -> String {
-    let (block, stop) = match is_last {
-        true => (r#"{"type":"text","text":"done"}"#.to_owned(), "end_turn"),
-        false => (format!(r#"{{"type":"tool_use","id":"toolu_{number}","name":"look","input":{{}}}}"#), "tool_use"),
-    };
-    let usage = r#""usage":{"input_tokens":10,"output_tokens":1}"#;
-    let message = format!(
-        r#"{{"id":"msg_{number}","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"stop_sequence":null,{usage}}}"#
-    );
-    let stop = format!(r#"{{"stop_reason":"{stop}","stop_sequence":null}}"#);
-    let events = [
-        ("message_start", format!(r#""message":{message}"#)),
-        ("content_block_start", format!(r#""index":0,"content_block":{block}"#)),
-        ("content_block_stop", r#""index":0"#.to_owned()),
-        ("message_delta", format!(r#""delta":{stop},"usage":{{"output_tokens":9}}"#)),
-        ("message_stop", String::new()),
-    ];
-    let event = |(kind, rest): (&str, String)| {
-        let comma = if rest.is_empty() { "" } else { "," };
-        format!("event: {kind}\ndata: {{\"type\":\"{kind}\"{comma}{rest}}}\n\n")
-    };
-    events.map(event).concat()
-}
-
-/// Serves a model that calls a tool so many times. Returns its address.
-fn serve(turns: usize) -> String {
+/// Serves a model that calls a tool so many times, and keeps the length of the last request. Returns its address.
+fn serve(dialect: Dialect, turns: usize, last_length: Arc<AtomicUsize>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
         let mut number = 0;
         for stream in listener.incoming() {
             let mut stream = BufReader::new(stream.unwrap());
-            while read(&mut stream).is_some() {
+            while let Some(length) = read(&mut stream) {
+                last_length.store(length, Ordering::Relaxed);
                 number += 1;
-                let body = answer(number, number > turns);
-                let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream";
-                let words = format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
-                stream.get_mut().write_all(words.as_bytes()).unwrap();
+                let answer = Answer::new("m");
+                let answer = match number > turns {
+                    true => answer.text(["done"]),
+                    false => answer.call(&format!("toolu_{number}"), "look", ["{}"]),
+                };
+                let body = dialect.reply(&answer, number).body();
+                let kind = if dialect == Dialect::Ollama { "application/x-ndjson" } else { "text/event-stream" };
+                let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n", body.len());
+                stream.get_mut().write_all(&[head.as_bytes(), &body].concat()).unwrap();
             }
         }
     });
     url
 }
 
-/// CPU of each turn of a run, in milliseconds, and the number of the turn.
-async fn turns(count: usize) -> Vec<f64> {
+/// A turn: its CPU in milliseconds, and the bytes of the request that followed it.
+#[derive(Clone, Copy)]
+struct Turn {
+    cpu: f64,
+    bytes: usize,
+}
+
+/// The turns of a run.
+async fn turns((name, dialect): (&str, Dialect), count: usize) -> Vec<Turn> {
     let place = tempfile::tempdir().unwrap();
     let look = tool_fn("look", "Looks.", |_: Nothing, _| async { Ok("some text ".repeat(20)) });
     let look = Arc::new(look.with_access(Access::NOTHING)) as Arc<dyn DynTool>;
-    let provider = Anthropic::builder().api_key("k").base_url(serve(count)).build().unwrap();
-    let run = query("go").provider(provider).model("claude-sonnet-4-5").cwd(place.path()).tools(vec![look]);
+    let last_length = Arc::<AtomicUsize>::default();
+    let provider = provider(name, &serve(dialect, count, Arc::clone(&last_length)));
+    // A window that holds the whole run.
+    let window = windlass::provider::ModelOverride::new().context_window(100_000_000);
+    let run = query("go").provider(provider).model("m").model_override("m", window).cwd(place.path()).tools(vec![look]);
     let mut run = run.auto_compact(false).max_turns(u32::MAX).stream();
     let (mut each, mut before) = (Vec::new(), cpu());
     while let Some(event) = run.try_next().await.unwrap() {
         if let EventKind::ToolFinished(_) = &event.kind {
             let now = cpu();
-            each.push(now - before);
+            each.push(Turn { cpu: now - before, bytes: last_length.load(Ordering::Relaxed) });
             before = now;
         }
     }
     each
+}
+
+/// CPU in milliseconds to copy so many bytes once and write them to a socket, as a request has to.
+fn floor(bytes: usize) -> f64 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let reader = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        std::io::copy(&mut stream, &mut std::io::sink()).unwrap();
+    });
+    let (text, mut stream) = (vec![b'x'; bytes], TcpStream::connect(address).unwrap());
+    let figures: Vec<f64> = (0..21)
+        .map(|_| {
+            let before = cpu();
+            stream.write_all(&text.clone()).unwrap();
+            cpu() - before
+        })
+        .collect();
+    drop(stream);
+    reader.join().unwrap();
+    middle(&figures)
 }
 
 /// The middle of some figures, which other programs on the machine hardly move.
@@ -113,10 +148,15 @@ fn middle(figures: &[f64]) -> f64 {
 #[expect(clippy::disallowed_methods, reason = "the length of a measurement")]
 async fn the_cost_of_a_turn_behind_many_others() {
     let count = std::env::var("WINDLASS_LONG_TURNS").map_or(1500, |count| count.parse().unwrap());
-    let each = turns(count).await;
-    assert_eq!(each.len(), count);
-    let tenths: Vec<f64> = each.chunks(count / 10).map(middle).collect();
-    for (at, tenth) in tenths.iter().enumerate() {
-        println!("{:>6} turns behind it: {tenth:.3} ms", at * (count / 10));
+    let only = std::env::var("WINDLASS_LONG_DIALECT").ok();
+    for dialect in DIALECTS.into_iter().filter(|(name, _)| only.as_deref().is_none_or(|only| only == *name)) {
+        let each = turns(dialect, count).await;
+        assert_eq!(each.len(), count, "{}", dialect.0);
+        for (at, fifth) in each.chunks(count / 5).enumerate() {
+            let cpu = middle(&fifth.iter().map(|turn| turn.cpu).collect::<Vec<_>>());
+            let bytes = fifth[fifth.len() / 2].bytes;
+            let (behind, floor) = (at * (count / 5), floor(bytes));
+            println!("{:>10} {behind:>6} turns behind it: {cpu:.3} ms, {bytes} bytes, floor {floor:.3} ms", dialect.0);
+        }
     }
 }
