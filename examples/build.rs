@@ -86,7 +86,7 @@ fn as_tests(page: &str) -> Result<String, String> {
                 "{number}: the listing shows {hidden:?}, which only a test needs: put it into a comment above"
             ));
         }
-        let is_excerpt = out.last().is_some_and(|line: &String| line.trim().starts_with("<!-- excerpt: "));
+        let is_excerpt = out.last().is_some_and(|line: &String| line.trim().starts_with("*Excerpt: "));
         out.push(if is_excerpt { format!("{}```text", indent(fence)) } else { fence.to_owned() });
         let mut code: Vec<String> = setup.iter().flatten().map(|line| (*line).to_owned()).collect();
         code.extend(setup.iter().flat_map(|_| [String::new(), String::new()]));

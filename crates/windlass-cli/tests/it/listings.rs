@@ -1,8 +1,8 @@
 //! Every listing of the documents is run, or says that it is an excerpt. Rust listings are tests of `windlass-examples`, the
 //! programs of `docs/hosts.md` are run by `tests/hosts/docs.py`.
 //!
-//! A comment above a listing that is neither says what it is: `<!-- excerpt: REASON -->`, or `<!-- file: PATH -->` for the
-//! contents of a file, which is written before the commands of its page run.
+//! A line above a listing that is neither says what it is: `*Excerpt: REASON.*`, which readers see, or the comment
+//! `<!-- file: PATH -->` for the contents of a file, which is written before the commands of its page run.
 
 use crate::place::{Place, Ran, text, write};
 use serde_json::Value;
@@ -17,6 +17,8 @@ struct Listing {
     language: String,
     /// The comment above it.
     comment: Option<String>,
+    /// `true` if the line above it says, for readers, that it is an excerpt.
+    says_excerpt: bool,
     text: String,
 }
 
@@ -49,7 +51,9 @@ fn listings(page: &str) -> Vec<Listing> {
                 lines.by_ref().map(|(_, line)| line).take_while(|line| line.trim() != "```").collect();
             let comment = before.trim().strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->"));
             let (language, comment) = (language.to_owned(), comment.map(str::to_owned));
-            found.push(Listing { line: at + 1, language, comment, text: body.join("\n") });
+            let mark = before.trim().strip_prefix("*Excerpt: ").and_then(|rest| rest.strip_suffix(".*"));
+            let says_excerpt = mark.is_some_and(|reason| !reason.is_empty());
+            found.push(Listing { line: at + 1, language, comment, says_excerpt, text: body.join("\n") });
         }
         before = line;
     }
@@ -63,7 +67,7 @@ impl Listing {
     }
 
     fn is_excerpt(&self) -> bool {
-        self.language == "text" || self.comment.as_deref().is_some_and(|comment| comment.starts_with("excerpt: "))
+        self.language == "text" || self.says_excerpt
     }
 
     /// The commands of a shell, and the output that is shown with them.
@@ -97,6 +101,22 @@ fn every_listing_is_run_or_is_marked_as_an_excerpt() {
         }
     }
     assert_eq!(unknown, [""; 0], "neither run nor marked");
+}
+
+/// A mark counts only where readers see it.
+#[test]
+fn a_mark_in_a_comment_or_without_a_reason_is_none() {
+    for (mark, is_marked) in [
+        ("*Excerpt: needs a key.*", true),
+        ("   *Excerpt: needs a key.*", true),
+        ("*Excerpt: .*", false),
+        ("<!-- excerpt: needs a key -->", false),
+        ("", false),
+    ] {
+        let page = format!("Text.\n\n{mark}\n```sh\ntrue\n```\n");
+        let [listing] = <[Listing; 1]>::try_from(listings(&page)).unwrap();
+        assert_eq!(listing.is_excerpt(), is_marked, "{mark}");
+    }
 }
 
 /// A place in which the commands of a page run: a small project under git, and a model that answers.
