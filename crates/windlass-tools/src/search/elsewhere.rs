@@ -60,6 +60,8 @@ struct Bounds<'b> {
     ignored: bool,
     depth: Option<usize>,
     enters: &'b (dyn Fn(&Path) -> bool + Sync),
+    /// `true` for files that the search looks for: others are not missed where they are ignored.
+    wants: &'b (dyn Fn(&Path) -> bool + Sync),
 }
 
 impl<'a> Elsewhere<'a> {
@@ -75,12 +77,14 @@ impl<'a> Elsewhere<'a> {
         ignored: bool,
         most: usize,
     ) -> Result<GlobOutcome, ToolError> {
-        let bounds = Bounds { ignored, depth: pattern.max_depth(), enters: &|_| true };
+        let wants = |path: &Path| path.strip_prefix(&self.place.resolved).is_ok_and(|below| pattern.matches(below));
+        let bounds = Bounds { ignored, depth: pattern.max_depth(), enters: &|_| true, wants: &wants };
         let Listed { files, mut report } = self.walk(&bounds).await?;
         let mut matches = Vec::new();
         for (path, kind) in files {
-            let is_match = path.strip_prefix(&self.place.resolved).is_ok_and(|below| pattern.matches(below));
-            if is_match && self.cx.permit().allows(&path) && (kind == EntryKind::File || self.stays_inside(&path).await)
+            if wants(&path)
+                && self.cx.permit().allows(&path)
+                && (kind == EntryKind::File || self.stays_inside(&path).await)
             {
                 matches.push(path);
             }
@@ -130,7 +134,8 @@ impl<'a> Elsewhere<'a> {
             true => Listed { files: vec![(root.clone(), EntryKind::File)], report: WalkReport::default() },
             false => {
                 let enters = |path: &Path| job.enters(path);
-                self.walk(&Bounds { ignored: false, depth: None, enters: &enters }).await?
+                self.walk(&Bounds { ignored: false, depth: None, enters: &enters, wants: &|path| job.accepts(path) })
+                    .await?
             }
         };
         let mut rest = files.into_iter().filter(|(_, kind)| *kind == EntryKind::File).map(|(path, _)| path);
@@ -205,7 +210,9 @@ impl<'a> Elsewhere<'a> {
             let path = at.folder.join(name);
             let is_folder = kind == EntryKind::Directory;
             if at.rules.as_ref().is_some_and(|rules| rules.leave_out(&path, is_folder)) {
-                listed.report.ignored.add(is_folder);
+                if is_folder || (bounds.wants)(&path) {
+                    listed.report.ignored.add(is_folder);
+                }
                 continue;
             }
             match kind {

@@ -101,6 +101,11 @@ impl<'q> Job<'q> {
         self.filter.enters(folder)
     }
 
+    /// `true` if a file may be searched by its name.
+    pub(crate) fn accepts(&self, file: &Path) -> bool {
+        self.filter.accepts(file)
+    }
+
     fn worker<'s>(&'s self, scope: Scope<'s>) -> FileWorker<'s> {
         let Self { query, filter, window, newest, tally, .. } = self;
         FileWorker::new(Shared { query, scope, filter, window, newest, tally }, &self.matcher, self.wanted)

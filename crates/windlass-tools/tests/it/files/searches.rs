@@ -54,7 +54,7 @@ async fn a_search_elsewhere_says_which_ignored_files_it_left_out() {
     for (input, says) in [
         (
             json!({"pattern": "**/*.log"}),
-            "(2 ignored files and 1 ignored folder were left out. Set `include_ignored` to see what is there.)",
+            "(1 ignored file and 1 ignored folder were left out. Set `include_ignored` to see what is there.)",
         ),
         (json!({"pattern": "**/*.log", "include_ignored": true}), "logs/x.log"),
         (json!({"pattern": "**/*.rs"}), "src/a.rs"),
@@ -73,7 +73,7 @@ async fn a_search_elsewhere_says_what_it_could_not_search() {
     let found = text(Grep::new(), files, "/work", &json!({"pattern": "needle"})).await;
     assert!(found.contains("1 files were left out because they are too large."), "{found}");
     let files = FaultyWorkspace::new(far());
-    files.fail(FileOperation::Open, 2, WorkspaceErrorKind::AccessDenied);
+    files.fail(FileOperation::Open, 3, WorkspaceErrorKind::AccessDenied);
     let found = text(Grep::new(), files, "/work", &json!({"pattern": "needle"})).await;
     assert!(found.contains("could not be read"), "{found}");
 }
