@@ -89,12 +89,12 @@ impl SessionStart {
         self.send(&rpc::answer(request, &Err(error))).await;
         self.inbox.close();
         while let Some(input) = self.inbox.recv().await {
-            let request = match input {
-                SessionInput::Prompt(request, _)
-                | SessionInput::Mode(request, _)
-                | SessionInput::Option(request, ..)
-                | SessionInput::Close(Some(request)) => request,
-                _ => continue,
+            let (SessionInput::Prompt(request, _)
+            | SessionInput::Mode(request, _)
+            | SessionInput::Option(request, ..)
+            | SessionInput::Close(Some(request))) = input
+            else {
+                continue;
             };
             let error = AcpError::not_found(format!("the session {} is not open", self.id));
             self.send(&rpc::answer(&request, &Err(error))).await;

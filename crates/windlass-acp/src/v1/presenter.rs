@@ -72,6 +72,7 @@ struct MessageView {
 }
 
 /// Update with a part of a message.
+#[expect(clippy::needless_pass_by_value, reason = "each value is made for the call")]
 pub(crate) fn chunk(kind: &str, content: Value, message: &str) -> Value {
     json!({ "sessionUpdate": kind, "content": content, "messageId": message })
 }
@@ -192,11 +193,7 @@ impl SessionPresenter {
                     self.update(plan);
                 }
             }
-            EventKind::StateChanged(StateChange::Model { model }) if is_main => {
-                if self.settings.model_reported(model) {
-                    self.update(self.settings.options_update());
-                }
-            }
+            EventKind::StateChanged(StateChange::Model { model }) if is_main => self.model(model),
             EventKind::TaskStarted(task) => drop(self.background.insert(task.id.clone())),
             EventKind::TaskEnded(ended) => drop(self.background.remove(&ended.info.id)),
             EventKind::RunFinished(result) if is_main => self.run_finished(result),
@@ -220,17 +217,24 @@ impl SessionPresenter {
         match block {
             ContentBlock::ToolUse(call) => self.announce(agent, call),
             // A model that does not stream gives its blocks whole.
-            ContentBlock::Text { text, .. } if agent.is_main() && !text.is_empty() => {
-                if self.message.shown.insert(index) {
-                    self.part("agent_message_chunk", text);
-                }
-            }
-            ContentBlock::Thinking { thinking, .. } if agent.is_main() && !thinking.is_empty() => {
-                if self.message.shown.insert(index) {
-                    self.part("agent_thought_chunk", thinking);
-                }
+            ContentBlock::Text { text, .. } if agent.is_main() => self.whole("agent_message_chunk", index, text),
+            ContentBlock::Thinking { thinking, .. } if agent.is_main() => {
+                self.whole("agent_thought_chunk", index, thinking);
             }
             _ => {}
+        }
+    }
+
+    /// Shows a block of which no part was shown.
+    fn whole(&mut self, kind: &str, index: usize, text: &str) {
+        if !text.is_empty() && self.message.shown.insert(index) {
+            self.part(kind, text);
+        }
+    }
+
+    fn model(&mut self, id: &str) {
+        if self.settings.model_reported(id) {
+            self.update(self.settings.options_update());
         }
     }
 
@@ -406,12 +410,10 @@ impl Presenter for SessionPresenter {
             Update::Local(local) => self.say(&local.text),
             Update::Refused(reason) => self.end = Some(TurnEnd::Failed(AcpError::internal(reason))),
             Update::Warning(warning) => self.warn(&warning),
-            Update::PermissionMode(mode) | Update::PermissionModeChanged(mode) => {
-                if mode != self.settings.mode {
-                    self.settings.mode = mode;
-                    let updates = self.settings.mode_updates();
-                    self.presented.extend(updates.map(Presented::Update));
-                }
+            Update::PermissionMode(mode) | Update::PermissionModeChanged(mode) if mode != self.settings.mode => {
+                self.settings.mode = mode;
+                let updates = self.settings.mode_updates();
+                self.presented.extend(updates.map(Presented::Update));
             }
             Update::Title(title) => self.update(json!({ "sessionUpdate": "session_info_update", "title": title })),
             Update::Message(id, MessageState::Completed) => {
