@@ -171,7 +171,9 @@ fn a_command_of_the_person_runs_and_the_model_reads_it_with_the_next_prompt() {
     let mut terminal = Emulator::start(&place, &[]);
     terminal.wait_for("? shows the keys");
     terminal.type_line("!echo from-the-shell; exit 3");
-    terminal.wait_for("from-the-shell");
+    terminal.wait_until("the output", |screen| {
+        screen.lines().any(|row| row.trim_start_matches(['└', '|', ' ']).trim_end() == "from-the-shell")
+    });
     terminal.type_line("what was that?");
     terminal.wait_for("I see it.");
 }

@@ -18,7 +18,6 @@ impl App {
     pub(super) fn input(&mut self, input: TerminalInput) {
         self.surface.request_frame();
         if let TerminalInput::Focus(is_focused) = input {
-            self.is_focused = is_focused;
             return self.surface.set_focused(is_focused);
         }
         if self.pager.is_some() {

@@ -8,7 +8,7 @@ use crate::pager::{Pager, PagerResult};
 use crate::prompt_area::{PromptExtras, dialog_area, dialog_room, prompt_area};
 use crate::screen::Drawn;
 use crate::status_line::status_line;
-use std::io::{self, Write as _};
+use std::io;
 
 impl App {
     /// Draws what has changed.
@@ -29,10 +29,10 @@ impl App {
         Ok(())
     }
 
-    /// Rings the bell of the terminal.
-    pub(super) fn ring(&self) {
-        // A terminal that is gone rings no bell.
-        let _ = io::stdout().write_all(b"\x07");
+    /// Tells a person who looks elsewhere.
+    pub(super) fn notify(&mut self, text: &str) {
+        // A terminal that is gone ends the loop with its next frame.
+        let _ = self.surface.notify(text);
     }
 
     /// Shows the transcript on the alternate screen.

@@ -1,7 +1,7 @@
 //! Updates of the conversation.
 
 use super::App;
-use windlass_conversation::{Answer, MessageState, Presenter as _, Refusal, Update};
+use windlass_conversation::{Answer, MessageState, Presenter as _, Refusal, SessionState, Update};
 use windlass_types::PermissionMode;
 
 impl App {
@@ -29,6 +29,9 @@ impl App {
                 self.prompt.set_commands(&commands);
             }
             Update::Answer(id, answer) => self.answered(id, answer),
+            Update::State(SessionState::Idle) if self.surface.presenter().status().is_running => {
+                self.notify("windlass is done");
+            }
             _ => {}
         }
         // Answers to requests are shown by what asked for them.
@@ -43,9 +46,7 @@ impl App {
         self.questions.insert(request.id.clone(), id.to_owned());
         self.dialogs.ask(&request);
         self.surface.request_frame();
-        if !self.is_focused {
-            self.ring();
-        }
+        self.notify(&format!("windlass asks: {}", request.title));
     }
 
     fn withdrawn(&mut self, id: &str) {

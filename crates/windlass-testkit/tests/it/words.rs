@@ -7,11 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Words at the beginning of comments, with the largest share of all comments, in hundredths of a percent.
-const OPENINGS: [(&[&str], usize); 3] = [
-    (&["What", "Who", "Whose"], 20),
-    (&["It", "Its", "Those", "Something"], 20),
-    (&["Where", "How", "Whether"], 100),
-];
+const OPENINGS: [(&[&str], usize); 3] =
+    [(&["What", "Who", "Whose"], 20), (&["It", "Its", "Those", "Something"], 20), (&["Where", "How", "Whether"], 100)];
 
 /// First words of the comments of a file, with their lines. A comment is a run of lines; code blocks of documentation
 /// are none.
