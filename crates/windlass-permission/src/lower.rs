@@ -14,8 +14,10 @@ use crate::workspace::Workspace;
 use crate::{CommandFacts, PathFact, names, programs, protected};
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
-use windlass_shell::{BashPattern, DenyMatch, FoundCommand, OutputKind, RedirectKind, Understood, catastrophic};
+use std::path::{Path, PathBuf};
+use windlass_shell::{
+    BashPattern, DenyMatch, FoundCommand, OutputKind, RedirectKind, Suspicion, Understood, catastrophic, suspicious,
+};
 use windlass_types::names::{SameModel, model, same_model, skill};
 use windlass_types::{Behavior, Decision, DecisionReason};
 
@@ -213,16 +215,9 @@ impl Floor<'_> {
             Decision::new(Behavior::Deny, DecisionReason::Catastrophic, format!("This is never run: {what}."))
         };
         if let Some(command) = &call.facts.command {
-            let home = self.workspace.home().unwrap_or(Path::new("/"));
-            let ends = OnceCell::new();
-            let resolve = |path: &Path| {
-                let ends = ends.get_or_init(|| {
-                    let fact = |fact: &'_ PathFact| (fact.requested.clone(), fact.resolved.clone());
-                    command.paths.iter().map(fact).collect::<HashMap<_, _>>()
-                });
-                ends.get(path).cloned()
-            };
-            if let Some(found) = catastrophic(&command.analysis, &call.facts.cwd, home, &resolve) {
+            let ends = PathEnds::new(command);
+            let found = catastrophic(&command.analysis, &call.facts.cwd, self.home(), &|path| ends.get(path));
+            if let Some(found) = found {
                 return Some(deny(found.to_string()));
             }
             if let Some(touch) = removed(call).find(|touch| touch.usage.tree && self.holds_a_root(touch)) {
@@ -242,6 +237,19 @@ impl Floor<'_> {
         )
     }
 
+    /// A question about what may be as bad, by names or code that a command is handed.
+    fn suspicion(&self, call: &Call<'_>) -> Option<Decision> {
+        let command = call.facts.command.as_ref()?;
+        let ends = PathEnds::new(command);
+        let found: Suspicion = suspicious(&command.analysis, &call.facts.cwd, self.home(), &|path| ends.get(path))?;
+        let message = format!("{found}: that needs an answer to this very call.");
+        Some(Decision::new(Behavior::Ask, DecisionReason::Protected, message))
+    }
+
+    fn home(&self) -> &Path {
+        self.workspace.home().unwrap_or(Path::new("/"))
+    }
+
     /// Returns `true` if the touched path is a root of the workspace or the home, or above one.
     fn holds_a_root(&self, touch: &Touch) -> bool {
         let mut roots = self.workspace.roots();
@@ -252,7 +260,7 @@ impl Floor<'_> {
         let Some((name, path)) =
             self.protected_touch(call).or_else(|| Some((protected_word(call, self.workspace.own_commands())?, None)))
         else {
-            return written_unseen(call);
+            return written_unseen(call).or_else(|| self.suspicion(call));
         };
         let message = format!("`{name}` is protected: writing there needs an answer to this very call.");
         let decision = Decision::new(Behavior::Ask, DecisionReason::Protected, message);
@@ -284,6 +292,26 @@ impl Floor<'_> {
             let name = by_name.or_else(listed).or_else(by_git).or_else(by_head).or_else(by_pattern)?;
             Some((name, Some(touch.requested_path().to_path_buf())))
         })
+    }
+}
+
+/// The ends of the paths of a command, looked up when first asked for.
+struct PathEnds<'a> {
+    command: &'a CommandFacts,
+    ends: OnceCell<HashMap<&'a Path, &'a Path>>,
+}
+
+impl<'a> PathEnds<'a> {
+    fn new(command: &'a CommandFacts) -> Self {
+        Self { command, ends: OnceCell::new() }
+    }
+
+    fn get(&self, path: &Path) -> Option<PathBuf> {
+        let ends = self.ends.get_or_init(|| {
+            let fact = |fact: &'a PathFact| (fact.requested.as_path(), fact.resolved.as_path());
+            self.command.paths.iter().map(fact).collect()
+        });
+        ends.get(path).map(|end| end.to_path_buf())
     }
 }
 

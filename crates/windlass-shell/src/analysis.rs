@@ -3,7 +3,7 @@
 use crate::command::Understood;
 use crate::directory::{Directories, changes_directory, is_change};
 use crate::reason::{MAX_CHARS, NotUnderstood, Undecided};
-use crate::scan::{self, FoundCommand};
+use crate::scan::{self, FoundCommand, Pipelines};
 use crate::{gate, grammar};
 use std::path::Path;
 
@@ -15,6 +15,8 @@ pub struct Analysis {
     found: Vec<FoundCommand>,
     undecided: Option<Undecided>,
     fork_bomb: bool,
+    pipelines: Pipelines,
+    functions: Vec<String>,
 }
 
 impl Analysis {
@@ -60,6 +62,16 @@ impl Analysis {
         understood.directories(start)
     }
 
+    /// The pipelines that the found commands belong to.
+    pub(crate) fn pipelines(&self) -> &Pipelines {
+        &self.pipelines
+    }
+
+    /// Names of the functions that the text defines.
+    pub(crate) fn functions(&self) -> &[String] {
+        &self.functions
+    }
+
     pub(crate) fn has_fork_bomb(&self) -> bool {
         self.fork_bomb
     }
@@ -77,6 +89,8 @@ pub fn analyse(text: &str) -> Analysis {
         found: scan.found,
         undecided: scan.undecided,
         fork_bomb: scan.fork_bomb,
+        pipelines: scan.pipelines,
+        functions: scan.functions,
     }
 }
 

@@ -1,5 +1,7 @@
 //! Commands that are never run.
 
+mod code;
+mod indirect;
 mod target;
 
 use std::path::{Path, PathBuf};
@@ -54,6 +56,54 @@ pub fn catastrophic(
     analysis.found().iter().find_map(|command| {
         device(command).or_else(|| tree(command, &Here { places: &places, bases: bases.of(command) }))
     })
+}
+
+/// A command that may be catastrophic by what it is handed while it runs.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Suspicion {
+    /// Names that one command prints are removed by another one.
+    #[error("`{remover}` would remove what `{lister}` names")]
+    Handed {
+        /// The command that removes, for example `xargs rm -rf`.
+        remover: String,
+        /// The command or the text that names a whole tree, for example `ls /`.
+        lister: String,
+    },
+    /// Code of an interpreter names a whole tree and something that removes.
+    #[error("the code for `{program}` names `{target}` and something that removes")]
+    Code {
+        /// The interpreter, for example `python3`.
+        program: String,
+        /// The tree as the code names it.
+        target: String,
+    },
+    /// A script is put together from a variable, and removes what the variable holds.
+    #[error("`{program}` gets a script that removes what `{target}` holds, which is not known")]
+    Script {
+        /// The shell, for example `sh`.
+        program: String,
+        /// The operand as the script has it.
+        target: String,
+    },
+}
+
+/// Finds what may be as bad as [`catastrophic`] and depends on what a command is handed: names from a pipe or a substitution
+/// (`ls / | xargs rm -rf`), readable code of interpreters, arguments of functions, scripts made of a variable.
+///
+/// The arguments are those of [`catastrophic`].
+#[must_use]
+pub fn suspicious(
+    analysis: &Analysis,
+    cwd: &Path,
+    home: &Path,
+    resolve: &dyn Fn(&Path) -> Option<PathBuf>,
+) -> Option<Suspicion> {
+    let places = Places::new(cwd, home, resolve);
+    let bases = AllBases::new(analysis, &places);
+    indirect::handed(analysis, &places, &bases)
+        .or_else(|| code::code(analysis, &places))
+        .or_else(|| indirect::made_script(analysis))
 }
 
 /// The bases of the commands of a text.
@@ -161,26 +211,44 @@ fn tree(command: &FoundCommand, here: &Here<'_>) -> Option<Catastrophe> {
 /// `find` without a filter, from a vital directory, with an action that removes.
 fn find(command: &FoundCommand, here: &Here<'_>) -> Option<Catastrophe> {
     let words = command.words().get(1..).unwrap_or_default();
-    let filters = words.iter().map(Word::text).any(|test| {
-        [
-            "-name", "-iname", "-path", "-ipath", "-regex", "-iregex", "-newer", "-size", "-mtime", "-mmin", "-empty",
-            "-user",
-        ]
-        .contains(&test)
-    });
+    let filters = has_filter(words, FILTERS);
     let removes =
         words.iter().any(|w| matches!(w.text().rsplit('/').next(), Some("-delete" | "rm" | "shred" | "unlink")));
     if filters || !removes {
         return None;
     }
+    let start = find_start(words, here, &|target| target.is_vital() && !target.is_cwd())?;
+    Some(Catastrophe::Tree { program: "find".to_owned(), target: start.source().to_owned() })
+}
+
+/// Tests of `find` that choose among files by name.
+const NAME_FILTERS: &[&str] =
+    &["-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-lname", "-ilname", "-regex", "-iregex"];
+
+/// Tests of `find` that choose among files.
+const FILTERS: &[&str] = &[
+    "-name", "-iname", "-path", "-ipath", "-regex", "-iregex", "-newer", "-size", "-mtime", "-mmin", "-empty", "-user",
+];
+
+/// `true` if one of these tests of `find` leaves files out: not one that every name passes, and none behind `!`.
+fn has_filter(words: &[Word], tests: &[&str]) -> bool {
+    let before = std::iter::once("").chain(words.iter().map(Word::text));
+    let after = words.iter().skip(1).map(Word::text).chain(std::iter::once(""));
+    before.zip(words).zip(after).any(|((before, test), value)| {
+        let passes_all = || value.split('/').all(|part| part.is_empty() || target::is_everything(part) || part == ".*");
+        tests.contains(&test.text()) && !matches!(before, "!" | "-not") && (test.text() == "-empty" || !passes_all())
+    })
+}
+
+/// The first start of `find` that fits.
+fn find_start(words: &[Word], here: &Here<'_>, fits: &dyn Fn(&Target) -> bool) -> Option<Word> {
     let follows = words.iter().any(|word| matches!(word.text(), "-L" | "-H" | "-follow"));
     let starts = words.iter().skip_while(|w| matches!(w.text(), "-P" | "-L" | "-H"));
     let named: Vec<&Word> = starts.take_while(|w| !w.text().starts_with(['-', '(', '!'])).collect();
     // Without a start it begins where it runs.
     let here_itself = Word::literal(".");
     let mut starts = if named.is_empty() { vec![&here_itself] } else { named }.into_iter();
-    let start = starts.find(|w| here.targets(w, follows).iter().any(|t| t.is_vital() && !t.is_cwd()))?;
-    Some(Catastrophe::Tree { program: "find".to_owned(), target: start.source().to_owned() })
+    starts.find(|w| here.targets(w, follows).iter().any(fits)).cloned()
 }
 
 fn device(command: &FoundCommand) -> Option<Catastrophe> {

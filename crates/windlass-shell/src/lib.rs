@@ -47,7 +47,7 @@ mod word;
 pub use analysis::{Analysis, analyse};
 pub use classify::{Classification, Effect, PathOperand, PathRole, is_judged_by_name};
 pub use command::{Assignment, Connector, Redirect, RedirectKind, SimpleCommand, Understood};
-pub use danger::{Catastrophe, catastrophic};
+pub use danger::{Catastrophe, Suspicion, catastrophic, suspicious};
 pub use directory::{Directories, ProcessPath, as_written, both_ways};
 pub use outputs::{Output, OutputKind};
 pub use pattern::{BashPattern, DenyMatch, PatternProblem, parse_rule_pattern, suggest_rule};

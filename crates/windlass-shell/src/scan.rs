@@ -8,6 +8,7 @@ mod carried;
 mod emit;
 mod found;
 mod handed;
+mod pipelines;
 mod reader;
 mod script;
 mod sink;
@@ -19,6 +20,7 @@ mod wrappers;
 pub use found::FoundCommand;
 
 pub(crate) use carried::has_code;
+pub(crate) use pipelines::Pipelines;
 pub(crate) use sink::Scan;
 pub use wrappers::is_shell;
 pub(crate) use wrappers::{SHELLS, is_wrapper};

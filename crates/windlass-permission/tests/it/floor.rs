@@ -291,3 +291,163 @@ fn a_pattern_in_the_place_of_a_program_may_be_any_program() {
         assert_eq!(world.verdict("Bash unshare -r ls"), Allow, "{name}");
     }
 }
+
+/// Lines in which a command is handed a whole tree while it runs.
+const HANDED: &[&str] = &[
+    "ls / | xargs rm -rf",
+    "ls -d /* | xargs rm -rf",
+    "ls /|grep -v proc|xargs -I{} rm -rf /{}",
+    "ls -A ~ | xargs -d '\\n' rm -rf",
+    "find / | xargs rm",
+    "find / -type f -print0 | xargs -0 rm -f",
+    "find ~ -mtime +0 | xargs rm",
+    "find / -name '*' -print | xargs rm",
+    "find / ! -name x | xargs rm",
+    "find / -size +0 -delete",
+    "find / -name '*' -delete",
+    "find / -exec sh -c 'rm -rf \"$1\"' _ {} \\;",
+    "cd / && ls | xargs rm -rf",
+    "echo / | xargs rm -rf",
+    "echo '~' | xargs rm -rf",
+    "printf '/etc\\0' | xargs -0 rm -rf",
+    "xargs rm -rf <<< /",
+    "xargs rm -rf <<< ~",
+    "cat <<'E' | xargs rm -rf\n/etc\nE",
+    "ls -d /* | parallel rm -rf",
+    "ls -d /* | xargs sh -c 'rm -rf \"$@\"' _",
+    "ls -d /* | sudo xargs busybox rm -rf",
+    "ls -d /* |\n xargs rm -rf",
+    "(ls -d /*) | (xargs rm -rf)",
+    "{ ls -d /*; } | { xargs rm -rf; }",
+    "bash -c 'ls -d /* | xargs rm -rf'",
+    "bash -c 'ls -d /*' | bash -c 'xargs rm -rf'",
+    "ls -d /* | while read f; do rm -rf \"$f\"; done",
+    "while read f; do rm -rf \"$f\"; done < <(ls -d /*)",
+    "while read f; do rm -rf $f; done <<< /",
+    "for f in $(ls -d /*); do rm -rf $f; done",
+    "rm -rf $(ls -d /*)",
+    "rm -rf `echo /`",
+    "rm -rf \"$(printf /)\"",
+    "chmod -R 777 $(ls -d /*)",
+    "ls -d /* | xargs chmod -R 777",
+    "ls / | xargs -n1 mv -t /tmp/x",
+    "f() { rm -rf \"$1\"; }; f /",
+    "function wipe { d=$1; rm -rf \"$d\"; }; wipe ~",
+    "ls | xargs rm -rf",
+    "sh -c \"rm -rf $X\"",
+    "eval \"rm -rf $X\"",
+    "bash -c \"cd /tmp; rm -r -f '$X'\"",
+    "python3 -c 'import shutil; shutil.rmtree(\"/\")'",
+    "python3 -c \"import shutil; shutil.rmtree('/')\"",
+    "python -c 'import shutil,os; shutil.rmtree(os.path.expanduser(\"~\"))'",
+    "python3 -c 'import shutil; from pathlib import Path; shutil.rmtree(Path.home())'",
+    "python3 -c 'import shutil, os; shutil.rmtree(os.environ[\"HOME\"])'",
+    "python3 -c 'import os; os.system(\"rm -rf /\")'",
+    "python3 -c 'import subprocess; subprocess.run([\"rm\", \"-rf\", \"/\"])'",
+    "python3 -c 'import subprocess; subprocess.run(\"rm -rf ~\", shell=True)'",
+    "python3 <<'E'\nimport shutil\nshutil.rmtree('/etc')\nE",
+    "echo 'import shutil; shutil.rmtree(\"/\")' | python3",
+    "cat <<'E' | python3 -\nimport os\nos.system('rm -rf /')\nE",
+    "python3 <<< 'import shutil; shutil.rmtree(\"/home/u\")'",
+    "timeout 9 python3.12 -Bc 'import shutil; shutil.rmtree(\"/usr\")'",
+    "perl -e 'system(\"rm -rf /\")'",
+    "perl -e 'system qw(rm -rf /)'",
+    "perl -MFile::Path -e 'remove_tree(\"/\")'",
+    "perl -MFile::Path=rmtree -e 'rmtree q{/etc}'",
+    "perl -e '`rm -rf /`'",
+    "perl -e 'unlink glob \"/*\"'",
+    "perl -e 'exec \"rm\", \"-rf\", $ENV{HOME}'",
+    "ruby -e 'system(\"rm -rf /\")'",
+    "ruby -rfileutils -e 'FileUtils.rm_rf(\"/\")'",
+    "ruby -e 'require \"fileutils\"; FileUtils.rm_r Dir.home'",
+    "ruby -e '%x(rm -rf /)'",
+    "node -e 'require(\"fs\").rmSync(\"/\", {recursive: true})'",
+    "node -e 'require(\"child_process\").execSync(\"rm -rf ~\")'",
+    "node -p 'require(\"fs\").rmSync(require(\"os\").homedir(), {recursive: true, force: true})'",
+    "node --eval='require(\"fs\").rmdirSync(`/`, {recursive: true})'",
+    "php -r 'system(\"rm -rf /\");'",
+    "lua -e 'os.execute(\"rm -rf /\")'",
+    "R -e 'unlink(\"/\", recursive = TRUE)'",
+    "deno eval 'Deno.removeSync(\"/\", {recursive: true})'",
+    "bun -e 'require(\"fs\").rmSync(\"/\")'",
+    "pwsh -c 'Remove-Item -Recurse -Force /'",
+    "pwsh -Command 'Remove-Item -Recurse ~'",
+];
+
+#[test]
+fn a_whole_tree_that_a_command_is_handed_asks() {
+    expect_not_allowed(HANDED);
+}
+
+/// Lines near to those of [`HANDED`] that nobody wants to be asked about.
+const NOT_HANDED: &[&str] = &[
+    "find . -name '*.o' | xargs rm -f",
+    "find / -name core.1234 | xargs rm",
+    "find ~ -name .DS_Store -print0 | xargs -0 rm",
+    "find ~/.cache/x -type f | xargs rm",
+    "find /tmp -mtime +7 -delete",
+    "find /tmp/x -type f | xargs rm",
+    "ls | grep '\\.log$' | xargs rm -f",
+    "ls *.log | xargs rm -f",
+    "ls build | xargs -I{} rm -rf build/{}",
+    "git ls-files -d | xargs git rm",
+    "git branch --merged | xargs git branch -d",
+    "echo a b | xargs rm -rf",
+    "ls / | xargs -n1 echo",
+    "ls ~; d=$(mktemp -d); cp x \"$d\"; rm -rf \"$d\"",
+    "echo \"$HOME\"; rm -rf \"$BUILD\"",
+    "rm -rf $(cat list)",
+    "rm -rf \"$(mktemp -d)\"",
+    "for f in $(ls *.tmp); do rm \"$f\"; done",
+    "ls *.tmp | while read f; do rm \"$f\"; done",
+    "clean() { rm -rf \"$1\"; }; clean build",
+    "bash -c 'rm -rf \"$1\"' _ build",
+    "bash -c \"rm -rf '$X/build'\"",
+    "X=build; sh -c \"rm -rf $X\"",
+    "python3 -c 'import shutil; shutil.rmtree(\"build\")'",
+    "python3 -c 'import shutil; shutil.rmtree(\"/tmp/x\")'",
+    "python3 -c 'import os; print(os.listdir(\"/\"))'",
+    "python3 -c 'import shutil, os; shutil.rmtree(os.path.expanduser(\"~/.cache/x\"))'",
+    "python3 -c 'import shutil, os; shutil.rmtree(os.path.join(os.environ[\"HOME\"], \".cache/x\"))'",
+    "python3 -c 'import os; [os.remove(p) for p in \"a/b\".split(\"/\")]'",
+    "python3 -c 'import os; os.remove(\"/\".join([\"a\", \"b\"]))'",
+    "python3 -c 'print(4 / 2)'",
+    "node -e 'require(\"fs\").rmSync(\"dist\", {recursive: true})'",
+    "node -e 'require(\"fs\").rmSync(require(\"os\").homedir() + \"/.cache/x\")'",
+    "perl -pi -e 's/a/b/' x",
+    "perl -e 'unlink \"x\"'",
+    "ruby -e 'File.delete(\"x\")'",
+    "echo 'rm -rf /' | tee notes",
+    "grep -rn 'rm -rf /' src",
+];
+
+#[test]
+fn neighbours_of_a_tree_that_is_handed_on_are_free() {
+    expect(Allow, &NOT_HANDED.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>());
+}
+
+#[test]
+fn arguments_of_a_script_are_put_into_it() {
+    let lines = [
+        "bash -c 'rm -rf \"$1\"' _ /",
+        "bash -c 'rm -rf \"$@\"' _ a /",
+        "bash -c 'rm -rf \"${@}\"' _ /etc",
+        "bash -c 'rm -rf $0' /",
+        "sh -c 'shift; rm -rf \"$1\"' _ a ~",
+        "sh -c 'cd \"$1\" && ls; rm -rf ${2}' _ a /usr",
+        "bash -c 'for d; do rm -rf \"$1\"; done' _ /",
+        "set -- /; rm -rf \"$1\"",
+        "set -e /etc && rm -rf \"$@\"",
+    ];
+    expect(Deny, &lines.map(str::to_owned));
+}
+
+fn expect_not_allowed(lines: &[&str]) {
+    let mut wrong = Vec::new();
+    for (name, world) in worlds() {
+        for line in lines.iter().filter(|line| world.verdict(&format!("Bash {line}")) == Allow) {
+            wrong.push(format!("{name}: {line}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {}: {wrong:#?}", wrong.len(), lines.len() * 3);
+}

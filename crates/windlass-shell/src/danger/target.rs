@@ -60,6 +60,11 @@ impl Target {
         self.is_cwd
     }
 
+    /// The directory for temporary files, of which the content may go.
+    pub(super) fn is_scratch(&self) -> bool {
+        matches!(self.parts.as_slice(), [top] if top == "tmp")
+    }
+
     /// `*` in the working directory.
     pub(super) fn is_all_of_cwd(&self) -> bool {
         self.all_of_cwd
@@ -73,6 +78,17 @@ impl<'a> Places<'a> {
 
     pub(super) fn start(&self) -> &Path {
         self.start
+    }
+
+    /// The home directory as a text.
+    pub(super) fn home(&self) -> String {
+        absolute_text(&self.home)
+    }
+
+    /// `true` if nothing is known of a word but that an expansion gives it.
+    pub(super) fn is_unknown(&self, word: &Word) -> bool {
+        let text = self.text(word);
+        text.starts_with(UNKNOWN) && text.chars().all(|c| matches!(c, UNKNOWN | '/' | '.'))
     }
 
     /// Returns directories after these changes, of which any may fail. `None` leads home.
@@ -226,8 +242,8 @@ impl Target {
     }
 }
 
-/// Returns `true` if a pattern matches (nearly) every name.
-fn is_everything(part: &str) -> bool {
+/// Whether a pattern matches (nearly) every name.
+pub(super) fn is_everything(part: &str) -> bool {
     matches!(part, "*" | ".*" | "?*" | ".[!.]*" | ".??*" | "**" | ".[^.]*" | "*.*")
 }
 

@@ -8,7 +8,8 @@ fn code_options(program: &str) -> &'static [&'static str] {
     match program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') {
         "python" | "pypy" | "ipython" => &["-c"],
         "perl" => &["-e", "-E"],
-        "ruby" | "lua" | "luajit" | "osascript" | "Rscript" | "elixir" | "julia" | "groovy" => &["-e"],
+        "ruby" | "lua" | "luajit" | "osascript" | "R" | "Rscript" | "elixir" | "julia" | "groovy" => &["-e"],
+        "pwsh" | "powershell" => &["-c", "-C", "-e", "-E"],
         "node" | "nodejs" | "bun" => &["-e", "-p", "--eval", "--print"],
         "php" => &["-r", "-B", "-R", "-E"],
         "vi" | "vim" | "nvim" | "view" | "ex" | "vimdiff" => &["-c", "--cmd", "+"],
@@ -34,7 +35,10 @@ pub(crate) fn has_code(program: &str, args: &[Word]) -> bool {
             },
         })
     };
-    (!options.is_empty() && args.iter().any(|arg| is_code(arg.text()))) || texts::has_commands(program, args)
+    let evaluates = program == "deno" && args.iter().any(|arg| arg.text() == "eval");
+    evaluates
+        || (!options.is_empty() && args.iter().any(|arg| is_code(arg.text())))
+        || texts::has_commands(program, args)
 }
 
 /// Loaders of the system, which start the program that they are given.

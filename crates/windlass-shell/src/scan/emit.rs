@@ -52,6 +52,12 @@ impl Reader<'_, '_> {
         }
         match program {
             "eval" => self.script_of(args),
+            "set" => {
+                let options = args.iter().take_while(|arg| arg.text().starts_with(['-', '+']) && arg.text() != "--");
+                let behind = args.get(options.count()..).unwrap_or_default();
+                let is_end = behind.first().is_some_and(|arg| arg.text() == "--");
+                self.note_arguments(1, behind.get(usize::from(is_end)..).unwrap_or_default());
+            }
             "trap" => {
                 let script = args.iter().find(|a| !matches!(a.text(), "--" | "-p" | "-l"));
                 self.script_of(script.map(std::slice::from_ref).unwrap_or_default());
@@ -275,8 +281,11 @@ impl Reader<'_, '_> {
             rest = if takes_value { tail.get(1..).unwrap_or_default() } else { tail };
         }
         match rest.split_first() {
-            Some((script, _)) if has_script => {
+            Some((script, arguments)) if has_script => {
+                let values = self.sink.values.len();
+                self.note_arguments(0, arguments);
                 self.script_of(std::slice::from_ref(script));
+                self.sink.values.truncate(values);
                 // The order of option values and script differs among shells.
                 self.scripts_among(args);
                 false

@@ -8,6 +8,8 @@ use crate::word::{Word, base_name};
 pub struct FoundCommand {
     pub(super) words: Vec<Word>,
     pub(super) redirects: Vec<Redirect>,
+    /// The pipeline that it belongs to, in [`Pipelines`](super::Pipelines).
+    pub(super) pipeline: usize,
 }
 
 impl FoundCommand {
@@ -29,6 +31,11 @@ impl FoundCommand {
     #[must_use]
     pub fn redirects(&self) -> &[Redirect] {
         &self.redirects
+    }
+
+    /// Index of the command's pipeline.
+    pub(crate) fn pipeline(&self) -> usize {
+        self.pipeline
     }
 
     /// Returns the base name and arguments, joined by single blanks, quotes removed.

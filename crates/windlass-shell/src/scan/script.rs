@@ -44,6 +44,8 @@ struct Level {
     function: Option<String>,
     /// The command before, for pipes.
     previous: Vec<Word>,
+    /// Number of open loops, conditions and groups, each of which is one pipeline.
+    open: usize,
 }
 
 impl Reader<'_, '_> {
@@ -61,6 +63,7 @@ impl Reader<'_, '_> {
             return;
         }
         let functions = self.sink.functions.len();
+        let around = self.sink.scan.pipelines.enter();
         let mut level = Level::default();
         let mut current = Current::default();
         let mut closed = false;
@@ -90,6 +93,7 @@ impl Reader<'_, '_> {
             self.heredocs.clear();
         }
         self.sink.functions.truncate(functions);
+        self.sink.scan.pipelines.leave(&around);
         self.leave();
     }
 
@@ -141,7 +145,7 @@ impl Reader<'_, '_> {
             let pos = self.pos;
             self.skip_blanks();
             if self.eat(')') {
-                level.function = Some(name.text().to_owned());
+                self.defines(level, name.text().to_owned());
                 *current = Current::default();
                 self.skip_lines();
                 return;
@@ -247,6 +251,11 @@ impl Reader<'_, '_> {
     /// Handles a keyword in the place of a command. Returns false if the word is no keyword.
     fn keyword(&mut self, source: &str, level: &mut Level, current: &mut Current) -> bool {
         match source {
+            "if" | "while" | "until" | "for" | "select" | "{" => level.open = level.open.saturating_add(1),
+            "fi" | "done" | "}" => level.open = level.open.saturating_sub(1),
+            _ => {}
+        }
+        match source {
             "if" | "then" | "else" | "elif" | "fi" | "while" | "until" | "do" | "done" | "!" => {}
             "{" => {
                 let function = level.function.take();
@@ -291,7 +300,7 @@ impl Reader<'_, '_> {
                     }
                 }
                 self.skip_lines();
-                level.function = Some(name.text().to_owned());
+                self.defines(level, name.text().to_owned());
             }
             "[[" => self.condition(),
             _ => return false,
@@ -469,6 +478,9 @@ impl Reader<'_, '_> {
     fn finish(&mut self, level: &mut Level, current: &mut Current, after: char) {
         let command = std::mem::take(current);
         if command.words.is_empty() && command.redirects.is_empty() {
+            // A line may end behind `|`.
+            current.piped = command.piped && after == '\n';
+            self.end_pipeline(level, current.piped || after == '|');
             return;
         }
         self.note_fork_bomb(level, &command, after);
@@ -483,6 +495,20 @@ impl Reader<'_, '_> {
             self.script_from_input(level, &command);
         }
         level.previous = command.words;
+        self.end_pipeline(level, after == '|');
+    }
+
+    /// Begins another pipeline, unless the one that was read goes on.
+    fn end_pipeline(&mut self, level: &Level, goes_on: bool) {
+        if !goes_on && level.open == 0 {
+            self.sink.scan.pipelines.next();
+        }
+    }
+
+    /// Notes a function whose body comes next.
+    fn defines(&mut self, level: &mut Level, name: String) {
+        self.sink.scan.functions.push(name.clone());
+        level.function = Some(name);
     }
 
     fn note_fork_bomb(&mut self, level: &Level, command: &Current, after: char) {

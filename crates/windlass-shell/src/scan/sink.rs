@@ -2,6 +2,7 @@
 
 use super::found::FoundCommand;
 use super::handed::Handed;
+use super::pipelines::Pipelines;
 use super::values::NamedValue;
 use crate::command::Redirect;
 use crate::reason::Undecided;
@@ -17,6 +18,9 @@ pub(crate) struct Scan {
     pub(crate) found: Vec<FoundCommand>,
     pub(crate) undecided: Option<Undecided>,
     pub(crate) fork_bomb: bool,
+    pub(crate) pipelines: Pipelines,
+    /// Names of the functions that the text defines.
+    pub(crate) functions: Vec<String>,
 }
 
 /// Collector of findings, with the budget that bounds the work.
@@ -77,7 +81,11 @@ impl Sink {
         match self.word_fuel.checked_sub(words.len().saturating_add(1)).filter(|_| self.char_fuel > 0) {
             Some(rest) => {
                 self.word_fuel = rest;
-                self.scan.found.push(FoundCommand { words: words.to_vec(), redirects });
+                self.scan.found.push(FoundCommand {
+                    words: words.to_vec(),
+                    redirects,
+                    pipeline: self.scan.pipelines.current(),
+                });
                 true
             }
             None => {

@@ -7,6 +7,8 @@ use crate::{Redirect, directory};
 
 /// Maximum number of values of one variable that are put into a command.
 const MAX_VALUES: usize = 16;
+/// Most arguments of a script that are put into its commands.
+const MAX_ARGUMENTS: usize = 8;
 /// Maximum number of values of a text.
 const MAX_NAMED: usize = 256;
 
@@ -60,6 +62,22 @@ impl Reader<'_, '_> {
     pub(super) fn note_turn(&mut self, name: &Word, word: &Word) {
         for word in self.expand_braces(std::slice::from_ref(word)).iter() {
             self.note_value(name.text().to_owned(), word.pieces().to_vec());
+        }
+    }
+
+    /// Notes the arguments of a script: `$0` or `$1` and so on, those that `shift` may lead to behind each, and all for `$@` and `$*`.
+    pub(super) fn note_arguments(&mut self, first: usize, arguments: &[Word]) {
+        let arguments = arguments.get(..MAX_ARGUMENTS).unwrap_or(arguments);
+        for start in 0..arguments.len() {
+            let name = start.saturating_add(first).to_string();
+            for argument in arguments.iter().skip(start) {
+                self.note_value(name.clone(), argument.pieces().to_vec());
+            }
+        }
+        for argument in arguments.iter().skip(1_usize.saturating_sub(first)) {
+            for all in ["@", "*"] {
+                self.note_value(all.to_owned(), argument.pieces().to_vec());
+            }
         }
     }
 

@@ -261,6 +261,12 @@ impl Reader<'_, '_> {
             name.push(c);
             self.bump();
         }
+        if name.is_empty() && self.second() == Some('}') {
+            name.extend(self.peek().filter(|c| matches!(c, '@' | '*')));
+            if !name.is_empty() {
+                self.bump();
+            }
+        }
         if !name.is_empty() && self.eat('}') {
             pieces.0.push(Piece::Param(name));
             return;
