@@ -270,7 +270,7 @@ impl Floor<'_> {
         })
     }
 
-    fn protected_touch(&self, call: &Call<'_>) -> Option<(String, Option<std::path::PathBuf>)> {
+    fn protected_touch(&self, call: &Call<'_>) -> Option<(String, Option<PathBuf>)> {
         // Copies to places outside the workspace and the user's home are not protected.
         let kept = self.workspace.roots();
         let elsewhere =

@@ -31,6 +31,8 @@ pub struct Ground {
     pub hidden_directories: Vec<PathBuf>,
     /// Hidden files that exist.
     pub hidden_files: Vec<PathBuf>,
+    /// Files that exist and are read as empty.
+    pub emptied: Vec<PathBuf>,
     /// Protected paths that cannot be masked, with their state. Changes that a program makes to them are found when it
     /// has ended.
     pub watched: Vec<Watched>,
@@ -97,6 +99,15 @@ impl Ground {
                 list.push(found);
             }
         }
+        for path in policy.emptied.iter().filter(|path| policy.hides(path)) {
+            let Ok(found) = fs::canonicalize(path) else { continue };
+            if policy.hides(&found) && found.is_file() && !self.emptied.contains(&found) {
+                self.emptied.push(found);
+            }
+        }
+        let hidden = std::mem::take(&mut self.hidden_files);
+        self.emptied.retain(|path| !hidden.contains(path));
+        self.hidden_files = hidden;
     }
 
     fn protect(&mut self, policy: &SandboxPolicy, nested: &[PathBuf]) {

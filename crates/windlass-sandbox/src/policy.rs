@@ -44,6 +44,9 @@ pub struct SandboxPolicy {
     pub read_only: Vec<PathBuf>,
     /// Paths that are hidden from programs; absolute.
     pub hidden: Vec<PathBuf>,
+    /// Files that programs read as empty, such as `.env` with a token; absolute. Only mounts can do that: at the levels without, the files
+    /// stay as they are.
+    pub emptied: Vec<PathBuf>,
     /// Paths below hidden ones that programs may read nevertheless; absolute. Only paths below one of these count.
     pub shown: Vec<PathBuf>,
     /// Part of the network that programs reach.
@@ -85,6 +88,13 @@ impl SandboxPolicy {
     #[must_use]
     pub fn with_hidden(mut self, paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         self.hidden.extend(paths.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds absolute paths of files that programs read as empty.
+    #[must_use]
+    pub fn with_emptied(mut self, paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        self.emptied.extend(paths.into_iter().map(Into::into));
         self
     }
 

@@ -161,7 +161,9 @@ impl Proof {
         add("rename3".into(), at("inside/box"));
         add("read4".into(), at("secret/key"));
         add("read5".into(), at("secret-file"));
-        for (number, path) in self.ground.masks.iter().filter(|path| path.is_file()).take(MOST_REAL).enumerate() {
+        // An emptied file is a device in the view of programs, which may be opened for writing.
+        let is_kept = |path: &&PathBuf| path.is_file() && !self.ground.emptied.contains(path);
+        for (number, path) in self.ground.masks.iter().filter(is_kept).take(MOST_REAL).enumerate() {
             add(format!("open1{number:03}"), path.clone().into_os_string());
         }
         for (number, path) in self.ground.hidden_files.iter().take(MOST_REAL).enumerate() {

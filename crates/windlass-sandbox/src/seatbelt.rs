@@ -62,6 +62,7 @@ mod tests {
             masks: vec!["/w/.git/hooks".into()],
             hidden_directories: vec!["/Users/me/.ssh".into()],
             hidden_files: vec!["/Users/me/.netrc".into()],
+            emptied: vec!["/w/.env".into()],
             watched: vec![Watched { path: "/w/.windlass".into(), link: None }],
         }
     }

@@ -83,7 +83,7 @@ impl Wrap {
             _ => {
                 let mut confinement = Confinement::new(policy, ground, &command.cwd);
                 confinement.proxy = proxy.map(Path::to_path_buf);
-                self.linux(confinement, &command.program, &command.args)?
+                self.linux(confinement, &ground.emptied, &command.program, &command.args)?
             }
         };
         let (meant, its_arguments) = (command.program, command.args);
@@ -95,10 +95,14 @@ impl Wrap {
     fn linux(
         &self,
         mut confinement: Confinement,
+        emptied: &[PathBuf],
         program: &OsStr,
         arguments: &[OsString],
     ) -> Option<(OsString, Vec<OsString>)> {
         let helper = || self.helper.clone().map(PathBuf::into_os_string);
+        if self.mechanism != Mechanism::Landlock {
+            confinement.hidden_files.extend(emptied.iter().cloned());
+        }
         if self.mechanism != Mechanism::Bubblewrap {
             confinement.namespaces = self.mechanism == Mechanism::Namespaces;
             return Some((helper()?, confinement.to_arguments(program, arguments)));

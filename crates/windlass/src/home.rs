@@ -66,6 +66,12 @@ impl Home {
         self.root.join("projects").join(project.as_str()).join(id.as_str())
     }
 
+    /// Directory that sessions are written to, and those in which they are looked for too.
+    #[cfg(feature = "sandbox")]
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Path> {
+        std::iter::once(self.root()).chain(self.also_read.iter().map(PathBuf::as_path))
+    }
+
     /// Directory that sessions are written to.
     pub fn root(&self) -> &Path {
         &self.root

@@ -1,5 +1,8 @@
 //! Sandbox of a session: its options, and the proof of its level at opening.
 
+mod other_projects;
+mod secret_files;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +18,7 @@ use {
     windlass_web::proxy::{EgressOptions, EgressOutcome, EgressProxy},
 };
 
+use crate::Home;
 use crate::session::Options;
 
 pub use windlass_sandbox::{HELPER_WORD, Holds, Level, Mechanism, Network, SandboxError, become_helper};
@@ -193,6 +197,8 @@ impl SandboxOptions {
             .with_read_only(site.read_only.iter().cloned())
             .with_read_only(expanded(&self.paths.read_only))
             .with_hidden(secrets.chain(expanded(&self.paths.hidden)))
+            .with_hidden(other_projects::places(site))
+            .with_emptied(site.directories.iter().flat_map(|root| secret_files::below(root)))
             .with_shown(expanded(&self.paths.shown))
             .with_unix_sockets(self.unix_sockets)
     }
@@ -207,7 +213,10 @@ impl SandboxOptions {
     ) -> Result<Option<(Sandbox, Way)>, SandboxError> {
         let name = format!("{:032x}", ids.bits());
         let way = self.way().await?;
-        let confinement = self.policy(site).with_network(way.network);
+        let (options, place) = (self.clone(), site.clone());
+        let policy = tokio::task::spawn_blocking(move || options.policy(&place)).await;
+        let unavailable = |error: tokio::task::JoinError| SandboxError::Unavailable { reason: error.to_string() };
+        let confinement = policy.map_err(unavailable)?.with_network(way.network);
         let mut config = SandboxConfig::new(confinement, &site.temporary, name)
             .with_environment(way.variables.clone())
             .with_refused(way.refused.clone());
@@ -341,6 +350,8 @@ pub(crate) struct Site {
     pub(crate) directories: Vec<PathBuf>,
     /// Home of the user.
     pub(crate) home: Option<PathBuf>,
+    /// Directories with the sessions of all projects: windlass's home, and those that it reads too.
+    pub(crate) session_homes: Vec<PathBuf>,
     /// Read-only paths beside those of the options.
     pub(crate) read_only: Vec<PathBuf>,
     /// Directory of temporary files.
@@ -358,6 +369,7 @@ impl Site {
             who: "commands",
             directories: policy.directories().to_vec(),
             home: policy.home().map(Path::to_path_buf),
+            session_homes: options.storage.home.iter().flat_map(Home::all).map(Path::to_path_buf).collect(),
             read_only: own.chain(options.permissions.protected.iter().cloned()).collect(),
             temporary: temporary(&surroundings.program_environment(&mut Vec::new())),
             helper: surroundings.sandbox.helper.clone(),

@@ -40,6 +40,73 @@ fn a_confined_command_runs_without_a_question_and_stays_inside() {
     assert!(ran.stdout.contains("temporary") && !ran.stdout.contains("the-key-of-the-house"), "{}", ran.stdout);
 }
 
+/// Tokens of the project and words of other projects, which programs of this one do not need.
+#[test]
+fn tokens_of_the_project_and_sessions_of_others_are_not_read() {
+    let script = "cat .env web/.npmrc .git/config ../home/.windlass/projects/-other/s.jsonl \
+        ../home/.claude/projects/-other/memory-1/a.md ../home/.claude/history.jsonl; \
+        cat plain/.env plain/.npmrc; git status --short && git log --oneline && git config user.name; \
+        cat ../home/.windlass/projects/*/own.txt";
+    for shown in [false, true] {
+        let mut on = json!({ "enabled": true, "autoAllowBashIfSandboxed": true });
+        let place = place(&[bash("sh ./read.sh"), text("done")], &on);
+        let (work, home) = (place.work(), place.home());
+        if shown {
+            on["filesystem"] = json!({ "allowRead": [work.join(".env")] });
+            write(&home.join(".claude/settings.json"), &json!({ "sandbox": on }).to_string());
+        }
+        let git = |args: &[&str]| {
+            let mut git = std::process::Command::new("git");
+            let ran = git.args(args).current_dir(&work).env("HOME", &home).env_remove("GIT_DIR").output().unwrap();
+            assert!(ran.status.success(), "{ran:?}");
+        };
+        git(&["init", "-q"]);
+        write(&work.join("README"), "x");
+        git(&["add", "README"]);
+        git(&["-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "first-commit"]);
+        git(&["remote", "add", "origin", "https://ghp_0123456789abcdefghijABCDEFGHIJ012345@github.com/a/b"]);
+        write(&home.join(".gitconfig"), "[user]\n\tname = the-user\n");
+        write(&work.join("read.sh"), script);
+        write(&work.join(".env"), "API_TOKEN=token-of-env-0123\n");
+        write(&work.join("web/.npmrc"), "//r/:_authToken=token-of-npm-0123\n");
+        write(&work.join("plain/.env"), "PORT=plain-port\n");
+        write(&work.join("plain/.npmrc"), "registry=plain-registry\n");
+        write(&home.join(".windlass/projects/-other/s.jsonl"), "words-of-another");
+        write(&home.join(".claude/projects/-other/memory-1/a.md"), "notes-of-another");
+        write(&home.join(".claude/history.jsonl"), "prompts-of-another");
+        let slug: String = work
+            .canonicalize()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+            .collect();
+        write(&home.join(".windlass/projects").join(slug).join("own.txt"), "own-words");
+        let ran = place
+            .run(&["-p", "x", "--allowedTools", "Bash", "--output-format", "stream-json", "--verbose"])
+            .with_code(0);
+        if !ran.stderr.contains("commands run in a sandbox") {
+            skipped("the sandbox of the command: none");
+            return;
+        }
+        let printed = &ran.stdout;
+        for words in ["words-of-another", "notes-of-another", "prompts-of-another"] {
+            assert!(!printed.contains(words), "{words}: {printed}");
+        }
+        // Without mounts, files in writable directories stay.
+        if holds_all(&ran.stderr) {
+            for token in ["ghp_0123", "token-of-npm"] {
+                assert!(!printed.contains(token), "{token}: {printed}");
+            }
+            assert_eq!(printed.contains("token-of-env"), shown, "{printed}");
+        }
+        for kept in ["plain-port", "plain-registry", "first-commit", "the-user", "own-words"] {
+            assert!(printed.contains(kept), "{kept}: {printed}");
+        }
+    }
+}
+
 #[test]
 fn what_was_stopped_is_reported_to_the_model() {
     let on = json!({ "enabled": true, "autoAllowBashIfSandboxed": true });

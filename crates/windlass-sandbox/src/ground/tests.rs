@@ -193,6 +193,7 @@ fn a_policy_has_all_that_was_said() {
         .with_not_made([".b"])
         .with_read_only(["/c"])
         .with_hidden(["/d"])
+        .with_emptied(["/w/.env"])
         .with_shown(["/d/e"])
         .with_network(Network::On)
         .with_unix_sockets(true);
@@ -202,6 +203,7 @@ fn a_policy_has_all_that_was_said() {
         not_made: vec![".b".into()],
         read_only: vec!["/c".into()],
         hidden: vec!["/d".into()],
+        emptied: vec!["/w/.env".into()],
         shown: vec!["/d/e".into()],
         network: Network::On,
         unix_sockets: true,

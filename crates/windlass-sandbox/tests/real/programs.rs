@@ -8,7 +8,7 @@ use windlass_sandbox::Mechanism;
 use windlass_tool::{Cancel, ProcessExit, TerminalSize};
 
 use crate::Test;
-use crate::site::{Site, Way, block_on, mechanisms, ways};
+use crate::site::{SECRET, Site, Way, block_on, mechanisms, ways};
 
 pub(crate) const TESTS: &[Test] = &[
     ("what_is_allowed_works", what_is_allowed_works),
@@ -19,8 +19,53 @@ pub(crate) const TESTS: &[Test] = &[
     ("a_time_out_ends_the_tree", a_time_out_ends_the_tree),
     ("a_thousand_commands_leave_no_process", a_thousand_commands_leave_no_process),
     ("the_proxy_is_the_only_way_out", the_proxy_is_the_only_way_out),
+    ("emptied_files_are_read_as_empty", emptied_files_are_read_as_empty),
     ("a_program_outside_is_not_confined", a_program_outside_is_not_confined),
 ];
+
+/// Ways to the text of files that are emptied. Without mounts they stay: a directory that holds such a file could not be written.
+const EMPTIED: &[&str] = &[
+    "cat .env sub/.env g/.git/config",
+    "cp .env x; cat x",
+    "mv .env x; cat x .env",
+    "ln .env x; cat x",
+    "ln -s .env x; cat x",
+    "mv sub sub3; cat sub3/.env; mv sub3 sub",
+    "cat /proc/self/cwd/.env /proc/self/root/$PWD/.env",
+    "dd if=.env bs=1 2>&1",
+    "umount .env 2>&1; cat .env",
+];
+
+fn emptied_files_are_read_as_empty() {
+    for mechanism in mechanisms() {
+        let site = Site::new();
+        let init = "git init -q g && cd g && git -c user.name=a -c user.email=b commit -q --allow-empty -m kept-commit";
+        let made = std::process::Command::new("bash").args(["-c", init]).current_dir(site.at("w")).status().unwrap();
+        assert!(made.success());
+        let files = [".env", "sub/.env", "g/.git/config", "shown.env"].map(|name| site.at("w").join(name));
+        for file in &files {
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, format!("# {SECRET}\n")).unwrap();
+        }
+        let policy = site.policy().with_emptied(&files).with_shown([&files[3]]);
+        block_on(async {
+            let confined = site.open(mechanism, policy).await.unwrap();
+            for script in EMPTIED {
+                let outcome = confined.run(site.bash(script)).await;
+                let said = format!("{}{}", outcome.stdout.head, outcome.stderr.head);
+                if mechanism == Mechanism::Landlock {
+                    assert!(said.contains(SECRET), "{mechanism}: {script}: {said}");
+                    break;
+                }
+                assert!(!said.contains(SECRET), "{mechanism}: {script}: {said}");
+            }
+            let outcome = confined.run(site.bash("cd g && git status --short && git log --oneline -1")).await;
+            assert!(outcome.stdout.head.contains("kept-commit"), "{mechanism}: {}", outcome.stderr.head);
+            let outcome = confined.run(site.bash("cat shown.env; echo x > new && rm new")).await;
+            assert!(outcome.exit == ProcessExit::Code(0) && outcome.stdout.head.contains(SECRET), "{mechanism}");
+        });
+    }
+}
 
 const ALLOWED: &[&str] = &[
     "echo x > new && [ $(cat new) = x ] && rm new",

@@ -45,6 +45,7 @@ impl LoadedProject {
             who: "MCP servers",
             directories: directories.collect(),
             home: places.user_home.clone(),
+            session_homes: places.user.clone(),
             read_only: places.user.first().cloned().into_iter().collect(),
             temporary: temporary(&host_environment(self.usual_environment())),
             helper: self.read.request.sandbox_helper.clone(),
