@@ -7,6 +7,8 @@ mod allowance;
 mod args;
 mod ask;
 mod background;
+#[cfg(unix)]
+mod below_session;
 mod command_line;
 mod config;
 mod context;
@@ -78,7 +80,11 @@ fn main() {
 fn command() -> anyhow::Result<i32> {
     // Behind `proxy --` there may be the command line of a host.
     let proxies = std::env::args_os().nth(1).is_some_and(|word| word == "proxy");
-    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    #[cfg(unix)]
+    if let Some(reason) = below_session::refusal(&words) {
+        anyhow::bail!(reason);
+    }
     if !proxies && let Some(flags) = host::wanted(words) {
         debug_log::start(DebugLogPlace::of_flags(&flags));
         return block_on(host::host(flags));

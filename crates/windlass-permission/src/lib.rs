@@ -86,6 +86,7 @@ pub use error::{ModeError, RuleError, RuleWarning, UpdateError};
 pub use facts::{CallFacts, CommandFacts, CommandPath, OwnCheck, PathFact, PatternFact, Standing, TreeFact};
 pub use names::{WELL_KNOWN_TOOLS, access_of_unknown};
 pub use only::OnlyTools;
+pub use own_command::own_writing_command;
 pub use parse::{CommandPart, CommandReading, read_command};
 pub use pattern::{PatternName, ShellPattern};
 pub use policy::Policy;

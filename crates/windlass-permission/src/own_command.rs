@@ -1,6 +1,7 @@
 //! The command of windlass as a writer of the files that are protected: settings, trust, servers, sessions, notes.
 
-use windlass_shell::{FoundCommand, Word};
+use crate::scripts::line_of;
+use windlass_shell::{FoundCommand, Word, analyse};
 
 /// File name of the command.
 const NAME: &str = "windlass";
@@ -21,6 +22,9 @@ const WRITING_GROUPS: &[(&str, &[&str])] = &[
 /// Options that give a run more than the person at the terminal gave this one.
 const WIDENING: &[&str] = &["--allow-dangerously-skip-permissions", "--dangerously-skip-permissions", "--trust"];
 
+/// Words among which a request for help is one: the groups of commands are two deep.
+const MOST_BEFORE_HELP: usize = 3;
+
 /// Option that names the sources of settings.
 const SOURCES: &str = "--setting-sources";
 
@@ -28,7 +32,9 @@ const SOURCES: &str = "--setting-sources";
 /// further file names of the program.
 pub(crate) fn writing_command(found: &FoundCommand, names: &[String]) -> Option<String> {
     let args = own_arguments(found.words(), names)?;
-    if args.iter().any(|word| matches!(word.text(), "--help" | "-h" | "--version" | "-V")) {
+    // Further behind, and behind `--`, they may be words of a prompt or of a server's program.
+    let first = args.iter().map(Word::text).take_while(|text| *text != "--").take(MOST_BEFORE_HELP);
+    if first.into_iter().any(|text| matches!(text, "--help" | "-h" | "--version" | "-V")) {
         return None;
     }
     if let Some(option) = args.iter().map(Word::text).find(|text| WIDENING.contains(text) || is_bypass(text)) {
@@ -57,6 +63,22 @@ pub(crate) fn writing_command(found: &FoundCommand, names: &[String]) -> Option<
         _ => words.get(1).and_then(Word::as_literal).is_some_and(|second| reading.contains(&second)),
     };
     (!reads).then(|| format!("{NAME} {group}"))
+}
+
+/// The command of windlass that these arguments make, if it writes protected files or widens what a session may do: `windlass trust`. For the
+/// command itself, whatever the name of its file is.
+///
+/// ```
+/// use windlass_permission::own_writing_command;
+///
+/// let words = ["trust", "-y"].map(str::to_owned);
+/// assert_eq!(own_writing_command(&words).as_deref(), Some("windlass trust"));
+/// assert_eq!(own_writing_command(&["models".to_owned()]), None);
+/// ```
+#[must_use]
+pub fn own_writing_command(args: &[String]) -> Option<String> {
+    let analysis = analyse(&line_of(NAME, args));
+    writing_command(analysis.found().first()?, &[])
 }
 
 /// Returns `true` if the sources of settings are named with those of the project: naming them trusts them.
@@ -136,6 +158,9 @@ mod tests {
             ("windlass $WHAT", "windlass"),
             ("windlass mcp add x -- node x.js", "windlass mcp"),
             ("windlass mcp add-json x '{}'", "windlass mcp"),
+            ("windlass mcp add x -- node --version", "windlass mcp"),
+            ("windlass mcp add x sh -c y --help", "windlass mcp"),
+            ("windlass -p --dangerously-skip-permissions -- --help", "windlass --dangerously-skip-permissions"),
             ("windlass mcp remove x", "windlass mcp"),
             ("windlass mcp login x", "windlass mcp"),
             ("windlass sessions delete 1", "windlass sessions"),
@@ -179,6 +204,8 @@ mod tests {
             "windlass config get model",
             "windlass trust --show",
             "windlass trust --help",
+            "windlass mcp add --help",
+            "windlass -h",
             "windlass mcp list",
             "windlass models",
             "windlass context show",

@@ -10,6 +10,8 @@
 mod acp;
 mod agents;
 mod audit;
+#[cfg(target_os = "linux")]
+mod below_session;
 mod canary;
 mod cassettes;
 mod client;
