@@ -64,7 +64,7 @@ impl Policy {
     }
 
     fn rule(&self, rule: &Rule, call: &Call<'_>) -> Option<Decision> {
-        rule_decision(rule, call, applies(rule, call, self.workspace.ready()))
+        rule_decision(rule, call, applies(rule, call, (self.workspace.ready(), &self.models)))
     }
 
     /// Applies plan mode, which denies every call that may have an effect.

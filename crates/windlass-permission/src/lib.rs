@@ -42,6 +42,7 @@ mod limits;
 mod lower;
 mod made;
 mod matcher;
+mod models;
 mod names;
 pub mod network;
 mod only;

@@ -7,6 +7,7 @@ use crate::found::{OPTION, TOO_MANY};
 use crate::glob::Reach;
 use crate::made::MADE;
 use crate::matcher::{Directory, PathRule, Rule, Scope, Test};
+use crate::models::ModelAliases;
 use crate::network::{Host, host};
 use crate::own_command::writing_command;
 use crate::touch::{NO_PARENT, Touch};
@@ -18,11 +19,11 @@ use std::path::{Path, PathBuf};
 use windlass_shell::{
     BashPattern, DenyMatch, FoundCommand, OutputKind, RedirectKind, Suspicion, Understood, catastrophic, suspicious,
 };
-use windlass_types::names::{SameModel, model, same_model, skill};
+use windlass_types::names::{SameModel, skill};
 use windlass_types::{Behavior, Decision, DecisionReason};
 
-/// Returns the match of a deny or ask rule with a call; *possible* if that cannot be decided.
-pub(crate) fn applies(rule: &Rule, call: &Call<'_>, workspace: &[Directory]) -> DenyMatch {
+/// Whether a deny or ask rule applies to a call; *possible* if that cannot be decided.
+pub(crate) fn applies(rule: &Rule, call: &Call<'_>, (workspace, models): (&[Directory], &ModelAliases)) -> DenyMatch {
     if let Test::Path(path) = &rule.test {
         let judged = Judged { rule, path, call, workspace };
         return call.all_touches().map(|touch| judged.touch(touch)).max().unwrap_or(DenyMatch::No);
@@ -41,7 +42,7 @@ pub(crate) fn applies(rule: &Rule, call: &Call<'_>, workspace: &[Directory]) -> 
         Test::Agent(agent) => {
             yes_if(call.text("subagent_type").unwrap_or("general-purpose").eq_ignore_ascii_case(agent))
         }
-        Test::Model(wanted) => match same_model(wanted, call.text("model").unwrap_or_default()) {
+        Test::Model(wanted) => match models.compare(wanted, call.text("model").unwrap_or_default()) {
             SameModel::Yes => DenyMatch::Yes,
             SameModel::Possible => DenyMatch::Possible,
             SameModel::No => DenyMatch::No,
@@ -50,7 +51,7 @@ pub(crate) fn applies(rule: &Rule, call: &Call<'_>, workspace: &[Directory]) -> 
         Test::Field { name, value } => yes_if(
             call.field(name).is_some_and(|field| match field {
                 serde_json::Value::String(text) if call.tool == "Agent" && name == "model" => {
-                    value.matches(&model(text))
+                    models.forms(text).iter().any(|form| value.matches(form))
                 }
                 serde_json::Value::String(text) => value.matches(text),
                 serde_json::Value::Array(_) | serde_json::Value::Object(_) => false,

@@ -7,6 +7,7 @@ use crate::facts::CallFacts;
 use crate::glob::Reach;
 use crate::lower::Floor;
 use crate::matcher::{Place, Scope, Test, compile};
+use crate::models::ModelAliases;
 use crate::names;
 use crate::path::PathStyle;
 use crate::raise::{self, Grants};
@@ -26,6 +27,7 @@ pub struct Policy {
     pub(crate) workspace: Workspace,
     pub(crate) rules: Rules,
     pub(crate) sandbox: Option<SandboxedCommands>,
+    pub(crate) models: ModelAliases,
 }
 
 /// The mode, and its limits.
@@ -85,7 +87,13 @@ impl Policy {
     /// Creates a policy without rules.
     pub fn new(config: PolicyConfig) -> Self {
         let mode = ModeState::new(config.mode, config.bypass_allowed, config.auto_allowed);
-        Self { mode, workspace: Workspace::new(config), rules: Rules::default(), sandbox: None }
+        Self {
+            mode,
+            workspace: Workspace::new(config),
+            rules: Rules::default(),
+            sandbox: None,
+            models: ModelAliases::default(),
+        }
     }
 
     /// Adds rules of one source and behaviour. `anchor` is where patterns that begin with a single `/`
@@ -126,6 +134,12 @@ impl Policy {
     /// one group the stricter one wins.
     pub fn set_group(&mut self, group: PermissionGroup, behavior: Behavior) {
         self.rules.groups.set(group, behavior);
+    }
+
+    /// Says which models names stand for, such as aliases of the user. Rules on models hold for both, whichever of the two a rule or a call
+    /// has. Later ones replace these.
+    pub fn set_model_aliases<A: Into<String>, M: Into<String>>(&mut self, aliases: impl IntoIterator<Item = (A, M)>) {
+        self.models = ModelAliases::new(aliases.into_iter().map(|(alias, model)| (alias.into(), model.into())));
     }
 
     /// Returns the mode.

@@ -25,6 +25,9 @@ pub(crate) struct ModelChoice {
     pub(crate) requests: RequestOptions,
 }
 
+/// Names of families, which variables and settings may let stand for other models.
+const FAMILY_NAMES: &[&str] = &["best", "default", "fable", "haiku", "opus", "sonnet"];
+
 impl ModelChoice {
     pub(crate) fn thinking(&self) -> Thinking {
         self.thinking.unwrap_or(Thinking::Adaptive)
@@ -41,6 +44,14 @@ impl ModelChoice {
     /// Profile of the model from the provider.
     pub(crate) fn profile(&self, provider: &dyn ModelProvider) -> ModelProfile {
         profile(provider, self.name.as_deref().unwrap_or("default"))
+    }
+
+    /// The names that stand for models here, each with the model that the provider is asked for.
+    pub(crate) fn aliases(&self, provider: &dyn ModelProvider) -> Vec<(String, String)> {
+        let known = provider.known_models().into_iter().flat_map(|known| known.aliases);
+        let own = self.overrides.aliases().map(|(alias, _)| alias.to_owned());
+        let names = FAMILY_NAMES.iter().map(|name| (*name).to_owned()).chain(known).chain(own);
+        names.map(|name| (name.clone(), provider.resolve_model(&name))).collect()
     }
 
     /// Refuses models that cannot be called at all, such as one whose provider has no key.

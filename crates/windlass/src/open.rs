@@ -136,6 +136,7 @@ impl Opening {
         options.model.prepare(&*provider).await;
         options.protect_git_places(&cwd);
         let mut policy = options.policy(&cwd, &mut notices)?;
+        policy.set_model_aliases(options.model.aliases(&*provider));
         let key = SessionKey::new(project, chosen.id.clone());
         let results = LargeResults::of(&options.storage, &key, &cwd, &ids);
         results.allow_reading(&mut policy, &cwd);

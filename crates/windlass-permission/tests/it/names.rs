@@ -113,6 +113,36 @@ fn spellings_of_a_model_are_one_model() {
     assert_eq!(verdict(rules, "Agent", &called("sonnet")), Allow);
 }
 
+/// Aliases of settings, and those of variables such as `ANTHROPIC_DEFAULT_OPUS_MODEL`.
+#[test]
+fn an_alias_and_its_model_are_one_model_on_both_sides() {
+    let aliases =
+        [("fast", "claude-haiku-4-5"), ("Quick", "fast"), ("opus", "gateway/big"), ("sonnet", "claude-opus-5-5")];
+    for (rule, model, expected) in [
+        ("claude-haiku-4-5", "fast", Deny),
+        ("claude-haiku-4-5", " FAST[1m]", Deny),
+        ("claude-haiku-4-5", "quick", Deny),
+        ("haiku", "quick", Deny),
+        ("fast", "claude-haiku-4-5", Deny),
+        ("quick", "claude-haiku-4-5-20251001", Deny),
+        ("fast", "quick", Deny),
+        ("*haiku*", "fast", Deny),
+        ("opus", "gateway/big", Deny),
+        ("gateway/big", "Opus", Deny),
+        ("opus", "sonnet", Deny),
+        ("claude-haiku-4-5-20251001", "fast", Ask),
+        ("fast", "opus", Allow),
+        ("gateway/big", "fast", Allow),
+        ("haiku", "gateway/big", Allow),
+    ] {
+        let deny = format!("Agent(model:{rule})");
+        let mut world = World::new(Rules { allow: &["Agent"], deny: &[&deny], ..Rules::default() });
+        world.policy.set_model_aliases(aliases);
+        let input = json!({ "subagent_type": "a", "model": model, "prompt": "x" });
+        assert_eq!(world.decide("Agent", &input).behavior, expected, "{rule} {model}");
+    }
+}
+
 #[test]
 fn a_rule_that_can_never_match_is_refused_with_what_to_write() {
     for (rule, meant) in [

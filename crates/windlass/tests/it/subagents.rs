@@ -324,3 +324,22 @@ async fn a_question_of_an_agent_waits_and_the_agent_continues() {
     assert_eq!((result.outcome, std::fs::read_to_string(&file).unwrap().as_str()), (Outcome::Success, "x"));
     assert!(matches!(answer(token).await, Err(Error::Answer { problem: AnswerProblem::NotOpen, .. })));
 }
+
+/// An alias of the program and its model are one model to rules.
+#[tokio::test]
+async fn a_rule_on_a_model_holds_for_its_alias() {
+    let work = tempfile::tempdir().unwrap();
+    for (rule, asked, expected) in [
+        ("Agent(model:mine-large)", "quick", true),
+        ("Agent(model:quick)", "mine-large", true),
+        ("Agent(model:quick)", "mine-small", false),
+    ] {
+        let model = model(task(json!({ "subagent_type": "Explore", "model": asked })), |_, _| {
+            ScriptedTurn::new().text("It is there.")
+        });
+        let query = go(&model, work.path(), Subagents::new()).model_alias("quick", "mine-large");
+        let events = events(query.permissions(Permissions::new().deny([rule]))).await;
+        let [call] = finished(&events, true)[..] else { panic!("{events:#?}") };
+        assert_eq!(call.result.is_error, expected, "{rule} {asked}: {call:?}");
+    }
+}
