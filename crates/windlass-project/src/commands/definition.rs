@@ -7,6 +7,7 @@ use crate::markdown::one_line;
 use crate::spelling::misspelt_key;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use windlass_context::foreign_text;
 use windlass_hooks::HookDefinition;
 use windlass_types::near::is_same_but_for_case;
 
@@ -32,6 +33,11 @@ pub enum CommandSource {
 }
 
 impl CommandSource {
+    /// Whether its words are marked where they imitate texts of the runtime: people other than the user wrote them.
+    pub(super) fn is_of_others(self) -> bool {
+        matches!(self, Self::Project | Self::Plugin)
+    }
+
     /// Returns `true` if others may have written the command, for all who work on a project.
     pub(super) fn is_of_project(self) -> bool {
         self == Self::Project
@@ -148,11 +154,15 @@ impl Command {
             notices.push(format!("`effort: {effort}` has no effect: there is no such effort"));
         }
         notices.extend(scope.without_effect());
+        let words = |text: &str| if source.is_of_others() { foreign_text(text) } else { text.to_owned() };
         let mut problems = [head.problem().map(str::to_owned), unread, unnamed, misspelt(head)].into_iter().flatten();
         Self {
             name,
-            description: one_line(&description, MOST_DESCRIPTION),
-            argument_hint: head.text("argument-hint").map(|hint| one_line(&hint, MOST_DESCRIPTION)).unwrap_or_default(),
+            description: words(&one_line(&description, MOST_DESCRIPTION)),
+            argument_hint: head
+                .text("argument-hint")
+                .map(|hint| words(&one_line(&hint, MOST_DESCRIPTION)))
+                .unwrap_or_default(),
             source,
             scope,
             fork: Fork::of(head),
@@ -170,7 +180,12 @@ impl Command {
     /// Makes the command a skill with these details, or with the problem of reading them.
     pub(super) fn with_details(mut self, details: Result<SkillDetails, String>) -> Self {
         match details {
-            Ok(details) => self.skill = Some(details),
+            Ok(mut details) => {
+                if self.source.is_of_others() {
+                    details.when_to_use = foreign_text(&details.when_to_use);
+                }
+                self.skill = Some(details);
+            }
             Err(problem) => self.problem = self.problem.or(Some(problem)),
         }
         self

@@ -6,7 +6,7 @@ use crate::expand::{Piece, Values, pieces, split_arguments};
 use crate::instructions::{imports, names_a_file, target};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
-use windlass_context::is_secret;
+use windlass_context::{foreign_text, is_secret};
 use windlass_types::{ContentBlock, JsonText, Prompt, PromptCall, PromptCommand, PromptPart};
 
 /// Maximum number of bytes of a prompt.
@@ -145,7 +145,7 @@ impl Command {
         let mut filled = self.filled(used, &single);
         let mut text = filled.fill(self.body())?;
         text.extend(filled.rest()?);
-        Ok(text)
+        Ok(self.marked(text))
     }
 
     /// Returns the prompt of the command: the text as [`expand`](Self::expand) makes it, with the scope of its run.
@@ -162,7 +162,7 @@ impl Command {
         let mut parts = Vec::new();
         for segment in segments(self.body()) {
             parts.push(match segment {
-                Segment::Text(text) => PromptPart::Text(filled.fill(text)?),
+                Segment::Text(text) => PromptPart::Text(self.marked(filled.fill(text)?)),
                 Segment::Program(_) if used.without_programs && self.obeys_switch() => {
                     PromptPart::Text(SWITCHED_OFF.to_owned())
                 }
@@ -185,6 +185,11 @@ impl Command {
             _ => Prompt::new(Vec::new()).with_parts(parts),
         };
         Ok(prompt.within(self.run_scope(used)).ignoring_keywords())
+    }
+
+    /// A text of it, in which imitations of the runtime are marked if others wrote it.
+    fn marked(&self, text: String) -> String {
+        if self.source.is_of_others() { foreign_text(&text) } else { text }
     }
 
     /// Returns the scope of the command's run.
