@@ -353,6 +353,9 @@ fn protected_word(call: &Call<'_>, own_commands: &[String]) -> Option<String> {
         if programs::changes_git_config(found) {
             return Some("git config".to_owned());
         }
+        if programs::changes_crontab(found) {
+            return Some("crontab".to_owned());
+        }
         if let Some(own) = writing_command(found, own_commands) {
             return Some(own);
         }

@@ -1,7 +1,7 @@
 //! Possible directories of a text's commands, and the paths that their words may name from there.
 
 use crate::pattern::is_wild;
-use crate::programs;
+use crate::programs::{self, BuildContexts};
 use crate::spec::Spec;
 use crate::transfer::{
     Copied, Copy, follows_links, handed_name, handles_whole, hands_on, hands_on_to_print, hands_on_to_write,
@@ -129,6 +129,7 @@ impl<'a> Places<'a> {
         if operands < 2 && programs::searches_here(program) && tree {
             specs.extend(self.bases.iter().map(|base| template(Spec::new(base, Path::new("")))));
         }
+        self.context_specs(command, specs);
         let hands_on_to_write = hands_on && hands_on_to_write(command.words(), self.writes);
         // The set of changed or printed files below is unknown.
         if hands_on_to_write || programs::deletes(program, command.words()) {
@@ -142,6 +143,21 @@ impl<'a> Places<'a> {
             specs.iter_mut().skip(before).for_each(|spec| spec.named.clone_from(&named));
         }
         self.output_specs(command, specs);
+    }
+
+    /// The directories that a builder of images reads whole.
+    fn context_specs(&self, command: &FoundCommand, specs: &mut Vec<Spec>) {
+        let usage = Usage { read: true, tree: true, ..Usage::default() };
+        match programs::build_contexts(command) {
+            Some(BuildContexts::Here) => {
+                specs.extend(self.bases.iter().map(|base| Spec { usage, ..Spec::new(base, Path::new("")) }));
+            }
+            Some(BuildContexts::Named(contexts)) => {
+                let found = contexts.into_iter().flat_map(|context| self.word_specs(context, context.text(), false));
+                specs.extend(found.map(|spec| Spec { usage, ..spec }));
+            }
+            None => {}
+        }
     }
 
     /// Appends names in texts that a line hands to a program which takes names or code from its input.

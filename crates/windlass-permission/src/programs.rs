@@ -377,3 +377,42 @@ pub(crate) fn changes_git_config(command: &FoundCommand) -> bool {
         || after.iter().find(|word| !word.starts_with('-')).is_some_and(|verb| verbs.contains(verb));
     writes || !(after.iter().any(reads) || operands == 1)
 }
+
+/// `true` for `crontab` but where it only lists: what it takes runs later, by the time.
+pub(crate) fn changes_crontab(command: &FoundCommand) -> bool {
+    command.program() == Some("crontab") && !command.words().iter().any(|word| word.text() == "-l")
+}
+
+/// Programs that build images of containers.
+const IMAGE_BUILDERS: &[&str] =
+    &["buildah", "docker", "docker-compose", "finch", "nerdctl", "podman", "podman-compose"];
+
+/// Contexts of an image that a command builds.
+pub(crate) enum BuildContexts<'a> {
+    /// The directory where it runs, or what a file there says.
+    Here,
+    /// Directories among its words.
+    Named(Vec<&'a Word>),
+}
+
+/// The directories that a command sends to the builder of an image, whole; `None` if it builds none.
+pub(crate) fn build_contexts(command: &FoundCommand) -> Option<BuildContexts<'_>> {
+    let program = command.program().filter(|program| IMAGE_BUILDERS.contains(program))?;
+    let args = command.words().get(1..).unwrap_or_default();
+    let composes = program.ends_with("compose") || args.iter().any(|word| word.text() == "compose");
+    let builds = |word: &Word| match composes {
+        true => matches!(word.text(), "build" | "create" | "run" | "up" | "watch"),
+        false => matches!(word.text(), "b" | "bake" | "bud" | "build"),
+    };
+    let first = args.iter().find(|word| !word.text().starts_with('-'))?;
+    if !composes && matches!(first.text(), "container" | "exec" | "run" | "create") {
+        return None;
+    }
+    let at = args.iter().position(builds)?;
+    let behind = args.get(at.saturating_add(1)..).unwrap_or_default();
+    let mut named = behind.iter().filter(|word| !word.text().starts_with('-')).peekable();
+    if composes || named.peek().is_none() {
+        return Some(BuildContexts::Here);
+    }
+    Some(BuildContexts::Named(named.filter(|word| !word.text().contains("://")).collect()))
+}

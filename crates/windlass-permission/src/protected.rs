@@ -181,6 +181,7 @@ const FILES: &[&str] = &[
     ".zshenv",
     ".zshrc",
     "bunfig.toml",
+    "crush.json",
     "gradle-wrapper.properties",
     "lefthook-local.json",
     "lefthook-local.toml",
@@ -197,10 +198,53 @@ const FILES: &[&str] = &[
     "opencode.jsonc",
     "prek.toml",
     "pyrightconfig.json",
+    "rust-toolchain",
+    "rust-toolchain.toml",
     "simple-git-hooks.cjs",
     "simple-git-hooks.js",
     "simple-git-hooks.json",
 ];
+
+/// Protected files with names like those of others: a pattern means them only if it begins with so many letters.
+const PLAIN_FILES: &[&str] = &["crush.json", "rust-toolchain", "rust-toolchain.toml"];
+const LEAST_START: usize = 3;
+
+/// Places of the system that decide what runs later, by whom and when. Everything below is protected.
+const SYSTEM: &[&str] = &[
+    "/etc/apt/apt.conf.d",
+    "/etc/bash.bashrc",
+    "/etc/cron.d",
+    "/etc/cron.daily",
+    "/etc/cron.hourly",
+    "/etc/cron.monthly",
+    "/etc/cron.weekly",
+    "/etc/crontab",
+    "/etc/environment",
+    "/etc/init.d",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/ld.so.preload",
+    "/etc/pam.d",
+    "/etc/profile",
+    "/etc/profile.d",
+    "/etc/rc.local",
+    "/etc/sudoers",
+    "/etc/sudoers.d",
+    "/etc/systemd",
+    "/etc/udev/rules.d",
+    "/etc/xdg/autostart",
+    "/etc/zsh",
+    "/lib/systemd",
+    "/usr/lib/systemd",
+    "/var/spool/at",
+    "/var/spool/cron",
+];
+
+/// The place of the system that an absolute path is, or lies below.
+fn system_place(path: &Path) -> Option<String> {
+    let place = SYSTEM.iter().find(|place| path.starts_with(place))?;
+    Some((*place).to_owned())
+}
 
 /// Names that begin like this are protected too.
 const PREFIXES: &[&str] = &[".pnp.", ".yarnrc", ".bash_", ".zsh_", ".huskyrc", ".lintstagedrc", "lint-staged.config."];
@@ -235,6 +279,9 @@ pub fn protected_names() -> impl Iterator<Item = PathBuf> {
 
 /// Returns the name that protects a path, if one does.
 pub(crate) fn protected_name(path: &Path) -> Option<String> {
+    if let Some(place) = system_place(path) {
+        return Some(place);
+    }
     if path.to_str().is_some_and(has_no_protected_name) {
         return None;
     }
@@ -245,6 +292,14 @@ pub(crate) fn protected_name(path: &Path) -> Option<String> {
 /// Returns the protected name in the text of an argument, which may be a path under any base or contain one after an
 /// `=`.
 pub(crate) fn protected_in_text(text: &str) -> Option<String> {
+    let absolute = || {
+        text.split(['=', ',']).find_map(|part| system_place(&crate::path::normalize(Path::new("/"), Path::new(part))))
+    };
+    if let Some(place) =
+        text.contains("/etc/").then(absolute).flatten().or_else(|| text.contains("/spool/").then(absolute).flatten())
+    {
+        return Some(place);
+    }
     if has_no_protected_name(text) {
         return None;
     }
@@ -253,10 +308,15 @@ pub(crate) fn protected_in_text(text: &str) -> Option<String> {
     protected_among(&names)
 }
 
-/// Returns `true` if no spelling of a protected name can be in a text: each has a dot, or is a short name with a tilde.
+/// Returns `true` if no spelling of a protected name can be in a text: each has a dot, or is a short name with a tilde, but for one.
 fn has_no_protected_name(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii() && !matches!(byte, b'.' | b'~'))
+    let has_sign = text.bytes().any(|byte| !byte.is_ascii() || matches!(byte, b'.' | b'~'));
+    let has_name = || text.as_bytes().windows(WITHOUT_DOT.len()).any(|part| part.eq_ignore_ascii_case(WITHOUT_DOT));
+    !has_sign && !has_name()
 }
+
+/// The protected name that has no dot.
+const WITHOUT_DOT: &[u8] = b"rust-toolchain";
 
 fn protected_among(names: &[Cow<'_, str>]) -> Option<String> {
     let mut below: Option<&str> = None;
@@ -289,7 +349,9 @@ pub(crate) fn pattern_may_be_protected(pattern: &str) -> bool {
         let letter = part.chars().next().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase());
         let begins = |name: &&&str| letter.is_none_or(|letter| name.starts_with(letter));
         let names = DIRECTORIES.iter().chain(FILES).chain(NESTED.iter().map(|(above, _)| above));
-        let mut all = names.filter(begins).peekable();
+        let start = part.split(['*', '?', '[']).next().unwrap_or_default().len();
+        let is_meant = |name: &&&str| start >= LEAST_START || !PLAIN_FILES.contains(name);
+        let mut all = names.filter(begins).filter(is_meant).peekable();
         if all.peek().is_none() && !part.contains(['{', '}', '[', '\\']) {
             return false;
         }

@@ -32,6 +32,8 @@ pub enum FileRole {
     /// The program, the script of an interpreter, or the file of a runner. Such a file matters even while it is
     /// missing.
     Program,
+    /// A pattern in the last name of the path, behind `**` for all directories below: the files that fit are programs.
+    Matching,
     /// A file below a directory that a variable of the project or the plugin names.
     Named,
     /// Any other operand. Only a file that can be run matters.
@@ -66,13 +68,27 @@ pub fn line_files(line: &str, directories: &LineDirectories<'_>) -> Vec<LineFile
     let analysis = analyse(&marked);
     let bases = Places::new(&analysis, directories.cwd, directories.home).bases;
     let mut reading = LineReading { directories, bases: &bases, files: Vec::new() };
+    let search_path = search_path(&marked);
     for command in analysis.found() {
         reading.command(command);
+        reading.searched(command, &search_path);
     }
     let mut files = reading.files;
     files.sort();
     files.dedup_by(|later, first| later.path == first.path);
     files
+}
+
+/// The directories that a line puts into the search path.
+fn search_path(line: &str) -> Vec<&str> {
+    let is_name = |before: &str| before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    let places = line.match_indices("PATH=").filter(|(at, _)| !line.get(..*at).is_some_and(is_name));
+    let values = places.filter_map(|(at, name)| {
+        let value = line.get(at.saturating_add(name.len())..)?.trim_start_matches(['"', '\'']);
+        value.split(|c: char| c.is_whitespace() || "\"';&|".contains(c)).next()
+    });
+    let directories = values.flat_map(|value| value.split(':'));
+    directories.filter(|directory| !directory.is_empty() && !directory.contains('$')).collect()
 }
 
 /// A text in a line that means a directory, and the mark that replaces it while the line is read.
@@ -410,6 +426,15 @@ impl LineReading<'_> {
         if let Some(runner) = RUNNERS.iter().find(|runner| runner.names.contains(&program)) {
             self.runner(runner, args);
         }
+        match program {
+            "run-parts" => {
+                for word in args.iter().filter(|word| !word.text().starts_with('-')) {
+                    self.matching(word.text(), "*");
+                }
+            }
+            "find" | "gfind" | "fd" | "fdfind" => self.found_files(args),
+            _ => {}
+        }
         for redirect in command.redirects().iter().filter(|redirect| redirect.kind == RedirectKind::Read) {
             let role = if interprets { FileRole::Program } else { FileRole::Operand };
             self.add(redirect.target.text(), redirect.target.kind(), role);
@@ -421,6 +446,46 @@ impl LineReading<'_> {
             let text = word.text();
             let value = text.split_once('=').filter(|_| text.starts_with('-')).map(|(_, value)| value);
             self.add(value.unwrap_or(text), word.kind(), FileRole::Operand);
+        }
+    }
+
+    /// A program that is looked for in the directories that the line puts into the search path.
+    fn searched(&mut self, command: &FoundCommand, search_path: &[&str]) {
+        let name = command.words().first().and_then(Word::as_literal).filter(|name| !name.contains('/'));
+        for (name, directory) in name.into_iter().flat_map(|name| search_path.iter().map(move |at| (name, at))) {
+            self.add(&format!("{directory}/{name}"), WordKind::Literal, FileRole::Program);
+        }
+    }
+
+    /// The files that `find` hands to an interpreter or runs.
+    fn found_files(&mut self, args: &[Word]) {
+        let is_exec = |word: &Word| matches!(word.text(), "-exec" | "-execdir" | "-ok" | "-okdir" | "-x" | "-X");
+        let Some(at) = args.iter().position(is_exec) else { return };
+        let command = args.get(at.saturating_add(1)..).unwrap_or_default();
+        let runs = |word: &Word| {
+            let name = word.text().rsplit('/').next().unwrap_or_default();
+            is_interpreter(name)
+        };
+        let is_program = command.first().is_some_and(|word| word.text().contains("{}"));
+        // `env sh {}`, `sh -c '. "$1"' _ {}`
+        if !is_program && !command.iter().take_while(|word| !matches!(word.text(), ";" | "+")).any(runs) {
+            return;
+        }
+        let name = values(args, &["-name", "-iname"]).next().unwrap_or("*").to_owned();
+        let starts = args.iter().take_while(|word| !word.text().starts_with(['-', '(', '!']));
+        let starts: Vec<String> = starts.map(|word| word.text().to_owned()).collect();
+        for start in if starts.is_empty() { vec![".".to_owned()] } else { starts } {
+            self.matching(&start, &format!("**/{name}"));
+        }
+    }
+
+    /// The files of a directory that fit a pattern.
+    fn matching(&mut self, directory: &str, pattern: &str) {
+        let is_plain =
+            !directory.is_empty() && !directory.contains(|c: char| c.is_control() || "*?[{}`$;|&".contains(c));
+        for base in self.bases.iter().filter(|_| is_plain) {
+            let path = self.placed(&normalize(base, Path::new(directory)));
+            self.push(path.join(pattern), FileRole::Matching);
         }
     }
 
@@ -514,6 +579,10 @@ impl LineReading<'_> {
     }
 
     fn add(&mut self, text: &str, kind: WordKind, role: FileRole) {
+        if kind == WordKind::Glob && role == FileRole::Program {
+            let (directory, name) = text.rsplit_once('/').unwrap_or((".", text));
+            return self.matching(directory, name);
+        }
         if !names_a_file(text) {
             return;
         }

@@ -4,6 +4,7 @@ use crate::canonical::canonical;
 use crate::file::{ReadError, read_bytes};
 use crate::places::Places;
 use serde_json::Value;
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use windlass_permission::{FileRole, LineDirectories, line_files, line_of};
 
@@ -85,6 +86,16 @@ impl ConfiguredLine {
             if (of_system && !file.path.starts_with(project)) || files.contains(&file.path) {
                 continue;
             }
+            if file.role == FileRole::Matching {
+                let fitting =
+                    matching_files(&file.path).into_iter().filter(|path| !of_system || path.starts_with(project));
+                fitting.for_each(|path| {
+                    if !files.contains(&path) {
+                        files.push(path)
+                    }
+                });
+                continue;
+            }
             if self.matters(file.role, &file.path) {
                 files.push(file.path);
             }
@@ -101,6 +112,50 @@ impl ConfiguredLine {
         }
     }
 }
+
+/// Maximum number of entries that are looked at for one pattern.
+const MOST_ENTRIES: usize = 2_000;
+/// Maximum number of files of one pattern.
+const MOST_MATCHING: usize = 128;
+
+/// The files that a pattern in the last name of a path stands for, behind `**` at any depth.
+fn matching_files(pattern: &Path) -> Vec<PathBuf> {
+    let (Some(name), Some(directory)) = (pattern.file_name().and_then(|name| name.to_str()), pattern.parent()) else {
+        return Vec::new();
+    };
+    let deep = directory.ends_with("**");
+    let start = if deep { directory.parent().unwrap_or(directory) } else { directory };
+    let wild = ['*', '?', '['];
+    let before = name.split(wild).next().unwrap_or_default();
+    let after = name.rsplit(['*', '?', ']']).next().unwrap_or_default();
+    let fits = |found: &str| match name.contains(wild) {
+        true => found.len() >= before.len().max(after.len()) && found.starts_with(before) && found.ends_with(after),
+        false => found == name,
+    };
+    let (mut files, mut open, mut entries) = (Vec::new(), VecDeque::from([start.to_path_buf()]), 0_usize);
+    while let Some(folder) = open.pop_front() {
+        let mut all: Vec<_> = folder.read_dir().into_iter().flatten().flatten().collect();
+        all.sort_by_key(std::fs::DirEntry::file_name);
+        for entry in all {
+            entries = entries.saturating_add(1);
+            if entries > MOST_ENTRIES || files.len() >= MOST_MATCHING {
+                return files;
+            }
+            let path = entry.path();
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                if deep && !entry.file_name().to_str().is_some_and(|name| PASSED_OVER.contains(&name)) {
+                    open.push_back(path);
+                }
+            } else if entry.file_name().to_str().is_some_and(fits) && path.is_file() {
+                files.push(path);
+            }
+        }
+    }
+    files
+}
+
+/// Folders in which no programs of a line are looked for.
+const PASSED_OVER: &[&str] = &[".git", "node_modules", "target"];
 
 /// Returns `true` if a file is made to be run, by its name or its mode.
 fn can_be_run(path: &Path, found: &std::fs::Metadata) -> bool {

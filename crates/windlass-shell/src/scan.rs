@@ -8,6 +8,7 @@ mod carried;
 mod emit;
 mod found;
 mod handed;
+mod input_code;
 mod pipelines;
 mod reader;
 mod script;
@@ -43,6 +44,7 @@ pub(crate) fn scan(text: &str) -> Scan {
         sink.undecided(Undecided::Malformed);
     }
     reader::Reader::new(&chars, 0, &mut sink).whole_script();
+    input_code::note(&mut sink.scan);
     sink.scan
 }
 

@@ -49,11 +49,23 @@ fn protected_names_are_found_in_every_spelling() {
         "/w/.opencode/agent/x.md",
         "/w/.kiro/hooks/x.json",
         "/w/.roo/mcp.json",
+        "/w/crush.json",
+        "/w/rust-toolchain",
+        "/w/sub/Rust-Toolchain",
+        "/w/rust-toolchain.toml",
+        "/etc/cron.d/x",
+        "/etc/crontab",
+        "/var/spool/cron/crontabs/u",
+        "/etc/profile.d/x.sh",
+        "/etc/systemd/system/x.service",
     ] {
         assert!(protected_name(Path::new(path)).is_some(), "{path}");
     }
     for path in [
         "/w/src/lib.rs",
+        "/w/etc/cron.d/x",
+        "/w/rust-toolchains/x",
+        "/etc/hosts",
         "/w/.gitignore",
         "/w/.github/workflows/ci.yml",
         "/w/git/config",

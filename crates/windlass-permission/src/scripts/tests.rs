@@ -140,3 +140,28 @@ fn words_without_a_shell_are_quoted() {
     assert_eq!(files(&line, FileRole::Program), ["/w/sub/it's here/x.js"]);
     assert_eq!(files(&line, FileRole::Named), ["/w/a b"]);
 }
+
+#[test]
+fn files_that_patterns_and_search_paths_lead_to_are_found() {
+    for (line, expected) in [
+        ("sh scripts/*.sh", vec!["/w/sub/scripts/*.sh"]),
+        ("for f in scripts/*.sh; do bash \"$f\"; done", vec!["/w/sub/scripts/*.sh"]),
+        ("run-parts \"$CLAUDE_PROJECT_DIR\"/hooks.d", vec!["/w/hooks.d/*"]),
+        ("run-parts --regex x hooks.d", vec!["/w/sub/hooks.d/*", "/w/sub/x/*"]),
+        ("find scripts -name '*.sh' -exec sh {} \\;", vec!["/w/sub/scripts/**/*.sh"]),
+        ("find ./a b -type f -exec {} \\;", vec!["/w/sub/a/**/*", "/w/sub/b/**/*"]),
+        ("find -name x.py -exec python3 {} +", vec!["/w/sub/**/x.py"]),
+        ("find src -name '*.rs' -exec rustfmt {} +", vec![]),
+        ("ls *.sh", vec![]),
+    ] {
+        assert_eq!(files(line, FileRole::Matching), expected, "{line}");
+    }
+    for (line, expected) in [
+        ("PATH=\"$CLAUDE_PROJECT_DIR/bin:$PATH\" lint", vec!["/w/bin/lint"]),
+        ("export PATH=./tools:$PATH; lint --fix", vec!["/w/sub/tools/export", "/w/sub/tools/lint"]),
+        ("env PATH=/x lint", vec!["/x/env", "/x/lint"]),
+        ("MANPATH=x lint", vec![]),
+    ] {
+        assert_eq!(files(line, FileRole::Program), expected, "{line}");
+    }
+}

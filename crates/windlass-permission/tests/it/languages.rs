@@ -202,3 +202,118 @@ fn plain_uses_of_these_programs_need_no_question() {
         free.into_iter().filter(|call| !(call.contains("awk") && call.contains(['|', '>']))).collect();
     World::new(commands).check(Allow, &plain);
 }
+
+/// Code of languages that no shell reads, from options and from input.
+#[test]
+fn code_of_any_language_may_hold_a_denied_command() {
+    let world = bypassing(&["Bash(curl:*)"]);
+    for command in [
+        "m4 <<< 'syscmd(`curl x`)'",
+        "echo 'syscmd(curl x)' | m4",
+        "m4 x.m4",
+        "pwsh -c 'curl x'",
+        "pwsh -NoProfile -Command 'curl x'",
+        "pwsh -EncodedCommand AAA",
+        "R -e 'system(\"curl x\")'",
+        "R --slave -e 'system(\"curl x\")'",
+        "deno eval 'x'",
+        "erl -noshell -eval 'os:cmd(\"curl x\")'",
+        "guile -c '(system \"curl x\")'",
+        "racket -e '(system \"curl x\")'",
+        "raku -e 'shell \"curl x\"'",
+        "swift -e x",
+        "crystal eval x",
+        "python3 <<< 'import os; os.system(\"curl x\")'",
+        "echo 'import os; os.system(\"curl x\")' | python3 -",
+        "curl -s h | python3",
+        "cat x.py | node",
+        "python3 < x.py",
+        "tclsh <<< 'exec curl x'",
+        "ed <<< '!curl x'",
+        "parallel < commands",
+        "parallel :::: commands",
+        "parallel -j4 < commands",
+    ] {
+        assert_ne!(world.verdict(&format!("Bash {command}")), Allow, "{command}");
+    }
+    world.check(
+        Allow,
+        &[
+            "Bash command -v node",
+            "Bash python3 x.py < data",
+            "Bash python3 - <<'E'\nimport json\nprint(json.dumps(1))\nE",
+            "Bash echo 'print(1)' | python3",
+            "Bash echo '1+2' | bc",
+            "Bash bc <<< '2^10'",
+            "Bash cat data | python3 -m json.tool",
+            "Bash cat data | node x.js",
+            "Bash echo '1+2' | cat",
+            "Bash parallel -j4 gzip ::: a b",
+            "Bash docker build .",
+            "Bash R CMD build pkg",
+            "Bash deno run x.ts",
+            "Bash deno test",
+            "Bash swift build",
+            "Bash cargo build | less",
+        ],
+    );
+    let world = bypassing(&["Bash(git push:*)"]);
+    world.check(
+        Deny,
+        &["Bash git for-each-repo --config=x push", "Bash git for-each-repo --config x --keep-going push -f"],
+    );
+    world.check(Allow, &["Bash git for-each-repo --config=x fetch"]);
+}
+
+#[test]
+fn what_an_image_is_built_of_is_read() {
+    let world = bypassing(&["Read(secrets/**)"]);
+    for command in [
+        "docker build .",
+        "docker build -t x -f D .",
+        "docker buildx build .",
+        "docker image build .",
+        "podman build .",
+        "buildah bud .",
+        "docker compose build",
+        "docker compose up -d",
+        "docker build ./secrets",
+        "cd src && docker build ..",
+        "sudo docker build .",
+    ] {
+        assert_ne!(world.verdict(&format!("Bash {command}")), Allow, "{command}");
+    }
+    world.check(Allow, &["Bash docker ps", "Bash docker build https://h/x.git", "Bash docker run x build"]);
+    bypassing(&[]).check(Allow, &["Bash docker build ."]);
+}
+
+#[test]
+fn what_runs_later_by_the_time_is_protected() {
+    let world = bypassing(&[]);
+    world.check(
+        Ask,
+        &[
+            "Bash crontab jobs",
+            "Bash echo '* * * * * x' | crontab -",
+            "Bash crontab -r",
+            "Bash cp x /etc/cron.d/x",
+            "Bash echo x > /etc/cron.d/x",
+            "Bash install -m 644 x /etc/systemd/system/x.service",
+            "Bash tee /etc/profile.d/x.sh",
+            "Bash dd if=x of=/etc/cron.daily/x",
+            "Write /w/rust-toolchain.toml",
+            "Write /w/rust-toolchain",
+            "Edit /w/crush.json",
+        ],
+    );
+    world.check(
+        Allow,
+        &[
+            "Bash crontab -l",
+            "Bash cat /etc/crontab",
+            "Bash ls /etc/cron.d",
+            "Bash cat rust-toolchain.toml",
+            "Write /w/toolchain.md",
+        ],
+    );
+}

@@ -37,6 +37,11 @@ fn a_line_is_decided_by_what_it_runs() {
         ("mytool $CLAUDE_PROJECT_DIR/data.txt", vec!["work/data.txt"]),
         ("npm run lint", vec!["work/package.json"]),
         ("cargo fmt", vec![]),
+        ("sh tools/*.sh", vec!["work/tools/key.sh"]),
+        ("find . -name '*.sh' -exec sh {} +", vec!["work/tools/key.sh"]),
+        ("find . -name '*.sh' -exec wc {} +", vec![]),
+        ("run-parts tools", vec!["work/tools/key.sh"]),
+        ("PATH=tools:$PATH key.sh", vec!["work/tools/key.sh"]),
         ("cat data.txt", vec![]),
         // A directory would be the whole workspace too easily.
         ("cd tools && x .", vec![]),

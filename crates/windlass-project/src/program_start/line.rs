@@ -97,7 +97,8 @@ impl Judge<'_> {
     fn find(&self, name: &str, env: &[(OsString, OsString)]) -> Option<PathBuf> {
         let (_, path) = env.iter().find(|(name, _)| name == "PATH")?;
         let files = std::env::split_paths(path).filter(|folder| folder.is_absolute()).map(|folder| folder.join(name));
-        files.into_iter().find(|file| file.is_file())
+        // A link into the project may have its file later.
+        files.into_iter().find(|file| file.is_file() || (file.is_symlink() && self.is_inside(file)))
     }
 
     /// Handles a change of the directory. Without a word, it changes to the home.

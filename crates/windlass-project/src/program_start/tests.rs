@@ -146,3 +146,52 @@ fn a_neutral_place_leads_around_the_project() {
     let trusted = starts(true).place(&ProgramAuthor::User, &ProgramLine::Shell("x"), &[], || unreachable!()).unwrap();
     assert_eq!(starts(true).environment(&trusted, &given)[..given.len()], given[..]);
 }
+
+/// A folder of the search path that holds a link to a single file of the project.
+#[test]
+#[cfg(unix)]
+fn a_link_to_a_file_of_the_project_does_not_start() {
+    use std::os::unix::fs::symlink;
+    let place = tempfile::tempdir().unwrap();
+    let root = place.path().canonicalize().unwrap();
+    for folder in ["work/scripts", "home/bin", "usr"] {
+        std::fs::create_dir_all(root.join(folder)).unwrap();
+    }
+    for file in ["work/x", "work/scripts/y.sh", "work/python3", "usr/own", "usr/other"] {
+        std::fs::write(root.join(file), "").unwrap();
+    }
+    symlink(root.join("work/x"), root.join("home/bin/x")).unwrap();
+    symlink("x", root.join("home/bin/twice")).unwrap();
+    symlink(root.join("work/python3"), root.join("home/bin/python3")).unwrap();
+    symlink(root.join("usr/other"), root.join("home/bin/other")).unwrap();
+    symlink(root.join("work/scripts/y.sh"), root.join("home/y.sh")).unwrap();
+    symlink(root.join("work/later"), root.join("home/bin/later")).unwrap();
+    let mut places = Places::new(root.join("work"));
+    places.project = vec![root.join("work")];
+    let starts = ProgramStarts::new(&places, false);
+    let path = format!("{}:{}", root.join("home/bin").display(), root.join("usr").display());
+    let env = [("PATH".into(), path.into()), ("HOME".into(), root.join("home").into())];
+    for (line, expected) in [
+        ("x", Some(StartCause::Inside)),
+        ("twice --flag", Some(StartCause::Inside)),
+        ("timeout 5 x", Some(StartCause::Inside)),
+        ("sh -c 'echo a | x'", Some(StartCause::Inside)),
+        ("python3 /opt/y.py", Some(StartCause::Inside)),
+        ("sh \"$HOME\"/y.sh", Some(StartCause::Inside)),
+        ("\"$HOME/bin/x\"", Some(StartCause::Inside)),
+        ("later", Some(StartCause::Inside)),
+        ("PATH=/usr/bin x", Some(StartCause::Inside)),
+        ("own", None),
+        ("other", None),
+    ] {
+        let refused = starts.place(&ProgramAuthor::User, &ProgramLine::Shell(line), &env, || Ok("/neutral".into()));
+        let cause = refused.err().map(|refusal| refusal.cause);
+        assert_eq!(cause, expected, "{line}");
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        if let Some((program, args)) = words.split_first().filter(|_| !line.contains(['\'', '"', '='])) {
+            let refused =
+                starts.place(&ProgramAuthor::User, &ProgramLine::Words(program, args), &env, || Ok("/n".into()));
+            assert_eq!(refused.err().map(|refusal| refusal.cause), expected, "{line}, without a shell");
+        }
+    }
+}

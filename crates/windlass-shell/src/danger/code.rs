@@ -186,7 +186,7 @@ fn place(code: &str) -> Option<String> {
     let is_whole = |at: usize, name: &str| {
         let behind = plain.get(at.saturating_add(name.len())..).unwrap_or_default();
         let behind = behind.trim_start_matches([')', ']', '}', '(']);
-        !behind.starts_with(['/', '+', '.', '\\', '&']) && !(joins && behind.starts_with(','))
+        !(behind.starts_with(['/', '+', '.', '\\', '&']) || (joins && behind.starts_with(',')))
     };
     let found = PLACES.iter().find(|name| plain.match_indices(**name).any(|(at, name)| is_whole(at, name)))?;
     Some((*found).trim_matches('(').to_owned())

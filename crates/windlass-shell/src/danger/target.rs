@@ -242,7 +242,7 @@ impl Target {
     }
 }
 
-/// Whether a pattern matches (nearly) every name.
+/// Returns `true` if a pattern matches (nearly) every name.
 pub(super) fn is_everything(part: &str) -> bool {
     matches!(part, "*" | ".*" | "?*" | ".[!.]*" | ".??*" | "**" | ".[^.]*" | "*.*")
 }

@@ -8,7 +8,13 @@ fn code_options(program: &str) -> &'static [&'static str] {
     match program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') {
         "python" | "pypy" | "ipython" => &["-c"],
         "perl" => &["-e", "-E"],
-        "ruby" | "lua" | "luajit" | "osascript" | "R" | "Rscript" | "elixir" | "julia" | "groovy" => &["-e"],
+        "ruby" | "lua" | "luajit" | "osascript" | "R" | "Rscript" | "elixir" | "julia" | "groovy" | "bb" | "clj"
+        | "clojure" | "ghc" | "kotlin" | "raku" | "scala" | "swift" | "runghc" => &["-e"],
+        "erl" => &["-eval"],
+        "guile" => &["-c"],
+        "racket" => &["-e", "--eval"],
+        "sbcl" | "ccl" => &["--eval"],
+        "nix" | "nix-instantiate" => &["--expr", "-E"],
         "pwsh" | "powershell" => &["-c", "-C", "-e", "-E"],
         "node" | "nodejs" | "bun" => &["-e", "-p", "--eval", "--print"],
         "php" => &["-r", "-B", "-R", "-E"],
@@ -35,10 +41,18 @@ pub(crate) fn has_code(program: &str, args: &[Word]) -> bool {
             },
         })
     };
-    let evaluates = program == "deno" && args.iter().any(|arg| arg.text() == "eval");
+    let evaluates = matches!(program, "crystal" | "deno") && args.iter().any(|arg| arg.text() == "eval");
     evaluates
         || (!options.is_empty() && args.iter().any(|arg| is_code(arg.text())))
         || texts::has_commands(program, args)
+}
+
+/// `true` for interpreters and calculators that run their input as code.
+pub(super) fn takes_code(program: &str) -> bool {
+    let plain = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    matches!(plain, "bc" | "ed" | "ex" | "tclsh" | "wish" | "expect")
+        || (!code_options(program).is_empty()
+            && !matches!(plain, "emacs" | "less" | "more" | "most" | "view" | "vimdiff"))
 }
 
 /// Loaders of the system, which start the program that they are given.
@@ -194,6 +208,7 @@ impl Reader<'_, '_> {
                     return;
                 }
                 "submodule" => return self.git_foreach(tail, wrapped),
+                "for-each-repo" => return self.git_in_each(tail, wrapped),
                 "rebase" => return self.command_options(tail, &["-x", "--exec"]),
                 "difftool" => return self.command_options(tail, &["-x", "--extcmd"]),
                 "grep" => return self.command_options(tail, &["-O", "--open-files-in-pager"]),
@@ -224,6 +239,18 @@ impl Reader<'_, '_> {
     fn git_setting_of_variable(&mut self, word: &Word, setting: &str) {
         if !word.is_literal() || !setting.starts_with("http.") {
             self.undecided(Undecided::Script);
+        }
+    }
+
+    /// `git for-each-repo --config=KEY ARGUMENTS`, which runs `git ARGUMENTS` in each repository.
+    fn git_in_each(&mut self, args: &[Word], wrapped: usize) {
+        let mut rest = args;
+        while let Some((word, tail)) = rest.split_first().filter(|(word, _)| word.text().starts_with('-')) {
+            rest = if word.text() == "--config" { tail.get(1..).unwrap_or_default() } else { tail };
+        }
+        if !rest.is_empty() {
+            let words = [&[Word::literal("git")], rest].concat();
+            self.emit(&words, Vec::new(), wrapped.saturating_add(1));
         }
     }
 
