@@ -22,7 +22,7 @@ use windlass_shell::{
 use windlass_types::names::{SameModel, skill};
 use windlass_types::{Behavior, Decision, DecisionReason};
 
-/// Whether a deny or ask rule applies to a call; *possible* if that cannot be decided.
+/// Returns the match of a deny or ask rule with a call; *possible* if that cannot be decided.
 pub(crate) fn applies(rule: &Rule, call: &Call<'_>, (workspace, models): (&[Directory], &ModelAliases)) -> DenyMatch {
     if let Test::Path(path) = &rule.test {
         let judged = Judged { rule, path, call, workspace };

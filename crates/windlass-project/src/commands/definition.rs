@@ -33,7 +33,7 @@ pub enum CommandSource {
 }
 
 impl CommandSource {
-    /// Whether its words are marked where they imitate texts of the runtime: people other than the user wrote them.
+    /// Returns `true` if people other than the user wrote the command: imitations of the runtime in its words are marked.
     pub(super) fn is_of_others(self) -> bool {
         matches!(self, Self::Project | Self::Plugin)
     }
