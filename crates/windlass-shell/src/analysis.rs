@@ -17,6 +17,7 @@ pub struct Analysis {
     fork_bomb: bool,
     pipelines: Pipelines,
     functions: Vec<String>,
+    assigned_from: Vec<(String, usize)>,
 }
 
 impl Analysis {
@@ -72,6 +73,11 @@ impl Analysis {
         &self.functions
     }
 
+    /// Variables that get the output of commands, each with the pipeline that holds these.
+    pub(crate) fn assigned_from(&self) -> &[(String, usize)] {
+        &self.assigned_from
+    }
+
     pub(crate) fn has_fork_bomb(&self) -> bool {
         self.fork_bomb
     }
@@ -91,6 +97,7 @@ pub fn analyse(text: &str) -> Analysis {
         fork_bomb: scan.fork_bomb,
         pipelines: scan.pipelines,
         functions: scan.functions,
+        assigned_from: scan.assigned_from,
     }
 }
 

@@ -13,13 +13,13 @@ const REMOVERS: &[&str] = &["mv", "rimraf", "rm", "rmdir", "shred", "srm", "tras
 const OPENERS: &[&str] = &["chattr", "chgrp", "chmod", "chown", "setfacl"];
 
 /// Programs that print the names of what their operands hold.
-const LISTERS: &[&str] = &["dir", "du", "exa", "eza", "fd", "fdfind", "ls", "tree", "vdir"];
-
-/// Programs that print their operands, or names made of them.
-const PRINTERS: &[&str] = &["echo", "printf", "readlink", "realpath", "yes"];
+const LISTERS: &[&str] = &["dir", "du", "exa", "eza", "fd", "fdfind", "ls", "pwd", "tree", "vdir"];
 
 /// Programs that choose among lines.
 const CHOOSERS: &[&str] = &["awk", "comm", "cut", "egrep", "fgrep", "fzf", "gawk", "grep", "head", "rg", "sed", "tail"];
+
+/// Programs that make commands of what they read, in their own language.
+const MAKERS: &[&str] = &["awk", "gawk", "gsed", "mawk", "nawk", "perl", "python", "python3", "ruby", "sed"];
 
 /// Programs that give what they read to variables or to other programs.
 const TAKERS: &[&str] = &["mapfile", "parallel", "read", "readarray", "xargs"];
@@ -45,6 +45,10 @@ impl Flow<'_> {
                 self.lister(|other| self.are_joined(command, other), command, recursive)
             }
             "find" | "gfind" => return self.find(command),
+            "fd" | "fdfind" => return self.fd(command),
+            program if MAKERS.contains(&program) && command.words().iter().skip(1).any(has_remover) => {
+                self.lister(|other| self.are_joined(command, other), command, false)
+            }
             program if removes(program, command) => {
                 let unknown = operands(command).find(|word| self.places.is_unknown(word))?;
                 let recursive = is_recursive(command);
@@ -54,7 +58,9 @@ impl Flow<'_> {
                     self.analysis.pipelines().is_inside(other.pipeline(), command.pipeline())
                         || (taken && self.are_joined(command, other))
                 };
-                self.lister(inside, command, recursive).or_else(|| self.argument(unknown))
+                self.lister(inside, command, recursive)
+                    .or_else(|| self.value(unknown, command, recursive))
+                    .or_else(|| self.argument(unknown))
             }
             _ => None,
         }?;
@@ -105,14 +111,19 @@ impl Flow<'_> {
                     None => whole(&Word::literal(".")),
                 }
             }
-            _ if PRINTERS.contains(&program) => {
+            _ if CHOOSERS.contains(&program) || TAKERS.contains(&program) || removes(program, command) => false,
+            // Whatever it is: its output may hold its operands, or names made of them.
+            _ => {
                 let is_vital = |word: &Word| here.targets(word, false).iter().any(|t| t.is_vital() && !t.is_cwd());
+                let parent = |text: &str| match program {
+                    "dirname" => text.trim_end_matches('/').rsplit_once('/').map(|(above, _)| format!("{above}/")),
+                    _ => Some(text.to_owned()),
+                };
                 operands(command).any(|word| match word.as_literal() {
-                    Some(text) => names(text).any(|name| is_vital(&self.word(&name))),
-                    None => is_vital(word),
+                    Some(text) => names(text).filter_map(|name| parent(&name)).any(|name| is_vital(&self.word(&name))),
+                    None => is_vital(word) || (program == "dirname" && word.text().starts_with('~')),
                 })
             }
-            _ => false,
         };
         is_named.then(|| command.text())
     }
@@ -134,12 +145,63 @@ impl Flow<'_> {
     fn find(&self, command: &FoundCommand) -> Option<Suspicion> {
         let words = command.words().get(1..).unwrap_or_default();
         let removes = words.iter().any(|word| word.text() == "-delete" || has_remover(word));
-        if !removes || has_filter(words, NAME_FILTERS) || words.iter().any(|word| word.text() == "-empty") {
+        // Each alternative needs a test of its own.
+        let mut alternatives = words.split(|word| matches!(word.text(), "-o" | "-or" | ","));
+        let is_chosen =
+            |part: &[Word]| has_filter(part, NAME_FILTERS) || part.iter().any(|word| word.text() == "-empty");
+        if !removes || alternatives.all(is_chosen) {
             return None;
         }
         let is_tree = |target: &Target| target.is_vital() && !target.is_cwd() && !target.is_scratch();
         let start = find_start(words, &self.here(command), &is_tree)?;
         Some(Suspicion::Handed { remover: command.text(), lister: start.source().to_owned() })
+    }
+
+    /// `fd PATTERN DIRECTORY… -x rm` with a pattern that every name fits.
+    fn fd(&self, command: &FoundCommand) -> Option<Suspicion> {
+        let is_exec = |word: &&Word| matches!(word.text(), "-x" | "-X" | "--exec" | "--exec-batch");
+        let words = command.words().get(1..).unwrap_or_default();
+        let at = words.iter().position(|word| is_exec(&word))?;
+        let (own, run) = words.split_at_checked(at)?;
+        let fits_all = |word: &Word| matches!(word.text(), "." | "" | "*" | ".*" | "^");
+        let mut operands = own.iter().filter(|word| !word.text().starts_with('-'));
+        let is_weak = operands.next().is_none_or(fits_all);
+        if !is_weak || !run.iter().any(has_remover) {
+            return None;
+        }
+        let here = self.here(command);
+        let is_tree =
+            |word: &Word| here.targets(word, false).iter().any(|t| t.is_vital() && !t.is_cwd() && !t.is_scratch());
+        let start = operands.find(|word| is_tree(word))?;
+        Some(Suspicion::Handed { remover: command.text(), lister: start.source().to_owned() })
+    }
+
+    /// The command that gives a variable a whole tree: `x=$(ls -d /*)`, `read f <<< /`, `mapfile a < <(find /)`.
+    fn value(&self, operand: &Word, remover: &FoundCommand, recursive: bool) -> Option<String> {
+        let names: Vec<&str> = operand
+            .pieces()
+            .iter()
+            .filter_map(|piece| match piece {
+                Piece::Param(name) => Some(name.as_str()),
+                _ => None,
+            })
+            .collect();
+        let pipelines = self.analysis.pipelines();
+        let assigned = self.analysis.assigned_from().iter().filter(|(name, _)| names.contains(&name.as_str()));
+        let by_assignment = assigned.map(|(_, pipeline)| *pipeline).collect::<Vec<_>>();
+        let reads = |other: &&FoundCommand| {
+            matches!(other.program(), Some("mapfile" | "read" | "readarray"))
+                && other.words().iter().skip(1).any(|word| names.contains(&word.text()))
+        };
+        let readers: Vec<&FoundCommand> = self.analysis.found().iter().filter(reads).collect();
+        let by_inline = readers.iter().find_map(|reader| self.inline(reader));
+        by_inline.or_else(|| {
+            let is_source = |other: &FoundCommand| {
+                by_assignment.iter().any(|pipeline| pipelines.is_inside(other.pipeline(), *pipeline))
+                    || readers.iter().any(|reader| self.are_joined(reader, other))
+            };
+            self.lister(is_source, remover, recursive)
+        })
     }
 
     /// A function of the text, or `set`, that is given a whole tree, for a removal of an argument.
@@ -179,17 +241,26 @@ impl Flow<'_> {
 /// A shell that gets a script made of a variable, in which `rm -r` has nothing but that variable.
 pub(super) fn made_script(analysis: &Analysis) -> Option<Suspicion> {
     analysis.found().iter().find_map(|command| {
-        let program = command.program().filter(|program| is_shell(program) || *program == "eval")?;
-        let made = command.words().iter().skip(1).filter(|word| word.kind() == WordKind::Dynamic);
+        let program = command.program().filter(|program| is_shell(program) || matches!(*program, "eval" | "runuser" | "su"))?;
+        let joined: Vec<Piece> = command
+            .words()
+            .iter()
+            .skip(1)
+            .flat_map(|word| word.pieces().iter().cloned().chain([Piece::text(' ', true)]))
+            .collect();
+        let joined = Word::from_pieces(command.text(), joined);
+        let single = command.words().iter().skip(1).cloned();
+        let made = single.chain((program == "eval").then_some(joined)).filter(|word| word.kind() == WordKind::Dynamic);
         let is_known =
             |word: &Word| word.pieces().iter().all(|piece| !matches!(piece, Piece::Param(_) | Piece::Unknown));
         let is_bare = |word: &Word| {
             let parts = word.pieces().iter();
-            !is_known(word) && parts.clone().all(|piece| matches!(piece, Piece::Param(_) | Piece::Unknown))
+            let is_sign = |piece: &Piece| matches!(piece, Piece::Text { text, .. } if matches!(text.as_str(), "" | "/" | "/." | "/*" | "\""));
+            !is_known(word) && parts.clone().all(|piece| matches!(piece, Piece::Param(_) | Piece::Unknown) || is_sign(piece))
         };
-        made.filter(|word| has_remover(word)).find_map(|word| {
+        made.filter(has_remover).find_map(|word| {
             // The value is put in before the inner shell reads quotes.
-            let inner = analyse(&word.text().replace('\'', ""));
+            let inner = analyse(&word.text().replace(['\'', '"'], ""));
             let mut removers =
                 inner.found().iter().filter(|inner| inner.program() == Some("rm") && is_recursive(inner));
             let target = removers.find_map(|inner| operands(inner).find(|word| is_bare(word)).cloned())?;

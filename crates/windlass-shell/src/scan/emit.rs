@@ -106,6 +106,11 @@ impl Reader<'_, '_> {
         match program {
             "declare" | "typeset" | "local" | "export" | "readonly" => self.declared(args),
             "printf" if args.first().is_some_and(|arg| arg.text().starts_with("-v")) => {
+                if let Some(name) = args.get(1).map(|name| name.text().to_owned()) {
+                    for value in args.iter().skip(2) {
+                        self.note_element(&Word::literal(&format!("{name}=")), value);
+                    }
+                }
                 self.named(args.get(..2).unwrap_or(args));
             }
             "read" => self.named(args),
@@ -291,6 +296,10 @@ impl Reader<'_, '_> {
                 false
             }
             Some((file, _)) => {
+                // Of the script that it reads; the first word is one of them.
+                if reads_input {
+                    self.note_arguments(1, rest);
+                }
                 let given = args.iter().any(|a| a.text() == "-s");
                 file.text().starts_with("/dev/") || !file.is_literal() || reads_input || given
             }

@@ -197,7 +197,7 @@ impl Reader<'_, '_> {
             self.assigned(&word);
             self.note_assignment(&word);
             if source.ends_with('=') && self.peek() == Some('(') {
-                self.array();
+                self.array(&word);
             }
             return;
         }
@@ -222,7 +222,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn array(&mut self) {
+    fn array(&mut self, array: &Word) {
         self.bump();
         loop {
             self.skip_lines();
@@ -237,7 +237,13 @@ impl Reader<'_, '_> {
                     self.word();
                     return;
                 }
-                Some(_) => self.word_or_skip(),
+                Some(_) => {
+                    let word = self.word();
+                    if word.source().is_empty() {
+                        self.bump();
+                    }
+                    self.note_element(array, &word);
+                }
             }
         }
     }
@@ -327,7 +333,7 @@ impl Reader<'_, '_> {
         let pos = self.pos;
         if self.word().source() != "in" {
             self.pos = pos;
-            return;
+            return self.note_turns_of_arguments(&name);
         }
         loop {
             self.skip_blanks();

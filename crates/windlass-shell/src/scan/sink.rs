@@ -21,6 +21,8 @@ pub(crate) struct Scan {
     pub(crate) pipelines: Pipelines,
     /// Names of the functions that the text defines.
     pub(crate) functions: Vec<String>,
+    /// Variables that get the output of commands, each with the pipeline that holds these.
+    pub(crate) assigned_from: Vec<(String, usize)>,
 }
 
 /// Collector of findings, with the budget that bounds the work.

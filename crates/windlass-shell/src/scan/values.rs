@@ -54,14 +54,48 @@ impl Reader<'_, '_> {
     pub(super) fn note_assignment(&mut self, word: &Word) {
         let name = word.text().split_once('=').map(|(name, _)| name.trim_end_matches('+').to_owned());
         if let Some(name) = name {
-            self.note_value(name, behind_equals(word));
+            if word.pieces().contains(&Piece::Unknown) && self.sink.scan.assigned_from.len() < MAX_NAMED {
+                let pipeline = self.sink.scan.pipelines.current();
+                self.sink.scan.assigned_from.push((name.clone(), pipeline));
+            }
+            self.note_values(&name, behind_equals(word));
         }
+    }
+
+    /// Notes a value, in which variables of the text stand for their values.
+    fn note_values(&mut self, name: &str, pieces: Vec<Piece>) {
+        if known(pieces.clone()).is_some() {
+            return self.note_value(name.to_owned(), pieces);
+        }
+        let word = Word::from_pieces(String::new(), pieces);
+        for turn in 0..MAX_VALUES {
+            let (words, more) = self.with_value(&word, turn);
+            if !more {
+                return;
+            }
+            for word in words {
+                self.note_value(name.to_owned(), word.pieces().to_vec());
+            }
+        }
+    }
+
+    /// Notes a word of an array as a value of its name.
+    pub(super) fn note_element(&mut self, array: &Word, word: &Word) {
+        let name = array.text().split_once('=').map(|(name, _)| name.trim_end_matches('+').to_owned());
+        if let Some(name) = name {
+            self.note_values(&name, word.pieces().to_vec());
+        }
+    }
+
+    /// Notes what `for NAME; do` goes through: the arguments.
+    pub(super) fn note_turns_of_arguments(&mut self, name: &Word) {
+        self.note_values(name.text(), vec![Piece::Param("@".to_owned())]);
     }
 
     /// Notes a word of the head of a loop.
     pub(super) fn note_turn(&mut self, name: &Word, word: &Word) {
         for word in self.expand_braces(std::slice::from_ref(word)).iter() {
-            self.note_value(name.text().to_owned(), word.pieces().to_vec());
+            self.note_values(name.text(), word.pieces().to_vec());
         }
     }
 

@@ -271,10 +271,19 @@ impl Reader<'_, '_> {
             pieces.0.push(Piece::Param(name));
             return;
         }
+        // An element of an array, and of an argument or the home a default and a cut end too, are the value of the variable, or nearly.
+        let is_argument = name == "HOME" || name.starts_with(|c: char| c.is_ascii_digit());
+        let is_value = !name.is_empty()
+            && match self.peek() {
+                Some('[') => true,
+                Some('%' | '-') => is_argument,
+                Some(':') => is_argument && self.second() == Some('-'),
+                _ => false,
+            };
         if name.is_empty() && matches!(self.peek(), Some(' ' | '\t' | '\n' | '|')) {
             self.undecided(Undecided::Script);
         }
-        pieces.0.push(Piece::Unknown);
+        pieces.0.push(if is_value { Piece::Param(name) } else { Piece::Unknown });
         self.until_brace(quoted);
         if self.source(start).contains("@P") {
             // Prompt expansion runs the substitutions inside the value.
