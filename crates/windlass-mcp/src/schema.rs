@@ -82,7 +82,7 @@ fn plain_descriptions(schema: &mut Map<String, Value>) {
         }
     });
     let is_value = |name: &str| matches!(name, "default" | "const" | "enum" | "examples");
-    for (name, value) in schema.iter_mut().filter(|(name, _)| !is_value(name)) {
+    for (_, value) in schema.iter_mut().filter(|(name, _)| !is_value(name)) {
         match value {
             Value::String(text) => *text = foreign_text(text),
             // Keys of these objects are names, and each value is a schema.
