@@ -30,7 +30,7 @@ pub(super) fn handed(analysis: &Analysis, places: &Places<'_>, bases: &AllBases<
     analysis.found().iter().find_map(|command| flow.remover(command))
 }
 
-/// What is printed in a text, and removed in it.
+/// Output and removals of the commands of a text.
 struct Flow<'a> {
     analysis: &'a Analysis,
     places: &'a Places<'a>,
@@ -282,7 +282,7 @@ fn given(found: &FoundCommand, script: &[FoundCommand], target: &Word) -> bool {
     })
 }
 
-/// Whether the command that a program hands names to removes them, and whether that is recursive; `None` if it does not.
+/// Returns `true` if the command that a program hands names to removes them recursively; `None` if it does not remove.
 fn removal_in(command: &FoundCommand) -> Option<bool> {
     let words = command.words().get(1..).unwrap_or_default();
     let recursive = is_recursive(command) || words.iter().any(|word| word.text().contains(" -r"));
