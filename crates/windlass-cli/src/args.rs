@@ -7,7 +7,7 @@ use windlass::crates::project::PluginDir;
 use windlass::{Effort, JsonText, PermissionMode};
 
 /// A prompt and how to run it.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) given: PromptArgs,
@@ -38,7 +38,7 @@ pub(crate) struct RunArgs {
 }
 
 /// The prompt, as the value of -p or by itself.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct PromptArgs {
     /// Run a prompt and print the answer. Standard input, if it is not a terminal, is the prompt or is added to it
     #[arg(short, long, value_name = "PROMPT", num_args = 0..=1, default_missing_value = "")]
@@ -49,7 +49,7 @@ pub(crate) struct PromptArgs {
 }
 
 /// The tools that the model is offered.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct OfferedArgs {
     /// The tools that the model is offered: names separated by commas, `default` for all, "" for none
     #[arg(long, value_name = "NAMES", help_heading = "Tools and permissions")]
@@ -61,7 +61,7 @@ pub(crate) struct OfferedArgs {
 }
 
 /// Format and amount of the output.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct OutputArgs {
     /// Format of standard output: the answer; one JSON object with the result (with --verbose: an array of all
     /// messages); or one JSON object a line as things happen
@@ -88,7 +88,7 @@ pub(crate) struct OutputArgs {
 }
 
 /// The model, its prompts, and how long it may work.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct ModelArgs {
     /// The model: opus, sonnet, haiku, or a full name
     #[arg(long, help_heading = "Model")]
@@ -129,7 +129,7 @@ pub(crate) struct ElsewhereArgs {
 }
 
 /// Flags that let calls run without a question, or keep the question.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct AskArgs {
     /// Allow everything that no rule and no safety check forbids. HIGH RISK: whatever text the model reads can make
     /// it run programs here
@@ -145,7 +145,7 @@ pub(crate) struct AskArgs {
 }
 
 /// Flags that choose the session, and where it is kept.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct SessionArgs {
     /// Continue the last session of this directory
     #[arg(short, long, conflicts_with = "resume", help_heading = "Session")]
@@ -167,7 +167,7 @@ pub(crate) struct SessionArgs {
 }
 
 /// Recorded answers of models.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct CassetteArgs {
     /// Write what the model is asked and answers to a cassette, without keys
     #[arg(long, value_name = "FILE", conflicts_with = "replay", help_heading = "Session")]
@@ -410,6 +410,12 @@ impl RunArgs {
     /// Returns `true` if a session is continued. Without a prompt, its run that waits for answers is continued.
     pub(crate) fn resumes(&self) -> bool {
         self.session.resume.is_some() || self.session.r#continue
+    }
+
+    /// Continues the session with this id, without a prompt.
+    pub(crate) fn resume_session(&mut self, id: String) {
+        self.given = PromptArgs { print: None, prompt: None };
+        self.session = SessionArgs { resume: Some(id), r#continue: false, fork_session: false, ..self.session.clone() };
     }
 
     /// Returns `true` if the mode may be bypassPermissions.

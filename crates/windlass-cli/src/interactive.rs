@@ -21,8 +21,19 @@ use windlass_terminal::capabilities::{Background, Capabilities, Presentation};
 use windlass_terminal::cell::{Cell, Notice, NoticeLevel};
 use windlass_terminal::theme::Theme;
 
-/// Runs a conversation, and returns the exit code.
-pub(crate) async fn interactive(args: RunArgs) -> anyhow::Result<i32> {
+/// Runs conversations until the person leaves, and returns the exit code.
+pub(crate) async fn interactive(mut args: RunArgs) -> anyhow::Result<i32> {
+    loop {
+        match converse(&args).await? {
+            TerminalEnd::Resume(id) => args.resume_session(id),
+            TerminalEnd::Signal(code) => return Ok(code),
+            _ => return Ok(0),
+        }
+    }
+}
+
+/// Runs one conversation.
+async fn converse(args: &RunArgs) -> anyhow::Result<TerminalEnd> {
     let capabilities = Capabilities::detect(|name| std::env::var(name).ok(), true);
     if capabilities.presentation == Presentation::Plain {
         anyhow::bail!(crate::failure::Usage(
@@ -33,7 +44,7 @@ pub(crate) async fn interactive(args: RunArgs) -> anyhow::Result<i32> {
     let first = args.given_prompt().map(str::to_owned);
     let (told, notices) = mpsc::unbounded_channel();
     let tell = told.clone();
-    let opening = Opening::new(args, &cwd, move |text| {
+    let opening = Opening::new(args.clone(), &cwd, move |text| {
         // The terminal is gone when nobody hears it, and then nobody reads.
         let _ = tell.send(text.to_owned());
     })?;
@@ -66,12 +77,10 @@ pub(crate) async fn interactive(args: RunArgs) -> anyhow::Result<i32> {
     let services = Arc::new(Services::new(&opening, &cwd));
     let ended = run(conversation, windlass::conversation::ids(), services, terminal, notices).await;
     opening.close().await;
-    match ended {
-        Ok(TerminalEnd::Signal(code)) => Ok(code),
-        Ok(_) => Ok(0),
-        Err(TerminalError::Open(failure)) => Err(anyhow::anyhow!("{failure}")),
-        Err(error) => Err(error.into()),
-    }
+    ended.map_err(|error| match error {
+        TerminalError::Open(failure) => anyhow::anyhow!("{failure}"),
+        error => error.into(),
+    })
 }
 
 /// Refuses to begin without a model that can be called: the person would write a prompt in vain.

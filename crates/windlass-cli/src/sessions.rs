@@ -17,6 +17,8 @@ use crate::jsonl;
 use crate::terminal::{Terminal, clean};
 use command::{ExportFormat, SessionsCommand};
 use found::Source;
+#[cfg(unix)]
+pub(crate) use found::age;
 use serde::Serialize;
 use std::io::{Write, stdout};
 use windlass::crates::context::is_reminder;

@@ -4,13 +4,15 @@
 //! from [`TerminalServices`].
 
 mod actions;
+mod choosing;
+mod command;
 mod frame;
 mod local;
 mod reader;
 mod services;
 mod updates;
 
-pub use services::{CommandOutput, TerminalServices};
+pub use services::{CommandOutput, SessionChoice, TerminalServices};
 
 use crate::capabilities::Capabilities;
 use crate::cell::{Cell, NoticeLevel};
@@ -25,6 +27,8 @@ use crate::raw::{RawMode, window_size};
 use crate::screen::Size;
 use crate::surface::{SurfaceOptions, TerminalSurface};
 use crate::theme::Theme;
+use choosing::{Choosing, RewindPoints};
+use command::RunningCommand;
 use reader::TerminalReader;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Stdout, stdin, stdout};
@@ -35,7 +39,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use windlass_conversation::{Input, LiveConversation, Message, OpenFailure};
-use windlass_types::{EntryId, PermissionMode, QuestionId};
+use windlass_types::{ContentBlock, EntryId, PermissionMode, QuestionId};
 
 /// Options of [`run`].
 #[derive(Debug)]
@@ -98,12 +102,14 @@ pub enum TerminalError {
 }
 
 /// Reason why the person's conversation is over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TerminalEnd {
     /// The person left.
     Left,
-    /// The program was told to end: exit code 143 for SIGTERM, 129 for SIGHUP.
+    /// The person continues the session with this id: begin anew with it.
+    Resume(String),
+    /// The program was told to end: exit code 143 for SIGTERM, 129 for SIGHUP, 130 for SIGINT, 131 for SIGQUIT.
     Signal(i32),
 }
 
@@ -141,6 +147,11 @@ struct App {
     surface: TerminalSurface<Stdout>,
     /// The transcript on the alternate screen, while it is shown.
     pager: Option<Pager>,
+    /// A list in place of the prompt.
+    picker: Option<Choosing>,
+    rewinds: RewindPoints,
+    /// Command that the person runs.
+    command: Option<RunningCommand>,
     prompt: InputMode,
     dialogs: Dialogs,
     /// Ids that the conversation has for the questions of dialogs.
@@ -194,6 +205,9 @@ impl App {
             project: options.project,
             surface: TerminalSurface::new(stdout(), size, presenter, surface),
             pager: None,
+            picker: None,
+            rewinds: RewindPoints::default(),
+            command: None,
             prompt,
             dialogs: Dialogs::new(options.keymap),
             questions: HashMap::new(),
@@ -263,7 +277,7 @@ impl App {
             bytes = self.reader.read(), if !self.is_leaving => Happened::Bytes(bytes),
             happened = signals.next() => happened,
             () = timer => Happened::Timer,
-            Some(done) = self.jobs.join_next() => Happened::Done(done.unwrap_or(services::Outcome::Failed)),
+            Some(done) = self.jobs.join_next() => Happened::Done(done.unwrap_or_else(services::Outcome::of_error)),
             Some(text) = notices.recv() => Happened::Notice(text),
             update = self.conversation.next(), if !self.surface.is_congested() => Happened::Update(update.map(Box::new)),
         }
@@ -330,7 +344,7 @@ impl App {
         if let Some(failure) = self.conversation.take_session_failure() {
             return Err(TerminalError::Session(failure.to_string()));
         }
-        Ok(self.end.unwrap_or(TerminalEnd::Left))
+        Ok(self.end.take().unwrap_or(TerminalEnd::Left))
     }
 
     /// Writes what is finished and restores the terminal.
@@ -359,6 +373,8 @@ impl App {
     fn send(&mut self, message: Message) -> String {
         let id = self.new_id();
         let message = message.with_id(id.clone());
+        let texts = message.content.iter().flatten().filter_map(ContentBlock::as_text);
+        self.rewinds.sent(&id, &texts.collect::<Vec<_>>().join(" "));
         self.surface.presenter_mut().message_sent(&message);
         self.conversation.handle(Input::Message(Box::new(message)));
         self.update_run();
@@ -395,6 +411,8 @@ struct Signals {
     resized: Signal,
     terminate: Signal,
     hangup: Signal,
+    interrupt: Signal,
+    quit: Signal,
 }
 
 impl Signals {
@@ -403,6 +421,8 @@ impl Signals {
             resized: signal(SignalKind::window_change())?,
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            quit: signal(SignalKind::quit())?,
         })
     }
 
@@ -412,6 +432,8 @@ impl Signals {
             _ = self.resized.recv() => Happened::Resized,
             _ = self.terminate.recv() => Happened::Ended(143),
             _ = self.hangup.recv() => Happened::Ended(129),
+            _ = self.interrupt.recv() => Happened::Ended(130),
+            _ = self.quit.recv() => Happened::Ended(131),
         }
     }
 }

@@ -8,10 +8,12 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use windlass::Home;
-use windlass_terminal::app::{CommandOutput, TerminalServices};
+use windlass_terminal::app::{CommandOutput, SessionChoice, TerminalServices};
 use windlass_terminal::completion::CompletionCandidate;
 use windlass_terminal::history::HistoryEntry;
 
+/// Maximum number of sessions in the list to resume from.
+const MOST_SESSIONS: usize = 100;
 /// Maximum size of a text that an editor may save, in bytes.
 const LONGEST_TEXT: u64 = 4 * 1024 * 1024;
 
@@ -74,6 +76,20 @@ impl TerminalServices for Services {
             // If that fails, the prompt is still in the history of this process.
             let _ = history.append(entry);
         }
+    }
+
+    async fn sessions(&self) -> Vec<SessionChoice> {
+        let Some(home) = self.history.as_ref().and_then(|_| Home::from_env().ok()) else { return Vec::new() };
+        let page = home.list().in_directory(&self.cwd).limit(MOST_SESSIONS).page().await;
+        let sessions = page.map(|page| page.sessions).unwrap_or_default();
+        sessions
+            .into_iter()
+            .map(|session| SessionChoice {
+                id: session.id.to_string(),
+                title: session.summary.summary.clone(),
+                detail: crate::sessions::age(session.summary.last_modified),
+            })
+            .collect()
     }
 
     fn status(&self) -> String {

@@ -7,7 +7,7 @@ use windlass::crates::store::export_file;
 use windlass::{Error, Home, SessionId, event::AgentId, session::StoredSession};
 
 /// Returns the age of a time, in the largest unit that fits; `then` is in milliseconds since 1970.
-pub(super) fn age(then: u64) -> String {
+pub(crate) fn age(then: u64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let seconds = now.saturating_sub(then / 1000);
     match seconds {

@@ -179,6 +179,70 @@ fn a_command_of_the_person_runs_and_the_model_reads_it_with_the_next_prompt() {
 }
 
 #[test]
+fn a_command_of_the_person_is_shown_and_stopped() {
+    let place = Place::with_turns(&[]);
+    let mut terminal = Emulator::start(&place, &[]);
+    terminal.wait_for("? shows the keys");
+    terminal.type_line("!echo $$ > pid; sleep 1000");
+    terminal.wait_for("Running !echo");
+    terminal.wait_until("the pid", |_| place.work().join("pid").exists());
+    std::thread::sleep(PAUSE);
+    terminal.send(b"\x1b");
+    terminal.wait_for("Stopped.");
+    let pid = std::fs::read_to_string(place.work().join("pid")).unwrap();
+    let process = format!("/proc/{}", pid.trim());
+    terminal.wait_until("the end of the command", |_| !std::path::Path::new(&process).exists());
+}
+
+#[test]
+fn a_word_behind_a_slash_that_is_no_command_is_not_sent() {
+    let place = Place::with_turns(&[]);
+    let mut terminal = Emulator::start(&place, &[]);
+    terminal.wait_for("? shows the keys");
+    terminal.type_line("/nonsense now");
+    terminal.wait_for("There is no command /nonsense");
+    assert!(terminal.screen().contains("> /nonsense now"), "the text stays");
+}
+
+#[test]
+fn a_rewind_takes_files_and_conversation_back() {
+    let place = Place::new();
+    let file = place.work().join("made.txt");
+    place.script(&[write(&file.to_string_lossy(), "one\n"), text("All is written.")]);
+    let mut terminal = Emulator::start(&place, &["--permission-mode", "acceptEdits", "make it"]);
+    terminal.wait_for("All is written.");
+    terminal.wait_for("2 turns");
+    assert!(file.exists());
+    terminal.type_line("/rewind");
+    terminal.wait_for("Rewind to before which prompt?");
+    terminal.send(b"\r");
+    terminal.wait_for("Code and conversation");
+    std::thread::sleep(PAUSE);
+    terminal.send(b"\r");
+    terminal.wait_for("The conversation and 1 file were rewound.");
+    assert!(!file.exists());
+}
+
+#[test]
+fn another_session_is_resumed_from_a_list() {
+    let place = Place::with_turns(&[text("The first answer.")]);
+    let mut terminal = Emulator::start(&place, &["the first prompt"]);
+    terminal.wait_for("1 turn");
+    terminal.type_line("/exit");
+    assert_eq!(terminal.wait(), 0);
+    place.script(&[text("The second answer.")]);
+    let mut terminal = Emulator::start(&place, &[]);
+    terminal.wait_for("? shows the keys");
+    terminal.type_line("/resume");
+    terminal.wait_for("Resume which session?");
+    std::thread::sleep(PAUSE);
+    terminal.send(b"\r");
+    terminal.wait_for("The first answer.");
+    terminal.type_line("and now");
+    terminal.wait_for("The second answer.");
+}
+
+#[test]
 fn a_terminal_without_control_sequences_gets_an_error_that_says_what_to_do() {
     let place = Place::with_turns(&[]);
     let mut terminal = Emulator::start_with(&place, &[], &[("TERM", "dumb")]);

@@ -2,16 +2,13 @@
 
 use super::services::Outcome;
 use super::{App, TerminalEnd, local};
-use crate::cell::{Cell, KeptText, LocalOutput, UserMessage};
+use crate::cell::{Cell, UserMessage};
 use crate::composer::Submission;
 use crate::dialog::{DialogAnswer, DialogResult};
 use crate::input::{InputAction, TerminalInput};
 use std::sync::Arc;
 use windlass_conversation::{Input, Message, Priority, Request};
 use windlass_types::ContentBlock;
-
-/// Most bytes of the output of a command that the model reads.
-const COMMAND_OUTPUT: usize = 30_000;
 
 impl App {
     /// Takes an input of the terminal: a dialog has it first.
@@ -22,6 +19,12 @@ impl App {
         }
         if self.pager.is_some() {
             return self.page(&input);
+        }
+        if self.picker.is_some() {
+            return self.pick(&input);
+        }
+        if self.stops_command(&input) {
+            return;
         }
         self.hint = None;
         let now = self.now();
@@ -44,6 +47,7 @@ impl App {
         let DialogAnswer { id, answer, comment } = answer;
         let Some(question) = self.questions.remove(&id) else { return };
         self.conversation.answer(&question, answer);
+        self.surface.presenter_mut().question_answered(&question);
         if let Some(comment) = comment.filter(|comment| !comment.trim().is_empty()) {
             self.send(Message::text(comment).with_priority(Priority::Next));
         }
@@ -61,7 +65,7 @@ impl App {
                 }
             }
             InputAction::Interrupt => self.request("interrupt", Request::Interrupt { cancels_queued: true }),
-            InputAction::OpenRewind => self.hint = Some("Rewind with: /rewind".to_owned()),
+            InputAction::OpenRewind => self.open_rewind(),
             InputAction::MoveToBackground => self.request("background", Request::MoveToBackground(None)),
             InputAction::SetMode(mode) => self.request("mode", Request::PermissionMode(mode)),
             InputAction::Record(entry) => self.services.record(&entry),
@@ -104,6 +108,13 @@ impl App {
             self.echo(&text);
             return self.run_local(command);
         }
+        let known = local::with_local(self.conversation.conversation().commands());
+        if let Some(name) = local::unknown(&text, &known) {
+            self.prompt.returned(&[number]);
+            self.hint =
+                Some(format!("There is no command /{name}: /help lists all. A blank in front sends it as text."));
+            return;
+        }
         match blocks(submission) {
             Ok(blocks) => {
                 let id = self.send(Message::new(blocks).with_priority(priority));
@@ -116,41 +127,20 @@ impl App {
         }
     }
 
-    fn run_command(&mut self, command: String) {
-        let services = Arc::clone(&self.services);
-        self.echo(&format!("!{command}"));
-        self.jobs.spawn(async move {
-            let output = services.run_command(&command).await;
-            Outcome::Command(command, output)
-        });
-    }
-
     /// Takes the outcome of a service.
     pub(super) fn done(&mut self, outcome: Outcome) {
         match outcome {
             Outcome::Mentions(ticket, candidates) => self.prompt.found(ticket, candidates),
-            Outcome::Command(command, output) => {
-                self.surface.presenter_mut().push(Cell::Local(LocalOutput {
-                    command: format!("!{}", command.lines().next().unwrap_or_default()),
-                    text: KeptText::new(&output.text),
-                }));
-                let text = windlass_types::text::clean(&output.text);
-                let end = (0..=COMMAND_OUTPUT.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
-                let shown = text.get(..end.unwrap_or_default()).unwrap_or_default();
-                let code = output.code.map_or_else(|| "none".to_owned(), |code| code.to_string());
-                let note = format!("The user ran this command:\n$ {command}\nIts output (exit code {code}):\n{shown}");
-                // The model reads it with the next prompt; it is no request by itself.
-                let id = self.new_id();
-                let note = Message { wants_answer: false, is_verbatim: true, ..Message::text(note) }.with_id(id);
-                self.conversation.handle(Input::Message(Box::new(note)));
-            }
+            Outcome::Command(command, output) => self.command_ended(&command, &output),
+            Outcome::Sessions(sessions) => self.open_sessions(sessions),
+            Outcome::Stopped => {}
             Outcome::Failed => self.hint = Some("A task of the terminal failed.".to_owned()),
         }
         self.surface.request_frame();
     }
 
     /// Shows a text of the person that goes to no session.
-    fn echo(&mut self, text: &str) {
+    pub(super) fn echo(&mut self, text: &str) {
         let message = UserMessage { text: text.to_owned(), joined: false };
         self.surface.presenter_mut().push(Cell::User(message));
     }

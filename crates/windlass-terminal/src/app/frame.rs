@@ -1,6 +1,7 @@
 //! Frames: the input of the live area, and the pages of the transcript.
 
 use super::App;
+use super::command::RunningCommand;
 use crate::cell::Fold;
 use crate::input::TerminalInput;
 use crate::live::InputArea;
@@ -77,12 +78,19 @@ impl App {
         let size = self.surface.size();
         let (columns, rows) = dialog_room(size);
         self.dialogs.resize(columns, rows);
+        if self.dialogs.view().is_none()
+            && let Some(area) = self.picker_rows(size.live_rows())
+        {
+            return area;
+        }
         let layout = self.surface.layout();
         if let Some(view) = self.dialogs.view() {
             return dialog_area(&view, &layout);
         }
         let status = status_line(self.surface.presenter().status(), self.prompt.permission_mode(), &layout);
-        let extras = PromptExtras { hint: self.hint.clone(), status: Some(status), shows_keys: self.shows_keys };
+        let running = self.command.as_ref().map(RunningCommand::row);
+        let extras =
+            PromptExtras { hint: self.hint.clone().or(running), status: Some(status), shows_keys: self.shows_keys };
         prompt_area(&self.prompt, extras, &layout, size)
     }
 }

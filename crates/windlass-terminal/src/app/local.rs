@@ -15,10 +15,12 @@ pub(super) enum LocalCommand {
     Model(Option<String>),
     Mode(Option<String>),
     Rename(String),
+    Rewind,
+    Resume,
 }
 
 /// Names of the commands, with what they do and their arguments.
-const COMMANDS: [(&str, &str, &str); 7] = [
+const COMMANDS: [(&str, &str, &str); 9] = [
     ("exit", "Leave; the session stays and can be resumed", ""),
     ("help", "List the commands", ""),
     ("keys", "Show the keys", ""),
@@ -26,6 +28,8 @@ const COMMANDS: [(&str, &str, &str); 7] = [
     ("model", "Change the model of this session", "<name>"),
     ("mode", "Change the permission mode of this session", "<mode>"),
     ("rename", "Give the session a title", "<title>"),
+    ("resume", "Continue another session of this directory", ""),
+    ("rewind", "Take the code, the conversation or both back to before a prompt", ""),
 ];
 
 /// The commands of a conversation with those of the terminal.
@@ -37,6 +41,15 @@ pub(super) fn with_local(mut commands: Vec<SlashCommand>) -> Vec<SlashCommand> {
     }));
     commands.sort_by(|a, b| a.name.cmp(&b.name));
     commands
+}
+
+/// The name of a command that a prompt begins with and that is none. Prompts of MCP servers are known only to the open
+/// session, so their names pass.
+pub(super) fn unknown<'a>(text: &'a str, known: &[SlashCommand]) -> Option<&'a str> {
+    let name = text.strip_prefix('/')?.split(char::is_whitespace).next()?;
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':' | '.'));
+    let is_known = |command: &SlashCommand| command.name == name || command.aliases.iter().any(|alias| alias == name);
+    (is_name && !name.starts_with("mcp__") && !known.iter().any(is_known)).then_some(name)
 }
 
 impl LocalCommand {
@@ -55,6 +68,8 @@ impl LocalCommand {
             "model" => Self::Model(given),
             "mode" => Self::Mode(given),
             "rename" => Self::Rename(argument.to_owned()),
+            "rewind" => Self::Rewind,
+            "resume" => Self::Resume,
             _ => return None,
         })
     }
@@ -89,6 +104,8 @@ impl App {
                 Some(Ok(mode)) => self.request("mode", Request::PermissionMode(mode)),
                 _ => self.local_output("Name a mode: /mode default, acceptEdits, plan, dontAsk or auto."),
             },
+            LocalCommand::Rewind => self.open_rewind(),
+            LocalCommand::Resume => self.find_sessions(),
             LocalCommand::Rename(title) if title.is_empty() => self.local_output("Name a title: /rename <title>."),
             LocalCommand::Rename(title) => self.request(format!("rename {title}"), Request::Rename(title)),
         }
@@ -113,6 +130,23 @@ mod tests {
         assert_eq!(LocalCommand::read("/model"), Some(LocalCommand::Model(None)));
         for text in ["exit", "/exits", "/clear", "/", "see /exit", ""] {
             assert_eq!(LocalCommand::read(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_word_behind_a_slash_is_a_command_or_a_mistake() {
+        let known = with_local(vec![SlashCommand::new("review", "").with_aliases(["r"])]);
+        for (text, expected) in [
+            ("/nonsense now", Some("nonsense")),
+            ("/review it", None),
+            ("/r", None),
+            ("/quit", None),
+            ("/etc/passwd is a file", None),
+            ("/mcp__git__log", None),
+            (" /nonsense", None),
+            ("/", None),
+        ] {
+            assert_eq!(unknown(text, &known), expected, "{text:?}");
         }
     }
 

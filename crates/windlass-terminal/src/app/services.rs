@@ -15,11 +15,23 @@ pub struct CommandOutput {
     pub code: Option<i32>,
 }
 
+/// A session that can be resumed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "programs make it")]
+pub struct SessionChoice {
+    /// Id of the session.
+    pub id: String,
+    /// Title or first prompt.
+    pub title: String,
+    /// Further facts, such as its age.
+    pub detail: String,
+}
+
 /// Services of the program for a terminal: files, commands, the history on disk.
 ///
 /// ```
 /// use std::io;
-/// use windlass_terminal::app::{CommandOutput, TerminalServices};
+/// use windlass_terminal::app::{CommandOutput, SessionChoice, TerminalServices};
 /// use windlass_terminal::completion::CompletionCandidate;
 /// use windlass_terminal::history::HistoryEntry;
 ///
@@ -47,6 +59,10 @@ pub struct CommandOutput {
 ///
 ///     fn record(&self, _: &HistoryEntry) {}
 ///
+///     async fn sessions(&self) -> Vec<SessionChoice> {
+///         Vec::new()
+///     }
+///
 ///     fn status(&self) -> String {
 ///         "A terminal alone.".to_owned()
 ///     }
@@ -73,6 +89,10 @@ pub trait TerminalServices: std::fmt::Debug + Send + Sync + 'static {
     /// Keeps a prompt.
     fn record(&self, entry: &HistoryEntry);
 
+    /// Sessions that can be resumed, the newest first. A chosen one ends the conversation with
+    /// [`TerminalEnd::Resume`](super::TerminalEnd::Resume).
+    async fn sessions(&self) -> Vec<SessionChoice>;
+
     /// Text about the program for `/status`, such as its version, model, directory and session.
     fn status(&self) -> String;
 }
@@ -82,6 +102,16 @@ pub trait TerminalServices: std::fmt::Debug + Send + Sync + 'static {
 pub(super) enum Outcome {
     Mentions(u64, Vec<CompletionCandidate>),
     Command(String, CommandOutput),
+    Sessions(Vec<SessionChoice>),
+    /// The service was stopped.
+    Stopped,
     /// The service panicked.
     Failed,
+}
+
+impl Outcome {
+    #[expect(clippy::needless_pass_by_value, reason = "a function for `unwrap_or_else`")]
+    pub(super) fn of_error(error: tokio::task::JoinError) -> Self {
+        if error.is_cancelled() { Self::Stopped } else { Self::Failed }
+    }
 }

@@ -11,8 +11,11 @@ impl App {
             Update::Question(id) => self.ask(id),
             Update::QuestionWithdrawn(id) => self.withdrawn(id),
             Update::Taken(taken) => {
-                if let Some(number) = taken.id.as_ref().and_then(|id| self.messages.remove(id)) {
-                    self.prompt.taken(number);
+                if let Some(id) = &taken.id {
+                    self.rewinds.taken(id);
+                    if let Some(number) = self.messages.remove(id) {
+                        self.prompt.taken(number);
+                    }
                 }
             }
             Update::Message(id, MessageState::Cancelled) => {
@@ -24,6 +27,7 @@ impl App {
             Update::Commands(commands) | Update::CommandsChanged(commands) => {
                 self.prompt.set_commands(&super::local::with_local(commands.clone()));
             }
+            Update::Cleared(_) => self.rewinds.clear(),
             Update::Opened(_) => {
                 let commands = super::local::with_local(self.conversation.conversation().commands());
                 self.prompt.set_commands(&commands);
@@ -78,12 +82,14 @@ impl App {
             }
             (_, Ok(Answer::PermissionMode(mode))) => self.set_permission_mode(*mode),
             ("background", Ok(Answer::Moved(false))) => {
-                self.hint = Some("Nothing runs that can go on in the background.".to_owned());
+                let hint = "Nothing runs that can go on in the background. Commands can with backgroundLongCommands in settings.";
+                self.hint = Some(hint.to_owned());
             }
             ("model", Ok(Answer::Done)) => self.local_output(&format!("The model is {rest} from the next request on.")),
             ("rename", Ok(Answer::Done)) => self.local_output(&format!("The session is named {rest}.")),
+            ("rewind", Ok(Answer::Rewind { outcome, .. })) => self.rewound(outcome),
             (_, Err(refusal)) => {
-                self.hint = Some(refusal.reason.clone());
+                self.local_output(&refusal.reason);
                 let mode: PermissionMode = self.conversation.conversation().permission_mode();
                 self.prompt.set_mode(mode);
             }
