@@ -7,79 +7,76 @@ export type AgentId = string;
 
 /** The id and type of an agent below the main one. */
 export type AgentIdentity = {
-  /** Its id. */
+  /** Id of the agent. */
   agent_id: AgentId;
-  /** The name of its definition, such as `general-purpose`. */
+  /** Name of the agent's definition, such as `general-purpose`. */
   agent_type: string;
 };
 
 /** The path of tool uses that leads to an agent; empty for the main agent. */
 export type AgentPath = ToolUseId[];
 
-/** Whose answer to a question counted. */
+/** Source of the answer that was applied. */
 export type AnsweredBy =
   /** A `PermissionRequest` hook. */
   | "hook"
   /** The host: a person or a program that was asked, or, of a question that outlives its process, the holder of its token. */
   | "host";
 
-/** That a question about a call was answered, and by whom. */
+/** Record of an answered question about a call, and of the answerer. */
 export type AuditedAnswer = {
-  /** Whose answer counted. */
+  /** Source of the answer that was applied. */
   by: AnsweredBy;
   /** The question. */
   question: QuestionId;
 };
 
-/** What the sandbox of a session has to do with a call. */
+/** Relation of a call to the sandbox of the session. */
 export type AuditedSandbox = {
-  /** Whether the program runs inside. */
+  /** `true` if the program runs inside the sandbox. */
   confines: boolean;
   /** The level that was proved when the session opened, in words. */
   level: string;
 };
 
-/**
- * What happens to a call. Ordered: `Deny < Ask < Allow`, and a compound call
- * takes the minimum of its parts.
- */
+/** Behavior for a call. Ordered: `Deny < Ask < Allow`, and a compound call takes the minimum of its parts. */
 export type Behavior =
-  /** It does not run. */
+  /** The call does not run. */
   | "deny"
   /** The host is asked. */
   | "ask"
-  /** It runs. */
+  /** The call runs. */
   | "allow";
 
-/** What the log says of one call. Whatever is `None` or empty is not recorded: the log may be older, or of another program. */
+/** Audit of one call. A field that is `None` or empty is not recorded: the log may be older, or of another program. */
 export type CallAudit = {
-  /** When that line was made. */
+  /** Time of that line. */
   at: Timestamp;
-  /** When its intent was first recorded: it was about to run. Calls that only read have none. */
+  /** Time when its intent was first recorded, just before it ran. Read-only calls have none. */
   begun: Timestamp | null;
-  /** The files that its result says it changed. What programs change is not recorded. */
+  /** Files changed according to the result. Changes by programs are not recorded. */
   changed: FileChanged[];
-  /** The id of that line. */
+  /** Id of that line. */
   entry: EntryId;
-  /** The input that the model gave. */
+  /** Input as the model wrote it. */
   input: JsonText | null;
-  /** The line of the log that holds the call, or else the first that speaks of it, counted from one. */
+  /** Number of the line that contains the call, or else of the first line about it, counted from one. */
   line: number;
-  /** Whether all lines that speak of it are as they were written. */
+  /** State of all lines about the call. */
   lines: LineState;
-  /** The permission mode in force when the call was judged, or made if no verdict is recorded. */
+  /** Permission mode in force at the decision, or at the call if no decision is recorded. */
   mode: PermissionMode | null;
-  /** The questions about it that were kept for a later answer, in order. */
+  /** Permission requests about the call that were kept for a later answer, in order. */
   questions: QuestionAudit[];
-  /** How it ended. */
+  /** Result of the call. */
   result: ResultAudit | null;
-  /** Its tool. `None` if the message that holds the call is lost. */
+  /** Tool of the call. `None` if the message with the call is lost. */
   tool: string | null;
-  /** The call. Logs of other programs may use an id again; each use is a call of its own here. */
+  /** Id of the call. Logs of other programs may reuse an id; each use is a separate call here. */
   tool_use_id: ToolUseId;
-  /** The verdicts on it, in order. */
+  /** Decisions on the call, in order. */
   verdicts: VerdictAudit[];
-  /** The agent whose answers it waits for: it stays open, and continues with that. */
+  /** Agent whose answers the call waits for: the call stays open, and continues with that agent. */
   waits_for: AgentId | null;
 };
 
@@ -89,7 +86,10 @@ export type CallAudit = {
  */
 export type CallDigest = string;
 
-/** The kinds of the commands of a line, from their programs. A line may have several. For showing a call: no verdict depends on it. */
+/**
+ * The kinds of the commands of a line, from their programs. A line may have several. Only for showing a call: no
+ * verdict depends on it.
+ */
 export type CommandKinds = {
   /** `true` if a command lists folders, such as `ls` and `du`. */
   list: boolean;
@@ -97,36 +97,36 @@ export type CommandKinds = {
   read: boolean;
   /** `true` if a command searches files or names, such as `grep` and `find`. */
   search: boolean;
-  /** `true` if all commands print nothing where they succeed, such as `mkdir` and `mv`. */
+  /** `true` if all commands print nothing on success, such as `mkdir` and `mv`. */
   silent: boolean;
   /** `true` if a command is known to change files: by its program, an option or a redirection. */
   write: boolean;
 };
 
-/** Why a conversation was compacted. */
+/** Reason for a compaction. */
 export type CompactTrigger =
   /** The user asked for it. */
   | "manual"
-  /** It filled most of the model's context window. */
+  /** The conversation filled most of the model's context window. */
   | "auto"
-  /** It was too long for the model. */
+  /** The conversation was too long for the model. */
   | "overflow";
 
 /** A conversation that was replaced by a summary. */
 export type Compacted = {
   /** The id of the boundary in the log. */
   boundary: EntryId;
-  /** How long it took, in milliseconds. */
+  /** Duration of the compaction, in milliseconds. */
   duration_ms: number;
   /** The id of the summary in the log. */
   entry: EntryId;
-  /** How long it is now, in tokens, estimated. */
+  /** Length of the conversation afterwards, in tokens, estimated. */
   post_tokens: number;
-  /** How long the conversation was, in tokens. */
+  /** Length of the conversation before, in tokens. */
   pre_tokens: number;
-  /** What the model reads from now on instead. */
+  /** Summary that the model reads instead of the conversation before. */
   summary: string;
-  /** Why. */
+  /** Reason for the compaction. */
   trigger: CompactTrigger;
 };
 
@@ -146,7 +146,7 @@ export type ContentBlock =
   /** The model's reasoning. Immutable: the provider checks the signature over it. */
   | {
     type: "thinking";
-    /** What the provider needs to read the block again: its signature, or the encrypted item as JSON text. */
+    /** Data that the provider needs to read the block again: its signature, or the encrypted item as JSON text. */
     signature: string;
     /** The reasoning text, empty when the provider withholds it. */
     thinking: string;
@@ -160,13 +160,13 @@ export type ContentBlock =
   /** An image. */
   | {
     type: "image";
-    /** Where its bytes are. */
+    /** Source of the image bytes. */
     source: ImageSource;
   }
   /** A document, such as a PDF. */
   | {
     type: "document";
-    /** Where its bytes are. */
+    /** Source of the document bytes. */
     source: DocumentSource;
     /** A title for the model, if any. */
     title?: string | null;
@@ -180,7 +180,7 @@ export type ContentBlock =
     type: "tool_result";
   };
 
-/** Why the loop called the model again. */
+/** Reason for a model call of a run. */
 export type Continuation =
   /** The first call of a run. */
   | "prompt"
@@ -200,33 +200,33 @@ export type Continuation =
   | "steered"
   /** The conversation was compacted. */
   | "compacted"
-  /** The structured output is missing and was asked for. */
+  /** The structured output is missing and was requested. */
   | "structured_output";
 
 /** The verdict on one call, with its whole reason. */
 export type Decision = {
-  /** What happens. */
+  /** Behavior for the call. */
   behavior: Behavior;
-  /** The path that stood in the way. */
+  /** The path that prevented the call from being allowed. */
   blocked_path: string | null;
   /** The reason in a sentence, for people and for the model. */
   message: string;
-  /** The command of the line that decided, as it stands there, if the call is a line of several commands and one of them did. */
+  /** The command that decided, as written in the line, if the call is a line of several commands. */
   part?: string | null;
-  /** Whether the safety floor decided, which no rule, hook or mode lifts. */
+  /** `true` if the safety floor decided, which no rule, hook or mode lifts. */
   protected: boolean;
-  /** Which part of the pipeline decided. */
+  /** The part of the pipeline that decided. */
   reason: DecisionReason;
   /** The rule that decided, if one did. */
   rule: MatchedRule | null;
   /**
-   * Alternatives, the narrowest first: each alone lets the call run and keeps the question from coming again. Choose one;
-   * all together allow no more than the last.
+   * Suggested updates, the narrowest first: each alone lets the call run and prevents the same question later.
+   * Choose one; all together allow no more than the last.
    */
   suggestions: PermissionUpdate[];
 };
 
-/** Which part of the pipeline decided. */
+/** The part of the pipeline that decided. */
 export type DecisionReason =
   /** A hook denied, asked or allowed. */
   | "hook"
@@ -261,7 +261,7 @@ export type DecisionReason =
   /** The tool is not in the set. */
   | "unknown_tool";
 
-/** What was added to a block. */
+/** Piece that was added to a block. */
 export type Delta =
   /** Text. */
   | {
@@ -279,7 +279,7 @@ export type Delta =
     text: string;
   };
 
-/** Where the bytes of a document are. */
+/** Source of the bytes of a document. */
 export type DocumentSource =
   /** In the block. */
   | {
@@ -310,31 +310,31 @@ export type DocumentSource =
     file_id: string;
   };
 
-/** The files that a call is about to change, and how. */
+/** The files that a call is about to change, and the diff of the change. */
 export type EditPreview = {
   /**
-   * The change as a unified diff, of at most `MOST_BYTES`. It is what the call would do if it ran
-   * at the moment at which it was read; a file that changes after that gives another one.
+   * The change as a unified diff, of at most `MOST_BYTES`. Computed from the files as they were
+   * when the preview was made; a later change of a file makes it outdated.
    */
   diff: string;
-  /** Whether the end of the diff was left out. */
+  /** `true` if the end of the diff was left out. */
   is_cut?: boolean;
-  /** The files, with their links followed. */
+  /** The files, with links followed. */
   paths: string[];
 };
 
-/** What becomes of a question of a server. Ordered: the stricter answer is less. */
+/** Decision on a server's question. Ordered: the stricter decision is less. */
 export type ElicitationChoice =
-  /** It stays without an answer, as when the user closes a dialog. */
+  /** The question stays without an answer, as when the user closes a dialog. */
   | "cancel"
-  /** The server is not to have what it asks for. */
+  /** The server does not get the requested data. */
   | "decline"
   /** The server gets an answer. */
   | "accept";
 
 /** The answer to a question of a server. */
 export type ElicitationReply = {
-  /** What becomes of the question. */
+  /** Decision on the question. */
   action: ElicitationChoice;
   /** The values of the form, if it is accepted. Default: none. */
   content?: JsonText | null;
@@ -345,7 +345,7 @@ export type EntryId = string;
 
 /** One event of a run. */
 export type Event = {
-  /** The agent it is about. */
+  /** The agent of the event. */
   agent: AgentPath;
   /** The run; of background work that starts or ends, the one that began it. */
   run_id: RunId;
@@ -369,7 +369,7 @@ export type Event = {
   /** A block of the streaming message grew. */
   | {
     type: "block_delta";
-    /** What was added. */
+    /** The added piece. */
     delta: Delta;
     /** The block's position in the message. */
     index: number;
@@ -397,17 +397,17 @@ export type Event = {
     message_id: MessageId;
     /** The model that wrote it. */
     model: string;
-    /** Why it ended. */
+    /** Reason why the message ended. */
     stop_reason: StopReason | null;
-    /** What it used. */
+    /** Tokens of the message. */
     usage: Usage;
   }
-  /** What was shown of an unfinished message does not count. */
+  /** The shown parts of an unfinished message are withdrawn. */
   | {
     type: "message_withdrawn";
     /** The message, if it had begun. */
     message_id: MessageId | null;
-    /** Why. */
+    /** Reason for the withdrawal. */
     reason: WithdrawReason;
   }
   /** A tool begins to run. */
@@ -451,7 +451,7 @@ export type Event = {
     type: "hook_ran";
     /** The event they listened to. */
     event: HookEventName;
-    /** What they answered. */
+    /** Merged answers of the hooks. */
     outcome: HookOutcome;
     /** The tool use, for events about a tool. */
     tool_use_id: ToolUseId | null;
@@ -481,11 +481,11 @@ export type Event = {
   | Compacted & {
     type: "compacted";
   }
-  /** A message that was sent to the run is part of it, or will not be. */
+  /** A message that was sent to the run has joined it, or will not join it. */
   | Steered & {
     type: "steered";
   }
-  /** A call left work in the background. */
+  /** A call started background work. */
   | TaskInfo & {
     type: "task_started";
   }
@@ -506,13 +506,13 @@ export type Event = {
     type: "run_finished";
   });
 
-/** A file that a call has changed. */
+/** A file changed by a call. */
 export type FileChanged = {
-  /** Lines that were added, if the result says so. */
+  /** Number of added lines, if the result contains it. */
   added: number | null;
-  /** Its path, as the result names it. */
+  /** Path of the file, as the result names it. */
   path: string;
-  /** Lines that were removed, if the result says so. */
+  /** Number of removed lines, if the result contains it. */
   removed: number | null;
 };
 
@@ -579,7 +579,7 @@ export type HookEventName =
   /** A session is closed. */
   | "SessionEnd";
 
-/** What all hooks of one occasion answer together, merged in their declared order. */
+/** Merged answers of all hooks of one occasion, in their declared order. */
 export type HookOutcome = {
   /** Context for the model. */
   additional_context: string[];
@@ -589,9 +589,9 @@ export type HookOutcome = {
   block: HookVerdict | null;
   /** Elicitation, ElicitationResult: the answer for the server, the strictest if there are several. */
   elicitation?: ElicitationReply | null;
-  /** Hooks that failed, with what happened. */
+  /** Names of hooks that failed, each with its reason. */
   failures: [string, string][];
-  /** What programs of hooks have written. A hook that runs in this process writes none. */
+  /** Output of the hooks' programs. A hook that runs in this process writes none. */
   outputs?: HookOutput[];
   /** The names of the hooks that ran, in declared order. */
   ran: string[];
@@ -601,37 +601,37 @@ export type HookOutcome = {
   system_messages: string[];
   /** PreToolUse: the input to use instead. */
   updated_input: JsonText | null;
-  /** PostToolUse: what the model reads instead. */
+  /** PostToolUse: the output that the model reads instead. */
   updated_output?: ToolResultContent | null;
   /** PreToolUse: the lowest opinion, deny before defer before ask before allow. */
   verdict: HookVerdict | null;
 };
 
-/** What the program of a hook has written, for people. */
+/** Output of a hook's program, for people. */
 export type HookOutput = {
-  /** The code that it ended with. `None`: it is no program, or was ended by a signal. */
+  /** Exit code. `None`: the hook is no program, or a signal ended it. */
   exit_code?: number | null;
   /** The name of the hook. */
   hook: string;
-  /** What it wrote to its error output. */
+  /** Standard error output. */
   stderr: string;
-  /** What it wrote to its output. */
+  /** Standard output. */
   stdout: string;
 };
 
 /** A hook's opinion on a call. */
 export type HookVerdict = {
-  /** Whether the call may run, in the hook's opinion. */
+  /** The hook's opinion: allow, ask or deny. */
   behavior: Behavior;
-  /** Whether the call is to be kept for later: it asks, and no one is asked now. Default: no. */
+  /** `true` if the call is to be kept for later: its behavior is ask, but no one is asked now. Default: `false`. */
   defers?: boolean;
   /** The name of the hook. */
   hook: string;
-  /** Why. */
+  /** Reason for the opinion. */
   reason: string;
 };
 
-/** Where the bytes of an image are. */
+/** Source of the bytes of an image. */
 export type ImageSource =
   /** In the block. */
   | {
@@ -656,13 +656,13 @@ export type ImageSource =
 
 /** An input in place of the one before it. */
 export type InputChange = {
-  /** Who changed it. */
+  /** Source of the change. */
   by: InputChangedBy;
   /** The new input. */
   input: JsonText;
 };
 
-/** Who changed the input of a call. */
+/** Source of a change of a call's input. */
 export type InputChangedBy =
   /** A `PreToolUse` hook, before the call was judged. */
   | "hook"
@@ -671,7 +671,7 @@ export type InputChangedBy =
   /** The tool's own schema: a `null` for a property that may be left out, and may not be `null`, counts as absent. */
   | "schema";
 
-/** What the user interrupted. */
+/** Phase in which the user interrupted a run. */
 export type Interrupted =
   /** The model was being called or was streaming. */
   | "streaming"
@@ -683,70 +683,68 @@ export type Interrupted =
 /** Any JSON, as exactly the text that it arrived in. */
 export type JsonText = unknown;
 
-/** Which lines of a log can be relied on. */
+/** Reliability of the lines of a log. */
 export type LineAudit = {
-  /** Lines that do not match the checksum that was written behind them: they were changed, added or removed since. */
+  /** Lines that do not match their checksum: they were changed, added or removed later. */
   altered: LineRange[];
-  /** Lines that could not be used, a sentence each. */
+  /** Damage of unusable lines, a sentence each. */
   damage: string[];
-  /** How many lines there are. */
+  /** Number of lines. */
   total: number;
-  /** Lines that no checksum covers: another program wrote them, or the one that did ended before they were synced. */
+  /** Lines without a checksum: another program wrote them, or the writer ended before a sync. */
   unchecked: LineRange[];
 };
 
-/** Lines of a log, counted from one. */
+/** Range of log lines, counted from one. */
 export type LineRange = {
-  /** The first. */
+  /** First line. */
   first: number;
-  /** The last. */
+  /** Last line. */
   last: number;
 };
 
 /**
- * Whether lines are as they were written. A checksum shows damage and careless changes; someone who changes a log on purpose
- * can write new ones, which only a `LogHead` that is kept elsewhere shows.
+ * Integrity of lines. A checksum shows damage and careless changes; someone who changes a log on purpose can write new
+ * checksums, which only a `LogHead` that is kept elsewhere shows.
  */
 export type LineState =
-  /** They match their checksum. */
+  /** The lines match their checksum. */
   | "checked"
-  /** No checksum covers them. */
+  /** No checksum covers the lines. */
   | "unchecked"
-  /** They do not match their checksum. */
+  /** The lines do not match their checksum. */
   | "altered";
 
 /**
- * A call that a running call made, such as one of a program. It passes the gate like any call, and its result goes back to
- * its maker. No message holds it, so events and the log name it by its id, which begins with `MadeCall::ID_PREFIX`.
+ * A call that a running call made, such as one of a program. It passes the permission gate like any call, and its
+ * result goes back to its maker. No message contains it, so events and the log name it by its id, which begins with
+ * `MadeCall::ID_PREFIX`.
  */
 export type MadeCall = {
-  /**
-   * The tool use that made it. Of what a server asks for beside the calls, such as a message of a model, it is the id of that
-   * request itself.
-   */
+  /** Tool use that made the call. For a server's own request, such as a message of a model, the id of that request. */
   by: ToolUseId;
-  /** Its input, as it was made. */
+  /** Input of the call. */
   input: JsonText;
-  /** The name of its tool. */
+  /** Name of the tool. */
   tool: string;
 };
 
 /** A rule that decided. */
 export type MatchedRule = {
-  /** Whether it allows, asks or denies. */
+  /** Behavior of the rule: allow, ask or deny. */
   behavior: Behavior;
-  /** Where it stands, if it stands in a file. `None` also in logs that are older than this field. */
+  /** Place of the rule, if it stands in a file. `None` also in logs older than this field. */
   origin?: RuleOrigin | null;
-  /** Its text, as it was written. */
+  /** Text of the rule, as written. */
   rule: string;
-  /** Where it comes from. */
+  /** Source of the rule. */
   source: RuleSource;
 };
 
 /** A model message, as the provider named it (`msg_…`). */
 export type MessageId = string;
 
-/** What kind of failure a model call ended in. The loop decides by it. */
+/** Kind of failure of a model call. The loop decides by it. */
 export type ModelErrorKind =
   /** No key, or a key that the provider does not accept (401). */
   | "authentication"
@@ -762,7 +760,7 @@ export type ModelErrorKind =
   | "prompt_too_long"
   /** The request body is too large (413). */
   | "request_too_large"
-  /** What was sent back of earlier messages (a signature, encrypted reasoning) was refused. */
+  /** The provider refused replayed data of earlier messages (a signature, encrypted reasoning). */
   | "replay_rejected"
   /** Too many requests or tokens (429). */
   | "rate_limited"
@@ -791,26 +789,26 @@ export type ModelUsage = {
   context_window: number;
   /** Cost in billionths of a dollar, zero when the price is unknown. */
   cost: NanoUsd;
-  /** The most tokens it can write; zero when unknown. */
+  /** Maximum number of output tokens; zero when unknown. */
   max_output_tokens: number;
-  /** Whether the cost of the last call is known: by a price, or because the provider reported it. */
+  /** `true` if the cost of the last call is known: by a price, or because the provider reported it. */
   priced: boolean;
   /**
-   * How much of the cost the provider reported itself; the rest is computed from prices. Left out of the JSON when it is
-   * zero.
+   * Part of the cost that the provider reported itself; the rest is computed from prices. Left out of the JSON when
+   * it is zero.
    */
   reported_cost?: NanoUsd;
   /** Tokens. */
   usage: Usage;
 };
 
-/** The audit of one of the logs of a session. */
+/** Audit of one of the logs of a session. */
 export type NamedAudit = {
-  /** The agent whose log it is; `None` for that of the session. */
+  /** Agent of the log; `None` for the log of the session. */
   agent: AgentId | null;
-  /** The calls, in the order of their lines. */
+  /** Calls, in the order of their lines. */
   calls: CallAudit[];
-  /** Which lines can be relied on. */
+  /** Reliability of the lines. */
   lines: LineAudit;
 };
 
@@ -820,7 +818,7 @@ export type NamedAudit = {
  */
 export type NanoUsd = number;
 
-/** How a run ended. */
+/** Outcome of a run. */
 export type Outcome =
   /** The model finished its answer. */
   | {
@@ -845,13 +843,13 @@ export type Outcome =
   /** The model did not give an output that fits the schema. */
   | {
     type: "no_structured_output";
-    /** How often it was tried. */
+    /** Number of attempts. */
     attempts: number;
   }
   /** The user stopped it. */
   | {
     type: "interrupted";
-    /** What was interrupted. */
+    /** The interrupted phase. */
     during: Interrupted;
   }
   /** A hook stopped it. */
@@ -867,12 +865,12 @@ export type Outcome =
     reason: string;
   }
   /**
-   * The model finished its answer, but work that it left in the background took too long, or the session was closed
-   * before it ended. It was stopped.
+   * The model finished its answer, but its background work took too long, or the session was closed before the work
+   * ended. The work was stopped.
    */
   | {
     type: "background_stopped";
-    /** What was stopped. */
+    /** The stopped tasks. */
     tasks: TaskInfo[];
   }
   /**
@@ -881,36 +879,36 @@ export type Outcome =
    */
   | {
     type: "pending";
-    /** The questions, in the order of their calls. The result has all of each. */
+    /** The questions, in the order of their calls. `RunResult::pending_questions` has them in full. */
     questions: QuestionId[];
   }
-  /** It failed. */
+  /** The run failed. */
   | RunFailure & {
     type: "failed";
   };
 
 /** What the host answers. */
 export type PermissionAnswer =
-  /** It may run. */
+  /** The call may run. */
   | {
     behavior: "allow";
-    /** Runs with this input instead; it is judged again from the deny rules on. */
+    /** Input to run instead; the call is judged again from the deny rules on. */
     updated_input?: JsonText | null;
-    /** Changes of permissions to keep. */
+    /** Permission updates to keep. */
     updates?: PermissionUpdate[];
   }
-  /** It may not. */
+  /** The call may not run. */
   | {
     behavior: "deny";
-    /** Whether the whole run stops. */
+    /** `true` if the whole run stops. */
     interrupt?: boolean;
-    /** What the model should read. */
+    /** Reason for the model. */
     message: string;
   };
 
 /** A denied call, as the result of a run lists it. */
 export type PermissionDenial = {
-  /** Its input. */
+  /** Input of the call. */
   tool_input: JsonText;
   /** The tool's name. */
   tool_name: string;
@@ -918,20 +916,20 @@ export type PermissionDenial = {
   tool_use_id: ToolUseId;
 };
 
-/** A kind of calls. */
+/** A group of calls. */
 export type PermissionGroup =
-  /** They only read: files, or pages of the web (`WebFetch`, `WebSearch`). */
+  /** Calls that only read: files, or pages of the web (`WebFetch`, `WebSearch`). */
   | "read_only"
-  /** They change files that they name. */
+  /** Calls that change files that they name. */
   | "edit"
-  /** They run programs. */
+  /** Calls that run programs. */
   | "execution"
-  /** They are calls of tools of MCP servers, whatever these do. */
+  /** Calls of tools of MCP servers, whatever these do. */
   | "mcp"
-  /** All others. */
+  /** All other calls. */
   | "other";
 
-/** How much may happen without a question. */
+/** Permission mode: the calls that run without a question. */
 export type PermissionMode =
   /** Reading inside the workspace is free, every other call asks. */
   | "default"
@@ -954,24 +952,24 @@ export type PermissionRequest = {
   decision: Decision;
   /** The exact call that an answer binds to. */
   digest: CallDigest;
-  /** What it would change in files, if the session looks at that beforehand and the tool can say it. */
+  /** Preview of the file changes, if the session makes previews and the tool can compute one. */
   edits?: EditPreview | null;
-  /** What kind of call it is. */
+  /** Group of the call. */
   group: PermissionGroup;
   /**
-   * The question itself: an answer names it. A call whose input an answer changed may be asked about again, under
+   * Id of the question, which an answer names. A call whose input an answer changed may be asked about again, under
    * another id.
    */
   id: QuestionId;
-  /** Who that agent is, if it is not the main one. */
+  /** Identity of the agent, unless it is the main one. */
   identity: AgentIdentity | null;
   /** The exact input that will run. */
   input: JsonText;
   /** One line that names what will happen, control characters made visible. */
   title: string;
   /**
-   * What an answer of another process has to show, where the run waits for answers. `None`: the question ends with
-   * this process, or its token was given when it was first asked. Left out of the JSON then.
+   * Token that an answer of another process must present, if the run waits for answers. `None`: the question ends
+   * with this process, or its token was given when it was first asked. Left out of the JSON then.
    */
   token?: QuestionToken | null;
   /** The tool's name. */
@@ -985,9 +983,9 @@ export type PermissionUpdate =
   /** Adds rules. */
   | {
     type: "addRules";
-    /** Whether they allow, ask or deny. */
+    /** Behavior of the rules: allow, ask or deny. */
     behavior: Behavior;
-    /** Where they go. */
+    /** Destination of the rules. */
     destination: UpdateDestination;
     /** The rules. */
     rules: RuleValue[];
@@ -995,9 +993,9 @@ export type PermissionUpdate =
   /** Replaces all rules of one behaviour. */
   | {
     type: "replaceRules";
-    /** Whether they allow, ask or deny. */
+    /** Behavior of the rules: allow, ask or deny. */
     behavior: Behavior;
-    /** Where they go. */
+    /** Destination of the rules. */
     destination: UpdateDestination;
     /** The rules. */
     rules: RuleValue[];
@@ -1005,9 +1003,9 @@ export type PermissionUpdate =
   /** Removes rules. */
   | {
     type: "removeRules";
-    /** Whether they allow, ask or deny. */
+    /** Behavior of the rules: allow, ask or deny. */
     behavior: Behavior;
-    /** Where they are. */
+    /** Place of the rules. */
     destination: UpdateDestination;
     /** The rules. */
     rules: RuleValue[];
@@ -1015,7 +1013,7 @@ export type PermissionUpdate =
   /** Changes the mode. */
   | {
     type: "setMode";
-    /** Where it goes. */
+    /** Destination of the mode. */
     destination: UpdateDestination;
     /** The new mode. */
     mode: PermissionMode;
@@ -1023,7 +1021,7 @@ export type PermissionUpdate =
   /** Adds directories to the workspace. */
   | {
     type: "addDirectories";
-    /** Where they go. */
+    /** Destination of the directories. */
     destination: UpdateDestination;
     /** The directories. */
     directories: string[];
@@ -1031,38 +1029,38 @@ export type PermissionUpdate =
   /** Removes directories from the workspace. */
   | {
     type: "removeDirectories";
-    /** Where they are. */
+    /** Place of the directories. */
     destination: UpdateDestination;
     /** The directories. */
     directories: string[];
   };
 
-/** A question that was kept for a later answer. */
+/** A permission request that was kept for a later answer. */
 export type QuestionAudit = {
   /** The assistant line that holds the tool use. */
   assistant: EntryId;
-  /** When it was asked. */
+  /** Time when the request was sent. */
   at: Timestamp;
   /** The directory that the call would start in. */
   cwd: string;
   /**
-   * Rules by which a command or a skill denies calls of the run. They hold as well when the run is continued; what it
-   * allowed does not.
+   * Rules by which a command or a skill denies calls of the run. They also apply when the run is continued; the
+   * allow rules of that command or skill do not.
    */
   denied?: string[];
   /** The exact call that was asked about. An answer holds for no other. */
   digest: CallDigest;
-  /** The hashes of tokens that earlier openings gave for it, the last first: they count still. */
+  /** Hashes of tokens that earlier openings gave for the question, the last first: they stay valid. */
   earlierTokens?: TokenHash[];
   /** The question. */
   id: QuestionId;
-  /** Whether it waits for an answer: no verdict, result or intent followed. */
+  /** `true` if the request waits for an answer: no decision, result or intent followed. */
   is_open: boolean;
-  /** The commands and skills of the run whose hooks listened. They listen as well when the run is continued. */
+  /** Commands and skills of the run whose hooks were active. The hooks are active again when the run is continued. */
   skills?: string[];
   /** One line that names what would happen, control characters made visible. */
   title: string;
-  /** The hash of the token that an answer of another process has to show. */
+  /** Hash of the token that an answer of another process must present. */
   token: TokenHash;
   /** The tool's name. */
   tool: string;
@@ -1074,34 +1072,34 @@ export type QuestionAudit = {
 export type QuestionId = string;
 
 /**
- * What proves the right to answer a question from another process. A secret: it is in the event and in the result that
- * ask, never in the log, and not shown by `Debug`.
+ * Token that proves the right to answer a question from another process. A secret: it is in the event and in the
+ * result that ask, never in the log, and not shown by `Debug`.
  */
 export type QuestionToken = string;
 
 /**
- * The allowance of a subscription, as its provider reports it: whether requests are
- * still served, and when the window that decides begins anew.
+ * The allowance of a subscription, as its provider reports it: its status, and the time at which the deciding window
+ * resets.
  *
- * Only the status is always known. Not to be mixed up with limits on requests or
- * tokens a minute, which a provider enforces without regard to a subscription.
+ * Only the status is always known. This is not the limit on requests or tokens a minute, which a provider enforces
+ * independently of a subscription.
  */
 export type RateLimit = {
-  /** Whether this request was beyond the allowance and served at extra cost. */
+  /** `true` if this request was beyond the allowance and served at extra cost. */
   is_using_overage?: boolean | null;
   /** The window that decides. */
   kind?: RateLimitKind | null;
-  /** Why those are not served, as the provider names it, such as `out_of_credits`. */
+  /** Reason why requests beyond the allowance are not served, as the provider names it, such as `out_of_credits`. */
   overage_disabled_reason?: string | null;
-  /** When the window of those begins anew, in seconds since the Unix epoch. */
+  /** Time at which the overage window resets, in seconds since the Unix epoch. */
   overage_resets_at?: number | null;
-  /** Whether requests beyond the allowance are served, at extra cost. */
+  /** Status of requests beyond the allowance, at extra cost. */
   overage_status?: RateLimitStatus | null;
-  /** When the window begins anew, in seconds since the Unix epoch. */
+  /** Time at which the window resets, in seconds since the Unix epoch. */
   resets_at?: number | null;
-  /** Whether requests are served. */
+  /** Status of requests within the allowance. */
   status: RateLimitStatus;
-  /** How much of that window is used. */
+  /** Used share of that window. */
   utilization?: Utilization | null;
 };
 
@@ -1111,33 +1109,33 @@ export type RateLimitKind = "five_hour" | "seven_day" | "seven_day_opus" | "seve
 /** Whether a subscription's requests are served. Others are possible. */
 export type RateLimitStatus = "allowed" | "allowed_warning" | "rejected" | (string & {});
 
-/** How a call ended. */
+/** Result of a call. */
 export type ResultAudit = {
-  /** When the result was recorded. */
+  /** Time when the result was recorded. */
   at: Timestamp;
-  /** Whether the model read it as an error. */
+  /** `true` if the model read the result as an error. */
   is_error: boolean;
-  /** Whether the runtime made it because the call never ended. */
+  /** `true` if the runtime created the result because the call never ended. */
   is_made_up: boolean;
 };
 
 /** A failed model call that will be repeated. */
 export type RetryStatus = {
-  /** Which repeat follows, from one. */
+  /** Number of the next retry, from one. */
   attempt: number;
-  /** How long until then, in milliseconds. */
+  /** Delay until the retry, in milliseconds. */
   delay_ms: number;
-  /** What failed. */
+  /** Kind of the failure. */
   error: ModelErrorKind;
   /** The HTTP status, if there was one. */
   http_status: number | null;
-  /** How many repeats there are at most. */
+  /** Maximum number of retries. */
   max_retries: number;
-  /** What failed, in words. */
+  /** Description of the failure. */
   message: string;
 };
 
-/** Where a rule stands. */
+/** Place of a rule in a file. */
 export type RuleOrigin = {
   /** The file. */
   file: string;
@@ -1145,7 +1143,7 @@ export type RuleOrigin = {
   line?: number | null;
 };
 
-/** Where a rule comes from. */
+/** Source of a rule. */
 export type RuleSource =
   /** The organisation's policy, which nothing overrides. */
   | "policySettings"
@@ -1166,7 +1164,7 @@ export type RuleSource =
 
 /** A rule in two parts, as updates and suggestions carry it: `Tool(content)`. */
 export type RuleValue = {
-  /** What stands in the parentheses; absent for a rule on the whole tool. */
+  /** Text in the parentheses; absent for a rule on the whole tool. */
   ruleContent?: string | null;
   /** The tool's name. */
   toolName: string;
@@ -1174,15 +1172,15 @@ export type RuleValue = {
 
 /** A failure that ended a run. */
 export type RunFailure = {
-  /** What kind. */
+  /** Kind of the failure. */
   kind: RunFailureKind;
-  /** What happened and what to do, in a sentence. */
+  /** Description and remedy, in a sentence. */
   message: string;
   /** The HTTP status, when the provider answered with one. */
   status: number | null;
 };
 
-/** What kind of failure ended a run. */
+/** Kind of failure that ended a run. */
 export type RunFailureKind =
   /** A model call failed for good. */
   | {
@@ -1206,7 +1204,7 @@ export type RunFailureKind =
 /** One run: a prompt until its result. Formatted as a UUID v4. */
 export type RunId = string;
 
-/** What a run answers. */
+/** Origin of a run: the input that it answers. */
 export type RunOrigin =
   /** A prompt. */
   | "user"
@@ -1223,9 +1221,9 @@ export type RunResult = {
   duration_ms: number;
   /** Tokens and cost by model, over the whole session so far. */
   model_usage: Record<string, ModelUsage>;
-  /** What it answered. */
+  /** Origin of the run. */
   origin: RunOrigin;
-  /** How it ended. */
+  /** Outcome of the run. */
   outcome: Outcome;
   /** The questions that wait for an answer, in the order of their calls. Left out of the JSON when there is none. */
   pending_questions?: PermissionRequest[];
@@ -1233,44 +1231,41 @@ export type RunResult = {
   permission_denials: PermissionDenial[];
   /** The session. */
   session_id: SessionId;
-  /** Why the model stopped last. */
+  /** Reason why the model stopped last. */
   stop_reason: StopReason | null;
-  /**
-   * The structured output, when one was asked for and given: exactly what
-   * the model wrote, checked against the schema.
-   */
+  /** The structured output, if one was requested and given: exactly the model's text, checked against the schema. */
   structured_output: JsonText | null;
   /** The text of the last assistant message, empty if there is none. */
   text: string;
-  /** Model messages of this run. */
+  /** Number of model messages of this run. */
   turns: number;
   /** Tokens of this run. */
   usage: Usage;
 };
 
-/** What a run begins with. */
+/** Start of a run. */
 export type RunStarted = {
   /** The current directory. */
   cwd: string;
-  /** Who the agent is, if it is not the main one. */
+  /** Identity of the agent, unless it is the main one. */
   identity?: AgentIdentity | null;
   /** The model. */
   model: string;
-  /** What the run answers. */
+  /** Origin of the run: a prompt or a notification. */
   origin: RunOrigin;
   /** The permission mode. */
   permission_mode: PermissionMode;
-  /** Whether the session has earlier runs. */
+  /** `true` if the session has earlier runs. */
   resumed: boolean;
   /** The names of the tools that the model is offered. */
   tools: string[];
 };
 
-/** What the logs of a session say of its calls. */
+/** Audit of all logs of a session. */
 export type SessionAudit = {
-  /** Its log, then those of the agents that worked for it. */
+  /** Log of the session, then those of the agents that worked for it. */
   logs: NamedAudit[];
-  /** The session. */
+  /** Id of the session. */
   session: SessionId;
 };
 
@@ -1309,7 +1304,7 @@ export type Status =
   /** A model call begins. */
   | {
     status: "requesting";
-    /** Why. */
+    /** Reason for the call. */
     continuation: Continuation;
     /** The model. */
     model: string;
@@ -1329,31 +1324,34 @@ export type Status =
   /** The conversation is being replaced by a summary. */
   | {
     status: "compacting";
-    /** Why. */
+    /** Reason for the compaction. */
     trigger: CompactTrigger;
   }
   /** The conversation could not be replaced, and stays as it is. */
   | {
     status: "compaction_failed";
-    /** Why, in words. */
+    /** Reason for the failure, in words. */
     message: string;
   }
   /** The cached prefix changed since the last call. */
   | {
     status: "cache_broken";
-    /** What changed: `model`, `system`, `tools`, `history`, or `thinking` where words of a prompt ask for more. */
+    /**
+     * The changed part: `model`, `system`, `tools`, `history`, or `thinking` if words of a prompt ask for more of
+     * it.
+     */
     cause: string;
   }
-  /** The provider does not say what this model costs, so no budget holds for it. */
+  /** The price of this model is unknown, so no budget limits its calls. */
   | {
     status: "price_unknown";
     /** The model. */
     model: string;
   }
-  /** Hooks run that have words for the people who wait meanwhile. */
+  /** Hooks run that have a status message for the waiting user. */
   | {
     status: "hooks_running";
-    /** The words, one line for each hook. */
+    /** The status messages, one line for each hook. */
     message: string;
   }
   /** A notice for the user. */
@@ -1364,31 +1362,34 @@ export type Status =
   };
 
 /**
- * A message that was sent to the run, and what became of it. A message that a run has taken gets exactly one of
- * these, unless its session closes first.
+ * A message that was sent to the run, and its fate. A message that a run has taken gets exactly one of these, unless
+ * its session closes first.
  */
 export type Steered = {
-  /** The id that it was sent with, if it had one. */
+  /** Id that the sender gave the message. */
   id: EntryId | null;
 } & (
-  /** It is part of the conversation, and the model's next answer in this run is one to it, too. */
+  /** The message is part of the conversation, and the model's next answer in this run answers it, too. */
   | {
     fate: "joined";
-    /** Its entry in the log: the id that it was sent with, if that could be used. */
+    /** Id of the message's entry in the log: the sender's id, if that could be used. */
     entry: EntryId;
   }
-  /** It is kept out of the conversation, by hooks or because no provider takes what is in it; the run continues. */
+  /**
+   * The message is kept out of the conversation, by hooks or because no provider accepts its content; the run
+   * continues.
+   */
   | {
     fate: "blocked";
     /** The reason: that of the hooks, or of the provider's limits. */
     reason: string;
   }
-  /** The run ended before: it is a prompt with a run of its own, before those that wait. */
+  /** The run ended before: the message becomes a prompt with a run of its own, before those that wait. */
   | {
     fate: "deferred";
   }
   /**
-   * The run ended before, or it was withdrawn: its sender has it back, and the model does not read it. May
+   * The run ended before, or the message was withdrawn: its sender has it back, and the model does not read it. May
    * come between runs.
    */
   | {
@@ -1400,27 +1401,27 @@ export type StopReason = "end_turn" | "tool_use" | "max_tokens" | "stop_sequence
 
 /** A task that has ended. */
 export type TaskEnded = {
-  /** The type of the agent, if it is one. */
+  /** Type of the agent, if the task is an agent. */
   agent_type: string | null;
-  /** What it does, in a line. Often in the model's words. */
+  /** Description of the work in a line. Often in the model's words. */
   description: string;
-  /** How long it ran, in milliseconds. */
+  /** Duration, in milliseconds. */
   duration_ms: number;
-  /** Its name, unique in the session. */
+  /** Id of the task, unique in the session. */
   id: TaskId;
-  /** What kind of work it is. */
+  /** Kind of the work. */
   kind: TaskKind;
-  /** Where its output goes, if it has any. */
+  /** File of the task's output, if there is one. */
   output_file: string | null;
-  /** What an agent reports, for the model. */
+  /** Report of an agent, for the model. */
   report: string | null;
-  /** How it ended. */
+  /** Final status. */
   status: TaskStatus;
-  /** Its result, in a sentence. */
+  /** Result, in a sentence. */
   summary: string;
   /** The call that began it. */
   tool_use_id: ToolUseId;
-  /** What it used, if it is an agent. */
+  /** Resources used, if the task is an agent. */
   usage: TaskUsage | null;
 };
 
@@ -1429,61 +1430,61 @@ export type TaskId = string;
 
 /** Work in the background. */
 export type TaskInfo = {
-  /** The type of the agent, if it is one. */
+  /** Type of the agent, if the task is an agent. */
   agent_type: string | null;
-  /** What it does, in a line. Often in the model's words. */
+  /** Description of the work in a line. Often in the model's words. */
   description: string;
-  /** Its name, unique in the session. */
+  /** Id of the task, unique in the session. */
   id: TaskId;
-  /** What kind of work it is. */
+  /** Kind of the work. */
   kind: TaskKind;
-  /** Where its output goes, if it has any. */
+  /** File of the task's output, if there is one. */
   output_file: string | null;
   /** The call that began it. */
   tool_use_id: ToolUseId;
 };
 
-/** What kind of work a task is. */
+/** Kind of a background task. */
 export type TaskKind =
   /** A shell command on this machine. */
   | "local_bash"
   /** An agent of this process. */
   | "local_agent";
 
-/** How far an agent in the background is. */
+/** Progress of an agent in the background. */
 export type TaskProgress = {
-  /** The type of the agent, if it is one. */
+  /** Type of the agent, if the task is an agent. */
   agent_type: string | null;
-  /** What it does, in a line. Often in the model's words. */
+  /** Description of the work in a line. Often in the model's words. */
   description: string;
-  /** Its name, unique in the session. */
+  /** Id of the task, unique in the session. */
   id: TaskId;
-  /** What kind of work it is. */
+  /** Kind of the work. */
   kind: TaskKind;
-  /** The tool that it used last. */
+  /** The last tool that the agent used. */
   last_tool: string | null;
-  /** Where its output goes, if it has any. */
+  /** File of the task's output, if there is one. */
   output_file: string | null;
   /** The call that began it. */
   tool_use_id: ToolUseId;
-  /** What it used until now. */
+  /** Resources used so far. */
   usage: TaskUsage;
 };
 
-/** How a task ended. */
+/** Final status of a task. */
 export type TaskStatus =
-  /** It did what it was to do. */
+  /** The task succeeded. */
   | "completed"
-  /** It failed. */
+  /** The task failed. */
   | "failed"
   /** The user or the model stopped it, or the session ended. */
   | "stopped";
 
-/** What an agent used until now. */
+/** Resources that an agent has used so far. */
 export type TaskUsage = {
-  /** How long it has run, in milliseconds. */
+  /** Time since its start, in milliseconds. */
   duration_ms: number;
-  /** How many of its tool uses were answered. */
+  /** Number of its answered tool uses. */
   tool_uses: number;
   /** Tokens that its model read and wrote, over all calls. */
   total_tokens: number;
@@ -1495,9 +1496,9 @@ export type Timestamp = string;
 /** The hash of a `QuestionToken` in hexadecimal, as the log keeps it. */
 export type TokenHash = string;
 
-/** Why a tool failed, for hosts. What the model reads is in the call's result. */
+/** Failure of a tool, for hosts. The model reads the call's result instead. */
 export type ToolFailure = {
-  /** What kind of failure. */
+  /** Kind of the failure. */
   kind: ToolFailureKind;
   /**
    * The cause inside the tool, with its own causes, such as `cannot read the index: permission denied`. Not for the
@@ -1506,9 +1507,9 @@ export type ToolFailure = {
   source: string | null;
 };
 
-/** What kind of failure of a tool. */
+/** Kind of failure of a tool. */
 export type ToolFailureKind =
-  /** The input is not what the tool takes. */
+  /** The input does not fit the tool. */
   | "invalid_input"
   /** The tool refused, with a text for the model. */
   | "rejected"
@@ -1525,25 +1526,25 @@ export type ToolFinished = {
   denied: Decision | null;
   /** A unified diff of what changed on disk. */
   diff: string | null;
-  /** How long it ran, in milliseconds; zero when it did not run. */
+  /** Duration of the run, in milliseconds; zero when the tool did not run. */
   duration_ms: number;
-  /** Its id in the log. */
+  /** Id of the result's entry in the log. */
   entry: EntryId | null;
-  /** Why the tool failed. `None` if it succeeded, did not run, or gave an error as its own result. */
+  /** Reason why the tool failed. `None` if it succeeded, did not run, or gave an error as its own result. */
   error?: ToolFailure | null;
-  /** What the model reads. */
+  /** The result, as the model reads it. */
   result: ToolResult;
   /** The tool's structured output. */
   structured: JsonText | null;
   /** The tool's name. */
   tool: string;
-  /** The files that it wrote, with links followed, of a call that names them beforehand. */
+  /** The files that the call wrote, with links followed. Only for calls that name their files beforehand. */
   written?: string[];
 };
 
-/** How far a tool is. */
+/** Progress of a tool. */
 export type ToolProgress = {
-  /** How long it has run, in milliseconds. */
+  /** Time since the tool started, in milliseconds. */
   elapsed_ms: number;
   /** The progress, in words. */
   message: string;
@@ -1555,15 +1556,15 @@ export type ToolProgress = {
 
 /** The answer to a tool use. */
 export type ToolResult = {
-  /** What the model reads. */
+  /** Content for the model. */
   content: ToolResultContent;
-  /** Whether the call failed. */
+  /** `true` if the call failed. */
   is_error?: boolean;
   /** The tool use that this answers. */
   tool_use_id: ToolUseId;
 };
 
-/** What the model reads of a tool result. */
+/** Content of a tool result, as the model reads it. */
 export type ToolResultContent =
   /** Plain text. */
   | string
@@ -1572,11 +1573,11 @@ export type ToolResultContent =
 
 /** A tool begins to run. */
 export type ToolStarted = {
-  /** Kinds of the commands that it runs, of a call whose text was analysed. */
+  /** Kinds of the commands that the call runs, if its text was analysed. */
   command?: CommandKinds | null;
-  /** Why it may run. */
+  /** The permission decision that lets the tool run. */
   decision: Decision | null;
-  /** What it is about to change in files, if the session looks at that beforehand and the tool can say it. */
+  /** Preview of the file changes, if the session makes previews and the tool can compute one. */
   edits?: EditPreview | null;
   /** The input that runs, after hooks and answers changed it. */
   input: JsonText;
@@ -1599,12 +1600,12 @@ export type ToolUse = {
 };
 
 /**
- * One tool use, as the model named it (`toolu_…`), or as it is named here when the model repeats an id.
- * Unique in its conversation.
+ * One tool use, as the model named it (`toolu_…`), or a new id when the model repeats one. Unique in its
+ * conversation.
  */
 export type ToolUseId = string;
 
-/** Where a permission update is kept. */
+/** Destination of a permission update. */
 export type UpdateDestination =
   /** In the user's settings file. */
   | "userSettings"
@@ -1635,40 +1636,40 @@ export type Usage = {
   /** Output tokens, thinking included. */
   output_tokens: number;
   /**
-   * What the provider says that this cost, in billionths of a dollar. It counts for more than any price that is known.
-   * `None`: it did not say. The sum of calls has the sum of what was said.
+   * Cost as the provider reports it, in billionths of a dollar. It takes precedence over any known price. `None`:
+   * not reported. A sum of calls has the sum of the reported costs.
    */
   reported_cost?: NanoUsd | null;
-  /** Searches that the provider ran on its side. */
+  /** Number of searches that the provider ran on its side. */
   web_search_requests: number;
 };
 
 /** How much of an allowance is used: from zero, nothing, to one, all of it. */
 export type Utilization = number;
 
-/** A verdict, and when it was recorded. */
+/** A decision, and the time of its record. */
 export type VerdictAudit = {
   /** The last question about the call that was answered. `None` if there was none, or the log is older than this field. */
   answer?: AuditedAnswer | null;
-  /** When it was recorded. */
+  /** Time when the decision was recorded. */
   at: Timestamp;
   /** The final verdict. */
   decision: Decision;
   /** The exact call; absent when the input never became a call. */
   digest: CallDigest | null;
   /**
-   * What the `PreToolUse` hooks said of the call, whether or not that decided. `None` if they had no opinion, or the log is
-   * older than this field.
+   * Opinion of the `PreToolUse` hooks on the call, decisive or not. `None` if they had none, or the log is older
+   * than this field.
    */
   hook?: HookVerdict | null;
   /**
-   * What was made of the input that the model gave, in order: the verdict is on the last one. Empty when it is on
-   * the model's own input.
+   * Changes of the model's input, in order: the verdict is on the last one. Empty when it is on the model's own
+   * input.
    */
   input_changes?: InputChange[];
   /**
-   * The call itself, if no message holds it: another call made it, or a server asked for it. `None` for calls of a message, or
-   * the log is older than this field.
+   * The call itself, if no message contains it because another call made it or a server asked for it. `None` for
+   * calls of a message, and in logs older than this field.
    */
   made?: MadeCall | null;
   /** The sandbox of the session, if the call runs a program. `None` if there is none, or the log is older than this field. */
@@ -1686,7 +1687,7 @@ export type Watched =
     to: number;
   };
 
-/** Why shown parts of a message do not count. */
+/** Reason for withdrawing shown parts of a message. */
 export type WithdrawReason =
   /** The stream failed and the call is repeated or given up. */
   | "stream_failed"
