@@ -1,8 +1,7 @@
 //! Candidates for mentions (`@file`).
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use windlass::permission::Policy;
+use std::sync::{Arc, OnceLock};
 use windlass::project::{LoadedProject, ProjectIndex};
 use windlass::{coding_tools, session};
 use windlass_terminal::completion::CompletionCandidate;
@@ -16,24 +15,29 @@ const MOST_ENTRIES: usize = 500;
 #[derive(Debug, Clone)]
 pub(super) struct MentionSource {
     cwd: PathBuf,
-    index: Option<Arc<ProjectIndex>>,
+    project: LoadedProject,
+    /// Index of the project, made for the first mention.
+    index: Arc<OnceLock<Option<ProjectIndex>>>,
 }
 
 impl MentionSource {
     pub(super) fn of(project: &LoadedProject, cwd: &Path) -> Self {
-        let policy = || -> Option<Policy> {
-            let builder = session().tools(coding_tools(cwd)).project(project.clone()).resolve().ok()?;
-            builder.policy().ok()
+        Self { cwd: cwd.to_path_buf(), project: project.clone(), index: Arc::default() }
+    }
+
+    fn index(&self) -> Option<&ProjectIndex> {
+        let make = || {
+            let builder = session().tools(coding_tools(&self.cwd)).project(self.project.clone()).resolve().ok()?;
+            self.project.index(builder.policy().ok()?)
         };
-        let index = policy().and_then(|policy| project.index(policy)).map(Arc::new);
-        Self { cwd: cwd.to_path_buf(), index }
+        self.index.get_or_init(make).as_ref()
     }
 
     /// Returns candidates for a query. Blocks while the disk is read.
     pub(super) fn find(&self, query: &str) -> Vec<CompletionCandidate> {
         let (folder, name) = query.rsplit_once('/').unwrap_or(("", query));
         let mut found = self.entries(folder);
-        if let Some(index) = self.index.as_ref().filter(|_| !name.is_empty())
+        if let Some(index) = self.index().filter(|_| !name.is_empty())
             && let Ok(hits) = index.search(query, MOST_FOUND, &|| false)
         {
             found.extend(hits.hits.iter().map(|hit| CompletionCandidate::file(&hit.path)));
