@@ -22,7 +22,7 @@ use crate::input::{InputMode, InputModeOptions, RunActivity, TerminalDecoder};
 use crate::keys::Keymap;
 use crate::pager::Pager;
 use crate::presenter::{PresenterOptions, TerminalPresenter};
-use crate::prompt_area::prompt_columns;
+use crate::prompt_area::{keys_page, prompt_columns};
 use crate::raw::{RawMode, window_size};
 use crate::screen::Size;
 use crate::surface::{SurfaceOptions, TerminalSurface};
@@ -164,7 +164,6 @@ struct App {
     start: Instant,
     jobs: JoinSet<services::Outcome>,
     hint: Option<String>,
-    shows_keys: bool,
     shows_todos: bool,
     requests: u64,
     is_leaving: bool,
@@ -218,7 +217,6 @@ impl App {
             start: Instant::now(),
             jobs: JoinSet::new(),
             hint: None,
-            shows_keys: false,
             shows_todos: true,
             requests: 0,
             is_leaving: false,
@@ -228,6 +226,7 @@ impl App {
             app.surface.presenter_mut().push(cell);
         }
         app.prompt.set_columns(prompt_columns(size));
+        app.prompt.set_page(keys_page(size));
         if let Some(text) = options.first_message {
             app.send(Message::text(text));
         }
@@ -286,7 +285,7 @@ impl App {
     /// Time at which something is to be done without an input: a frame, or the end of a sequence of keys.
     fn due(&self) -> Option<Duration> {
         let frame = self.surface.due().filter(|_| self.pager.is_none());
-        [frame, self.decoder.deadline()].into_iter().flatten().min()
+        [frame, self.decoder.deadline(), self.dialogs.deadline()].into_iter().flatten().min()
     }
 
     fn tick(&mut self) {
@@ -294,6 +293,7 @@ impl App {
         for input in self.decoder.tick(now) {
             self.input(input);
         }
+        self.settle_dialog();
     }
 
     fn typed(&mut self, bytes: &[u8]) {
@@ -311,6 +311,7 @@ impl App {
         let size = window_size(stdout()).unwrap_or(Size::USUAL);
         self.surface.resize(size);
         self.prompt.set_columns(prompt_columns(size));
+        self.prompt.set_page(keys_page(size));
         if self.pager.is_some() {
             self.show_transcript();
         }

@@ -21,7 +21,7 @@ pub use plan::PlanDialog;
 use crate::composer::{Composer, ComposerOptions};
 use crate::input::TerminalInput;
 use crate::keys::{Key, KeyAction, Keymap};
-use guard::KeyGuard;
+use guard::{KeyGuard, LetterFate, LetterGuard};
 use std::collections::VecDeque;
 use std::time::Duration;
 use windlass_types::{PermissionAnswer, PermissionRequest, QuestionId};
@@ -119,6 +119,8 @@ pub enum DialogResult {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum DialogOutcome {
     Taken,
+    /// A typed character means nothing to the dialog.
+    Stray,
     Answered(PermissionAnswer, Option<String>),
     Replied(ElicitationReply),
     OpenEditor(String),
@@ -142,16 +144,21 @@ impl Dialog {
     /// The dialog for a question: a form or a plan where the tool asks for one and its input can be read.
     #[must_use]
     pub fn new(request: &PermissionRequest) -> Self {
+        Self::of_agent(request, "")
+    }
+
+    /// The dialog for a question of an agent with this task, such as "Explore the parser"; empty if it is not known.
+    #[must_use]
+    pub fn of_agent(request: &PermissionRequest, task: &str) -> Self {
+        let permission = || Self::Permission(Box::new(PermissionDialog::of_agent(request, task)));
         match request.tool.as_str() {
-            "AskUserQuestion" => match QuestionForm::new(request) {
-                Some(form) => Self::Form(Box::new(form)),
-                None => Self::Permission(Box::new(PermissionDialog::new(request))),
-            },
-            "ExitPlanMode" => match PlanDialog::new(request) {
-                Some(plan) => Self::Plan(Box::new(plan)),
-                None => Self::Permission(Box::new(PermissionDialog::new(request))),
-            },
-            _ => Self::Permission(Box::new(PermissionDialog::new(request))),
+            "AskUserQuestion" => {
+                QuestionForm::of_agent(request, task).map_or_else(permission, |form| Self::Form(Box::new(form)))
+            }
+            "ExitPlanMode" => {
+                PlanDialog::of_agent(request, task).map_or_else(permission, |plan| Self::Plan(Box::new(plan)))
+            }
+            _ => permission(),
         }
     }
 
@@ -172,6 +179,26 @@ impl Dialog {
             Self::Form(_) => {}
             Self::Plan(dialog) => dialog.drawn(),
             Self::Elicitation(dialog) => dialog.drawn(),
+        }
+    }
+
+    /// `true` while letters answer.
+    fn reads_letters(&self) -> bool {
+        match self {
+            Self::Permission(dialog) => dialog.reads_letters(),
+            Self::Form(_) => false,
+            Self::Plan(dialog) => dialog.reads_letters(),
+            Self::Elicitation(dialog) => dialog.reads_letters(),
+        }
+    }
+
+    /// The last letters were a text: what they selected is not selected.
+    fn forget_letter(&mut self) {
+        match self {
+            Self::Permission(dialog) => dialog.forget_letter(),
+            Self::Form(_) => {}
+            Self::Plan(dialog) => dialog.forget_letter(),
+            Self::Elicitation(dialog) => dialog.forget_letter(),
         }
     }
 
@@ -212,6 +239,9 @@ impl Dialog {
 
 /// The questions that wait for the person, in their order. One is shown at a time.
 ///
+/// A letter answers if no other character is typed within 150 ms: words answer nothing. A program therefore calls
+/// [`tick`](Self::tick) at [`deadline`](Self::deadline), and before it gives a key.
+///
 /// ```
 /// use std::time::Duration;
 /// use windlass_terminal::dialog::{DialogResult, Dialogs};
@@ -228,21 +258,49 @@ pub struct Dialogs {
     waiting: VecDeque<(QuestionId, Dialog)>,
     keymap: Keymap,
     guard: KeyGuard,
+    letters: LetterGuard,
+    /// Keys that did not go to the question, which the person is told of.
+    ignored: Option<IgnoredKeys>,
     columns: usize,
     rows: usize,
+}
+
+/// Keys that did not go to the question that is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum IgnoredKeys {
+    /// Keys typed before it could be read, which went to the prompt.
+    Early,
+    /// A text.
+    Text,
+}
+
+impl IgnoredKeys {
+    /// The note in front of the hint.
+    fn note(self) -> &'static str {
+        match self {
+            Self::Early => "What you typed before is in the prompt. ",
+            Self::Text => "Text answers nothing: one letter does. ",
+        }
+    }
 }
 
 impl Dialogs {
     /// No questions.
     #[must_use]
     pub fn new(keymap: Keymap) -> Self {
-        Self { waiting: VecDeque::new(), keymap, guard: KeyGuard::default(), columns: 80, rows: 12 }
+        let (guard, letters) = (KeyGuard::default(), LetterGuard::default());
+        Self { waiting: VecDeque::new(), keymap, guard, letters, ignored: None, columns: 80, rows: 12 }
     }
 
     /// Adds a question. It is shown when those before it are answered.
     pub fn ask(&mut self, request: &PermissionRequest) {
+        self.ask_for(request, "");
+    }
+
+    /// Adds a question of an agent with this task, such as "Explore the parser"; empty if it is not known.
+    pub fn ask_for(&mut self, request: &PermissionRequest, task: &str) {
         let id = request.id.clone();
-        self.push(id, Dialog::new(request));
+        self.push(id, Dialog::of_agent(request, task));
     }
 
     /// Adds a question of an MCP server under an id that no other question has.
@@ -264,6 +322,8 @@ impl Dialogs {
     /// Lays the first question out. No key belongs to it before it was drawn.
     fn show_first(&mut self) {
         self.guard.hidden();
+        self.letters.reset();
+        self.ignored = None;
         if let Some((_, dialog)) = self.waiting.front_mut() {
             dialog.resize(self.columns, self.rows);
         }
@@ -315,6 +375,10 @@ impl Dialogs {
             let more = format!(" ({more} more)");
             title.text = content::cut(&title.text, self.columns.saturating_sub(more.len())) + &more;
         }
+        let hint = view.rows.last_mut().filter(|row| row.kind == DialogRowKind::Hint);
+        if let (Some(hint), Some(ignored)) = (hint, self.ignored) {
+            hint.text = content::cut(&format!("{}{}", ignored.note(), hint.text), self.columns);
+        }
         Some(view)
     }
 
@@ -327,17 +391,73 @@ impl Dialogs {
         }
     }
 
+    /// Time at which [`tick`](Self::tick) is to be called if no key comes before; `None` if nothing waits.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Duration> {
+        self.letters.deadline()
+    }
+
+    /// The result of a letter behind which no other one was typed; `None` if there is none.
+    pub fn tick(&mut self, now: Duration) -> Option<DialogResult> {
+        let letter = self.letters.take_due(now)?;
+        Some(self.give(&TerminalInput::Key(letter), now))
+    }
+
     /// Takes an input of the terminal. Times are measured from an arbitrary start and never go back.
     pub fn handle(&mut self, input: TerminalInput, now: Duration) -> DialogResult {
         if !matches!(input, TerminalInput::Key(_) | TerminalInput::Paste(_)) {
             return DialogResult::Passed(input);
         }
-        let Some((id, dialog)) = self.waiting.front_mut().filter(|_| self.guard.accepts(now)) else {
+        let Some((_, dialog)) = self.waiting.front().filter(|_| self.guard.accepts(now)) else {
             self.guard.typed(now);
+            self.ignored = (!self.waiting.is_empty()).then_some(IgnoredKeys::Early);
             return DialogResult::Passed(input);
         };
-        match dialog.handle(&input, &self.keymap) {
+        self.ignored = None;
+        let reads_letters = dialog.reads_letters();
+        let Some(key) = key_of(&input).filter(|key| reads_letters && self.is_letter_or_submit(*key)) else {
+            self.letters.drop_held();
+            return self.give(&input, now);
+        };
+        let submits = self.keymap.action(key) == Some(KeyAction::Submit);
+        match self.letters.judge(key, submits, now) {
+            LetterFate::Held => DialogResult::Taken,
+            LetterFate::Text => self.took_text(),
+            LetterFate::Confirms(letter) => match self.give(&TerminalInput::Key(letter), now) {
+                // The letter has selected a choice.
+                DialogResult::Taken if self.ignored.is_none() => self.give(&input, now),
+                result => result,
+            },
+            LetterFate::Passes => self.give(&input, now),
+        }
+    }
+
+    /// `true` for a key that types a character, and for one that chooses.
+    fn is_letter_or_submit(&self, key: Key) -> bool {
+        match self.keymap.action(key) {
+            Some(action) => action == KeyAction::Submit,
+            None => key.typed().is_some(),
+        }
+    }
+
+    /// A text was typed over the dialog: it answers nothing.
+    fn took_text(&mut self) -> DialogResult {
+        self.ignored = Some(IgnoredKeys::Text);
+        if let Some((_, dialog)) = self.waiting.front_mut() {
+            dialog.forget_letter();
+        }
+        DialogResult::Taken
+    }
+
+    /// Gives an input to the dialog that is shown.
+    fn give(&mut self, input: &TerminalInput, now: Duration) -> DialogResult {
+        let Some((id, dialog)) = self.waiting.front_mut() else { return DialogResult::Taken };
+        match dialog.handle(input, &self.keymap) {
             DialogOutcome::Taken => DialogResult::Taken,
+            DialogOutcome::Stray => {
+                self.letters.text(now);
+                self.took_text()
+            }
             DialogOutcome::OpenEditor(text) => DialogResult::OpenEditor(text),
             DialogOutcome::Answered(answer, comment) => {
                 let answer = DialogAnswer { id: id.clone(), answer, comment };

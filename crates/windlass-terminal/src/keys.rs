@@ -3,9 +3,11 @@
 mod action;
 mod defaults;
 mod keymap;
+mod list;
 
 pub use action::KeyAction;
 pub use keymap::{Keymap, KeymapError};
+pub use list::{KeysLine, KeysList};
 
 use std::fmt;
 use std::str::FromStr;

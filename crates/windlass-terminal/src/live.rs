@@ -2,9 +2,9 @@
 
 use crate::cell::todo_rows;
 use crate::layout::{Layout, tokens};
-use crate::presenter::{AgentRow, RunningCall, TerminalPresenter};
+use crate::presenter::{AgentRow, QueuedMessage, RunningCall, TerminalPresenter};
 use crate::screen::{Caret, LiveArea, Size};
-use crate::text::{Line, Span, safe_line, truncate};
+use crate::text::{Line, Span, safe_line, truncate, width};
 use crate::theme::Role;
 use std::time::Duration;
 
@@ -130,7 +130,7 @@ fn one_row(line: Line, columns: usize) -> Line {
     let (mut row, mut left) = (Line::new(), columns);
     for span in line.spans() {
         let text = truncate(span.text(), left);
-        left = left.saturating_sub(crate::text::width(&text));
+        left = left.saturating_sub(width(&text));
         row.push(Span::of_safe(text.as_ref(), span.style()));
         if left == 0 {
             break;
@@ -203,13 +203,17 @@ fn agent_rows(agents: &[AgentRow], layout: &Layout<'_>) -> Vec<Line> {
 
 fn queued_rows(presenter: &TerminalPresenter, layout: &Layout<'_>) -> Vec<Line> {
     let queued = presenter.queued();
-    let row = |text: &str| {
-        let first = text.lines().next().unwrap_or_default();
+    let row = |message: &QueuedMessage| {
+        let place = if message.joins { "joins the run" } else { "waits for the end" };
+        let place = format!(" {} {place}", layout.glyphs.dot);
         let mut line = layout.line(format!("  {} ", layout.glyphs.prompt), Role::Faint);
-        line.push(layout.span(first, Role::Faint));
+        let first = safe_line(message.text.lines().next().unwrap_or_default());
+        let room = layout.columns.saturating_sub(line.width() + width(&place)).max(1);
+        line.push(layout.span(truncate(&first, room), Role::Faint));
+        line.push(layout.span(place, Role::Faint));
         one_row(line, layout.columns)
     };
-    let mut rows: Vec<Line> = queued.iter().take(QUEUED).map(|message| row(&message.text)).collect();
+    let mut rows: Vec<Line> = queued.iter().take(QUEUED).map(|message| row(message)).collect();
     rows.extend(more(queued.len(), QUEUED, "messages wait", layout));
     rows
 }

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use windlass_context::Masks;
 use windlass_conversation::{Message, MessageState, Presenter, SessionState, SlashCommand, Update};
-use windlass_types::{NanoUsd, PermissionMode, RateLimit};
+use windlass_types::{AgentPath, NanoUsd, PermissionMode, RateLimit};
 
 /// Facts for a status line.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -156,6 +156,13 @@ impl TerminalPresenter {
     #[must_use]
     pub fn agents(&self) -> &[AgentRow] {
         self.agents.rows()
+    }
+
+    /// Task of an agent below the main one in a line; empty if it is not known.
+    #[must_use]
+    pub fn agent_task(&self, path: &AgentPath) -> &str {
+        let row = self.agents.rows().iter().find(|row| row.path == *path);
+        row.map(|row| row.description.as_str()).unwrap_or_default()
     }
 
     /// Background work that continues.

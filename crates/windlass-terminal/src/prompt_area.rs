@@ -1,8 +1,9 @@
 //! Rows of the input: the prompt with its menu, dialogs, pickers, and the list of keys, in the styles of the theme.
 
 use crate::dialog::{DialogRowKind, DialogView};
+use crate::history::{HistoryScope, HistorySearch};
 use crate::input::InputMode;
-use crate::keys::Keymap;
+use crate::keys::{KeyAction, Keymap, KeysLine, KeysList};
 use crate::layout::Layout;
 use crate::live::InputArea;
 use crate::picker::Picker;
@@ -14,13 +15,21 @@ use crate::theme::Role;
 const MARK: usize = 2;
 /// Most rows of the menu of completions.
 const MENU_ROWS: usize = 6;
-/// Widest column of names in the menu and in the list of keys.
+/// Widest column of names in the menu.
 const NAME_COLUMNS: usize = 30;
 
 /// Columns of the editor on a terminal of this size, for [`InputMode::set_columns`].
 #[must_use]
 pub fn prompt_columns(size: Size) -> usize {
     size.live_columns().saturating_sub(MARK).max(1)
+}
+
+/// Rows of the list of keys that fit on a terminal of this size, for [`InputMode::set_page`].
+#[must_use]
+pub fn keys_page(size: Size) -> usize {
+    // The prompt and the row of the spinner are above the list, and its hint below.
+    let rows = size.live_rows();
+    rows.saturating_sub(2).saturating_sub(usize::from(rows > 3)).max(1)
 }
 
 /// Rows around the prompt.
@@ -31,15 +40,17 @@ pub struct PromptExtras {
     pub hint: Option<String>,
     /// Row below the prompt.
     pub status: Option<Line>,
-    /// `true` to list the keys.
-    pub shows_keys: bool,
 }
 
 /// The prompt with the menu of completions, the search in the history, or the list of keys.
 #[must_use]
 pub fn prompt_area(mode: &InputMode, extras: PromptExtras, layout: &Layout<'_>, size: Size) -> InputArea {
     let hint = extras.hint.map(|hint| one_row(layout, &hint, Role::Warning));
-    let status = hint.or(extras.status);
+    let keys = mode.keys_list().map(|list| keys_rows(mode.keymap(), *list, layout, size));
+    let (keys, status) = match keys {
+        Some((rows, place)) => (rows, Some(hint.unwrap_or(place))),
+        None => (Vec::new(), hint.or(extras.status)),
+    };
     if mode.search().is_some() {
         return search_area(mode, status, layout);
     }
@@ -66,11 +77,8 @@ pub fn prompt_area(mode: &InputMode, extras: PromptExtras, layout: &Layout<'_>, 
         last.push(layout.span(truncate(&safe_line(arguments), room), Role::Faint));
     }
     let room = size.live_rows().saturating_sub(rows.len() + 1);
-    let menu = menu_rows(mode, layout, room.min(MENU_ROWS));
-    if menu.is_empty() && extras.shows_keys {
-        rows.extend(keys_rows(mode.keymap(), layout).into_iter().take(room));
-    }
-    rows.extend(menu);
+    rows.extend(menu_rows(mode, layout, room.min(MENU_ROWS)));
+    rows.extend(keys.into_iter().take(room.max(1)));
     InputArea { rows, caret: Some(caret), status }
 }
 
@@ -109,11 +117,22 @@ pub fn picker_area<T: Clone>(title: &str, picker: &Picker<T>, layout: &Layout<'_
     InputArea { rows, caret: Some(caret), status: None }
 }
 
-/// The list of keys, one row for each action.
+/// The page of the list of keys that is shown, and the row that says which it is.
 #[must_use]
-pub fn keys_rows(keymap: &Keymap, layout: &Layout<'_>) -> Vec<Line> {
-    let help = keymap.help();
-    help.iter().map(|(keys, description)| entry(keys, description, NAME_COLUMNS, false, layout)).collect()
+pub fn keys_rows(keymap: &Keymap, list: KeysList, layout: &Layout<'_>, size: Size) -> (Vec<Line>, Line) {
+    let lines = list.lines(keymap, prompt_columns(size));
+    let page = keys_page(size);
+    let top = list.top(lines.len(), page);
+    let row = |line: &KeysLine| {
+        let mut row = Line::plain(" ".repeat(MARK));
+        row.push(layout.span(&line.keys, Role::Text));
+        row.push(layout.span(&line.description, Role::Faint));
+        row
+    };
+    let rows: Vec<Line> = lines.iter().skip(top).take(page).map(row).collect();
+    let place =
+        format!("Row {} of {}. Up, Down, Page keys: scroll. Esc: close.", top.saturating_add(rows.len()), lines.len());
+    (rows, one_row(layout, &place, Role::Faint))
 }
 
 fn search_area(mode: &InputMode, status: Option<Line>, layout: &Layout<'_>) -> InputArea {
@@ -127,10 +146,21 @@ fn search_area(mode: &InputMode, status: Option<Line>, layout: &Layout<'_>) -> I
     let found = search.found(mode.history()).map(|found| found.prompt.label().to_owned());
     let row = match found {
         Some(text) => one_row(layout, &format!("  {}", safe_line(&text)), Role::Text),
-        None if query.is_empty() => Line::new(),
-        None => one_row(layout, "  No earlier prompt has this text.", Role::Faint),
+        None => one_row(layout, &format!("  {}", without_match(mode, search)), Role::Faint),
     };
     InputArea { rows: vec![line, row], caret: Some(caret), status }
+}
+
+/// The row of a search that finds nothing, with the key that searches elsewhere.
+fn without_match(mode: &InputMode, search: &HistorySearch) -> String {
+    let text = if search.query().is_empty() { "No earlier prompt" } else { "No earlier prompt with this text" };
+    let place = match search.scope() {
+        HistoryScope::Everywhere => String::new(),
+        scope => format!(" in {}", scope.name()),
+    };
+    let next = search.scope().next().name();
+    let key = mode.keymap().keys(KeyAction::Stash).next().map(|key| format!(" {key}: {next}.")).unwrap_or_default();
+    format!("{text}{place}.{key}")
 }
 
 /// The text with its placeholders marked.

@@ -22,7 +22,9 @@ pub fn status_line(status: &SessionStatus, mode: PermissionMode, layout: &Layout
     details.extend(status.title.clone());
     let details: String = details.iter().map(|detail| format!(" {} {detail}", layout.glyphs.dot)).collect();
     let room = layout.columns.saturating_sub(2);
-    let mode = truncate(mode_words(mode), room);
+    let words = mode_words(mode);
+    let words = if width(words) > room { short_words(mode) } else { words };
+    let mode = truncate(words, room);
     let room = room.saturating_sub(width(&mode));
     let details = safe_line(&details);
     Line::plain("  ").with(mode, layout.style(Role::Accent)).with(truncate(&details, room), layout.style(Role::Faint))
@@ -74,6 +76,19 @@ fn mode_words(mode: PermissionMode) -> &'static str {
     }
 }
 
+/// The permission mode in words for a narrow terminal.
+fn short_words(mode: PermissionMode) -> &'static str {
+    match mode {
+        PermissionMode::Default => "asks",
+        PermissionMode::AcceptEdits => "edits",
+        PermissionMode::Plan => "plans",
+        PermissionMode::DontAsk => "denies",
+        PermissionMode::Auto => "decides",
+        PermissionMode::BypassPermissions => "allows all",
+        _ => mode.as_str(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,6 +116,10 @@ mod tests {
         let line = status_line(&status(), PermissionMode::Plan, &layout(80));
         assert_eq!(line.text(), "  plans, changes nothing · model-x · 12% context · $0.2560 · Fix it");
         assert_eq!(status_line(&status(), PermissionMode::Plan, &layout(30)).text(), "  plans, changes nothing · mo…");
+        for (columns, text) in [(21, "  asks before changes"), (20, "  asks"), (12, "  asks"), (4, "  a…")] {
+            let line = status_line(&SessionStatus::default(), PermissionMode::Default, &layout(columns));
+            assert_eq!(line.text(), text, "{columns}");
+        }
         let empty = status_line(&SessionStatus::default(), PermissionMode::Default, &layout(80));
         assert_eq!(empty.text(), "  asks before changes");
     }

@@ -7,6 +7,7 @@ use crate::composer::Submission;
 use crate::dialog::{DialogAnswer, DialogResult};
 use crate::input::{InputAction, TerminalInput};
 use std::sync::Arc;
+use std::time::Duration;
 use windlass_conversation::{Input, Message, Priority, Request};
 use windlass_types::ContentBlock;
 
@@ -27,19 +28,35 @@ impl App {
             return;
         }
         self.hint = None;
+        self.settle_dialog();
         let now = self.now();
-        let input = match self.dialogs.handle(input, now) {
-            DialogResult::Passed(input) => input,
-            DialogResult::Answered(answer) => return self.answer(answer),
+        let result = self.dialogs.handle(input, now);
+        self.dialog_result(result, now);
+    }
+
+    /// Lets a letter answer a dialog once no other one can follow it.
+    pub(super) fn settle_dialog(&mut self) {
+        let now = self.now();
+        if let Some(result) = self.dialogs.tick(now) {
+            self.surface.request_frame();
+            self.dialog_result(result, now);
+        }
+    }
+
+    fn dialog_result(&mut self, result: DialogResult, now: Duration) {
+        match result {
+            DialogResult::Passed(input) => {
+                for action in self.prompt.handle(input, now) {
+                    self.act(action);
+                }
+            }
+            DialogResult::Answered(answer) => self.answer(answer),
             DialogResult::OpenEditor(text) => {
                 let edited = self.edit(&text);
-                return self.dialogs.edited(edited.as_deref());
+                self.dialogs.edited(edited.as_deref());
             }
             // No question of a server is asked here.
-            DialogResult::Taken | DialogResult::Replied { .. } => return,
-        };
-        for action in self.prompt.handle(input, now) {
-            self.act(action);
+            DialogResult::Taken | DialogResult::Replied { .. } => {}
         }
     }
 
@@ -81,7 +98,6 @@ impl App {
                 self.jobs.spawn(async move { Outcome::Mentions(ticket, services.mentions(&query).await) });
             }
             InputAction::Hint(text) => self.hint = Some(text),
-            InputAction::ShowKeys => self.shows_keys = !self.shows_keys,
             InputAction::ShowTranscript => self.show_transcript(),
             InputAction::ToggleTasks => {
                 self.shows_todos = !self.shows_todos;

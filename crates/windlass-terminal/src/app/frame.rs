@@ -89,8 +89,7 @@ impl App {
         }
         let status = status_line(self.surface.presenter().status(), self.prompt.permission_mode(), &layout);
         let running = self.command.as_ref().map(RunningCommand::row);
-        let extras =
-            PromptExtras { hint: self.hint.clone().or(running), status: Some(status), shows_keys: self.shows_keys };
+        let extras = PromptExtras { hint: self.hint.clone().or(running), status: Some(status) };
         prompt_area(&self.prompt, extras, &layout, size)
     }
 }

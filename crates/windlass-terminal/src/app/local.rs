@@ -80,7 +80,7 @@ impl App {
     pub(super) fn run_local(&mut self, command: LocalCommand) {
         match command {
             LocalCommand::Exit => self.leave(TerminalEnd::Left),
-            LocalCommand::Keys => self.shows_keys = true,
+            LocalCommand::Keys => self.prompt.show_keys(),
             LocalCommand::Help => {
                 let commands = with_local(self.conversation.conversation().commands());
                 let lines: Vec<String> = commands

@@ -48,7 +48,7 @@ impl App {
     fn ask(&mut self, id: &str) {
         let Some(request) = self.conversation.question(id).cloned() else { return };
         self.questions.insert(request.id.clone(), id.to_owned());
-        self.dialogs.ask(&request);
+        self.dialogs.ask_for(&request, self.surface.presenter().agent_task(&request.agent));
         self.surface.request_frame();
         self.notify(&format!("windlass asks: {}", request.title));
     }

@@ -12,6 +12,8 @@ pub(super) struct DialogChoice<T> {
     pub(super) value: T,
     /// `true` if it may be chosen only when everything was read.
     pub(super) needs_reading: bool,
+    /// `true` if it allows more than the call: its letter selects it, and Enter chooses.
+    pub(super) grants_more: bool,
 }
 
 /// DialogChoices and the selected one.
@@ -39,6 +41,11 @@ impl<T> DialogChoices<T> {
     /// Moves the selection. It stays within the list.
     pub(super) fn step(&mut self, by: isize) {
         self.selected = self.selected.saturating_add_signed(by).min(self.list.len().saturating_sub(1));
+    }
+
+    /// `true` if not all choices are shown whole.
+    pub(super) fn has_others(&self, shown: &ShownChoices) -> bool {
+        shown.whole.len() < self.list.len()
     }
 
     /// The choice of a key: its letter in any case, or its number.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 use std::fmt;
 use unicode_segmentation::UnicodeSegmentation;
 use windlass_types::text::visible_line;
-use windlass_types::{JsonText, MatchedRule, PermissionRequest, RuleSource};
+use windlass_types::{AgentIdentity, JsonText, MatchedRule, PermissionRequest, RuleSource};
 
 /// Most characters of a line that explains a call.
 const LONGEST_NOTE: usize = 1000;
@@ -82,13 +82,16 @@ pub(super) fn note(text: &str) -> String {
 }
 
 /// The lines that say who asks, why, and which rule decided.
-pub(super) fn reasons(request: &PermissionRequest) -> Vec<DialogLine> {
+///
+/// `task` is that of the agent that asks; empty if it is not known.
+pub(super) fn reasons(request: &PermissionRequest, task: &str) -> Vec<DialogLine> {
     let mut lines = Vec::new();
     let mut add = |text: String| lines.push(DialogLine::new(DialogRowKind::Note, "", text));
     if let Some(identity) = &request.identity {
-        add(format!("Asked by the agent {} at {}", note(&identity.agent_type), note(&request.agent.to_string())));
+        add(format!("Asked by the agent {}", agent_name(identity, task)));
     } else if !request.agent.is_main() {
-        add(format!("Asked by the agent at {}", note(&request.agent.to_string())));
+        let task = if task.is_empty() { "another agent" } else { task };
+        add(format!("Asked by the agent for: {}", note(task)));
     }
     add(format!("Why it asks: {}", note(&request.decision.message)));
     if let Some(rule) = &request.decision.rule {
@@ -104,6 +107,12 @@ pub(super) fn reasons(request: &PermissionRequest) -> Vec<DialogLine> {
         add("Protected: a yes holds for this call alone.".to_owned());
     }
     lines
+}
+
+/// The type of an agent with its task, if it is known.
+pub(super) fn agent_name(identity: &AgentIdentity, task: &str) -> String {
+    let name = note(&identity.agent_type);
+    if task.is_empty() { name } else { format!("{name} ({})", note(task)) }
 }
 
 fn rule_line(rule: &MatchedRule) -> String {
@@ -129,9 +138,10 @@ pub(super) fn call_lines(request: &PermissionRequest) -> Vec<DialogLine> {
         lines.push(DialogLine::new(DialogRowKind::Note, "", format!("{}: {}", note(&name), note(&value))));
     }
     let is_whole_diff = request.edits.as_ref().is_some_and(|edits| !edits.is_cut && !edits.diff.is_empty());
+    let replaced = if is_whole_diff { Vec::new() } else { replacements(&request.tool, &request.input) };
     for (name, value) in &fields {
         // The diff says what the texts of an edit would do.
-        if is_whole_diff && is_edit_text(&request.tool, name) {
+        if (is_whole_diff || !replaced.is_empty()) && is_edit_text(&request.tool, name) {
             continue;
         }
         let is_short = name != subject(&request.tool) && value.chars().count() <= SHORT && !value.contains('\n');
@@ -143,6 +153,7 @@ pub(super) fn call_lines(request: &PermissionRequest) -> Vec<DialogLine> {
         lines.push(DialogLine::new(DialogRowKind::Field, "", format!("{}:", visible_line(name))));
         lines.extend(value.split('\n').map(|line| DialogLine::new(DialogRowKind::Text, "  | ", line)));
     }
+    lines.extend(replaced);
     if let Some(edits) = &request.edits {
         let title = if edits.is_cut { "Change (the end of the diff is left out):" } else { "Change:" };
         lines.push(DialogLine::new(DialogRowKind::Field, "", title));
@@ -159,6 +170,69 @@ fn diff_line(line: &str) -> DialogLine {
         _ => DialogRowKind::Text,
     };
     DialogLine::new(kind, "", line)
+}
+
+/// A text that an edit replaces.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Replacement {
+    old_string: String,
+    new_string: String,
+    #[serde(default)]
+    replace_all: bool,
+}
+
+/// The lines that an edit takes away and puts in, by its input alone; empty for other tools and unusual inputs.
+fn replacements(tool: &str, input: &JsonText) -> Vec<DialogLine> {
+    #[derive(Deserialize)]
+    struct Edit {
+        old_string: String,
+        new_string: String,
+    }
+    #[derive(Deserialize)]
+    struct Edits {
+        edits: Vec<Replacement>,
+    }
+    let title = |text: String| DialogLine::new(DialogRowKind::Field, "", text);
+    match tool {
+        "Edit" => {
+            let Ok(Edit { old_string, new_string }) = input.to() else { return Vec::new() };
+            let mut lines = vec![title("Change:".to_owned())];
+            lines.extend(replacement(&old_string, &new_string));
+            lines
+        }
+        "MultiEdit" => {
+            let Ok(Edits { edits }) = input.to() else { return Vec::new() };
+            let all = edits.len();
+            let shown = edits.iter().enumerate().flat_map(|(at, edit)| {
+                let everywhere = if edit.replace_all { ", everywhere in the file" } else { "" };
+                let mut lines = vec![title(format!("Change {} of {all}{everywhere}:", at.saturating_add(1)))];
+                lines.extend(replacement(&edit.old_string, &edit.new_string));
+                lines
+            });
+            shown.collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The lines of a text and of the one that replaces it. Lines that both begin or end with stand once.
+fn replacement(old: &str, new: &str) -> Vec<DialogLine> {
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.split('\n').collect(), new.split('\n').collect());
+    let same = |(old, new): &(&&str, &&str)| old == new;
+    let before = old.iter().zip(&new).take_while(same).count();
+    let most = old.len().min(new.len()).saturating_sub(before);
+    let behind = old.iter().rev().zip(new.iter().rev()).take(most).take_while(same).count();
+    let changed = |lines: &[&str], kind, mark: &'static str| -> Vec<DialogLine> {
+        let count = lines.len().saturating_sub(before).saturating_sub(behind);
+        lines.iter().skip(before).take(count).map(|line| DialogLine::new(kind, mark, *line)).collect()
+    };
+    let kept = |line: &&str| DialogLine::new(DialogRowKind::Text, "  ", *line);
+    let mut lines: Vec<DialogLine> = old.iter().take(before).map(kept).collect();
+    lines.extend(changed(&old, DialogRowKind::Removed, "- "));
+    lines.extend(changed(&new, DialogRowKind::Added, "+ "));
+    lines.extend(old.iter().skip(old.len().saturating_sub(behind)).map(kept));
+    lines
 }
 
 type NamedText = (String, String);

@@ -138,6 +138,16 @@ impl ElicitationDialog {
         }
     }
 
+    pub(super) fn reads_letters(&self) -> bool {
+        matches!(&self.body, ElicitationBody::Page(page) if page.reads_letters())
+    }
+
+    pub(super) fn forget_letter(&mut self) {
+        if let ElicitationBody::Page(page) = &mut self.body {
+            page.forget_letter();
+        }
+    }
+
     pub(super) fn written(&self) -> String {
         match &self.body {
             ElicitationBody::Form(form) => {
@@ -155,6 +165,7 @@ impl ElicitationDialog {
                 Reaction::Chosen(true) => Some(ElicitationReply::Accept(None)),
                 Reaction::Chosen(false) => Some(ElicitationReply::Decline),
                 Reaction::Refused | Reaction::Stopped => Some(ElicitationReply::Cancel),
+                Reaction::Stray => return DialogOutcome::Stray,
                 Reaction::Other(_) | Reaction::Taken => None,
             },
         };
@@ -170,8 +181,13 @@ fn page(question: &ElicitationQuestion, url: &str) -> ReadingDialog<bool> {
         DialogLine::new(DialogRowKind::Field, "", "Address:"),
         DialogLine::new(DialogRowKind::Text, "  | ", url),
     ];
-    let choice =
-        |letter, text: &str, value| DialogChoice { letter, text: text.to_owned(), value, needs_reading: value };
+    let choice = |letter, text: &str, value| DialogChoice {
+        letter,
+        text: text.to_owned(),
+        value,
+        needs_reading: value,
+        grants_more: false,
+    };
     ReadingDialog::new(title, lines, vec![choice('y', "Open it in the browser", true), choice('n', "No", false)])
 }
 

@@ -1,6 +1,6 @@
 //! Questions of the model, as a form.
 
-use super::content::{DialogLine, cut, note, wrapped};
+use super::content::{DialogLine, agent_name, cut, note, wrapped};
 use super::permission::denial;
 use super::{DialogOutcome, DialogRow, DialogRowKind, DialogView, editor, key_of, write};
 use crate::composer::Composer;
@@ -13,6 +13,9 @@ use windlass_types::{JsonText, PermissionAnswer, PermissionRequest};
 
 /// Most questions and options of a form that is shown as one.
 const MOST: usize = 20;
+
+/// Fewest rows with a title beside the question.
+const TIGHT: usize = 4;
 
 /// A question of the form.
 #[derive(Debug, Deserialize)]
@@ -58,6 +61,11 @@ impl QuestionForm {
     /// A form for a question; `None` if its input is no form.
     #[must_use]
     pub fn new(request: &PermissionRequest) -> Option<Self> {
+        Self::of_agent(request, "")
+    }
+
+    /// A form for a question of an agent with this task; empty if it is not known.
+    pub(super) fn of_agent(request: &PermissionRequest, task: &str) -> Option<Self> {
         #[derive(Deserialize)]
         struct FormInput {
             questions: Vec<FormQuestion>,
@@ -68,7 +76,7 @@ impl QuestionForm {
         let is_fit = (1..=MOST).contains(&questions.len())
             && names.len() == questions.len()
             && questions.iter().all(|question| question.options.len() <= MOST);
-        let agent = request.identity.as_ref().map(|agent| format!(" by the agent {}", note(&agent.agent_type)));
+        let agent = request.identity.as_ref().map(|agent| format!(" by the agent {}", agent_name(agent, task)));
         let state = |question| (question, FormState { at: 0, chosen: BTreeSet::new(), own: editor(), is_own: false });
         is_fit.then(|| Self {
             input,
@@ -96,7 +104,11 @@ impl QuestionForm {
         let place = if all > 1 { format!(" {number} of {all}") } else { String::new() };
         let header = if question.header.is_empty() { String::new() } else { format!(": {}", note(&question.header)) };
         let title = format!("Question{place}{}{header}", self.agent);
-        let mut body = wrapped(&DialogLine::new(DialogRowKind::Text, "", note(&question.question)), self.columns);
+        // Where few rows are left the question itself is the title.
+        let is_tight = self.rows < TIGHT;
+        let title = if is_tight { note(&question.question) } else { title };
+        let text = (!is_tight).then(|| DialogLine::new(DialogRowKind::Text, "", note(&question.question)));
+        let mut body = text.map(|text| wrapped(&text, self.columns)).unwrap_or_default();
         let mut caret = (0, 0);
         for (at, option) in question.options.iter().enumerate() {
             let is_selected = state.at == at;
@@ -284,8 +296,8 @@ pub(super) fn scrolled(
     caret: (usize, usize),
     (columns, rows): (usize, usize),
 ) -> DialogView {
-    // Title and hint go first where there is no room.
-    let (has_title, has_hint) = (rows >= 3, rows >= 4);
+    // The hint goes first where there is no room.
+    let (has_title, has_hint) = (rows >= 2, rows >= 4);
     let most = rows.saturating_sub(usize::from(has_title)).saturating_sub(usize::from(has_hint)).max(1);
     let top = caret.0.saturating_add(2).min(body.len()).saturating_sub(most).min(caret.0);
     body.truncate(top.saturating_add(most));

@@ -1,7 +1,7 @@
 //! A text in pages that has to be read to its end.
 
-use super::DialogRow;
 use super::content::{DialogLine, wrapped};
+use super::{DialogRow, DialogRowKind};
 
 /// The rows of a text, the page that is shown, and how far it was read.
 #[derive(Debug, Clone, Default)]
@@ -9,6 +9,8 @@ pub(super) struct Pager {
     lines: Vec<DialogLine>,
     rows: Vec<DialogRow>,
     columns: usize,
+    /// `true` if the title is the first line of the text.
+    is_titled: bool,
     page: usize,
     top: usize,
     /// Number of rows that were shown, from the top on without a gap.
@@ -21,17 +23,21 @@ impl Pager {
         Self { lines, ..Self::default() }
     }
 
-    /// Replaces the text, which counts as unread.
+    /// Replaces the text, which counts as unread and is to be laid out.
     pub(super) fn set(&mut self, lines: Vec<DialogLine>) {
-        let (columns, page) = (self.columns, self.page);
         *self = Self::new(lines);
-        self.resize(columns, page);
     }
 
-    /// Lays the text out on so many columns and rows a page.
-    pub(super) fn resize(&mut self, columns: usize, page: usize) {
+    /// Lays the text out on so many columns and rows a page, behind a title if it has no row of its own.
+    pub(super) fn resize(&mut self, columns: usize, page: usize, title: Option<&str>) {
+        if self.is_titled != title.is_some() {
+            self.is_titled = title.is_some();
+            self.rows.clear();
+            (self.top, self.read) = (0, 0);
+        }
         if columns != self.columns || self.rows.is_empty() {
-            self.rows = self.lines.iter().flat_map(|line| wrapped(line, columns)).collect();
+            let title = title.map(|title| DialogLine::new(DialogRowKind::Title, "", title));
+            self.rows = title.iter().chain(&self.lines).flat_map(|line| wrapped(line, columns)).collect();
             self.columns = columns;
             // Rows are others now: only those before the page that is shown surely were read.
             self.top = self.top.min(self.rows.len().saturating_sub(1));
@@ -85,6 +91,11 @@ impl Pager {
     /// `true` once every row was shown.
     pub(super) fn is_read(&self) -> bool {
         self.is_read
+    }
+
+    /// `true` if there is room for a row.
+    pub(super) fn has_page(&self) -> bool {
+        self.page > 0
     }
 
     /// The rows of the page.

@@ -38,7 +38,12 @@ impl PermissionDialog {
     /// A dialog for a question.
     #[must_use]
     pub fn new(request: &PermissionRequest) -> Self {
-        let mut lines = reasons(request);
+        Self::of_agent(request, "")
+    }
+
+    /// A dialog for a question of an agent with this task; empty if it is not known.
+    pub(super) fn of_agent(request: &PermissionRequest, task: &str) -> Self {
+        let mut lines = reasons(request, task);
         lines.extend(call_lines(request));
         let title = if request.title.trim().is_empty() { &request.tool } else { &request.title };
         let title = format!("{} wants permission: {}", note(&request.tool), note(title));
@@ -65,6 +70,14 @@ impl PermissionDialog {
         self.reading.view()
     }
 
+    pub(super) fn reads_letters(&self) -> bool {
+        self.reading.reads_letters()
+    }
+
+    pub(super) fn forget_letter(&mut self) {
+        self.reading.forget_letter();
+    }
+
     pub(super) fn written(&self) -> String {
         self.reading.comment().unwrap_or_default()
     }
@@ -77,6 +90,7 @@ impl PermissionDialog {
             Reaction::Stopped => self.denied(true),
             Reaction::Other(KeyAction::Right) => self.alternative(1),
             Reaction::Other(KeyAction::Left) => self.alternative(-1),
+            Reaction::Stray => DialogOutcome::Stray,
             Reaction::Other(_) | Reaction::Taken => DialogOutcome::Taken,
         }
     }
@@ -120,6 +134,7 @@ fn choices(suggestion: Option<&PermissionUpdate>) -> Vec<DialogChoice<Permission
         text: "Yes, this once".to_owned(),
         value: PermissionChoice::Once,
         needs_reading: true,
+        grants_more: false,
     }];
     let scopes = [
         ('a', "in this session", UpdateDestination::Session),
@@ -130,9 +145,16 @@ fn choices(suggestion: Option<&PermissionUpdate>) -> Vec<DialogChoice<Permission
         let Some(update) = suggestion.and_then(|update| in_scope(update, destination)) else { continue };
         let Some(rule) = describe(&update) else { continue };
         let text = format!("Yes, and {rule} {scope}");
-        list.push(DialogChoice { letter, text, value: PermissionChoice::Always(update), needs_reading: true });
+        let value = PermissionChoice::Always(update);
+        list.push(DialogChoice { letter, text, value, needs_reading: true, grants_more: true });
     }
-    list.push(DialogChoice { letter: 'n', text: "No".to_owned(), value: PermissionChoice::Deny, needs_reading: false });
+    list.push(DialogChoice {
+        letter: 'n',
+        text: "No".to_owned(),
+        value: PermissionChoice::Deny,
+        needs_reading: false,
+        grants_more: false,
+    });
     list
 }
 

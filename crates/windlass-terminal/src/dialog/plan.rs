@@ -40,18 +40,24 @@ impl PlanDialog {
     /// A dialog for a question; `None` if its input holds no plan.
     #[must_use]
     pub fn new(request: &PermissionRequest) -> Option<Self> {
+        Self::of_agent(request, "")
+    }
+
+    /// A dialog for a question of an agent with this task; empty if it is not known.
+    pub(super) fn of_agent(request: &PermissionRequest, task: &str) -> Option<Self> {
         #[derive(Deserialize)]
         struct PlanInput {
             plan: String,
         }
         let PlanInput { plan } = request.input.to().ok()?;
         let input: Map<String, Value> = request.input.to().ok()?;
-        let notes = if request.agent.is_main() { Vec::new() } else { reasons(request) };
+        let notes = if request.agent.is_main() { Vec::new() } else { reasons(request, task) };
         let choice = |letter, text: &str, value, needs_reading| DialogChoice {
             letter,
             text: text.to_owned(),
             value,
             needs_reading,
+            grants_more: value == PlanChoice::ApproveWithEdits,
         };
         let choices = vec![
             choice('y', "Yes, carry it out and ask as before", PlanChoice::Approve, true),
@@ -83,6 +89,14 @@ impl PlanDialog {
         let rows = view.rows.into_iter().map(|row| DialogRow::new(DialogRowKind::Input, row.text)).collect();
         let caret = (view.caret_row, view.caret_column);
         super::form::scrolled("Change the plan", rows, "Tab or Esc: done.", caret, (columns, self.rows))
+    }
+
+    pub(super) fn reads_letters(&self) -> bool {
+        self.writing.is_none() && self.reading.reads_letters()
+    }
+
+    pub(super) fn forget_letter(&mut self) {
+        self.reading.forget_letter();
     }
 
     pub(super) fn written(&self) -> String {
@@ -132,6 +146,7 @@ impl PlanDialog {
             Reaction::Other(KeyAction::ExternalEditor) => DialogOutcome::OpenEditor(self.plan.clone()),
             Reaction::Chosen(PlanChoice::Refuse) | Reaction::Refused => self.refused(false),
             Reaction::Stopped => self.refused(true),
+            Reaction::Stray => DialogOutcome::Stray,
             Reaction::Other(_) | Reaction::Taken => DialogOutcome::Taken,
         }
     }

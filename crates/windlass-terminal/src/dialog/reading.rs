@@ -26,6 +26,8 @@ pub(super) enum Reaction<T> {
     Stopped,
     /// The key means nothing here.
     Other(KeyAction),
+    /// The typed character means nothing here.
+    Stray,
 }
 
 /// A text in pages, choices of which some need it to be read, and a comment.
@@ -38,6 +40,8 @@ pub(super) struct ReadingDialog<T> {
     is_commenting: bool,
     /// Rows of the comment; `0` while none is written.
     comment_rows: usize,
+    /// Choice that was selected before a letter selected another one, which Enter has not chosen yet.
+    before_letter: Option<usize>,
     /// Further keys, for the hint.
     pub(super) hint: String,
     columns: usize,
@@ -54,6 +58,7 @@ impl<T: Clone> ReadingDialog<T> {
             comment: editor(),
             is_commenting: false,
             comment_rows: 0,
+            before_letter: None,
             hint: String::new(),
             columns: 80,
             rows: 12,
@@ -70,8 +75,21 @@ impl<T: Clone> ReadingDialog<T> {
         self.columns
     }
 
-    /// Divides the rows: title, text, choices, comment, hint. All of them together are no more than there are; title and hint
-    /// go first where there is no room. Without room for the text it cannot be read, so a yes is not possible.
+    /// `true` while letters answer.
+    pub(super) fn reads_letters(&self) -> bool {
+        !self.is_commenting
+    }
+
+    /// A letter that selected a choice was the beginning of a text: the choice before is selected again.
+    pub(super) fn forget_letter(&mut self) {
+        if let Some(before) = self.before_letter.take() {
+            self.choices.selected = before;
+            self.lay_out();
+        }
+    }
+
+    /// Divides the rows: title, text, choices, comment, hint. All of them together are no more than there are. Where there is no
+    /// room the title is the first row of the text, and the hint stands behind the last choice. Without room for the text it cannot be read, so a yes is not possible.
     pub(super) fn lay_out(&mut self) {
         let beside = usize::from(self.has_title()).saturating_add(usize::from(self.has_hint()));
         let free = self.rows.saturating_sub(beside);
@@ -80,7 +98,8 @@ impl<T: Clone> ReadingDialog<T> {
         let wanted = self.choices.height(self.columns);
         let page = LEAST_PAGE.min(free.saturating_sub(1));
         let for_choices = wanted.min(free.saturating_sub(page));
-        self.pager.resize(self.columns, free.saturating_sub(for_choices));
+        let title = (!self.has_title()).then_some(self.title.as_str());
+        self.pager.resize(self.columns, free.saturating_sub(for_choices), title);
         self.shown = self.choices.shown(self.pager.is_read_with_page(), self.columns, for_choices);
     }
 
@@ -121,6 +140,8 @@ impl<T: Clone> ReadingDialog<T> {
         }
         if self.has_hint() {
             rows.push(DialogRow::new(DialogRowKind::Hint, cut(&self.hint(), self.columns)));
+        } else if let Some(last) = rows.last_mut().filter(|_| self.pager.has_page() && !self.is_commenting) {
+            last.text = cut(&format!("{}  {}", last.text, self.short_hint()), self.columns);
         }
         DialogView { rows, caret }
     }
@@ -130,12 +151,21 @@ impl<T: Clone> ReadingDialog<T> {
             return "Enter: answer with this comment. Esc: back.".to_owned();
         }
         let place = self.pager.place();
+        let enter = if self.before_letter.is_some() { "Enter: the selected answer. " } else { "" };
         let more = match (self.pager.is_read_with_page(), place) {
             (false, Some((row, all))) => format!("Row {row} of {all}: Space shows more, then yes is possible. "),
             (_, Some((row, all))) => format!("Row {row} of {all}. "),
             _ => String::new(),
         };
-        format!("{more}Tab: comment. Esc: no. {}", self.hint).trim_end().to_owned()
+        let others = if self.choices.has_others(&self.shown) { "Down: other answers. " } else { "" };
+        format!("{enter}{more}{others}Tab: comment. Esc: no. {}", self.hint).trim_end().to_owned()
+    }
+
+    /// The hint where it has no row.
+    fn short_hint(&self) -> String {
+        let place = self.pager.place().map(|(row, all)| format!("Space: row {row} of {all}. ")).unwrap_or_default();
+        let others = if self.choices.has_others(&self.shown) { " Down: others." } else { "" };
+        format!("{place}Esc: no.{others}")
     }
 
     pub(super) fn handle(&mut self, input: &TerminalInput, keymap: &Keymap) -> Reaction<T> {
@@ -158,6 +188,7 @@ impl<T: Clone> ReadingDialog<T> {
     }
 
     fn step(&mut self, by: isize) -> Reaction<T> {
+        self.before_letter = None;
         self.choices.step(by);
         Reaction::Taken
     }
@@ -192,15 +223,24 @@ impl<T: Clone> ReadingDialog<T> {
             (Some(action), _) => Reaction::Other(action),
             (None, Some(c)) => match self.choices.of_key(c) {
                 // A choice that the person cannot see whole is shown first.
-                Some(at) if !self.shown.whole.contains(&at) => {
-                    self.choices.selected = at;
-                    Reaction::Taken
-                }
+                Some(at) if !self.shown.whole.contains(&at) => self.select_by_letter(at),
+                Some(at) if self.grants_more(at) && !c.is_ascii_digit() => self.select_by_letter(at),
                 Some(at) => self.choose(at),
-                None => Reaction::Taken,
+                None => Reaction::Stray,
             },
             (None, None) => Reaction::Taken,
         }
+    }
+
+    fn grants_more(&self, at: usize) -> bool {
+        self.choices.list.get(at).is_some_and(|choice| choice.grants_more)
+    }
+
+    /// Selects a choice that Enter chooses then: its letter alone may be the first of a word.
+    fn select_by_letter(&mut self, at: usize) -> Reaction<T> {
+        self.before_letter.get_or_insert(self.choices.selected);
+        self.choices.selected = at;
+        Reaction::Taken
     }
 
     /// Makes a choice, unless the text has to be read before: then the next page is shown.

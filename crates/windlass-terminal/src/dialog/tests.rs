@@ -58,11 +58,18 @@ fn press(dialogs: &mut Dialogs, keys: &[&str]) -> Option<DialogAnswer> {
         let now = NOW.get() + ms(1000);
         NOW.set(now);
         dialogs.drawn(now - ms(600));
-        if let DialogResult::Answered(given) = dialogs.handle(key(text), now) {
+        if let DialogResult::Answered(given) = settled(dialogs, key(text), now) {
             answer = Some(given);
         }
     }
     answer
+}
+
+/// Gives an input and lets time pass until a letter counts.
+fn settled(dialogs: &mut Dialogs, input: TerminalInput, now: Duration) -> DialogResult {
+    let result = dialogs.handle(input, now);
+    let due = dialogs.deadline();
+    due.and_then(|due| dialogs.tick(due)).unwrap_or(result)
 }
 
 fn text(dialogs: &Dialogs) -> String {
@@ -86,7 +93,7 @@ fn the_dialog_says_who_asks_what_and_why() {
     let shown = text(&dialogs(request, 100, 40));
     for expected in [
         "Bash wants permission: git push",
-        "Asked by the agent reviewer at toolu_9",
+        "Asked by the agent reviewer\n",
         "Why it asks: No rule allows the command.",
         "Rule: Bash(git push:*) (.claude/settings.json:7)",
         "description: Push",
@@ -111,13 +118,15 @@ fn keys_answer() {
         (&["y"] as &[_], allow(vec![])),
         (&["Y"], allow(vec![])),
         (&["enter"], allow(vec![])),
-        (&["a"], allow(vec![rules("git push", Session)])),
-        (&["p"], allow(vec![rules("git push", LocalSettings)])),
-        (&["u"], allow(vec![rules("git push", UserSettings)])),
+        (&["a", "enter"], allow(vec![rules("git push", Session)])),
+        (&["P", "enter"], allow(vec![rules("git push", LocalSettings)])),
+        (&["u", "enter"], allow(vec![rules("git push", UserSettings)])),
+        (&["a", "p", "enter"], allow(vec![rules("git push", LocalSettings)])),
+        (&["a", "y"], allow(vec![])),
         (&["2"], allow(vec![rules("git push", Session)])),
         (&["down", "down", "enter"], allow(vec![rules("git push", LocalSettings)])),
-        (&["right", "a"], allow(vec![rules("git:*", Session)])),
-        (&["right", "right", "left", "a"], allow(vec![rules("git push", Session)])),
+        (&["right", "a", "enter"], allow(vec![rules("git:*", Session)])),
+        (&["right", "right", "left", "a", "enter"], allow(vec![rules("git push", Session)])),
         (&["n"], denied(no, false)),
         (&["esc"], denied(no, false)),
         (&["up", "up", "end", "down", "down", "down", "down", "down", "enter"], denied(no, false)),
@@ -129,9 +138,152 @@ fn keys_answer() {
         assert_eq!((answer.answer, answer.comment), (expected, None), "{keys:?}");
         assert!(dialogs.is_empty());
     }
-    for keys in [&["x"] as &[_], &["6"], &["ctrl+y"], &["space"], &["alt+y"], &["left"]] {
+    for keys in [&["x"] as &[_], &["a"], &["p"], &["u"], &["6"], &["ctrl+y"], &["space"], &["alt+y"], &["left"]] {
         assert_eq!(press(&mut dialogs(with_suggestions(bash()), 100, 30), keys), None, "{keys:?}");
     }
+}
+
+/// Types a text with so many milliseconds between its characters; a line end is Enter.
+fn type_text(dialogs: &mut Dialogs, text: &str, gap: u64, start: u64) -> Vec<DialogResult> {
+    let mut results = Vec::new();
+    for (at, c) in text.chars().enumerate() {
+        let now = ms(start + gap * at as u64);
+        results.extend(dialogs.tick(now));
+        let name = if c == '\n' { "enter".to_owned() } else { c.to_string() };
+        let input = if c == ' ' { key("space") } else { key(&name) };
+        results.push(dialogs.handle(input, now));
+    }
+    let end = start + gap * text.chars().count() as u64 + 1000;
+    results.extend(dialogs.tick(ms(end)));
+    results
+}
+
+#[test]
+fn a_word_answers_nothing_however_fast_it_is_typed() {
+    for word in
+        ["agents", "please", "use", "yes", "no", "yy", "a1", "2 files", "in no hurry", "please use agents\n", "ok\n"]
+    {
+        for gap in [0, 20, 149] {
+            let mut dialogs = dialogs(with_suggestions(bash()), 100, 30);
+            let results = type_text(&mut dialogs, word, gap, 5000);
+            assert!(results.iter().all(|result| *result == DialogResult::Taken), "{word} by {gap} ms: {results:?}");
+            assert!(text(&dialogs).contains("> 1. Yes, this once"), "{word} selects nothing: {}", text(&dialogs));
+        }
+    }
+    // Slower letters answer alone, but none grants more than the call, and Enter behind the text chooses nothing.
+    for word in ["agents", "please\n", "use\n", "all\n"] {
+        let mut dialogs = dialogs(with_suggestions(bash()), 100, 30);
+        for result in type_text(&mut dialogs, word, 200, 5000) {
+            let is_grant = |answer: &DialogAnswer| matches!(&answer.answer, PermissionAnswer::Allow { updates, .. } if !updates.is_empty());
+            assert!(!matches!(&result, DialogResult::Answered(answer) if is_grant(answer)), "{word}: {result:?}");
+        }
+    }
+}
+
+#[test]
+fn a_text_over_a_question_is_noted_and_a_pause_ends_it() {
+    let mut dialogs = dialogs(with_suggestions(bash()), 100, 30);
+    type_text(&mut dialogs, "agents", 60, 5000);
+    assert!(text(&dialogs).contains("Text answers nothing: one letter does."), "{}", text(&dialogs));
+    assert_eq!(settled(&mut dialogs, key("a"), ms(8000)), DialogResult::Taken);
+    assert!(text(&dialogs).contains("Enter: the selected answer."), "{}", text(&dialogs));
+    assert!(text(&dialogs).contains("> 2. Yes, and allow Bash(git push) in this session (a)"));
+    let DialogResult::Answered(answer) = dialogs.handle(key("enter"), ms(9000)) else { panic!("no answer") };
+    assert_eq!(answer.answer, allow(vec![rules("git push", UpdateDestination::Session)]));
+}
+
+#[test]
+fn a_letter_waits_for_the_next_one_and_enter_or_esc_end_the_wait() {
+    let mut waiting = dialogs(bash(), 80, 20);
+    assert_eq!(waiting.deadline(), None);
+    assert_eq!(waiting.handle(key("y"), ms(5000)), DialogResult::Taken);
+    assert_eq!((waiting.deadline(), waiting.tick(ms(5149))), (Some(ms(5150)), None));
+    assert!(matches!(waiting.tick(ms(5150)), Some(DialogResult::Answered(_))));
+    for (second, expected) in
+        [("enter", PermissionAnswer::allow()), ("esc", PermissionAnswer::deny("The user did not allow the call."))]
+    {
+        let mut dialogs = dialogs(bash(), 80, 20);
+        dialogs.handle(key("y"), ms(5000));
+        let DialogResult::Answered(answer) = dialogs.handle(key(second), ms(5050)) else { panic!("{second}") };
+        assert_eq!(answer.answer, expected);
+    }
+    // A letter never answers the question behind the one that is withdrawn.
+    let mut dialogs = dialogs(bash(), 80, 20);
+    dialogs.ask(&request("q2", "Bash", &json!({ "command": "a" })));
+    dialogs.handle(key("y"), ms(5000));
+    dialogs.withdraw(&"q1".into());
+    assert_eq!(dialogs.tick(ms(6000)), None);
+}
+
+#[test]
+fn keys_that_go_to_the_prompt_are_noted() {
+    let mut dialogs = Dialogs::new(Keymap::default());
+    dialogs.resize(100, 20);
+    dialogs.ask(&bash());
+    dialogs.drawn(ms(1000));
+    dialogs.handle(key("x"), ms(1100));
+    assert!(text(&dialogs).contains("What you typed before is in the prompt."), "{}", text(&dialogs));
+    dialogs.handle(key("down"), ms(2000));
+    assert!(!text(&dialogs).contains("is in the prompt"), "{}", text(&dialogs));
+}
+
+#[test]
+fn few_rows_show_the_tool_and_the_ways_out() {
+    let mut small = dialogs(with_suggestions(bash()), 100, 2);
+    let shown = text(&small);
+    assert!(shown.starts_with("Bash wants permission: git push\n> 1. Yes, this once (y)  Space: row 1 of"), "{shown}");
+    assert!(shown.contains("Esc: no. Down: others."), "{shown}");
+    // Each page is one row, and the whole call is read before a yes.
+    let mut seen = shown;
+    while press(&mut small, &["y"]).is_none() {
+        seen += &text(&small);
+    }
+    assert!(seen.contains("Why it asks") && seen.contains("  | git push"), "{seen}");
+    for rows in [3, 4, 5, 6] {
+        let shown = text(&dialogs(with_suggestions(bash()), 100, rows));
+        assert!(shown.starts_with("Bash wants permission: git push\n"), "{shown}");
+        assert!(shown.contains("Esc: no.") && shown.contains("Down: other answers."), "{shown}");
+    }
+    let shown = text(&dialogs(form(), 80, 2));
+    assert_eq!(shown, "Which store?\n> ( ) 1. SQLite\n");
+}
+
+#[test]
+fn an_edit_without_a_preview_is_shown_as_lines_that_go_and_come() {
+    let input =
+        json!({ "file_path": "/a.rs", "old_string": "fn a() {\n  1\n}", "new_string": "fn a() {\n  2\n  3\n}" });
+    let shown = text(&dialogs(request("q1", "Edit", &input), 60, 40));
+    assert!(shown.contains("Change:\n  fn a() {\n-   1\n+   2\n+   3\n  }\n"), "{shown}");
+    assert!(!shown.contains("old_string") && !shown.contains("new_string"), "{shown}");
+    let edits =
+        json!([{ "old_string": "a", "new_string": "" }, { "old_string": "b", "new_string": "c", "replace_all": true }]);
+    let input = json!({ "file_path": "/a.rs", "edits": edits });
+    let dialogs = dialogs(request("q1", "MultiEdit", &input), 60, 40);
+    let shown = text(&dialogs);
+    let expected = "Change 1 of 2:\n- a\n+ \nChange 2 of 2, everywhere in the file:\n- b\n+ c\n";
+    assert!(shown.contains(expected), "{shown}");
+    let kind = |text: &str| dialogs.view().unwrap().rows.iter().find(|row| row.text == text).map(|row| row.kind);
+    assert_eq!((kind("- b"), kind("+ c")), (Some(DialogRowKind::Removed), Some(DialogRowKind::Added)));
+    // Nothing of an unusual input is left out.
+    let edits = json!([{ "old_string": "a", "new_string": "b", "other": "unusual" }]);
+    let input = json!({ "file_path": "/a.rs", "edits": edits });
+    let shown = text(&self::dialogs(request("q1", "MultiEdit", &input), 60, 40));
+    assert!(shown.contains("unusual"), "{shown}");
+}
+
+#[test]
+fn a_question_of_an_agent_names_its_task_and_no_id() {
+    let mut request = bash();
+    request.agent = AgentPath::default().child("toolu_9".into());
+    let mut dialogs = Dialogs::new(Keymap::default());
+    dialogs.resize(80, 30);
+    dialogs.ask_for(&request, "Explore the parser");
+    request.identity = Some(AgentIdentity::new(AgentId::from("a1"), "reviewer"));
+    dialogs.ask_for(&request, "Explore the parser");
+    assert!(text(&dialogs).contains("Asked by the agent for: Explore the parser\n"), "{}", text(&dialogs));
+    dialogs.withdraw(&"q1".into());
+    assert!(text(&dialogs).contains("Asked by the agent reviewer (Explore the parser)\n"), "{}", text(&dialogs));
+    assert!(!text(&dialogs).contains("toolu_9"));
 }
 
 #[test]
@@ -166,14 +318,14 @@ fn only_suggestions_that_allow_are_offered() {
     let mut dialogs = dialogs(request, 100, 30);
     let shown = text(&dialogs);
     assert!(shown.contains("2. Yes, and switch to the mode acceptEdits in this session (a)\n  3. No (n)"), "{shown}");
-    assert_eq!(press(&mut dialogs, &["a"]).unwrap().answer, allow(vec![mode]));
+    assert_eq!(press(&mut dialogs, &["a", "enter"]).unwrap().answer, allow(vec![mode]));
 }
 
 #[test]
 fn a_yes_is_possible_only_when_everything_was_shown() {
     let command: String = (0..100).map(|line| format!("echo {line}\n")).collect();
     let request = with_suggestions(request("q1", "Bash", &json!({ "command": command })));
-    for yes in ["y", "a", "enter", "1", "2"] {
+    for yes in ["y", "enter", "1", "2"] {
         let mut dialogs = dialogs(request.clone(), 60, 16);
         let mut shown = text(&dialogs);
         let mut pages = 0;
@@ -214,12 +366,12 @@ fn a_page_that_was_not_drawn_is_not_read() {
     let mut dialogs = dialogs(request("q1", "Bash", &json!({ "command": command })), 60, 16);
     // Keys come faster than frames: the text stays on the second page, and no yes is possible.
     for at in 0..50 {
-        let yes = dialogs.handle(key(if at % 2 == 0 { "space" } else { "y" }), ms(5000 + at));
+        let yes = settled(&mut dialogs, key(if at % 2 == 0 { "space" } else { "y" }), ms(5000 + 200 * at));
         assert_eq!(yes, DialogResult::Taken);
     }
     let second = text(&dialogs);
-    dialogs.drawn(ms(6000));
-    assert_eq!(dialogs.handle(key("space"), ms(6001)), DialogResult::Taken);
+    dialogs.drawn(ms(20_000));
+    assert_eq!(dialogs.handle(key("space"), ms(20_001)), DialogResult::Taken);
     assert_ne!(text(&dialogs), second);
 }
 
@@ -236,9 +388,7 @@ fn a_diff_is_shown_whole_with_its_lines_marked() {
     assert_eq!(kind("+b"), Some(DialogRowKind::Added));
     assert_eq!(kind("file_path: /a.rs"), Some(DialogRowKind::Text));
     // The diff says what the texts would do; without it they are shown.
-    assert_eq!(kind("  | b"), None);
-    let input = json!({ "file_path": "/a.rs", "old_string": "a", "new_string": "b" });
-    assert!(text(&self::dialogs(self::request("q1", "Edit", &input), 60, 40)).contains("  | b\n"));
+    assert_eq!(kind("+ b"), None);
 }
 
 #[test]
@@ -276,15 +426,15 @@ fn keys_before_a_dialog_never_answer_it() {
         assert_eq!(dialogs.handle(key(typed), ms(at)), DialogResult::Passed(key(typed)), "{typed} at {at}");
     }
     // Behind a pause the key is meant.
-    assert!(matches!(dialogs.handle(key("y"), ms(2090)), DialogResult::Answered(_)));
+    assert!(matches!(settled(&mut dialogs, key("y"), ms(2090)), DialogResult::Answered(_)));
     // The next question waits for a pause as well.
     dialogs.ask(&request("q2", "Bash", &json!({ "command": "a" })));
     dialogs.ask(&request("q3", "Bash", &json!({ "command": "b" })));
     dialogs.drawn(ms(5000));
-    assert!(matches!(dialogs.handle(key("y"), ms(5300)), DialogResult::Answered(_)));
-    dialogs.drawn(ms(5310));
-    assert_eq!(dialogs.handle(key("y"), ms(5599)), DialogResult::Passed(key("y")));
-    assert!(matches!(dialogs.handle(key("y"), ms(5899)), DialogResult::Answered(_)));
+    assert!(matches!(settled(&mut dialogs, key("y"), ms(5300)), DialogResult::Answered(_)));
+    dialogs.drawn(ms(5460));
+    assert_eq!(dialogs.handle(key("y"), ms(5749)), DialogResult::Passed(key("y")));
+    assert!(matches!(settled(&mut dialogs, key("y"), ms(6049)), DialogResult::Answered(_)));
 }
 
 #[test]
@@ -369,7 +519,7 @@ fn a_plan_is_read_changed_and_approved() {
     let edits =
         PermissionUpdate::SetMode { mode: PermissionMode::AcceptEdits, destination: UpdateDestination::Session };
     assert_eq!(press(&mut dialogs(plan.clone(), 80, 20), &["y"]).unwrap().answer, PermissionAnswer::allow());
-    assert_eq!(press(&mut dialogs(plan.clone(), 80, 20), &["a"]).unwrap().answer, allow(vec![edits]));
+    assert_eq!(press(&mut dialogs(plan.clone(), 80, 20), &["a", "enter"]).unwrap().answer, allow(vec![edits]));
     let refused = press(&mut dialogs(plan.clone(), 80, 20), &["tab", "n", "o", "esc", "n"]).unwrap().answer;
     assert_eq!(refused, PermissionAnswer::deny("The user does not approve the plan yet. The user says: no"));
     // Written in the dialog: y is a letter there.
@@ -447,7 +597,7 @@ proptest! {
         let mut seen = text(&dialogs);
         prop_assert!(dialogs.view().unwrap().rows.len() <= rows);
         for (at, (name, is_drawn)) in keys.into_iter().enumerate() {
-            if let DialogResult::Answered(answer) = dialogs.handle(key(name), ms(1000 * (at as u64 + 1))) {
+            if let DialogResult::Answered(answer) = settled(&mut dialogs, key(name), ms(1000 * (at as u64 + 1))) {
                 let is_yes = matches!(answer.answer, PermissionAnswer::Allow { .. });
                 let seen: String = seen.split_whitespace().filter(|word| *word != "|").collect();
                 prop_assert!(!is_yes || columns < 12 || (0..50).all(|line| seen.contains(&format!("line{line:03}"))), "{}", seen);

@@ -166,7 +166,12 @@ impl TerminalDecoder {
             }
             match escape::scan(rest) {
                 EscapeScan::Input(input, length) => {
-                    inputs.push(input);
+                    // Esc with Alt is what some programs make of two.
+                    if input == TerminalInput::Key(Key::new(KeyCode::Escape).alt()) {
+                        inputs.extend(vec![TerminalInput::Key(Key::new(KeyCode::Escape)); 2]);
+                    } else {
+                        inputs.push(input);
+                    }
                     rest = rest.get(length.max(1)..).unwrap_or_default();
                 }
                 EscapeScan::Ignored(length) => rest = rest.get(length.max(1)..).unwrap_or_default(),

@@ -8,7 +8,7 @@ use super::queue::WaitingMessages;
 use crate::completion::{Completable, CompletionCandidate, CompletionMenu, completable, ranked};
 use crate::composer::{Composer, ComposerOptions, SavedPrompt, Submission};
 use crate::history::{HistoryEntry, HistorySearch, PromptHistory};
-use crate::keys::Keymap;
+use crate::keys::{Keymap, KeysList};
 use std::time::Duration;
 use windlass_conversation::{Priority, SlashCommand};
 use windlass_types::PermissionMode;
@@ -109,8 +109,6 @@ pub enum InputAction {
     },
     /// Show a short text below the prompt until the next key.
     Hint(String),
-    /// Show or hide the list of keys.
-    ShowKeys,
     /// Show the whole transcript.
     ShowTranscript,
     /// Show or hide the list of tasks.
@@ -163,8 +161,12 @@ pub struct InputMode {
     mode: PermissionMode,
     /// Key that was pressed once, and when.
     armed: Option<(DoubleKey, Duration)>,
+    /// The list of keys, while it is shown.
+    keys_list: Option<KeysList>,
     /// Columns of the editor.
     columns: usize,
+    /// Rows of the list of keys that fit.
+    page: usize,
 }
 
 impl InputMode {
@@ -184,7 +186,9 @@ impl InputMode {
             run: RunActivity::Idle,
             mode: PermissionMode::Default,
             armed: None,
+            keys_list: None,
             columns: 80,
+            page: 10,
             options,
         }
     }
@@ -251,6 +255,22 @@ impl InputMode {
     #[must_use]
     pub fn permission_mode(&self) -> PermissionMode {
         self.mode
+    }
+
+    /// The list of keys, if it is shown.
+    #[must_use]
+    pub fn keys_list(&self) -> Option<&KeysList> {
+        self.keys_list.as_ref()
+    }
+
+    /// Shows the list of keys until Esc, `?` or another key than those that scroll it.
+    pub fn show_keys(&mut self) {
+        self.keys_list = Some(KeysList::default());
+    }
+
+    /// The list of keys has room for so many rows.
+    pub fn set_page(&mut self, rows: usize) {
+        self.page = rows.max(1);
     }
 
     /// The editor has so many columns.
@@ -352,6 +372,7 @@ impl InputMode {
 
     fn pasted(&mut self, text: &str, actions: &mut Vec<InputAction>) {
         self.armed = None;
+        self.keys_list = None;
         match &mut self.search {
             Some(search) if search.has_room(text) => search.add(text),
             _ => {

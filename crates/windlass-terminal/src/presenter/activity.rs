@@ -1,8 +1,11 @@
 //! The run that continues, and its calls.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 use windlass_types::{ToolProgress, ToolStarted, ToolUseId};
 
+/// Most calls that have not begun whose titles are remembered.
+const MOST_REQUESTED: usize = 256;
 /// Most bytes of a line of progress.
 const MOST_PROGRESS: usize = 400;
 
@@ -39,6 +42,8 @@ pub struct RunningCall {
 pub(super) struct Activities {
     activity: Option<Activity>,
     calls: Vec<RunningCall>,
+    /// Titles of calls that the model made and that have not begun.
+    requested: VecDeque<(ToolUseId, String)>,
     /// Tokens of the model calls that were billed.
     billed: u64,
     /// Bytes of the message that streams.
@@ -91,7 +96,21 @@ impl Activities {
         }
     }
 
+    /// Remembers the title of a call that may never begin.
+    pub(super) fn requested(&mut self, id: &ToolUseId, title: String) {
+        if self.requested.len() >= MOST_REQUESTED {
+            self.requested.pop_front();
+        }
+        self.requested.push_back((id.clone(), title));
+    }
+
+    fn take_requested(&mut self, id: &ToolUseId) -> Option<String> {
+        let at = self.requested.iter().position(|(known, _)| known == id)?;
+        self.requested.remove(at).map(|(_, title)| title)
+    }
+
     pub(super) fn call_started(&mut self, started: &ToolStarted, title: String, now: Duration) {
+        self.take_requested(&started.tool_use_id);
         self.calls.retain(|call| call.id != started.tool_use_id);
         self.calls.push(RunningCall {
             id: started.tool_use_id.clone(),
@@ -109,9 +128,10 @@ impl Activities {
         }
     }
 
-    /// Title of a call that has ended, if it had begun.
+    /// Title of a call that has ended, if the model made it or it had begun.
     pub(super) fn call_finished(&mut self, id: &ToolUseId) -> Option<String> {
-        let at = self.calls.iter().position(|call| call.id == *id)?;
-        Some(self.calls.remove(at).title)
+        let requested = self.take_requested(id);
+        let at = self.calls.iter().position(|call| call.id == *id);
+        at.map(|at| self.calls.remove(at).title).or(requested)
     }
 }

@@ -6,8 +6,8 @@ use crate::layout::plural;
 use serde::Deserialize;
 use windlass_types::text::clause;
 use windlass_types::{
-    ContentBlock, Delta, Event, EventKind, RunResult, StateChange, Status, Steered, SteeredFate, TaskEnded, TaskStatus,
-    ToolFinished, ToolStarted, Usage,
+    ContentBlock, Delta, Event, EventKind, JsonText, RunResult, StateChange, Status, Steered, SteeredFate, TaskEnded,
+    TaskStatus, ToolFinished, ToolStarted, ToolUse, Usage,
 };
 
 impl TerminalPresenter {
@@ -152,6 +152,10 @@ impl TerminalPresenter {
                 let text = self.masked(thinking);
                 self.push(Cell::Thinking(text));
             }
+            ContentBlock::ToolUse(call) => {
+                let title = self.masked(&requested_title(call));
+                self.activities.requested(&call.id, title);
+            }
             _ => {}
         }
     }
@@ -167,13 +171,8 @@ impl TerminalPresenter {
 
     /// One line that names a call; a shell command whole.
     fn title(&self, started: &ToolStarted) -> String {
-        #[derive(Deserialize)]
-        struct Command {
-            command: String,
-        }
-        let command = started.input.to::<Command>().ok().filter(|_| started.tool == "Bash");
-        let title = command.map_or_else(|| started.title.clone(), |input| format!("$ {}", input.command.trim_end()));
-        self.masked(&title)
+        let command = shell_command(&started.tool, &started.input);
+        self.masked(&command.unwrap_or_else(|| started.title.clone()))
     }
 
     fn call_started(&mut self, started: &ToolStarted) {
@@ -268,4 +267,36 @@ impl TerminalPresenter {
         self.activities.end();
         self.agents.end_run();
     }
+}
+
+/// The command of a call of the shell, as it is shown.
+fn shell_command(tool: &str, input: &JsonText) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Command {
+        command: String,
+    }
+    let command = input.to::<Command>().ok().filter(|_| tool == "Bash")?;
+    Some(format!("$ {}", command.command.trim_end()))
+}
+
+/// A title for a call that has not begun: its command, or its tool with the subject of its input.
+fn requested_title(call: &ToolUse) -> String {
+    #[derive(Deserialize)]
+    struct Subject {
+        file_path: Option<String>,
+        notebook_path: Option<String>,
+        path: Option<String>,
+        url: Option<String>,
+        query: Option<String>,
+        pattern: Option<String>,
+        description: Option<String>,
+    }
+    let subject = call.input.to::<Subject>().ok().and_then(|input| {
+        let path = input.file_path.or(input.notebook_path).or(input.path);
+        path.or(input.url).or(input.query).or(input.pattern).or(input.description)
+    });
+    shell_command(&call.name, &call.input).unwrap_or_else(|| match subject {
+        Some(subject) => format!("{} {}", call.name, subject.lines().next().unwrap_or_default()),
+        None => call.name.clone(),
+    })
 }

@@ -1,6 +1,6 @@
 //! Messages that were sent and have no turn yet.
 
-use windlass_conversation::Message;
+use windlass_conversation::{Message, Priority};
 
 /// A message that waits for its turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,6 +10,8 @@ pub struct QueuedMessage {
     pub id: String,
     /// Text.
     pub text: String,
+    /// `true` if it joins the run at its next safe point; otherwise it waits for the end of the run.
+    pub joins: bool,
     is_queued: bool,
 }
 
@@ -23,7 +25,8 @@ impl SentMessages {
     pub(super) fn add(&mut self, message: &Message) {
         let (Some(id), Ok(content)) = (&message.id, &message.content) else { return };
         let texts: Vec<&str> = content.iter().map(|block| block.as_text().unwrap_or("[attachment]")).collect();
-        self.messages.push(QueuedMessage { id: id.clone(), text: texts.join("\n"), is_queued: false });
+        let joins = message.priority != Priority::Later;
+        self.messages.push(QueuedMessage { id: id.clone(), text: texts.join("\n"), joins, is_queued: false });
     }
 
     pub(super) fn queue(&mut self, id: &str) {

@@ -74,16 +74,26 @@ fn the_search_shows_its_match() {
     let area = area(&mode);
     assert_eq!(shown(&area), ["Search this project: parse", "  fix the parser"]);
     assert_eq!(area.caret, Some(Caret { row: 0, column: 26 }));
+    mode.handle(TerminalInput::Key(Key::char('x')), Duration::ZERO);
+    let without = |mode: &InputMode| shown(&self::area(mode))[1].clone();
+    assert!(without(&mode).starts_with("  No earlier prompt with this text in t"), "{}", without(&mode));
+    let wide = Size::new(120, 24);
+    let shown_wide = |mode: &InputMode| {
+        shown(&with_layout(wide, |layout| prompt_area(mode, PromptExtras::default(), layout, wide)))[1].clone()
+    };
+    let text = "  No earlier prompt with this text in this project. ctrl+s: everywhere.";
+    assert_eq!(shown_wide(&mode), text);
+    mode.handle(TerminalInput::Key(Key::char('s').ctrl()), Duration::ZERO);
+    assert_eq!(shown_wide(&mode), "  No earlier prompt with this text. ctrl+s: this session.");
+    let mut empty = typed("");
+    empty.handle(TerminalInput::Key(Key::char('r').ctrl()), Duration::ZERO);
+    assert_eq!(shown_wide(&empty), "  No earlier prompt in this project. ctrl+s: everywhere.");
 }
 
 #[test]
 fn a_hint_stands_in_place_of_the_status() {
     let mode = typed("x");
-    let extras = PromptExtras {
-        hint: Some("Press again to exit".to_owned()),
-        status: Some(Line::plain("status")),
-        shows_keys: false,
-    };
+    let extras = PromptExtras { hint: Some("Press again to exit".to_owned()), status: Some(Line::plain("status")) };
     let area = with_layout(SIZE, |layout| prompt_area(&mode, extras, layout, SIZE));
     assert_eq!(area.status.unwrap().text(), "Press again to exit");
 }
@@ -100,12 +110,30 @@ fn a_picker_has_its_search_above() {
 
 #[test]
 fn the_keys_are_listed() {
-    let rows = with_layout(Size::USUAL, |layout| keys_rows(&Keymap::default(), layout));
-    assert!(rows.len() > 20);
-    assert!(rows.iter().all(|row| row.width() <= 79));
-    let extras = PromptExtras { shows_keys: true, ..PromptExtras::default() };
-    let area = with_layout(SIZE, |layout| prompt_area(&typed(""), extras, layout, SIZE));
-    assert_eq!(area.rows.len(), SIZE.live_rows() - 1);
+    // Every key and every description can be reached whole, on any terminal.
+    for (columns, rows) in [(20, 8), (41, 24), (64, 30), (100, 30), (200, 60), (12, 4)] {
+        let size = Size::new(columns, rows);
+        let mut mode = typed("");
+        mode.set_columns(prompt_columns(size));
+        mode.set_page(keys_page(size));
+        mode.handle(TerminalInput::Key(Key::char('?')), Duration::ZERO);
+        let mut seen = String::new();
+        for _ in 0..300 {
+            let area = with_layout(size, |layout| prompt_area(&mode, PromptExtras::default(), layout, size));
+            assert!(area.rows.len() < size.live_rows().max(3), "{} rows on {size:?}", area.rows.len());
+            assert!(area.rows.iter().all(|row| row.width() <= size.live_columns()), "{:?}", shown(&area));
+            assert!(area.status.unwrap().text().starts_with("Row "));
+            seen += &area.rows.iter().skip(1).map(|row| row.text() + " ").collect::<String>();
+            mode.handle(TerminalInput::Key(Key::new(KeyCode::Down)), Duration::ZERO);
+        }
+        let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+        for (keys, description) in Keymap::default().help() {
+            // Of one-row pages the words follow each other.
+            for word in description.split_whitespace().chain(keys.split(", ")).filter(|_| columns >= 40) {
+                assert!(squeezed(&seen).contains(&squeezed(word)), "{word} is not in {size:?}");
+            }
+        }
+    }
 }
 
 proptest! {

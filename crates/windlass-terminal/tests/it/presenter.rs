@@ -104,11 +104,74 @@ fn messages_wait_visibly_until_their_turn() {
         world.presenter.queued().iter().map(|message| message.text.clone()).collect()
     };
     assert_eq!(waiting(&world), ["Second", "Third"]);
+    let rows = live_rows(&world);
+    assert!(rows.iter().any(|row| row.ends_with("Second · waits for the end")), "{rows:#?}");
     world.give(Input::Request("r".to_owned(), windlass_conversation::Request::TakeBack("2".to_owned())));
     assert_eq!(waiting(&world), ["Third"]);
     world.finish();
     assert_eq!(waiting(&world), Vec::<String>::new());
     assert_eq!(shown(&world.presenter.take_cells()), ["user First", "run true", "user Third"]);
+}
+
+/// Rows of the live area on 60 columns.
+fn live_rows(world: &World<TerminalPresenter>) -> Vec<String> {
+    use windlass_terminal::live::{InputArea, LiveOptions, live_area};
+    let theme = windlass_terminal::theme::Theme::default();
+    let glyphs = windlass_terminal::layout::Glyphs::UNICODE;
+    let layout = windlass_terminal::layout::Layout { columns: 60, theme: &theme, glyphs };
+    let size = windlass_terminal::screen::Size::new(60, 40);
+    let now = std::time::Duration::ZERO;
+    let area = live_area(&world.presenter, &InputArea::default(), &layout, size, LiveOptions::default(), now);
+    area.rows.iter().map(windlass_terminal::text::Line::text).collect()
+}
+
+#[test]
+fn messages_that_join_and_messages_that_wait_differ_even_if_they_are_long() {
+    let mut world = world();
+    say(&mut world, "First", "1");
+    for (id, priority) in [("2", windlass_conversation::Priority::Next), ("3", windlass_conversation::Priority::Later)]
+    {
+        let text = format!("Message {id} {}", "that is long ".repeat(20));
+        let message = World::<TerminalPresenter>::message(&text, id).with_priority(priority);
+        world.presenter.message_sent(&message);
+        world.give(Input::Message(Box::new(message)));
+    }
+    let joins: Vec<bool> = world.presenter.queued().iter().map(|message| message.joins).collect();
+    assert_eq!(joins, [true, false]);
+    let rows = live_rows(&world);
+    let of = |id: &str| rows.iter().find(|row| row.contains(&format!("Message {id}"))).unwrap();
+    assert!(of("2").ends_with("… · joins the run"), "{rows:#?}");
+    assert!(of("3").ends_with("… · waits for the end"), "{rows:#?}");
+}
+
+#[test]
+fn a_refused_call_is_named_by_what_it_would_have_done() {
+    let mut world = world();
+    say(&mut world, "Go", "1");
+    world.presenter.take_cells();
+    let calls = [
+        ("t1", "Write", r#"{"file_path":"src/a.rs","content":"x"}"#, "Write src/a.rs"),
+        ("t2", "Bash", r#"{"command":"rm -rf x"}"#, "$ rm -rf x"),
+        ("t3", "WebFetch", r#"{"url":"https://example.com/x"}"#, "WebFetch https://example.com/x"),
+        ("t4", "Odd", r#"[1]"#, "Odd"),
+    ];
+    for (id, tool, input, _) in calls {
+        world.event(EventKind::BlockFinished {
+            message_id: "m".into(),
+            model: "model-x".to_owned(),
+            index: 0,
+            line: windlass_types::EntryId::from_bits(7),
+            block: ContentBlock::ToolUse(windlass_types::ToolUse::new(id, tool, JsonText::parse(input).unwrap())),
+            usage: Usage::default(),
+        });
+    }
+    for (id, tool, _, _) in calls {
+        let mut denied = ToolFinished::new(tool.to_owned(), ToolResult::error(id, "denied"));
+        denied.denied = Some(Decision::new(Behavior::Deny, DecisionReason::Rule, "No."));
+        world.event(EventKind::ToolFinished(denied));
+    }
+    let expected = calls.map(|(_, _, _, title)| format!("tool {title} Denied(\"No.\")"));
+    assert_eq!(shown(&world.presenter.take_cells()), expected);
 }
 
 #[test]

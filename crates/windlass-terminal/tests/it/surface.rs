@@ -118,7 +118,7 @@ fn a_run_as_a_person_sees_it() {
             "  ○ Test",
             "",
             "⠹ Running Bash · 5 s · 7 tokens · Esc interrupts",
-            "  ❯ And the docs",
+            "  ❯ And the docs · waits for the end",
             ">",
             "model-x · status",
         ]

@@ -3,7 +3,7 @@
 use super::{DoubleKey, InputAction, InputMode, RunActivity};
 use crate::completion::CandidateKind;
 use crate::history::HistorySearch;
-use crate::keys::{Key, KeyAction};
+use crate::keys::{Key, KeyAction, KeyCode};
 use std::time::Duration;
 use windlass_types::PermissionMode;
 
@@ -12,18 +12,41 @@ impl InputMode {
         let action = self.options.keymap.action(key);
         let armed = self.armed.take().filter(|(_, at)| now.saturating_sub(*at) <= self.options.double_press);
         let armed = armed.map(|(key, _)| key);
+        if self.keys_list.is_some() && self.keys_list_key(key, action) {
+            return;
+        }
         if self.search.is_some() {
             return self.search_key(key, action, actions);
         }
         match (action, key.typed()) {
             (Some(action), _) => self.act(action, armed, now, actions),
-            (None, Some('?')) if self.composer.is_empty() => actions.push(InputAction::ShowKeys),
+            (None, Some('?')) if self.composer.is_empty() => self.show_keys(),
             (None, Some(c)) => {
                 self.composer.type_char(c);
                 self.completed(actions);
             }
             (None, None) => {}
         }
+    }
+
+    /// Gives a key to the list of keys. Returns `false` for a key that closes the list and means more.
+    fn keys_list_key(&mut self, key: Key, action: Option<KeyAction>) -> bool {
+        let Some(mut list) = self.keys_list.take() else { return false };
+        let rows = list.lines(&self.options.keymap, self.columns).len();
+        let page = isize::try_from(self.page).unwrap_or(1);
+        let step = match (key.code, action) {
+            (KeyCode::PageUp, _) => page.saturating_neg(),
+            (KeyCode::PageDown, _) => page,
+            (KeyCode::Home, _) => isize::MIN,
+            (KeyCode::End, _) => isize::MAX,
+            (_, Some(KeyAction::Up | KeyAction::HistoryOlder)) => -1,
+            (_, Some(KeyAction::Down | KeyAction::HistoryNewer)) => 1,
+            (_, Some(KeyAction::Interrupt | KeyAction::Cancel | KeyAction::Submit)) => return true,
+            _ => return key.typed() == Some('?'),
+        };
+        list.scroll(step, rows, self.page);
+        self.keys_list = Some(list);
+        true
     }
 
     fn act(&mut self, action: KeyAction, armed: Option<DoubleKey>, now: Duration, actions: &mut Vec<InputAction>) {

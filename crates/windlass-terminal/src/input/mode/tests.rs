@@ -267,11 +267,65 @@ fn keys_for_the_loop_are_actions() {
 fn a_question_mark_shows_the_keys_only_on_an_empty_line() {
     let mut desk = desk();
     desk.press("?");
-    assert!(desk.took(&InputAction::ShowKeys));
+    assert!(desk.mode.keys_list().is_some());
     assert_eq!(desk.text(), "");
     desk.press("why?");
-    assert!(!desk.took(&InputAction::ShowKeys));
+    assert!(desk.mode.keys_list().is_none());
     assert_eq!(desk.text(), "why?");
+}
+
+#[test]
+fn the_list_of_keys_scrolls_to_its_end_and_closes_with_any_other_key() {
+    let mut desk = desk();
+    desk.mode.set_page(10);
+    let place = |desk: &Desk| {
+        let list = desk.mode.keys_list().unwrap();
+        let lines = list.lines(desk.mode.keymap(), 80).len();
+        (list.top(lines, 10), lines)
+    };
+    desk.press("?");
+    let (top, lines) = place(&desk);
+    assert_eq!(top, 0);
+    desk.press("<down><down><up>");
+    assert_eq!(place(&desk).0, 1);
+    desk.press("<pagedown>");
+    assert_eq!(place(&desk).0, 11);
+    for _ in 0..10 {
+        desk.press("<pagedown>");
+    }
+    assert_eq!(place(&desk).0, lines - 10);
+    // What was pressed beyond the end does not have to be taken back.
+    desk.press("<up>");
+    assert_eq!(place(&desk).0, lines - 11);
+    desk.press("<home>");
+    assert_eq!(place(&desk).0, 0);
+    for close in ["?", "<esc>", "<ctrl+c>", "<enter>"] {
+        desk.mode.show_keys();
+        desk.actions.clear();
+        desk.press(close);
+        assert!(desk.mode.keys_list().is_none() && desk.text().is_empty() && desk.actions.is_empty(), "{close}");
+    }
+    desk.mode.show_keys();
+    desk.press("h");
+    assert!(desk.mode.keys_list().is_none());
+    assert_eq!(desk.text(), "h");
+    desk.mode.show_keys();
+    desk.give(TerminalInput::Paste("i".to_owned()));
+    assert!(desk.mode.keys_list().is_none());
+}
+
+#[test]
+fn two_escapes_at_once_are_a_pair() {
+    for (first, second, gap) in [(&b"\x1b\x1b"[..], &b""[..], 0), (b"\x1b", b"\x1b", 20), (b"\x1b[27;3u", b"", 0)] {
+        let (mut desk, mut decoder) = (desk(), crate::input::TerminalDecoder::default());
+        desk.press("draft");
+        let start = desk.now;
+        let mut inputs = decoder.feed(first, start);
+        inputs.extend(decoder.feed(second, start + Duration::from_millis(gap)));
+        inputs.extend(decoder.tick(start + Duration::from_millis(200)));
+        inputs.into_iter().for_each(|input| desk.give(input));
+        assert_eq!((desk.text(), desk.recorded.as_slice()), ("", &["draft".to_owned()][..]), "{first:?}");
+    }
 }
 
 #[test]
