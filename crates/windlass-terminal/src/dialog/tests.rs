@@ -1,6 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 use serde_json::json;
+use std::time::Duration;
 use windlass_types::{
     AgentId, AgentIdentity, AgentPath, Behavior, CallDigest, Decision, DecisionReason, EditPreview, JsonText,
     MatchedRule, PermissionMode, PermissionUpdate, RuleOrigin, RuleSource, RuleValue, ToolUse, UpdateDestination,
