@@ -28,13 +28,21 @@ pub struct Capabilities {
     pub colors: ColorDepth,
     /// `true` if the terminal is known to wrap rows anew when its width changes.
     pub reflows: bool,
+    /// `true` if the terminal is known to save rows and to show them again as tmux does, see
+    /// [`ScreenOptions::refills`].
+    pub refills: bool,
     /// `true` if characters beyond ASCII are drawn.
     pub unicode: bool,
     /// Modes that the terminal takes.
     pub modes: Modes,
     /// Time that bytes take to the terminal: longer over a network.
     pub latency: Duration,
+    /// Time for which a size has to stay before it is drawn for: longer in terminals that tell some sizes late.
+    pub resize_rest: Duration,
 }
+
+/// Time within which tmux tells a program the second of two sizes, with some for a busy machine.
+const LATE_SIZES: Duration = Duration::from_millis(320);
 
 /// Variables that terminals set which wrap rows anew when their width changes.
 const REFLOWING: [&str; 9] = [
@@ -72,6 +80,8 @@ impl Capabilities {
         let is_known = REFLOWING.iter().any(|name| is_set(name))
             || REFLOWING_PROGRAMS.contains(&program.as_str())
             || REFLOWING_TERMS.contains(&term.as_str());
+        // Over a network, `TMUX` is not known, and `TERM` is.
+        let tells_late = is_set("TMUX") || term.starts_with("tmux") || term.starts_with("screen");
         let is_remote = is_set("SSH_CONNECTION") || is_set("SSH_TTY");
         let modes = if is_console {
             Modes { distinct_keys: false, focus: false, ..Modes::default() }
@@ -82,16 +92,18 @@ impl Capabilities {
             presentation: if is_terminal && !is_dumb { Presentation::Inline } else { Presentation::Plain },
             colors: if is_terminal && !is_dumb { colors(&value, &term, &program) } else { ColorDepth::None },
             reflows: is_known && !keeps,
+            refills: is_set("TMUX") && !keeps,
             unicode: is_set("WT_SESSION") || is_utf8(&value) && !is_console,
             modes,
             latency: if is_remote { Duration::from_millis(250) } else { Duration::from_millis(5) },
+            resize_rest: if tells_late { LATE_SIZES } else { Duration::from_millis(50) },
         }
     }
 
     /// Options of a screen on this terminal.
     #[must_use]
     pub fn screen_options(&self) -> ScreenOptions {
-        ScreenOptions { colors: self.colors, reflows: self.reflows, modes: self.modes }
+        ScreenOptions { colors: self.colors, reflows: self.reflows, refills: self.refills, modes: self.modes }
     }
 }
 
@@ -169,6 +181,17 @@ mod tests {
         ] {
             assert_eq!(detected(variables).reflows, reflows, "{variables:?}");
         }
+    }
+
+    #[test]
+    fn sizes_rest_longer_in_tmux() {
+        let rest = |variables| detected(variables).resize_rest;
+        let usual = rest(&[("TERM", "xterm-256color")]);
+        assert!(usual <= Duration::from_millis(50));
+        assert!(rest(&[("TERM", "xterm-256color"), ("TMUX", "/tmp/x")]) > Duration::from_millis(250));
+        assert!(detected(&[("TERM", "tmux-256color"), ("TMUX", "/tmp/x")]).refills);
+        assert!(!detected(&[("TERM", "xterm-kitty")]).refills);
+        assert_eq!(rest(&[("TERM", "tmux-256color"), ("SSH_TTY", "x")]), rest(&[("TERM", "x"), ("TMUX", "y")]));
     }
 
     #[test]

@@ -72,7 +72,7 @@ pub fn live_area(
     let limit = size.live_rows();
     let spinner = spinner(presenter, &layout, time);
     let status = input.status.clone().filter(|_| limit > 2);
-    let fixed = usize::from(status.is_some()) + usize::from(spinner.is_some() && limit > 3);
+    let fixed = usize::from(status.is_some()) + usize::from(spinner.is_some() && has_spinner(size));
     let (shown, caret) = clip_input(input, limit.saturating_sub(fixed).max(1));
     let mut left = limit.saturating_sub(fixed + shown.len());
     let mut take = |rows: Vec<Line>, most: usize| {
@@ -95,12 +95,17 @@ pub fn live_area(
     rows.extend(todos);
     // The row without text separates the input from what is above, also from finished rows.
     rows.extend(gap);
-    rows.extend(spinner.filter(|_| limit > 3));
+    rows.extend(spinner.filter(|_| has_spinner(size)));
     rows.extend(queued);
     let above = rows.len();
     rows.extend(shown);
     rows.extend(status);
     LiveArea { rows, caret: caret.map(|caret| Caret { row: caret.row + above, ..caret }) }
+}
+
+/// `true` if the live area has a row for the spinner beside the four that a question needs.
+pub(crate) fn has_spinner(size: Size) -> bool {
+    size.live_rows() > 4
 }
 
 /// The rows of the input that fit, with the row of the cursor.

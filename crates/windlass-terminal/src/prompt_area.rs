@@ -5,7 +5,7 @@ use crate::history::{HistoryScope, HistorySearch};
 use crate::input::InputMode;
 use crate::keys::{KeyAction, Keymap, KeysLine, KeysList};
 use crate::layout::Layout;
-use crate::live::InputArea;
+use crate::live::{InputArea, has_spinner};
 use crate::picker::Picker;
 use crate::screen::{Caret, Size};
 use crate::text::{Line, Span, safe_line, truncate, width};
@@ -88,7 +88,7 @@ pub fn prompt_area(mode: &InputMode, extras: PromptExtras, layout: &Layout<'_>, 
 pub fn dialog_room(size: Size) -> (usize, usize) {
     let rows = size.live_rows();
     // The row of the spinner.
-    let beside = usize::from(rows > 3);
+    let beside = usize::from(has_spinner(size));
     (size.live_columns(), rows.saturating_sub(beside).max(1))
 }
 

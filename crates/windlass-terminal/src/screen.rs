@@ -8,6 +8,7 @@ mod alternate;
 mod encoder;
 mod modes;
 mod pacer;
+mod position;
 mod row;
 mod signals;
 
@@ -17,6 +18,7 @@ pub use pacer::FramePacer;
 
 use crate::text::Line;
 use encoder::Encoder;
+use position::{AreaPosition, Extent, WayUp};
 use std::io::{self, ErrorKind, Write};
 
 /// Size of a terminal in characters. Never zero.
@@ -54,10 +56,16 @@ impl Size {
         if self.columns > 1 { self.columns() - 1 } else { 1 }
     }
 
-    /// Most rows of the live area: half of the screen.
+    /// Most rows of the live area: half of the screen. On a small screen up to five, so that a question has its title and its choices;
+    /// one row stays for what is above.
     #[must_use]
     pub const fn live_rows(self) -> usize {
-        if self.rows > 1 { self.rows() / 2 } else { 1 }
+        match self.rows {
+            0..=2 => 1,
+            3..=5 => self.rows() - 1,
+            6..=11 => 5,
+            _ => self.rows() / 2,
+        }
     }
 }
 
@@ -123,14 +131,17 @@ pub struct ScreenOptions {
     /// Terminals that are not known are better given `false`: then stale rows may stay above the live area after a change
     /// of the width, and nothing is ever erased above it.
     pub reflows: bool,
+    /// `true` if the terminal drops rows below the cursor when it gets fewer rows, saves those above, and shows them again when it
+    /// gets more, as tmux does. Then rows of the live area that were saved are erased when they are back.
+    pub refills: bool,
     /// Modes that are switched on while the screen is open.
     pub modes: Modes,
 }
 
 impl Default for ScreenOptions {
-    /// Sixteen colours, no reflow, and the [`Modes::default`].
+    /// Sixteen colours, no reflow, no refill, and the [`Modes::default`].
     fn default() -> Self {
-        Self { colors: ColorDepth::Ansi16, reflows: false, modes: Modes::default() }
+        Self { colors: ColorDepth::Ansi16, reflows: false, refills: false, modes: Modes::default() }
     }
 }
 
@@ -153,8 +164,9 @@ pub struct Screen<W: Write> {
     is_stale: bool,
     /// `true` if the terminal had read all of the last frame at each change of the size since.
     is_settled: bool,
-    /// Width at the last frame.
-    drawn_columns: usize,
+    /// Size at the last frame.
+    drawn_size: Size,
+    position: AreaPosition,
     /// Rows of the alternate screen while it is shown, with its cursor and the size that it was drawn for.
     alternate: Option<Vec<Line>>,
     alternate_caret: Option<Caret>,
@@ -178,7 +190,8 @@ impl<W: Write> Screen<W> {
             is_cursor_shown: true,
             is_stale: false,
             is_settled: true,
-            drawn_columns: size.columns(),
+            drawn_size: size,
+            position: AreaPosition::new(options.refills),
             alternate: None,
             alternate_caret: None,
             alternate_size: size,
@@ -207,7 +220,8 @@ impl<W: Write> Screen<W> {
     pub fn resize(&mut self, size: Size, is_settled: bool) {
         if size != self.size {
             self.is_stale = true;
-            self.is_settled &= is_settled;
+            // Rows stay as they are while the width does.
+            self.is_settled &= is_settled || size.columns() == self.size.columns();
             self.size = size;
         }
     }
@@ -228,13 +242,14 @@ impl<W: Write> Screen<W> {
         let mut encoder = Encoder::new(self.options.colors);
         if finished.is_empty() && !self.is_stale && self.is_open {
             self.encode_changes(&mut encoder, &rows);
+            self.position.write(&[], rows.len().max(1), self.size);
         } else {
             self.encode_all(&mut encoder, finished, &rows);
         }
         self.encode_caret(&mut encoder, &rows, caret);
         self.shown = rows;
         (self.is_stale, self.is_settled) = (false, true);
-        self.drawn_columns = self.size.columns();
+        self.drawn_size = self.size;
         self.send(&encoder.finish())
     }
 
@@ -277,8 +292,10 @@ impl<W: Write> Screen<W> {
         if self.alternate.take().is_some() {
             encoder.raw(alternate::LEAVE);
         }
-        self.move_to_top(&mut encoder);
+        let again = self.move_to_top(&mut encoder);
         encoder.erase_below();
+        encode_finished(&mut encoder, &again);
+        self.position.forget();
         encoder.raw(&self.take_signals());
         encoder.raw(&self.options.modes.restore());
         self.is_cursor_shown = true;
@@ -292,15 +309,23 @@ impl<W: Write> Screen<W> {
     fn encode_changes(&mut self, encoder: &mut Encoder, rows: &[Line]) {
         let old = std::mem::take(&mut self.shown);
         let common = old.len().min(rows.len());
+        let mut is_unwrapped = false;
         for (at, (before, after)) in old.iter().zip(rows).enumerate() {
             let Some(change) = row::change(before, after) else { continue };
             self.begin(encoder);
             self.move_to_row(encoder, at);
             encoder.column(change.column);
+            // On a screen that just became narrower, text that wraps would join rows.
+            if !std::mem::replace(&mut is_unwrapped, true) {
+                encoder.wrap(false);
+            }
             encoder.spans(change.spans.iter());
             if change.clears {
                 encoder.erase_right();
             }
+        }
+        if is_unwrapped {
+            encoder.wrap(true);
         }
         if rows.len() > common {
             self.begin(encoder);
@@ -317,52 +342,30 @@ impl<W: Write> Screen<W> {
         } else if old.len() > common {
             self.begin(encoder);
             self.move_to_row(encoder, common);
-            encoder.column(0);
             encoder.erase_below();
         }
     }
 
     /// Writes finished rows where the live area began, and the live area below them.
     ///
-    /// Rows are written over the old ones from the top, so nothing that scrolls off is stale.
+    /// The old rows are erased first: a terminal that has wrapped one anew keeps its parts joined when they are written over, and
+    /// would join others for them.
     fn encode_all(&mut self, encoder: &mut Encoder, finished: &[Line], rows: &[Line]) {
         self.begin(encoder);
-        let covered = self.shown.len();
-        self.move_to_top(encoder);
-        if self.is_stale {
-            // Rows that a terminal has wrapped anew stay joined for it when they are written over, not when they are erased.
-            encoder.erase_below();
+        let again = self.move_to_top(encoder);
+        encoder.erase_below();
+        for lines in [&again, finished] {
+            encode_finished(encoder, lines);
         }
-        let columns = self.size.columns();
-        for line in finished {
-            encoder.spans(line.spans());
-            // A full row leaves the cursor on its last column, where erasing would take a character away.
-            let width = line.width();
-            if width == 0 || !width.is_multiple_of(columns) {
-                encoder.erase_right();
-            }
-            encoder.newline();
-        }
+        self.position.write(&again, 0, self.size);
+        self.position.write(finished, rows.len().max(1), self.size);
         for (at, line) in rows.iter().enumerate() {
             if at > 0 {
                 encoder.newline();
             }
             encoder.spans(line.spans());
-            if self.size.columns() > 1 {
-                encoder.erase_right();
-            }
-        }
-        if finished.len() + rows.len() < covered {
-            self.erase_below_rows(encoder, rows);
         }
         self.cursor.row = rows.len().saturating_sub(1);
-    }
-
-    /// Erases below the last row, which stays.
-    fn erase_below_rows(&self, encoder: &mut Encoder, rows: &[Line]) {
-        if rows.is_empty() || self.size.columns() > 1 {
-            encoder.erase_below();
-        }
     }
 
     /// Begins the frame, and opens the screen with the first one.
@@ -374,22 +377,38 @@ impl<W: Write> Screen<W> {
         encoder.begin();
     }
 
-    /// Moves to the first column of the first row of the live area.
-    fn move_to_top(&mut self, encoder: &mut Encoder) {
-        let up = if self.is_stale { self.rows_above_cursor() } else { self.cursor.row };
-        encoder.up(up);
+    /// Moves to the first column of the first row of the live area, or of its rows that were away and are back. Returns finished
+    /// rows to write again from there.
+    fn move_to_top(&mut self, encoder: &mut Encoder) -> Vec<Line> {
+        let way = if self.is_stale { self.way_up() } else { WayUp { rows: self.cursor.row, again: Vec::new() } };
+        encoder.up(way.rows);
         encoder.column(0);
         self.cursor = Caret::default();
+        way.again
     }
 
-    /// Rows between the top of the live area and the cursor, on a terminal whose width may have changed.
-    fn rows_above_cursor(&self) -> usize {
-        let columns = self.size.columns();
-        if !self.options.reflows || !self.is_settled || columns == self.drawn_columns {
-            return self.cursor.row;
+    /// Way to the row where the next frame begins, on a terminal whose size has changed.
+    fn way_up(&mut self) -> WayUp {
+        if !self.options.reflows || !self.is_settled {
+            self.position.forget();
+            return WayUp { rows: self.cursor.row, again: Vec::new() };
         }
-        let above = self.shown.iter().take(self.cursor.row);
-        above.map(|line| line.width().div_ceil(columns).max(1)).sum::<usize>() + self.cursor.column / columns
+        let (before, after) = (self.extent(self.drawn_size), self.extent(self.size));
+        self.position.resize(&self.shown, (self.drawn_size, &before), (self.size, &after))
+    }
+
+    /// Rows of the live area around the cursor, as a terminal of this size wraps them.
+    fn extent(&self, size: Size) -> Extent {
+        let columns = size.columns();
+        let height = |line: &Line| row::height(line.width(), columns);
+        let rest = self.shown.iter().skip(self.cursor.row + 1);
+        if columns == self.drawn_size.columns() {
+            return Extent { above: self.cursor.row, own: 0, below: rest.map(|_| 1).collect() };
+        }
+        let inside = self.cursor.column / columns;
+        let above = self.shown.iter().take(self.cursor.row).map(height).sum::<usize>() + inside;
+        let own = self.shown.get(self.cursor.row).map_or(1, height).saturating_sub(inside + 1);
+        Extent { above, own, below: rest.map(height).collect() }
     }
 
     fn move_to_row(&mut self, encoder: &mut Encoder, row: usize) {
@@ -401,8 +420,9 @@ impl<W: Write> Screen<W> {
     /// Places the cursor on the caret and shows it, or hides it.
     fn encode_caret(&mut self, encoder: &mut Encoder, rows: &[Line], caret: Option<Caret>) {
         let last = rows.len().saturating_sub(1);
-        let place = caret.unwrap_or(Caret { row: last, column: 0 });
-        let place = Caret { row: place.row, column: place.column.min(self.size.live_columns()) };
+        // Rows below the cursor are dropped by a screen that becomes smaller; those above would go into the scrollback.
+        let place = caret.unwrap_or_default();
+        let place = Caret { row: place.row.min(last), column: place.column.min(self.size.live_columns()) };
         if encoder.is_begun() || self.cursor != place {
             self.begin(encoder);
             self.move_to_row(encoder, place.row);
@@ -423,6 +443,14 @@ impl<W: Write> Screen<W> {
         self.pending.extend_from_slice(bytes.as_bytes());
         self.flush()?;
         Ok(Drawn::Written)
+    }
+}
+
+/// Writes finished rows on a screen that is empty below.
+fn encode_finished(encoder: &mut Encoder, rows: &[Line]) {
+    for line in rows {
+        encoder.spans(line.spans());
+        encoder.newline();
     }
 }
 

@@ -83,6 +83,19 @@ fn allow(updates: Vec<PermissionUpdate>) -> PermissionAnswer {
 }
 
 #[test]
+fn a_screen_of_five_rows_shows_the_title_and_the_ways_on() {
+    for rows in 5..=12 {
+        let (columns, room) = crate::prompt_area::dialog_room(crate::screen::Size::new(100, rows));
+        let text = text(&dialogs(bash(), columns, room));
+        let shown: Vec<&str> = text.lines().collect();
+        assert!(shown[0].starts_with("Bash wants permission: git push"), "{rows}: {text}");
+        assert!(shown.iter().any(|row| row.starts_with("> 1. Yes")), "{rows}: {text}");
+        assert!(shown.last().unwrap().contains("Esc: no"), "{rows}: {text}");
+        assert!(shown.len() <= room && room < rows.into(), "{rows}: {text}");
+    }
+}
+
+#[test]
 fn the_dialog_says_who_asks_what_and_why() {
     let mut request = with_suggestions(bash());
     request.agent = AgentPath::default().child("toolu_9".into());

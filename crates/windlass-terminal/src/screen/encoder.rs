@@ -23,6 +23,8 @@ const SYNCHRONIZE: &str = "\u{1b}[?2026h";
 const SYNCHRONIZED: &str = "\u{1b}[?2026l";
 const HIDE_CURSOR: &str = "\u{1b}[?25l";
 const SHOW_CURSOR: &str = "\u{1b}[?25h";
+const NO_WRAP: &str = "\u{1b}[?7l";
+const WRAP: &str = "\u{1b}[?7h";
 
 /// Bytes of one frame.
 #[derive(Debug)]
@@ -98,8 +100,17 @@ impl Encoder {
         self.out.push_str("\u{1b}[K");
     }
 
+    /// Erases this row and those below, from the first column.
+    ///
+    /// Erasing all of the screen at once would make some terminals save it in the scrollback, so the row is erased by itself. That
+    /// also parts it from the row above if the terminal had wrapped one into the other.
     pub(super) fn erase_below(&mut self) {
-        self.out.push_str("\u{1b}[J");
+        self.out.push_str("\r\u{1b}[K\u{1b}[C\u{1b}[J\r");
+    }
+
+    /// Lets text end at the margin, or wrap there.
+    pub(super) fn wrap(&mut self, is_on: bool) {
+        self.out.push_str(if is_on { WRAP } else { NO_WRAP });
     }
 
     /// Appends spans. The style is plain before and behind them.

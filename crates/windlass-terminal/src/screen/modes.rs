@@ -1,8 +1,8 @@
 //! Modes of the terminal while the screen is open.
 
-/// Sequences that put any terminal back: alternate screen left, cursor shown, no synchronised output, no bracketed paste, no
-/// reports of the focus, plain keys, plain text. For a panic or a signal, when no [`Screen`](super::Screen) can do it.
-pub const RESTORE: &str = "\u{1b}[?2026l\u{1b}[?1049l\u{1b}[?2004l\u{1b}[?1004l\u{1b}[<u\u{1b}[?25h\u{1b}[0m";
+/// Sequences that put any terminal back: alternate screen left, cursor shown, no synchronised output, wrapped text, no
+/// bracketed paste, no reports of the focus, plain keys, plain text. For a panic or a signal, when no [`Screen`](super::Screen) can do it.
+pub const RESTORE: &str = "\u{1b}[?2026l\u{1b}[?1049l\u{1b}[?7h\u{1b}[?2004l\u{1b}[?1004l\u{1b}[<u\u{1b}[?25h\u{1b}[0m";
 
 /// Modes that are switched on while the screen is open, and off when it is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

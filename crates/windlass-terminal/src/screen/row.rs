@@ -60,6 +60,11 @@ pub(super) fn change(before: &Line, after: &Line) -> Option<Change> {
     Some(Change { column, spans: spans.spans().to_vec(), clears })
 }
 
+/// Rows that text of this width takes on a terminal that wraps it. At least one.
+pub(super) fn height(width: usize, columns: usize) -> usize {
+    width.div_ceil(columns.max(1)).max(1)
+}
+
 /// The line cut so that no terminal takes more than `columns` for it.
 pub(super) fn fitted(line: &Line, columns: usize) -> Line {
     let mut used = 0;

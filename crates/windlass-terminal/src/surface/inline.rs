@@ -20,8 +20,6 @@ const FRAME_ROWS: usize = 400;
 const CONGESTED_BYTES: usize = 1 << 20;
 /// Rows that wait for the terminal before no further updates should be taken.
 const CONGESTED_ROWS: usize = 10_000;
-/// Rest of the size before a frame is drawn for it.
-const RESIZE_REST: Duration = Duration::from_millis(50);
 
 /// Options of a [`TerminalSurface`].
 #[derive(Debug, Clone)]
@@ -37,6 +35,8 @@ pub struct SurfaceOptions {
     pub live: LiveOptions,
     /// Time that bytes take to the terminal.
     pub latency: Duration,
+    /// Time for which a size has to stay before it is drawn for.
+    pub resize_rest: Duration,
 }
 
 impl SurfaceOptions {
@@ -49,6 +49,7 @@ impl SurfaceOptions {
             glyphs: if capabilities.unicode { Glyphs::UNICODE } else { Glyphs::ASCII },
             live: LiveOptions::default(),
             latency: capabilities.latency,
+            resize_rest: capabilities.resize_rest,
         }
     }
 }
@@ -158,12 +159,12 @@ impl<W: Write> TerminalSurface<W> {
         self.rows.len() > CONGESTED_ROWS || self.presenter.waiting_bytes() > CONGESTED_BYTES
     }
 
-    /// Tells the size of the terminal. Frames rest until it has been the same for 50 ms.
+    /// Tells the size of the terminal. Frames rest until it has been the same for [`SurfaceOptions::resize_rest`].
     pub fn resize(&mut self, size: Size) {
         if size != self.screen.size() {
             let is_settled = self.last_drawn.is_none_or(|drawn| self.now.saturating_sub(drawn) >= self.options.latency);
             self.screen.resize(size, is_settled);
-            self.pacer.hold(self.now + RESIZE_REST);
+            self.pacer.hold(self.now + self.options.resize_rest);
             self.pacer.request(self.now);
         }
     }

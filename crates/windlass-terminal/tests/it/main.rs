@@ -17,4 +17,5 @@ mod screen;
 mod surface;
 mod text;
 mod tmux;
+mod tmux_resize;
 mod world;

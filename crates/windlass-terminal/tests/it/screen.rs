@@ -57,7 +57,8 @@ fn a_change_of_one_cell_writes_that_cell_inside_synchronised_output() {
     screen.draw(&[], &live(&["13 s of work, more text", "> "], 1, 2)).unwrap();
     let written = emulator.take_written();
     assert_eq!(
-        written, "\u{1b}[?2026h\u{1b}[?25l\u{1b}[A\r\u{1b}[C3\u{1b}[B\r\u{1b}[2C\u{1b}[?25h\u{1b}[?2026l",
+        written,
+        "\u{1b}[?2026h\u{1b}[?25l\u{1b}[A\r\u{1b}[C\u{1b}[?7l3\u{1b}[?7h\u{1b}[B\r\u{1b}[2C\u{1b}[?25h\u{1b}[?2026l",
         "{written:?}"
     );
     screen.draw(&[], &live(&["13 s of work, more text", "> "], 1, 1)).unwrap();
@@ -174,6 +175,35 @@ fn title_and_progress_are_taken_back() {
     let written = emulator.take_written();
     assert!(written.contains("\u{1b}[23;2t\u{1b}]9;4;0\u{7}"), "{written:?}");
     assert_eq!(emulator.all_rows(), Vec::<String>::new());
+}
+
+#[test]
+fn no_frame_erases_the_screen_at_once() {
+    // Terminals that save an erased screen in the scrollback would keep a copy of the live area.
+    let options = ScreenOptions { reflows: true, ..ScreenOptions::default() };
+    let emulator = Emulator::new(Size::new(20, 8));
+    let mut screen = Screen::new(emulator.clone(), Size::new(20, 8), options);
+    screen.draw(&[], &live(&["one", "two", "three"], 2, 0)).unwrap();
+    screen.resize(Size::new(20, 3), true);
+    screen.draw(&lines(&["done"]), &live(&["one", "two"], 1, 0)).unwrap();
+    screen.draw(&[], &LiveArea::default()).unwrap();
+    screen.suspend().unwrap();
+    let written = emulator.take_written();
+    for (at, _) in written.match_indices("\u{1b}[J") {
+        assert!(written[..at].ends_with("\r\u{1b}[K\u{1b}[C"), "{written:?}");
+    }
+    assert!(written.matches("\u{1b}[J").count() >= 3, "{written:?}");
+}
+
+#[test]
+fn a_hidden_cursor_rests_on_the_first_row() {
+    // A screen that becomes smaller drops rows below the cursor, and saves those above it.
+    let (emulator, mut screen) = screen(Size::new(20, 8));
+    let area = LiveArea { rows: lines(&["one", "two", "three"]), caret: None };
+    screen.draw(&lines(&["done"]), &area).unwrap();
+    assert_eq!(emulator.cursor(), (1, 0));
+    screen.draw(&lines(&["more"]), &area).unwrap();
+    assert_eq!((emulator.cursor(), emulator.all_rows()[2..].len()), ((2, 0), 3));
 }
 
 /// A terminal that takes few bytes at a time.

@@ -15,13 +15,13 @@ use windlass_terminal::text::Line;
 use windlass_terminal::theme::Theme;
 
 /// A tmux server of its own, whose only window shows what is written into a pipe.
-struct Tmux {
+pub(crate) struct Tmux {
     folder: tempfile::TempDir,
-    pipe: File,
+    pub(crate) pipe: File,
 }
 
 impl Tmux {
-    fn start(size: Size) -> Option<Self> {
+    pub(crate) fn start(size: Size) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         if !Command::new("mkfifo").arg(&pipe).status().ok()?.success() {
@@ -64,19 +64,19 @@ impl Tmux {
         Self::command(&self.folder).args(arguments).output().unwrap()
     }
 
-    fn resize(&self, size: Size) {
+    pub(crate) fn resize(&self, size: Size) {
         let (columns, rows) = (size.columns().to_string(), size.rows().to_string());
         assert!(self.run(&["resize-window", "-x", &columns, "-y", &rows]).status.success());
     }
 
     /// All rows, with those that the width has wrapped joined.
-    fn rows(&self) -> Vec<String> {
+    pub(crate) fn rows(&self) -> Vec<String> {
         let output = self.run(&["capture-pane", "-p", "-J", "-S", "-"]);
         String::from_utf8(output.stdout).unwrap().lines().map(|row| row.trim_end().to_owned()).collect()
     }
 
     /// Waits until a row with this text is shown.
-    fn await_row(&self, text: &str) -> Vec<String> {
+    pub(crate) fn await_row(&self, text: &str) -> Vec<String> {
         let deadline = Instant::now() + Duration::from_secs(20);
         loop {
             let rows = self.rows();
@@ -84,6 +84,19 @@ impl Tmux {
                 return rows;
             }
             assert!(Instant::now() < deadline, "{text} is not shown: {rows:#?}");
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Tmux {
+    /// Waits until tmux has read all that was written.
+    pub(crate) fn settle(&self, mark: usize) {
+        let title = format!("mark {mark}");
+        write!(&self.pipe, "\u{1b}]2;{title}\u{7}").unwrap();
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while self.run(&["display-message", "-p", "#{pane_title}"]).stdout.trim_ascii() != title.as_bytes() {
+            assert!(Instant::now() < deadline, "{title} was not read");
             std::thread::yield_now();
         }
     }
@@ -107,7 +120,7 @@ fn area(frame: usize, size: Size) -> LiveArea {
 fn judge(early: bool) {
     let mut size = Size::USUAL;
     let Some(tmux) = Tmux::start(size) else { return };
-    let options = ScreenOptions { reflows: true, ..ScreenOptions::default() };
+    let options = ScreenOptions { reflows: true, refills: true, ..ScreenOptions::default() };
     let mut screen = Screen::new(tmux.pipe.try_clone().unwrap(), size, options);
     let sizes = [(60, 20), (120, 40), (50, 15), (119, 15), (80, 30), (33, 24), (70, 12)].map(|(x, y)| Size::new(x, y));
     let mut count = 0;
@@ -152,16 +165,16 @@ fn a_frame_that_meets_a_new_width_loses_nothing() {
 }
 
 /// A conversation in tmux, with a clock that the test moves.
-struct Sitting {
-    world: World<TerminalSurface<File>>,
-    tmux: Tmux,
-    input: InputArea,
-    now: Duration,
+pub(crate) struct Sitting {
+    pub(crate) world: World<TerminalSurface<File>>,
+    pub(crate) tmux: Tmux,
+    pub(crate) input: InputArea,
+    pub(crate) now: Duration,
     prompts: usize,
 }
 
 impl Sitting {
-    fn start(size: Size) -> Option<Self> {
+    pub(crate) fn start(size: Size) -> Option<Self> {
         let tmux = Tmux::start(size)?;
         let variable = |name: &str| {
             let known = [("TERM", "tmux-256color"), ("TMUX", "x"), ("LANG", "C.UTF-8")];
@@ -177,7 +190,7 @@ impl Sitting {
     }
 
     /// Another text in the prompt, or a dialog of so many rows. Waits until tmux has it.
-    fn prompt(&mut self, rows: usize) {
+    pub(crate) fn prompt(&mut self, rows: usize) {
         self.prompts += 1;
         let text = format!("prompt {}.", self.prompts);
         let mut lines = vec![Line::plain(&text)];
@@ -186,12 +199,16 @@ impl Sitting {
         self.input.caret = Some(Caret { row: 0, column: text.len() });
         self.input.status = Some(Line::plain(format!("status {}", "-".repeat(70))));
         self.world.presenter.request_frame();
-        self.wait();
+        self.wait_for(Duration::from_millis(400));
         self.tmux.await_row(&text);
     }
 
     fn wait(&mut self) {
-        let end = self.now + Duration::from_millis(200);
+        self.wait_for(Duration::from_millis(200));
+    }
+
+    pub(crate) fn wait_for(&mut self, time: Duration) {
+        let end = self.now + time;
         while let Some(due) = self.world.presenter.due().filter(|due| *due <= end) {
             self.now = self.now.max(due);
             self.world.presenter.set_time(self.now);
