@@ -142,7 +142,7 @@ mod tests {
 
     fn written(line: &str) -> Option<String> {
         let names = ["wl".to_owned()];
-        windlass_shell::analyse(line).found().iter().find_map(|found| writing_command(found, &names))
+        analyse(line).found().iter().find_map(|found| writing_command(found, &names))
     }
 
     #[test]
