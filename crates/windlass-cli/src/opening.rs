@@ -101,6 +101,7 @@ impl Opening {
         let (permissions, _) = launch::permissions_of(&self.args, Driver::Terminal)?;
         let mut builder = launch::options(&self.args, &project, (Driver::Terminal, Agents::default()))?
             .permissions(permissions.asking(asker))
+            .preview_edits(true)
             .provider(provider.model);
         if let Some(servers) = &self.servers {
             builder = builder.mcp_servers(servers.set().clone());

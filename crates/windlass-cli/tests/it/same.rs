@@ -394,6 +394,10 @@ fn questions_in_order(mut requests: Vec<Value>) -> Vec<Value> {
 fn model() -> WireServer {
     let server = WireServer::start_on_thread().unwrap();
     server.on_request(|request| {
+        if request.method == "GET" {
+            // No list has the model of the settings, so the server is asked for its window.
+            return Reply::error(404, "not_found_error", "no models here");
+        }
         let body = request.json().unwrap();
         let is_answered = body["messages"].as_array().unwrap().iter().any(|message| message["role"] == "assistant");
         if is_answered {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::process::Stdio;
-use windlass_testkit::wire::{Message, WireServer};
+use windlass_testkit::wire::{Message, Reply, WireServer};
 
 /// A server on this machine that answers each request with a page. Gives its port.
 fn server() -> u16 {
@@ -123,6 +123,8 @@ fn the_vendor_of_the_model_searches() {
     for (more, model, is_offered) in
         [(("BRAVE_API_KEY", "key"), "glm-5", true), (("BRAVE_API_KEY", " "), "glm-5", false)]
     {
+        // No list has the model, so the server is asked for its window first.
+        server.push(Reply::error(404, "not_found_error", "no models here"));
         server.push(Message::new().text("No."));
         run_in(&place, &[variables[0], variables[1], more], &["-p", "x", "--model", model], "").with_code(0);
         let sent = server.requests().pop().unwrap().json().unwrap();

@@ -88,7 +88,9 @@ impl Conversation {
             (RequestedJob::Mode(requested), Outcome::PermissionMode(mode)) => {
                 return self.mode_set(id, requested, mode);
             }
-            (RequestedJob::Model { name, before }, Outcome::Model(done)) => self.model_set(name, before, done),
+            (RequestedJob::Model { name, before }, Outcome::Model(done)) => {
+                self.model_set(name.as_deref(), before, done)
+            }
             (RequestedJob::Move, Outcome::Moved(moved)) => Ok(Answer::Moved(moved)),
             (RequestedJob::FileEnd, Outcome::FileEnd(tail, total)) => {
                 Ok(Answer::Output { tail, total, is_truncated: total > TAIL_BYTES })
@@ -221,12 +223,12 @@ impl Conversation {
     /// Takes back a model that the session has refused, so that a session which replaces it does not begin with it.
     fn model_set(
         &mut self,
-        name: Option<String>,
+        name: Option<&str>,
         before: Option<Option<String>>,
         done: Result<(), String>,
     ) -> Result<Answer, Refusal> {
         done.map(|()| Answer::Done).map_err(|reason| {
-            if self.requested.model.as_ref() == Some(&name) {
+            if self.requested.model.as_ref().map(Option::as_deref) == Some(name) {
                 self.requested.model = before;
             }
             Refusal::new(reason)

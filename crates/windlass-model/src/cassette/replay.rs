@@ -280,14 +280,11 @@ impl ModelProvider for Replayer {
     }
 
     fn resolve_model(&self, name: &str) -> String {
-        if let Some(id) = self.fact(facts::RESOLVED, name) {
-            return id;
-        }
-        // A request without a model gets the recorded one.
-        match self.calls.first() {
-            Some(first) if name == "default" => first.asked.model.clone(),
-            _ => self.catalogue.resolve(name),
-        }
+        let recorded: Option<String> = self.fact(facts::RESOLVED, name);
+        // A request without a model gets the recorded one, also where the recording only looked the default up.
+        let is_called = |id: &String| name != "default" || self.calls.iter().any(|call| call.asked.model == *id);
+        let called = || self.calls.first().filter(|_| name == "default").map(|first| first.asked.model.clone());
+        recorded.filter(is_called).or_else(called).unwrap_or_else(|| self.catalogue.resolve(name))
     }
 
     fn model_info(&self, model: &str) -> ModelInfo {

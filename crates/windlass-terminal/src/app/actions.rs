@@ -21,11 +21,14 @@ impl App {
         if self.pager.is_some() {
             return self.page(&input);
         }
-        if self.picker.is_some() {
-            return self.pick(&input);
-        }
-        if self.stops_command(&input) {
-            return;
+        // A question stands in front of both.
+        if self.dialogs.is_empty() {
+            if self.picker.is_some() {
+                return self.pick(&input);
+            }
+            if self.stops_command(&input) {
+                return;
+            }
         }
         self.hint = None;
         self.settle_dialog();
