@@ -321,7 +321,8 @@ impl Case {
     }
 
     fn came(&self, server: &WireServer, refusal: Option<String>) -> Came {
-        let requests = questions_in_order(server.requests().iter().map(seen).collect());
+        let requests =
+            questions_in_order(server.requests().iter().filter(|request| request.method != "GET").map(seen).collect());
         match refusal {
             Some(text) if requests.is_empty() => Came::Refused(text),
             _ => Came::Requests(requests),
