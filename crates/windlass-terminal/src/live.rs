@@ -49,7 +49,7 @@ impl Default for LiveOptions {
 /// Time at which the live area changes by itself; `None` while nothing runs, or nothing moves.
 #[must_use]
 pub fn next_change(presenter: &TerminalPresenter, options: LiveOptions, now: Duration) -> Option<Duration> {
-    presenter.activity().filter(|_| options.animates)?;
+    presenter.activity().filter(|_| options.animates && presenter.questions().is_empty())?;
     let frames = now.as_millis() / SPINNER_FRAME.as_millis() + 1;
     u32::try_from(frames).ok().map(|frames| SPINNER_FRAME.saturating_mul(frames))
 }
@@ -152,6 +152,10 @@ fn elapsed(now: Duration, since: Duration) -> String {
 
 fn spinner(presenter: &TerminalPresenter, layout: &Layout<'_>, time: Option<Duration>) -> Option<Line> {
     let activity = presenter.activity()?;
+    if !presenter.questions().is_empty() {
+        // Nothing moves until the person has answered.
+        return Some(layout.line(format!("{} Waits for your answer", layout.glyphs.dot), Role::Accent));
+    }
     let frames = layout.glyphs.spinner;
     let frame = time.map_or(0, |now| (now.as_millis() / SPINNER_FRAME.as_millis()) as usize % frames.len().max(1));
     let glyph = if time.is_some() { frames.get(frame).copied().unwrap_or("*") } else { layout.glyphs.dot };

@@ -100,6 +100,19 @@ fn nothing_is_written_while_nothing_happens() {
 }
 
 #[test]
+fn nothing_is_written_while_a_question_waits() {
+    let place = Place::new();
+    place.script(&[write(&place.work().join("made.txt").to_string_lossy(), "one\n"), text("Done.")]);
+    let mut terminal = Emulator::start(&place, &["make it"]);
+    terminal.wait_for("wants permission");
+    terminal.wait_for("Waits for your answer");
+    std::thread::sleep(PAUSE);
+    let before = terminal.raw_text().len();
+    std::thread::sleep(Duration::from_secs(2));
+    assert_eq!(terminal.raw_text().len(), before);
+}
+
+#[test]
 fn a_paste_is_one_message_and_each_line_of_an_answer_comes_once() {
     let numbered: String = (0..300).map(|line| format!("line {line} of the answer\n\n")).collect();
     let place = Place::with_turns(&[text(&numbered)]);
