@@ -34,7 +34,7 @@ pub enum Error {
         /// Names that may be meant, the nearest first.
         similar: Vec<String>,
         /// The reason why it cannot be called.
-        source: windlass_model::ModelError,
+        source: Box<windlass_model::ModelError>,
     },
     /// The files of the project keep the session from being opened.
     #[cfg(feature = "project")]

@@ -21,7 +21,7 @@ pub(crate) fn not_ready(provider: &dyn ModelProvider, model: &str, error: ModelE
     match (names.near(model), error.kind) {
         // The router says better which prefixes there are.
         (similar, ModelErrorKind::Configuration) if similar.is_empty() => Error::Model(error),
-        (similar, _) => Error::UnknownModel { model: model.to_owned(), similar, source: error },
+        (similar, _) => Error::UnknownModel { model: model.to_owned(), similar, source: Box::new(error) },
     }
 }
 
