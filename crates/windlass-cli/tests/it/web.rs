@@ -119,15 +119,17 @@ fn the_vendor_of_the_model_searches() {
     let requests: Vec<Value> = server.requests().iter().map(|request| request.json().unwrap()).collect();
     assert_eq!(requests[1]["tools"][0]["type"], "web_search_20250305");
     assert!(requests[2]["messages"].to_string().contains("https://docs.rs/doors"), "{}", requests[2]["messages"]);
+    // No list has the model, so the server is asked for its window, too.
+    server.on_request(|request| match request.method.as_str() {
+        "GET" => Reply::error(404, "not_found_error", "no models here"),
+        _ => Reply::message(Message::new().text("No.")),
+    });
     // A key of a service comes first, and a model without a search has no tool.
     for (more, model, is_offered) in
         [(("BRAVE_API_KEY", "key"), "glm-5", true), (("BRAVE_API_KEY", " "), "glm-5", false)]
     {
-        // No list has the model, so the server is asked for its window first.
-        server.push(Reply::error(404, "not_found_error", "no models here"));
-        server.push(Message::new().text("No."));
         run_in(&place, &[variables[0], variables[1], more], &["-p", "x", "--model", model], "").with_code(0);
-        let sent = server.requests().pop().unwrap().json().unwrap();
+        let sent = server.requests().into_iter().rfind(|request| request.method == "POST").unwrap().json().unwrap();
         assert_eq!(sent["tools"].to_string().contains("\"WebSearch\""), is_offered, "{more:?}");
     }
     // A user who names the tool reads why it is not there.
