@@ -41,7 +41,7 @@ impl Editor {
         loop {
             let mut line = String::new();
             assert_ne!(self.lines.read_line(&mut line).unwrap(), 0, "the agent is gone");
-            let message: Value = serde_json::from_str(&line).expect("only messages are on standard output");
+            let message: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
             if message["method"] == "session/request_permission" {
                 let outcome = json!({ "outcome": { "outcome": "selected", "optionId": self.option } });
                 self.send(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": outcome }));
@@ -55,7 +55,7 @@ impl Editor {
 
     fn session(&mut self, place: &Place, servers: &Value) -> String {
         let (_, answer) = self.ask("session/new", &json!({ "cwd": place.work(), "mcpServers": servers }));
-        answer["result"]["sessionId"].as_str().expect("a session").to_owned()
+        answer["result"]["sessionId"].as_str().unwrap().to_owned()
     }
 
     fn prompt(&mut self, session: &str, text: &str) -> (Vec<Value>, Value) {

@@ -105,7 +105,7 @@ fn notes_are_as_old_as_in_the_recording() {
     const MARK: &str = " [older than 90 days: check it before you rely on it]";
     let read = call("Memory", &json!({ "action": "read", "name": "doors" }));
     let today = windlass::tool::Clock::now(&windlass::tool::SystemClock::default()).to_string();
-    let today = &today[..10];
+    let today = today.get(..10).unwrap();
     for is_marked in [true, false] {
         let place = Place::with_turns(&[read.clone(), text("They open.")]);
         let add = ["memory", "add", "doors", "--description", "How doors open", "They open inwards."];

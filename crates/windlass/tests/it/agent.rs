@@ -92,7 +92,6 @@ fn a_runtime_without_timers_or_io_is_an_error_and_no_panic() {
     assert!(result.unwrap().outcome.is_success());
 }
 
-/// A program that returns the error from `main` prints its `Debug`.
 /// A system without threads is an error of the call, before anything panics.
 #[test]
 fn a_session_needs_a_thread_that_can_be_started() {
@@ -100,11 +99,12 @@ fn a_session_needs_a_thread_that_can_be_started() {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().thread_stack_size(1 << 60).build().unwrap();
     let opened = runtime.block_on(async { session().provider(lists_tools()).open().await });
-    let error = opened.err().expect("no thread can be started");
+    let error = opened.expect_err("no thread can be started");
     assert!(matches!(error, Error::NoThread), "{error:?}");
     assert!(error.to_string().starts_with("no thread can be started"), "{error}");
 }
 
+/// A program that returns the error from `main` prints its `Debug`.
 #[tokio::test]
 async fn an_error_prints_as_a_sentence() {
     let error = query("?").await.unwrap_err();
