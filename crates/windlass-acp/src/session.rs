@@ -1,6 +1,6 @@
 //! The task of one open session.
 
-mod asked;
+mod permission_requests;
 mod start;
 
 pub(crate) use start::{Beginning, SessionStart};
@@ -11,7 +11,7 @@ use crate::rpc::{self, RequestId};
 use crate::v1::presenter::{Presented, SessionPresenter, TurnEnd};
 use crate::v1::settings::{Change, Settings};
 use crate::v1::{commands, prompt};
-use asked::AskedQuestions;
+use permission_requests::AskedQuestions;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::PathBuf;

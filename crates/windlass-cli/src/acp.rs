@@ -143,7 +143,7 @@ impl AcpAgent for EditorAgent {
         let chosen =
             Provider::choose(&self.args, &project).map_err(|error| AcpError::internal(format!("{error:#}")))?;
         let wanted = self.args.model.model.as_deref().unwrap_or("default");
-        // Whether the key is accepted is known when the model is called.
+        // The first call of the model shows if the key is accepted.
         chosen
             .model
             .ready(&chosen.model.resolve_model(wanted))

@@ -48,7 +48,7 @@ async fn converse(args: &RunArgs) -> anyhow::Result<TerminalEnd> {
         // The terminal is gone when nobody hears it, and then nobody reads.
         let _ = tell.send(text.to_owned());
     })?;
-    ready(&opening)?;
+    let model = callable_model(&opening)?;
     let options = opening.options();
     let mut terminal = TerminalOptions::new(capabilities, theme());
     terminal.has_auto = !options.auto_forbidden;
@@ -74,7 +74,7 @@ async fn converse(args: &RunArgs) -> anyhow::Result<TerminalEnd> {
             Ok(opened)
         }
     });
-    let services = Arc::new(Services::new(&opening, &cwd));
+    let services = Arc::new(Services::new(&opening, &cwd, model));
     let ended = run(conversation, windlass::conversation::ids(), services, terminal, notices).await;
     opening.close().await;
     ended.map_err(|error| match error {
@@ -83,11 +83,12 @@ async fn converse(args: &RunArgs) -> anyhow::Result<TerminalEnd> {
     })
 }
 
-/// Refuses to begin without a model that can be called: the person would write a prompt in vain.
-fn ready(opening: &Opening) -> anyhow::Result<()> {
+/// Name of the model of the conversation. Without one that can be called the person would write a prompt in vain.
+fn callable_model(opening: &Opening) -> anyhow::Result<String> {
     let provider = Provider::choose(opening.args(), opening.project())?;
-    let model = opening.model().unwrap_or_else(|| "default".to_owned());
-    provider.model.ready(&model).map_err(|error| of_start(error.into()))
+    let model = opening.model()?.unwrap_or_else(|| "default".to_owned());
+    provider.model.ready(&model).map_err(|error| of_start(error.into()))?;
+    Ok(model)
 }
 
 /// The styles for the background that the terminal tells, in its environment.

@@ -8,6 +8,7 @@ use crate::permissions::{permissions, rules};
 use crate::programs::{PROGRAM_TOOL, with_programs};
 use crate::web::with_web_of_session;
 use std::path::{Path, PathBuf};
+use windlass::conversation::ConversationOptions;
 use windlass::crates::index::ProjectSearch;
 use windlass::crates::lsp::Lsp;
 use windlass::crates::project::{Agents, MEMORY_TOOL, SettingSources};
@@ -192,6 +193,18 @@ pub(crate) fn first_mode(args: &RunArgs, project: &LoadedProject) -> PermissionM
 /// Returns `true` if the mode may be bypassPermissions.
 pub(crate) fn bypass_allowed(args: &RunArgs, project: &LoadedProject) -> bool {
     args.bypass_allowed() && project.resolved().permissions.bypass_disabled.is_none()
+}
+
+/// Returns the options of a conversation with a person or an editor.
+pub(crate) fn conversation_options(args: &RunArgs, project: &LoadedProject) -> ConversationOptions {
+    let mut options = ConversationOptions::default();
+    options.permission_mode = first_mode(args, project);
+    options.bypass_allowed = bypass_allowed(args, project);
+    options.auto_forbidden = project.resolved().permissions.auto_disabled.is_some();
+    options.has_commands = true;
+    options.commands = project.slash_commands();
+    options.background_wait = crate::background::wait();
+    options
 }
 
 /// Returns the agents of `--agents`: JSON text, or a file with it.

@@ -59,10 +59,13 @@ impl Opening {
         &self.args
     }
 
-    /// The model that flags or settings name.
-    pub(crate) fn model(&self) -> Option<String> {
-        let of_settings = || self.project.resolved().models.model.as_ref().map(|model| model.value.clone());
-        self.args.model.model.clone().or_else(of_settings)
+    /// The model that flags, the agent or settings name.
+    ///
+    /// # Errors
+    /// Flags or the project keep a session from being opened.
+    pub(crate) fn model(&self) -> anyhow::Result<Option<String>> {
+        let builder = launch::options(&self.args, &self.project, (Driver::Terminal, Agents::default()))?;
+        Ok(builder.resolve().map_err(of_start)?.options().model().map(str::to_owned))
     }
 
     /// `true` if sessions are kept on disk.
@@ -72,14 +75,7 @@ impl Opening {
 
     /// The options of the conversation.
     pub(crate) fn options(&self) -> ConversationOptions {
-        let mut options = ConversationOptions::default();
-        options.permission_mode = launch::first_mode(&self.args, &self.project);
-        options.bypass_allowed = launch::bypass_allowed(&self.args, &self.project);
-        options.auto_forbidden = self.project.resolved().permissions.auto_disabled.is_some();
-        options.has_commands = true;
-        options.commands = self.project.slash_commands();
-        options.background_wait = crate::background::wait();
-        options
+        launch::conversation_options(&self.args, &self.project)
     }
 
     /// Returns the session that flags resume, if they do.

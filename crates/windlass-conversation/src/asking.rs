@@ -85,7 +85,7 @@ struct OpenQuestion<'a> {
 impl Drop for OpenQuestion<'_> {
     fn drop(&mut self) {
         if let Some(id) = self.id.take() {
-            // It fails when the conversation is gone, with all its questions.
+            // The message fails when the conversation is gone, with all its questions.
             let _ = self.asker.questions.send(Asked::Dropped(id));
         }
     }

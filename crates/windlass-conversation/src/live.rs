@@ -217,7 +217,7 @@ impl LiveConversation {
             Some(Order::CopyLog) => self.inputs.push_back(Input::LogCopied),
             Some(Order::Unanswered(id, reason)) => {
                 if let Some(question) = self.questions.remove(&id) {
-                    // It fails when the asker is gone.
+                    // The answer fails when the asker is gone.
                     let _ = question.answer.send(Err(reason));
                 }
             }

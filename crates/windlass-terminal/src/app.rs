@@ -17,7 +17,6 @@ pub use services::{CommandOutput, SessionChoice, TerminalServices};
 use crate::capabilities::Capabilities;
 use crate::cell::{Cell, NoticeLevel};
 use crate::dialog::Dialogs;
-use crate::history::HistoryEntry;
 use crate::input::{InputMode, InputModeOptions, RunActivity, TerminalDecoder};
 use crate::keys::Keymap;
 use crate::pager::Pager;
@@ -142,8 +141,6 @@ struct App {
     conversation: LiveConversation,
     ids: Arc<dyn windlass_tool::Ids>,
     services: Arc<dyn TerminalServices>,
-    /// Directory of the project, for the history of prompts.
-    project: String,
     surface: TerminalSurface<Stdout>,
     /// The transcript on the alternate screen, while it is shown.
     pager: Option<Pager>,
@@ -201,7 +198,6 @@ impl App {
             conversation,
             ids,
             services,
-            project: options.project,
             surface: TerminalSurface::new(stdout(), size, presenter, surface),
             pager: None,
             picker: None,
@@ -317,7 +313,7 @@ impl App {
         }
     }
 
-    /// Begins the end: the session is closed, and the loop ends with it.
+    /// Begins the end: texts that were not sent go into the history, the session is closed, and the loop ends with it.
     fn leave(&mut self, end: TerminalEnd) {
         self.end.get_or_insert(end);
         if !self.is_leaving {
@@ -325,16 +321,7 @@ impl App {
                 self.services.record(&entry);
             }
             self.is_leaving = true;
-            self.keep_draft();
             self.conversation.handle(Input::Close);
-        }
-    }
-
-    /// Puts the text of the prompt into the history, where the next conversation finds it.
-    fn keep_draft(&self) {
-        let draft = self.prompt.composer().saved();
-        if !draft.expanded().trim().is_empty() {
-            self.services.record(&HistoryEntry::new(draft, self.project.clone(), String::new()));
         }
     }
 

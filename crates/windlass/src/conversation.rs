@@ -45,12 +45,13 @@ pub use windlass_conversation::{
 use crate::open::provider;
 use crate::resume::Start;
 use crate::session::{Options, SessionTools};
+use crate::sessions::owner;
 use crate::storage::Storage;
 use crate::{Error, SessionBuilder};
 use commands::SessionCommands;
 use std::sync::{Arc, Mutex};
 use windlass_runtime::{ModelProfile, SystemIds};
-use windlass_session::{Annotation, Owner, SessionKey};
+use windlass_session::{Annotation, SessionKey};
 use windlass_tool::Ids;
 use windlass_types::ContentBlock;
 
@@ -135,9 +136,6 @@ fn kept(mut opened: OpenSession, storage: &Storage, key: SessionKey) -> OpenSess
     let Some(store) = storage.store() else { return opened };
     opened.with_rename(move |title| {
         let (store, key) = (Arc::clone(&store), key.clone());
-        async move {
-            let owner = Owner::new(std::process::id(), "windlass");
-            Ok(store.annotate(&key, &owner, &Annotation::title(&title)?).await?)
-        }
+        async move { Ok(store.annotate(&key, &owner(), &Annotation::title(&title)?).await?) }
     })
 }

@@ -249,6 +249,6 @@ impl Home {
 }
 
 /// Owner of changes to stored sessions.
-fn owner() -> Owner {
+pub(crate) fn owner() -> Owner {
     Owner::new(std::process::id(), "windlass")
 }

@@ -112,7 +112,7 @@ impl<A: AcpAgent> Connection<A> {
     }
 
     async fn answer(&self, id: &RequestId, result: &Result<Value, AcpError>) {
-        // It fails when the client is gone, and then serving ends.
+        // A message fails when the client is gone, and then serving ends.
         let _ = self.out.send(rpc::line(&rpc::answer(id, result))).await;
     }
 
@@ -188,7 +188,7 @@ impl<A: AcpAgent> Connection<A> {
             "session/cancel" => {
                 let id = params.get("sessionId").and_then(Value::as_str).unwrap_or_default();
                 if let Some(open) = self.sessions.get(id) {
-                    // It fails when the session has ended.
+                    // A message fails when the session has ended.
                     let _ = open.inbox.send(SessionInput::Cancel).await;
                 }
             }
@@ -207,7 +207,7 @@ impl<A: AcpAgent> Connection<A> {
         let Some((session, number)) = id.as_str().and_then(|id| id.split_once('-')) else { return };
         let (Ok(session), Ok(number)) = (session.parse::<u64>(), number.parse()) else { return };
         if let Some(open) = self.sessions.values().find(|open| open.number == session) {
-            // It fails when the session has ended.
+            // A message fails when the session has ended.
             let _ = open.inbox.send(SessionInput::Answered(number, result)).await;
         }
     }
@@ -331,7 +331,7 @@ impl<A: AcpAgent> Connection<A> {
         let out = self.out.clone();
         self.tasks.spawn(async move {
             let result = work.await;
-            // It fails when the client is gone.
+            // A message fails when the client is gone.
             let _ = out.send(rpc::line(&rpc::answer(&request, &result))).await;
             Finished::Request
         });

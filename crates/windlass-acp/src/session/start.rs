@@ -39,7 +39,7 @@ impl SessionStart {
     /// Begins the session, answers the request, and works until the session is closed.
     pub(crate) async fn run<A: AcpAgent>(mut self, agent: Arc<A>, beginning: Beginning) {
         if let Some(mut before) = self.before.take() {
-            // It fails when that task has ended.
+            // The message fails when that task has ended.
             while before.changed().await.is_ok() {}
         }
         let Beginning { request, session } = beginning;
@@ -80,7 +80,7 @@ impl SessionStart {
     }
 
     async fn send(&self, message: &Value) {
-        // It fails when the client is gone, and then the task ends.
+        // The message fails when the client is gone, and then the task ends.
         let _ = self.out.send(rpc::line(message)).await;
     }
 

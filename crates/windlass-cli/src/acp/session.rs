@@ -7,7 +7,7 @@ use crate::notes::note_to_stderr;
 use crate::provider::Provider;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use windlass::conversation::{ConversationAsker, ConversationOptions, OpenFailure, OpenSession, SessionSettings};
+use windlass::conversation::{ConversationAsker, OpenFailure, OpenSession, SessionSettings};
 use windlass::crates::project::Agents;
 use windlass::mcp::ProjectServers;
 use windlass::project::LoadedProject;
@@ -78,13 +78,7 @@ impl SessionSetup {
 
     /// The conversation of the session.
     pub(super) fn conversation(self: Arc<Self>) -> AcpConversation {
-        let mut options = ConversationOptions::default();
-        options.permission_mode = launch::first_mode(&self.args, &self.project);
-        options.bypass_allowed = launch::bypass_allowed(&self.args, &self.project);
-        options.auto_forbidden = self.project.resolved().permissions.auto_disabled.is_some();
-        options.has_commands = true;
-        options.commands = self.project.slash_commands();
-        options.background_wait = crate::background::wait();
+        let options = launch::conversation_options(&self.args, &self.project);
         let (models, current) = self.models();
         let (effort, notices) = (self.args.model.effort, self.kept_out.clone());
         let servers = self.servers.clone();

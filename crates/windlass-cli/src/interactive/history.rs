@@ -34,7 +34,7 @@ impl HistoryFile {
     /// Appends an entry: one write, so entries of several processes do not mix.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Errors of the disk.
     pub(super) fn append(&self, entry: &HistoryEntry) -> std::io::Result<()> {
         let line = entry.to_line().map_err(std::io::Error::other)? + "\n";
         if let Some(folder) = self.0.parent() {

@@ -28,13 +28,13 @@ pub(super) struct Services {
 }
 
 impl Services {
-    pub(super) fn new(opening: &Opening, cwd: &Path) -> Self {
+    pub(super) fn new(opening: &Opening, cwd: &Path, model: String) -> Self {
         let home = if opening.keeps_sessions() { Home::from_env().ok() } else { None };
         Self {
             cwd: cwd.to_path_buf(),
             mentions: MentionSource::of(opening.project(), cwd),
             history: home.map(|home| HistoryFile::of(home.root())),
-            model: opening.model().unwrap_or_else(|| "default".to_owned()),
+            model,
         }
     }
 }

@@ -104,7 +104,7 @@ impl QuestionForm {
         let place = if all > 1 { format!(" {number} of {all}") } else { String::new() };
         let header = if question.header.is_empty() { String::new() } else { format!(": {}", note(&question.header)) };
         let title = format!("Question{place}{}{header}", self.agent);
-        // Where few rows are left the question itself is the title.
+        // With few rows left the question itself is the title.
         let is_tight = self.rows < TIGHT;
         let title = if is_tight { note(&question.question) } else { title };
         let text = (!is_tight).then(|| DialogLine::new(DialogRowKind::Text, "", note(&question.question)));

@@ -294,7 +294,7 @@ fn the_list_of_keys_scrolls_to_its_end_and_closes_with_any_other_key() {
         desk.press("<pagedown>");
     }
     assert_eq!(place(&desk).0, lines - 10);
-    // What was pressed beyond the end does not have to be taken back.
+    // Presses beyond the end do not have to be taken back.
     desk.press("<up>");
     assert_eq!(place(&desk).0, lines - 11);
     desk.press("<home>");
@@ -561,7 +561,7 @@ proptest! {
                 }
                 Step::Wait => desk.now += Duration::from_secs(5),
             }
-            // What is typed into a search is no text of the prompt.
+            // Text of a search is no text of the prompt.
             if let Some(search) = desk.mode.search() {
                 for c in search.query().chars() {
                     written.remove(&c);
