@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use windlass_builtin_tools::{LocalProcess, find_bash, host_environment};
 use windlass_hook::{Hook, HookContext, Hooks, PreToolUse, PreToolUseAction, hook_fn};
-use windlass_hooks::{ConfiguredHook, HookDefinition, HookPorts, configured_hooks};
+use windlass_hook_runner::{ConfiguredHook, HookDefinition, HookPorts, configured_hooks};
 use windlass_tool::{Cancel, Process, ProcessCommand};
-use windlass_tools::{LocalProcess, find_bash, host_environment};
 use windlass_types::{HookCall, JsonText, PermissionMode};
 
 const CALLS: usize = 2_001;

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use windlass_builtin_tools::LocalProcess;
 use windlass_permission::protected_names;
 use windlass_sandbox::{Mechanism, Sandbox, SandboxConfig, SandboxPolicy};
 use windlass_tool::{Cancel, Process, ProcessCommand};
-use windlass_tools::LocalProcess;
 use windlass_types::secret::HOME_PLACES;
 
 /// Number of rounds; odd, so that there is one in the middle.

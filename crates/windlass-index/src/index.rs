@@ -14,9 +14,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
+use windlass_builtin_tools::search::TreeReader;
 use windlass_context::{FileInstructions, is_secret};
 use windlass_tool::{Cancel, Clock, EntryKind, SystemClock};
-use windlass_tools::search::TreeReader;
 
 /// Interval between two checks while a thread waits for another one.
 const WAIT: Duration = Duration::from_millis(2);

@@ -5,7 +5,7 @@ use crate::note::Origin;
 use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
-use windlass_hooks::BrokenHook;
+use windlass_hook_runner::BrokenHook;
 use windlass_permission::RuleError;
 
 /// Settings that cannot be used. Without them a rule that denies could be lost, so no session starts.

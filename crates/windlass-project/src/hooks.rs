@@ -2,7 +2,7 @@
 
 use crate::canonical::content_of;
 use serde_json::Value;
-use windlass_hooks::{BrokenHook, HookDefinition, read_hooks};
+use windlass_hook_runner::{BrokenHook, HookDefinition, read_hooks};
 
 /// The keys of a settings file that are about hooks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use crate::settings::{Attribution, FileCheckpointSettings, ModelSettings, Output
 use crate::sources::Layer;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use windlass_hooks::{BrokenHook, HookDefinition, RequestRules};
+use windlass_hook_runner::{BrokenHook, HookDefinition, RequestRules};
 use windlass_permission::RuleOrigins;
 use windlass_types::{Behavior, Effort, JsonText, PermissionMode, RuleSource};
 

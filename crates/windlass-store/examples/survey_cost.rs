@@ -16,10 +16,10 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
+use windlass_builtin_tools::LocalWorkspace;
 use windlass_session::{ChangedBy, Checkpoints, Survey};
 use windlass_store::FileCheckpoints;
 use windlass_tool::{FileTree, SystemClock, SystemIds};
-use windlass_tools::LocalWorkspace;
 use windlass_types::EntryId;
 
 const ROUNDS: usize = 15;

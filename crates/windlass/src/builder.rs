@@ -567,7 +567,7 @@ macro_rules! option_methods {
             /// of the home. The setting `outputLimits` of a [`project`](Self::project) says otherwise where this is left out.
             /// Default: 4 GiB and 16 GiB.
             #[cfg(feature = "tools")]
-            pub fn output_limits(self, limits: windlass_tools::KeptLimits) -> Self {
+            pub fn output_limits(self, limits: windlass_builtin_tools::KeptLimits) -> Self {
                 self.with(|options| options.storage.output_limits = limits)
             }
 

@@ -2,11 +2,11 @@
 
 use crate::{Error, Home};
 use std::sync::Arc;
+use windlass_builtin_tools::{LocalWorkspace, TemporaryFiles};
 use windlass_runtime::{SystemClock, SystemIds};
 use windlass_session::ProjectKey;
 use windlass_store::{CheckpointLimits, CheckpointRetention, CollectedCheckpoints, FileCheckpoints};
 use windlass_tool::FileTree;
-use windlass_tools::{LocalWorkspace, TemporaryFiles};
 use windlass_types::SessionId;
 
 impl Home {

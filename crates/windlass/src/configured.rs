@@ -9,19 +9,19 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+use windlass_builtin_tools::{find_bash, given_environment, unattended_environment};
 use windlass_context::bounded_hook_context;
 use windlass_hook::{Hook, HookError};
-use windlass_hooks::{
+use windlass_hook_runner::{
     ConfiguredHook, HookHost, HookPorts, HookProgram, HookTexts, MaskErrors, ModelQuestion, configured_hooks,
 };
 #[cfg(feature = "credentials")]
-use windlass_hooks::{HookRequest, HookResponse};
+use windlass_hook_runner::{HookRequest, HookResponse};
 use windlass_project::ConfiguredLine;
 use windlass_runtime::{Ports, SessionHandle};
 use windlass_session::SessionKey;
 use windlass_tool::search_path::environment_outside;
 use windlass_tool::{AgentSpec, Cancel, Ids};
-use windlass_tools::{find_bash, given_environment, unattended_environment};
 #[cfg(feature = "mcp")]
 use windlass_types::JsonText;
 use windlass_types::{AgentId, AgentIdentity, Effort, Outcome, SectionScope, SystemSection, ToolUseId};

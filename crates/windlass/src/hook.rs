@@ -2,7 +2,7 @@
 
 pub use windlass_hook::*;
 #[cfg(feature = "project")]
-pub use windlass_hooks::{
+pub use windlass_hook_runner::{
     Background, CommandHandler, Condition, HookDefinition, HookHandler, HookMatcher, HttpHandler, McpToolHandler,
     ModelHandler, OnFailure,
 };

@@ -249,10 +249,12 @@ pub use windlass_web as web;
 pub mod crates {
     #[cfg(feature = "anthropic")]
     pub use windlass_anthropic as anthropic;
+    #[cfg(feature = "tools")]
+    pub use windlass_builtin_tools as tools;
     pub use windlass_context as context;
     pub use windlass_hook as hook;
     #[cfg(feature = "project")]
-    pub use windlass_hooks as hooks;
+    pub use windlass_hook_runner as hooks;
     #[cfg(feature = "project")]
     pub use windlass_index as index;
     #[cfg(feature = "lsp")]
@@ -270,7 +272,5 @@ pub mod crates {
     pub use windlass_store as store;
     pub use windlass_subagent as subagent;
     pub use windlass_tool as tool;
-    #[cfg(feature = "tools")]
-    pub use windlass_tools as tools;
     pub use windlass_types as types;
 }

@@ -44,7 +44,7 @@ pub(crate) struct GivenHooks {
     pub(crate) code: Vec<Arc<dyn Hook>>,
     /// Hooks that run programs, requests and models.
     #[cfg(feature = "project")]
-    pub(crate) configured: Vec<windlass_hooks::HookDefinition>,
+    pub(crate) configured: Vec<windlass_hook_runner::HookDefinition>,
 }
 
 impl Options {

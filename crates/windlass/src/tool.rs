@@ -20,5 +20,5 @@ pub use windlass_types::{
 /// The tools of [`coding_tools`] one by one, further tools, and the types that they use.
 #[cfg(feature = "tools")]
 pub mod built_in {
-    pub use windlass_tools::*;
+    pub use windlass_builtin_tools::*;
 }

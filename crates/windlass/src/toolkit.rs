@@ -3,14 +3,14 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use windlass_tool::DynTool;
 #[cfg(feature = "tools")]
-use windlass_tools::search::{Glob, Grep};
+use windlass_builtin_tools::search::{Glob, Grep};
 #[cfg(feature = "tools")]
-use windlass_tools::{
+use windlass_builtin_tools::{
     ApplyPatch, Bash, Edit, EnterPlanMode, ExitPlanMode, MultiEdit, NotebookEdit, Read, TaskCreate, TaskGet, TaskList,
     TaskStop, TaskUpdate, TodoWrite, Write,
 };
+use windlass_tool::DynTool;
 
 /// Tools with their working directory.
 #[derive(Clone, Default)]
@@ -47,7 +47,7 @@ pub fn coding_tools(workspace: impl Into<PathBuf>) -> Toolkit {
             Arc::new(MultiEdit::default()),
             Arc::new(NotebookEdit::default()),
             #[cfg(windows)]
-            Arc::new(windlass_tools::PowerShell::default()),
+            Arc::new(windlass_builtin_tools::PowerShell::default()),
             Arc::new(Read::default()),
             Arc::new(TaskStop::default()),
             Arc::new(TodoWrite::default()),

@@ -3,9 +3,9 @@
 use crate::tree::Tree;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use windlass_builtin_tools::LocalWorkspace;
 use windlass_index::{ProjectIndex, ProjectSearch};
 use windlass_testkit::{ToolBench, tool};
-use windlass_tools::LocalWorkspace;
 
 fn bench(tree: &Tree, index: ProjectIndex) -> ToolBench {
     ToolBench::new(ProjectSearch::new(Arc::new(index))).workspace(LocalWorkspace::default()).root(&tree.root)

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use windlass_builtin_tools::LocalWorkspace;
 use windlass_lsp::Lsp;
 use windlass_testkit::{ToolBench, tool};
-use windlass_tools::LocalWorkspace;
 
 use crate::support::Project;
 

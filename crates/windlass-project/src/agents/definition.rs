@@ -4,7 +4,7 @@ use crate::mode::width;
 use std::fmt;
 use std::path::PathBuf;
 use thiserror::Error;
-use windlass_hooks::HookDefinition;
+use windlass_hook_runner::HookDefinition;
 use windlass_subagent::AgentDefinition;
 use windlass_types::PermissionMode;
 

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
-use windlass_hooks::{HookDefinition, read_hooks};
+use windlass_hook_runner::{HookDefinition, read_hooks};
 use windlass_permission::{Policy, PolicyConfig, WELL_KNOWN_TOOLS, split_rules};
 use windlass_subagent::AgentDefinition;
 use windlass_types::near::is_same_but_for_case;

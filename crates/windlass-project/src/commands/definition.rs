@@ -8,7 +8,7 @@ use crate::spelling::misspelt_key;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use windlass_context::foreign_text;
-use windlass_hooks::HookDefinition;
+use windlass_hook_runner::HookDefinition;
 use windlass_types::near::is_same_but_for_case;
 
 /// Maximum number of characters of a description.

@@ -2,7 +2,7 @@
 
 use crate::canonical::content_of;
 use crate::front_matter::FrontMatter;
-use windlass_hooks::{HookDefinition, read_hooks};
+use windlass_hook_runner::{HookDefinition, read_hooks};
 
 /// The hooks of a command or a skill. They listen to the runs that use it, from its use on.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

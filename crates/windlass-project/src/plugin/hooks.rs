@@ -4,7 +4,7 @@ use super::components::Components;
 use super::error::PluginErrorKind;
 use super::manifest::{Named, read_inside};
 use serde_json::Value;
-use windlass_hooks::{BrokenHook, HookDefinition, read_hooks};
+use windlass_hook_runner::{BrokenHook, HookDefinition, read_hooks};
 use windlass_types::JsonText;
 
 /// Default path of the hooks file.

@@ -5,7 +5,7 @@ use crate::resolved::Resolved;
 use crate::settings_file::SettingsFile;
 use crate::sources::Layer;
 use crate::trust::TrustKind;
-use windlass_hooks::RequestRules;
+use windlass_hook_runner::RequestRules;
 
 impl Reading<'_> {
     /// Adds the hooks of files in effect. Unusable hooks of such a file keep a session from starting.

@@ -15,7 +15,7 @@ use table::{HookTable, Registered};
 use tokio::sync::watch;
 use windlass_conversation::{Asker, CallReference};
 use windlass_hook::{Hook, HookContext, HookError, Interest, PreToolUse};
-use windlass_hooks::{HookTexts, hook_input, read_output};
+use windlass_hook_runner::{HookTexts, hook_input, read_output};
 use windlass_types::text::clause;
 use windlass_types::{HookCall, HookEventName, HookOutcome, JsonText, ToolUseId};
 

@@ -9,11 +9,11 @@
 
 use std::time::Instant;
 
+use windlass_builtin_tools::LocalProcess;
 use windlass_remote::{Remote, Transport};
 use windlass_testkit::process::{self, Shell};
 use windlass_testkit::workspace::{self, LocalFiles};
 use windlass_tool::{Cancel, Process as _, ProcessCommand, Workspace as _};
-use windlass_tools::LocalProcess;
 
 fn transport() -> Transport {
     let words = std::env::var("WINDLASS_REMOTE").unwrap();

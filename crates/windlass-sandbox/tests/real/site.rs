@@ -16,9 +16,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use windlass_builtin_tools::LocalProcess;
 use windlass_sandbox::{Mechanism, Sandbox, SandboxConfig, SandboxError, SandboxPolicy};
 use windlass_tool::{Cancel, Process, ProcessCommand, ProcessError, ProcessOutcome};
-use windlass_tools::LocalProcess;
 
 pub(crate) const SECRET: &str = "the-secret-of-the-house";
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use windlass_builtin_tools::LocalProcess;
 use windlass_tool::{Cancel, Process, ProcessCommand};
-use windlass_tools::LocalProcess;
 
 use crate::site::{Site, block_on, mechanisms};
 

@@ -4,9 +4,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 
+use windlass_builtin_tools::LocalProcess;
 use windlass_sandbox::{Mechanism, Sandbox, SandboxConfig};
 use windlass_tool::{Process, ProcessExit};
-use windlass_tools::LocalProcess;
 
 use crate::Test;
 use crate::site::{Confined, SECRET, Site, block_on};

@@ -22,7 +22,7 @@ const LOCAL: &[&str] = &[
     ".try_exists()",
 ];
 
-/// Files and folders of `windlass-tools` that may use them, with the reason.
+/// Files and folders of `windlass-builtin-tools` that may use them, with the reason.
 const MAY: &[(&str, &str)] = &[
     ("workspace", "is the port for files of this machine"),
     ("process", "is the port for programs of this machine"),
@@ -40,7 +40,7 @@ const MAY: &[(&str, &str)] = &[
 ];
 
 fn tools() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../windlass-tools/src").canonicalize().unwrap()
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../windlass-builtin-tools/src").canonicalize().unwrap()
 }
 
 /// Collects the source files of a folder that are not tests.

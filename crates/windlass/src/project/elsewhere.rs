@@ -4,7 +4,7 @@ use super::{LoadedProject, Project, ProjectError};
 use crate::session::Options;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use windlass_hooks::{Background, ConfiguredHook, HookHandler, OnFailure};
+use windlass_hook_runner::{Background, ConfiguredHook, HookHandler, OnFailure};
 use windlass_project::{Layer, SettingSource, SettingSources, load_elsewhere};
 use windlass_tool::Workspace;
 

@@ -3,7 +3,7 @@
 use super::elsewhere::{closes_a_gate, runs_a_command};
 use super::starts::HookStarts;
 use super::{LoadedProject, ProjectError, ProjectNoticeKind};
-use windlass_hooks::{ConfiguredHook, HookDefinition, HookScope, HookStart};
+use windlass_hook_runner::{ConfiguredHook, HookDefinition, HookScope, HookStart};
 use windlass_project::{AgentSource, Command, CommandSource, Commands, LoadedAgent, ProgramAuthor};
 use windlass_types::HookEventName;
 

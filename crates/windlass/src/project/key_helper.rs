@@ -6,11 +6,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use windlass_builtin_tools::LocalProcess;
 use windlass_http::provider::{Credential, Credentials, RefreshingCredentials};
 use windlass_model::ModelError;
 use windlass_project::{ConfiguredLine, Layer, ProgramAuthor, ProgramLine, StartRefusal};
 use windlass_tool::{Cancel, Clock, Ids, Process, ProcessCommand, ProcessExit, SystemClock, SystemIds};
-use windlass_tools::LocalProcess;
 use windlass_types::ModelErrorKind;
 
 /// Variable with the lifetime of a key in milliseconds.

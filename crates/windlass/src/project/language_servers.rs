@@ -6,10 +6,10 @@ use crate::session::Options;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
+use windlass_builtin_tools::{LocalProcess, host_environment};
 use windlass_lsp::{LanguageServers, ServerConfig, ServerConfinement, ServerSurroundings};
 use windlass_project::{ProgramAuthor, ProgramLine, StartRefusal};
 use windlass_tool::{Ids, SystemIds};
-use windlass_tools::{LocalProcess, host_environment};
 use windlass_types::JsonText;
 
 impl LoadedProject {

@@ -5,7 +5,7 @@
 
 use super::LoadedProject;
 use std::path::{Path, PathBuf};
-use windlass_hooks::{ConfiguredHook, HookHandler};
+use windlass_hook_runner::{ConfiguredHook, HookHandler};
 use windlass_project::{Command, ConfiguredLine};
 
 /// A file that determines what a configured line runs.

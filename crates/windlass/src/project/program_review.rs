@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use windlass_builtin_tools::Patch;
 use windlass_project::{ConfiguredLine, ProgramContent};
 use windlass_runtime::{Approval, SessionHandle};
 use windlass_tool::{Clock as _, SystemClock};
-use windlass_tools::Patch;
 use windlass_types::{EditPreview, JsonText, Timestamp};
 
 /// Name by which hosts know the question about a program that has changed.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_context::FileInstructions;
-use windlass_hooks::ConfiguredHook;
+use windlass_hook_runner::ConfiguredHook;
 use windlass_permission::Policy;
 use windlass_project::{Command, CommandError, CommandSource, CommandUse, Commands, Fork};
 use windlass_runtime::{Prompt, SessionError, SessionHandle};

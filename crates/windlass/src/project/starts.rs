@@ -4,7 +4,7 @@ use super::LoadedProject;
 use super::read::Read;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use windlass_hooks::{ConfiguredHook, HookHandler, HookStart};
+use windlass_hook_runner::{ConfiguredHook, HookHandler, HookStart};
 use windlass_project::{
     ProgramAuthor, ProgramLine, ProgramPlace, ProgramStarts, StartRefusal, is_trusted, neutral_directory,
 };

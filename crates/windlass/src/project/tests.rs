@@ -135,7 +135,7 @@ fn a_project_is_that_of_the_session() {
 fn a_tool_of_the_program_keeps_its_place() {
     let place = Place::new().with(OF_USER, &json!({"env": {"BASH_DEFAULT_TIMEOUT_MS": "77000"}}));
     let bash = |builder: SessionBuilder| Arc::clone(&builder.options().tools().tools()[0]);
-    let own: Arc<dyn DynTool> = Arc::new(windlass_tools::Bash::new());
+    let own: Arc<dyn DynTool> = Arc::new(windlass_builtin_tools::Bash::new());
     let tools = Toolkit::from(vec![Arc::clone(&own)]);
     let kept = session().cwd(place.path("work")).tools(tools).project(place.project()).resolve().unwrap();
     assert!(Arc::ptr_eq(&bash(kept), &own));

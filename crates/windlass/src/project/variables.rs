@@ -2,10 +2,10 @@
 
 use std::str::FromStr;
 use std::time::Duration;
+use windlass_builtin_tools::{Bash, ShellSnapshot};
 use windlass_context::ToolBudget;
 use windlass_permission::is_judged_by_name;
 use windlass_project::SnapshotContent;
-use windlass_tools::{Bash, ShellSnapshot};
 use windlass_types::Thinking;
 
 /// Default time limit of a command, unless a variable sets another.

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_hooks::HookMatcher;
+use windlass_hook_runner::HookMatcher;
 use windlass_types::HookEventName;
 
 /// Default time limit of a hook whose matcher has no timeout.

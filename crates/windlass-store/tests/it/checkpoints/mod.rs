@@ -16,11 +16,11 @@ mod surveys;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use windlass_builtin_tools::LocalWorkspace;
 use windlass_session::{Checkpoints, RewindOptions};
 use windlass_store::FileCheckpoints;
 use windlass_testkit::fake::ManualClock;
 use windlass_tool::{Clock, FileTree, Ids};
-use windlass_tools::LocalWorkspace;
 use windlass_types::{EntryId, ToolUseId};
 
 /// Ids as in programs: a session that continues in another process gets no id twice.

@@ -6,6 +6,7 @@ use std::io::{BufRead, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use windlass_builtin_tools::LocalWorkspace;
 use windlass_session::{
     AgentHeader, Annotation, Checkpoints, Durability, ForkRequest, Lease, Owner, RewindOptions, SessionKey,
     SessionStore, StoreError, StoreErrorKind, fork_session, repair,
@@ -14,7 +15,6 @@ use windlass_store::{FileCheckpoints, JsonlStore, check_file};
 use windlass_testkit::fake::ManualClock;
 use windlass_testkit::store::{header, key};
 use windlass_tool::Ids;
-use windlass_tools::LocalWorkspace;
 use windlass_types::{ContentBlock, Entry, EntryId, EntryKind, Timestamp, UserEntry};
 
 /// Line that the worker writes before it waits for its start.
