@@ -1,9 +1,9 @@
 //! An agent as a value.
 
-use crate::{
-    Query, SessionBuilder,
-    session::{Options, PromptInput},
-};
+use crate::options::Options;
+use crate::prompt::PromptInput;
+use crate::query::Query;
+use crate::session_builder::SessionBuilder;
 
 /// A provider, tools, permissions, hooks and all other options as a value. Set it up once, clone it, and query it as
 /// often as you like. Made by [`agent`]. Each query and each session is separate; they share the agent's provider,

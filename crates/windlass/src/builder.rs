@@ -1,13 +1,15 @@
 //! Option methods of the query and session builders.
 
+use crate::agent::Agent;
 #[cfg(feature = "store")]
-use crate::Home;
+use crate::home::Home;
 use crate::names::NameChecks;
-use crate::{
-    Agent, Permissions, Query, SessionBuilder,
-    session::{Options, Resume},
-    tool::Toolkit,
-};
+use crate::options::Options;
+use crate::permissions::Permissions;
+use crate::query::Query;
+use crate::resume::Resume;
+use crate::session_builder::SessionBuilder;
+use crate::toolkit::Toolkit;
 #[cfg(feature = "tools")]
 use std::ffi::OsString;
 use std::path::PathBuf;

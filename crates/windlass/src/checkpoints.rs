@@ -1,6 +1,7 @@
 //! File checkpoints under a home.
 
-use crate::{Error, Home};
+use crate::error::Error;
+use crate::home::Home;
 use std::sync::Arc;
 use windlass_builtin_tools::{LocalWorkspace, TemporaryFiles};
 use windlass_runtime::{SystemClock, SystemIds};

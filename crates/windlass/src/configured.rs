@@ -1,8 +1,9 @@
 //! Configured hooks in sessions, with their connections to the program, the project and the session.
 
+use crate::error::Error;
 use crate::lock::Lock;
+use crate::options::Options;
 use crate::project::{GivenSkills, LoadedProject, ProgramReviewer};
-use crate::{Error, session::Options};
 use async_trait::async_trait;
 use std::collections::BTreeSet;
 use std::ffi::OsString;

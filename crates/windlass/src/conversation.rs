@@ -42,12 +42,14 @@ pub use windlass_conversation::{
     TakenMessage, Update,
 };
 
+use crate::error::Error;
 use crate::open::provider;
+use crate::options::Options;
 use crate::resume::Start;
-use crate::session::{Options, SessionTools};
+use crate::session_builder::SessionBuilder;
+use crate::session_tools::SessionTools;
 use crate::sessions::owner;
 use crate::storage::Storage;
-use crate::{Error, SessionBuilder};
 use commands::SessionCommands;
 use std::sync::{Arc, Mutex};
 use windlass_runtime::{ModelProfile, SystemIds};

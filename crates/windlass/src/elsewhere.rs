@@ -1,7 +1,8 @@
 //! Sessions in a remote workspace: their directories and their restrictions.
 
+use crate::error::Error;
 use crate::machine::Surroundings;
-use crate::{Error, session::Options};
+use crate::options::Options;
 use std::path::{Path, PathBuf};
 use windlass_session::ProjectKey;
 use windlass_tool::{EntryKind, Workspace};

@@ -1,6 +1,6 @@
 //! The home directory of sessions.
 
-use crate::Error;
+use crate::error::Error;
 use std::path::{Path, PathBuf};
 use windlass_session::ProjectKey;
 use windlass_types::SessionId;

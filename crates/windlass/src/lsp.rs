@@ -9,7 +9,7 @@ pub use windlass_lsp::{
     LanguageServers, Lsp, LspInput, ServerConfig, ServerConfinement, ServerSurroundings,
 };
 
-use crate::session::Options;
+use crate::options::Options;
 use async_trait::async_trait;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -11,7 +11,7 @@ pub use windlass_project::{
     MemoryBudget, MemoryDirectory, MemoryEntry, MemoryError, MemoryKind, MemoryName, MemoryNote,
 };
 
-use crate::session::Options;
+use crate::options::Options;
 use extract::Extraction;
 use ranking::ModelRanking;
 use recall::Recall;

@@ -1,6 +1,6 @@
 //! Model options of a session: the model, its requests and its limits.
 
-use crate::Error;
+use crate::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 use windlass_context::{ContextShares, FileInstructions, HarnessProfile, InstructionSource, SystemPrompt, TrimRules};

@@ -4,8 +4,10 @@
 //! opening; a name that may be right elsewhere is a notice. In a [strict](crate::SessionBuilder::strict) session every
 //! doubt is an error.
 
+use crate::error::Error;
 use crate::offer::ToolOptions;
-use crate::{Error, Permissions, session::Options};
+use crate::options::Options;
+use crate::permissions::Permissions;
 use std::collections::BTreeSet;
 use windlass_model::ModelProvider;
 use windlass_permission::{WELL_KNOWN_TOOLS, parse_rule};

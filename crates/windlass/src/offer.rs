@@ -1,7 +1,8 @@
 //! Tools that are offered to the model of a session.
 
+use crate::error::Error;
 use crate::profile::Profile;
-use crate::{Error, tool::Toolkit};
+use crate::toolkit::Toolkit;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;

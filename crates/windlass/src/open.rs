@@ -1,6 +1,8 @@
 //! Opening sessions.
 
+use crate::error::Error;
 use crate::offer::Offer;
+use crate::options::Options;
 use crate::profile::Profile;
 use crate::programs::Programs;
 #[cfg(feature = "project")]
@@ -9,12 +11,10 @@ use crate::recorded;
 #[cfg(all(feature = "store", feature = "tools"))]
 use crate::repository::Look;
 use crate::resume::{Chosen, choose, refusal};
+use crate::session_tools::SessionTools;
 use crate::storage::{LargeResults, OutputSpace};
 use crate::user_id::user_id;
-use crate::{
-    Error, mentions, names, runtime,
-    session::{Options, SessionTools},
-};
+use crate::{mentions, names, runtime};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_context::Environment;

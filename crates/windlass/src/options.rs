@@ -1,13 +1,15 @@
 //! The options of queries and sessions.
 
+use crate::error::Error;
 use crate::git_places::git_places;
 use crate::machine::Surroundings;
 use crate::model::{Compaction, ModelChoice, Prompts, RunLimits};
 use crate::names::NameChecks;
 use crate::offer::ToolOptions;
+use crate::permissions::Permissions;
 use crate::resume::Start;
 use crate::storage::Storage;
-use crate::{Error, Permissions, tool::Toolkit};
+use crate::toolkit::Toolkit;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_context::{ReminderSettings, SystemPrompt, ThinkingKeywords};

@@ -1,6 +1,6 @@
 //! Profile of a model's family, applied to a session.
 
-use crate::tool::Toolkit;
+use crate::toolkit::Toolkit;
 use std::borrow::Cow;
 use std::sync::Arc;
 use windlass_context::{EditTools, HarnessProfile, ModelFamily, SystemPrompt};

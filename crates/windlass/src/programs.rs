@@ -1,13 +1,14 @@
 //! Execution of a session's programs.
 
+use crate::error::Error;
 use crate::machine::Environment;
+use crate::options::Options;
 #[cfg(feature = "sandbox")]
 use crate::sandbox::Site;
 #[cfg(all(feature = "lsp", feature = "sandbox"))]
 use crate::sandboxed_languages::LanguageSandbox;
 #[cfg(all(feature = "mcp", feature = "sandbox"))]
 use crate::sandboxed_servers::ServerSandbox;
-use crate::{Error, session::Options};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Input for prompts.
 
-use crate::Error;
+use crate::error::Error;
 use windlass_runtime::{Prompt, PromptKind};
 use windlass_types::ContentBlock;
 

@@ -1,13 +1,13 @@
 //! Queries: one prompt with its options.
 
+use crate::error::Error;
 use crate::open::open;
+use crate::options::Options;
 #[cfg(feature = "project")]
 use crate::project::{GivenSkills, LoadedProject, ProjectError};
+use crate::prompt::PromptInput;
+use crate::run::Run;
 use crate::typed::{RunOutput, Typed};
-use crate::{
-    Error, Run,
-    session::{Options, PromptInput},
-};
 use std::future::{Future, IntoFuture};
 use std::marker::PhantomData;
 use std::pin::Pin;

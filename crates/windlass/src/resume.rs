@@ -1,7 +1,7 @@
 //! Choice of the session to resume, and of the entry to continue from.
 
-use crate::Error;
-use crate::session::Options;
+use crate::error::Error;
+use crate::options::Options;
 use crate::storage::Storage;
 use std::path::Path;
 use windlass_runtime::{OpenError, SystemIds};

@@ -1,6 +1,6 @@
 //! A running query.
 
-use crate::Error;
+use crate::error::Error;
 use crate::stopped::Stopped;
 use futures_core::Stream;
 use std::fmt;

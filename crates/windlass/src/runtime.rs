@@ -1,6 +1,6 @@
 //! Requirements of a session on its tokio runtime.
 
-use crate::Error;
+use crate::error::Error;
 use std::panic::catch_unwind;
 use std::time::Duration;
 use tokio::runtime::Handle;

@@ -18,8 +18,8 @@ use {
     windlass_web::proxy::{EgressOptions, EgressOutcome, EgressProxy},
 };
 
-use crate::Home;
-use crate::session::Options;
+use crate::home::Home;
+use crate::options::Options;
 
 pub use windlass_sandbox::{HELPER_WORD, Holds, Level, Mechanism, Network, SandboxError, become_helper};
 

@@ -1,10 +1,11 @@
 //! The builder of sessions.
 
+use crate::error::Error;
 use crate::open::open;
-use crate::{
-    Error, Query,
-    session::{Options, PromptInput, SessionTools},
-};
+use crate::options::Options;
+use crate::prompt::PromptInput;
+use crate::query::Query;
+use crate::session_tools::SessionTools;
 use windlass_permission::Policy;
 use windlass_runtime::Session;
 use windlass_types::SessionId;

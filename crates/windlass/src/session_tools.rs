@@ -1,6 +1,6 @@
 //! The tools of an open session.
 
-use crate::Error;
+use crate::error::Error;
 use crate::lock::Lock;
 use crate::offer::Offer;
 #[cfg(feature = "mcp")]

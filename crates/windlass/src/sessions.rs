@@ -10,14 +10,16 @@ pub use fork::ForkOptions;
 pub use pending::OpenQuestion;
 pub use transcript::{SessionTranscript, TranscriptEntry, TranscriptItem};
 
+use crate::error::Error;
+use crate::event::AgentId;
+use crate::home::Home;
 use crate::resume::session_id;
-use crate::{
-    Error, Home, ModelProvider, SessionId,
-    event::AgentId,
-    session::{AgentSummary, OpenError, SessionSearch, SessionSummary},
-};
+use crate::{ModelProvider, SessionId};
 use std::path::{Path, PathBuf};
+use windlass_runtime::OpenError;
+use windlass_session::{AgentSummary, SessionSummary};
 use windlass_session::{Annotation, Loaded, Owner, ProjectKey, SessionStore, StoreErrorKind, export_entries};
+use windlass_store::SessionSearch;
 use windlass_store::{FoundSession, JsonlStore, SessionList};
 
 /// A stored session and its location.

@@ -1,7 +1,8 @@
 //! Storage of a session and its files.
 
+use crate::error::Error;
+use crate::home::Home;
 use crate::machine::Surroundings;
-use crate::{Error, Home};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

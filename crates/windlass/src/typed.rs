@@ -1,6 +1,6 @@
 //! Outputs of awaited queries.
 
-use crate::Error;
+use crate::error::Error;
 use serde::de::DeserializeOwned;
 use windlass_types::RunResult;
 

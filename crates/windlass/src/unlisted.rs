@@ -1,6 +1,6 @@
 //! Models that cannot be called and are in no list: the name is said to be wrong before anything else is, such as a missing key.
 
-use crate::Error;
+use crate::error::Error;
 use std::collections::BTreeMap;
 use windlass_model::{KnownModel, ModelError, ModelProvider};
 use windlass_types::ModelErrorKind;

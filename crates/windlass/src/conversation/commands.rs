@@ -1,8 +1,9 @@
 //! Slash commands of an open session: custom commands, skills, and prompts of MCP servers.
 
 use crate::memory::MemoryDirectory;
+use crate::options::Options;
 use crate::project::LoadedProject;
-use crate::session::{Options, SessionTools};
+use crate::session_tools::SessionTools;
 use std::sync::{Mutex, PoisonError};
 use windlass_conversation::{Expanded, Expansion, SlashCommand};
 use windlass_project::{Command, MEMORY_COMMAND};
@@ -103,7 +104,7 @@ impl LoadedProject {
 /// Prompts of MCP servers as commands.
 #[cfg(feature = "mcp")]
 mod servers {
-    use crate::session::SessionTools;
+    use crate::session_tools::SessionTools;
     use std::sync::Arc;
     use std::time::Duration;
     use windlass_conversation::{Expanded, SlashCommand};

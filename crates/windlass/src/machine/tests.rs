@@ -1,4 +1,5 @@
-use crate::{Access, Outcome, Permissions, Script, ScriptedModel, ToolCx, query, tool_fn};
+use crate::permissions::Permissions;
+use crate::{Access, Outcome, Script, ScriptedModel, ToolCx, query, tool_fn};
 
 #[derive(serde::Deserialize, windlass_tool::schemars::JsonSchema)]
 #[schemars(crate = "windlass_tool::schemars")]

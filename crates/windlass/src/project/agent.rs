@@ -1,7 +1,7 @@
 //! The main agent of a session, and the agents that its model can give tasks to.
 
 use super::{LoadedProject, ProjectError, ProjectNoticeKind};
-use crate::Permissions;
+use crate::permissions::Permissions;
 use windlass_context::SystemPrompt;
 use windlass_project::{AgentSource, Agents, LoadedAgent};
 use windlass_subagent::{AGENT_TOOL_NAME, AgentDefinition, Subagents, built_in};

@@ -3,12 +3,11 @@
 use super::agent::MainAgent;
 use super::variables::Variables;
 use super::{Applied, LoadedProject, ProjectError, ProjectInput, ProjectNoticeKind};
+use crate::error::Error;
 use crate::memory::as_port;
 use crate::names::Tools;
-use crate::{
-    Error,
-    session::{Options, Resume},
-};
+use crate::options::Options;
+use crate::resume::Resume;
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;

@@ -2,9 +2,9 @@
 
 use super::notice::Notices;
 use super::{LoadedProject, ProjectNoticeKind};
+use crate::options::Options;
 use crate::sandbox::{ProgramSandbox, SandboxOptions, Site, temporary};
 use crate::sandboxed_servers::ServerSandbox;
-use crate::session::Options;
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock, Weak};

@@ -1,7 +1,7 @@
 //! Projects in a remote workspace: the applicable parts of their files, and of this machine.
 
 use super::{LoadedProject, Project, ProjectError};
-use crate::session::Options;
+use crate::options::Options;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_hook_runner::{Background, ConfiguredHook, HookHandler, OnFailure};

@@ -1,9 +1,9 @@
 //! Index of a project in its sessions.
 
 use super::LoadedProject;
-use crate::Home;
 use crate::first_call::AfterFirstCall;
-use crate::session::Options;
+use crate::home::Home;
+use crate::options::Options;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use windlass_context::FileInstructions;

@@ -2,7 +2,7 @@
 
 use super::reviewed_servers::ReviewedServers;
 use super::{LoadedProject, ProjectNoticeKind};
-use crate::session::Options;
+use crate::options::Options;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;

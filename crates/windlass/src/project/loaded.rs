@@ -5,7 +5,7 @@ use super::request::Choice;
 use super::shared::{LoadedPlugins, Shared};
 use super::variables::Variables;
 use super::{Project, ProjectError, ProjectNotice, ProjectNoticeKind};
-use crate::Permissions;
+use crate::permissions::Permissions;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;

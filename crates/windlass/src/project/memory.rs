@@ -1,9 +1,9 @@
 //! The memory of a project in its sessions.
 
 use super::{LoadedProject, ProjectNoticeKind};
-use crate::Home;
+use crate::home::Home;
 use crate::memory::{Memory, MemoryDirectory, OfAgents, with_tool};
-use crate::session::Options;
+use crate::options::Options;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 use super::LoadedProject;
 use super::shared::OpenSession;
-use crate::session::SessionTools;
+use crate::session_tools::SessionTools;
 use std::collections::{BTreeMap, BTreeSet};
 use windlass_project::Plugins;
 use windlass_runtime::Session;

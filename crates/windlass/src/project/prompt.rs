@@ -3,7 +3,7 @@
 use super::program_files::command_lines;
 use super::skills::{for_users, named};
 use super::{LoadedProject, ProjectError};
-use crate::session::PromptInput;
+use crate::prompt::PromptInput;
 use std::sync::Arc;
 use windlass_project::{CommandUse, Commands, CommandsStamp, Layer, load_stamped_commands};
 use windlass_runtime::Prompt;

@@ -3,7 +3,7 @@
 use super::ProjectError;
 use super::elsewhere::Elsewhere;
 use super::live::Follows;
-use crate::Home;
+use crate::home::Home;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! Sandbox options from settings.
 
 use super::{LoadedProject, ProjectNoticeKind};
+use crate::options::Options;
 use crate::sandbox::{Network, SandboxOptions};
-use crate::session::Options;
 use windlass_permission::network::NetworkPolicy;
 use windlass_project::SandboxDomains;
 use windlass_types::{Behavior, RuleSource};

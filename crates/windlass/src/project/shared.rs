@@ -7,7 +7,7 @@ use super::prompt::ReadCommands;
 use super::request::Choice;
 use super::skills::ListedSkills;
 use crate::lock::Lock;
-use crate::session::SessionTools;
+use crate::session_tools::SessionTools;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 use windlass_project::{PluginDir, Plugins};

@@ -1,7 +1,8 @@
 //! Skills in sessions: the list that the model reads, and the tool that reads one.
 
 use super::LoadedProject;
-use crate::session::{Options, PromptInput};
+use crate::options::Options;
+use crate::prompt::PromptInput;
 use crate::storage::allow_reading_below;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

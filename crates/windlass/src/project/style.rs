@@ -2,7 +2,7 @@
 
 use super::{LoadedProject, ProjectNoticeKind};
 use crate::model::Prompts;
-use crate::session::Options;
+use crate::options::Options;
 use windlass_context::SystemPrompt;
 use windlass_project::{Attribution, OutputStyle, load_output_styles};
 

@@ -1,7 +1,11 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot be set up has failed")]
 
 use super::*;
-use crate::{Home, Permissions, SessionBuilder, coding_tools, session, tool::Toolkit};
+use crate::home::Home;
+use crate::permissions::Permissions;
+use crate::session_builder::SessionBuilder;
+use crate::toolkit::Toolkit;
+use crate::{coding_tools, session};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! Audit of the calls of stored sessions.
 
-use crate::{Error, Home};
+use crate::error::Error;
+use crate::home::Home;
 use windlass_session::{HeadCheck, NamedHead, SessionAudit};
 
 impl Home {

@@ -1,16 +1,16 @@
 //! Copies of stored sessions.
 
 use super::owner;
+use crate::SessionId;
+use crate::error::Error;
 use crate::resume::session_id;
-use crate::{
-    Error, SessionId,
-    session::{EntryId, OpenError},
-};
 use std::path::Path;
+use windlass_runtime::OpenError;
 use windlass_runtime::{SystemClock, SystemIds};
 use windlass_session::{Annotation, ForkRequest, LogHeader, ProjectKey, ResumePoint, SessionKey, fork_session};
 use windlass_store::{FoundSession, JsonlStore, git_branch};
 use windlass_tool::{Clock, Ids};
+use windlass_types::EntryId;
 
 /// Options for the copy of a session. Default: all of it, under a new id, with the title of the session, or its first
 /// prompt, and "(fork)".

@@ -1,7 +1,9 @@
 //! Open permission requests of stored sessions.
 
+use crate::SessionId;
 use crate::error::AnswerProblem;
-use crate::{Error, Home, SessionId};
+use crate::error::Error;
+use crate::home::Home;
 use serde::Serialize;
 use windlass_session::{AnswerRefusal, PendingAnswers, StoreErrorKind, StoredAnswer, StoredQuestion, stored_questions};
 use windlass_tool::{Clock, SystemClock};

@@ -1,7 +1,8 @@
 //! Titles of stored sessions written by a model.
 
 use super::owner;
-use crate::{Error, ModelProvider, SystemPrompt, query};
+use crate::error::Error;
+use crate::{ModelProvider, SystemPrompt, query};
 use windlass_session::{Annotation, SessionStore, TitleRequest};
 use windlass_store::{FoundSession, JsonlStore};
 
