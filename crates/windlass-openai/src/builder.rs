@@ -6,7 +6,7 @@ use windlass_model::ModelError;
 use windlass_types::{ModelErrorKind, ModelInfo};
 
 use crate::OpenAi;
-use crate::responses::Settings;
+use crate::responses::ResponsesSettings;
 
 const BASE_URL: &str = "https://api.openai.com/v1";
 
@@ -23,7 +23,7 @@ pub struct OpenAiBuilder {
     project: Option<String>,
     headers: Vec<(String, Secret)>,
     options: HttpOptions,
-    settings: Settings,
+    settings: ResponsesSettings,
 }
 
 impl Default for OpenAiBuilder {
@@ -37,7 +37,7 @@ impl Default for OpenAiBuilder {
             project: None,
             headers: Vec::new(),
             options,
-            settings: Settings::default(),
+            settings: ResponsesSettings::default(),
         }
     }
 }

@@ -15,7 +15,7 @@ pub(crate) const OPENAI: Vendor = Vendor::new("OPENAI_API_KEY", "OPENAI_BASE_URL
 
 /// Fields of an error, wherever it is placed. Relatives of the API write numbers in place of words.
 #[derive(Default, Deserialize)]
-pub(crate) struct ErrorDetail<'a> {
+pub(crate) struct OpenAiErrorDetail<'a> {
     #[serde(borrow, default)]
     code: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "type")]
@@ -27,15 +27,15 @@ pub(crate) struct ErrorDetail<'a> {
 }
 
 #[derive(Deserialize)]
-struct ErrorBody<'a> {
+struct OpenAiErrorBody<'a> {
     #[serde(borrow)]
     error: &'a RawValue,
 }
 
-impl<'a> ErrorDetail<'a> {
+impl<'a> OpenAiErrorDetail<'a> {
     /// Reads the error of a body: an object under `error`, a plain text there, or the object itself.
     pub(crate) fn read(json: &'a str) -> Option<Self> {
-        let detail: Self = match serde_json::from_str::<ErrorBody<'_>>(json) {
+        let detail: Self = match serde_json::from_str::<OpenAiErrorBody<'_>>(json) {
             Ok(body) if body.error.get().starts_with('{') => serde_json::from_str(body.error.get()).ok()?,
             Ok(body) if body.error.get().starts_with('"') => Self { message: Some(body.error), ..Self::default() },
             _ => serde_json::from_str(json).ok()?,
@@ -77,7 +77,7 @@ pub(crate) fn from_answer(
     body: &str,
     secrets: &Secrets,
 ) -> ModelError {
-    let error = match ErrorDetail::read(body) {
+    let error = match OpenAiErrorDetail::read(body) {
         Some(detail) => from_detail(vendor, Some(status), &detail, secrets),
         // A proxy or a gateway on the way has its own form of error bodies.
         None => vendor.error(&Failure { status: Some(status), code: "", text: body }, secrets),
@@ -91,13 +91,13 @@ pub(crate) fn from_answer(
 
 /// Reads the error of an event inside a stream.
 pub(crate) fn from_event(vendor: &Vendor, data: &str, secrets: &Secrets) -> ModelError {
-    match ErrorDetail::read(data) {
+    match OpenAiErrorDetail::read(data) {
         Some(detail) => from_detail(vendor, None, &detail, secrets),
         None => vendor.error(&Failure { status: None, code: "", text: data }, secrets),
     }
 }
 
-fn from_detail(vendor: &Vendor, status: Option<u16>, detail: &ErrorDetail<'_>, secrets: &Secrets) -> ModelError {
+fn from_detail(vendor: &Vendor, status: Option<u16>, detail: &OpenAiErrorDetail<'_>, secrets: &Secrets) -> ModelError {
     let (code, text) = (detail.code(), detail.message());
     let failure = Failure { status, code: &code, text: &text };
     // Inside a stream there is no status to decide by. A repeat of such a request fails again.
@@ -110,7 +110,7 @@ fn from_detail(vendor: &Vendor, status: Option<u16>, detail: &ErrorDetail<'_>, s
 
 /// Reads the error of a failed response.
 pub(crate) fn from_response(vendor: &Vendor, response: &str, secrets: &Secrets) -> ModelError {
-    match ErrorDetail::read(response) {
+    match OpenAiErrorDetail::read(response) {
         Some(detail) => from_detail(vendor, None, &detail, secrets),
         // The response repeats the request, which is no text of an error.
         None => vendor.error(&Failure { status: None, code: "", text: "it gave no reason" }, secrets),

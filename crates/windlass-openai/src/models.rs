@@ -2,7 +2,7 @@
 
 mod table;
 
-use table::{FAMILIES, Family};
+use table::{FAMILIES, OpenAiFamily};
 use windlass_model::KnownModel;
 use windlass_types::{Api, Effort, ModelInfo, NanoUsd};
 
@@ -49,7 +49,7 @@ pub(crate) fn names<'a>() -> impl Iterator<Item = &'a str> {
 
 /// Resolves an alias to a model.
 pub(crate) fn resolve(name: &str) -> &str {
-    let is_alias = |family: &&Family| family.row.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(name));
+    let is_alias = |family: &&OpenAiFamily| family.row.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(name));
     FAMILIES.iter().find(is_alias).map_or(name, |family| family.row.id)
 }
 
@@ -68,11 +68,11 @@ pub(crate) fn known(provider: &str) -> Vec<KnownModel> {
     known.collect()
 }
 
-fn family(name: &str) -> Option<&'static Family> {
+fn family(name: &str) -> Option<&'static OpenAiFamily> {
     FAMILIES.iter().find(|family| family.row.is(name))
 }
 
-impl Family {
+impl OpenAiFamily {
     fn model(&self) -> Model {
         let mut info = self.row.info();
         info.appends_tools = self.appends_tools;

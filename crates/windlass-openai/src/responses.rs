@@ -10,4 +10,4 @@ mod usage;
 mod web_search;
 
 pub use provider::OpenAi;
-pub(crate) use provider::Settings;
+pub(crate) use provider::ResponsesSettings;

@@ -7,7 +7,7 @@ mod tree;
 
 use std::borrow::Cow;
 
-use tree::{Json, Members, Top};
+use tree::{SchemaMembers, SchemaRoot, SchemaValue};
 use windlass_types::JsonText;
 
 /// Maximum depth and maximum number of properties of a schema.
@@ -54,7 +54,7 @@ const FORMATS: [&str; 9] = ["date-time", "time", "date", "duration", "email", "h
 /// `None` if the subset cannot express the schema: free maps, values of any type, tuples, conditions, references to
 /// other documents.
 pub(crate) fn strict(schema: &JsonText) -> Option<JsonText> {
-    let root: Json = schema.to().ok()?;
+    let root: SchemaValue = schema.to().ok()?;
     let mut converter = Converter::default();
     let members = root.as_object()?;
     // A tool without input has an object without properties.
@@ -65,7 +65,7 @@ pub(crate) fn strict(schema: &JsonText) -> Option<JsonText> {
     if !is_object || members.has("anyOf") || members.has("oneOf") {
         return None;
     }
-    let converted = converter.schema(&root, Place { depth: 0, is_root: true })?;
+    let converted = converter.schema(&root, SchemaPosition { depth: 0, is_root: true })?;
     JsonText::of(&converted).ok()
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn strict(schema: &JsonText) -> Option<JsonText> {
 /// are refused by the tool itself.
 pub(crate) fn parameters(schema: &JsonText) -> Cow<'_, str> {
     const REFUSED: [&str; 5] = ["anyOf", "oneOf", "allOf", "enum", "not"];
-    let Ok(top) = serde_json::from_str::<Top<'_>>(schema.as_str()) else {
+    let Ok(top) = serde_json::from_str::<SchemaRoot<'_>>(schema.as_str()) else {
         return Cow::Borrowed("{\"type\":\"object\",\"properties\":{}}");
     };
     let is = |name: &str| top.0.iter().any(|(own, _)| own == name);
@@ -97,12 +97,12 @@ pub(crate) fn parameters(schema: &JsonText) -> Cow<'_, str> {
 
 /// Position of a schema.
 #[derive(Clone, Copy)]
-struct Place {
+struct SchemaPosition {
     depth: usize,
     is_root: bool,
 }
 
-impl Place {
+impl SchemaPosition {
     fn below(self) -> Self {
         Self { depth: self.depth + 1, is_root: false }
     }
@@ -119,7 +119,7 @@ struct Converter {
 }
 
 impl Converter {
-    fn schema(&mut self, schema: &Json, place: Place) -> Option<Json> {
+    fn schema(&mut self, schema: &SchemaValue, place: SchemaPosition) -> Option<SchemaValue> {
         let members = schema.as_object()?;
         if place.depth > MAX_DEPTH * 2 || BINDING.iter().any(|word| members.has(word)) {
             return None;
@@ -130,17 +130,17 @@ impl Converter {
         if let Some(target) = members.get("$ref") {
             return self.reference(members, target, place);
         }
-        let mut out = Members::default();
+        let mut out = SchemaMembers::default();
         self.types(members, &mut out)?;
         for (word, value) in members.iter() {
             match word {
                 "format" if value.as_str().is_some_and(|format| FORMATS.contains(&format)) => {
                     out.set(word, value.clone());
                 }
-                "const" => out.set("enum", Json::Array(vec![value.clone()])),
+                "const" => out.set("enum", SchemaValue::Array(vec![value.clone()])),
                 "anyOf" | "oneOf" => {
                     let branches = value.as_array()?.iter().map(|branch| self.schema(branch, place.beside()));
-                    out.set("anyOf", Json::Array(branches.collect::<Option<_>>()?));
+                    out.set("anyOf", SchemaValue::Array(branches.collect::<Option<_>>()?));
                 }
                 "items" => out.set("items", self.schema(value, place.below())?),
                 word if KEPT.contains(&word) => out.set(word, value.clone()),
@@ -150,12 +150,12 @@ impl Converter {
         self.object(members, &mut out, place)?;
         self.definitions(members, &mut out, place)?;
         let is_array = type_words(&out).contains(&"array");
-        (!is_array || out.has("items")).then_some(Json::Object(out))
+        (!is_array || out.has("items")).then_some(SchemaValue::Object(out))
     }
 
     /// Writes the `type` of a schema, which strict mode demands: the given one, or the one that follows from the other
     /// keywords.
-    fn types(&mut self, members: &Members, out: &mut Members) -> Option<()> {
+    fn types(&mut self, members: &SchemaMembers, out: &mut SchemaMembers) -> Option<()> {
         if let Some(kind) = members.get("type") {
             out.set("type", kind.clone());
             return Some(());
@@ -163,7 +163,7 @@ impl Converter {
         if members.has("anyOf") || members.has("oneOf") {
             return Some(());
         }
-        let word = |word: &'static str| Json::string(word);
+        let word = |word: &'static str| SchemaValue::string(word);
         let kind = if members.has("properties") {
             word("object")
         } else if members.has("items") {
@@ -181,7 +181,7 @@ impl Converter {
             match words.as_slice() {
                 [] => return None,
                 [only] => word(only),
-                several => Json::Array(several.iter().map(|word| Json::string(word)).collect()),
+                several => SchemaValue::Array(several.iter().map(|word| SchemaValue::string(word)).collect()),
             }
         };
         out.set("type", kind);
@@ -189,9 +189,14 @@ impl Converter {
     }
 
     /// Merges `allOf` with only one branch into that branch, together with the keywords beside it.
-    fn only_branch(&mut self, members: &Members, all: &Json, place: Place) -> Option<Json> {
+    fn only_branch(
+        &mut self,
+        members: &SchemaMembers,
+        all: &SchemaValue,
+        place: SchemaPosition,
+    ) -> Option<SchemaValue> {
         let [branch] = all.as_array()? else { return None };
-        let mut merged = Members::default();
+        let mut merged = SchemaMembers::default();
         for (word, value) in branch.as_object()?.iter() {
             merged.set(word, value.clone());
         }
@@ -203,11 +208,16 @@ impl Converter {
                 Some(_) => return None,
             }
         }
-        self.schema(&Json::Object(merged), Place { depth: place.depth + 1, ..place })
+        self.schema(&SchemaValue::Object(merged), SchemaPosition { depth: place.depth + 1, ..place })
     }
 
     /// Converts a reference, which may have no other keywords beside it.
-    fn reference(&mut self, members: &Members, target: &Json, place: Place) -> Option<Json> {
+    fn reference(
+        &mut self,
+        members: &SchemaMembers,
+        target: &SchemaValue,
+        place: SchemaPosition,
+    ) -> Option<SchemaValue> {
         let path = target.as_str()?;
         let is_local = path == "#" || path.starts_with("#/$defs/") || path.starts_with("#/definitions/");
         let is_alone = members
@@ -216,26 +226,26 @@ impl Converter {
         if !is_local || !is_alone || place.is_root {
             return None;
         }
-        let mut reference = Members::default();
+        let mut reference = SchemaMembers::default();
         reference.set("$ref", target.clone());
-        let reference = Json::Object(reference);
+        let reference = SchemaValue::Object(reference);
         let Some(description) = members.get("description") else { return Some(reference) };
-        let mut out = Members::default();
+        let mut out = SchemaMembers::default();
         out.set("description", description.clone());
-        out.set("anyOf", Json::Array(vec![reference]));
-        Some(Json::Object(out))
+        out.set("anyOf", SchemaValue::Array(vec![reference]));
+        Some(SchemaValue::Object(out))
     }
 
-    fn object(&mut self, members: &Members, out: &mut Members, place: Place) -> Option<()> {
+    fn object(&mut self, members: &SchemaMembers, out: &mut SchemaMembers, place: SchemaPosition) -> Option<()> {
         if !type_words(out).contains(&"object") {
             return Some(());
         }
         let is_closed = match members.get("additionalProperties") {
             None => false,
-            Some(value) if *value == Json::Bool(false) => true,
+            Some(value) if *value == SchemaValue::Bool(false) => true,
             Some(_) => return None,
         };
-        let none = Members::default();
+        let none = SchemaMembers::default();
         let properties = match members.get("properties") {
             Some(properties) => properties.as_object()?,
             // An object without listed properties can be anything.
@@ -243,13 +253,13 @@ impl Converter {
             None => return None,
         };
         let required: Vec<&str> = match members.get("required") {
-            Some(names) => names.as_array()?.iter().filter_map(Json::as_str).collect(),
+            Some(names) => names.as_array()?.iter().filter_map(SchemaValue::as_str).collect(),
             None => Vec::new(),
         };
         if required.iter().any(|name| !properties.has(name)) || place.depth >= MAX_DEPTH {
             return None;
         }
-        let (mut converted, mut names) = (Members::default(), Vec::new());
+        let (mut converted, mut names) = (SchemaMembers::default(), Vec::new());
         for (name, schema) in properties.iter() {
             self.properties += 1;
             if self.properties > MAX_PROPERTIES {
@@ -257,78 +267,78 @@ impl Converter {
             }
             let schema = self.schema(schema, place.below())?;
             let is_required = required.contains(&name);
-            names.push(Json::string(name));
+            names.push(SchemaValue::string(name));
             converted.set(name, if is_required { schema } else { nullable(schema)? });
         }
-        out.set("properties", Json::Object(converted));
-        out.set("required", Json::Array(names));
-        out.set("additionalProperties", Json::Bool(false));
+        out.set("properties", SchemaValue::Object(converted));
+        out.set("required", SchemaValue::Array(names));
+        out.set("additionalProperties", SchemaValue::Bool(false));
         Some(())
     }
 
-    fn definitions(&mut self, members: &Members, out: &mut Members, place: Place) -> Option<()> {
+    fn definitions(&mut self, members: &SchemaMembers, out: &mut SchemaMembers, place: SchemaPosition) -> Option<()> {
         for word in ["$defs", "definitions"] {
             let Some(definitions) = members.get(word) else { continue };
-            let mut converted = Members::default();
+            let mut converted = SchemaMembers::default();
             for (name, schema) in definitions.as_object()?.iter() {
                 converted.set(name, self.schema(schema, place.below())?);
             }
-            out.set(word, Json::Object(converted));
+            out.set(word, SchemaValue::Object(converted));
         }
         Some(())
     }
 }
 
-fn type_words(members: &Members) -> Vec<&str> {
+fn type_words(members: &SchemaMembers) -> Vec<&str> {
     match members.get("type") {
-        Some(Json::Array(words)) => words.iter().filter_map(Json::as_str).collect(),
+        Some(SchemaValue::Array(words)) => words.iter().filter_map(SchemaValue::as_str).collect(),
         Some(word) => word.as_str().into_iter().collect(),
         None => Vec::new(),
     }
 }
 
 /// Returns the converted schema with null allowed.
-fn nullable(schema: Json) -> Option<Json> {
-    let Json::Object(mut members) = schema else { return None };
-    let null = || Json::string("null");
-    if let Some(Json::Array(branches)) = members.get("anyOf") {
-        let is_null = |branch: &Json| branch.as_object().is_some_and(|branch| type_words(branch) == ["null"]);
+fn nullable(schema: SchemaValue) -> Option<SchemaValue> {
+    let SchemaValue::Object(mut members) = schema else { return None };
+    let null = || SchemaValue::string("null");
+    if let Some(SchemaValue::Array(branches)) = members.get("anyOf") {
+        let is_null = |branch: &SchemaValue| branch.as_object().is_some_and(|branch| type_words(branch) == ["null"]);
         if !branches.iter().any(is_null) {
             let mut branches = branches.clone();
             branches.push(typed("null"));
-            members.set("anyOf", Json::Array(branches));
+            members.set("anyOf", SchemaValue::Array(branches));
         }
-        return Some(Json::Object(members));
+        return Some(SchemaValue::Object(members));
     }
     if members.has("$ref") {
-        let mut out = Members::default();
-        out.set("anyOf", Json::Array(vec![Json::Object(members), typed("null")]));
-        return Some(Json::Object(out));
+        let mut out = SchemaMembers::default();
+        out.set("anyOf", SchemaValue::Array(vec![SchemaValue::Object(members), typed("null")]));
+        return Some(SchemaValue::Object(out));
     }
     match members.get("type")?.clone() {
-        Json::Array(mut words) => {
+        SchemaValue::Array(mut words) => {
             if !words.iter().any(|word| word.as_str() == Some("null")) {
                 words.push(null());
-                members.set("type", Json::Array(words));
+                members.set("type", SchemaValue::Array(words));
             }
         }
         word if word.as_str() == Some("null") => {}
-        word => members.set("type", Json::Array(vec![word, null()])),
+        word => members.set("type", SchemaValue::Array(vec![word, null()])),
     }
-    if let Some(Json::Array(values)) = members.get("enum")
-        && !values.contains(&Json::Null)
+    if let Some(SchemaValue::Array(values)) = members.get("enum")
+        && !values.contains(&SchemaValue::Null)
     {
         let mut values = values.clone();
-        values.push(Json::Null);
-        members.set("enum", Json::Array(values));
+        values.push(SchemaValue::Null);
+        members.set("enum", SchemaValue::Array(values));
     }
-    Some(Json::Object(members))
+    Some(SchemaValue::Object(members))
 }
 
-fn typed(word: &str) -> Json {
-    let mut members = Members::default();
-    members.set("type", Json::string(word));
-    Json::Object(members)
+fn typed(word: &str) -> SchemaValue {
+    let mut members = SchemaMembers::default();
+    members.set("type", SchemaValue::string(word));
+    SchemaValue::Object(members)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Assembly of one message's events, in their order, from the pieces of an answer in any order.
 
-use super::calls::{Call, CallPiece, Calls};
+use super::calls::{CallPiece, PartialCall, PartialCalls};
 use super::compat::{AnswerCompat, Finish};
-use super::details::{Delta, Details};
+use super::details::{DetailDelta, Details};
 use crate::error::protocol;
 use std::collections::VecDeque;
 use windlass_http::provider::stable_hash;
@@ -17,44 +17,44 @@ pub(super) const MAX_MESSAGE_BYTES: usize = 64 << 20;
 /// Assembly of one message, whose blocks follow one another. The first call is passed on as it comes. Later calls and
 /// text are kept until the end, because a server may return to any call until then.
 #[derive(Debug, Default)]
-pub(super) struct Assembly {
+pub(super) struct ChatAssembly {
     events: VecDeque<ModelEvent>,
     id: Option<String>,
     blocks: usize,
-    open: Option<Open>,
-    calls: Calls,
+    open: Option<OpenChatBlock>,
+    calls: PartialCalls,
     details: Details,
     /// Text and reasoning that came after a call.
     late_text: String,
     late_reasoning: String,
     /// Member in which reasoning came, and in which it is sent back.
     reasoning_in: Option<&'static str>,
-    ending: Ending,
+    ending: MessageEnding,
     progress: bool,
 }
 
 /// State of the end of a message.
 #[derive(Debug, Default)]
-struct Ending {
-    finish: Option<Reason>,
+struct MessageEnding {
+    finish: Option<FinishSource>,
     refused: bool,
     usage: Option<Usage>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Open {
+enum OpenChatBlock {
     Text,
     Thinking,
     Call,
 }
 
 #[derive(Debug, Clone)]
-enum Reason {
+enum FinishSource {
     Known(Finish),
     Other(String),
 }
 
-impl Assembly {
+impl ChatAssembly {
     pub(super) fn next_event(&mut self) -> Option<ModelEvent> {
         self.events.pop_front()
     }
@@ -85,9 +85,9 @@ impl Assembly {
             self.late_text.push_str(&text);
             return;
         }
-        if self.open != Some(Open::Text) {
+        if self.open != Some(OpenChatBlock::Text) {
             self.close();
-            self.begin(Open::Text, BlockStart::Text(String::new()));
+            self.begin(OpenChatBlock::Text, BlockStart::Text(String::new()));
         }
         self.delta(StreamDelta::Text(text));
     }
@@ -111,7 +111,7 @@ impl Assembly {
     }
 
     /// Adds reasoning details. Their text is shown unless the delta has it in another member too.
-    pub(super) fn details(&mut self, delta: &Delta<'_>, is_shown: bool) {
+    pub(super) fn details(&mut self, delta: &DetailDelta<'_>, is_shown: bool) {
         let text = if is_shown { String::new() } else { delta.text() };
         // The block of the details is open before they are added. Encrypted reasoning has no text: it begins a block of
         // its own only if none is open.
@@ -133,7 +133,7 @@ impl Assembly {
             return Err(protocol("a message has more than a thousand calls"));
         }
         let Some(first) = self.calls.first() else { return Ok(()) };
-        if self.open == Some(Open::Call) {
+        if self.open == Some(OpenChatBlock::Call) {
             let arguments = std::mem::take(&mut first.arguments);
             self.input(arguments);
         } else if let Some(name) = first.name.clone() {
@@ -141,7 +141,7 @@ impl Assembly {
             let id = first.id.clone();
             self.close();
             let id = self.id_of(id, 0);
-            self.begin(Open::Call, BlockStart::ToolUse { id, name });
+            self.begin(OpenChatBlock::Call, BlockStart::ToolUse { id, name });
             self.input(arguments);
         }
         Ok(())
@@ -157,8 +157,8 @@ impl Assembly {
     pub(super) fn finish(&mut self, reason: &str, answer: &AnswerCompat) {
         let own = answer.finish_reasons.iter().find(|(name, _)| name == reason).map(|(_, finish)| *finish);
         self.ending.finish = Some(match own.or_else(|| Finish::known(reason)) {
-            Some(finish) => Reason::Known(finish),
-            None => Reason::Other(reason.to_owned()),
+            Some(finish) => FinishSource::Known(finish),
+            None => FinishSource::Other(reason.to_owned()),
         });
     }
 
@@ -172,7 +172,7 @@ impl Assembly {
         let id = id.clone();
         let reason = match self.ending.finish.clone() {
             Some(reason) => reason,
-            None if is_done => Reason::Known(Finish::Done),
+            None if is_done => FinishSource::Known(Finish::Done),
             None => return Err(cut()),
         };
         self.check_overflow(&reason, window)?;
@@ -192,10 +192,10 @@ impl Assembly {
 
     /// Detects a prompt that did not fit although the server answered as if it did: with more tokens than the window
     /// has, or with the output limit reached before the first token (Xiaomi MiMo).
-    fn check_overflow(&self, reason: &Reason, window: Option<u64>) -> Result<(), ModelError> {
+    fn check_overflow(&self, reason: &FinishSource, window: Option<u64>) -> Result<(), ModelError> {
         let Some(usage) = self.ending.usage else { return Ok(()) };
         let input = usage.total_input();
-        let wrote_none = matches!(reason, Reason::Known(Finish::MaxTokens)) && usage.output_tokens == 0;
+        let wrote_none = matches!(reason, FinishSource::Known(Finish::MaxTokens)) && usage.output_tokens == 0;
         let what = match window {
             Some(window) if input > window => format!("{input} tokens were sent to a model with a window of {window}"),
             _ if wrote_none && self.blocks == 0 && self.open.is_none() => {
@@ -211,7 +211,7 @@ impl Assembly {
 
     /// Ends all blocks. `false` if a call has no name.
     fn end_blocks(&mut self, message: &str) -> bool {
-        let first_is_open = self.open == Some(Open::Call);
+        let first_is_open = self.open == Some(OpenChatBlock::Call);
         let mut whole = true;
         let mut calls = self.calls.take().into_iter().enumerate();
         if first_is_open && let Some((_, call)) = calls.next() {
@@ -220,7 +220,7 @@ impl Assembly {
             self.close();
         }
         for (at, call) in calls {
-            let Call { id, name, arguments, extra, .. } = match call {
+            let PartialCall { id, name, arguments, extra, .. } = match call {
                 call if call.is_empty() => continue,
                 call => call,
             };
@@ -229,7 +229,7 @@ impl Assembly {
                 continue;
             };
             let id = id.map_or_else(|| made_up(message, at), |id| ToolUseId::from(&*id));
-            self.begin(Open::Call, BlockStart::ToolUse { id, name });
+            self.begin(OpenChatBlock::Call, BlockStart::ToolUse { id, name });
             self.input(arguments);
             self.close_call(extra.as_ref());
         }
@@ -246,7 +246,7 @@ impl Assembly {
         let text = std::mem::take(&mut self.late_text);
         if !text.trim().is_empty() {
             self.close();
-            self.begin(Open::Text, BlockStart::Text(String::new()));
+            self.begin(OpenChatBlock::Text, BlockStart::Text(String::new()));
             self.delta(StreamDelta::Text(text));
         }
         self.close();
@@ -264,14 +264,14 @@ impl Assembly {
     }
 
     fn begin_thinking(&mut self) {
-        if self.open != Some(Open::Thinking) {
+        if self.open != Some(OpenChatBlock::Thinking) {
             self.close();
             let block = BlockStart::Thinking { thinking: String::new(), signature: String::new() };
-            self.begin(Open::Thinking, block);
+            self.begin(OpenChatBlock::Thinking, block);
         }
     }
 
-    fn begin(&mut self, open: Open, block: BlockStart) {
+    fn begin(&mut self, open: OpenChatBlock, block: BlockStart) {
         self.open = Some(open);
         self.events.push_back(ModelEvent::BlockStart { index: self.blocks, block });
     }
@@ -284,12 +284,12 @@ impl Assembly {
     fn close(&mut self) {
         match self.open {
             None => return,
-            Some(Open::Thinking) => {
+            Some(OpenChatBlock::Thinking) => {
                 let from = self.reasoning_in.unwrap_or("reasoning");
                 let signature = self.details.take().unwrap_or_else(|| from.to_owned());
                 self.delta(StreamDelta::Signature(signature));
             }
-            Some(Open::Text | Open::Call) => {
+            Some(OpenChatBlock::Text | OpenChatBlock::Call) => {
                 if let Some(replay) = self.replay(None) {
                     self.delta(StreamDelta::Replay(replay));
                 }
@@ -319,10 +319,10 @@ impl Assembly {
     }
 }
 
-fn stop_reason(reason: &Reason, has_calls: bool) -> Result<StopReason, ModelError> {
+fn stop_reason(reason: &FinishSource, has_calls: bool) -> Result<StopReason, ModelError> {
     let finish = match reason {
-        Reason::Other(other) => return Ok(StopReason::Other(other.clone())),
-        Reason::Known(finish) => *finish,
+        FinishSource::Other(other) => return Ok(StopReason::Other(other.clone())),
+        FinishSource::Known(finish) => *finish,
     };
     finish.stop_reason(has_calls).ok_or_else(|| {
         let (kind, what) = match finish {

@@ -1,7 +1,7 @@
 use super::compat::{Auth, Compat, Protocol};
 use super::endpoint::Endpoint;
 use super::ollama::CONTEXT_SIZE;
-use super::provider::{ChatCompletions, Inner};
+use super::provider::{ChatCompletions, ChatState};
 use std::borrow::Cow;
 use std::sync::Arc;
 use windlass_http::provider::{Secrets, ServerWindows, Vendor, custom_header, from_http};
@@ -176,7 +176,7 @@ impl ChatCompletionsBuilder {
         };
         let (catalogue, endpoint) = (self.catalogue, self.endpoint);
         Ok(ChatCompletions {
-            inner: Arc::new(Inner {
+            inner: Arc::new(ChatState {
                 client,
                 headers,
                 secrets,

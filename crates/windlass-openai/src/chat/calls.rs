@@ -18,7 +18,7 @@ pub(super) struct CallPiece<'a> {
 
 /// Call, as far as it has arrived.
 #[derive(Debug, Default)]
-pub(super) struct Call {
+pub(super) struct PartialCall {
     /// Id that the server gave the call.
     pub(super) id: Option<String>,
     pub(super) name: Option<String>,
@@ -29,7 +29,7 @@ pub(super) struct Call {
     has_arguments: bool,
 }
 
-impl Call {
+impl PartialCall {
     /// `true` if nothing of the call has arrived.
     pub(super) fn is_empty(&self) -> bool {
         self.name.is_none() && !self.has_arguments
@@ -43,23 +43,23 @@ impl Call {
 /// without both the piece belongs to the latest call. Valid JSON in the arguments never ends a call: a beginning can be
 /// valid already.
 #[derive(Debug, Default)]
-pub(super) struct Calls {
-    list: Vec<Call>,
+pub(super) struct PartialCalls {
+    list: Vec<PartialCall>,
     by_id: HashMap<String, usize>,
     by_index: HashMap<u64, usize>,
     current: Option<usize>,
 }
 
-impl Calls {
+impl PartialCalls {
     pub(super) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    pub(super) fn first(&mut self) -> Option<&mut Call> {
+    pub(super) fn first(&mut self) -> Option<&mut PartialCall> {
         self.list.first_mut()
     }
 
-    pub(super) fn take(&mut self) -> Vec<Call> {
+    pub(super) fn take(&mut self) -> Vec<PartialCall> {
         std::mem::take(&mut self.list)
     }
 
@@ -72,7 +72,7 @@ impl Calls {
             if at == MAX_CALLS {
                 return false;
             }
-            self.list.push(Call::default());
+            self.list.push(PartialCall::default());
         }
         self.current = Some(at);
         if let Some(index) = piece.index {

@@ -8,7 +8,7 @@ use windlass_types::WholeNumber;
 /// Chunk of an answer. Members stay unparsed until they are needed: nearly every chunk brings a few letters of one of
 /// them, and an unneeded member of an unexpected type does no harm.
 #[derive(Default, Deserialize)]
-pub(super) struct Chunk<'a> {
+pub(super) struct ChatChunk<'a> {
     #[serde(borrow, default)]
     pub(super) id: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -16,7 +16,7 @@ pub(super) struct Chunk<'a> {
     #[serde(borrow, default)]
     pub(super) model: Option<&'a RawValue>,
     #[serde(borrow, default)]
-    pub(super) choices: Option<Vec<Choice<'a>>>,
+    pub(super) choices: Option<Vec<ChunkChoice<'a>>>,
     #[serde(borrow, default)]
     pub(super) usage: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -35,12 +35,12 @@ pub(super) struct XGroq<'a> {
 }
 
 #[derive(Default, Deserialize)]
-pub(super) struct Choice<'a> {
+pub(super) struct ChunkChoice<'a> {
     #[serde(borrow, default)]
     pub(super) index: Option<&'a RawValue>,
     /// Some servers write the last chunk, or a whole answer, as a message.
     #[serde(borrow, default, alias = "message")]
-    pub(super) delta: Option<Delta<'a>>,
+    pub(super) delta: Option<ChunkDelta<'a>>,
     #[serde(borrow, default)]
     pub(super) finish_reason: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -49,7 +49,7 @@ pub(super) struct Choice<'a> {
     pub(super) error: Option<&'a RawValue>,
 }
 
-impl Choice<'_> {
+impl ChunkChoice<'_> {
     /// `true` for the requested choice. More than one is never requested.
     pub(super) fn is_first(&self) -> bool {
         // An unreadable index must not lose an answer.
@@ -59,7 +59,7 @@ impl Choice<'_> {
 }
 
 #[derive(Default, Deserialize)]
-pub(super) struct Delta<'a> {
+pub(super) struct ChunkDelta<'a> {
     #[serde(borrow, default)]
     pub(super) content: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -73,24 +73,24 @@ pub(super) struct Delta<'a> {
     #[serde(borrow, default)]
     pub(super) refusal: Option<&'a RawValue>,
     #[serde(borrow, default)]
-    pub(super) tool_calls: Option<Vec<Piece<'a>>>,
+    pub(super) tool_calls: Option<Vec<ChunkCall<'a>>>,
 }
 
 /// Piece of a call.
 #[derive(Default, Deserialize)]
-pub(super) struct Piece<'a> {
+pub(super) struct ChunkCall<'a> {
     #[serde(borrow, default)]
     pub(super) index: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) id: Option<&'a RawValue>,
     #[serde(borrow, default)]
-    pub(super) function: Option<Function<'a>>,
+    pub(super) function: Option<ChunkFunction<'a>>,
     /// Content that Gemini wants back with the call.
     #[serde(borrow, default)]
     pub(super) extra_content: Option<&'a RawValue>,
 }
 
-impl Piece<'_> {
+impl ChunkCall<'_> {
     /// Returns the index of the call, if the piece has one.
     ///
     /// # Errors
@@ -104,7 +104,7 @@ impl Piece<'_> {
 }
 
 #[derive(Default, Deserialize)]
-pub(super) struct Function<'a> {
+pub(super) struct ChunkFunction<'a> {
     #[serde(borrow, default)]
     pub(super) name: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -113,7 +113,7 @@ pub(super) struct Function<'a> {
 
 /// Part of a content that comes as a list.
 #[derive(Deserialize)]
-pub(super) struct Part<'a> {
+pub(super) struct ChunkPart<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(super) kind: Cow<'a, str>,
     #[serde(borrow, default)]
@@ -147,6 +147,6 @@ pub(super) fn is_blank(json: Option<&RawValue>) -> bool {
 }
 
 /// Returns the parts of a content that is a list; `None` if it is not a list of parts.
-pub(super) fn parts(json: &RawValue) -> Option<Vec<Part<'_>>> {
+pub(super) fn parts(json: &RawValue) -> Option<Vec<ChunkPart<'_>>> {
     if json.get().starts_with('[') { serde_json::from_str(json.get()).ok() } else { None }
 }

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-type Members<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
+type DetailMembers<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
 /// Members that come in pieces.
 const PIECES: [&str; 3] = ["text", "summary", "data"];
@@ -15,14 +15,14 @@ const PIECES: [&str; 3] = ["text", "summary", "data"];
 /// members are kept.
 #[derive(Debug, Default)]
 pub(super) struct Details {
-    list: Vec<Detail>,
+    list: Vec<ReasoningDetail>,
 }
 
 /// Details of one delta.
 #[derive(Debug)]
-pub(super) struct Delta<'a>(Vec<Members<'a>>);
+pub(super) struct DetailDelta<'a>(Vec<DetailMembers<'a>>);
 
-impl<'a> Delta<'a> {
+impl<'a> DetailDelta<'a> {
     /// Reads the details. A value that is no list of objects has none.
     pub(super) fn read(json: &'a RawValue) -> Self {
         Self(serde_json::from_str(json.get()).unwrap_or_default())
@@ -30,29 +30,29 @@ impl<'a> Delta<'a> {
 
     /// Returns the readable text of the details.
     pub(super) fn text(&self) -> String {
-        let shown = |detail: &Members<'_>| ["text", "summary"].iter().find_map(|name| string(detail.get(*name)?));
+        let shown = |detail: &DetailMembers<'_>| ["text", "summary"].iter().find_map(|name| string(detail.get(*name)?));
         self.0.iter().filter_map(shown).collect()
     }
 }
 
 #[derive(Debug)]
-struct Detail {
-    members: Vec<(String, Value)>,
+struct ReasoningDetail {
+    members: Vec<(String, DetailValue)>,
 }
 
 #[derive(Debug)]
-enum Value {
+enum DetailValue {
     Text(String),
     Json(Box<str>),
 }
 
 impl Details {
     /// Adds the details of a delta.
-    pub(super) fn add(&mut self, delta: &Delta<'_>) {
+    pub(super) fn add(&mut self, delta: &DetailDelta<'_>) {
         for detail in &delta.0 {
             match self.list.last_mut() {
                 Some(last) if last.continues_with(detail) => last.extend(detail),
-                _ => self.list.push(Detail::of(detail)),
+                _ => self.list.push(ReasoningDetail::of(detail)),
             }
         }
     }
@@ -62,28 +62,28 @@ impl Details {
         if self.list.is_empty() {
             return None;
         }
-        let list: Vec<String> = std::mem::take(&mut self.list).iter().map(Detail::json).collect();
+        let list: Vec<String> = std::mem::take(&mut self.list).iter().map(ReasoningDetail::json).collect();
         Some(format!("[{}]", list.join(",")))
     }
 }
 
-impl Detail {
-    fn of(members: &Members<'_>) -> Self {
+impl ReasoningDetail {
+    fn of(members: &DetailMembers<'_>) -> Self {
         let value = |name: &str, json: &RawValue| match string(json) {
-            Some(text) if PIECES.contains(&name) => Value::Text(text),
-            _ => Value::Json(json.get().into()),
+            Some(text) if PIECES.contains(&name) => DetailValue::Text(text),
+            _ => DetailValue::Json(json.get().into()),
         };
         Self { members: members.iter().map(|(name, json)| (name.clone().into_owned(), value(name, json))).collect() }
     }
 
     fn raw(&self, name: &str) -> Option<&str> {
         self.members.iter().find_map(|(member, value)| match value {
-            Value::Json(json) if member == name => Some(&**json).filter(|json| *json != "null"),
+            DetailValue::Json(json) if member == name => Some(&**json).filter(|json| *json != "null"),
             _ => None,
         })
     }
 
-    fn continues_with(&self, next: &Members<'_>) -> bool {
+    fn continues_with(&self, next: &DetailMembers<'_>) -> bool {
         let of_next = |name: &str| next.get(name).map(|json| json.get()).filter(|json| *json != "null");
         let same = |name: &str| self.raw(name) == of_next(name);
         // Encrypted data comes whole: two pieces are two details.
@@ -92,27 +92,27 @@ impl Detail {
         is_text && same("type") && same("index") && id
     }
 
-    fn extend(&mut self, next: &Members<'_>) {
+    fn extend(&mut self, next: &DetailMembers<'_>) {
         for (name, json) in next {
             let known = self.members.iter_mut().find(|(member, _)| member == name);
             match (known, string(json)) {
-                (Some((_, Value::Text(before))), Some(text)) => before.push_str(&text),
+                (Some((_, DetailValue::Text(before))), Some(text)) => before.push_str(&text),
                 (_, None) if json.get() == "null" => {}
-                (Some((_, value)), Some(text)) if PIECES.contains(&&**name) => *value = Value::Text(text),
-                (Some((_, value)), _) => *value = Value::Json(json.get().into()),
+                (Some((_, value)), Some(text)) if PIECES.contains(&&**name) => *value = DetailValue::Text(text),
+                (Some((_, value)), _) => *value = DetailValue::Json(json.get().into()),
                 (None, Some(text)) if PIECES.contains(&&**name) => {
-                    self.members.push((name.clone().into_owned(), Value::Text(text)));
+                    self.members.push((name.clone().into_owned(), DetailValue::Text(text)));
                 }
-                (None, _) => self.members.push((name.clone().into_owned(), Value::Json(json.get().into()))),
+                (None, _) => self.members.push((name.clone().into_owned(), DetailValue::Json(json.get().into()))),
             }
         }
     }
 
     fn json(&self) -> String {
-        let member = |(name, value): &(String, Value)| {
+        let member = |(name, value): &(String, DetailValue)| {
             let value = match value {
-                Value::Text(text) => quoted(text),
-                Value::Json(json) => json.to_string(),
+                DetailValue::Text(text) => quoted(text),
+                DetailValue::Json(json) => json.to_string(),
             };
             format!("{}:{value}", quoted(name))
         };

@@ -1,6 +1,6 @@
 //! Errors of endpoints as [`ModelError`]s.
 
-use crate::error::{ErrorDetail, request_id};
+use crate::error::{OpenAiErrorDetail, request_id};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::time::SystemTime;
@@ -29,7 +29,7 @@ pub(super) fn from_chunk(vendor: &Vendor, data: &str, secrets: &Secrets) -> Mode
 }
 
 fn read(vendor: &Vendor, status: Option<u16>, body: &str, secrets: &Secrets) -> ModelError {
-    let Some(detail) = ErrorDetail::read(body) else {
+    let Some(detail) = OpenAiErrorDetail::read(body) else {
         return vendor.error(&Failure { status, code: "", text: body }, secrets);
     };
     let code = detail.code();
@@ -58,21 +58,21 @@ fn is_lost_prompt(text: &str) -> bool {
 /// Returns the text of the provider behind a router (OpenRouter, "Errors": `metadata.raw`).
 fn behind(body: &str) -> Option<String> {
     #[derive(Deserialize)]
-    struct Body<'a> {
+    struct ChatErrorBody<'a> {
         #[serde(borrow)]
         error: Error<'a>,
     }
     #[derive(Deserialize)]
     struct Error<'a> {
         #[serde(borrow)]
-        metadata: Metadata<'a>,
+        metadata: RouterMetadata<'a>,
     }
     #[derive(Deserialize)]
-    struct Metadata<'a> {
+    struct RouterMetadata<'a> {
         #[serde(borrow)]
         raw: &'a RawValue,
     }
-    let body: Body<'_> = serde_json::from_str(body).ok()?;
+    let body: ChatErrorBody<'_> = serde_json::from_str(body).ok()?;
     let raw = body.error.metadata.raw.get();
     Some(serde_json::from_str(raw).unwrap_or_else(|_| raw.to_owned())).filter(|raw| !raw.is_empty() && raw != "null")
 }

@@ -3,7 +3,7 @@
 //! Servers that escape all but ASCII cut a text between any two UTF-16 units: `"\\ud83d"` in one chunk, `"\\ude00"` in
 //! the next. The first half is kept until the second one arrives for the same place.
 
-use super::template::Place;
+use super::template::LetterTarget;
 use crate::error::protocol;
 use serde::de::{Deserializer, Error, Visitor};
 use serde_json::value::RawValue;
@@ -12,7 +12,7 @@ use windlass_model::ModelError;
 
 /// First half of a surrogate pair, and the place of the text that it ended.
 #[derive(Debug, Default)]
-pub(super) struct PendingHalf(Option<(Place, u16)>);
+pub(super) struct PendingHalf(Option<(LetterTarget, u16)>);
 
 impl PendingHalf {
     /// `true` if a text has ended in the middle of a character.
@@ -24,9 +24,9 @@ impl PendingHalf {
     ///
     /// # Errors
     /// Fails if the half belongs to the arguments of a call, which are never guessed.
-    pub(super) fn abandon(&mut self) -> Result<Option<Place>, ModelError> {
+    pub(super) fn abandon(&mut self) -> Result<Option<LetterTarget>, ModelError> {
         match self.0.take() {
-            Some((Place::Arguments { .. }, _)) => Err(unreadable("arguments")),
+            Some((LetterTarget::Arguments { .. }, _)) => Err(unreadable("arguments")),
             other => Ok(other.map(|(place, _)| place)),
         }
     }
@@ -35,8 +35,8 @@ impl PendingHalf {
     ///
     /// # Errors
     /// Fails if the literal is not a string, or if arguments hold half of a character.
-    pub(super) fn decode(&mut self, place: &Place, json: &RawValue) -> Result<String, ModelError> {
-        let is_exact = matches!(place, Place::Arguments { .. });
+    pub(super) fn decode(&mut self, place: &LetterTarget, json: &RawValue) -> Result<String, ModelError> {
+        let is_exact = matches!(place, LetterTarget::Arguments { .. });
         let what = if is_exact { "arguments" } else { "text" };
         let mut all: Vec<u16> = self.0.take().map(|(_, half)| half).into_iter().collect();
         units(&bytes(json.get()).ok_or_else(|| unreadable(what))?, &mut all);
@@ -55,9 +55,9 @@ impl PendingHalf {
     }
 
     /// `true` if a text of this place continues the one that was cut.
-    pub(super) fn continues(&self, place: &Place) -> bool {
+    pub(super) fn continues(&self, place: &LetterTarget) -> bool {
         match (&self.0, place) {
-            (Some((Place::Arguments { index: before, .. }, _)), Place::Arguments { index, .. }) => {
+            (Some((LetterTarget::Arguments { index: before, .. }, _)), LetterTarget::Arguments { index, .. }) => {
                 before.is_none() || index.is_none() || before == index
             }
             (Some((before, _)), place) => before == place,
@@ -125,26 +125,26 @@ mod tests {
             (r#""""#, ""),
             (r#""\ude00""#, "😀"),
         ] {
-            assert_eq!(half.decode(&Place::Content, &json(literal)).unwrap(), text, "{literal}");
+            assert_eq!(half.decode(&LetterTarget::Content, &json(literal)).unwrap(), text, "{literal}");
         }
         assert!(!half.is_pending());
     }
 
     #[test]
     fn a_half_alone_is_replaced_in_texts_and_an_error_in_arguments() {
-        let arguments = Place::Arguments { index: Some(0), id: None };
+        let arguments = LetterTarget::Arguments { index: Some(0), id: None };
         for literal in [r#""a\ude00b""#, r#""a\ud83db""#, r#""\ud83d\u0041""#] {
             let mut half = PendingHalf::default();
-            assert!(half.decode(&Place::Content, &json(literal)).unwrap().contains('\u{fffd}'), "{literal}");
+            assert!(half.decode(&LetterTarget::Content, &json(literal)).unwrap().contains('\u{fffd}'), "{literal}");
             half.decode(&arguments, &json(literal)).unwrap_err();
         }
         let mut half = PendingHalf::default();
-        assert_eq!(half.decode(&Place::Content, &json(r#""a\ud83d""#)).unwrap(), "a");
-        assert_eq!(half.abandon().unwrap(), Some(Place::Content));
+        assert_eq!(half.decode(&LetterTarget::Content, &json(r#""a\ud83d""#)).unwrap(), "a");
+        assert_eq!(half.abandon().unwrap(), Some(LetterTarget::Content));
         assert_eq!(half.decode(&arguments, &json(r#""a\ud83d""#)).unwrap(), "a");
         half.abandon().unwrap_err();
         for literal in ["5", "{}", "true"] {
-            half.decode(&Place::Content, &json(literal)).unwrap_err();
+            half.decode(&LetterTarget::Content, &json(literal)).unwrap_err();
         }
     }
 }

@@ -9,7 +9,7 @@ mod request;
 
 pub(super) use request::call;
 
-use super::assembly::Assembly;
+use super::assembly::ChatAssembly;
 use super::calls::CallPiece;
 use super::chunk::{is_blank, text};
 use super::compat::AnswerCompat;
@@ -29,7 +29,7 @@ pub(super) const CONTEXT_SIZE: u32 = 32_768;
 
 /// Size of the sent prompt, to compare with the tokens that the server has read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sent {
+pub(super) struct SentPrompt {
     /// Bytes of text in messages and tools.
     pub(super) bytes: u64,
     /// Requested context size, in tokens.
@@ -38,20 +38,20 @@ pub(super) struct Sent {
 
 /// Reader of the lines of one answer.
 #[derive(Debug)]
-pub(super) struct Reader {
+pub(super) struct OllamaReader {
     pub(super) vendor: Vendor,
     pub(super) secrets: Secrets,
     pub(super) answer: AnswerCompat,
     pub(super) model: String,
-    pub(super) sent: Sent,
+    pub(super) sent: SentPrompt,
 }
 
 #[derive(Deserialize)]
-struct Line<'a> {
+struct OllamaLine<'a> {
     #[serde(borrow, default)]
     model: Option<&'a RawValue>,
     #[serde(borrow, default)]
-    message: Option<Message<'a>>,
+    message: Option<OllamaMessage<'a>>,
     #[serde(default)]
     done: Option<bool>,
     #[serde(borrow, default)]
@@ -65,42 +65,42 @@ struct Line<'a> {
 }
 
 #[derive(Deserialize)]
-struct Message<'a> {
+struct OllamaMessage<'a> {
     #[serde(borrow, default)]
     content: Option<&'a RawValue>,
     #[serde(borrow, default)]
     thinking: Option<&'a RawValue>,
     #[serde(borrow, default)]
-    tool_calls: Option<Vec<Call<'a>>>,
+    tool_calls: Option<Vec<OllamaCall<'a>>>,
 }
 
 /// Call, which comes whole. Its index is not read: it was zero for all calls for a long time.
 #[derive(Deserialize)]
-struct Call<'a> {
+struct OllamaCall<'a> {
     #[serde(borrow, default)]
     id: Option<&'a RawValue>,
     #[serde(borrow)]
-    function: Function<'a>,
+    function: OllamaFunction<'a>,
 }
 
 #[derive(Deserialize)]
-struct Function<'a> {
+struct OllamaFunction<'a> {
     #[serde(borrow, default)]
     name: Option<&'a RawValue>,
     #[serde(borrow, default)]
     arguments: Option<&'a RawValue>,
 }
 
-impl Reader {
+impl OllamaReader {
     /// Reads a line. `true` for the last one.
     ///
     /// # Errors
     /// Fails if the line is an error of the server, is unreadable, or shows that the server has cut the prompt.
-    pub(super) fn read(&self, data: &str, assembly: &mut Assembly) -> Result<bool, ModelError> {
+    pub(super) fn read(&self, data: &str, assembly: &mut ChatAssembly) -> Result<bool, ModelError> {
         let unreadable = |error: serde_json::Error| {
             protocol("a line cannot be read").with_source(std::io::Error::other(error.to_string()))
         };
-        let line: Line<'_> = serde_json::from_str(data).map_err(unreadable)?;
+        let line: OllamaLine<'_> = serde_json::from_str(data).map_err(unreadable)?;
         if line.error.is_some_and(|error| error.get() != "null") {
             return Err(from_chunk(&self.vendor, data, &self.secrets));
         }
@@ -123,7 +123,7 @@ impl Reader {
 
     /// Fails if the server cannot have read the whole prompt. A server that reports no figure had all of it cached.
     fn check_read(&self, read: u64) -> Result<(), ModelError> {
-        let Sent { bytes, context_size } = self.sent;
+        let SentPrompt { bytes, context_size } = self.sent;
         let size = u64::from(context_size);
         // A token is about four bytes of prose or code, and hardly ever eight on average. For a prompt that is too
         // large by the first figure, a lower bound is sure enough.
@@ -143,7 +143,7 @@ impl Reader {
     }
 }
 
-fn add(message: &Message<'_>, assembly: &mut Assembly) -> Result<(), ModelError> {
+fn add(message: &OllamaMessage<'_>, assembly: &mut ChatAssembly) -> Result<(), ModelError> {
     if let Some(thinking) = text(message.thinking) {
         assembly.reasoning("thinking", thinking);
     }

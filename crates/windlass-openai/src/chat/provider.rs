@@ -6,9 +6,9 @@ use super::error::{from_answer, from_chunk};
 use super::letters::PendingHalf;
 use super::models;
 use super::ollama;
-use super::reader::Reader;
+use super::reader::ChunkReader;
 use super::request;
-use super::stream::{CallInfo, MessageStream, Wire};
+use super::stream::{CallInfo, ChatStream, ChatWire};
 use crate::error::{protocol, request_id};
 use async_trait::async_trait;
 use std::fmt;
@@ -42,10 +42,10 @@ const ERROR_BODY_TIME: Duration = Duration::from_secs(5);
 /// ```
 #[derive(Clone)]
 pub struct ChatCompletions {
-    pub(super) inner: Arc<Inner>,
+    pub(super) inner: Arc<ChatState>,
 }
 
-pub(super) struct Inner {
+pub(super) struct ChatState {
     pub(super) client: HttpClient,
     pub(super) headers: HeaderMap,
     pub(super) secrets: Secrets,
@@ -200,7 +200,7 @@ impl ChatCompletions {
     }
 }
 
-impl Inner {
+impl ChatState {
     fn compat(&self) -> &Compat {
         &self.endpoint.compat
     }
@@ -233,7 +233,7 @@ impl Inner {
         Ok(headers)
     }
 
-    fn body(&self, request: &ModelRequest) -> Result<(Bytes, Wire), ModelError> {
+    fn body(&self, request: &ModelRequest) -> Result<(Bytes, ChatWire), ModelError> {
         let (vendor, secrets, model) = (self.vendor.clone(), self.secrets.clone(), request.model.clone());
         let answer = self.compat().answer.clone();
         match self.compat().transport.protocol {
@@ -241,12 +241,12 @@ impl Inner {
                 let body = request::call(request, self.compat())?;
                 let fields = self.compat().reasoning.fields.to_vec();
                 let half = PendingHalf::default();
-                let reader = Reader { vendor, secrets, answer, fields, model, template: None, misses: 0, half };
-                Ok((body, Wire::ChatCompletions(Box::new(reader))))
+                let reader = ChunkReader { vendor, secrets, answer, fields, model, template: None, misses: 0, half };
+                Ok((body, ChatWire::ChatCompletions(Box::new(reader))))
             }
             Protocol::Ollama => {
                 let (body, sent) = ollama::call(request, self.compat(), self.context_size)?;
-                Ok((body, Wire::Ollama(Box::new(ollama::Reader { vendor, secrets, answer, model, sent }))))
+                Ok((body, ChatWire::Ollama(Box::new(ollama::OllamaReader { vendor, secrets, answer, model, sent }))))
             }
         }
     }
@@ -366,14 +366,14 @@ impl ModelProvider for ChatCompletions {
         if !is_ollama && kind.starts_with("application/json") {
             let body = response.text(MAX_MESSAGE_BYTES).await.map_err(from_http)?;
             let request_id = call.request_id.clone();
-            let whole = MessageStream::whole(&body, wire, call);
+            let whole = ChatStream::whole(&body, wire, call);
             return match whole {
                 Some(stream) => Ok(Box::pin(stream)),
                 None => Err(inner.not_a_message(&body, &kind).with_request_id(request_id)),
             };
         }
         let events = if is_ollama { response.lines() } else { response.events() };
-        Ok(Box::pin(MessageStream::new(events, wire, call)))
+        Ok(Box::pin(ChatStream::new(events, wire, call)))
     }
 
     /// Fails: no endpoint of this dialect counts tokens.

@@ -1,14 +1,14 @@
 //! Reader of chunks of Chat Completions into the assembly of a message.
 
-use super::assembly::Assembly;
+use super::assembly::ChatAssembly;
 use super::calls::CallPiece;
-use super::chunk::{Choice, Chunk, Delta, Piece, is_blank, parts, text};
+use super::chunk::{ChatChunk, ChunkCall, ChunkChoice, ChunkDelta, is_blank, parts, text};
 use super::compat::{AnswerCompat, ReasoningField};
 use super::details;
 use super::error::from_chunk;
 use super::letters::{PendingHalf, unreadable};
-use super::template::{Place, Template};
-use super::usage::WireUsage;
+use super::template::{LetterTarget, Template};
+use super::usage::ChatUsage;
 use crate::error::protocol;
 use serde_json::value::RawValue;
 use windlass_http::provider::stable_hash;
@@ -21,7 +21,7 @@ const MAX_MISSES: u32 = 64;
 
 /// Reader of the chunks of one answer.
 #[derive(Debug)]
-pub(super) struct Reader {
+pub(super) struct ChunkReader {
     pub(super) vendor: Vendor,
     pub(super) secrets: Secrets,
     pub(super) answer: AnswerCompat,
@@ -33,12 +33,12 @@ pub(super) struct Reader {
     pub(super) half: PendingHalf,
 }
 
-impl Reader {
+impl ChunkReader {
     /// Reads the data of one event.
     ///
     /// # Errors
     /// Fails if the event is an error of the server, or is unreadable.
-    pub(super) fn read(&mut self, data: &str, assembly: &mut Assembly) -> Result<(), ModelError> {
+    pub(super) fn read(&mut self, data: &str, assembly: &mut ChatAssembly) -> Result<(), ModelError> {
         let form = self.template.as_ref().filter(|_| !self.half.is_pending());
         if let Some((template, letters)) = form.and_then(|form| Some((form, form.letters(data)?))) {
             self.misses = 0;
@@ -48,7 +48,7 @@ impl Reader {
         if !data.trim_start().starts_with('{') {
             return Err(protocol("a chunk is not an object"));
         }
-        let chunk: Chunk<'_> = serde_json::from_str(data).map_err(|error| {
+        let chunk: ChatChunk<'_> = serde_json::from_str(data).map_err(|error| {
             protocol("a chunk cannot be read").with_source(std::io::Error::other(error.to_string()))
         })?;
         self.check_error(&chunk, data)?;
@@ -64,7 +64,7 @@ impl Reader {
         Ok(())
     }
 
-    fn check_error(&self, chunk: &Chunk<'_>, data: &str) -> Result<(), ModelError> {
+    fn check_error(&self, chunk: &ChatChunk<'_>, data: &str) -> Result<(), ModelError> {
         let is_error = |error: &Option<&RawValue>| error.is_some_and(|error| !matches!(error.get(), "null" | "\"\""));
         let groq = chunk.x_groq.as_ref().and_then(|groq| groq.error).map(RawValue::get);
         // vLLM and Mistral write the members of an error in place of a chunk.
@@ -81,7 +81,7 @@ impl Reader {
         }
     }
 
-    fn start(&self, chunk: &Chunk<'_>, data: &str, assembly: &mut Assembly) {
+    fn start(&self, chunk: &ChatChunk<'_>, data: &str, assembly: &mut ChatAssembly) {
         // Azure begins with a chunk that has neither a choice nor a model.
         let says_something = chunk.choices.as_ref().is_some_and(|choices| !choices.is_empty());
         if assembly.is_started() || !says_something {
@@ -92,12 +92,12 @@ impl Reader {
         assembly.start(id, text(chunk.model).unwrap_or_else(|| self.model.clone()));
     }
 
-    fn usage(&self, chunk: &Chunk<'_>, assembly: &mut Assembly) {
+    fn usage(&self, chunk: &ChatChunk<'_>, assembly: &mut ChatAssembly) {
         let of_choices = chunk.choices.iter().flatten().filter_map(|choice| choice.usage);
         let all = of_choices.chain(chunk.x_groq.as_ref().and_then(|groq| groq.usage)).chain(chunk.usage);
         for usage in all {
             // An unreadable usage does not end a readable answer.
-            if let Ok(usage) = WireUsage::read(usage.get()) {
+            if let Ok(usage) = ChatUsage::read(usage.get()) {
                 let mut normal = usage.normal(self.answer.reasoning_beside_output);
                 normal.reported_cost = usage.reported_cost(self.answer.reported_cost);
                 assembly.usage(normal);
@@ -105,7 +105,7 @@ impl Reader {
         }
     }
 
-    fn choice(&mut self, choice: &Choice<'_>, assembly: &mut Assembly) -> Result<(), ModelError> {
+    fn choice(&mut self, choice: &ChunkChoice<'_>, assembly: &mut ChatAssembly) -> Result<(), ModelError> {
         if let Some(delta) = &choice.delta {
             self.reasoning(delta, assembly)?;
             self.content(delta, assembly)?;
@@ -128,7 +128,7 @@ impl Reader {
     ///
     /// # Errors
     /// Fails if the text is the arguments of a call.
-    pub(super) fn end(&mut self, assembly: &mut Assembly) -> Result<(), ModelError> {
+    pub(super) fn end(&mut self, assembly: &mut ChatAssembly) -> Result<(), ModelError> {
         match self.half.abandon()? {
             Some(place) => add(&place, char::REPLACEMENT_CHARACTER.to_string(), assembly),
             None => Ok(()),
@@ -136,14 +136,19 @@ impl Reader {
     }
 
     /// Returns the text of a member, joined with a character that the text before it began.
-    fn letters(&mut self, place: &Place, json: &RawValue, assembly: &mut Assembly) -> Result<String, ModelError> {
+    fn letters(
+        &mut self,
+        place: &LetterTarget,
+        json: &RawValue,
+        assembly: &mut ChatAssembly,
+    ) -> Result<String, ModelError> {
         if !self.half.continues(place) {
             self.end(assembly)?;
         }
         self.half.decode(place, json)
     }
 
-    fn reasoning(&mut self, delta: &Delta<'_>, assembly: &mut Assembly) -> Result<(), ModelError> {
+    fn reasoning(&mut self, delta: &ChunkDelta<'_>, assembly: &mut ChatAssembly) -> Result<(), ModelError> {
         let flat = self.fields.iter().find_map(|field| {
             let member = match field {
                 ReasoningField::ReasoningContent => delta.reasoning_content,
@@ -154,21 +159,21 @@ impl Reader {
         });
         let is_shown = flat.is_some();
         if let Some((field, json)) = flat {
-            let text = self.letters(&Place::Reasoning(field), json, assembly)?;
+            let text = self.letters(&LetterTarget::Reasoning(field), json, assembly)?;
             assembly.reasoning(field.name(), text);
         }
         let details = delta.reasoning_details.filter(|details| details.get().starts_with('[') && details.get() != "[]");
         if let Some(details) = details {
-            assembly.details(&details::Delta::read(details), is_shown);
+            assembly.details(&details::DetailDelta::read(details), is_shown);
         }
         Ok(())
     }
 
     /// Reads the content of a delta: a string, or parts.
-    fn content(&mut self, delta: &Delta<'_>, assembly: &mut Assembly) -> Result<(), ModelError> {
+    fn content(&mut self, delta: &ChunkDelta<'_>, assembly: &mut ChatAssembly) -> Result<(), ModelError> {
         let Some(json) = delta.content.filter(|json| !is_blank(Some(json))) else { return Ok(()) };
         if json.get().starts_with('"') {
-            let letters = self.letters(&Place::Content, json, assembly)?;
+            let letters = self.letters(&LetterTarget::Content, json, assembly)?;
             if !letters.is_empty() {
                 assembly.text(letters);
             }
@@ -184,7 +189,7 @@ impl Reader {
                 }
                 _ => {
                     if let Some(json) = part.text.filter(|json| !is_blank(Some(json))) {
-                        let letters = self.letters(&Place::Content, json, assembly)?;
+                        let letters = self.letters(&LetterTarget::Content, json, assembly)?;
                         assembly.text(letters);
                     }
                 }
@@ -194,15 +199,15 @@ impl Reader {
     }
 
     /// Returns the text of a part that holds reasoning: a string, or parts with texts.
-    fn thinking(&mut self, json: Option<&RawValue>, assembly: &mut Assembly) -> Result<String, ModelError> {
+    fn thinking(&mut self, json: Option<&RawValue>, assembly: &mut ChatAssembly) -> Result<String, ModelError> {
         let Some(json) = json.filter(|json| !is_blank(Some(json))) else { return Ok(String::new()) };
         match parts(json) {
             Some(parts) => Ok(parts.iter().filter_map(|part| text(part.text)).collect()),
-            None => self.letters(&Place::Reasoning(ReasoningField::ReasoningContent), json, assembly),
+            None => self.letters(&LetterTarget::Reasoning(ReasoningField::ReasoningContent), json, assembly),
         }
     }
 
-    fn call(&mut self, piece: &Piece<'_>, assembly: &mut Assembly) -> Result<(), ModelError> {
+    fn call(&mut self, piece: &ChunkCall<'_>, assembly: &mut ChatAssembly) -> Result<(), ModelError> {
         let function = piece.function.as_ref();
         let index = piece.index().map_err(|_| unreadable("index of a call"))?;
         let id = text(piece.id);
@@ -210,7 +215,7 @@ impl Reader {
         let arguments = match json {
             // A server that does not stream them writes the arguments as an object.
             Some(object) if object.get().starts_with('{') => Some(object.get().to_owned()),
-            Some(json) => Some(self.letters(&Place::Arguments { index, id: id.clone() }, json, assembly)?),
+            Some(json) => Some(self.letters(&LetterTarget::Arguments { index, id: id.clone() }, json, assembly)?),
             None => None,
         };
         let name = function.and_then(|function| function.name).filter(|json| !is_blank(Some(json)));
@@ -226,14 +231,14 @@ impl Reader {
 }
 
 /// Adds the letters of a chunk that had the form of an earlier one.
-fn add(place: &Place, letters: String, assembly: &mut Assembly) -> Result<(), ModelError> {
+fn add(place: &LetterTarget, letters: String, assembly: &mut ChatAssembly) -> Result<(), ModelError> {
     if letters.is_empty() {
         return Ok(());
     }
     match place {
-        Place::Content => assembly.text(letters),
-        Place::Reasoning(field) => assembly.reasoning(field.name(), letters),
-        Place::Arguments { index, id } => {
+        LetterTarget::Content => assembly.text(letters),
+        LetterTarget::Reasoning(field) => assembly.reasoning(field.name(), letters),
+        LetterTarget::Arguments { index, id } => {
             let piece =
                 CallPiece { index: *index, id: id.as_deref(), arguments: Some(letters), ..CallPiece::default() };
             return assembly.call(piece);

@@ -5,9 +5,9 @@ mod instructions;
 mod messages;
 mod tools;
 
-pub(super) use body::Body;
+pub(super) use body::ChatBody;
 pub(super) use instructions::instructions;
-pub(super) use messages::{Images, Part, user_parts};
+pub(super) use messages::{ContentPart, Images, user_parts};
 pub(super) use tools::list;
 
 use super::compat::{AnswerFormat, Compat, OutputLimit, ThinkingSwitch};
@@ -26,7 +26,7 @@ const MAX_CACHE_KEY: usize = 64;
 /// # Errors
 /// Fails if the extra members are no JSON object.
 pub(super) fn call(request: &ModelRequest, compat: &Compat) -> Result<Bytes, ModelError> {
-    let mut body = Body::for_request(request)?;
+    let mut body = ChatBody::for_request(request)?;
     body.member("model", &request.model);
     tools::write(&mut body, request, compat);
     if body.begins("messages") {
@@ -53,7 +53,7 @@ pub(super) fn call(request: &ModelRequest, compat: &Compat) -> Result<Bytes, Mod
     Ok(body.finish())
 }
 
-fn stream_options(body: &mut Body<'_>, compat: &Compat) {
+fn stream_options(body: &mut ChatBody<'_>, compat: &Compat) {
     if !compat.body.include_usage {
         return;
     }
@@ -74,7 +74,7 @@ fn cache_key(key: &str) -> Cow<'_, str> {
 }
 
 /// Writes the members that control reasoning.
-fn thinking(body: &mut Body<'_>, request: &ModelRequest, compat: &Compat) {
+fn thinking(body: &mut ChatBody<'_>, request: &ModelRequest, compat: &Compat) {
     let profile = &compat.reasoning;
     let is_on = request.thinking != Thinking::Off;
     let effort = request.effort.and_then(|effort| profile.effort(effort));
@@ -123,7 +123,7 @@ fn thinking(body: &mut Body<'_>, request: &ModelRequest, compat: &Compat) {
     }
 }
 
-fn answer_format(body: &mut Body<'_>, request: &ModelRequest, compat: &Compat) {
+fn answer_format(body: &mut ChatBody<'_>, request: &ModelRequest, compat: &Compat) {
     let Some(format) = &request.response_format else { return };
     let strict = match compat.body.answer_format {
         AnswerFormat::StrictJsonSchema => crate::schema::strict(&format.schema),

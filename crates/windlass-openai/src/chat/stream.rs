@@ -1,8 +1,8 @@
 //! Stream of one call.
 
-use super::assembly::{Assembly, MAX_MESSAGE_BYTES, cut};
+use super::assembly::{ChatAssembly, MAX_MESSAGE_BYTES, cut};
 use super::ollama;
-use super::reader::Reader;
+use super::reader::ChunkReader;
 use crate::error::protocol;
 use futures_core::Stream;
 use std::pin::Pin;
@@ -14,9 +14,9 @@ use windlass_types::{ModelErrorKind, ModelItem};
 
 /// Reader of the events of an answer.
 #[derive(Debug)]
-pub(super) enum Wire {
-    ChatCompletions(Box<Reader>),
-    Ollama(Box<ollama::Reader>),
+pub(super) enum ChatWire {
+    ChatCompletions(Box<ChunkReader>),
+    Ollama(Box<ollama::OllamaReader>),
 }
 
 /// Properties of the call that a stream belongs to.
@@ -31,25 +31,25 @@ pub(super) struct CallInfo {
 }
 
 /// One answer, item by item. Ends after `MessageStop` or after one error.
-pub(super) struct MessageStream {
+pub(super) struct ChatStream {
     /// Removed once the answer has ended.
     events: Option<Events>,
-    wire: Wire,
-    assembly: Assembly,
+    wire: ChatWire,
+    assembly: ChatAssembly,
     call: CallInfo,
     bytes: usize,
     /// Error to yield after the events before it.
     error: Option<ModelError>,
 }
 
-impl MessageStream {
-    pub(super) fn new(events: Events, wire: Wire, call: CallInfo) -> Self {
-        Self { events: Some(events), wire, assembly: Assembly::default(), call, bytes: 0, error: None }
+impl ChatStream {
+    pub(super) fn new(events: Events, wire: ChatWire, call: CallInfo) -> Self {
+        Self { events: Some(events), wire, assembly: ChatAssembly::default(), call, bytes: 0, error: None }
     }
 
     /// Reads the answer of a server that does not stream: one object. `None` if the body is not a message.
-    pub(super) fn whole(body: &str, wire: Wire, call: CallInfo) -> Option<Self> {
-        let mut stream = Self { events: None, wire, assembly: Assembly::default(), call, bytes: 0, error: None };
+    pub(super) fn whole(body: &str, wire: ChatWire, call: CallInfo) -> Option<Self> {
+        let mut stream = Self { events: None, wire, assembly: ChatAssembly::default(), call, bytes: 0, error: None };
         stream.accept(body).ok()?;
         if !stream.assembly.is_started() {
             return None;
@@ -65,9 +65,9 @@ impl MessageStream {
             return Err(protocol(format_args!("a message is larger than {MAX_MESSAGE_BYTES} bytes")));
         }
         match &mut self.wire {
-            Wire::ChatCompletions(_) if data.trim() == "[DONE]" => Ok(true),
-            Wire::ChatCompletions(reader) => reader.read(data, &mut self.assembly).map(|()| false),
-            Wire::Ollama(reader) => reader.read(data, &mut self.assembly),
+            ChatWire::ChatCompletions(_) if data.trim() == "[DONE]" => Ok(true),
+            ChatWire::ChatCompletions(reader) => reader.read(data, &mut self.assembly).map(|()| false),
+            ChatWire::Ollama(reader) => reader.read(data, &mut self.assembly),
         }
     }
 
@@ -75,8 +75,8 @@ impl MessageStream {
     fn end(&mut self, is_done: bool) {
         let is_done = is_done && self.call.done_without_finish;
         let read = match &mut self.wire {
-            Wire::ChatCompletions(reader) => reader.end(&mut self.assembly),
-            Wire::Ollama(_) => Ok(()),
+            ChatWire::ChatCompletions(reader) => reader.end(&mut self.assembly),
+            ChatWire::Ollama(_) => Ok(()),
         };
         if let Err(error) = read.and_then(|()| self.assembly.complete(is_done, self.call.window)) {
             self.fail(error);
@@ -119,7 +119,7 @@ impl MessageStream {
     }
 }
 
-impl Stream for MessageStream {
+impl Stream for ChatStream {
     type Item = Result<ModelItem, ModelError>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {

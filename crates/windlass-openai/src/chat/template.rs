@@ -1,13 +1,13 @@
 //! Fast path for chunks of one stream, which differ only in a few letters: the surrounding text is compared, not
 //! parsed.
 
-use super::chunk::{Choice, Chunk, Delta, Piece, literal, text};
+use super::chunk::{ChatChunk, ChunkCall, ChunkChoice, ChunkDelta, literal, text};
 use super::compat::ReasoningField;
 use serde_json::value::RawValue;
 
 /// Target of the letters of a chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum LetterTarget {
     /// Text of the answer.
     Content,
     /// Reasoning text.
@@ -21,12 +21,12 @@ pub(super) enum Place {
 pub(super) struct Template {
     head: String,
     tail: String,
-    pub(super) place: Place,
+    pub(super) place: LetterTarget,
 }
 
 impl Template {
     /// Returns the form of a chunk that has letters in one member and adds nothing else.
-    pub(super) fn of(data: &str, chunk: &Chunk<'_>, fields: &[ReasoningField]) -> Option<Self> {
+    pub(super) fn of(data: &str, chunk: &ChatChunk<'_>, fields: &[ReasoningField]) -> Option<Self> {
         let nothing_else = chunk.error.is_none() && chunk.usage.is_none_or(is_null) && chunk.x_groq.is_none();
         let [choice] = chunk.choices.as_deref()? else { return None };
         if !nothing_else || !is_plain(choice) {
@@ -51,13 +51,13 @@ fn is_null(json: &RawValue) -> bool {
     json.get() == "null"
 }
 
-fn is_plain(choice: &Choice<'_>) -> bool {
+fn is_plain(choice: &ChunkChoice<'_>) -> bool {
     let is_none = |member: Option<&RawValue>| member.is_none_or(is_null);
     choice.is_first() && is_none(choice.finish_reason) && is_none(choice.usage) && is_none(choice.error)
 }
 
 /// Returns the only member with text.
-fn letters<'a>(delta: &Delta<'a>, fields: &[ReasoningField]) -> Option<(Place, &'a RawValue)> {
+fn letters<'a>(delta: &ChunkDelta<'a>, fields: &[ReasoningField]) -> Option<(LetterTarget, &'a RawValue)> {
     let is_empty = |member: Option<&RawValue>| member.is_none_or(|json| matches!(json.get(), "null" | "\"\"" | "[]"));
     if !is_empty(delta.refusal) || !is_empty(delta.reasoning_details) {
         return None;
@@ -67,8 +67,8 @@ fn letters<'a>(delta: &Delta<'a>, fields: &[ReasoningField]) -> Option<(Place, &
         ReasoningField::Reasoning => delta.reasoning,
         ReasoningField::ReasoningText => delta.reasoning_text,
     };
-    let places = std::iter::once((Place::Content, delta.content))
-        .chain(ReasoningField::ALL.map(|field| (Place::Reasoning(field), reasoning(field))));
+    let places = std::iter::once((LetterTarget::Content, delta.content))
+        .chain(ReasoningField::ALL.map(|field| (LetterTarget::Reasoning(field), reasoning(field))));
     let mut full = places.filter(|(_, member)| !is_empty(*member));
     let (place, member) = match delta.tool_calls.as_deref() {
         None | Some([]) => full.next()?,
@@ -76,8 +76,8 @@ fn letters<'a>(delta: &Delta<'a>, fields: &[ReasoningField]) -> Option<(Place, &
         Some(_) => return None,
     };
     let known = match &place {
-        Place::Content | Place::Arguments { .. } => true,
-        Place::Reasoning(field) => fields.contains(field),
+        LetterTarget::Content | LetterTarget::Arguments { .. } => true,
+        LetterTarget::Reasoning(field) => fields.contains(field),
     };
     let member = member.filter(|member| known && member.get().starts_with('"'))?;
     full.next().is_none().then_some((place, member))
@@ -85,10 +85,10 @@ fn letters<'a>(delta: &Delta<'a>, fields: &[ReasoningField]) -> Option<(Place, &
 
 /// Returns the arguments of a piece that only continues a call. The surrounding text, including the id, is the same in
 /// the next chunk.
-fn arguments<'a>(piece: &Piece<'a>) -> Option<(Place, Option<&'a RawValue>)> {
+fn arguments<'a>(piece: &ChunkCall<'a>) -> Option<(LetterTarget, Option<&'a RawValue>)> {
     let function = piece.function.as_ref()?;
     if text(function.name).is_some() || piece.extra_content.is_some() {
         return None;
     }
-    Some((Place::Arguments { index: piece.index().ok()?, id: text(piece.id) }, function.arguments))
+    Some((LetterTarget::Arguments { index: piece.index().ok()?, id: text(piece.id) }, function.arguments))
 }

@@ -12,7 +12,7 @@ use windlass_types::{NanoUsd, Usage, WholeNumber};
 /// LiteLLM `cache_read_input_tokens` and `cache_creation_input_tokens`, OpenRouter `cache_write_tokens`, `cost`,
 /// `is_byok` and `cost_details` ("Usage accounting"), xAI `cost_in_usd_ticks` ("Cost tracking").
 #[derive(Debug)]
-pub(super) struct WireUsage<'a> {
+pub(super) struct ChatUsage<'a> {
     tokens: WireTokens,
     cost: WireCost<'a>,
 }
@@ -79,7 +79,7 @@ struct OutputDetails {
     reasoning_tokens: Option<u64>,
 }
 
-impl<'a> WireUsage<'a> {
+impl<'a> ChatUsage<'a> {
     /// Reads a usage object.
     pub(super) fn read(text: &'a str) -> serde_json::Result<Self> {
         Ok(Self { tokens: serde_json::from_str(text)?, cost: serde_json::from_str(text)? })

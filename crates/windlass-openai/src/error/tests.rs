@@ -3,7 +3,7 @@ use super::*;
 const VENDOR: Vendor = Vendor::new("KEY", "URL");
 
 fn read(body: &str) -> (String, String, String) {
-    let detail = ErrorDetail::read(body).unwrap();
+    let detail = OpenAiErrorDetail::read(body).unwrap();
     (detail.code().into_owned(), detail.param().into_owned(), detail.message().into_owned())
 }
 
@@ -26,7 +26,7 @@ fn errors_are_read_in_every_form() {
         assert_eq!(read(body), (code.to_owned(), param.to_owned(), message.to_owned()), "{body}");
     }
     for body in ["", "<html>", "[]", "{}", r#"{"detail":"Not Found"}"#] {
-        assert!(ErrorDetail::read(body).is_none(), "{body}");
+        assert!(OpenAiErrorDetail::read(body).is_none(), "{body}");
     }
 }
 

@@ -21,7 +21,7 @@ const UP_TO_XHIGH: &[Effort] = &[Effort::Low, Effort::Medium, Effort::High, Effo
 const LONG: u64 = 272_000;
 
 /// Models that differ only in their date.
-pub(super) struct Family {
+pub(super) struct OpenAiFamily {
     pub(super) row: ModelRow,
     /// `true` if reasoning can be switched off by the effort `none`.
     pub(super) can_skip_reasoning: bool,
@@ -30,8 +30,8 @@ pub(super) struct Family {
     pub(super) appends_tools: bool,
 }
 
-pub(super) const FAMILIES: &[Family] = &[
-    Family {
+pub(super) const FAMILIES: &[OpenAiFamily] = &[
+    OpenAiFamily {
         row: ModelRow::new("gpt-6.2-sol", PAGE)
             .limits(1_050_000, 128_000)
             .default_output(64_000)
@@ -42,7 +42,7 @@ pub(super) const FAMILIES: &[Family] = &[
         can_skip_reasoning: false,
         appends_tools: true,
     },
-    Family {
+    OpenAiFamily {
         row: ModelRow::new("gpt-6.1-sol", PAGE)
             .limits(1_050_000, 128_000)
             .default_output(64_000)
@@ -52,7 +52,7 @@ pub(super) const FAMILIES: &[Family] = &[
         can_skip_reasoning: false,
         appends_tools: true,
     },
-    Family {
+    OpenAiFamily {
         row: ModelRow::new("gpt-6.1-terra", PAGE)
             .limits(1_050_000, 128_000)
             .default_output(64_000)
@@ -63,7 +63,7 @@ pub(super) const FAMILIES: &[Family] = &[
         can_skip_reasoning: true,
         appends_tools: true,
     },
-    Family {
+    OpenAiFamily {
         row: ModelRow::new("gpt-6-astra", PAGE)
             .limits(1_050_000, 128_000)
             .default_output(64_000)
@@ -74,7 +74,7 @@ pub(super) const FAMILIES: &[Family] = &[
         can_skip_reasoning: false,
         appends_tools: true,
     },
-    Family {
+    OpenAiFamily {
         row: ModelRow::new("gpt-6-sol", PAGE)
             .limits(1_050_000, 128_000)
             .default_output(64_000)
@@ -84,7 +84,7 @@ pub(super) const FAMILIES: &[Family] = &[
         can_skip_reasoning: true,
         appends_tools: true,
     },
-    Family {
+    OpenAiFamily {
         row: ModelRow::new("gpt-6-luna", PAGE)
             .limits(1_050_000, 128_000)
             .default_output(64_000)
@@ -95,7 +95,7 @@ pub(super) const FAMILIES: &[Family] = &[
         can_skip_reasoning: true,
         appends_tools: true,
     },
-    Family {
+    OpenAiFamily {
         row: ModelRow::new("gpt-5.6-sol", PAGE)
             .limits(1_050_000, 128_000)
             .default_output(64_000)
@@ -105,7 +105,7 @@ pub(super) const FAMILIES: &[Family] = &[
         can_skip_reasoning: true,
         appends_tools: false,
     },
-    Family {
+    OpenAiFamily {
         row: ModelRow::new("gpt-5.6-terra", PAGE)
             .limits(1_050_000, 128_000)
             .default_output(64_000)
@@ -115,7 +115,7 @@ pub(super) const FAMILIES: &[Family] = &[
         can_skip_reasoning: true,
         appends_tools: false,
     },
-    Family {
+    OpenAiFamily {
         row: ModelRow::new("gpt-5.6-luna", PAGE)
             .limits(1_050_000, 128_000)
             .default_output(64_000)
@@ -125,7 +125,7 @@ pub(super) const FAMILIES: &[Family] = &[
         can_skip_reasoning: true,
         appends_tools: false,
     },
-    Family {
+    OpenAiFamily {
         row: ModelRow::new("gpt-5.5", PAGE)
             .limits(1_050_000, 128_000)
             .default_output(64_000)
@@ -135,7 +135,7 @@ pub(super) const FAMILIES: &[Family] = &[
         can_skip_reasoning: true,
         appends_tools: false,
     },
-    Family {
+    OpenAiFamily {
         row: ModelRow::new("gpt-5.4", PAGE)
             .limits(1_050_000, 128_000)
             .default_output(64_000)
@@ -145,7 +145,7 @@ pub(super) const FAMILIES: &[Family] = &[
         can_skip_reasoning: true,
         appends_tools: false,
     },
-    Family {
+    OpenAiFamily {
         row: ModelRow::new("gpt-5.4-mini", PAGE)
             .limits(400_000, 128_000)
             .default_output(64_000)
@@ -154,7 +154,7 @@ pub(super) const FAMILIES: &[Family] = &[
         can_skip_reasoning: true,
         appends_tools: false,
     },
-    Family {
+    OpenAiFamily {
         row: ModelRow::new("gpt-5.4-nano", PAGE)
             .limits(400_000, 128_000)
             .default_output(64_000)
@@ -163,7 +163,7 @@ pub(super) const FAMILIES: &[Family] = &[
         can_skip_reasoning: true,
         appends_tools: false,
     },
-    Family {
+    OpenAiFamily {
         row: ModelRow::new("gpt-5.3-codex", PAGE)
             .limits(400_000, 128_000)
             .default_output(64_000)
@@ -172,7 +172,7 @@ pub(super) const FAMILIES: &[Family] = &[
         can_skip_reasoning: false,
         appends_tools: false,
     },
-    Family {
+    OpenAiFamily {
         row: ModelRow::new("gpt-5.2", PAGE)
             .limits(400_000, 128_000)
             .default_output(64_000)
@@ -181,7 +181,7 @@ pub(super) const FAMILIES: &[Family] = &[
         can_skip_reasoning: true,
         appends_tools: false,
     },
-    Family {
+    OpenAiFamily {
         row: ModelRow::new("gpt-5.1", PAGE)
             .limits(400_000, 128_000)
             .default_output(64_000)
@@ -190,7 +190,7 @@ pub(super) const FAMILIES: &[Family] = &[
         can_skip_reasoning: true,
         appends_tools: false,
     },
-    Family {
+    OpenAiFamily {
         row: ModelRow::new("gpt-5", PAGE)
             .limits(400_000, 128_000)
             .default_output(64_000)
@@ -199,7 +199,7 @@ pub(super) const FAMILIES: &[Family] = &[
         can_skip_reasoning: false,
         appends_tools: false,
     },
-    Family {
+    OpenAiFamily {
         row: ModelRow::new("gpt-5-mini", PAGE)
             .limits(400_000, 128_000)
             .default_output(64_000)
@@ -208,7 +208,7 @@ pub(super) const FAMILIES: &[Family] = &[
         can_skip_reasoning: false,
         appends_tools: false,
     },
-    Family {
+    OpenAiFamily {
         row: ModelRow::new("gpt-5-nano", PAGE)
             .limits(400_000, 128_000)
             .default_output(64_000)
@@ -217,7 +217,7 @@ pub(super) const FAMILIES: &[Family] = &[
         can_skip_reasoning: false,
         appends_tools: false,
     },
-    Family {
+    OpenAiFamily {
         row: ModelRow::new("o3", PAGE)
             .limits(200_000, 100_000)
             .default_output(64_000)
@@ -226,7 +226,7 @@ pub(super) const FAMILIES: &[Family] = &[
         can_skip_reasoning: false,
         appends_tools: false,
     },
-    Family {
+    OpenAiFamily {
         row: ModelRow::new("o4-mini", PAGE)
             .limits(200_000, 100_000)
             .default_output(64_000)
@@ -235,7 +235,7 @@ pub(super) const FAMILIES: &[Family] = &[
         can_skip_reasoning: false,
         appends_tools: false,
     },
-    Family {
+    OpenAiFamily {
         row: ModelRow::new("gpt-4.1", PAGE)
             .limits(1_047_576, 32_768)
             .default_output(32_768)
@@ -244,7 +244,7 @@ pub(super) const FAMILIES: &[Family] = &[
         can_skip_reasoning: false,
         appends_tools: false,
     },
-    Family {
+    OpenAiFamily {
         row: ModelRow::new("gpt-4.1-mini", PAGE)
             .limits(1_047_576, 32_768)
             .default_output(32_768)
@@ -253,7 +253,7 @@ pub(super) const FAMILIES: &[Family] = &[
         can_skip_reasoning: false,
         appends_tools: false,
     },
-    Family {
+    OpenAiFamily {
         row: ModelRow::new("gpt-4.1-nano", PAGE)
             .limits(1_047_576, 32_768)
             .default_output(32_768)
@@ -262,7 +262,7 @@ pub(super) const FAMILIES: &[Family] = &[
         can_skip_reasoning: false,
         appends_tools: false,
     },
-    Family {
+    OpenAiFamily {
         row: ModelRow::new("gpt-4o", PAGE)
             .limits(128_000, 16_384)
             .default_output(16_384)
@@ -271,7 +271,7 @@ pub(super) const FAMILIES: &[Family] = &[
         can_skip_reasoning: false,
         appends_tools: false,
     },
-    Family {
+    OpenAiFamily {
         row: ModelRow::new("gpt-4o-mini", PAGE)
             .limits(128_000, 16_384)
             .default_output(16_384)

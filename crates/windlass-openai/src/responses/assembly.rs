@@ -13,9 +13,9 @@ use windlass_http::provider::Secrets;
 use windlass_model::ModelError;
 use windlass_types::{MessageId, ModelEvent, StopReason, Usage};
 
-use super::frame::{Delta, Frame, Item, Response, Tag};
+use super::frame::{DeltaFrame, FrameTag, OutputItem, ResponseFrame, ResponseObject};
 use crate::error::{OPENAI, from_event, from_response, protocol, unreadable};
-use block::Blocks;
+use block::OutputBlocks;
 use item::{Growth, GrowthKind};
 use order::Items;
 
@@ -24,10 +24,10 @@ const MAX_MESSAGE_BYTES: usize = 64 << 20;
 
 /// One message on its way.
 #[derive(Debug)]
-pub(super) struct Assembly {
-    state: MessageState,
+pub(super) struct ResponseAssembly {
+    state: ResponseState,
     items: Items,
-    blocks: Blocks,
+    blocks: OutputBlocks,
     bytes: usize,
     /// Model of the request, for servers that do not name the answering one.
     asked: String,
@@ -35,19 +35,19 @@ pub(super) struct Assembly {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum MessageState {
+enum ResponseState {
     #[default]
     Waiting,
     Started,
     Complete,
 }
 
-impl Assembly {
+impl ResponseAssembly {
     pub(super) fn new(asked: &str, secrets: Secrets) -> Self {
         Self {
-            state: MessageState::Waiting,
+            state: ResponseState::Waiting,
             items: Items::default(),
-            blocks: Blocks::default(),
+            blocks: OutputBlocks::default(),
             bytes: 0,
             asked: asked.to_owned(),
             secrets,
@@ -56,7 +56,7 @@ impl Assembly {
 
     /// `true` if the message is complete; its last events may still wait to be taken.
     pub(super) fn is_complete(&self) -> bool {
-        self.state == MessageState::Complete
+        self.state == ResponseState::Complete
     }
 
     /// Reads one event: its name, if the stream gives one, and its data. The resulting events are added to `out`.
@@ -73,14 +73,14 @@ impl Assembly {
         if self.bytes > MAX_MESSAGE_BYTES {
             return Err(protocol(format_args!("a message is larger than {MAX_MESSAGE_BYTES} bytes")));
         }
-        if let Some(delta) = Delta::read(data) {
+        if let Some(delta) = DeltaFrame::read(data) {
             return self.accept_delta(delta, out);
         }
         if data.trim_start().starts_with('[') {
             // End mark of Chat Completions, which some servers add.
             return if data == "[DONE]" { Ok(()) } else { Err(protocol("an event is not an object")) };
         }
-        let mut frame = match Frame::read(data) {
+        let mut frame = match ResponseFrame::read(data) {
             Ok(frame) => frame,
             Err(error) => return self.accept_foreign(name, data, &error),
         };
@@ -93,7 +93,7 @@ impl Assembly {
     }
 
     /// Reads an event of the most common form.
-    fn accept_delta(&mut self, delta: Delta<'_>, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
+    fn accept_delta(&mut self, delta: DeltaFrame<'_>, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
         let Some(kind) = GrowthKind::of(delta.kind) else { return Ok(()) };
         self.check_open(delta.kind)?;
         let growth = Growth::new(kind, delta.text.into_owned(), delta.content_index, delta.summary_index);
@@ -104,7 +104,7 @@ impl Assembly {
     /// Handles an event of another form: an error, an unknown event, or a known one that is broken.
     fn accept_foreign(&self, name: Option<&str>, data: &str, error: &serde_json::Error) -> Result<(), ModelError> {
         let unreadable = || unreadable("an event", error);
-        let tag: Tag<'_> = serde_json::from_str(data).map_err(|_| match name {
+        let tag: FrameTag<'_> = serde_json::from_str(data).map_err(|_| match name {
             Some("error") => self.failure(data),
             _ => unreadable(),
         })?;
@@ -116,7 +116,12 @@ impl Assembly {
         }
     }
 
-    fn dispatch(&mut self, kind: &str, frame: Frame<'_>, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
+    fn dispatch(
+        &mut self,
+        kind: &str,
+        frame: ResponseFrame<'_>,
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), ModelError> {
         self.check_before_end(kind)?;
         let ending = matches!(kind, "response.completed" | "response.incomplete" | "response.failed");
         if ending || matches!(kind, "response.created" | "response.in_progress" | "response.queued") {
@@ -152,7 +157,7 @@ impl Assembly {
 
     /// Checks that the response has not ended before this event.
     fn check_before_end(&self, event: &str) -> Result<(), ModelError> {
-        if self.state == MessageState::Complete {
+        if self.state == ResponseState::Complete {
             return Err(protocol(format_args!("{event} after the end of the response")));
         }
         Ok(())
@@ -161,17 +166,17 @@ impl Assembly {
     /// Checks that the response has begun and has not ended.
     fn check_open(&self, event: &str) -> Result<(), ModelError> {
         self.check_before_end(event)?;
-        if self.state == MessageState::Waiting {
+        if self.state == ResponseState::Waiting {
             return Err(protocol(format_args!("{event} before the response was created")));
         }
         Ok(())
     }
 
-    fn start(&mut self, response: &Response<'_>, out: &mut VecDeque<ModelEvent>) {
-        if self.state != MessageState::Waiting {
+    fn start(&mut self, response: &ResponseObject<'_>, out: &mut VecDeque<ModelEvent>) {
+        if self.state != ResponseState::Waiting {
             return;
         }
-        self.state = MessageState::Started;
+        self.state = ResponseState::Started;
         let text = |text: &Option<std::borrow::Cow<'_, str>>, otherwise: &str| match text.as_deref() {
             Some(text) if !text.is_empty() => text.to_owned(),
             _ => otherwise.to_owned(),
@@ -183,7 +188,12 @@ impl Assembly {
         });
     }
 
-    fn end(&mut self, kind: &str, response: &Response<'_>, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
+    fn end(
+        &mut self,
+        kind: &str,
+        response: &ResponseObject<'_>,
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), ModelError> {
         let is_cut = kind == "response.incomplete" || response.status.as_deref() == Some("incomplete");
         let reason = if is_cut { Some(cut_reason(response)) } else { None };
         self.items.end(reason.as_ref(), response.output.as_deref().unwrap_or_default(), &mut self.blocks, out)?;
@@ -192,7 +202,7 @@ impl Assembly {
         let stop_reason = Some(reason.unwrap_or_else(|| self.blocks.stop_reason()));
         out.push_back(ModelEvent::MessageDelta { stop_reason, usage });
         out.push_back(ModelEvent::MessageStop);
-        self.state = MessageState::Complete;
+        self.state = ResponseState::Complete;
         Ok(())
     }
 
@@ -202,7 +212,7 @@ impl Assembly {
 }
 
 /// Returns the reason why the model stopped before its end.
-fn cut_reason(response: &Response<'_>) -> StopReason {
+fn cut_reason(response: &ResponseObject<'_>) -> StopReason {
     let details = response.incomplete_details.as_ref();
     match details.and_then(|details| details.reason.as_deref()) {
         Some("max_output_tokens") => StopReason::MaxTokens,
@@ -227,13 +237,13 @@ fn is_foreign(kind: &str) -> bool {
     ) && GrowthKind::of(kind).is_none()
 }
 
-fn read_response(json: &RawValue) -> Result<Response<'_>, ModelError> {
+fn read_response(json: &RawValue) -> Result<ResponseObject<'_>, ModelError> {
     serde_json::from_str(json.get()).map_err(|error| unreadable("the response", error))
 }
 
-fn read_item<'a>(json: Option<&'a RawValue>, event: &str) -> Result<Item<'a>, ModelError> {
+fn read_item<'a>(json: Option<&'a RawValue>, event: &str) -> Result<OutputItem<'a>, ModelError> {
     let json = json.ok_or_else(|| protocol(format_args!("{event} without its item")))?;
-    let item = Item::read(json.get()).map_err(|error| unreadable("an item", error))?;
+    let item = OutputItem::read(json.get()).map_err(|error| unreadable("an item", error))?;
     if item.kind.is_empty() { Err(protocol("an item without a type")) } else { Ok(item) }
 }
 

@@ -7,13 +7,13 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::usage::ApiUsage;
-pub(super) use delta::Delta;
+use super::usage::ResponsesUsage;
+pub(super) use delta::DeltaFrame;
 use windlass_types::WholeNumber;
 
 /// Flat form of every event: one pass over the text, keys borrowed, no buffering as an enum by tag would need it.
 #[derive(Default, Deserialize)]
-pub(super) struct Frame<'a> {
+pub(super) struct ResponseFrame<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(super) kind: Cow<'a, str>,
     #[serde(default, deserialize_with = "WholeNumber::optional")]
@@ -34,7 +34,7 @@ pub(super) struct Frame<'a> {
     pub(super) response: Option<&'a RawValue>,
 }
 
-impl<'a> Frame<'a> {
+impl<'a> ResponseFrame<'a> {
     /// Reads an event.
     ///
     /// # Errors
@@ -45,14 +45,14 @@ impl<'a> Frame<'a> {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Tag<'a> {
+pub(super) struct FrameTag<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(super) kind: Cow<'a, str>,
 }
 
 /// Output item of any type.
 #[derive(Default, Deserialize)]
-pub(super) struct Item<'a> {
+pub(super) struct OutputItem<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(super) kind: Cow<'a, str>,
     #[serde(borrow, default)]
@@ -75,17 +75,17 @@ pub(super) struct Item<'a> {
     pub(super) summary: Option<&'a RawValue>,
 }
 
-impl<'a> Item<'a> {
+impl<'a> OutputItem<'a> {
     pub(super) fn read(json: &'a str) -> serde_json::Result<Self> {
         serde_json::from_str(json)
     }
 
     /// Returns the parts of the content. A value that is no list of parts has none.
-    pub(super) fn parts(&self) -> Vec<Part> {
+    pub(super) fn parts(&self) -> Vec<FramePart> {
         parts(self.content)
     }
 
-    pub(super) fn summaries(&self) -> Vec<Part> {
+    pub(super) fn summaries(&self) -> Vec<FramePart> {
         parts(self.summary)
     }
 
@@ -100,20 +100,20 @@ impl<'a> Item<'a> {
     }
 }
 
-fn parts(json: Option<&RawValue>) -> Vec<Part> {
+fn parts(json: Option<&RawValue>) -> Vec<FramePart> {
     json.and_then(|json| serde_json::from_str(json.get()).ok()).unwrap_or_default()
 }
 
 /// Part of a message, of a summary or of reasoning.
 #[derive(Default, Deserialize)]
-pub(super) struct Part {
+pub(super) struct FramePart {
     #[serde(default)]
     text: Option<String>,
     #[serde(default)]
     refusal: Option<String>,
 }
 
-impl Part {
+impl FramePart {
     pub(super) fn is_refusal(&self) -> bool {
         self.refusal.is_some()
     }
@@ -125,7 +125,7 @@ impl Part {
 
 /// Relevant members of the response. The repeated tools and instructions are skipped.
 #[derive(Default, Deserialize)]
-pub(super) struct Response<'a> {
+pub(super) struct ResponseObject<'a> {
     #[serde(borrow, default)]
     pub(super) id: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
@@ -137,7 +137,7 @@ pub(super) struct Response<'a> {
     #[serde(borrow, default)]
     pub(super) incomplete_details: Option<IncompleteDetails<'a>>,
     #[serde(default)]
-    pub(super) usage: Option<ApiUsage>,
+    pub(super) usage: Option<ResponsesUsage>,
 }
 
 #[derive(Default, Deserialize)]

@@ -10,11 +10,11 @@ use windlass_model::{KnownModel, ModelError, ModelProvider, ModelStream, Session
 use windlass_types::near::nearest;
 use windlass_types::{Api, ModelErrorKind, ModelInfo, ModelRequest};
 
-use super::assembly::Assembly;
-use super::request::{self, Form, Written};
-use super::stream::MessageStream;
+use super::assembly::ResponseAssembly;
+use super::request::{self, ResponsesForm, WrittenRequest};
+use super::stream::ResponseStream;
 use crate::OpenAiBuilder;
-use crate::error::{ErrorDetail, OPENAI, from_answer, from_event, protocol, request_id, unreadable};
+use crate::error::{OPENAI, OpenAiErrorDetail, from_answer, from_event, protocol, request_id, unreadable};
 use crate::models::{self, Model};
 
 /// Maximum number of bytes read of an answer that is not a stream.
@@ -31,14 +31,14 @@ const MAX_REMEMBERED: usize = 64;
 /// Cheap to clone; clones share their connections, and their knowledge of the endpoint.
 #[derive(Clone)]
 pub struct OpenAi {
-    inner: Arc<Inner>,
+    inner: Arc<ResponsesState>,
 }
 
-struct Inner {
+struct ResponsesState {
     client: HttpClient,
     headers: HeaderMap,
     secrets: Secrets,
-    settings: Settings,
+    settings: ResponsesSettings,
     /// Models for which a strict schema was refused.
     not_strict: Mutex<Vec<String>>,
     /// The context windows that a server of the user named.
@@ -47,7 +47,7 @@ struct Inner {
 
 /// Settings of a builder beside the connection.
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
+pub(crate) struct ResponsesSettings {
     /// Short name of the provider.
     pub(crate) name: String,
     /// Models that the user describes, by name.
@@ -56,7 +56,7 @@ pub(crate) struct Settings {
     pub(crate) summaries: bool,
 }
 
-impl Default for Settings {
+impl Default for ResponsesSettings {
     fn default() -> Self {
         Self { name: "openai".to_owned(), models: Vec::new(), summaries: true }
     }
@@ -106,13 +106,18 @@ impl OpenAi {
         OpenAiBuilder::default()
     }
 
-    pub(crate) fn assembled(client: HttpClient, headers: HeaderMap, secrets: Secrets, settings: Settings) -> Self {
+    pub(crate) fn assembled(
+        client: HttpClient,
+        headers: HeaderMap,
+        secrets: Secrets,
+        settings: ResponsesSettings,
+    ) -> Self {
         let (not_strict, windows) = (Mutex::default(), ServerWindows::default());
-        Self { inner: Arc::new(Inner { client, headers, secrets, settings, not_strict, windows }) }
+        Self { inner: Arc::new(ResponsesState { client, headers, secrets, settings, not_strict, windows }) }
     }
 }
 
-impl Inner {
+impl ResponsesState {
     fn model(&self, name: &str) -> Model {
         match self.settings.models.iter().rev().find(|(own, _)| own == name) {
             Some((_, info)) => Model { info: info.clone(), can_skip_reasoning: false },
@@ -163,20 +168,20 @@ impl Inner {
     /// Sends a request, and sends it once more without strict schemas if they caused its refusal.
     async fn answer(&self, request: &ModelRequest, model: &Model) -> Result<Response, ModelError> {
         let strict = !self.not_strict().contains(&request.model);
-        let form = Form { model, strict, summaries: self.settings.summaries };
-        let Written { body, is_strict } = request::call(request, form)?;
+        let form = ResponsesForm { model, strict, summaries: self.settings.summaries };
+        let WrittenRequest { body, is_strict } = request::call(request, form)?;
         let response = self.call(body, request).await?;
         if response.status() == 200 {
             return Ok(response);
         }
-        let refusal = Refusal::read(response).await;
+        let refusal = ResponsesRefusal::read(response).await;
         if !(is_strict && refusal.is_about_schemas()) {
             return Err(refusal.error(&self.secrets));
         }
-        let Written { body, .. } = request::call(request, Form { strict: false, ..form })?;
+        let WrittenRequest { body, .. } = request::call(request, ResponsesForm { strict: false, ..form })?;
         let response = self.call(body, request).await?;
         if response.status() != 200 {
-            return Err(Refusal::read(response).await.error(&self.secrets));
+            return Err(ResponsesRefusal::read(response).await.error(&self.secrets));
         }
         let mut models = self.not_strict();
         if models.len() < MAX_REMEMBERED && !models.contains(&request.model) {
@@ -197,11 +202,11 @@ impl Inner {
         let id = request_id(response.headers());
         let body = response.excerpt(MAX_BODY, ERROR_BODY_TIME).await;
         #[derive(Deserialize)]
-        struct Whole<'a> {
+        struct WholeResponse<'a> {
             #[serde(borrow, default)]
             error: Option<&'a serde_json::value::RawValue>,
         }
-        let whole: Option<Whole<'_>> = serde_json::from_str(&body).ok();
+        let whole: Option<WholeResponse<'_>> = serde_json::from_str(&body).ok();
         if whole.is_some_and(|whole| whole.error.is_some_and(|error| error.get() != "null")) {
             return from_event(&OPENAI, &body, &self.secrets).with_request_id(id);
         }
@@ -223,13 +228,13 @@ fn is_of_vendor(host: &str) -> bool {
 }
 
 /// Answer with a status other than 200.
-struct Refusal {
+struct ResponsesRefusal {
     status: u16,
     headers: HeaderMap,
     body: String,
 }
 
-impl Refusal {
+impl ResponsesRefusal {
     async fn read(response: Response) -> Self {
         let (status, headers) = (response.status(), response.headers().clone());
         // An error without its body, or with half of it, still has its status.
@@ -243,13 +248,13 @@ impl Refusal {
 
     /// `true` if the server does not have the model.
     fn is_about_model(&self) -> bool {
-        ErrorDetail::read(&self.body)
+        OpenAiErrorDetail::read(&self.body)
             .is_some_and(|detail| detail.code() == "model_not_found" || detail.message().contains("model"))
     }
 
     /// `true` if the server does not take a schema, or strict schemas at all.
     fn is_about_schemas(&self) -> bool {
-        let Some(detail) = ErrorDetail::read(&self.body).filter(|_| self.status == 400) else { return false };
+        let Some(detail) = OpenAiErrorDetail::read(&self.body).filter(|_| self.status == 400) else { return false };
         let (code, param, text) = (detail.code(), detail.param(), detail.message().to_ascii_lowercase());
         matches!(&*code, "invalid_function_parameters" | "invalid_json_schema" | "invalid_schema")
             || param.ends_with(".strict")
@@ -331,30 +336,31 @@ impl ModelProvider for OpenAi {
             return Err(inner.not_a_stream(response).await);
         }
         let id = request_id(response.headers());
-        let assembly = Assembly::new(&request.model, inner.secrets.clone());
-        Ok(Box::pin(MessageStream::new(response.events(), assembly, request.raw_frames, id)))
+        let assembly = ResponseAssembly::new(&request.model, inner.secrets.clone());
+        Ok(Box::pin(ResponseStream::new(response.events(), assembly, request.raw_frames, id)))
     }
 
     async fn count_tokens(&self, request: Arc<ModelRequest>) -> Result<u64, ModelError> {
         #[derive(Deserialize)]
-        struct Count {
+        struct CountResponse {
             input_tokens: u64,
         }
         let inner = &*self.inner;
         let model = inner.model(&request.model);
         let strict = !inner.not_strict().contains(&request.model);
-        let body = request::count(&request, Form { model: &model, strict, summaries: inner.settings.summaries })?;
+        let body =
+            request::count(&request, ResponsesForm { model: &model, strict, summaries: inner.settings.summaries })?;
         let headers = inner.headers(&request);
         let response = inner.client.post("/responses/input_tokens", headers, body).await.map_err(from_http)?;
         let status = response.status();
         if status != 200 {
-            let refusal = Refusal::read(response).await;
+            let refusal = ResponsesRefusal::read(response).await;
             let is_missing = matches!(status, 404 | 405 | 501) && !refusal.is_about_model();
             let error = refusal.error(&inner.secrets);
             return Err(if is_missing { cannot_count(error) } else { error });
         }
         let text = response.text(MAX_BODY).await.map_err(from_http)?;
-        let count: Count = serde_json::from_str(&text).map_err(|error| unreadable("the token count", error))?;
+        let count: CountResponse = serde_json::from_str(&text).map_err(|error| unreadable("the token count", error))?;
         Ok(count.input_tokens)
     }
 }

@@ -10,7 +10,7 @@ use windlass_http::provider::stable_hash;
 
 /// Data that is kept with a text or a call, to send its item back unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Replay<'a> {
+pub(super) struct ItemReplay<'a> {
     /// Id of the item.
     #[serde(borrow, default, skip_serializing_if = "str_is_empty")]
     pub(super) id: Cow<'a, str>,
@@ -29,8 +29,8 @@ fn str_is_empty(text: &str) -> bool {
     text.is_empty()
 }
 
-impl<'a> Replay<'a> {
-    /// Reads the data that [`Replay::json`] wrote. Anything else is ignored.
+impl<'a> ItemReplay<'a> {
+    /// Reads the data that [`ItemReplay::json`] wrote. Anything else is ignored.
     pub(super) fn read(json: &'a JsonText) -> Option<Self> {
         serde_json::from_str(json.as_str()).ok()
     }
@@ -43,7 +43,7 @@ impl<'a> Replay<'a> {
 
 /// Relevant members of a reasoning item.
 #[derive(Deserialize)]
-pub(super) struct Reasoning<'a> {
+pub(super) struct ReplayedReasoning<'a> {
     #[serde(borrow, default, rename = "type")]
     kind: Cow<'a, str>,
     #[serde(borrow, default)]
@@ -54,7 +54,7 @@ pub(super) struct Reasoning<'a> {
     content: Option<&'a RawValue>,
 }
 
-impl<'a> Reasoning<'a> {
+impl<'a> ReplayedReasoning<'a> {
     /// Reads a reasoning item; `None` if the text is none.
     pub(super) fn read(item: &'a str) -> Option<Self> {
         serde_json::from_str(item).ok().filter(|read: &Self| read.kind == "reasoning")

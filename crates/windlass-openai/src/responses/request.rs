@@ -3,12 +3,12 @@
 mod body;
 mod items;
 
-use body::Body;
+use body::ResponsesBody;
 use windlass_http::Bytes;
 use windlass_model::ModelError;
 use windlass_types::{AddedTools, JsonText, ModelRequest, ResponseFormat, Thinking, ToolChoice, ToolSpec};
 
-use super::web_search::{self, WebSearchTool};
+use super::web_search::{self, SearchToolBody};
 use crate::models::Model;
 use crate::retention;
 use crate::schema;
@@ -35,7 +35,7 @@ const COUNTED: [&str; 9] = [
 
 /// Form of a request, beside its content.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Form<'a> {
+pub(super) struct ResponsesForm<'a> {
     pub(super) model: &'a Model,
     /// `true` if schemas may be strict.
     pub(super) strict: bool,
@@ -43,16 +43,16 @@ pub(super) struct Form<'a> {
     pub(super) summaries: bool,
 }
 
-impl Form<'_> {
+impl ResponsesForm<'_> {
     /// Returns the web search tool, if the request has one and the model supports it.
-    fn web_search<'r>(&self, request: &'r ModelRequest) -> Option<WebSearchTool<'r>> {
+    fn web_search<'r>(&self, request: &'r ModelRequest) -> Option<SearchToolBody<'r>> {
         self.model.info.web_search.and_then(|_| web_search::of(&request.server_tools))
     }
 }
 
 /// Request body, and `true` if it holds a strict schema.
 #[derive(Debug)]
-pub(super) struct Written {
+pub(super) struct WrittenRequest {
     pub(super) body: Bytes,
     pub(super) is_strict: bool,
 }
@@ -61,8 +61,8 @@ pub(super) struct Written {
 ///
 /// # Errors
 /// Fails if the request's extra members are no object.
-pub(super) fn call(request: &ModelRequest, form: Form<'_>) -> Result<Written, ModelError> {
-    let mut body = Body::new(request)?;
+pub(super) fn call(request: &ModelRequest, form: ResponsesForm<'_>) -> Result<WrittenRequest, ModelError> {
+    let mut body = ResponsesBody::new(request)?;
     let is_strict = prompt(&mut body, request, form);
     body.member("max_output_tokens", |out| out.json(&request.max_output_tokens.max(LEAST_OUTPUT)));
     body.member("stream", |out| out.raw("true"));
@@ -83,15 +83,15 @@ pub(super) fn call(request: &ModelRequest, form: Form<'_>) -> Result<Written, Mo
         body.member("safety_identifier", |out| out.json(&*short(user)));
     }
     body.extra(|_| true);
-    Ok(Written { body: body.finish(), is_strict })
+    Ok(WrittenRequest { body: body.finish(), is_strict })
 }
 
 /// Writes the body of a token count.
 ///
 /// # Errors
 /// Fails if the request's extra members are no object.
-pub(super) fn count(request: &ModelRequest, form: Form<'_>) -> Result<Bytes, ModelError> {
-    let mut body = Body::new(request)?;
+pub(super) fn count(request: &ModelRequest, form: ResponsesForm<'_>) -> Result<Bytes, ModelError> {
+    let mut body = ResponsesBody::new(request)?;
     prompt(&mut body, request, form);
     body.extra(|name| COUNTED.contains(&name));
     Ok(body.finish())
@@ -110,7 +110,7 @@ fn short(text: &str) -> String {
 
 /// Writes the prompt. Members that stay the same from request to request come first. Returns `true` if a schema is
 /// strict.
-fn prompt(body: &mut Body<'_>, request: &ModelRequest, form: Form<'_>) -> bool {
+fn prompt(body: &mut ResponsesBody<'_>, request: &ModelRequest, form: ResponsesForm<'_>) -> bool {
     let mut is_strict = false;
     body.member("model", |out| out.json(&request.model));
     let sections = || request.system.iter().filter(|section| !section.text.trim().is_empty());
@@ -171,7 +171,7 @@ fn write_tool(out: &mut body::Out, tool: &ToolSpec, may_be_strict: bool) -> bool
     strict.is_some()
 }
 
-fn tool_choice(body: &mut Body<'_>, choice: &ToolChoice) {
+fn tool_choice(body: &mut ResponsesBody<'_>, choice: &ToolChoice) {
     match choice {
         ToolChoice::Any => body.member("tool_choice", |out| out.raw("\"required\"")),
         ToolChoice::None => body.member("tool_choice", |out| out.raw("\"none\"")),
@@ -184,7 +184,7 @@ fn tool_choice(body: &mut Body<'_>, choice: &ToolChoice) {
     }
 }
 
-fn reasoning(body: &mut Body<'_>, request: &ModelRequest, form: Form<'_>) {
+fn reasoning(body: &mut ResponsesBody<'_>, request: &ModelRequest, form: ResponsesForm<'_>) {
     let wants = request.effort.is_some() || request.thinking != Thinking::Off;
     let effort = match request.effort {
         Some(effort) => Some(form.model.info.effort_for(effort).unwrap_or(effort).as_str()),

@@ -10,13 +10,13 @@ use windlass_http::provider::from_http;
 use windlass_model::{ModelError, framed};
 use windlass_types::{ModelErrorKind, ModelEvent, ModelItem, StreamDelta};
 
-use super::assembly::Assembly;
+use super::assembly::ResponseAssembly;
 
 /// One answer, item by item. Ends after `MessageStop` or after one error.
-pub(super) struct MessageStream {
+pub(super) struct ResponseStream {
     /// Removed once the stream has ended.
     events: Option<Events>,
-    assembly: Assembly,
+    assembly: ResponseAssembly,
     /// Events that were read and not yielded.
     ready: VecDeque<ModelEvent>,
     /// Error that ends the stream once everything before it is yielded.
@@ -25,8 +25,13 @@ pub(super) struct MessageStream {
     request_id: Option<String>,
 }
 
-impl MessageStream {
-    pub(super) fn new(events: Events, assembly: Assembly, raw_frames: bool, request_id: Option<String>) -> Self {
+impl ResponseStream {
+    pub(super) fn new(
+        events: Events,
+        assembly: ResponseAssembly,
+        raw_frames: bool,
+        request_id: Option<String>,
+    ) -> Self {
         Self { events: Some(events), assembly, ready: VecDeque::new(), error: None, raw_frames, request_id }
     }
 
@@ -67,7 +72,7 @@ fn adds_to_message(event: &ModelEvent) -> bool {
     }
 }
 
-impl Stream for MessageStream {
+impl Stream for ResponseStream {
     type Item = Result<ModelItem, ModelError>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {

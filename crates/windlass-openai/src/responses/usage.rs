@@ -6,7 +6,7 @@ use windlass_types::{Usage, WholeNumber};
 /// Usage in the form of the API: the input includes cache reads and writes, the output includes the reasoning.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct ApiUsage {
+pub(super) struct ResponsesUsage {
     #[serde(default, deserialize_with = "WholeNumber::optional")]
     input_tokens: Option<u64>,
     input_tokens_details: Option<InputDetails>,
@@ -34,8 +34,8 @@ struct WriteDetails {
     ttl_12h_tokens: Option<u64>,
 }
 
-impl From<ApiUsage> for Usage {
-    fn from(read: ApiUsage) -> Self {
+impl From<ResponsesUsage> for Usage {
+    fn from(read: ResponsesUsage) -> Self {
         let details = read.input_tokens_details.unwrap_or_default();
         let all = read.input_tokens.unwrap_or_default();
         let cached = details.cached_tokens.unwrap_or_default().min(all);
@@ -62,7 +62,7 @@ mod tests {
 
     #[track_caller]
     fn read(json: &str) -> Usage {
-        serde_json::from_str::<ApiUsage>(json).unwrap().into()
+        serde_json::from_str::<ResponsesUsage>(json).unwrap().into()
     }
 
     #[test]

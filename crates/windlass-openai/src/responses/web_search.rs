@@ -13,7 +13,7 @@ pub(super) const SOURCES: &str = "web_search_call.action.sources";
 
 /// Web search tool of a request.
 #[derive(Serialize)]
-pub(super) struct WebSearchTool<'a> {
+pub(super) struct SearchToolBody<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,7 +28,7 @@ struct Filters<'a> {
     blocked_domains: &'a [String],
 }
 
-impl<'a> From<&'a ServerWebSearch> for WebSearchTool<'a> {
+impl<'a> From<&'a ServerWebSearch> for SearchToolBody<'a> {
     fn from(search: &'a ServerWebSearch) -> Self {
         let (allowed_domains, blocked_domains) = (&*search.allowed_domains, &*search.blocked_domains);
         let is_filtered = !allowed_domains.is_empty() || !blocked_domains.is_empty();
@@ -37,7 +37,7 @@ impl<'a> From<&'a ServerWebSearch> for WebSearchTool<'a> {
 }
 
 /// Returns the web search of a request, if it asks for one.
-pub(super) fn of(tools: &[ServerTool]) -> Option<WebSearchTool<'_>> {
+pub(super) fn of(tools: &[ServerTool]) -> Option<SearchToolBody<'_>> {
     tools.iter().find_map(|tool| match tool {
         ServerTool::WebSearch(search) => Some(search.into()),
         _ => None,
@@ -45,28 +45,28 @@ pub(super) fn of(tools: &[ServerTool]) -> Option<WebSearchTool<'_>> {
 }
 
 #[derive(Deserialize)]
-struct Call {
+struct SearchCall {
     #[serde(default)]
     status: String,
     #[serde(default)]
-    action: Option<Action>,
+    action: Option<SearchAction>,
 }
 
 #[derive(Deserialize)]
-struct Action {
+struct SearchAction {
     #[serde(default)]
-    sources: Vec<Source>,
+    sources: Vec<SearchSource>,
 }
 
 #[derive(Deserialize)]
-struct Source {
+struct SearchSource {
     #[serde(default)]
     url: Option<String>,
 }
 
 /// Reads the item of a search. An unknown form is no reason to lose the answer.
 pub(super) fn results(item: &str) -> Option<WebSearched> {
-    let call: Call = serde_json::from_str(item).ok()?;
+    let call: SearchCall = serde_json::from_str(item).ok()?;
     if call.status == "failed" {
         return Some(WebSearched::failed("the search failed"));
     }
@@ -80,11 +80,11 @@ struct CitedPart<'a> {
     #[serde(default)]
     text: Option<String>,
     #[serde(borrow, default)]
-    annotations: Option<Vec<Annotation<'a>>>,
+    annotations: Option<Vec<CitedPage<'a>>>,
 }
 
 #[derive(Deserialize)]
-struct Annotation<'a> {
+struct CitedPage<'a> {
     #[serde(borrow, default, rename = "type")]
     kind: Cow<'a, str>,
     #[serde(default)]

@@ -9,39 +9,39 @@ use serde_json::value::RawValue;
 
 /// JSON value.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Json {
+pub(super) enum SchemaValue {
     Null,
     Bool(bool),
     Number(Number),
     String(String),
-    Array(Vec<Json>),
-    Object(Members),
+    Array(Vec<SchemaValue>),
+    Object(SchemaMembers),
 }
 
 /// Members of an object, in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Members(Vec<(String, Json)>);
+pub(super) struct SchemaMembers(Vec<(String, SchemaValue)>);
 
 /// Members of an object, in their order, with unparsed values.
-pub(super) struct Top<'a>(pub(super) Vec<(String, &'a RawValue)>);
+pub(super) struct SchemaRoot<'a>(pub(super) Vec<(String, &'a RawValue)>);
 
-impl<'de> Deserialize<'de> for Top<'de> {
+impl<'de> Deserialize<'de> for SchemaRoot<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct AnyObject;
 
         impl<'de> Visitor<'de> for AnyObject {
-            type Value = Top<'de>;
+            type Value = SchemaRoot<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a JSON object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Top<'de>, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<SchemaRoot<'de>, A::Error> {
                 let mut members = Vec::new();
                 while let Some((name, value)) = map.next_entry::<String, &RawValue>()? {
                     members.push((name, value));
                 }
-                Ok(Top(members))
+                Ok(SchemaRoot(members))
             }
         }
 
@@ -49,7 +49,7 @@ impl<'de> Deserialize<'de> for Top<'de> {
     }
 }
 
-impl Json {
+impl SchemaValue {
     pub(super) fn string(text: &str) -> Self {
         Self::String(text.to_owned())
     }
@@ -61,14 +61,14 @@ impl Json {
         }
     }
 
-    pub(super) fn as_array(&self) -> Option<&[Json]> {
+    pub(super) fn as_array(&self) -> Option<&[SchemaValue]> {
         match self {
             Self::Array(values) => Some(values),
             _ => None,
         }
     }
 
-    pub(super) fn as_object(&self) -> Option<&Members> {
+    pub(super) fn as_object(&self) -> Option<&SchemaMembers> {
         match self {
             Self::Object(members) => Some(members),
             _ => None,
@@ -89,8 +89,8 @@ impl Json {
     }
 }
 
-impl Members {
-    pub(super) fn get(&self, name: &str) -> Option<&Json> {
+impl SchemaMembers {
+    pub(super) fn get(&self, name: &str) -> Option<&SchemaValue> {
         self.0.iter().find(|(own, _)| own == name).map(|(_, value)| value)
     }
 
@@ -99,71 +99,71 @@ impl Members {
     }
 
     /// Sets a member, at its place if it exists and at the end if not.
-    pub(super) fn set(&mut self, name: &str, value: Json) {
+    pub(super) fn set(&mut self, name: &str, value: SchemaValue) {
         match self.0.iter_mut().find(|(own, _)| own == name) {
             Some((_, own)) => *own = value,
             None => self.0.push((name.to_owned(), value)),
         }
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Json)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &SchemaValue)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
 }
 
-impl<'de> Deserialize<'de> for Json {
+impl<'de> Deserialize<'de> for SchemaValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct AnyJson;
 
         impl<'de> Visitor<'de> for AnyJson {
-            type Value = Json;
+            type Value = SchemaValue;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a JSON value")
             }
 
-            fn visit_unit<E>(self) -> Result<Json, E> {
-                Ok(Json::Null)
+            fn visit_unit<E>(self) -> Result<SchemaValue, E> {
+                Ok(SchemaValue::Null)
             }
 
-            fn visit_bool<E>(self, value: bool) -> Result<Json, E> {
-                Ok(Json::Bool(value))
+            fn visit_bool<E>(self, value: bool) -> Result<SchemaValue, E> {
+                Ok(SchemaValue::Bool(value))
             }
 
-            fn visit_i64<E>(self, value: i64) -> Result<Json, E> {
-                Ok(Json::Number(value.into()))
+            fn visit_i64<E>(self, value: i64) -> Result<SchemaValue, E> {
+                Ok(SchemaValue::Number(value.into()))
             }
 
-            fn visit_u64<E>(self, value: u64) -> Result<Json, E> {
-                Ok(Json::Number(value.into()))
+            fn visit_u64<E>(self, value: u64) -> Result<SchemaValue, E> {
+                Ok(SchemaValue::Number(value.into()))
             }
 
-            fn visit_f64<E>(self, value: f64) -> Result<Json, E> {
-                Ok(Number::from_f64(value).map_or(Json::Null, Json::Number))
+            fn visit_f64<E>(self, value: f64) -> Result<SchemaValue, E> {
+                Ok(Number::from_f64(value).map_or(SchemaValue::Null, SchemaValue::Number))
             }
 
-            fn visit_str<E>(self, value: &str) -> Result<Json, E> {
-                Ok(Json::String(value.to_owned()))
+            fn visit_str<E>(self, value: &str) -> Result<SchemaValue, E> {
+                Ok(SchemaValue::String(value.to_owned()))
             }
 
-            fn visit_string<E>(self, value: String) -> Result<Json, E> {
-                Ok(Json::String(value))
+            fn visit_string<E>(self, value: String) -> Result<SchemaValue, E> {
+                Ok(SchemaValue::String(value))
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Json, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<SchemaValue, A::Error> {
                 let mut values = Vec::new();
                 while let Some(value) = seq.next_element()? {
                     values.push(value);
                 }
-                Ok(Json::Array(values))
+                Ok(SchemaValue::Array(values))
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Json, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<SchemaValue, A::Error> {
                 let mut members = Vec::new();
                 while let Some(member) = map.next_entry()? {
                     members.push(member);
                 }
-                Ok(Json::Object(Members(members)))
+                Ok(SchemaValue::Object(SchemaMembers(members)))
             }
         }
 
@@ -171,7 +171,7 @@ impl<'de> Deserialize<'de> for Json {
     }
 }
 
-impl Serialize for Json {
+impl Serialize for SchemaValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Null => serializer.serialize_unit(),

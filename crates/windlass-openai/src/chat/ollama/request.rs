@@ -1,8 +1,8 @@
 //! Body of a call to Ollama.
 
 use super::super::compat::{AnswerFormat, Compat, Strict, ThinkingSwitch};
-use super::super::request::{Body, Images, Part, instructions, list, user_parts};
-use super::Sent;
+use super::super::request::{ChatBody, ContentPart, Images, instructions, list, user_parts};
+use super::SentPrompt;
 use std::collections::HashMap;
 use windlass_http::Bytes;
 use windlass_model::ModelError;
@@ -19,14 +19,14 @@ pub(in crate::chat) fn call(
     request: &ModelRequest,
     compat: &Compat,
     context_size: u32,
-) -> Result<(Bytes, Sent), ModelError> {
-    let mut body = Body::for_request(request)?;
+) -> Result<(Bytes, SentPrompt), ModelError> {
+    let mut body = ChatBody::for_request(request)?;
     body.member("model", &request.model);
     if !request.tools.is_empty() && body.begins("tools") {
         list(&mut body, request, Strict::Never);
     }
     if body.begins("messages") {
-        Writer { body: &mut body, compat, names: HashMap::new() }.messages(request);
+        OllamaWriter { body: &mut body, compat, names: HashMap::new() }.messages(request);
     }
     body.member("stream", &true);
     body.member("truncate", &false);
@@ -44,11 +44,11 @@ pub(in crate::chat) fn call(
         body.raw_member("format", format.schema.as_str());
     }
     let bytes = text_bytes(request);
-    Ok((body.finish(), Sent { bytes, context_size }))
+    Ok((body.finish(), SentPrompt { bytes, context_size }))
 }
 
 /// Writes `think`. Models that cannot reason refuse the member, so it is only sent if the profile supports it.
-fn thinking(body: &mut Body<'_>, request: &ModelRequest, compat: &Compat) {
+fn thinking(body: &mut ChatBody<'_>, request: &ModelRequest, compat: &Compat) {
     let profile = &compat.reasoning;
     if profile.switch == ThinkingSwitch::Never {
         return;
@@ -74,13 +74,13 @@ fn text_bytes(request: &ModelRequest) -> u64 {
     (messages + system + tools) as u64
 }
 
-struct Writer<'b, 'e, 'r> {
-    body: &'b mut Body<'e>,
+struct OllamaWriter<'b, 'e, 'r> {
+    body: &'b mut ChatBody<'e>,
     compat: &'b Compat,
     names: HashMap<&'r str, &'r str>,
 }
 
-impl<'r> Writer<'_, '_, 'r> {
+impl<'r> OllamaWriter<'_, '_, 'r> {
     fn messages(&mut self, request: &'r ModelRequest) {
         self.body.raw("[");
         for text in instructions(request, true, AnswerFormat::StrictJsonSchema) {
@@ -154,7 +154,7 @@ impl<'r> Writer<'_, '_, 'r> {
 
     fn result(&mut self, result: &'r ToolResult) {
         let parts = match &result.content {
-            ToolResultContent::Text(text) => vec![Part::Text(text.into())],
+            ToolResultContent::Text(text) => vec![ContentPart::Text(text.into())],
             ToolResultContent::Blocks(blocks) => user_parts(blocks.iter(), self.can()),
         };
         self.content("tool", &parts);
@@ -170,13 +170,13 @@ impl<'r> Writer<'_, '_, 'r> {
     }
 
     /// Writes a message with its images, which are separate from the text and only bytes.
-    fn content(&mut self, role: &str, parts: &[Part<'_>]) {
+    fn content(&mut self, role: &str, parts: &[ContentPart<'_>]) {
         let mut texts: Vec<&str> = Vec::new();
         let mut images: Vec<&str> = Vec::new();
         for part in parts {
             match part {
-                Part::Text(text) => texts.push(text),
-                Part::Image(ImageSource::Base64 { data, .. }) => images.push(data),
+                ContentPart::Text(text) => texts.push(text),
+                ContentPart::Image(ImageSource::Base64 { data, .. }) => images.push(data),
                 _ => texts.push("(an image at an address was left out: Ollama reads only those that are sent to it)"),
             }
         }

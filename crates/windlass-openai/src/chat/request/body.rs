@@ -9,12 +9,12 @@ use windlass_types::{ContentBlock, ModelErrorKind, ModelRequest, ToolResultConte
 
 /// Body of a request. The extra members of the request replace members of the same name.
 #[derive(Debug)]
-pub(in crate::chat) struct Body<'a> {
+pub(in crate::chat) struct ChatBody<'a> {
     text: Vec<u8>,
     extra: BTreeMap<String, &'a RawValue>,
 }
 
-impl<'a> Body<'a> {
+impl<'a> ChatBody<'a> {
     pub(in crate::chat) fn for_request(request: &'a ModelRequest) -> Result<Self, ModelError> {
         let extra = match &request.extra {
             Some(extra) => serde_json::from_str(extra.as_str()).map_err(|_| {

@@ -2,7 +2,7 @@
 
 mod assistant;
 
-use super::body::Body;
+use super::body::ChatBody;
 use super::instructions::instructions;
 use crate::chat::alias::alias;
 use crate::chat::compat::{Compat, InstructionRole, ToolImages};
@@ -16,8 +16,8 @@ use windlass_types::{
 const NO_CONTENT: &str = "(no content)";
 const UNKNOWN: &str = "(content of a kind that this model cannot read was left out)";
 
-pub(super) fn write(body: &mut Body<'_>, request: &ModelRequest, compat: &Compat) {
-    let mut writer = Writer { body, compat, names: HashMap::new(), marker: marker(request, compat) };
+pub(super) fn write(body: &mut ChatBody<'_>, request: &ModelRequest, compat: &Compat) {
+    let mut writer = MessageWriter { body, compat, names: HashMap::new(), marker: marker(request, compat) };
     writer.body.raw("[");
     writer.system(request);
     let marked = marked(request);
@@ -55,8 +55,8 @@ fn marker(request: &ModelRequest, compat: &Compat) -> &'static str {
     }
 }
 
-pub(super) struct Writer<'b, 'e, 'r> {
-    body: &'b mut Body<'e>,
+pub(super) struct MessageWriter<'b, 'e, 'r> {
+    body: &'b mut ChatBody<'e>,
     compat: &'b Compat,
     /// Names of the tools by the ids of their calls.
     names: HashMap<&'r str, &'r str>,
@@ -65,7 +65,7 @@ pub(super) struct Writer<'b, 'e, 'r> {
 
 /// Part of a content.
 #[derive(Debug)]
-pub(in crate::chat) enum Part<'r> {
+pub(in crate::chat) enum ContentPart<'r> {
     Text(Cow<'r, str>),
     Image(&'r ImageSource),
     /// Document and its title.
@@ -79,7 +79,7 @@ pub(in crate::chat) struct Images {
     pub(in crate::chat) documents: bool,
 }
 
-impl<'r> Writer<'_, '_, 'r> {
+impl<'r> MessageWriter<'_, '_, 'r> {
     fn system(&mut self, request: &ModelRequest) {
         let is_one = self.compat.messages.one_system_message;
         let role = match self.compat.messages.instructions {
@@ -88,7 +88,7 @@ impl<'r> Writer<'_, '_, 'r> {
         };
         for text in instructions(request, is_one, self.compat.body.answer_format) {
             self.begin(role);
-            self.content(&[Part::Text(Cow::Owned(text))], true);
+            self.content(&[ContentPart::Text(Cow::Owned(text))], true);
             self.body.raw("}");
         }
     }
@@ -113,7 +113,7 @@ impl<'r> Writer<'_, '_, 'r> {
             return;
         }
         if moved.is_empty() {
-            moved.push(Part::Text(Cow::Borrowed(NO_CONTENT)));
+            moved.push(ContentPart::Text(Cow::Borrowed(NO_CONTENT)));
         }
         if !results.is_empty() && self.compat.messages.assistant_after_results {
             self.begin("assistant");
@@ -126,7 +126,7 @@ impl<'r> Writer<'_, '_, 'r> {
     }
 
     /// Writes the result of a call. Parts that a result cannot hold are moved to the message after all results.
-    fn result(&mut self, result: &'r ToolResult, moved: &mut Vec<Part<'r>>) {
+    fn result(&mut self, result: &'r ToolResult, moved: &mut Vec<ContentPart<'r>>) {
         let id = alias(result.tool_use_id.as_str(), self.compat.tools.ids);
         self.begin("tool");
         self.body.member_here("tool_call_id", &id);
@@ -138,25 +138,25 @@ impl<'r> Writer<'_, '_, 'r> {
         let can = Images { images: self.compat.messages.images, documents: self.compat.messages.documents };
         let (mut texts, mut others) = (Vec::new(), Vec::new());
         match &result.content {
-            ToolResultContent::Text(text) => texts.push(Part::Text(Cow::Borrowed(text))),
+            ToolResultContent::Text(text) => texts.push(ContentPart::Text(Cow::Borrowed(text))),
             ToolResultContent::Blocks(blocks) => {
                 for part in user_parts(blocks.iter(), can) {
-                    let is_moved = !matches!(part, Part::Text(_));
+                    let is_moved = !matches!(part, ContentPart::Text(_));
                     if is_moved { &mut others } else { &mut texts }.push(part);
                 }
             }
         }
-        let is_blank = texts.iter().all(|part| matches!(part, Part::Text(text) if text.trim().is_empty()));
+        let is_blank = texts.iter().all(|part| matches!(part, ContentPart::Text(text) if text.trim().is_empty()));
         let stays = self.compat.messages.tool_images == ToolImages::InResult;
         if is_blank && !others.is_empty() && !stays {
-            texts = vec![Part::Text(Cow::Borrowed("(the result follows)"))];
+            texts = vec![ContentPart::Text(Cow::Borrowed("(the result follows)"))];
         } else if is_blank && others.is_empty() && !self.compat.messages.blank_output.is_empty() {
-            texts = vec![Part::Text(Cow::Owned(self.compat.messages.blank_output.clone().into_owned()))];
+            texts = vec![ContentPart::Text(Cow::Owned(self.compat.messages.blank_output.clone().into_owned()))];
         }
         if stays {
             texts.append(&mut others);
         } else if !others.is_empty() {
-            moved.push(Part::Text(Cow::Owned(format!("The result of the call {id} has this content:"))));
+            moved.push(ContentPart::Text(Cow::Owned(format!("The result of the call {id} has this content:"))));
             moved.append(&mut others);
         }
         self.content(&texts, false);
@@ -170,12 +170,12 @@ impl<'r> Writer<'_, '_, 'r> {
     }
 
     /// Writes a content: a string if it is only text without additions, because not all servers take parts.
-    fn content(&mut self, parts: &[Part<'_>], is_marked: bool) {
+    fn content(&mut self, parts: &[ContentPart<'_>], is_marked: bool) {
         let marker = if is_marked { self.marker } else { "" };
         let texts: Option<Vec<&str>> = parts
             .iter()
             .map(|part| match part {
-                Part::Text(text) => Some(&**text),
+                ContentPart::Text(text) => Some(&**text),
                 _ => None,
             })
             .collect();
@@ -184,7 +184,7 @@ impl<'r> Writer<'_, '_, 'r> {
             self.body.json(&joined(&texts, "\n\n"));
             return;
         }
-        let last_text = parts.iter().rposition(|part| matches!(part, Part::Text(_)));
+        let last_text = parts.iter().rposition(|part| matches!(part, ContentPart::Text(_)));
         self.body.raw("[");
         for (at, part) in parts.iter().enumerate() {
             self.body.separate();
@@ -193,15 +193,15 @@ impl<'r> Writer<'_, '_, 'r> {
         self.body.raw("]");
     }
 
-    fn part(&mut self, part: &Part<'_>, marker: &str) {
+    fn part(&mut self, part: &ContentPart<'_>, marker: &str) {
         match part {
-            Part::Text(text) => {
+            ContentPart::Text(text) => {
                 self.body.raw("{\"type\":\"text\",\"text\":");
                 self.body.json(&**text);
                 self.body.raw(marker);
                 self.body.raw("}");
             }
-            Part::Image(source) => {
+            ContentPart::Image(source) => {
                 self.body.raw("{\"type\":\"image_url\",\"image_url\":{\"url\":");
                 match source {
                     ImageSource::Base64 { media_type, data } => self.data_url(media_type, data),
@@ -210,7 +210,7 @@ impl<'r> Writer<'_, '_, 'r> {
                 }
                 self.body.raw("}}");
             }
-            Part::Document(source, title) => {
+            ContentPart::Document(source, title) => {
                 self.body.raw("{\"type\":\"file\",\"file\":{\"filename\":");
                 self.body.json(title.unwrap_or("document.pdf"));
                 self.body.raw(",\"file_data\":");
@@ -248,30 +248,33 @@ fn joined<'t>(texts: &[&'t str], separator: &str) -> Cow<'t, str> {
 
 /// Returns the parts of a user's blocks, with notes for content that the endpoint cannot read. Blank texts are left
 /// out.
-pub(in crate::chat) fn user_parts<'r>(blocks: impl Iterator<Item = &'r ContentBlock>, can: Images) -> Vec<Part<'r>> {
+pub(in crate::chat) fn user_parts<'r>(
+    blocks: impl Iterator<Item = &'r ContentBlock>,
+    can: Images,
+) -> Vec<ContentPart<'r>> {
     let part = |block: &'r ContentBlock| match block {
         ContentBlock::Text { text, .. } if text.trim().is_empty() => None,
-        ContentBlock::Text { text, .. } => Some(Part::Text(Cow::Borrowed(text))),
-        ContentBlock::Image { source: ImageSource::File { .. } } => Some(Part::Text(Cow::Borrowed(UNKNOWN))),
-        ContentBlock::Image { source } if can.images => Some(Part::Image(source)),
+        ContentBlock::Text { text, .. } => Some(ContentPart::Text(Cow::Borrowed(text))),
+        ContentBlock::Image { source: ImageSource::File { .. } } => Some(ContentPart::Text(Cow::Borrowed(UNKNOWN))),
+        ContentBlock::Image { source } if can.images => Some(ContentPart::Image(source)),
         ContentBlock::Image { .. } => {
-            Some(Part::Text(Cow::Borrowed("(an image was left out: this model does not see images)")))
+            Some(ContentPart::Text(Cow::Borrowed("(an image was left out: this model does not see images)")))
         }
         ContentBlock::Document { source, title } => Some(document(source, title.as_deref(), can.documents)),
-        ContentBlock::Unknown(_) => Some(Part::Text(Cow::Borrowed(UNKNOWN))),
+        ContentBlock::Unknown(_) => Some(ContentPart::Text(Cow::Borrowed(UNKNOWN))),
         _ => None,
     };
     blocks.filter_map(part).collect()
 }
 
-fn document<'r>(source: &'r DocumentSource, title: Option<&'r str>, can_read: bool) -> Part<'r> {
+fn document<'r>(source: &'r DocumentSource, title: Option<&'r str>, can_read: bool) -> ContentPart<'r> {
     match source {
-        DocumentSource::Text { data, .. } => Part::Text(match title {
+        DocumentSource::Text { data, .. } => ContentPart::Text(match title {
             Some(title) => Cow::Owned(format!("Document {title}:\n{data}")),
             None => Cow::Borrowed(data),
         }),
-        DocumentSource::Base64 { .. } | DocumentSource::Url { .. } if can_read => Part::Document(source, title),
-        _ => Part::Text(Cow::Owned(note_of_document(title))),
+        DocumentSource::Base64 { .. } | DocumentSource::Url { .. } if can_read => ContentPart::Document(source, title),
+        _ => ContentPart::Text(Cow::Owned(note_of_document(title))),
     }
 }
 

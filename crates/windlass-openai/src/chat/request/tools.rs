@@ -1,12 +1,12 @@
 //! Tools of a request.
 
-use super::body::Body;
+use super::body::ChatBody;
 use crate::chat::compat::{Compat, Strict, ToolSupport};
 use crate::schema;
 use windlass_http::provider::{COMPOSITIONS, without_compositions};
 use windlass_types::{ContentBlock, JsonText, ModelRequest, ToolChoice};
 
-pub(super) fn write(body: &mut Body<'_>, request: &ModelRequest, compat: &Compat) {
+pub(super) fn write(body: &mut ChatBody<'_>, request: &ModelRequest, compat: &Compat) {
     // If calls cannot be forbidden, no tools are sent.
     let is_forbidden = request.tool_choice == ToolChoice::None && compat.tools.choice == ToolSupport::AutoOnly;
     if request.tools.is_empty() || is_forbidden {
@@ -33,7 +33,7 @@ fn has_calls(request: &ModelRequest) -> bool {
 
 /// Writes the tools as functions. A strict tool has its schema in the subset of strict mode; a tool whose schema has no
 /// such form is not strict.
-pub(in crate::chat) fn list(body: &mut Body<'_>, request: &ModelRequest, strict: Strict) {
+pub(in crate::chat) fn list(body: &mut ChatBody<'_>, request: &ModelRequest, strict: Strict) {
     let subset = |at: &usize| -> Option<JsonText> {
         let tool = request.tools.get(*at).filter(|tool| tool.strict && strict != Strict::Never)?;
         schema::strict(&tool.input_schema)
@@ -59,7 +59,7 @@ pub(in crate::chat) fn list(body: &mut Body<'_>, request: &ModelRequest, strict:
     body.raw("]");
 }
 
-fn choice(body: &mut Body<'_>, choice: &ToolChoice, support: ToolSupport) {
+fn choice(body: &mut ChatBody<'_>, choice: &ToolChoice, support: ToolSupport) {
     match (support, choice) {
         (ToolSupport::AutoOnly, _) | (_, ToolChoice::Auto) | (ToolSupport::NoRequired, ToolChoice::Any) => {}
         (_, ToolChoice::None) => body.member("tool_choice", "none"),

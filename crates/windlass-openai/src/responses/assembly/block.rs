@@ -11,13 +11,13 @@ use crate::error::protocol;
 const MAX_BLOCKS: usize = 10_000;
 
 #[derive(Debug, Default)]
-pub(super) struct Blocks {
+pub(super) struct OutputBlocks {
     finished: usize,
     calls: usize,
     refused: bool,
 }
 
-impl Blocks {
+impl OutputBlocks {
     pub(super) fn open(&mut self, block: BlockStart, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
         if self.finished >= MAX_BLOCKS {
             return Err(protocol(format_args!("a message has more than {MAX_BLOCKS} blocks")));

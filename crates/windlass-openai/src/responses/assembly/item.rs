@@ -10,13 +10,13 @@ use std::collections::VecDeque;
 use windlass_model::ModelError;
 use windlass_types::{BlockStart, ContentBlock, JsonText, ModelEvent};
 
-use super::block::Blocks;
+use super::block::OutputBlocks;
 use crate::error::{protocol, unreadable};
-use crate::responses::frame::Item;
-use crate::responses::replay::{Replay, is_replayable};
+use crate::responses::frame::OutputItem;
+use crate::responses::replay::{ItemReplay, is_replayable};
 use crate::responses::web_search;
-use call::Call;
-use message::Message;
+use call::CallItem;
+use message::MessageItem;
 use thought::{FinishedReasoning, Thought};
 
 /// Item type of a web search.
@@ -77,7 +77,7 @@ impl Growth {
 
 /// Item that is not shown to its end.
 #[derive(Debug)]
-pub(super) struct Output {
+pub(super) struct SilentItem {
     pub(super) place: usize,
     pub(super) id: String,
     phase: Option<String>,
@@ -88,18 +88,18 @@ pub(super) struct Output {
 
 #[derive(Debug)]
 enum Kind {
-    Message(Message),
-    Call(Call),
+    Message(MessageItem),
+    Call(CallItem),
     Reasoning(Thought),
     /// Tool that the API runs, or an unknown type.
     Other(String),
 }
 
-impl Output {
-    pub(super) fn new(place: usize, item: &Item<'_>) -> Self {
+impl SilentItem {
+    pub(super) fn new(place: usize, item: &OutputItem<'_>) -> Self {
         let kind = match &*item.kind {
-            "message" => Kind::Message(Message::default()),
-            "function_call" => Kind::Call(Call::new(item)),
+            "message" => Kind::Message(MessageItem::default()),
+            "function_call" => Kind::Call(CallItem::new(item)),
             "reasoning" => Kind::Reasoning(Thought::default()),
             other => Kind::Other(other.to_owned()),
         };
@@ -139,7 +139,7 @@ impl Output {
     }
 
     /// `true` if an item is of the same type.
-    pub(super) fn is_like(&self, item: &Item<'_>) -> bool {
+    pub(super) fn is_like(&self, item: &OutputItem<'_>) -> bool {
         let kind = match &self.kind {
             Kind::Message(_) => "message",
             Kind::Call(_) => "function_call",
@@ -170,7 +170,7 @@ impl Output {
     }
 
     /// Takes the complete item. A call that the model could not finish stays open.
-    pub(super) fn end(&mut self, item: &Item<'_>, json: &str) -> Result<(), ModelError> {
+    pub(super) fn end(&mut self, item: &OutputItem<'_>, json: &str) -> Result<(), ModelError> {
         if self.is_done() {
             return Err(protocol("an item ends twice"));
         }
@@ -191,12 +191,12 @@ impl Output {
     pub(super) fn show(
         &mut self,
         reasoning: &[String],
-        blocks: &mut Blocks,
+        blocks: &mut OutputBlocks,
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), ModelError> {
         match &mut self.kind {
             Kind::Message(message) => {
-                let replay = || Replay {
+                let replay = || ItemReplay {
                     id: Cow::Borrowed(&self.id),
                     phase: self.phase.as_deref().map(Cow::Borrowed),
                     refusal: false,
@@ -214,14 +214,15 @@ impl Output {
     pub(super) fn finish(
         self,
         reasoning: &[String],
-        blocks: &mut Blocks,
+        blocks: &mut OutputBlocks,
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<bool, ModelError> {
         let whole = self.whole.as_deref();
-        let item = whole.map(Item::read).transpose().map_err(|error| unreadable("an item", error))?.unwrap_or_default();
+        let item =
+            whole.map(OutputItem::read).transpose().map_err(|error| unreadable("an item", error))?.unwrap_or_default();
         let id = item.id.clone().unwrap_or(Cow::Borrowed(&self.id));
         let phase = item.phase.clone().or(self.phase.as_deref().map(Cow::Borrowed));
-        let replay = Replay { id, phase, refusal: false, reasoning: borrowed(reasoning) };
+        let replay = ItemReplay { id, phase, refusal: false, reasoning: borrowed(reasoning) };
         match self.kind {
             Kind::Message(message) => {
                 let kept = message.finish(&item, &|| replay.clone(), blocks, out)?;
@@ -249,7 +250,7 @@ impl Output {
     /// Shows the end of reasoning.
     pub(super) fn finish_reasoning(
         self,
-        blocks: &mut Blocks,
+        blocks: &mut OutputBlocks,
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<FinishedReasoning, ModelError> {
         match self.kind {

@@ -7,11 +7,11 @@ use serde_json::value::RawValue;
 use windlass_model::ModelError;
 use windlass_types::{BlockStart, ModelErrorKind, ModelEvent, StopReason};
 
-use super::block::Blocks;
-use super::item::{Growth, Output};
+use super::block::OutputBlocks;
+use super::item::{Growth, SilentItem};
 use crate::error::{protocol, unreadable};
-use crate::responses::frame::Item;
-use crate::responses::replay::Reasoning;
+use crate::responses::frame::OutputItem;
+use crate::responses::replay::ReplayedReasoning;
 
 /// Maximum number of items of one response.
 const MAX_ITEMS: usize = 10_000;
@@ -19,14 +19,14 @@ const MAX_ITEMS: usize = 10_000;
 #[derive(Debug, Default)]
 pub(super) struct Items {
     /// Items that are not shown to their end, by their places. The first is shown as it grows, the others wait.
-    open: VecDeque<Output>,
+    open: VecDeque<SilentItem>,
     /// Places of the items that are shown to their end.
     closed: BTreeSet<usize>,
     /// All ids that were seen. A server may change the id of an item from event to event.
     ids: HashSet<String>,
     /// Place after the last one.
     next: usize,
-    follows: Follows,
+    follows: FollowedReasoning,
     /// Keys of reasoning that came without the data needed to read it again.
     unreadable: Vec<String>,
     searches: u64,
@@ -34,7 +34,7 @@ pub(super) struct Items {
 
 /// Reasoning that the next item follows.
 #[derive(Debug, Default)]
-struct Follows {
+struct FollowedReasoning {
     keys: Vec<String>,
     /// `true` if no other item came in between.
     is_open: bool,
@@ -46,12 +46,12 @@ impl Items {
     }
 
     /// Begins an item.
-    pub(super) fn add(&mut self, place: Option<usize>, item: &Item<'_>) -> Result<(), ModelError> {
+    pub(super) fn add(&mut self, place: Option<usize>, item: &OutputItem<'_>) -> Result<(), ModelError> {
         let place = place.unwrap_or(self.next);
-        self.insert(Output::new(place, item))
+        self.insert(SilentItem::new(place, item))
     }
 
-    fn insert(&mut self, output: Output) -> Result<(), ModelError> {
+    fn insert(&mut self, output: SilentItem) -> Result<(), ModelError> {
         let place = output.place;
         if self.closed.contains(&place) || self.open.iter().any(|other| other.place == place) {
             return Err(protocol(format_args!("two items in place {place}")));
@@ -62,7 +62,7 @@ impl Items {
         self.next = self.next.max(place.saturating_add(1));
         self.ids.insert(output.id.clone());
         // An item that was shown already stays the first.
-        let is_after = |other: &Output| other.is_shown() || other.place < place;
+        let is_after = |other: &SilentItem| other.is_shown() || other.place < place;
         let at = self.open.iter().position(|other| !is_after(other)).unwrap_or(self.open.len());
         self.open.insert(at, output);
         Ok(())
@@ -100,7 +100,7 @@ impl Items {
     }
 
     /// Completes an item.
-    pub(super) fn done(&mut self, place: Option<usize>, item: &Item<'_>, json: &str) -> Result<(), ModelError> {
+    pub(super) fn done(&mut self, place: Option<usize>, item: &OutputItem<'_>, json: &str) -> Result<(), ModelError> {
         let at = match place {
             Some(place) => self.open.iter().position(|open| open.place == place),
             None if self.open.is_empty() => None,
@@ -119,13 +119,13 @@ impl Items {
         self.open.get_mut(at).map_or_else(|| Err(ambiguous()), |open| open.end(item, json))
     }
 
-    fn same(&self, item: &Item<'_>) -> Result<usize, ModelError> {
+    fn same(&self, item: &OutputItem<'_>) -> Result<usize, ModelError> {
         let by_call = self.open.iter().position(|open| open.is_call(item.call_id.as_deref()));
         by_call.map_or_else(|| self.only(item.id.as_deref().unwrap_or_default()), Ok)
     }
 
     /// Shows the growth of the items whose turn has come.
-    pub(super) fn show(&mut self, blocks: &mut Blocks, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
+    pub(super) fn show(&mut self, blocks: &mut OutputBlocks, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
         while let Some(first) = self.open.front_mut() {
             first.show(&self.follows.keys, blocks, out)?;
             if !first.is_done() {
@@ -137,7 +137,7 @@ impl Items {
     }
 
     /// Ends the first item, whether complete or not.
-    fn finish_first(&mut self, blocks: &mut Blocks, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
+    fn finish_first(&mut self, blocks: &mut OutputBlocks, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
         let Some(first) = self.open.pop_front() else { return Ok(()) };
         self.closed.insert(first.place);
         self.searches += u64::from(first.is_search());
@@ -166,7 +166,7 @@ impl Items {
         &mut self,
         cut: Option<&StopReason>,
         output: &[&RawValue],
-        blocks: &mut Blocks,
+        blocks: &mut OutputBlocks,
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), ModelError> {
         match cut {
@@ -181,7 +181,7 @@ impl Items {
     fn end_open(
         &mut self,
         output: &[&RawValue],
-        blocks: &mut Blocks,
+        blocks: &mut OutputBlocks,
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), ModelError> {
         for open in &mut self.open {
@@ -192,7 +192,7 @@ impl Items {
                 return Err(unfinished());
             }
             let json = output.get(open.place).map(|json| json.get());
-            if let Some((json, item)) = json.and_then(|json| Some((json, Item::read(json).ok()?)))
+            if let Some((json, item)) = json.and_then(|json| Some((json, OutputItem::read(json).ok()?)))
                 && open.is_like(&item)
             {
                 open.end(&item, json)?;
@@ -209,14 +209,14 @@ impl Items {
     fn show_unseen(
         &mut self,
         output: &[&RawValue],
-        blocks: &mut Blocks,
+        blocks: &mut OutputBlocks,
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), ModelError> {
         if output.len() <= self.closed.len() {
             return Ok(());
         }
         for (place, json) in output.iter().enumerate() {
-            let item = Item::read(json.get()).map_err(|error| unreadable("an item of the output", error))?;
+            let item = OutputItem::read(json.get()).map_err(|error| unreadable("an item of the output", error))?;
             let is_known = item.id.as_deref().is_some_and(|id| !id.is_empty() && self.ids.contains(id));
             if is_known || self.closed.contains(&place) {
                 continue;
@@ -235,7 +235,7 @@ impl Items {
     fn show_late(
         &mut self,
         output: &[&RawValue],
-        blocks: &mut Blocks,
+        blocks: &mut OutputBlocks,
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), ModelError> {
         if self.unreadable.is_empty() {
@@ -243,7 +243,9 @@ impl Items {
         }
         let wanted: HashSet<String> = self.unreadable.drain(..).collect();
         for json in output {
-            let Some(item) = Reasoning::read(json.get()).filter(Reasoning::is_readable) else { continue };
+            let Some(item) = ReplayedReasoning::read(json.get()).filter(ReplayedReasoning::is_readable) else {
+                continue;
+            };
             if wanted.contains(&*item.key(json.get())) {
                 let (thinking, signature) = (String::new(), json.get().to_owned());
                 blocks.open(BlockStart::Thinking { thinking, signature }, out)?;
@@ -257,7 +259,7 @@ impl Items {
     fn cut(
         &mut self,
         reason: &StopReason,
-        blocks: &mut Blocks,
+        blocks: &mut OutputBlocks,
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), ModelError> {
         loop {
@@ -288,12 +290,12 @@ fn ambiguous() -> ModelError {
 
 impl Growth {
     /// Returns the item that this growth begins, for servers that do not announce items. A call needs its name.
-    fn item(&self) -> Option<Item<'static>> {
+    fn item(&self) -> Option<OutputItem<'static>> {
         let kind = match self {
             Self::Text { .. } => "message",
             Self::Reasoning { .. } => "reasoning",
             Self::Arguments(_) | Self::AllArguments(_) => return None,
         };
-        Some(Item { kind: Cow::Borrowed(kind), ..Item::default() })
+        Some(OutputItem { kind: Cow::Borrowed(kind), ..OutputItem::default() })
     }
 }

@@ -1,8 +1,8 @@
 use super::*;
 use serde_json::json;
 
-fn assembly() -> (Assembly, VecDeque<ModelEvent>) {
-    let mut assembly = Assembly::new("asked", Secrets::default());
+fn assembly() -> (ResponseAssembly, VecDeque<ModelEvent>) {
+    let mut assembly = ResponseAssembly::new("asked", Secrets::default());
     let mut out = VecDeque::new();
     let created = json!({"type": "response.created", "response": {"id": "resp_1"}});
     assembly.accept(None, &created.to_string(), &mut out).unwrap();

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 /// Event whose type ends with `.delta`, with only known members.
 #[derive(Default)]
-pub(in crate::responses) struct Delta<'a> {
+pub(in crate::responses) struct DeltaFrame<'a> {
     pub(in crate::responses) kind: &'a str,
     pub(in crate::responses) text: Cow<'a, str>,
     pub(in crate::responses) item_id: Option<&'a str>,
@@ -14,13 +14,13 @@ pub(in crate::responses) struct Delta<'a> {
     pub(in crate::responses) summary_index: Option<usize>,
 }
 
-impl<'a> Delta<'a> {
+impl<'a> DeltaFrame<'a> {
     /// Reads a delta of text, reasoning or arguments. `None` if the event is anything else, or is written in another
     /// form: the JSON parser reads it then. An event that is read here is valid JSON, and the parser reads the same.
     pub(in crate::responses) fn read(data: &'a str) -> Option<Self> {
         let mut rest = data.strip_prefix('{')?;
         let mut delta = Self::default();
-        let mut seen = Seen::default();
+        let mut seen = ReadMembers::default();
         loop {
             rest = delta.member(rest, &mut seen)?;
             match rest.strip_prefix(',') {
@@ -29,47 +29,47 @@ impl<'a> Delta<'a> {
             }
         }
         let is_whole = rest.strip_prefix('}')?.trim_end_matches(' ').is_empty();
-        (is_whole && seen.has(Seen::DELTA) && seen.has(Seen::TYPE)).then_some(delta)
+        (is_whole && seen.has(ReadMembers::DELTA) && seen.has(ReadMembers::TYPE)).then_some(delta)
     }
 
     /// Reads one member. Returns the text after it.
-    fn member(&mut self, text: &'a str, seen: &mut Seen) -> Option<&'a str> {
+    fn member(&mut self, text: &'a str, seen: &mut ReadMembers) -> Option<&'a str> {
         let of = |name: &str| text.strip_prefix(name);
         // Names differ in their first letters: only possible ones are compared.
         match text.as_bytes().get(1)? {
             b't' => {
-                seen.first(Seen::TYPE)?;
+                seen.first(ReadMembers::TYPE)?;
                 let (kind, rest) = plain_string(of("\"type\":")?)?;
                 self.kind = kind;
                 kind.ends_with(".delta").then_some(rest)
             }
             b'd' => {
-                seen.first(Seen::DELTA)?;
+                seen.first(ReadMembers::DELTA)?;
                 let (delta, rest) = string(of("\"delta\":")?)?;
                 self.text = delta;
                 Some(rest)
             }
             b'i' => {
-                seen.first(Seen::ITEM)?;
+                seen.first(ReadMembers::ITEM)?;
                 let (id, rest) = plain_string(of("\"item_id\":")?)?;
                 self.item_id = Some(id);
                 Some(rest)
             }
             b'o' => match of("\"output_index\":") {
                 Some(rest) => {
-                    seen.first(Seen::OUTPUT)?;
+                    seen.first(ReadMembers::OUTPUT)?;
                     whole(rest, &mut self.output_index)
                 }
                 None => Some(plain_string(of("\"obfuscation\":")?)?.1),
             },
             b'c' => {
-                seen.first(Seen::CONTENT)?;
+                seen.first(ReadMembers::CONTENT)?;
                 whole(of("\"content_index\":")?, &mut self.content_index)
             }
             b's' => match of("\"sequence_number\":") {
                 Some(rest) => Some(number(rest)?.1),
                 None => {
-                    seen.first(Seen::SUMMARY)?;
+                    seen.first(ReadMembers::SUMMARY)?;
                     whole(of("\"summary_index\":")?, &mut self.summary_index)
                 }
             },
@@ -87,9 +87,9 @@ fn whole<'a>(text: &'a str, into: &mut Option<usize>) -> Option<&'a str> {
 
 /// Members that were read. A repeated one is left to the parser, which refuses it.
 #[derive(Default)]
-struct Seen(u8);
+struct ReadMembers(u8);
 
-impl Seen {
+impl ReadMembers {
     const DELTA: u8 = 1;
     const TYPE: u8 = 2;
     const ITEM: u8 = 4;

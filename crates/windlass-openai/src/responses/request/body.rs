@@ -9,7 +9,7 @@ use windlass_model::ModelError;
 use windlass_types::{ContentBlock, ModelErrorKind, ModelRequest, ToolResultContent};
 
 /// Request body. Members of the request's own `extra` take precedence over those of the same name.
-pub(super) struct Body<'a> {
+pub(super) struct ResponsesBody<'a> {
     out: Out,
     extra: BTreeMap<String, &'a RawValue>,
     members: usize,
@@ -18,7 +18,7 @@ pub(super) struct Body<'a> {
 /// Buffer for JSON.
 pub(super) struct Out(Vec<u8>);
 
-impl<'a> Body<'a> {
+impl<'a> ResponsesBody<'a> {
     pub(super) fn new(request: &'a ModelRequest) -> Result<Self, ModelError> {
         let extra = match &request.extra {
             Some(extra) => serde_json::from_str(extra.as_str()).map_err(|_| extra_is_no_object())?,

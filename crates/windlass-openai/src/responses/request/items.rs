@@ -16,7 +16,7 @@ pub(super) fn write(
     added: &[AddedTools],
     write_tool: &mut dyn FnMut(&mut Out, &ToolSpec),
 ) {
-    let mut list = List { out, items: 0 };
+    let mut list = InputItems { out, items: 0 };
     list.out.raw("[");
     for (at, message) in messages.iter().enumerate() {
         match message.role {
@@ -37,12 +37,12 @@ pub(super) fn write(
 }
 
 /// Items that have been written.
-struct List<'o> {
+struct InputItems<'o> {
     out: &'o mut Out,
     items: usize,
 }
 
-impl List<'_> {
+impl InputItems<'_> {
     /// Begins the next item.
     fn item(&mut self) -> &mut Out {
         if self.items > 0 {
@@ -54,7 +54,7 @@ impl List<'_> {
 }
 
 /// Writes a message of the user: tool results are items of their own, the blocks between them a message each.
-fn write_user(list: &mut List<'_>, message: &SharedMessage) {
+fn write_user(list: &mut InputItems<'_>, message: &SharedMessage) {
     let mut rest = message.content.as_slice();
     while let Some((first, others)) = rest.split_first() {
         if let ContentBlock::ToolResult(result) = first {

@@ -1,6 +1,6 @@
 //! Messages of the model.
 
-use super::{NO_CONTENT, Part, Writer, joined};
+use super::{ContentPart, MessageWriter, NO_CONTENT, joined};
 use crate::chat::alias::alias;
 use crate::chat::compat::{EmptyContent, ReasoningBack, ReasoningField};
 use crate::chat::reader::PART;
@@ -10,7 +10,7 @@ use windlass_types::{Api, ContentBlock, JsonText, Message, ToolUse};
 
 /// Reasoning that is sent back with a message.
 #[derive(Debug, Default)]
-struct Reasoning<'r> {
+struct SentReasoning<'r> {
     /// Lists of details, in order.
     details: Vec<&'r RawValue>,
     /// Members and the texts that came in them.
@@ -20,18 +20,18 @@ struct Reasoning<'r> {
 /// Data that a text or a call was given for sending back.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Replay<'r> {
+struct ChatReplay<'r> {
     #[serde(borrow)]
     extra_content: Option<&'r RawValue>,
     #[serde(borrow)]
     reasoning_details: Option<&'r RawValue>,
 }
 
-fn replay(json: Option<&JsonText>) -> Replay<'_> {
+fn replay(json: Option<&JsonText>) -> ChatReplay<'_> {
     json.and_then(|json| serde_json::from_str(json.as_str()).ok()).unwrap_or_default()
 }
 
-impl<'r> Writer<'_, '_, 'r> {
+impl<'r> MessageWriter<'_, '_, 'r> {
     pub(super) fn assistant(&mut self, message: &'r Message, is_marked: bool) {
         let calls: Vec<&ToolUse> = message.content.iter().filter_map(ContentBlock::as_tool_use).collect();
         for call in &calls {
@@ -51,10 +51,10 @@ impl<'r> Writer<'_, '_, 'r> {
             ReasoningBack::WithCalls => !calls.is_empty(),
             ReasoningBack::Always => true,
         };
-        let reasoning = if back { gathered(&message.content) } else { Reasoning::default() };
+        let reasoning = if back { gathered(&message.content) } else { SentReasoning::default() };
         self.begin("assistant");
         if is_marked && !self.marker.is_empty() && !text.trim().is_empty() {
-            self.content(&[Part::Text(text)], true);
+            self.content(&[ContentPart::Text(text)], true);
         } else {
             self.text(&text, &reasoning, calls.is_empty());
         }
@@ -63,7 +63,7 @@ impl<'r> Writer<'_, '_, 'r> {
         self.body.raw("}");
     }
 
-    fn text(&mut self, text: &str, reasoning: &Reasoning<'_>, is_all: bool) {
+    fn text(&mut self, text: &str, reasoning: &SentReasoning<'_>, is_all: bool) {
         let parts =
             self.compat.messages.reasoning_parts.then(|| reasoning.text_of(PART)).filter(|text| !text.is_empty());
         if let Some(thinking) = parts {
@@ -88,7 +88,7 @@ impl<'r> Writer<'_, '_, 'r> {
     }
 
     /// Writes reasoning in the member in which it came. Details hold the text too.
-    fn reasoning(&mut self, reasoning: &Reasoning<'_>, has_calls: bool) {
+    fn reasoning(&mut self, reasoning: &SentReasoning<'_>, has_calls: bool) {
         if !reasoning.details.is_empty() {
             self.body.raw(",\"reasoning_details\":[");
             for list in &reasoning.details {
@@ -139,14 +139,14 @@ impl<'r> Writer<'_, '_, 'r> {
     }
 }
 
-impl Reasoning<'_> {
+impl SentReasoning<'_> {
     fn text_of(&self, member: &str) -> String {
         self.texts.iter().filter(|(from, _)| *from == member).map(|(_, text)| *text).collect()
     }
 }
 
-fn gathered(blocks: &[ContentBlock]) -> Reasoning<'_> {
-    let mut reasoning = Reasoning::default();
+fn gathered(blocks: &[ContentBlock]) -> SentReasoning<'_> {
+    let mut reasoning = SentReasoning::default();
     for block in blocks {
         let replayed = match block {
             ContentBlock::Thinking { thinking, signature } => {

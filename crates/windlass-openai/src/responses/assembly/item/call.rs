@@ -7,12 +7,12 @@ use windlass_model::ModelError;
 use windlass_types::{BlockStart, ModelEvent, StreamDelta, ToolUseId};
 
 use crate::error::protocol;
-use crate::responses::assembly::block::Blocks;
-use crate::responses::frame::Item;
-use crate::responses::replay::Replay;
+use crate::responses::assembly::block::OutputBlocks;
+use crate::responses::frame::OutputItem;
+use crate::responses::replay::ItemReplay;
 
 #[derive(Debug, Default)]
-pub(super) struct Call {
+pub(super) struct CallItem {
     id: String,
     name: String,
     arguments: String,
@@ -21,8 +21,8 @@ pub(super) struct Call {
     is_open: bool,
 }
 
-impl Call {
-    pub(super) fn new(item: &Item<'_>) -> Self {
+impl CallItem {
+    pub(super) fn new(item: &OutputItem<'_>) -> Self {
         let text = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().unwrap_or_default().to_owned();
         Self { id: text(&item.call_id), name: text(&item.name), ..Self::default() }
     }
@@ -51,7 +51,7 @@ impl Call {
     }
 
     /// Takes the name and the id of the complete call.
-    pub(super) fn name(&mut self, item: &Item<'_>) -> Result<(), ModelError> {
+    pub(super) fn name(&mut self, item: &OutputItem<'_>) -> Result<(), ModelError> {
         for (own, given) in [(&mut self.id, &item.call_id), (&mut self.name, &item.name)] {
             match given.as_deref().filter(|given| !given.is_empty()) {
                 Some(given) if own != given && self.is_open => {
@@ -64,7 +64,7 @@ impl Call {
         Ok(())
     }
 
-    pub(super) fn show(&mut self, blocks: &mut Blocks, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
+    pub(super) fn show(&mut self, blocks: &mut OutputBlocks, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
         if !self.is_open && !self.id.is_empty() && !self.name.is_empty() {
             self.open(blocks, out)?;
         }
@@ -76,7 +76,7 @@ impl Call {
         Ok(())
     }
 
-    fn open(&mut self, blocks: &mut Blocks, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
+    fn open(&mut self, blocks: &mut OutputBlocks, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
         let (id, name) = (ToolUseId::from(self.id.as_str()), self.name.clone());
         self.is_open = true;
         blocks.open(BlockStart::ToolUse { id, name }, out)
@@ -84,10 +84,10 @@ impl Call {
 
     pub(super) fn finish(
         mut self,
-        item: &Item<'_>,
+        item: &OutputItem<'_>,
         place: usize,
-        replay: &Replay<'_>,
-        blocks: &mut Blocks,
+        replay: &ItemReplay<'_>,
+        blocks: &mut OutputBlocks,
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), ModelError> {
         if let Some(arguments) = item.arguments() {

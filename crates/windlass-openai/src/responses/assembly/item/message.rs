@@ -6,14 +6,14 @@ use windlass_model::ModelError;
 use windlass_types::{BlockStart, ModelEvent, StreamDelta};
 
 use crate::error::protocol;
-use crate::responses::assembly::block::Blocks;
-use crate::responses::frame::Item;
-use crate::responses::replay::Replay;
+use crate::responses::assembly::block::OutputBlocks;
+use crate::responses::frame::OutputItem;
+use crate::responses::replay::ItemReplay;
 
 #[derive(Debug, Default)]
-pub(super) struct Message {
+pub(super) struct MessageItem {
     /// Pieces that are not shown yet.
-    waiting: VecDeque<Piece>,
+    waiting: VecDeque<MessagePiece>,
     /// Latest part, and the number of its bytes that have arrived.
     last: Option<(usize, usize)>,
     /// Part whose block is open, and `true` for a refusal.
@@ -22,13 +22,13 @@ pub(super) struct Message {
 }
 
 #[derive(Debug)]
-struct Piece {
+struct MessagePiece {
     part: usize,
     text: String,
     is_refusal: bool,
 }
 
-impl Message {
+impl MessageItem {
     pub(super) fn is_shown(&self) -> bool {
         self.is_shown
     }
@@ -42,7 +42,7 @@ impl Message {
         self.last = Some((part, came.saturating_add(text.len())));
         match self.waiting.back_mut() {
             Some(piece) if piece.part == part => piece.text.push_str(&text),
-            _ => self.waiting.push_back(Piece { part, text, is_refusal }),
+            _ => self.waiting.push_back(MessagePiece { part, text, is_refusal }),
         }
         Ok(())
     }
@@ -50,11 +50,11 @@ impl Message {
     /// Shows the waiting pieces. `replay` makes the replay data of a part that ends.
     pub(super) fn show<'r>(
         &mut self,
-        replay: &dyn Fn() -> Replay<'r>,
-        blocks: &mut Blocks,
+        replay: &dyn Fn() -> ItemReplay<'r>,
+        blocks: &mut OutputBlocks,
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), ModelError> {
-        while let Some(Piece { part, text, is_refusal }) = self.waiting.pop_front() {
+        while let Some(MessagePiece { part, text, is_refusal }) = self.waiting.pop_front() {
             if self.open.is_none_or(|(open, _)| open != part) {
                 self.close(replay, blocks, out);
                 blocks.open(BlockStart::Text(String::new()), out)?;
@@ -68,9 +68,14 @@ impl Message {
         Ok(())
     }
 
-    fn close<'r>(&mut self, replay: &dyn Fn() -> Replay<'r>, blocks: &mut Blocks, out: &mut VecDeque<ModelEvent>) {
+    fn close<'r>(
+        &mut self,
+        replay: &dyn Fn() -> ItemReplay<'r>,
+        blocks: &mut OutputBlocks,
+        out: &mut VecDeque<ModelEvent>,
+    ) {
         if let Some((_, refusal)) = self.open.take() {
-            if let Some(json) = (Replay { refusal, ..replay() }).json() {
+            if let Some(json) = (ItemReplay { refusal, ..replay() }).json() {
                 blocks.grow(StreamDelta::Replay(json), out);
             }
             blocks.close(out);
@@ -80,9 +85,9 @@ impl Message {
     /// Returns `true` if the message has text.
     pub(super) fn finish<'r>(
         mut self,
-        item: &Item<'_>,
-        replay: &dyn Fn() -> Replay<'r>,
-        blocks: &mut Blocks,
+        item: &OutputItem<'_>,
+        replay: &dyn Fn() -> ItemReplay<'r>,
+        blocks: &mut OutputBlocks,
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<bool, ModelError> {
         for (at, part) in item.parts().iter().enumerate() {

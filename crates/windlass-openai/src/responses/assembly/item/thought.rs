@@ -6,9 +6,9 @@ use windlass_model::ModelError;
 use windlass_types::{BlockStart, ModelEvent, StreamDelta};
 
 use crate::error::unreadable;
-use crate::responses::assembly::block::Blocks;
-use crate::responses::frame::{Item, Part};
-use crate::responses::replay::Reasoning;
+use crate::responses::assembly::block::OutputBlocks;
+use crate::responses::frame::{FramePart, OutputItem};
+use crate::responses::replay::ReplayedReasoning;
 
 /// Separator of the parts of a summary.
 const BETWEEN: &str = "\n\n";
@@ -43,7 +43,7 @@ impl Thought {
         self.waiting.push_str(text);
     }
 
-    pub(super) fn show(&mut self, blocks: &mut Blocks, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
+    pub(super) fn show(&mut self, blocks: &mut OutputBlocks, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
         if self.waiting.is_empty() {
             return Ok(());
         }
@@ -52,7 +52,7 @@ impl Thought {
         Ok(())
     }
 
-    fn open(&mut self, blocks: &mut Blocks, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
+    fn open(&mut self, blocks: &mut OutputBlocks, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
         if self.is_open {
             return Ok(());
         }
@@ -64,15 +64,15 @@ impl Thought {
         mut self,
         whole: Option<&str>,
         id: &str,
-        blocks: &mut Blocks,
+        blocks: &mut OutputBlocks,
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<FinishedReasoning, ModelError> {
         let mut finished = FinishedReasoning { key: id.to_owned(), is_readable: false };
         if let Some(json) = whole {
             if self.last.is_none() {
-                self.waiting = text_of(&Item::read(json).map_err(|error| unreadable("an item", error))?);
+                self.waiting = text_of(&OutputItem::read(json).map_err(|error| unreadable("an item", error))?);
             }
-            if let Some(item) = Reasoning::read(json) {
+            if let Some(item) = ReplayedReasoning::read(json) {
                 finished = FinishedReasoning { key: item.key(json).into_owned(), is_readable: item.is_readable() };
             }
         }
@@ -89,8 +89,8 @@ impl Thought {
 }
 
 /// Returns the summary, or the reasoning itself if there is none.
-fn text_of(item: &Item<'_>) -> String {
-    let joined = |parts: Vec<Part>| parts.iter().map(Part::text).collect::<Vec<_>>().join(BETWEEN);
+fn text_of(item: &OutputItem<'_>) -> String {
+    let joined = |parts: Vec<FramePart>| parts.iter().map(FramePart::text).collect::<Vec<_>>().join(BETWEEN);
     let summary = joined(item.summaries());
     if summary.is_empty() { joined(item.parts()) } else { summary }
 }

@@ -1,10 +1,10 @@
 use super::*;
-use crate::responses::frame::Frame;
+use crate::responses::frame::ResponseFrame;
 use proptest::prelude::*;
 use serde_json::json;
 
 fn parsed(data: &str) -> Option<String> {
-    let frame: Frame<'_> = serde_json::from_str(data).ok()?;
+    let frame: ResponseFrame<'_> = serde_json::from_str(data).ok()?;
     Some(format!(
         "{} {:?} {:?} {:?} {:?} {:?}",
         frame.kind, frame.output_index, frame.item_id, frame.content_index, frame.summary_index, frame.delta
@@ -12,7 +12,7 @@ fn parsed(data: &str) -> Option<String> {
 }
 
 fn read(data: &str) -> Option<String> {
-    let delta = Delta::read(data)?;
+    let delta = DeltaFrame::read(data)?;
     Some(format!(
         "{} {:?} {:?} {:?} {:?} {:?}",
         delta.kind,

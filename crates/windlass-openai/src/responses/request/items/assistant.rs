@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use windlass_types::{ContentBlock, SharedMessage, ToolUse};
 
-use super::List;
-use crate::responses::replay::{Reasoning, Replay, is_replayable};
+use super::InputItems;
+use crate::responses::replay::{ItemReplay, ReplayedReasoning, is_replayable};
 use windlass_http::provider::call_id;
 
 /// Maximum length of an item id, in bytes.
@@ -17,7 +17,7 @@ const MAX_ITEM_ID: usize = 64;
 /// The API refuses reasoning without the item that follows it, and an item with an id whose reasoning is missing.
 /// Reasoning is therefore written just before the item that names it, and left out if no item names it. An item with
 /// missing reasoning is sent without its id, as is one of another model.
-pub(super) fn write(list: &mut List<'_>, message: &SharedMessage) {
+pub(super) fn write(list: &mut InputItems<'_>, message: &SharedMessage) {
     let mut reasoning = Reasonings::of(message);
     let mut rest = message.content.as_slice();
     while let Some((first, others)) = rest.split_first() {
@@ -51,25 +51,25 @@ fn is_text(block: &ContentBlock) -> bool {
     block.as_text().is_some_and(|text| !text.is_empty())
 }
 
-fn replay_of(block: &ContentBlock) -> Replay<'_> {
-    block.replay().and_then(Replay::read).unwrap_or_default()
+fn replay_of(block: &ContentBlock) -> ItemReplay<'_> {
+    block.replay().and_then(ItemReplay::read).unwrap_or_default()
 }
 
 fn kind_of(json: &str) -> Option<Cow<'_, str>> {
     #[derive(Deserialize)]
-    struct Tag<'a> {
+    struct ItemTag<'a> {
         #[serde(borrow, rename = "type")]
         kind: Cow<'a, str>,
     }
-    serde_json::from_str::<Tag<'_>>(json).ok().map(|tag| tag.kind)
+    serde_json::from_str::<ItemTag<'_>>(json).ok().map(|tag| tag.kind)
 }
 
 /// Reasoning items of a message.
 struct Reasonings<'m> {
-    items: Vec<Item<'m>>,
+    items: Vec<StoredItem<'m>>,
 }
 
-struct Item<'m> {
+struct StoredItem<'m> {
     key: Cow<'m, str>,
     json: &'m str,
     written: bool,
@@ -81,8 +81,8 @@ impl<'m> Reasonings<'m> {
     fn of(message: &'m SharedMessage) -> Self {
         let items = message.content.iter().filter_map(|block| match block {
             ContentBlock::Thinking { signature, .. } => {
-                let item = Reasoning::read(signature).filter(Reasoning::is_readable)?;
-                Some(Item { key: item.key(signature), json: signature, written: false, waits: false })
+                let item = ReplayedReasoning::read(signature).filter(ReplayedReasoning::is_readable)?;
+                Some(StoredItem { key: item.key(signature), json: signature, written: false, waits: false })
             }
             _ => None,
         });
@@ -97,7 +97,7 @@ impl<'m> Reasonings<'m> {
     }
 
     /// Writes the reasoning that an item names. Returns the id under which that item may be sent, or an empty one.
-    fn write_before<'r>(&mut self, list: &mut List<'_>, follower: &Replay<'r>) -> Cow<'r, str> {
+    fn write_before<'r>(&mut self, list: &mut InputItems<'_>, follower: &ItemReplay<'r>) -> Cow<'r, str> {
         self.items.iter_mut().for_each(|item| item.waits = false);
         let is_here = |key: &Cow<'_, str>| self.items.iter().any(|item| item.key == *key);
         if !follower.reasoning.iter().all(is_here) {
@@ -113,7 +113,7 @@ impl<'m> Reasonings<'m> {
     }
 
     /// Writes the reasoning just before an item that names none.
-    fn write_waiting(&mut self, list: &mut List<'_>) {
+    fn write_waiting(&mut self, list: &mut InputItems<'_>) {
         for item in self.items.iter_mut().filter(|item| item.waits && !item.written) {
             item.written = true;
             list.item().raw(item.json);
@@ -123,7 +123,7 @@ impl<'m> Reasonings<'m> {
 }
 
 /// Writes a text together with the other parts of the same item.
-fn write_text(list: &mut List<'_>, first: &ContentBlock, parts: &[ContentBlock], id: &str, phase: Option<&str>) {
+fn write_text(list: &mut InputItems<'_>, first: &ContentBlock, parts: &[ContentBlock], id: &str, phase: Option<&str>) {
     let out = list.item();
     out.raw("{\"type\":\"message\",\"role\":\"assistant\",");
     if id.is_empty() {
@@ -154,7 +154,7 @@ fn write_text(list: &mut List<'_>, first: &ContentBlock, parts: &[ContentBlock],
     out.raw("}");
 }
 
-fn write_call(list: &mut List<'_>, call: &ToolUse, id: &str) {
+fn write_call(list: &mut InputItems<'_>, call: &ToolUse, id: &str) {
     let out = list.item();
     out.raw("{\"type\":\"function_call\",");
     if !id.is_empty() {
