@@ -12,8 +12,8 @@ use windlass_types::{
 };
 
 use crate::{
-    error::{Faults, protocol},
-    frame::{Block, Delta, Frame, Outline, Start, Transformation},
+    error::{MessagesErrors, protocol},
+    frame::{FrameBlock, FrameDelta, FrameOutline, MessageStart, MessagesFrame, Transformation},
     web_search,
 };
 
@@ -25,22 +25,22 @@ const KNOWN_DELTAS: [&str; 4] = ["text_delta", "thinking_delta", "signature_delt
 
 /// Order of one message's events: a message start, blocks with indexes from zero, a stop reason, the stop.
 #[derive(Debug, Default)]
-pub(crate) struct Assembly {
-    state: MessageState,
+pub(crate) struct MessagesAssembly {
+    state: AssemblyState,
     blocks: usize,
     /// Open blocks by their indexes: one, unless a server lets them overlap.
-    open: Vec<(usize, Open)>,
+    open: Vec<(usize, OpenMessagesBlock)>,
     bytes: usize,
     usage: Usage,
     stop_reason: Option<StopReason>,
-    faults: Faults,
+    faults: MessagesErrors,
     overlap: Overlap,
     /// Event that the last wire event reported beside the message.
     beside: Option<ModelEvent>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum MessageState {
+enum AssemblyState {
     #[default]
     Waiting,
     Started,
@@ -48,7 +48,7 @@ enum MessageState {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Open {
+enum OpenMessagesBlock {
     Text,
     Thinking,
     ToolUse,
@@ -66,13 +66,13 @@ fn dropped_reasoning(list: &RawValue) -> Option<ModelEvent> {
     Some(ModelEvent::ReasoningDropped { blocks: dropped.len(), reason })
 }
 
-impl Assembly {
-    pub(crate) fn new(faults: Faults) -> Self {
+impl MessagesAssembly {
+    pub(crate) fn new(faults: MessagesErrors) -> Self {
         Self { faults, ..Self::default() }
     }
 
     pub(crate) fn is_complete(&self) -> bool {
-        self.state == MessageState::Complete
+        self.state == AssemblyState::Complete
     }
 
     /// Returns the next event of overlapping blocks, in order.
@@ -107,7 +107,7 @@ impl Assembly {
             // End mark of other vendors, which some gateways add.
             return if data == "[DONE]" { Ok(ModelEvent::Unknown) } else { Err(protocol("an event is not an object")) };
         }
-        let frame = match Frame::read(data) {
+        let frame = match MessagesFrame::read(data) {
             Ok(frame) => frame,
             Err(error) => return self.accept_foreign(name, data, &error),
         };
@@ -136,8 +136,8 @@ impl Assembly {
         if name == Some("error") {
             return Err(self.faults.event(data));
         }
-        let unreadable = || protocol("an event cannot be read").with_source(PlainError(error.to_string()));
-        let outline: Outline<'_> = serde_json::from_str(data).map_err(|_| unreadable())?;
+        let unreadable = || protocol("an event cannot be read").with_source(ParseMessage(error.to_string()));
+        let outline: FrameOutline<'_> = serde_json::from_str(data).map_err(|_| unreadable())?;
         let kind = if outline.kind.is_empty() { name.unwrap_or_default() } else { &outline.kind };
         match kind {
             "error" => Err(self.faults.event(data)),
@@ -159,17 +159,17 @@ impl Assembly {
     }
 
     fn message_start(&mut self, message: Option<&RawValue>) -> Result<ModelEvent, ModelError> {
-        if self.state != MessageState::Waiting {
+        if self.state != AssemblyState::Waiting {
             return Err(protocol("a second message_start"));
         }
-        let start: Start<'_> = part(message, "message_start")?;
+        let start: MessageStart<'_> = part(message, "message_start")?;
         if start.content.is_some_and(|content| !content.is_empty()) {
             return Err(protocol("message_start with content"));
         }
         if let Some(usage) = start.usage {
             self.usage.raise(usage.into());
         }
-        self.state = MessageState::Started;
+        self.state = AssemblyState::Started;
         self.beside = start.input_transformations.and_then(dropped_reasoning);
         Ok(ModelEvent::MessageStart { id: MessageId::from(&*start.id), model: start.model, usage: self.usage })
     }
@@ -193,24 +193,30 @@ impl Assembly {
         Ok(ModelEvent::BlockStart { index, block: start })
     }
 
-    fn delta(&mut self, index: Option<usize>, delta: Option<Delta<'_>>) -> Result<ModelEvent, ModelError> {
+    fn delta(&mut self, index: Option<usize>, delta: Option<FrameDelta<'_>>) -> Result<ModelEvent, ModelError> {
         self.check_started("content_block_delta")?;
         let (index, open) = self.check_open(index)?;
         let delta = delta.ok_or_else(|| protocol("a delta without content"))?;
         let missing = || protocol(format_args!("a {} without its text", delta.kind));
         let delta = match (&*delta.kind, open) {
-            ("text_delta", Open::Text) => StreamDelta::Text(delta.text.ok_or_else(missing)?),
-            ("thinking_delta", Open::Thinking) => StreamDelta::Thinking(delta.thinking.ok_or_else(missing)?),
-            ("signature_delta", Open::Thinking) => StreamDelta::Signature(delta.signature.ok_or_else(missing)?),
-            ("input_json_delta", Open::ToolUse | Open::Unknown) => {
+            ("text_delta", OpenMessagesBlock::Text) => StreamDelta::Text(delta.text.ok_or_else(missing)?),
+            ("thinking_delta", OpenMessagesBlock::Thinking) => {
+                StreamDelta::Thinking(delta.thinking.ok_or_else(missing)?)
+            }
+            ("signature_delta", OpenMessagesBlock::Thinking) => {
+                StreamDelta::Signature(delta.signature.ok_or_else(missing)?)
+            }
+            ("input_json_delta", OpenMessagesBlock::ToolUse | OpenMessagesBlock::Unknown) => {
                 StreamDelta::ToolInput(delta.partial_json.ok_or_else(missing)?)
             }
             // An empty piece has no content.
-            ("input_json_delta", Open::Whole) if delta.partial_json.as_deref() == Some("") => StreamDelta::Unknown,
-            (kind, open) if KNOWN_DELTAS.contains(&kind) && open != Open::Unknown => {
+            ("input_json_delta", OpenMessagesBlock::Whole) if delta.partial_json.as_deref() == Some("") => {
+                StreamDelta::Unknown
+            }
+            (kind, open) if KNOWN_DELTAS.contains(&kind) && open != OpenMessagesBlock::Unknown => {
                 return Err(protocol(format_args!("a {} in a block of another type", delta.kind)));
             }
-            ("citations_delta", Open::Text) => {
+            ("citations_delta", OpenMessagesBlock::Text) => {
                 let cited = delta.citation.and_then(web_search::cited);
                 self.beside = cited.map(|cited| ModelEvent::WebSearched(Box::new(cited)));
                 StreamDelta::Unknown
@@ -227,7 +233,7 @@ impl Assembly {
         Ok(ModelEvent::BlockStop { index })
     }
 
-    fn message_delta(&mut self, frame: &Frame<'_>) -> Result<ModelEvent, ModelError> {
+    fn message_delta(&mut self, frame: &MessagesFrame<'_>) -> Result<ModelEvent, ModelError> {
         self.check_started("message_delta")?;
         if let Some(usage) = &frame.usage {
             self.usage.raise((*usage).into());
@@ -250,38 +256,38 @@ impl Assembly {
         if !self.open.is_empty() || self.stop_reason.is_none() {
             return Err(ModelError::new(ModelErrorKind::Cut, "the API ended the message before it was complete"));
         }
-        self.state = MessageState::Complete;
+        self.state = AssemblyState::Complete;
         Ok(ModelEvent::MessageStop)
     }
 
     fn check_started(&self, event: &str) -> Result<(), ModelError> {
         match self.state {
-            MessageState::Started => Ok(()),
-            MessageState::Waiting => Err(protocol(format_args!("{event} before message_start"))),
-            MessageState::Complete => Err(protocol(format_args!("{event} after message_stop"))),
+            AssemblyState::Started => Ok(()),
+            AssemblyState::Waiting => Err(protocol(format_args!("{event} before message_start"))),
+            AssemblyState::Complete => Err(protocol(format_args!("{event} after message_stop"))),
         }
     }
 
-    fn check_open(&self, index: Option<usize>) -> Result<(usize, Open), ModelError> {
+    fn check_open(&self, index: Option<usize>) -> Result<(usize, OpenMessagesBlock), ModelError> {
         let open = index.and_then(|index| self.open.iter().find(|(open, _)| *open == index));
         open.copied().ok_or_else(|| protocol("an event for a block that is not open"))
     }
 }
 
-fn read_block(block: Option<&RawValue>) -> Result<(Open, BlockStart), ModelError> {
-    let read: Block<'_> = match part(block, "content_block_start") {
+fn read_block(block: Option<&RawValue>) -> Result<(OpenMessagesBlock, BlockStart), ModelError> {
+    let read: FrameBlock<'_> = match part(block, "content_block_start") {
         Ok(read) => read,
         Err(error) => return unknown_block(block).ok_or(error),
     };
     Ok(match &*read.kind {
-        "text" => (Open::Text, BlockStart::Text(read.text.unwrap_or_default())),
+        "text" => (OpenMessagesBlock::Text, BlockStart::Text(read.text.unwrap_or_default())),
         "thinking" => {
             let (thinking, signature) = (read.thinking.unwrap_or_default(), read.signature.unwrap_or_default());
-            (Open::Thinking, BlockStart::Thinking { thinking, signature })
+            (OpenMessagesBlock::Thinking, BlockStart::Thinking { thinking, signature })
         }
         "redacted_thinking" => {
             let data = read.data.ok_or_else(|| protocol("redacted thinking without data"))?;
-            (Open::Whole, BlockStart::Whole(ContentBlock::RedactedThinking { data }))
+            (OpenMessagesBlock::Whole, BlockStart::Whole(ContentBlock::RedactedThinking { data }))
         }
         "tool_use" => {
             // A call without an id gets one from the runtime.
@@ -290,12 +296,12 @@ fn read_block(block: Option<&RawValue>) -> Result<(Open, BlockStart), ModelError
             }
             let id = ToolUseId::from(&*read.id);
             match read.input.map(RawValue::get).filter(|input| !is_empty_object(input)) {
-                None => (Open::ToolUse, BlockStart::ToolUse { id, name: read.name }),
+                None => (OpenMessagesBlock::ToolUse, BlockStart::ToolUse { id, name: read.name }),
                 // Some gateways send the whole input at once.
                 Some(input) => {
                     let input = JsonText::parse(input).map_err(protocol)?;
                     let call = ToolUse::new(id, read.name, input);
-                    (Open::Whole, BlockStart::Whole(ContentBlock::ToolUse(call)))
+                    (OpenMessagesBlock::Whole, BlockStart::Whole(ContentBlock::ToolUse(call)))
                 }
             }
         }
@@ -308,26 +314,26 @@ fn is_empty_object(json: &str) -> bool {
 }
 
 /// Returns a block of an unknown type, with its exact text.
-fn unknown_block(block: Option<&RawValue>) -> Option<(Open, BlockStart)> {
+fn unknown_block(block: Option<&RawValue>) -> Option<(OpenMessagesBlock, BlockStart)> {
     let text = block?.get();
-    let tag: crate::frame::Tag<'_> = serde_json::from_str(text).ok()?;
+    let tag: crate::frame::FrameType<'_> = serde_json::from_str(text).ok()?;
     if matches!(&*tag.kind, "" | "text" | "thinking" | "redacted_thinking" | "tool_use") {
         return None;
     }
     let json = JsonText::parse(text).ok()?;
-    Some((Open::Unknown, BlockStart::Whole(ContentBlock::Unknown(json))))
+    Some((OpenMessagesBlock::Unknown, BlockStart::Whole(ContentBlock::Unknown(json))))
 }
 
 fn part<'a, T: serde::Deserialize<'a>>(json: Option<&'a RawValue>, event: &str) -> Result<T, ModelError> {
     let json = json.ok_or_else(|| protocol(format_args!("{event} without content")))?;
     serde_json::from_str(json.get())
-        .map_err(|error| protocol(format_args!("{event} cannot be read")).with_source(PlainError(error.to_string())))
+        .map_err(|error| protocol(format_args!("{event} cannot be read")).with_source(ParseMessage(error.to_string())))
 }
 
 /// Message of a JSON parser. The parser's own error would keep no more than this text.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-struct PlainError(String);
+struct ParseMessage(String);
 
 #[cfg(test)]
 mod tests;

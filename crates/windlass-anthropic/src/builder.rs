@@ -6,13 +6,13 @@ use windlass_model::{Catalogue, ModelError};
 use windlass_types::{ModelErrorKind, Timestamp};
 
 #[cfg(feature = "bedrock")]
-use crate::platform::Bedrock;
+use crate::platform::BedrockEndpoints;
 use crate::{
     Anthropic,
-    error::Faults,
-    form::Refused,
+    error::MessagesErrors,
+    form::RefusedFields,
     platform::{Platform, Vertex, vendor},
-    provider::Inner,
+    provider::AnthropicState,
 };
 
 const BASE_URL: &str = "https://api.anthropic.com";
@@ -20,7 +20,7 @@ const API_VERSION: &str = "2023-06-01";
 
 /// Service that is called.
 #[derive(Clone, Debug, Default)]
-pub(crate) enum Place {
+pub(crate) enum ServicePlatform {
     #[default]
     Anthropic,
     #[cfg(feature = "bedrock")]
@@ -37,7 +37,7 @@ pub(crate) enum Place {
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct AnthropicBuilder {
-    place: Place,
+    place: ServicePlatform,
     key: Option<Secret>,
     credentials: Option<Arc<dyn Credentials>>,
     base_url: Option<String>,
@@ -50,13 +50,13 @@ pub struct AnthropicBuilder {
 }
 
 impl AnthropicBuilder {
-    pub(crate) fn on(place: Place) -> Self {
+    pub(crate) fn on(place: ServicePlatform) -> Self {
         Self { place, ..Self::default() }
     }
 
     /// Sets the API key, sent as `x-api-key`, and to clouds as `authorization: Bearer`. An empty key counts as none.
     pub fn api_key(mut self, key: impl AsRef<str>) -> Self {
-        if !matches!(self.place, Place::Anthropic) {
+        if !matches!(self.place, ServicePlatform::Anthropic) {
             return self.auth_token(key);
         }
         self.key = Some(Secret::new(key)).filter(|key| !key.is_empty());
@@ -136,7 +136,7 @@ impl AnthropicBuilder {
     pub fn lookup(mut self, lookup: impl Fn(&str) -> Option<String>) -> Self {
         self.options.look_up(&lookup);
         let lookup = |name: &str| lookup(name).filter(|value| !value.trim().is_empty());
-        if matches!(self.place, Place::Anthropic) {
+        if matches!(self.place, ServicePlatform::Anthropic) {
             if let Some(key) = lookup("ANTHROPIC_API_KEY") {
                 self = self.api_key(key);
             }
@@ -187,8 +187,8 @@ impl AnthropicBuilder {
         };
         let platform = platform(self.place, self.base_url.as_deref(), self.options)?;
         let betas = self.betas.iter().map(|beta| beta.trim().to_owned()).filter(|beta| !beta.is_empty()).collect();
-        let faults = Faults { vendor: vendor(platform.name()), secrets };
-        Ok(Anthropic::assembled(Inner {
+        let faults = MessagesErrors { vendor: vendor(platform.name()), secrets };
+        Ok(Anthropic::assembled(AnthropicState {
             platform,
             headers,
             credentials,
@@ -197,7 +197,7 @@ impl AnthropicBuilder {
             catalogue: self.catalogue,
             stand_ins: self.stand_ins,
             clock: self.clock,
-            refused: Refused::default(),
+            refused: RefusedFields::default(),
             windows: ServerWindows::default(),
         }))
     }
@@ -207,7 +207,7 @@ impl AnthropicBuilder {
         let mut headers = HeaderMap::new();
         headers.insert("content-type", HeaderValue::from_static("application/json"));
         // Vertex AI has the version in the body.
-        if !matches!(self.place, Place::Vertex { .. }) {
+        if !matches!(self.place, ServicePlatform::Vertex { .. }) {
             headers.insert("anthropic-version", HeaderValue::from_static(API_VERSION));
         }
         for (name, value) in &self.headers {
@@ -219,26 +219,30 @@ impl AnthropicBuilder {
     }
 }
 
-fn platform(place: Place, base_url: Option<&str>, options: HttpOptions) -> Result<Platform, ModelError> {
+fn platform(place: ServicePlatform, base_url: Option<&str>, options: HttpOptions) -> Result<Platform, ModelError> {
     Ok(match place {
-        Place::Anthropic => {
+        ServicePlatform::Anthropic => {
             let url = base_url.unwrap_or(BASE_URL);
             Platform::Anthropic(HttpClient::new(url, options).map_err(from_http)?)
         }
         #[cfg(feature = "bedrock")]
-        Place::Bedrock { region } => {
-            Platform::Bedrock(Box::new(Bedrock::new(region, base_url.map(str::to_owned), options)?))
+        ServicePlatform::Bedrock { region } => {
+            Platform::Bedrock(Box::new(BedrockEndpoints::new(region, base_url.map(str::to_owned), options)?))
         }
-        Place::Vertex { project, region } => Platform::Vertex(Vertex::new(project, region, base_url, options)?),
+        ServicePlatform::Vertex { project, region } => {
+            Platform::Vertex(Vertex::new(project, region, base_url, options)?)
+        }
     })
 }
 
-fn no_key(place: &Place) -> ModelError {
+fn no_key(place: &ServicePlatform) -> ModelError {
     let text = match place {
-        Place::Anthropic => "no API key: set ANTHROPIC_API_KEY, or ANTHROPIC_AUTH_TOKEN for a gateway",
+        ServicePlatform::Anthropic => "no API key: set ANTHROPIC_API_KEY, or ANTHROPIC_AUTH_TOKEN for a gateway",
         #[cfg(feature = "bedrock")]
-        Place::Bedrock { .. } => "no credentials of AWS: set AWS_BEARER_TOKEN_BEDROCK, or give a source of credentials",
-        Place::Vertex { .. } => "no access token: give a source of credentials",
+        ServicePlatform::Bedrock { .. } => {
+            "no credentials of AWS: set AWS_BEARER_TOKEN_BEDROCK, or give a source of credentials"
+        }
+        ServicePlatform::Vertex { .. } => "no access token: give a source of credentials",
     };
     ModelError::new(ModelErrorKind::Authentication, text)
 }

@@ -4,7 +4,7 @@ use windlass_http::provider::google_credentials;
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
-use crate::builder::Place;
+use crate::builder::ServicePlatform;
 use crate::{Anthropic, AnthropicBuilder};
 
 impl Anthropic {
@@ -19,7 +19,7 @@ impl Anthropic {
     /// # Ok::<(), windlass_model::ModelError>(())
     /// ```
     pub fn vertex(project: impl Into<String>, region: impl Into<String>) -> AnthropicBuilder {
-        AnthropicBuilder::on(Place::Vertex { project: project.into(), region: region.into() })
+        AnthropicBuilder::on(ServicePlatform::Vertex { project: project.into(), region: region.into() })
     }
 
     /// Returns a builder for Claude on Amazon Bedrock in a region, at the endpoint that speaks the Messages API.
@@ -37,7 +37,7 @@ impl Anthropic {
     /// ```
     #[cfg(feature = "bedrock")]
     pub fn bedrock(region: impl Into<String>) -> AnthropicBuilder {
-        AnthropicBuilder::on(Place::Bedrock { region: region.into() })
+        AnthropicBuilder::on(ServicePlatform::Bedrock { region: region.into() })
     }
 
     /// Returns a [`bedrock`](Self::bedrock) builder with the settings of AWS's own tools. Credentials are the first

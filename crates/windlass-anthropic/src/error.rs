@@ -12,12 +12,12 @@ use crate::rate_limit::rate_limit;
 
 /// Factory of the errors of one call: names of the settings, and secrets to mask.
 #[derive(Debug, Clone)]
-pub(crate) struct Faults {
+pub(crate) struct MessagesErrors {
     pub(crate) vendor: Vendor,
     pub(crate) secrets: Secrets,
 }
 
-impl Default for Faults {
+impl Default for MessagesErrors {
     fn default() -> Self {
         Self { vendor: Vendor::new("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"), secrets: Secrets::default() }
     }
@@ -42,7 +42,7 @@ struct ErrorDetail {
     message: Option<String>,
 }
 
-impl Faults {
+impl MessagesErrors {
     /// Reads the error of an answer with a status other than 200.
     #[expect(clippy::disallowed_methods, reason = "a server may name the time of a repeat as a date")]
     pub(crate) fn answer(&self, status: u16, headers: &HeaderMap, body: &str) -> ModelError {

@@ -7,7 +7,7 @@ use windlass_http::provider::stable_hash;
 use windlass_model::ModelError;
 use windlass_types::{ModelErrorKind, ModelRequest, ToolSpec};
 
-use crate::platform::{Method, Platform};
+use crate::platform::{Platform, PlatformMethod};
 
 /// Maximum number of tools and betas that are remembered. A program has a few; a server that always refuses new ones
 /// must not fill the memory.
@@ -15,7 +15,7 @@ const MAX_REMEMBERED: usize = 4096;
 
 /// Form of one request.
 #[derive(Debug, Clone)]
-pub(crate) struct Form {
+pub(crate) struct MessagesForm {
     /// `true` if the request has the members of models that bind reasoning to everything before it: the treatment of
     /// unbound reasoning, and tools between messages.
     pub(crate) controls: bool,
@@ -29,13 +29,13 @@ pub(crate) struct Form {
     pub(crate) loose: HashSet<u128>,
 }
 
-impl Default for Form {
+impl Default for MessagesForm {
     fn default() -> Self {
         Self { controls: false, version: None, model: true, betas: Vec::new(), loose: HashSet::new() }
     }
 }
 
-impl Form {
+impl MessagesForm {
     /// `true` if a strict tool is sent without strictness.
     pub(crate) fn is_loose(&self, tool: &ToolSpec) -> bool {
         !self.loose.is_empty() && self.loose.contains(&fingerprint(tool))
@@ -49,18 +49,18 @@ fn fingerprint(tool: &ToolSpec) -> u128 {
 /// Parts that an endpoint has refused. They are not sent there again, so that requests keep their beginning, and with
 /// it the prompt cache.
 #[derive(Debug, Default)]
-pub(crate) struct Refused(Mutex<Known>);
+pub(crate) struct RefusedFields(Mutex<AcceptedFields>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct AcceptedFields {
     /// `true` if the endpoint is a gateway that does not know the controls of newer models.
     controls: bool,
     loose: HashSet<u128>,
-    betas: HashSet<(Method, String)>,
+    betas: HashSet<(PlatformMethod, String)>,
 }
 
-impl Refused {
-    fn known(&self) -> MutexGuard<'_, Known> {
+impl RefusedFields {
+    fn known(&self) -> MutexGuard<'_, AcceptedFields> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -69,7 +69,7 @@ impl Refused {
     }
 
     /// Removes the refused parts from a form.
-    pub(crate) fn reduce(&self, form: &mut Form, method: Method) {
+    pub(crate) fn reduce(&self, form: &mut MessagesForm, method: PlatformMethod) {
         let known = self.known();
         form.loose.clone_from(&known.loose);
         if !known.betas.is_empty() {
@@ -81,8 +81,8 @@ impl Refused {
     /// must be written anew. A part that a form no longer has is not conceded again, so the retries end.
     pub(crate) fn concede(
         &self,
-        sent: &Form,
-        method: Method,
+        sent: &MessagesForm,
+        method: PlatformMethod,
         request: &ModelRequest,
         error: &ModelError,
         platform: &Platform,

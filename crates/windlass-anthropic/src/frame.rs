@@ -10,13 +10,13 @@ use windlass_types::{ApiUsage, WholeNumber};
 
 /// Flat form of every event: one pass over the text, keys borrowed, no buffering as an enum by tag would need it.
 #[derive(Default, Deserialize)]
-pub(crate) struct Frame<'a> {
+pub(crate) struct MessagesFrame<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(crate) kind: Cow<'a, str>,
     #[serde(default, deserialize_with = "WholeNumber::optional")]
     pub(crate) index: Option<usize>,
     #[serde(borrow, default)]
-    pub(crate) delta: Option<Delta<'a>>,
+    pub(crate) delta: Option<FrameDelta<'a>>,
     #[serde(borrow, default)]
     pub(crate) content_block: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -25,7 +25,7 @@ pub(crate) struct Frame<'a> {
     pub(crate) usage: Option<ApiUsage>,
 }
 
-impl<'a> Frame<'a> {
+impl<'a> MessagesFrame<'a> {
     /// Reads an event.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ impl<'a> Frame<'a> {
 
 /// Delta of a block, or of the message.
 #[derive(Default, Deserialize)]
-pub(crate) struct Delta<'a> {
+pub(crate) struct FrameDelta<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(crate) kind: Cow<'a, str>,
     #[serde(default)]
@@ -60,7 +60,7 @@ pub(crate) struct Delta<'a> {
 
 /// Outline of an event whose members have unexpected types.
 #[derive(Deserialize)]
-pub(crate) struct Outline<'a> {
+pub(crate) struct FrameOutline<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(crate) kind: Cow<'a, str>,
     #[serde(borrow, default)]
@@ -69,27 +69,27 @@ pub(crate) struct Outline<'a> {
     delta: Option<&'a RawValue>,
 }
 
-impl Outline<'_> {
+impl FrameOutline<'_> {
     pub(crate) fn index(&self) -> Option<usize> {
         serde_json::from_str(self.index?.get()).ok()
     }
 
     /// Returns the type of the delta, if there is a delta that is an object.
     pub(crate) fn delta_kind(&self) -> Option<String> {
-        let tag: Tag<'_> = serde_json::from_str(self.delta?.get()).ok()?;
+        let tag: FrameType<'_> = serde_json::from_str(self.delta?.get()).ok()?;
         Some(tag.kind.into_owned())
     }
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Tag<'a> {
+pub(crate) struct FrameType<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(crate) kind: Cow<'a, str>,
 }
 
 /// Message of `message_start`.
 #[derive(Deserialize)]
-pub(crate) struct Start<'a> {
+pub(crate) struct MessageStart<'a> {
     #[serde(borrow, default)]
     pub(crate) id: Cow<'a, str>,
     #[serde(default)]
@@ -113,7 +113,7 @@ pub(crate) struct Transformation<'a> {
 
 /// Start of a block of any known type.
 #[derive(Deserialize)]
-pub(crate) struct Block<'a> {
+pub(crate) struct FrameBlock<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(crate) kind: Cow<'a, str>,
     #[serde(default)]

@@ -5,7 +5,7 @@ mod bedrock;
 mod vertex;
 
 #[cfg(feature = "bedrock")]
-pub(crate) use bedrock::Bedrock;
+pub(crate) use bedrock::BedrockEndpoints;
 pub(crate) use vertex::Vertex;
 
 use windlass_http::provider::{Clock, Credential, CredentialKey, Vendor, from_http};
@@ -13,11 +13,11 @@ use windlass_http::{HeaderMap, HttpClient};
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
-use crate::form::Form;
+use crate::form::MessagesForm;
 
 /// Operation on a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Method {
+pub(crate) enum PlatformMethod {
     Stream,
     CountTokens,
 }
@@ -27,19 +27,19 @@ pub(crate) enum Method {
 pub(crate) enum Platform {
     Anthropic(HttpClient),
     #[cfg(feature = "bedrock")]
-    Bedrock(Box<Bedrock>),
+    Bedrock(Box<BedrockEndpoints>),
     Vertex(Vertex),
 }
 
 /// Route of a request, and its authentication there.
-pub(crate) struct Route {
+pub(crate) struct PlatformRoute {
     pub(crate) client: HttpClient,
     pub(crate) path: String,
     #[cfg(feature = "bedrock")]
     signer: Option<windlass_http::sigv4::Signer>,
 }
 
-impl Route {
+impl PlatformRoute {
     fn new(client: HttpClient, path: impl Into<String>) -> Self {
         Self {
             client,
@@ -107,10 +107,10 @@ impl Platform {
     }
 
     /// Returns the basic form of requests.
-    pub(crate) fn form(&self) -> Form {
+    pub(crate) fn form(&self) -> MessagesForm {
         match self {
-            Self::Vertex(_) => Form { version: Some(vertex::VERSION), model: false, ..Form::default() },
-            _ => Form::default(),
+            Self::Vertex(_) => MessagesForm { version: Some(vertex::VERSION), model: false, ..MessagesForm::default() },
+            _ => MessagesForm::default(),
         }
     }
 
@@ -125,9 +125,11 @@ impl Platform {
     }
 
     /// Route of the list of models at a server of the user. `None` for the vendor's API and those of clouds: a table has their models.
-    pub(crate) fn model_list(&self) -> Option<Route> {
+    pub(crate) fn model_list(&self) -> Option<PlatformRoute> {
         match self {
-            Self::Anthropic(client) if !is_of_vendor(client.host()) => Some(Route::new(client.clone(), "/v1/models")),
+            Self::Anthropic(client) if !is_of_vendor(client.host()) => {
+                Some(PlatformRoute::new(client.clone(), "/v1/models"))
+            }
             _ => None,
         }
     }
@@ -136,9 +138,9 @@ impl Platform {
     ///
     /// # Errors
     /// Fails if the name is no valid model name there.
-    pub(crate) fn route(&self, model: &str, method: Method) -> Result<Route, ModelError> {
+    pub(crate) fn route(&self, model: &str, method: PlatformMethod) -> Result<PlatformRoute, ModelError> {
         match self {
-            Self::Anthropic(client) => Ok(Route::new(client.clone(), messages(method))),
+            Self::Anthropic(client) => Ok(PlatformRoute::new(client.clone(), messages(method))),
             #[cfg(feature = "bedrock")]
             Self::Bedrock(bedrock) => bedrock.route(model, method),
             Self::Vertex(vertex) => vertex.route(model, method),
@@ -152,10 +154,10 @@ fn is_of_vendor(host: &str) -> bool {
     name == "anthropic.com" || name.ends_with(".anthropic.com")
 }
 
-fn messages(method: Method) -> &'static str {
+fn messages(method: PlatformMethod) -> &'static str {
     match method {
-        Method::Stream => "/v1/messages",
-        Method::CountTokens => "/v1/messages/count_tokens",
+        PlatformMethod::Stream => "/v1/messages",
+        PlatformMethod::CountTokens => "/v1/messages/count_tokens",
     }
 }
 

@@ -11,14 +11,14 @@ use windlass_types::{Api, ModelErrorKind, ModelInfo, ModelRequest};
 
 use crate::{
     AnthropicBuilder,
-    error::{Faults, protocol},
-    form::{Form, Refused},
-    frame::Tag,
-    platform::{Method, Platform},
+    error::{MessagesErrors, protocol},
+    form::{MessagesForm, RefusedFields},
+    frame::FrameType,
+    platform::{Platform, PlatformMethod},
     rate_limit::rate_limit,
     request,
-    send::{Call, ERROR_BODY_TIME, MAX_BODY},
-    stream::MessageStream,
+    send::{ERROR_BODY_TIME, MAX_BODY, PreparedRequest},
+    stream::MessagesStream,
     web_search,
 };
 
@@ -28,21 +28,21 @@ use crate::{
 /// Cheap to clone; clones share their connections.
 #[derive(Clone)]
 pub struct Anthropic {
-    inner: Arc<Inner>,
+    inner: Arc<AnthropicState>,
 }
 
-pub(crate) struct Inner {
+pub(crate) struct AnthropicState {
     pub(crate) platform: Platform,
     pub(crate) headers: HeaderMap,
     /// Source of credentials that are not in the headers.
     pub(crate) credentials: Option<Arc<dyn Credentials>>,
     pub(crate) betas: Vec<String>,
-    pub(crate) faults: Faults,
+    pub(crate) faults: MessagesErrors,
     pub(crate) catalogue: Catalogue,
     /// Ids that hide their model, and the models behind them.
     pub(crate) stand_ins: Vec<(String, String)>,
     pub(crate) clock: Clock,
-    pub(crate) refused: Refused,
+    pub(crate) refused: RefusedFields,
     /// The context windows that a server of the user named.
     pub(crate) windows: ServerWindows,
 }
@@ -92,12 +92,12 @@ impl Anthropic {
         AnthropicBuilder::default()
     }
 
-    pub(crate) fn assembled(inner: Inner) -> Self {
+    pub(crate) fn assembled(inner: AnthropicState) -> Self {
         Self { inner: Arc::new(inner) }
     }
 }
 
-impl Inner {
+impl AnthropicState {
     /// Returns the model whose description applies to an id.
     fn known<'a>(&'a self, model: &'a str) -> &'a str {
         self.stand_ins.iter().rev().find(|(id, _)| id == model).map_or(model, |(_, known)| known)
@@ -127,10 +127,10 @@ impl Inner {
 
     /// Returns the error of an answer with status 200 that is no event stream: an error of a gateway, or the page of a
     /// server that is not the API at all.
-    async fn not_a_stream(&self, response: Response, faults: &Faults) -> ModelError {
+    async fn not_a_stream(&self, response: Response, faults: &MessagesErrors) -> ModelError {
         let kind = response.header("content-type").unwrap_or_default().to_owned();
         let body = response.excerpt(MAX_BODY, ERROR_BODY_TIME).await;
-        let tag: Option<Tag<'_>> = serde_json::from_str(&body).ok();
+        let tag: Option<FrameType<'_>> = serde_json::from_str(&body).ok();
         if tag.is_some_and(|tag| tag.kind == "error") {
             return faults.event(&body);
         }
@@ -141,7 +141,7 @@ impl Inner {
     }
 
     /// Returns the form of a request, without the parts that the endpoint has refused.
-    fn form(&self, request: &ModelRequest, info: &ModelInfo, method: Method) -> Form {
+    fn form(&self, request: &ModelRequest, info: &ModelInfo, method: PlatformMethod) -> MessagesForm {
         let known = self.known(&request.model);
         let mut form = self.platform.form();
         form.controls = self.catalogue.binds_thinking(known) && !self.refused.controls();
@@ -158,9 +158,9 @@ impl Inner {
         form
     }
 
-    fn headers(&self, form: &Form, method: Method) -> Result<HeaderMap, ModelError> {
+    fn headers(&self, form: &MessagesForm, method: PlatformMethod) -> Result<HeaderMap, ModelError> {
         let mut headers = self.headers.clone();
-        if method == Method::Stream {
+        if method == PlatformMethod::Stream {
             headers.insert("accept", HeaderValue::from_static("text/event-stream"));
             // Compression on the way would delay deltas to fill its window.
             headers.insert("accept-encoding", HeaderValue::from_static("identity"));
@@ -182,15 +182,19 @@ impl Inner {
 
     /// Requests an answer with status 200. Parts that the endpoint refuses and the request can do without are left out,
     /// at once and from then on. The returned factory makes the errors of the answer.
-    async fn ask(&self, request: &ModelRequest, method: Method) -> Result<(Response, Faults), ModelError> {
+    async fn ask(
+        &self,
+        request: &ModelRequest,
+        method: PlatformMethod,
+    ) -> Result<(Response, MessagesErrors), ModelError> {
         let info = self.info(&request.model);
         loop {
             let form = self.form(request, &info, method);
             let body = match method {
-                Method::Stream => request::call(request, &info, &form),
-                Method::CountTokens => request::count(request, &info, &form),
+                PlatformMethod::Stream => request::call(request, &info, &form),
+                PlatformMethod::CountTokens => request::count(request, &info, &form),
             };
-            let call = Call {
+            let call = PreparedRequest {
                 route: self.platform.route(&request.model, method)?,
                 headers: self.headers(&form, method)?,
                 body,
@@ -244,7 +248,7 @@ impl ModelProvider for Anthropic {
 
     fn ready(&self, model: &str) -> Result<(), ModelError> {
         // A built provider has a key or a source of credentials.
-        self.inner.platform.route(&self.resolve_model(model), Method::Stream).map(drop)
+        self.inner.platform.route(&self.resolve_model(model), PlatformMethod::Stream).map(drop)
     }
 
     async fn prepare(&self, model: &str) {
@@ -262,24 +266,24 @@ impl ModelProvider for Anthropic {
 
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
         let inner = &*self.inner;
-        let (response, faults) = inner.ask(&request, Method::Stream).await?;
+        let (response, faults) = inner.ask(&request, PlatformMethod::Stream).await?;
         if response.header("content-type").is_some_and(|kind| !kind.starts_with("text/event-stream")) {
             return Err(inner.not_a_stream(response, &faults).await);
         }
         let request_id = response.header("request-id").or(response.header("x-amzn-requestid")).map(str::to_owned);
         let limit = rate_limit(200, response.headers());
-        let stream = MessageStream::new(response.events(), faults, request.raw_frames, request_id);
+        let stream = MessagesStream::new(response.events(), faults, request.raw_frames, request_id);
         Ok(Box::pin(stream.with_rate_limit(limit)))
     }
 
     async fn count_tokens(&self, request: Arc<ModelRequest>) -> Result<u64, ModelError> {
         #[derive(Deserialize)]
-        struct Count {
+        struct TokenCount {
             input_tokens: u64,
         }
-        let (response, _) = self.inner.ask(&request, Method::CountTokens).await?;
+        let (response, _) = self.inner.ask(&request, PlatformMethod::CountTokens).await?;
         let text = response.text(MAX_BODY).await.map_err(from_http)?;
-        let count: Count = serde_json::from_str(&text)
+        let count: TokenCount = serde_json::from_str(&text)
             .map_err(|error| protocol("the token count cannot be read").with_source(error))?;
         Ok(count.input_tokens)
     }

@@ -11,7 +11,7 @@ use windlass_types::{
     ToolChoice, ToolResult, ToolResultContent, ToolSpec,
 };
 
-use crate::form::Form;
+use crate::form::MessagesForm;
 use crate::web_search::WebSearchTool;
 
 /// Maximum number of breakpoints in the system prompt: the API takes four, and two are for the messages.
@@ -25,7 +25,7 @@ const NO_CONTENT: &str = "(no content)";
 
 /// Writes the body of a call. Members that stay the same from request to request come first, those that can change
 /// (limits, thinking) after the messages.
-pub(crate) fn call(request: &ModelRequest, info: &ModelInfo, form: &Form) -> Bytes {
+pub(crate) fn call(request: &ModelRequest, info: &ModelInfo, form: &MessagesForm) -> Bytes {
     let mut body = prefix(request, info, form, form.model);
     body.raw(",\"max_tokens\":");
     body.json(&request.max_output_tokens);
@@ -62,7 +62,7 @@ fn thinking_of(request: &ModelRequest, info: &ModelInfo) -> Thinking {
 }
 
 /// Writes the body of a token count.
-pub(crate) fn count(request: &ModelRequest, info: &ModelInfo, form: &Form) -> Bytes {
+pub(crate) fn count(request: &ModelRequest, info: &ModelInfo, form: &MessagesForm) -> Bytes {
     // Even if the path of calls holds the model, that of counts does not.
     let mut body = prefix(request, info, form, true);
     body.thinking(request, info);
@@ -70,8 +70,8 @@ pub(crate) fn count(request: &ModelRequest, info: &ModelInfo, form: &Form) -> By
     body.finish(request)
 }
 
-fn prefix<'a>(request: &ModelRequest, info: &ModelInfo, form: &'a Form, with_model: bool) -> Body<'a> {
-    let mut body = Body::for_request(request, form);
+fn prefix<'a>(request: &ModelRequest, info: &ModelInfo, form: &'a MessagesForm, with_model: bool) -> MessagesBody<'a> {
+    let mut body = MessagesBody::for_request(request, form);
     if let Some(version) = form.version {
         body.raw("{\"anthropic_version\":");
         body.string(version);
@@ -105,15 +105,15 @@ fn served<'a>(tool: &'a ServerTool, info: &ModelInfo) -> Option<WebSearchTool<'a
     }
 }
 
-struct Body<'a> {
+struct MessagesBody<'a> {
     text: String,
     /// Member that a breakpoint adds to a block, or an empty text.
     marker: &'static str,
-    form: &'a Form,
+    form: &'a MessagesForm,
 }
 
-impl<'a> Body<'a> {
-    fn for_request(request: &ModelRequest, form: &'a Form) -> Self {
+impl<'a> MessagesBody<'a> {
+    fn for_request(request: &ModelRequest, form: &'a MessagesForm) -> Self {
         let messages: usize = request.messages.iter().map(|message| message.json().len() + 1).sum();
         let system: usize = request.system.iter().map(|section| section.text.len() + 64).sum();
         let tools: usize =

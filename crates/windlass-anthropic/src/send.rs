@@ -6,9 +6,9 @@ use windlass_http::provider::{Credential, from_http, other_credential};
 use windlass_http::{Bytes, HeaderMap, Response};
 use windlass_model::ModelError;
 
-use crate::error::Faults;
-use crate::platform::Route;
-use crate::provider::Inner;
+use crate::error::MessagesErrors;
+use crate::platform::PlatformRoute;
+use crate::provider::AnthropicState;
 
 /// Maximum number of bytes read of an answer that is not a stream.
 pub(crate) const MAX_BODY: usize = 64 * 1024;
@@ -17,15 +17,15 @@ pub(crate) const MAX_BODY: usize = 64 * 1024;
 pub(crate) const ERROR_BODY_TIME: Duration = Duration::from_secs(5);
 
 /// Request without its credential.
-pub(crate) struct Call {
-    pub(crate) route: Route,
+pub(crate) struct PreparedRequest {
+    pub(crate) route: PlatformRoute,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
 }
 
-impl Inner {
+impl AnthropicState {
     /// Sends a request, and once more if its credential is refused and the source then has another.
-    pub(crate) async fn send(&self, call: &Call) -> Result<(Response, Faults), ModelError> {
+    pub(crate) async fn send(&self, call: &PreparedRequest) -> Result<(Response, MessagesErrors), ModelError> {
         let Some(source) = &self.credentials else { return self.send_with(call, None).await };
         let credential = source.credential().await?;
         match self.send_with(call, Some(&credential)).await {
@@ -40,7 +40,7 @@ impl Inner {
     }
 
     /// Gets a text of at most `limit` bytes.
-    pub(crate) async fn get(&self, route: &Route, limit: usize) -> Result<String, ModelError> {
+    pub(crate) async fn get(&self, route: &PlatformRoute, limit: usize) -> Result<String, ModelError> {
         let mut headers = self.headers.clone();
         if let Some(source) = &self.credentials {
             route.authorize(&source.credential().await?, &mut headers, &[], &self.clock)?;
@@ -52,13 +52,17 @@ impl Inner {
         response.text(limit).await.map_err(from_http)
     }
 
-    async fn send_with(&self, call: &Call, credential: Option<&Credential>) -> Result<(Response, Faults), ModelError> {
+    async fn send_with(
+        &self,
+        call: &PreparedRequest,
+        credential: Option<&Credential>,
+    ) -> Result<(Response, MessagesErrors), ModelError> {
         let (mut headers, mut faults) = (call.headers.clone(), self.faults.clone());
         if let Some(credential) = credential {
             call.route.authorize(credential, &mut headers, &call.body, &self.clock)?;
             credential.keep_out(&mut faults.secrets);
         }
-        let Route { client, path, .. } = &call.route;
+        let PlatformRoute { client, path, .. } = &call.route;
         let response = client.post(path, headers, call.body.clone()).await.map_err(from_http)?;
         if response.status() == 200 {
             return Ok((response, faults));

@@ -10,15 +10,15 @@ use windlass_http::Events;
 use windlass_model::{ModelError, framed};
 use windlass_types::{JsonText, ModelErrorKind, ModelEvent, ModelItem, RateLimit, StreamDelta, Usage};
 
-use crate::assembly::Assembly;
-use crate::error::Faults;
+use crate::assembly::MessagesAssembly;
+use crate::error::MessagesErrors;
 use windlass_http::provider::from_http;
 
 /// One answer, item by item. Ends after `MessageStop` or after one error.
-pub(crate) struct MessageStream {
+pub(crate) struct MessagesStream {
     /// Removed once the stream has ended.
     events: Option<Events>,
-    assembly: Assembly,
+    assembly: MessagesAssembly,
     raw_frames: bool,
     request_id: Option<String>,
     /// Allowance from the headers, until it is yielded.
@@ -27,11 +27,11 @@ pub(crate) struct MessageStream {
     usage: Usage,
 }
 
-impl MessageStream {
-    pub(crate) fn new(events: Events, faults: Faults, raw_frames: bool, request_id: Option<String>) -> Self {
+impl MessagesStream {
+    pub(crate) fn new(events: Events, faults: MessagesErrors, raw_frames: bool, request_id: Option<String>) -> Self {
         Self {
             events: Some(events),
-            assembly: Assembly::new(faults),
+            assembly: MessagesAssembly::new(faults),
             raw_frames,
             request_id,
             rate_limit: None,
@@ -87,7 +87,7 @@ impl MessageStream {
 
 /// Reads one wire event. `None` if the resulting events are ready in the assembly.
 fn item(
-    assembly: &mut Assembly,
+    assembly: &mut MessagesAssembly,
     raw_frames: bool,
     name: Option<&str>,
     data: &str,
@@ -107,7 +107,7 @@ fn item(
     }))
 }
 
-impl Stream for MessageStream {
+impl Stream for MessagesStream {
     type Item = Result<ModelItem, ModelError>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {

@@ -42,13 +42,13 @@ impl<'a> From<&'a ServerWebSearch> for WebSearchTool<'a> {
 }
 
 #[derive(Deserialize)]
-struct ResultBlock<'a> {
+struct SearchResultBlock<'a> {
     #[serde(borrow, default)]
     content: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
-struct Found<'a> {
+struct SearchHit<'a> {
     #[serde(borrow, default, rename = "type")]
     kind: Cow<'a, str>,
     #[serde(default)]
@@ -58,7 +58,7 @@ struct Found<'a> {
 }
 
 #[derive(Deserialize)]
-struct Failed {
+struct SearchFailure {
     #[serde(default)]
     error_code: String,
 }
@@ -76,15 +76,15 @@ struct Citation<'a> {
 
 /// Reads a block of results. An unknown form is no reason to lose the answer.
 pub(crate) fn results(block: &RawValue) -> Option<WebSearched> {
-    let block: ResultBlock<'_> = serde_json::from_str(block.get()).ok()?;
+    let block: SearchResultBlock<'_> = serde_json::from_str(block.get()).ok()?;
     let content = block.content?.get();
-    if let Ok(found) = serde_json::from_str::<Vec<Found<'_>>>(content) {
+    if let Ok(found) = serde_json::from_str::<Vec<SearchHit<'_>>>(content) {
         let found = found.into_iter().filter(|found| found.kind == "web_search_result");
         return Some(WebSearched::found(
             found.filter_map(|found| Some(WebPage::new(found.url?, found.title))).collect(),
         ));
     }
-    let failed: Failed = serde_json::from_str(content).ok()?;
+    let failed: SearchFailure = serde_json::from_str(content).ok()?;
     (!failed.error_code.is_empty()).then(|| WebSearched::failed(failed.error_code))
 }
 

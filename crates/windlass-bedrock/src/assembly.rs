@@ -2,11 +2,13 @@
 
 mod blocks;
 
-use crate::error::Faults;
-use crate::event::{BlockGrows, BlockStarts, BlockStops, Delta, MessageStops, Metadata, TokenUsage, text_delta};
-use crate::eventstream::Frame;
-use blocks::Blocks;
-pub(crate) use blocks::Piece;
+use crate::error::ConverseErrors;
+use crate::event::{
+    BlockGrows, BlockStarts, BlockStops, ConverseDelta, MessageStops, MetadataEvent, TokenUsage, text_delta,
+};
+use crate::eventstream::BinaryFrame;
+pub(crate) use blocks::BlockPiece;
+use blocks::ConverseBlocks;
 use serde::Deserialize;
 use std::collections::{HashSet, VecDeque};
 use windlass_model::ModelError;
@@ -17,30 +19,30 @@ const MAX_MESSAGE_BYTES: usize = 64 << 20;
 
 /// Message that is being assembled.
 #[derive(Debug)]
-pub(crate) struct Assembly {
+pub(crate) struct ConverseAssembly {
     /// Model of the request: the API does not name the answering one.
     model: String,
     /// Id of the message: that of the request, which the API gives in a header.
     id: String,
-    faults: Faults,
+    faults: ConverseErrors,
     has_begun: bool,
     ready: VecDeque<ModelEvent>,
-    blocks: Blocks,
+    blocks: ConverseBlocks,
     calls: HashSet<String>,
     usage: Option<Usage>,
     stop_reason: Option<StopReason>,
     bytes: usize,
 }
 
-impl Assembly {
-    pub(crate) fn new(model: String, id: String, faults: Faults) -> Self {
+impl ConverseAssembly {
+    pub(crate) fn new(model: String, id: String, faults: ConverseErrors) -> Self {
         Self {
             model,
             id,
             faults,
             has_begun: false,
             ready: VecDeque::new(),
-            blocks: Blocks::default(),
+            blocks: ConverseBlocks::default(),
             calls: HashSet::new(),
             usage: None,
             stop_reason: None,
@@ -68,7 +70,7 @@ impl Assembly {
     }
 
     /// Returns the factory of errors of this call.
-    pub(crate) fn faults(&self) -> &Faults {
+    pub(crate) fn faults(&self) -> &ConverseErrors {
         &self.faults
     }
 
@@ -76,7 +78,7 @@ impl Assembly {
     ///
     /// # Errors
     /// Fails if the frame is an exception, is unreadable, or holds content that cannot be a part of a message.
-    pub(crate) fn accept(&mut self, frame: &Frame) -> Result<(), ModelError> {
+    pub(crate) fn accept(&mut self, frame: &BinaryFrame) -> Result<(), ModelError> {
         self.bytes = self.bytes.saturating_add(frame.payload.len());
         if self.bytes > MAX_MESSAGE_BYTES {
             return Err(self.faults.protocol(format_args!("a message is larger than {MAX_MESSAGE_BYTES} bytes")));
@@ -97,7 +99,7 @@ impl Assembly {
             "contentBlockDelta" => {
                 if let Some((at, text)) = text_delta(payload) {
                     self.begin();
-                    return self.put(at, Piece::Text(text.to_owned()));
+                    return self.put(at, BlockPiece::Text(text.to_owned()));
                 }
                 let BlockGrows { content_block_index: at, delta } = self.read(name, payload)?;
                 self.begin();
@@ -110,7 +112,7 @@ impl Assembly {
             }
             "contentBlockStop" => {
                 let stop: BlockStops = self.read(name, payload)?;
-                self.put(stop.content_block_index, Piece::Stop)?;
+                self.put(stop.content_block_index, BlockPiece::Stop)?;
             }
             "messageStart" => self.begin(),
             "messageStop" => {
@@ -118,9 +120,9 @@ impl Assembly {
                 self.stop(stop.stop_reason.as_deref().unwrap_or_default())?;
             }
             "metadata" => {
-                let metadata = match self.read::<Metadata>(name, payload) {
+                let metadata = match self.read::<MetadataEvent>(name, payload) {
                     // A complete message is not lost with unreadable counts.
-                    Err(_) if self.is_finished() => Metadata::default(),
+                    Err(_) if self.is_finished() => MetadataEvent::default(),
                     metadata => metadata?,
                 };
                 self.count(metadata.usage.as_ref());
@@ -156,29 +158,29 @@ impl Assembly {
     ///
     /// # Errors
     /// Fails if the piece cannot be part of the message.
-    pub(crate) fn put(&mut self, at: u64, piece: Piece) -> Result<(), ModelError> {
+    pub(crate) fn put(&mut self, at: u64, piece: BlockPiece) -> Result<(), ModelError> {
         if self.is_finished() {
             return Err(self.faults.protocol("content comes after the end of the message"));
         }
         self.blocks.take(at, piece, &mut self.ready).map_err(|text| self.faults.protocol(text))
     }
 
-    fn delta(&mut self, at: u64, delta: Delta) -> Result<(), ModelError> {
+    fn delta(&mut self, at: u64, delta: ConverseDelta) -> Result<(), ModelError> {
         if let Some(text) = delta.text {
-            return self.put(at, Piece::Text(text));
+            return self.put(at, BlockPiece::Text(text));
         }
         if let Some(call) = delta.tool_use {
-            return self.put(at, Piece::Input(call.input));
+            return self.put(at, BlockPiece::Input(call.input));
         }
         let Some(reasoning) = delta.reasoning_content else { return Ok(()) };
         if let Some(text) = reasoning.text {
-            self.put(at, Piece::Thinking(text))?;
+            self.put(at, BlockPiece::Thinking(text))?;
         }
         if let Some(signature) = reasoning.signature {
-            self.put(at, Piece::Signature(signature))?;
+            self.put(at, BlockPiece::Signature(signature))?;
         }
         match reasoning.redacted_content {
-            Some(data) => self.put(at, Piece::Redacted(data)),
+            Some(data) => self.put(at, BlockPiece::Redacted(data)),
             None => Ok(()),
         }
     }
@@ -191,7 +193,7 @@ impl Assembly {
         let Some(call) = start.start.tool_use else { return Ok(()) };
         // The service answers these calls itself: they must not be run here.
         if call.kind.is_some_and(|kind| kind != "tool_use") {
-            return self.put(start.content_block_index, Piece::Skipped);
+            return self.put(start.content_block_index, BlockPiece::Skipped);
         }
         let Some(name) = call.name.filter(|name| !name.is_empty()) else {
             return Err(self.faults.protocol("a call without a name"));
@@ -204,7 +206,7 @@ impl Assembly {
         if !self.calls.insert(id.clone()) {
             return Err(self.faults.protocol("two calls with one id"));
         }
-        self.put(start.content_block_index, Piece::Call { id: ToolUseId::from(id), name })
+        self.put(start.content_block_index, BlockPiece::Call { id: ToolUseId::from(id), name })
     }
 
     /// Takes the stop reason.

@@ -1,7 +1,7 @@
 use crate::endpoint;
-use crate::error::Faults;
-use crate::provider::{Bedrock, Inner};
-use crate::service::Service;
+use crate::error::ConverseErrors;
+use crate::provider::{Bedrock, ConverseState};
+use crate::service::RegionalService;
 use crate::whole::WholeModels;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -123,14 +123,14 @@ impl BedrockBuilder {
             let text = format!("{region:?} is no region: it looks like us-east-1");
             return Err(ModelError::new(ModelErrorKind::Configuration, text));
         }
-        let service = Service::new(self.base_url, self.region, self.options)?;
+        let service = RegionalService::new(self.base_url, self.region, self.options)?;
         let vendor = Vendor::new("the AWS credentials or AWS_BEARER_TOKEN_BEDROCK", "the region");
-        Ok(Bedrock::assembled(Inner {
+        Ok(Bedrock::assembled(ConverseState {
             service,
             headers,
             credentials: self.credentials,
             stand_ins: self.stand_ins,
-            faults: Faults { vendor, secrets },
+            faults: ConverseErrors { vendor, secrets },
             clock: self.clock,
             whole: WholeModels::default(),
         }))

@@ -13,12 +13,12 @@ use windlass_types::ModelErrorKind;
 
 /// Factory of the errors of one call.
 #[derive(Clone, Debug)]
-pub(crate) struct Faults {
+pub(crate) struct ConverseErrors {
     pub(crate) vendor: Vendor,
     pub(crate) secrets: Secrets,
 }
 
-impl Faults {
+impl ConverseErrors {
     /// Reads the error of an answer with a status other than 200.
     #[expect(clippy::disallowed_methods, reason = "a server names the time of a repeat from now on")]
     pub(crate) fn answer(&self, status: u16, headers: &HeaderMap, body: &str) -> ModelError {
@@ -113,7 +113,7 @@ mod tests {
 
     fn error(status: Option<u16>, code: &str, body: &str) -> ModelError {
         let vendor = Vendor::new("AWS_BEARER_TOKEN_BEDROCK", "the region");
-        Faults { vendor, secrets: Secrets::default() }.error(status, code, body)
+        ConverseErrors { vendor, secrets: Secrets::default() }.error(status, code, body)
     }
 
     #[test]

@@ -12,12 +12,12 @@ use serde_json::value::RawValue;
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct BlockStarts {
     pub(crate) content_block_index: u64,
-    pub(crate) start: Start,
+    pub(crate) start: BlockStartEvent,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct Start {
+pub(crate) struct BlockStartEvent {
     pub(crate) tool_use: Option<CallStart>,
 }
 
@@ -36,13 +36,13 @@ pub(crate) struct CallStart {
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct BlockGrows {
     pub(crate) content_block_index: u64,
-    pub(crate) delta: Delta,
+    pub(crate) delta: ConverseDelta,
 }
 
 /// Delta with one of these members; unknown ones are skipped.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct Delta {
+pub(crate) struct ConverseDelta {
     pub(crate) text: Option<String>,
     pub(crate) tool_use: Option<CallDelta>,
     pub(crate) reasoning_content: Option<ReasoningDelta>,
@@ -80,7 +80,7 @@ pub(crate) struct MessageStops {
 /// `metadata` event, which comes after `messageStop`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct Metadata {
+pub(crate) struct MetadataEvent {
     pub(crate) usage: Option<TokenUsage>,
 }
 
@@ -117,7 +117,7 @@ impl Exception {
     pub(crate) fn read(body: &str) -> Option<Self> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Members<'a> {
+        struct EventMembers<'a> {
             #[serde(borrow, default, alias = "Message", alias = "errorMessage")]
             message: Option<&'a RawValue>,
             #[serde(borrow, default)]
@@ -130,7 +130,7 @@ impl Exception {
         if !body.trim_start().starts_with('{') {
             return None;
         }
-        let members: Members<'_> = serde_json::from_str(body).ok()?;
+        let members: EventMembers<'_> = serde_json::from_str(body).ok()?;
         Some(Self {
             code: text(members.code),
             message: text(members.message),

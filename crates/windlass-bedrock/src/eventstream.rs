@@ -5,7 +5,7 @@
 
 mod frame;
 
-pub(crate) use frame::Frame;
+pub(crate) use frame::BinaryFrame;
 
 use std::mem::take;
 use windlass_http::Bytes;
@@ -36,7 +36,7 @@ pub(crate) enum FrameError {
 
 /// Decoder of frames from chunks of bytes. A frame that is complete in its chunk is not copied.
 #[derive(Debug)]
-pub(crate) struct Decoder {
+pub(crate) struct FrameDecoder {
     /// Maximum size of a frame, in bytes.
     limit: usize,
     /// Unread rest of the chunk.
@@ -45,7 +45,7 @@ pub(crate) struct Decoder {
     begun: Vec<u8>,
 }
 
-impl Decoder {
+impl FrameDecoder {
     pub(crate) fn new(limit: usize) -> Self {
         Self { limit, chunk: Bytes::new(), begun: Vec::new() }
     }
@@ -59,11 +59,11 @@ impl Decoder {
     ///
     /// # Errors
     /// Fails if the bytes are no frame, or one that is too large. Nothing after it can be read.
-    pub(crate) fn next(&mut self) -> Result<Option<Frame>, FrameError> {
+    pub(crate) fn next(&mut self) -> Result<Option<BinaryFrame>, FrameError> {
         if self.begun.is_empty() {
             match self.total(&self.chunk)? {
                 Some(total) if total <= self.chunk.len() => {
-                    return Frame::read(self.chunk.split_to(total)).map(Some);
+                    return BinaryFrame::read(self.chunk.split_to(total)).map(Some);
                 }
                 _ => self.move_upto(usize::MAX),
             }
@@ -77,7 +77,7 @@ impl Decoder {
         if self.begun.len() < total {
             return Ok(None);
         }
-        Frame::read(take(&mut self.begun).into()).map(Some)
+        BinaryFrame::read(take(&mut self.begun).into()).map(Some)
     }
 
     /// Moves bytes of the chunk until the partial frame has this many. Memory is allocated for received bytes, not for

@@ -17,27 +17,27 @@ const PAGE: ModelSource =
     ModelSource::new("https://docs.aws.amazon.com/bedrock/latest/userguide/models-cards.html", "2026-11-23");
 
 /// Aliases with their models, and the inference profiles of these.
-const ALIASES: &[(&str, &str, Profile)] = &[
-    ("default", "amazon.nova-2-lite-v1:0", Profile::Global),
-    ("gpt-oss", "openai.gpt-oss-120b-1:0", Profile::None),
-    ("nova-2-lite", "amazon.nova-2-lite-v1:0", Profile::Global),
-    ("nova-lite", "amazon.nova-lite-v1:0", Profile::Geography),
-    ("nova-micro", "amazon.nova-micro-v1:0", Profile::Geography),
-    ("nova-premier", "amazon.nova-premier-v1:0", Profile::Geography),
-    ("nova-pro", "amazon.nova-pro-v1:0", Profile::Geography),
+const ALIASES: &[(&str, &str, InferenceProfile)] = &[
+    ("default", "amazon.nova-2-lite-v1:0", InferenceProfile::Global),
+    ("gpt-oss", "openai.gpt-oss-120b-1:0", InferenceProfile::None),
+    ("nova-2-lite", "amazon.nova-2-lite-v1:0", InferenceProfile::Global),
+    ("nova-lite", "amazon.nova-lite-v1:0", InferenceProfile::Geography),
+    ("nova-micro", "amazon.nova-micro-v1:0", InferenceProfile::Geography),
+    ("nova-premier", "amazon.nova-premier-v1:0", InferenceProfile::Geography),
+    ("nova-pro", "amazon.nova-pro-v1:0", InferenceProfile::Geography),
 ];
 
 /// Inference profile through which a model is called. Most cannot be called without one. Source:
 /// <https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-support.html>.
 #[derive(Debug, Clone, Copy)]
-enum Profile {
+enum InferenceProfile {
     None,
     Global,
     /// Profile of the region's geography.
     Geography,
 }
 
-impl Profile {
+impl InferenceProfile {
     fn prefix(self, region: &str) -> &'static str {
         match (self, region.split('-').next().unwrap_or_default()) {
             (Self::None, _) => "",
@@ -74,7 +74,7 @@ const VENDORS: [&str; 16] = [
 
 /// Control of a model's reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dial {
+pub(crate) enum ReasoningControl {
     /// No control, or none is known.
     None,
     /// Control of Claude, by tokens or by words.
@@ -112,8 +112,8 @@ pub(crate) enum Choices {
 
 /// Model properties on which requests depend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Family {
-    pub(crate) dial: Dial,
+pub(crate) struct ConverseFamily {
+    pub(crate) dial: ReasoningControl,
     pub(crate) caching: Caching,
     pub(crate) choices: Choices,
     /// `true` if tool results may hold images and documents.
@@ -125,8 +125,8 @@ pub(crate) struct Family {
 }
 
 /// Properties of an unknown model: only features that all models support.
-const CAREFUL: Family = Family {
-    dial: Dial::None,
+const CAREFUL: ConverseFamily = ConverseFamily {
+    dial: ReasoningControl::None,
     caching: Caching::None,
     choices: Choices::Auto,
     has_media_in_results: false,
@@ -177,20 +177,20 @@ pub(crate) fn is_for_converse(name: &str) -> bool {
 }
 
 /// Returns the properties on which requests to a model depend.
-pub(crate) fn family(model: &str) -> Family {
+pub(crate) fn family(model: &str) -> ConverseFamily {
     let (vendor, name) = bare(model).split_once('.').unwrap_or(("", model));
-    let strict = Family { has_strict_tools: true, ..CAREFUL };
+    let strict = ConverseFamily { has_strict_tools: true, ..CAREFUL };
     match vendor {
-        "anthropic" => Family {
-            dial: Dial::Claude,
+        "anthropic" => ConverseFamily {
+            dial: ReasoningControl::Claude,
             caching: Caching::ToolsToo { has_hour: version(name) >= (4, 5) },
             choices: Choices::One,
             has_media_in_results: true,
             has_strict_tools: version(name) >= (4, 5),
             has_plain_schemas: false,
         },
-        "amazon" if name.starts_with("nova") => Family {
-            dial: if name.starts_with("nova-2-lite") { Dial::Nova } else { Dial::None },
+        "amazon" if name.starts_with("nova") => ConverseFamily {
+            dial: if name.starts_with("nova-2-lite") { ReasoningControl::Nova } else { ReasoningControl::None },
             caching: Caching::Prompt,
             choices: Choices::One,
             has_media_in_results: true,
@@ -198,13 +198,13 @@ pub(crate) fn family(model: &str) -> Family {
             has_plain_schemas: true,
         },
         "openai" if name.starts_with("gpt-oss") => {
-            Family { dial: Dial::Effort { off: "low", words: THREE_WORDS }, ..strict }
+            ConverseFamily { dial: ReasoningControl::Effort { off: "low", words: THREE_WORDS }, ..strict }
         }
-        "openai" => Family { dial: Dial::Reasoning { off: "none", words: ALL_WORDS }, ..CAREFUL },
+        "openai" => ConverseFamily { dial: ReasoningControl::Reasoning { off: "none", words: ALL_WORDS }, ..CAREFUL },
         "moonshot" | "moonshotai" if name.starts_with("kimi-k3") => {
-            Family { dial: Dial::Effort { off: "low", words: KIMI_WORDS }, ..strict }
+            ConverseFamily { dial: ReasoningControl::Effort { off: "low", words: KIMI_WORDS }, ..strict }
         }
-        "mistral" if name.contains("large") => Family { choices: Choices::Any, ..strict },
+        "mistral" if name.contains("large") => ConverseFamily { choices: Choices::Any, ..strict },
         "deepseek" if !name.starts_with("r1") => strict,
         "google" | "minimax" | "mistral" | "moonshot" | "moonshotai" | "nvidia" | "qwen" => strict,
         _ => CAREFUL,
@@ -219,7 +219,7 @@ fn version(name: &str) -> (u32, u32) {
 }
 
 /// Limits of models, by the prefix of the name. The longest matching prefix is used.
-struct Known {
+struct KnownLimits {
     prefix: &'static str,
     window: u64,
     output: u32,
@@ -227,20 +227,20 @@ struct Known {
     has_documents: bool,
 }
 
-const fn text(prefix: &'static str, window: u64, output: u32) -> Known {
-    Known { prefix, window, output, has_vision: false, has_documents: false }
+const fn text(prefix: &'static str, window: u64, output: u32) -> KnownLimits {
+    KnownLimits { prefix, window, output, has_vision: false, has_documents: false }
 }
 
-const fn vision(prefix: &'static str, window: u64, output: u32) -> Known {
-    Known { prefix, window, output, has_vision: true, has_documents: false }
+const fn vision(prefix: &'static str, window: u64, output: u32) -> KnownLimits {
+    KnownLimits { prefix, window, output, has_vision: true, has_documents: false }
 }
 
-const fn documents(prefix: &'static str, window: u64, output: u32) -> Known {
-    Known { prefix, window, output, has_vision: true, has_documents: true }
+const fn documents(prefix: &'static str, window: u64, output: u32) -> KnownLimits {
+    KnownLimits { prefix, window, output, has_vision: true, has_documents: true }
 }
 
 /// Known models. If a card gives no output limit, the figure is a conservative estimate.
-const KNOWN: &[Known] = &[
+const KNOWN: &[KnownLimits] = &[
     documents("amazon.nova-2-lite", 1_000_000, 65_535),
     documents("amazon.nova-lite", 300_000, 5_000),
     text("amazon.nova-micro", 128_000, 5_000),
@@ -270,7 +270,7 @@ const KNOWN: &[Known] = &[
 /// Returns the models of the table, each by the prefix of its name. Prices depend on the region, and so does the target
 /// of an alias: the inference profile there.
 pub(crate) fn known(provider: &str) -> Vec<KnownModel> {
-    let of = |row: &Known| {
+    let of = |row: &KnownLimits| {
         let mut info = info(row.prefix);
         info.api = Api::new(provider, Api::CONVERSE);
         let mut known = KnownModel::new(row.prefix, info);
@@ -304,12 +304,12 @@ pub(crate) fn info(model: &str) -> ModelInfo {
     info.media = media();
     info.prompt_cache = family.caching != Caching::None;
     match family.dial {
-        Dial::None | Dial::Claude => {}
-        Dial::Nova => {
+        ReasoningControl::None | ReasoningControl::Claude => {}
+        ReasoningControl::Nova => {
             info.adaptive_thinking = true;
             info.efforts = vec![Effort::Low, Effort::Medium, Effort::High];
         }
-        Dial::Effort { words, .. } | Dial::Reasoning { words, .. } => {
+        ReasoningControl::Effort { words, .. } | ReasoningControl::Reasoning { words, .. } => {
             info.adaptive_thinking = true;
             info.efforts = words.iter().map(|(effort, _)| *effort).collect();
         }
@@ -364,7 +364,11 @@ mod tests {
             "arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-2-lite-v1:0",
         ];
         for model in around {
-            assert_eq!((family(model).dial, family(model).caching), (Dial::Nova, Caching::Prompt), "{model}");
+            assert_eq!(
+                (family(model).dial, family(model).caching),
+                (ReasoningControl::Nova, Caching::Prompt),
+                "{model}"
+            );
             assert_eq!(info(model).context_window, 1_000_000, "{model}");
         }
         for model in ["", ".", "x", "arn:aws:bedrock:us-east-1:1:application-inference-profile/abc", "titan.x", "a/b"] {

@@ -1,11 +1,11 @@
 use crate::BedrockBuilder;
-use crate::assembly::Assembly;
+use crate::assembly::ConverseAssembly;
 use crate::endpoint::{self, Operation};
-use crate::error::{Faults, request_id};
+use crate::error::{ConverseErrors, request_id};
 use crate::models;
-use crate::request::{self, Target};
-use crate::service::{Service, Site};
-use crate::stream::MessageStream;
+use crate::request::{self, ConverseTarget};
+use crate::service::{RegionalService, ServiceRegion};
+use crate::stream::ConverseStream;
 use crate::whole::{self, WholeModels};
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -35,25 +35,25 @@ const EVENT_STREAM: &str = "application/vnd.amazon.eventstream";
 /// Cheap to clone; clones share their connections.
 #[derive(Clone)]
 pub struct Bedrock {
-    inner: Arc<Inner>,
+    inner: Arc<ConverseState>,
 }
 
-pub(crate) struct Inner {
-    pub(crate) service: Service,
+pub(crate) struct ConverseState {
+    pub(crate) service: RegionalService,
     pub(crate) headers: HeaderMap,
     /// Source of credentials. `None` if the headers authenticate.
     pub(crate) credentials: Option<Arc<dyn Credentials>>,
     /// Models behind ids that do not show them.
     pub(crate) stand_ins: BTreeMap<String, String>,
-    pub(crate) faults: Faults,
+    pub(crate) faults: ConverseErrors,
     pub(crate) clock: Clock,
     /// Models that do not stream.
     pub(crate) whole: WholeModels,
 }
 
 /// Request without its credential.
-struct Call {
-    site: Site,
+struct UnsignedRequest {
+    site: ServiceRegion,
     path: String,
     headers: HeaderMap,
     body: Bytes,
@@ -103,12 +103,12 @@ impl Bedrock {
         models::is_for_converse(name)
     }
 
-    pub(crate) fn assembled(inner: Inner) -> Self {
+    pub(crate) fn assembled(inner: ConverseState) -> Self {
         Self { inner: Arc::new(inner) }
     }
 }
 
-impl Inner {
+impl ConverseState {
     /// Returns the model behind a name, as far as it is known.
     fn behind<'a>(&'a self, model: &'a str) -> &'a str {
         self.stand_ins.get(model).map_or(model, String::as_str)
@@ -121,12 +121,12 @@ impl Inner {
     }
 
     /// Returns the body that a function makes for the model of a request.
-    fn body(&self, request: &ModelRequest, make: fn(&ModelRequest, Target<'_>) -> Bytes) -> Bytes {
+    fn body(&self, request: &ModelRequest, make: fn(&ModelRequest, ConverseTarget<'_>) -> Bytes) -> Bytes {
         let info = self.info(&request.model);
-        make(request, Target { family: models::family(self.behind(&request.model)), info: &info })
+        make(request, ConverseTarget { family: models::family(self.behind(&request.model)), info: &info })
     }
 
-    fn call(&self, model: &str, operation: Operation, body: Bytes) -> Result<Call, ModelError> {
+    fn call(&self, model: &str, operation: Operation, body: Bytes) -> Result<UnsignedRequest, ModelError> {
         let (path, site) = (endpoint::path(model, operation)?, self.service.site_of(model)?);
         let mut headers = self.headers.clone();
         if operation == Operation::ConverseStream {
@@ -134,12 +134,12 @@ impl Inner {
             // Compression on the way would delay chunks to fill its window.
             headers.insert("accept-encoding", HeaderValue::from_static("identity"));
         }
-        Ok(Call { site, path, headers, body })
+        Ok(UnsignedRequest { site, path, headers, body })
     }
 
     /// Sends a request, and once more if its credential is refused and the source then has another. Returns the answer,
     /// and the factory of errors of this call, which masks its credential too.
-    async fn send(&self, call: &Call) -> Result<(Response, Faults), ModelError> {
+    async fn send(&self, call: &UnsignedRequest) -> Result<(Response, ConverseErrors), ModelError> {
         let Some(source) = &self.credentials else { return self.send_with(call, None).await };
         let credential = source.credential().await?;
         match self.send_with(call, Some(&credential)).await {
@@ -154,8 +154,12 @@ impl Inner {
         }
     }
 
-    async fn send_with(&self, call: &Call, credential: Option<&Credential>) -> Result<(Response, Faults), ModelError> {
-        let Call { site, path, headers, body } = call;
+    async fn send_with(
+        &self,
+        call: &UnsignedRequest,
+        credential: Option<&Credential>,
+    ) -> Result<(Response, ConverseErrors), ModelError> {
+        let UnsignedRequest { site, path, headers, body } = call;
         let (mut headers, mut faults) = (headers.clone(), self.faults.clone());
         if let Some(credential) = credential {
             site.authorize(credential, &mut headers, path, body, self.clock.now())?;
@@ -172,7 +176,7 @@ impl Inner {
     }
 }
 
-impl Inner {
+impl ConverseState {
     async fn streamed(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
         let call = self.call(&request.model, Operation::ConverseStream, self.body(request, request::call))?;
         let (response, faults) = self.send(&call).await?;
@@ -181,7 +185,7 @@ impl Inner {
         }
         let request_id = request_id(response.headers());
         let assembly = assembly(request, &call, request_id.as_deref(), faults);
-        Ok(Box::pin(MessageStream::new(response.body(), assembly, request_id, request.raw_frames)))
+        Ok(Box::pin(ConverseStream::new(response.body(), assembly, request_id, request.raw_frames)))
     }
 
     async fn in_one_piece(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
@@ -191,20 +195,25 @@ impl Inner {
         let mut assembly = assembly(request, &call, request_id.as_deref(), faults.clone());
         let body = response.text(MAX_ANSWER).await.map_err(from_http)?;
         whole::read(&body, &mut assembly, &faults).map_err(|error| error.with_request_id(request_id))?;
-        Ok(Box::pin(MessageStream::whole(assembly, request.raw_frames)))
+        Ok(Box::pin(ConverseStream::whole(assembly, request.raw_frames)))
     }
 }
 
 /// Creates the assembly of a call's message. A gateway may drop the id of the request; the hash of the body differs
 /// from call to call.
-fn assembly(request: &ModelRequest, call: &Call, id: Option<&str>, faults: Faults) -> Assembly {
+fn assembly(
+    request: &ModelRequest,
+    call: &UnsignedRequest,
+    id: Option<&str>,
+    faults: ConverseErrors,
+) -> ConverseAssembly {
     let id = id.map_or_else(|| format!("msg_{:032x}", stable_hash(&call.body)), str::to_owned);
-    Assembly::new(request.model.clone(), id, faults)
+    ConverseAssembly::new(request.model.clone(), id, faults)
 }
 
 /// Returns the error of an answer with status 200 that is no event stream: the page of a server that is not the API at
 /// all.
-async fn not_a_stream(response: Response, faults: &Faults) -> ModelError {
+async fn not_a_stream(response: Response, faults: &ConverseErrors) -> ModelError {
     let kind = response.header("content-type").unwrap_or_default().to_owned();
     let setting = &faults.vendor.base_url;
     let error = faults.protocol(format_args!("the answer is {kind}, not an event stream; check {setting}"));
@@ -279,7 +288,7 @@ impl ModelProvider for Bedrock {
     async fn count_tokens(&self, request: Arc<ModelRequest>) -> Result<u64, ModelError> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Count {
+        struct ConverseTokens {
             input_tokens: u64,
         }
         let inner = &*self.inner;
@@ -287,7 +296,7 @@ impl ModelProvider for Bedrock {
         let call = inner.call(&request.model, Operation::CountTokens, body)?;
         let (response, faults) = inner.send(&call).await.map_err(|error| cannot_count(&request.model, error))?;
         let text = response.text(MAX_BODY).await.map_err(from_http)?;
-        match serde_json::from_str::<Count>(&text) {
+        match serde_json::from_str::<ConverseTokens>(&text) {
             Ok(count) => Ok(count.input_tokens),
             Err(error) => Err(faults.unreadable("the token count", &error)),
         }

@@ -6,8 +6,8 @@ mod fields;
 mod media;
 mod tools;
 
-use crate::models::Family;
-use cache::Cache;
+use crate::models::ConverseFamily;
+use cache::CachePoints;
 use windlass_http::Bytes;
 use windlass_http::provider::JsonBody as Json;
 use windlass_http::provider::with_members;
@@ -15,17 +15,17 @@ use windlass_types::{ModelInfo, ModelRequest, ResponseFormat};
 
 /// Model that a body is for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Target<'a> {
-    pub(crate) family: Family,
+pub(crate) struct ConverseTarget<'a> {
+    pub(crate) family: ConverseFamily,
     pub(crate) info: &'a ModelInfo,
 }
 
 /// Writes the body of a call. Members that stay the same from request to request come first, those that can change
 /// after the messages.
-pub(crate) fn call(request: &ModelRequest, target: Target<'_>) -> Bytes {
+pub(crate) fn call(request: &ModelRequest, target: ConverseTarget<'_>) -> Bytes {
     let mut out = Json::for_request(request);
     out.raw("{");
-    prompt(&mut out, request, target, &Cache::of(request, target.family));
+    prompt(&mut out, request, target, &CachePoints::of(request, target.family));
     let fields = fields::of(request, target);
     // Nova refuses a limit beside its highest effort.
     if !fields.forbids_limit() {
@@ -48,16 +48,16 @@ pub(crate) fn call(request: &ModelRequest, target: Target<'_>) -> Bytes {
 }
 
 /// Writes the body of a token count.
-pub(crate) fn count(request: &ModelRequest, target: Target<'_>) -> Bytes {
+pub(crate) fn count(request: &ModelRequest, target: ConverseTarget<'_>) -> Bytes {
     let mut out = Json::for_request(request);
     out.raw("{\"input\":{\"converse\":{");
-    prompt(&mut out, request, target, &Cache::NONE);
+    prompt(&mut out, request, target, &CachePoints::NONE);
     out.raw("}}}");
     out.finish()
 }
 
 /// Writes the prompt.
-fn prompt(out: &mut Json, request: &ModelRequest, target: Target<'_>, cache: &Cache) {
+fn prompt(out: &mut Json, request: &ModelRequest, target: ConverseTarget<'_>, cache: &CachePoints) {
     tools::write(out, request, target.family, cache);
     system(out, request, cache);
     out.raw("\"messages\":[");
@@ -65,7 +65,7 @@ fn prompt(out: &mut Json, request: &ModelRequest, target: Target<'_>, cache: &Ca
     out.raw("]");
 }
 
-fn system(out: &mut Json, request: &ModelRequest, cache: &Cache) {
+fn system(out: &mut Json, request: &ModelRequest, cache: &CachePoints) {
     let sections: Vec<_> = request.system.iter().filter(|section| !section.text.trim().is_empty()).collect();
     if sections.is_empty() {
         return;

@@ -14,13 +14,13 @@ const MAX_REGIONS: usize = 64;
 
 /// Service in one region.
 #[derive(Debug, Clone)]
-pub(crate) struct Site {
+pub(crate) struct ServiceRegion {
     pub(crate) client: HttpClient,
     /// Signer; `None` if no region is known.
     signer: Option<Signer>,
 }
 
-impl Site {
+impl ServiceRegion {
     fn new(base_url: &str, region: Option<&str>, options: HttpOptions) -> Result<Self, ModelError> {
         let client = HttpClient::new(base_url, options).map_err(from_http)?;
         let signer = region.map(|region| Signer::new(base_url, region, "bedrock")).transpose().map_err(from_http)?;
@@ -57,16 +57,16 @@ fn no_region() -> ModelError {
 
 /// Service in its regions: the configured one, and those that models name.
 #[derive(Debug)]
-pub(crate) struct Service {
-    own: Site,
+pub(crate) struct RegionalService {
+    own: ServiceRegion,
     region: Option<String>,
     /// Address of a gateway for all regions.
     base_url: Option<String>,
     options: HttpOptions,
-    others: Mutex<BTreeMap<String, Site>>,
+    others: Mutex<BTreeMap<String, ServiceRegion>>,
 }
 
-impl Service {
+impl RegionalService {
     /// # Errors
     /// Fails if there is neither a base URL nor a region, or if the base URL is unusable.
     pub(crate) fn new(
@@ -76,7 +76,7 @@ impl Service {
     ) -> Result<Self, ModelError> {
         let region = region.or_else(|| endpoint::region_of_url(base_url.as_deref()?).map(str::to_owned));
         let url = base_url.clone().or_else(|| region.as_deref().map(endpoint::base_url)).ok_or_else(no_region)?;
-        let own = Site::new(&url, region.as_deref(), options.clone())?;
+        let own = ServiceRegion::new(&url, region.as_deref(), options.clone())?;
         Ok(Self { own, region, base_url, options, others: Mutex::default() })
     }
 
@@ -91,7 +91,7 @@ impl Service {
     }
 
     /// Returns the site of a model.
-    pub(crate) fn site_of(&self, model: &str) -> Result<Site, ModelError> {
+    pub(crate) fn site_of(&self, model: &str) -> Result<ServiceRegion, ModelError> {
         let named = endpoint::region_of(model).filter(|region| Some(*region) != self.region.as_deref());
         let Some(region) = named else { return Ok(self.own.clone()) };
         let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
@@ -100,7 +100,7 @@ impl Service {
         }
         // A gateway is kept; only the signature is for the region of the model.
         let url = self.base_url.clone().unwrap_or_else(|| endpoint::base_url(region));
-        let site = Site::new(&url, Some(region), self.options.clone())?;
+        let site = ServiceRegion::new(&url, Some(region), self.options.clone())?;
         if others.len() < MAX_REGIONS {
             others.insert(region.to_owned(), site.clone());
         }
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn e6_an_arn_is_asked_in_its_region() {
         let service = |url: Option<&str>| {
-            Service::new(url.map(str::to_owned), Some("us-east-1".to_owned()), HttpOptions::default()).unwrap()
+            RegionalService::new(url.map(str::to_owned), Some("us-east-1".to_owned()), HttpOptions::default()).unwrap()
         };
         let arn = "arn:aws:bedrock:eu-west-3:123456789012:inference-profile/eu.amazon.nova-lite-v1:0";
         let regional = service(None);
@@ -130,11 +130,11 @@ mod tests {
 
     #[test]
     fn the_number_of_regions_is_bounded() {
-        let service = Service::new(None, Some("us-east-1".to_owned()), HttpOptions::default()).unwrap();
+        let service = RegionalService::new(None, Some("us-east-1".to_owned()), HttpOptions::default()).unwrap();
         for number in 0..200 {
             service.site_of(&format!("arn:aws:bedrock:xx-{number}:1:x/y")).unwrap();
         }
         assert_eq!(service.others.lock().unwrap().len(), MAX_REGIONS);
-        assert!(Service::new(None, None, HttpOptions::default()).is_err());
+        assert!(RegionalService::new(None, None, HttpOptions::default()).is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! Stream of one call.
 
-use crate::assembly::Assembly;
-use crate::eventstream::{Decoder, Frame, FrameError};
+use crate::assembly::ConverseAssembly;
+use crate::eventstream::{BinaryFrame, FrameDecoder, FrameError};
 use futures_core::Stream;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -11,30 +11,35 @@ use windlass_model::{ModelError, framed};
 use windlass_types::{ModelEvent, ModelItem};
 
 /// One answer, item by item. Ends after `MessageStop` or after one error.
-pub(crate) struct MessageStream {
+pub(crate) struct ConverseStream {
     /// Removed once the answer has ended.
     chunks: Option<Chunks>,
-    decoder: Decoder,
-    assembly: Assembly,
+    decoder: FrameDecoder,
+    assembly: ConverseAssembly,
     request_id: Option<String>,
     raw_frames: bool,
     /// Error to yield after the events that are ready.
     failure: Option<ModelError>,
 }
 
-impl MessageStream {
-    pub(crate) fn new(chunks: Chunks, assembly: Assembly, request_id: Option<String>, raw_frames: bool) -> Self {
-        let decoder = Decoder::new(chunks.max_event_bytes());
+impl ConverseStream {
+    pub(crate) fn new(
+        chunks: Chunks,
+        assembly: ConverseAssembly,
+        request_id: Option<String>,
+        raw_frames: bool,
+    ) -> Self {
+        let decoder = FrameDecoder::new(chunks.max_event_bytes());
         Self { chunks: Some(chunks), decoder, assembly, request_id, raw_frames, failure: None }
     }
 
     /// Creates the stream of a message that has arrived completely.
-    pub(crate) fn whole(assembly: Assembly, raw_frames: bool) -> Self {
-        Self { chunks: None, decoder: Decoder::new(0), assembly, request_id: None, raw_frames, failure: None }
+    pub(crate) fn whole(assembly: ConverseAssembly, raw_frames: bool) -> Self {
+        Self { chunks: None, decoder: FrameDecoder::new(0), assembly, request_id: None, raw_frames, failure: None }
     }
 
     /// Reads a frame. Returns `true` if it adds to the message.
-    fn read(&mut self, frame: &Frame) -> bool {
+    fn read(&mut self, frame: &BinaryFrame) -> bool {
         if let Err(error) = self.assembly.accept(frame) {
             self.fail(error);
         } else if self.assembly.is_whole() {
@@ -83,7 +88,7 @@ impl MessageStream {
     }
 }
 
-impl Stream for MessageStream {
+impl Stream for ConverseStream {
     type Item = Result<ModelItem, ModelError>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {

@@ -1,8 +1,8 @@
 //! Answers in one piece: some models call tools, but not in a stream.
 
-use crate::assembly::{Assembly, Piece};
-use crate::error::Faults;
-use crate::event::{BlockStarts, CallStart, Start, TokenUsage};
+use crate::assembly::{BlockPiece, ConverseAssembly};
+use crate::error::ConverseErrors;
+use crate::event::{BlockStartEvent, BlockStarts, CallStart, TokenUsage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeSet;
@@ -44,40 +44,40 @@ impl WholeModels {
 /// Answer, in its wire format.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Answer<'a> {
+struct ConverseAnswer<'a> {
     #[serde(borrow)]
-    output: Option<Output<'a>>,
+    output: Option<ConverseOutput<'a>>,
     stop_reason: Option<String>,
     usage: Option<TokenUsage>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Output<'a> {
+struct ConverseOutput<'a> {
     #[serde(borrow)]
-    message: Option<Message<'a>>,
+    message: Option<ConverseMessage<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Message<'a> {
+struct ConverseMessage<'a> {
     #[serde(borrow)]
-    content: Vec<Block<'a>>,
+    content: Vec<ConverseBlock<'a>>,
 }
 
 /// Block with one of these members; unknown ones are skipped.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Block<'a> {
+struct ConverseBlock<'a> {
     text: Option<String>,
     #[serde(borrow)]
-    tool_use: Option<Call<'a>>,
-    reasoning_content: Option<Reasoning>,
+    tool_use: Option<ConverseCall<'a>>,
+    reasoning_content: Option<ConverseReasoning>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Call<'a> {
+struct ConverseCall<'a> {
     #[serde(flatten)]
     start: CallStart,
     #[serde(borrow, default)]
@@ -86,7 +86,7 @@ struct Call<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Reasoning {
+struct ConverseReasoning {
     reasoning_text: Option<ReasoningText>,
     redacted_content: Option<String>,
 }
@@ -102,12 +102,13 @@ struct ReasoningText {
 ///
 /// # Errors
 /// Fails if the answer is unreadable or incomplete.
-pub(crate) fn read(body: &str, assembly: &mut Assembly, faults: &Faults) -> Result<(), ModelError> {
+pub(crate) fn read(body: &str, assembly: &mut ConverseAssembly, faults: &ConverseErrors) -> Result<(), ModelError> {
     // Serde would read the members of an array as those of the object.
     if !body.trim_start().starts_with('{') {
         return Err(faults.protocol("the answer is not an object"));
     }
-    let answer: Answer<'_> = serde_json::from_str(body).map_err(|error| faults.unreadable("the answer", &error))?;
+    let answer: ConverseAnswer<'_> =
+        serde_json::from_str(body).map_err(|error| faults.unreadable("the answer", &error))?;
     let (Some(message), Some(reason)) = (answer.output.and_then(|output| output.message), answer.stop_reason) else {
         return Err(faults.protocol("the answer has no message"));
     };
@@ -117,12 +118,12 @@ pub(crate) fn read(body: &str, assembly: &mut Assembly, faults: &Faults) -> Resu
             assembly.put(at, piece)?;
         }
         if let Some(call) = block.tool_use {
-            let start = Start { tool_use: Some(call.start) };
+            let start = BlockStartEvent { tool_use: Some(call.start) };
             assembly.block(BlockStarts { content_block_index: at, start })?;
             let input = call.input.map_or(String::new(), |input| input.get().to_owned());
-            assembly.put(at, Piece::Input(input))?;
+            assembly.put(at, BlockPiece::Input(input))?;
         }
-        assembly.put(at, Piece::Stop)?;
+        assembly.put(at, BlockPiece::Stop)?;
     }
     assembly.stop(&reason)?;
     assembly.count(answer.usage.as_ref());
@@ -130,15 +131,15 @@ pub(crate) fn read(body: &str, assembly: &mut Assembly, faults: &Faults) -> Resu
 }
 
 /// Returns the pieces of a block that is no call.
-fn pieces(block: &Block<'_>) -> Vec<Piece> {
+fn pieces(block: &ConverseBlock<'_>) -> Vec<BlockPiece> {
     let mut pieces = Vec::new();
-    pieces.extend(block.text.clone().map(Piece::Text));
+    pieces.extend(block.text.clone().map(BlockPiece::Text));
     if let Some(reasoning) = &block.reasoning_content {
         if let Some(text) = &reasoning.reasoning_text {
-            pieces.push(Piece::Thinking(text.text.clone()));
-            pieces.extend(text.signature.clone().map(Piece::Signature));
+            pieces.push(BlockPiece::Thinking(text.text.clone()));
+            pieces.extend(text.signature.clone().map(BlockPiece::Signature));
         }
-        pieces.extend(reasoning.redacted_content.clone().map(Piece::Redacted));
+        pieces.extend(reasoning.redacted_content.clone().map(BlockPiece::Redacted));
     }
     pieces
 }

@@ -4,13 +4,13 @@
 
 mod blocks;
 
-use crate::error::Faults;
-use crate::finish::Finish;
-use crate::frame::{Chunk, FunctionCall, Part, Plain};
+use crate::error::GeminiErrors;
+use crate::finish::GeminiFinish;
+use crate::frame::{AnswerPart, Chunk, FunctionCall, Plain};
 use crate::grounding::GroundingMetadata;
 use crate::models::family;
-use crate::usage::Counts;
-use blocks::Blocks;
+use crate::usage::GeminiUsage;
+use blocks::GeminiBlocks;
 pub(crate) use blocks::PART;
 use serde_json::value::RawValue;
 use std::collections::{HashSet, VecDeque};
@@ -23,17 +23,17 @@ const MAX_MESSAGE_BYTES: usize = 64 << 20;
 
 /// Message that is being assembled.
 #[derive(Debug)]
-pub(crate) struct Assembly {
+pub(crate) struct GeminiAssembly {
     /// Model of the request.
     model: String,
-    faults: Faults,
+    faults: GeminiErrors,
     /// Id of the message; `None` before the first chunk.
     id: Option<String>,
     ready: VecDeque<ModelEvent>,
-    blocks: Blocks,
+    blocks: GeminiBlocks,
     calls: HashSet<String>,
-    counts: Counts,
-    finish: Option<Finish>,
+    counts: GeminiUsage,
+    finish: Option<GeminiFinish>,
     bytes: usize,
     /// Irrelevant end of text chunks, once one has been read.
     tail: Option<String>,
@@ -41,16 +41,16 @@ pub(crate) struct Assembly {
     grounding: Option<GroundingMetadata>,
 }
 
-impl Assembly {
-    pub(crate) fn new(model: String, faults: Faults) -> Self {
+impl GeminiAssembly {
+    pub(crate) fn new(model: String, faults: GeminiErrors) -> Self {
         Self {
             model,
             faults,
             id: None,
             ready: VecDeque::new(),
-            blocks: Blocks::default(),
+            blocks: GeminiBlocks::default(),
             calls: HashSet::new(),
-            counts: Counts::default(),
+            counts: GeminiUsage::default(),
             finish: None,
             bytes: 0,
             tail: None,
@@ -153,13 +153,13 @@ impl Assembly {
                 self.counts.searched(grounding.searches().min(billed));
                 self.grounding = Some(grounding);
             }
-            if let Some(later) = candidate.finish_reason.as_deref().and_then(Finish::read) {
-                self.finish = Some(Finish::or_later(self.finish.take(), later));
+            if let Some(later) = candidate.finish_reason.as_deref().and_then(GeminiFinish::read) {
+                self.finish = Some(GeminiFinish::or_later(self.finish.take(), later));
             }
         }
         let block_reason = chunk.prompt_feedback.and_then(|feedback| feedback.block_reason);
         if block_reason.is_some_and(|reason| !matches!(&*reason, "" | "BLOCKED_REASON_UNSPECIFIED")) {
-            self.finish = Some(Finish::Stopped(StopReason::ContentFilter));
+            self.finish = Some(GeminiFinish::Stopped(StopReason::ContentFilter));
         }
         self.check_size()
     }
@@ -171,7 +171,7 @@ impl Assembly {
         Ok(())
     }
 
-    fn part(&mut self, part: Part<'_>) -> Result<(), ModelError> {
+    fn part(&mut self, part: AnswerPart<'_>) -> Result<(), ModelError> {
         let signature = part.thought_signature.clone().filter(|signature| !signature.is_empty());
         if let Some(call) = part.function_call {
             return self.call(call, signature);
@@ -226,19 +226,19 @@ impl Assembly {
                 let text = "the connection ended before the message was complete";
                 return Err(ModelError::new(ModelErrorKind::Cut, text));
             }
-            Some(Finish::SignatureMissing) => {
+            Some(GeminiFinish::SignatureMissing) => {
                 self.report();
                 let text = "the API refused what was sent back of its earlier messages: a signature is missing";
                 return Err(ModelError::new(ModelErrorKind::ReplayRejected, text));
             }
-            Some(Finish::Done) if !self.blocks.have_content() => {
+            Some(GeminiFinish::Done) if !self.blocks.have_content() => {
                 self.report();
                 // The same request mostly gets an answer when it is repeated.
                 return Err(ModelError::new(ModelErrorKind::Server, "the model ended its turn without an answer"));
             }
-            Some(Finish::Done) if self.calls.is_empty() => StopReason::EndTurn,
-            Some(Finish::Done) => StopReason::ToolUse,
-            Some(Finish::Stopped(reason)) => reason,
+            Some(GeminiFinish::Done) if self.calls.is_empty() => StopReason::EndTurn,
+            Some(GeminiFinish::Done) => StopReason::ToolUse,
+            Some(GeminiFinish::Stopped(reason)) => reason,
         };
         self.blocks.close(&mut self.ready);
         let pages = self.grounding.take().and_then(GroundingMetadata::pages);

@@ -1,6 +1,6 @@
-use crate::endpoint::Endpoint;
-use crate::error::Faults;
-use crate::provider::{Gemini, Key};
+use crate::endpoint::GeminiEndpoint;
+use crate::error::GeminiErrors;
+use crate::provider::{Gemini, RequestKey};
 use std::sync::Arc;
 use windlass_http::provider::{Credential, Credentials, Secrets, Vendor, custom_header, from_http};
 use windlass_http::{HeaderMap, HeaderValue, HttpClient, HttpOptions, Secret};
@@ -11,7 +11,7 @@ use windlass_types::ModelErrorKind;
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct GeminiBuilder {
-    endpoint: Endpoint,
+    endpoint: GeminiEndpoint,
     key: Option<Secret>,
     credentials: Option<Arc<dyn Credentials>>,
     base_url: Option<String>,
@@ -20,7 +20,7 @@ pub struct GeminiBuilder {
 }
 
 impl GeminiBuilder {
-    pub(crate) fn new(endpoint: Endpoint) -> Self {
+    pub(crate) fn new(endpoint: GeminiEndpoint) -> Self {
         Self {
             endpoint,
             key: None,
@@ -69,7 +69,7 @@ impl GeminiBuilder {
     /// certificate authorities.
     pub fn lookup(mut self, lookup: impl Fn(&str) -> Option<String>) -> Self {
         self.options.look_up(&lookup);
-        if self.endpoint != Endpoint::Gemini {
+        if self.endpoint != GeminiEndpoint::Gemini {
             return self;
         }
         let lookup = |name: &str| lookup(name).filter(|value| !value.trim().is_empty());
@@ -100,42 +100,42 @@ impl GeminiBuilder {
         }
         let own = ["x-goog-api-key", "authorization"].iter().any(|name| headers.contains_key(*name));
         let key = match (self.credentials, self.key) {
-            (Some(source), _) => Key::Tokens(source),
+            (Some(source), _) => RequestKey::Tokens(source),
             (None, Some(key)) => {
                 headers.insert("x-goog-api-key", key.header("").map_err(from_http)?);
                 secrets.push(key);
-                Key::InHeaders
+                RequestKey::InHeaders
             }
-            (None, None) if own => Key::InHeaders,
+            (None, None) if own => RequestKey::InHeaders,
             (None, None) => return Err(no_key(&self.endpoint)),
         };
         check_names(&self.endpoint)?;
         let base_url = self.base_url.unwrap_or_else(|| self.endpoint.base_url());
         let client = HttpClient::new(&base_url, self.options).map_err(from_http)?;
-        let faults = Faults { vendor: vendor(&self.endpoint), secrets };
+        let faults = GeminiErrors { vendor: vendor(&self.endpoint), secrets };
         Ok(Gemini::assembled(client, headers, key, self.endpoint, faults))
     }
 }
 
 /// Returns the names of the service's settings.
-fn vendor(endpoint: &Endpoint) -> Vendor {
+fn vendor(endpoint: &GeminiEndpoint) -> Vendor {
     match endpoint {
-        Endpoint::Gemini => Vendor::new("GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"),
-        Endpoint::Vertex { .. } => Vendor::new("the access token", "the project, the location and the base URL"),
+        GeminiEndpoint::Gemini => Vendor::new("GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"),
+        GeminiEndpoint::Vertex { .. } => Vendor::new("the access token", "the project, the location and the base URL"),
     }
 }
 
-fn no_key(endpoint: &Endpoint) -> ModelError {
+fn no_key(endpoint: &GeminiEndpoint) -> ModelError {
     let text = match endpoint {
-        Endpoint::Gemini => "no API key: set GEMINI_API_KEY or GOOGLE_API_KEY",
-        Endpoint::Vertex { .. } => "no access token: give one with `.token(..)`, or a source of them",
+        GeminiEndpoint::Gemini => "no API key: set GEMINI_API_KEY or GOOGLE_API_KEY",
+        GeminiEndpoint::Vertex { .. } => "no access token: give one with `.token(..)`, or a source of them",
     };
     ModelError::new(ModelErrorKind::Authentication, text)
 }
 
 /// Checks project and location, which become part of addresses.
-fn check_names(endpoint: &Endpoint) -> Result<(), ModelError> {
-    let Endpoint::Vertex { project, location } = endpoint else { return Ok(()) };
+fn check_names(endpoint: &GeminiEndpoint) -> Result<(), ModelError> {
+    let GeminiEndpoint::Vertex { project, location } = endpoint else { return Ok(()) };
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_:.".contains(&byte);
     for (what, name) in [("project", project), ("location", location)] {
         let is_name = !name.is_empty() && name.bytes().all(plain) && !name.starts_with('.');

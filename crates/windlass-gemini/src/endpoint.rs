@@ -6,7 +6,7 @@ use windlass_types::ModelErrorKind;
 
 /// Service, without its host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Endpoint {
+pub(crate) enum GeminiEndpoint {
     /// The Gemini API.
     Gemini,
     /// Vertex AI.
@@ -15,12 +15,12 @@ pub(crate) enum Endpoint {
 
 /// Operation on a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Method {
+pub(crate) enum ModelMethod {
     Stream,
     CountTokens,
 }
 
-impl Method {
+impl ModelMethod {
     fn suffix(self) -> &'static str {
         match self {
             Self::Stream => ":streamGenerateContent?alt=sse",
@@ -29,7 +29,7 @@ impl Method {
     }
 }
 
-impl Endpoint {
+impl GeminiEndpoint {
     /// Returns the public address.
     pub(crate) fn base_url(&self) -> String {
         match self {
@@ -46,7 +46,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// Fails if the name is no valid model name.
-    pub(crate) fn path(&self, model: &str, method: Method) -> Result<String, ModelError> {
+    pub(crate) fn path(&self, model: &str, method: ModelMethod) -> Result<String, ModelError> {
         let mut path = match self {
             Self::Gemini => "/v1beta".to_owned(),
             Self::Vertex { .. } => "/v1beta1".to_owned(),
@@ -83,13 +83,13 @@ mod tests {
 
     #[test]
     fn models_have_their_paths() {
-        let path = |endpoint: &Endpoint, model: &str| endpoint.path(model, Method::Stream).unwrap();
+        let path = |endpoint: &GeminiEndpoint, model: &str| endpoint.path(model, ModelMethod::Stream).unwrap();
         let stream = ":streamGenerateContent?alt=sse";
-        let gemini = Endpoint::Gemini;
+        let gemini = GeminiEndpoint::Gemini;
         assert_eq!(path(&gemini, "gemini-2.5-pro"), format!("/v1beta/models/gemini-2.5-pro{stream}"));
         assert_eq!(path(&gemini, "tunedModels/x"), format!("/v1beta/tunedModels/x{stream}"));
         assert_eq!(path(&gemini, "a b?c#d:e"), format!("/v1beta/models/a%20b%3Fc%23d%3Ae{stream}"));
-        let vertex = Endpoint::Vertex { project: "p".to_owned(), location: "eu".to_owned() };
+        let vertex = GeminiEndpoint::Vertex { project: "p".to_owned(), location: "eu".to_owned() };
         let of_project = "/v1beta1/projects/p/locations/eu/publishers";
         assert_eq!(path(&vertex, "gemini-2.5-pro"), format!("{of_project}/google/models/gemini-2.5-pro{stream}"));
         assert_eq!(path(&vertex, "publishers/x/models/y"), format!("{of_project}/x/models/y{stream}"));
@@ -98,14 +98,19 @@ mod tests {
             format!("/v1beta1/projects/p/locations/l/endpoints/1{stream}")
         );
         for name in ["..", "models/../x", "", "models/", "a//b"] {
-            assert_eq!(gemini.path(name, Method::CountTokens).unwrap_err().kind, ModelErrorKind::NotFound, "{name}");
+            assert_eq!(
+                gemini.path(name, ModelMethod::CountTokens).unwrap_err().kind,
+                ModelErrorKind::NotFound,
+                "{name}"
+            );
         }
     }
 
     #[test]
     fn locations_have_their_hosts() {
-        let host =
-            |location: &str| Endpoint::Vertex { project: "p".to_owned(), location: location.to_owned() }.base_url();
+        let host = |location: &str| {
+            GeminiEndpoint::Vertex { project: "p".to_owned(), location: location.to_owned() }.base_url()
+        };
         assert_eq!(host("global"), "https://aiplatform.googleapis.com");
         assert_eq!(host("eu"), "https://aiplatform.eu.rep.googleapis.com");
         assert_eq!(host("europe-west4"), "https://europe-west4-aiplatform.googleapis.com");

@@ -2,7 +2,7 @@
 
 mod status;
 
-use status::{Status, Window};
+use status::{FailureStatus, QuotaWindow};
 use std::time::SystemTime;
 use windlass_http::HeaderMap;
 use windlass_http::provider::{Failure, Secrets, Vendor, classify, hinted_wait, retry_after, should_retry};
@@ -11,12 +11,12 @@ use windlass_types::{ModelErrorKind, Timestamp};
 
 /// Factory of the errors of one provider.
 #[derive(Clone, Debug)]
-pub(crate) struct Faults {
+pub(crate) struct GeminiErrors {
     pub(crate) vendor: Vendor,
     pub(crate) secrets: Secrets,
 }
 
-impl Faults {
+impl GeminiErrors {
     /// Reads the error of an answer with a status other than 200.
     #[expect(clippy::disallowed_methods, reason = "a server names the time of a repeat from now on")]
     pub(crate) fn answer(&self, status: u16, headers: &HeaderMap, body: &str) -> ModelError {
@@ -34,7 +34,7 @@ impl Faults {
 
     /// `true` if a text is an error of the API.
     pub(crate) fn is_error(&self, body: &str) -> bool {
-        Status::read(body).is_some()
+        FailureStatus::read(body).is_some()
     }
 
     /// Creates the error of an answer that breaks the rules of the API's stream.
@@ -50,7 +50,7 @@ impl Faults {
     }
 
     fn error(&self, http_status: Option<u16>, body: &str, now: SystemTime) -> ModelError {
-        let Some(status) = Status::read(body) else {
+        let Some(status) = FailureStatus::read(body) else {
             // A proxy or a gateway on the way has its own form of error bodies.
             return self.vendor.error(&Failure { status: http_status, code: "", text: body }, &self.secrets);
         };
@@ -72,14 +72,14 @@ impl Faults {
 
 /// Returns the kind of a failure, with cases that the shared table cannot see: reasons and windows among the details,
 /// and texts of this API alone.
-fn kind(status: &Status, failure: &Failure<'_>, names_a_wait: bool) -> ModelErrorKind {
+fn kind(status: &FailureStatus, failure: &Failure<'_>, names_a_wait: bool) -> ModelErrorKind {
     let text = failure.text.to_lowercase();
     let has = |part: &str| text.contains(part);
     let is_limit = failure.status == Some(429) || failure.code == "RESOURCE_EXHAUSTED";
     match failure.code {
         _ if is_limit => match status.window() {
-            Some(Window::Long) => return ModelErrorKind::QuotaExhausted,
-            Some(Window::Short) => return ModelErrorKind::RateLimited,
+            Some(QuotaWindow::Long) => return ModelErrorKind::QuotaExhausted,
+            Some(QuotaWindow::Short) => return ModelErrorKind::RateLimited,
             None => {}
         },
         // The service aborted the request, not the caller.
@@ -103,7 +103,7 @@ fn kind(status: &Status, failure: &Failure<'_>, names_a_wait: bool) -> ModelErro
     }
 }
 
-fn resets_at(status: &Status, now: SystemTime) -> Option<Timestamp> {
+fn resets_at(status: &FailureStatus, now: SystemTime) -> Option<Timestamp> {
     if let Some(at) = status.metadata("quotaResetTimeStamp").and_then(Timestamp::parse) {
         return Some(at);
     }

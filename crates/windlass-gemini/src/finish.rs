@@ -6,7 +6,7 @@ use windlass_types::StopReason;
 
 /// Meaning of a finish reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Finish {
+pub(crate) enum GeminiFinish {
     /// The model is done: the end of a turn, or calls that are to be run.
     Done,
     /// The message ends with this reason, whatever its content.
@@ -15,7 +15,7 @@ pub(crate) enum Finish {
     SignatureMissing,
 }
 
-impl Finish {
+impl GeminiFinish {
     /// Reads a reason. `None` for a reason that means the message has not ended.
     pub(crate) fn read(reason: &str) -> Option<Self> {
         Some(match reason {

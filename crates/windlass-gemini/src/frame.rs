@@ -13,7 +13,7 @@ use windlass_types::WholeNumber;
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Chunk<'a> {
     #[serde(borrow)]
-    pub(crate) candidates: Option<Vec<Candidate<'a>>>,
+    pub(crate) candidates: Option<Vec<AnswerCandidate<'a>>>,
     pub(crate) usage_metadata: Option<UsageMetadata>,
     pub(crate) prompt_feedback: Option<PromptFeedback>,
     /// Strings that each chunk repeats; read once.
@@ -27,11 +27,11 @@ pub(crate) struct Chunk<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct Candidate<'a> {
+pub(crate) struct AnswerCandidate<'a> {
     #[serde(deserialize_with = "WholeNumber::optional")]
     pub(crate) index: Option<u64>,
     #[serde(borrow)]
-    pub(crate) content: Option<Content<'a>>,
+    pub(crate) content: Option<CandidateContent<'a>>,
     pub(crate) finish_reason: Option<String>,
     #[serde(borrow)]
     pub(crate) grounding_metadata: Option<&'a RawValue>,
@@ -39,15 +39,15 @@ pub(crate) struct Candidate<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Content<'a> {
+pub(crate) struct CandidateContent<'a> {
     #[serde(borrow)]
-    pub(crate) parts: Option<Vec<Part<'a>>>,
+    pub(crate) parts: Option<Vec<AnswerPart<'a>>>,
 }
 
 /// Part: a text, a call, or content that the service ran or made itself.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct Part<'a> {
+pub(crate) struct AnswerPart<'a> {
     pub(crate) text: Option<String>,
     pub(crate) thought: Option<bool>,
     pub(crate) thought_signature: Option<String>,
@@ -67,7 +67,7 @@ pub(crate) struct Part<'a> {
     file_data: Option<&'a RawValue>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> AnswerPart<'a> {
     /// Returns the member of a part that is neither text nor call.
     pub(crate) fn other(&self) -> Option<(&'static str, &'a RawValue)> {
         [

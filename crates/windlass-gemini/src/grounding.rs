@@ -18,12 +18,12 @@ pub(crate) struct GroundingMetadata {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct GroundingChunk {
-    web: Option<Web>,
+    web: Option<GroundingPage>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Web {
+struct GroundingPage {
     uri: Option<String>,
     title: Option<String>,
 }
@@ -32,13 +32,13 @@ struct Web {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct GroundingSupport {
-    segment: Option<Segment>,
+    segment: Option<GroundedSegment>,
     grounding_chunk_indices: Option<Vec<usize>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Segment {
+struct GroundedSegment {
     text: Option<String>,
 }
 

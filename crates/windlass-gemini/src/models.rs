@@ -64,7 +64,7 @@ const OTHER_PRICES: [&str; 5] = ["-tts", "-image", "-live", "-audio", "-native"]
 
 /// Control of a model's reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dial {
+pub(crate) enum ThinkingControl {
     /// No control, or none is known.
     None,
     /// Number of tokens.
@@ -75,8 +75,8 @@ pub(crate) enum Dial {
 
 /// Model properties on which requests depend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Family {
-    pub(crate) dial: Dial,
+pub(crate) struct GeminiFamily {
+    pub(crate) dial: ThinkingControl,
     /// `true` for Gemini 3 and later: calls have ids and signatures, and results may hold images.
     pub(crate) is_modern: bool,
 }
@@ -97,28 +97,30 @@ fn generation(model: &str) -> Option<((u32, u32), &str)> {
 
 /// Returns the properties on which requests to a model depend. Unknown models get only features that all models
 /// support.
-pub(crate) fn family(model: &str) -> Family {
+pub(crate) fn family(model: &str) -> GeminiFamily {
     let name = model.rsplit('/').next().unwrap_or(model);
     if name.starts_with("gemma-4") {
-        let dial = Dial::Level { has_minimal: true, has_low: false, has_medium: false, has_xhigh: false };
-        return Family { dial, is_modern: false };
+        let dial = ThinkingControl::Level { has_minimal: true, has_low: false, has_medium: false, has_xhigh: false };
+        return GeminiFamily { dial, is_modern: false };
     }
     let Some((version, kind)) = generation(model) else {
-        return Family { dial: Dial::None, is_modern: false };
+        return GeminiFamily { dial: ThinkingControl::None, is_modern: false };
     };
     let dial = match version {
-        (2, 5) if kind.starts_with("pro") => Dial::Budget { least: 128, most: 32_768, can_be_off: false },
-        (2, 5) if kind.starts_with("flash-lite") => Dial::Budget { least: 512, most: 24_576, can_be_off: true },
-        (2, 5) if kind.starts_with("flash") => Dial::Budget { least: 1, most: 24_576, can_be_off: true },
-        (3.., _) => Dial::Level {
+        (2, 5) if kind.starts_with("pro") => ThinkingControl::Budget { least: 128, most: 32_768, can_be_off: false },
+        (2, 5) if kind.starts_with("flash-lite") => {
+            ThinkingControl::Budget { least: 512, most: 24_576, can_be_off: true }
+        }
+        (2, 5) if kind.starts_with("flash") => ThinkingControl::Budget { least: 1, most: 24_576, can_be_off: true },
+        (3.., _) => ThinkingControl::Level {
             has_minimal: kind.starts_with("flash") && version <= (3, 6),
             has_low: true,
             has_medium: version != (3, 0) || !kind.starts_with("pro"),
             has_xhigh: kind.starts_with("hydrogen") || kind.starts_with("neon"),
         },
-        _ => Dial::None,
+        _ => ThinkingControl::None,
     };
-    Family { dial, is_modern: version.0 >= 3 }
+    GeminiFamily { dial, is_modern: version.0 >= 3 }
 }
 
 /// Resolves a name to a model.
@@ -145,14 +147,14 @@ pub(crate) fn info(model: &str) -> ModelInfo {
     let known = generation(model).is_some_and(|(version, _)| version >= (2, 5));
     if !known {
         let mut info = ModelInfo::new(131_072, 8_192);
-        info.adaptive_thinking = family.dial != Dial::None;
+        info.adaptive_thinking = family.dial != ThinkingControl::None;
         return info;
     }
     let mut info = ModelInfo::new(WINDOW, OUTPUT);
     info.default_output_tokens = DEFAULT_OUTPUT;
-    info.adaptive_thinking = family.dial != Dial::None;
-    info.thinking_budget = matches!(family.dial, Dial::Budget { .. });
-    if let Dial::Level { has_medium, has_xhigh, .. } = family.dial {
+    info.adaptive_thinking = family.dial != ThinkingControl::None;
+    info.thinking_budget = matches!(family.dial, ThinkingControl::Budget { .. });
+    if let ThinkingControl::Level { has_medium, has_xhigh, .. } = family.dial {
         info.efforts = Effort::ALL.to_vec();
         info.efforts.retain(|effort| match effort {
             Effort::Medium => has_medium,
@@ -212,9 +214,9 @@ mod tests {
         ] {
             let family = family(model);
             assert_eq!(family.is_modern, is_modern, "{model}");
-            let budget = if let Dial::Budget { least, .. } = family.dial { Some(least) } else { None };
+            let budget = if let ThinkingControl::Budget { least, .. } = family.dial { Some(least) } else { None };
             assert_eq!(budget, least, "{model}");
-            assert_eq!(matches!(family.dial, Dial::Level { .. }), is_modern, "{model}");
+            assert_eq!(matches!(family.dial, ThinkingControl::Level { .. }), is_modern, "{model}");
         }
     }
 

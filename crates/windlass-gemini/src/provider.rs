@@ -1,10 +1,10 @@
 use crate::GeminiBuilder;
-use crate::assembly::Assembly;
-use crate::endpoint::{Endpoint, Method};
-use crate::error::Faults;
+use crate::assembly::GeminiAssembly;
+use crate::endpoint::{GeminiEndpoint, ModelMethod};
+use crate::error::GeminiErrors;
 use crate::models;
-use crate::request::{self, Target};
-use crate::stream::MessageStream;
+use crate::request::{self, GeminiTarget};
+use crate::stream::GeminiStream;
 use async_trait::async_trait;
 use serde::Deserialize;
 use std::fmt;
@@ -28,19 +28,19 @@ const ERROR_BODY_TIME: Duration = Duration::from_secs(5);
 /// Cheap to clone; clones share their connections.
 #[derive(Clone)]
 pub struct Gemini {
-    inner: Arc<Inner>,
+    inner: Arc<GeminiState>,
 }
 
-struct Inner {
+struct GeminiState {
     client: HttpClient,
     headers: HeaderMap,
-    key: Key,
-    endpoint: Endpoint,
-    faults: Faults,
+    key: RequestKey,
+    endpoint: GeminiEndpoint,
+    faults: GeminiErrors,
 }
 
 /// Authentication of requests.
-pub(crate) enum Key {
+pub(crate) enum RequestKey {
     InHeaders,
     Tokens(Arc<dyn Credentials>),
 }
@@ -90,13 +90,13 @@ impl Gemini {
 
     /// Returns a builder for the Gemini API.
     pub fn builder() -> GeminiBuilder {
-        GeminiBuilder::new(Endpoint::Gemini)
+        GeminiBuilder::new(GeminiEndpoint::Gemini)
     }
 
     /// Returns a builder for Vertex AI in a project and a location (`global`, `us`, `europe-west4`). Building needs a
     /// token or a source of tokens. The provider's name is `vertex`.
     pub fn vertex(project: impl Into<String>, location: impl Into<String>) -> GeminiBuilder {
-        GeminiBuilder::new(Endpoint::Vertex { project: project.into(), location: location.into() })
+        GeminiBuilder::new(GeminiEndpoint::Vertex { project: project.into(), location: location.into() })
     }
 
     /// Returns a [`vertex`](Self::vertex) builder with the settings of the vendor's own tools: the project in
@@ -125,17 +125,17 @@ impl Gemini {
     pub(crate) fn assembled(
         client: HttpClient,
         headers: HeaderMap,
-        key: Key,
-        endpoint: Endpoint,
-        faults: Faults,
+        key: RequestKey,
+        endpoint: GeminiEndpoint,
+        faults: GeminiErrors,
     ) -> Self {
-        Self { inner: Arc::new(Inner { client, headers, key, endpoint, faults }) }
+        Self { inner: Arc::new(GeminiState { client, headers, key, endpoint, faults }) }
     }
 }
 
-impl Inner {
-    fn target<'a>(&'a self, model: &'a str) -> Target<'a> {
-        Target {
+impl GeminiState {
+    fn target<'a>(&'a self, model: &'a str) -> GeminiTarget<'a> {
+        GeminiTarget {
             model,
             family: models::family(model),
             searches: models::info(model).web_search.is_some(),
@@ -145,9 +145,14 @@ impl Inner {
 
     /// Posts a body. Returns the answer, and the factory of errors of this call, which masks its token too. A refused
     /// token is replaced once, if its source has another.
-    async fn post(&self, model: &str, method: Method, body: Bytes) -> Result<(Response, Faults), ModelError> {
+    async fn post(
+        &self,
+        model: &str,
+        method: ModelMethod,
+        body: Bytes,
+    ) -> Result<(Response, GeminiErrors), ModelError> {
         let path = self.endpoint.path(model, method)?;
-        let Key::Tokens(source) = &self.key else { return self.post_with(None, &path, method, body).await };
+        let RequestKey::Tokens(source) = &self.key else { return self.post_with(None, &path, method, body).await };
         let credential = source.credential().await?;
         match self.post_with(Some(&credential), &path, method, body.clone()).await {
             Err(error) if matches!(error.status, Some(401 | 403)) => {
@@ -164,9 +169,9 @@ impl Inner {
         &self,
         credential: Option<&Credential>,
         path: &str,
-        method: Method,
+        method: ModelMethod,
         body: Bytes,
-    ) -> Result<(Response, Faults), ModelError> {
+    ) -> Result<(Response, GeminiErrors), ModelError> {
         let (mut headers, mut faults) = (self.headers.clone(), self.faults.clone());
         if let Some(credential) = credential {
             let CredentialKey::Bearer(token) = &credential.key else {
@@ -176,7 +181,7 @@ impl Inner {
             headers.insert("authorization", token.header("Bearer ").map_err(from_http)?);
             credential.keep_out(&mut faults.secrets);
         }
-        if method == Method::Stream {
+        if method == ModelMethod::Stream {
             headers.insert("accept", HeaderValue::from_static("text/event-stream"));
             // Compression on the way would delay chunks to fill its window.
             headers.insert("accept-encoding", HeaderValue::from_static("identity"));
@@ -194,7 +199,7 @@ impl Inner {
 
 /// Returns the error of an answer with status 200 that is no event stream: an error of a gateway, or the page of a
 /// server that is not the API at all.
-async fn not_a_stream(response: Response, faults: &Faults) -> ModelError {
+async fn not_a_stream(response: Response, faults: &GeminiErrors) -> ModelError {
     let kind = response.header("content-type").unwrap_or_default().to_owned();
     let body = response.excerpt(MAX_BODY, ERROR_BODY_TIME).await;
     if faults.is_error(&body) {
@@ -211,8 +216,8 @@ async fn not_a_stream(response: Response, faults: &Faults) -> ModelError {
 impl ModelProvider for Gemini {
     fn name(&self) -> &str {
         match self.inner.endpoint {
-            Endpoint::Gemini => "gemini",
-            Endpoint::Vertex { .. } => "vertex",
+            GeminiEndpoint::Gemini => "gemini",
+            GeminiEndpoint::Vertex { .. } => "vertex",
         }
     }
 
@@ -240,7 +245,7 @@ impl ModelProvider for Gemini {
 
     fn ready(&self, model: &str) -> Result<(), ModelError> {
         // A built provider has a key or a source of tokens.
-        self.inner.endpoint.path(model, Method::Stream).map(drop)
+        self.inner.endpoint.path(model, ModelMethod::Stream).map(drop)
     }
 
     async fn prepare(&self, _: &str) {}
@@ -256,28 +261,28 @@ impl ModelProvider for Gemini {
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
         let inner = &*self.inner;
         let body = request::call(&request, &inner.target(&request.model));
-        let (response, faults) = inner.post(&request.model, Method::Stream, body).await?;
+        let (response, faults) = inner.post(&request.model, ModelMethod::Stream, body).await?;
         if response.header("content-type").is_some_and(|kind| !kind.starts_with("text/event-stream")) {
             return Err(not_a_stream(response, &faults).await);
         }
-        let assembly = Assembly::new(request.model.clone(), faults);
-        Ok(Box::pin(MessageStream::new(response.events(), assembly, request.raw_frames)))
+        let assembly = GeminiAssembly::new(request.model.clone(), faults);
+        Ok(Box::pin(GeminiStream::new(response.events(), assembly, request.raw_frames)))
     }
 
     async fn count_tokens(&self, request: Arc<ModelRequest>) -> Result<u64, ModelError> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Count {
+        struct TokenCountResponse {
             total_tokens: u64,
         }
         let inner = &*self.inner;
         let body = request::count(&request, &inner.target(&request.model));
-        let (response, faults) = inner.post(&request.model, Method::CountTokens, body).await?;
+        let (response, faults) = inner.post(&request.model, ModelMethod::CountTokens, body).await?;
         let text = response.text(MAX_BODY).await.map_err(from_http)?;
         if faults.is_error(&text) {
             return Err(faults.in_stream(&text));
         }
-        match serde_json::from_str::<Count>(&text) {
+        match serde_json::from_str::<TokenCountResponse>(&text) {
             Ok(count) => Ok(count.total_tokens),
             Err(error) => Err(faults.unreadable("the token count", &error)),
         }

@@ -8,7 +8,7 @@ use windlass_types::JsonText;
 /// Data that is kept beside one block.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct Replay<'a> {
+pub(crate) struct GeminiReplay<'a> {
     /// Id of the call at the API.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<Cow<'a, str>>,
@@ -41,14 +41,14 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-impl Replay<'_> {
+impl GeminiReplay<'_> {
     /// Returns the data as JSON; `None` if there is nothing to keep.
     pub(crate) fn to_json(&self) -> Option<JsonText> {
-        if *self == Replay::default() { None } else { JsonText::of(self).ok() }
+        if *self == GeminiReplay::default() { None } else { JsonText::of(self).ok() }
     }
 }
 
-impl<'a> Replay<'a> {
+impl<'a> GeminiReplay<'a> {
     /// Reads the data beside a block. Unreadable data counts as missing.
     pub(crate) fn read(json: Option<&'a JsonText>) -> Self {
         json.and_then(|json| serde_json::from_str(json.as_str()).ok()).unwrap_or_default()

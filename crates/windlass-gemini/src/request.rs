@@ -4,9 +4,9 @@ mod contents;
 mod generation;
 mod schema;
 
-use crate::endpoint::Endpoint;
+use crate::endpoint::GeminiEndpoint;
 use crate::grounding;
-use crate::models::Family;
+use crate::models::GeminiFamily;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -16,27 +16,27 @@ use windlass_types::{ModelRequest, ToolChoice};
 
 /// Model and service that a body is for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Target<'a> {
+pub(crate) struct GeminiTarget<'a> {
     pub(crate) model: &'a str,
-    pub(crate) family: Family,
+    pub(crate) family: GeminiFamily,
     /// `true` if the service searches the web for the model.
     pub(crate) searches: bool,
-    pub(crate) endpoint: &'a Endpoint,
+    pub(crate) endpoint: &'a GeminiEndpoint,
 }
 
-impl Target<'_> {
+impl GeminiTarget<'_> {
     /// `true` if calls of other models are sent with an id. Vertex takes only its own ids.
     pub(crate) fn makes_ids(&self) -> bool {
-        self.family.is_modern && *self.endpoint == Endpoint::Gemini
+        self.family.is_modern && *self.endpoint == GeminiEndpoint::Gemini
     }
 }
 
 /// Writes the body of a call. Members that stay the same from request to request come first, those that can change
 /// after the contents.
-pub(crate) fn call(request: &ModelRequest, target: &Target<'_>) -> Bytes {
+pub(crate) fn call(request: &ModelRequest, target: &GeminiTarget<'_>) -> Bytes {
     let extra = Extra::read(request);
     let mut out = Json::for_request(request);
-    let mut members = Members::new(&mut out);
+    let mut members = ObjectWriter::new(&mut out);
     prompt(&mut members, request, target, &extra);
     if let Some(out) = members.begin("generationConfig", &extra) {
         generation::write(out, request, target);
@@ -50,13 +50,13 @@ pub(crate) fn call(request: &ModelRequest, target: &Target<'_>) -> Bytes {
 }
 
 /// Writes the body of a token count.
-pub(crate) fn count(request: &ModelRequest, target: &Target<'_>) -> Bytes {
+pub(crate) fn count(request: &ModelRequest, target: &GeminiTarget<'_>) -> Bytes {
     let mut out = Json::for_request(request);
-    let is_wrapped = *target.endpoint == Endpoint::Gemini;
+    let is_wrapped = *target.endpoint == GeminiEndpoint::Gemini;
     if is_wrapped {
         out.raw("{\"generateContentRequest\":");
     }
-    let mut members = Members::new(&mut out);
+    let mut members = ObjectWriter::new(&mut out);
     if is_wrapped {
         members.put("model").json(&target.endpoint.resource(target.model));
     }
@@ -69,7 +69,7 @@ pub(crate) fn count(request: &ModelRequest, target: &Target<'_>) -> Bytes {
 }
 
 /// Writes the prompt.
-fn prompt(members: &mut Members<'_>, request: &ModelRequest, target: &Target<'_>, extra: &Extra<'_>) {
+fn prompt(members: &mut ObjectWriter<'_>, request: &ModelRequest, target: &GeminiTarget<'_>, extra: &Extra<'_>) {
     let system: Vec<&str> =
         request.system.iter().map(|section| &*section.text).filter(|text| !text.trim().is_empty()).collect();
     if !system.is_empty()
@@ -161,12 +161,12 @@ impl<'a> Extra<'a> {
 }
 
 /// Members of an object that is being written.
-struct Members<'a> {
+struct ObjectWriter<'a> {
     out: &'a mut Json,
     is_first: bool,
 }
 
-impl<'a> Members<'a> {
+impl<'a> ObjectWriter<'a> {
     fn new(out: &'a mut Json) -> Self {
         out.raw("{");
         Self { out, is_first: true }

@@ -1,6 +1,6 @@
 //! Stream of one call.
 
-use crate::assembly::Assembly;
+use crate::assembly::GeminiAssembly;
 use futures_core::Stream;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -10,17 +10,17 @@ use windlass_model::{ModelError, framed};
 use windlass_types::{ModelEvent, ModelItem};
 
 /// One answer, item by item. Ends after `MessageStop` or after one error.
-pub(crate) struct MessageStream {
+pub(crate) struct GeminiStream {
     /// Removed once the answer has ended.
     events: Option<Events>,
-    assembly: Assembly,
+    assembly: GeminiAssembly,
     raw_frames: bool,
     /// Error to yield after the events that are ready.
     failure: Option<ModelError>,
 }
 
-impl MessageStream {
-    pub(crate) fn new(events: Events, assembly: Assembly, raw_frames: bool) -> Self {
+impl GeminiStream {
+    pub(crate) fn new(events: Events, assembly: GeminiAssembly, raw_frames: bool) -> Self {
         Self { events: Some(events), assembly, raw_frames, failure: None }
     }
 
@@ -45,7 +45,7 @@ impl MessageStream {
     }
 }
 
-impl Stream for MessageStream {
+impl Stream for GeminiStream {
     type Item = Result<ModelItem, ModelError>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {

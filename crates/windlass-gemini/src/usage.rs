@@ -5,7 +5,7 @@ use windlass_types::Usage;
 
 /// Counts of one message. Each chunk repeats them, later ones may leave some out: the highest of each is used.
 #[derive(Debug, Default)]
-pub(crate) struct Counts {
+pub(crate) struct GeminiUsage {
     prompt: u64,
     cached: u64,
     of_tools: u64,
@@ -15,7 +15,7 @@ pub(crate) struct Counts {
     reported: Usage,
 }
 
-impl Counts {
+impl GeminiUsage {
     pub(crate) fn take(&mut self, counts: &UsageMetadata) {
         let raise = |figure: &mut u64, later: Option<u64>| *figure = (*figure).max(later.unwrap_or(0));
         raise(&mut self.prompt, counts.prompt_token_count);
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn cached_input_is_apart_and_thoughts_are_output() {
-        let mut all = Counts::default();
+        let mut all = GeminiUsage::default();
         all.take(&counts([100, 60, 5, 7, 20]));
         let usage = all.report();
         assert_eq!((usage.input_tokens, usage.cache_read_input_tokens, usage.output_tokens), (45, 60, 27));
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn the_first_report_leaves_the_output_to_the_last_one() {
-        let mut all = Counts::default();
+        let mut all = GeminiUsage::default();
         all.take(&counts([10, 0, 0, 20, 0]));
         assert_eq!(all.first_report(), Usage::new(10, 0));
         assert_eq!(all.news(), Some(Usage::new(10, 20)));
@@ -95,7 +95,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_figure_shrinks_and_each_token_counts_once(steps in prop::collection::vec(prop::array::uniform5(0_u64..200), 1..8)) {
-            let mut all = Counts::default();
+            let mut all = GeminiUsage::default();
             let mut before = Usage::default();
             for step in steps {
                 all.take(&counts(step));

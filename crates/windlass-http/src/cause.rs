@@ -9,14 +9,14 @@ use rustls::{AlertDescription, CertificateError, Error as TlsError};
 /// Maximum number of characters of the causes in a message.
 const MAX_TEXT: usize = 300;
 
-type Cause = dyn StdError + 'static;
+type ErrorCause = dyn StdError + 'static;
 
 /// Returns an error and its sources, outermost first.
-fn causes(error: &Cause) -> impl Iterator<Item = &Cause> {
+fn causes(error: &ErrorCause) -> impl Iterator<Item = &ErrorCause> {
     std::iter::successors(Some(error), |error| behind(*error))
 }
 
-fn behind(error: &Cause) -> Option<&Cause> {
+fn behind(error: &ErrorCause) -> Option<&ErrorCause> {
     match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
         // The source of such an error is not the wrapped error, but the source of that one.
         Some(wrapped) => Some(wrapped),
@@ -25,7 +25,7 @@ fn behind(error: &Cause) -> Option<&Cause> {
 }
 
 /// Joins the messages of the errors behind a failure on one line.
-pub(crate) fn text(error: &Cause) -> String {
+pub(crate) fn text(error: &ErrorCause) -> String {
     let mut messages: Vec<String> = Vec::new();
     for cause in causes(error).skip(1) {
         let text = cause.to_string();
@@ -41,7 +41,7 @@ pub(crate) fn text(error: &Cause) -> String {
 
 /// `true` if nothing listens at the address.
 pub(crate) fn is_refused(error: &reqwest::Error) -> bool {
-    let is_refused = |cause: &Cause| {
+    let is_refused = |cause: &ErrorCause| {
         cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
     };
     error.is_connect() && causes(error).any(is_refused)
@@ -52,7 +52,7 @@ pub(crate) fn is_closed_by_server(error: &reqwest::Error) -> bool {
     if error.is_connect() || error.is_timeout() || error.is_builder() {
         return false;
     }
-    let is_closed = |cause: &Cause| match cause.downcast_ref::<io::Error>() {
+    let is_closed = |cause: &ErrorCause| match cause.downcast_ref::<io::Error>() {
         Some(error) => matches!(
             error.kind(),
             io::ErrorKind::ConnectionReset
@@ -67,19 +67,19 @@ pub(crate) fn is_closed_by_server(error: &reqwest::Error) -> bool {
 }
 
 /// `true` if a proxy requires other credentials than the sent ones, if any.
-pub(crate) fn is_refused_by_proxy(error: &Cause) -> bool {
+pub(crate) fn is_refused_by_proxy(error: &ErrorCause) -> bool {
     causes(error).any(|cause| cause.to_string() == "tunnel error: proxy authorization required")
 }
 
 /// Returns advice for the user if no retry can make the connection secure; `None` for other failures.
 #[cfg(not(any(feature = "rustls-no-provider", feature = "native-tls")))]
-pub(crate) fn final_tls_failure(_error: &Cause) -> Option<&'static str> {
+pub(crate) fn final_tls_failure(_error: &ErrorCause) -> Option<&'static str> {
     None
 }
 
 /// Returns advice for the user if no retry can make the connection secure; `None` for other failures.
 #[cfg(feature = "rustls-no-provider")]
-pub(crate) fn final_tls_failure(error: &Cause) -> Option<&'static str> {
+pub(crate) fn final_tls_failure(error: &ErrorCause) -> Option<&'static str> {
     let tls = causes(error).find_map(|cause| cause.downcast_ref::<TlsError>())?;
     match tls {
         TlsError::InvalidCertificate(certificate) => Some(match certificate {
@@ -103,7 +103,7 @@ pub(crate) fn final_tls_failure(error: &Cause) -> Option<&'static str> {
 ///
 /// The system's TLS has no kinds of errors. A network failure has an I/O error as its source.
 #[cfg(all(feature = "native-tls", not(feature = "rustls-no-provider")))]
-pub(crate) fn final_tls_failure(error: &Cause) -> Option<&'static str> {
+pub(crate) fn final_tls_failure(error: &ErrorCause) -> Option<&'static str> {
     let tls = causes(error).find(|cause| cause.is::<native_tls::Error>())?;
     if causes(tls).any(|cause| cause.is::<io::Error>()) {
         return None;

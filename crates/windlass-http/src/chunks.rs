@@ -10,7 +10,7 @@ use bytes::Bytes;
 use futures_util::Stream;
 
 use crate::drain::drain;
-use crate::options::Limits;
+use crate::options::AnswerLimits;
 use crate::silence::Silence;
 use crate::{HttpBody, HttpError, HttpErrorKind, HttpOptions};
 
@@ -18,7 +18,7 @@ use crate::{HttpBody, HttpError, HttpErrorKind, HttpOptions};
 pub struct Chunks {
     /// Removed once the answer has ended or failed.
     body: Option<HttpBody>,
-    limits: Limits,
+    limits: AnswerLimits,
     silence: Silence,
     /// Time of the first chunk after the last progress.
     unproductive_since: Option<Instant>,
@@ -34,10 +34,10 @@ impl Chunks {
     /// Reads a stream of chunks with the bounds of `options`.
     #[must_use]
     pub fn new(body: impl Stream<Item = Result<Bytes, HttpError>> + Send + 'static, options: &HttpOptions) -> Self {
-        Self::of(Box::pin(body), Limits::of(options))
+        Self::of(Box::pin(body), AnswerLimits::of(options))
     }
 
-    pub(crate) fn of(body: HttpBody, limits: Limits) -> Self {
+    pub(crate) fn of(body: HttpBody, limits: AnswerLimits) -> Self {
         Self { body: Some(body), limits, silence: Silence::new(limits.idle), unproductive_since: None }
     }
 

@@ -11,10 +11,10 @@ use crate::{HttpError, HttpErrorKind, HttpOptions, HttpRequest, HttpTransport, N
 /// Client of one base URL with kept connections. Cheap to clone.
 #[derive(Clone)]
 pub struct HttpClient {
-    inner: Arc<Inner>,
+    inner: Arc<ClientState>,
 }
 
-struct Inner {
+struct ClientState {
     base: Url,
     host: String,
     options: HttpOptions,
@@ -50,7 +50,7 @@ impl HttpClient {
                 options.proxy.route(&base)?;
             }
         }
-        Ok(Self { inner: Arc::new(Inner { base, host, options, transport }) })
+        Ok(Self { inner: Arc::new(ClientState { base, host, options, transport }) })
     }
 
     /// Returns host and port of the base URL, for messages.
@@ -91,7 +91,7 @@ impl HttpClient {
     }
 }
 
-impl Inner {
+impl ClientState {
     fn transport(&self) -> Result<&dyn HttpTransport, HttpError> {
         if let Some(transport) = self.transport.get() {
             return Ok(&**transport);

@@ -11,10 +11,10 @@ use bytes::Bytes;
 use futures_util::Stream;
 
 use crate::drain::drain;
-use crate::options::Limits;
+use crate::options::AnswerLimits;
 use crate::silence::Silence;
 use crate::{HttpBody, HttpError, HttpErrorKind, HttpOptions};
-use decoder::{Decoder, Text};
+use decoder::{EventDecoder, FieldText};
 
 /// One server-sent event that has data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,9 +27,9 @@ pub struct SseEvent {
 }
 
 /// Event that has data, in the decoder.
-struct Found {
-    name: Option<Text>,
-    data: Text,
+struct FoundEvent {
+    name: Option<FieldText>,
+    data: FieldText,
 }
 
 /// Server-sent events of one answer.
@@ -38,7 +38,7 @@ struct Found {
 /// skipped. Memory is bounded by [`HttpOptions::max_event_bytes`] and one chunk.
 pub struct Events {
     body: HttpBody,
-    decoder: Decoder,
+    decoder: EventDecoder,
     max_event_bytes: usize,
     stall_timeout: Duration,
     silence: Silence,
@@ -69,13 +69,13 @@ impl Events {
     /// Decodes a stream of byte chunks with the bounds of `options`.
     #[must_use]
     pub fn new(body: impl Stream<Item = Result<Bytes, HttpError>> + Send + 'static, options: &HttpOptions) -> Self {
-        Self::of(Box::pin(body), Limits::of(options))
+        Self::of(Box::pin(body), AnswerLimits::of(options))
     }
 
-    pub(crate) fn of(body: HttpBody, limits: Limits) -> Self {
+    pub(crate) fn of(body: HttpBody, limits: AnswerLimits) -> Self {
         Self {
             body,
-            decoder: Decoder::default(),
+            decoder: EventDecoder::default(),
             max_event_bytes: limits.event_bytes,
             stall_timeout: limits.stall,
             silence: Silence::new(limits.idle),
@@ -89,11 +89,11 @@ impl Events {
     /// in each line. A line without an end at the end of the stream is dropped.
     #[must_use]
     pub fn lines(body: impl Stream<Item = Result<Bytes, HttpError>> + Send + 'static, options: &HttpOptions) -> Self {
-        Self::lines_of(Box::pin(body), Limits::of(options))
+        Self::lines_of(Box::pin(body), AnswerLimits::of(options))
     }
 
-    pub(crate) fn lines_of(body: HttpBody, limits: Limits) -> Self {
-        Self { decoder: Decoder::lines(), ..Self::of(body, limits) }
+    pub(crate) fn lines_of(body: HttpBody, limits: AnswerLimits) -> Self {
+        Self { decoder: EventDecoder::lines(), ..Self::of(body, limits) }
     }
 
     /// Returns the next event; `None` once the answer has ended or failed. Cancel safe.
@@ -124,7 +124,7 @@ impl Events {
             self.state = BodyState::Done;
         }
         Poll::Ready(item.map(|item| {
-            item.map(|Found { name, data }| {
+            item.map(|FoundEvent { name, data }| {
                 let name = name.as_ref().map(|name| self.decoder.str(name));
                 read(name, self.decoder.str(&data))
             })
@@ -145,15 +145,15 @@ impl Events {
         }
     }
 
-    fn poll_item(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Found, HttpError>>> {
+    fn poll_item(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<FoundEvent, HttpError>>> {
         loop {
             match self.decoder.next() {
                 Ok(Some(block)) => {
                     self.pending = 0;
                     // Gateways send events without a name and with empty data to keep a connection open.
-                    let is_sign = |data: &Text| block.name.is_none() && self.decoder.str(data).trim().is_empty();
+                    let is_sign = |data: &FieldText| block.name.is_none() && self.decoder.str(data).trim().is_empty();
                     if let Some(data) = block.data.filter(|data| !is_sign(data)) {
-                        return Poll::Ready(Some(Ok(Found { name: block.name, data })));
+                        return Poll::Ready(Some(Ok(FoundEvent { name: block.name, data })));
                     }
                 }
                 Ok(None) => match ready!(self.poll_chunk(context)) {

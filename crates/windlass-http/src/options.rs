@@ -30,13 +30,13 @@ pub struct HttpOptions {
 
 /// Bounds of one answer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct AnswerLimits {
     pub(crate) idle: Duration,
     pub(crate) stall: Duration,
     pub(crate) event_bytes: usize,
 }
 
-impl Limits {
+impl AnswerLimits {
     pub(crate) fn of(options: &HttpOptions) -> Self {
         Self { idle: options.idle_timeout, stall: options.stall_timeout, event_bytes: options.max_event_bytes }
     }

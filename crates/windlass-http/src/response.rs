@@ -3,19 +3,19 @@ use std::time::Duration;
 
 use reqwest::header::HeaderMap;
 
-use crate::options::Limits;
+use crate::options::AnswerLimits;
 use crate::{Chunks, Events, HttpError, HttpErrorKind, HttpOptions, HttpResponse};
 
 /// Head of an answer, with its body still to come.
 #[derive(Debug)]
 pub struct Response {
     response: HttpResponse,
-    limits: Limits,
+    limits: AnswerLimits,
 }
 
 impl Response {
     pub(crate) fn new(response: HttpResponse, options: &HttpOptions) -> Self {
-        Self { response, limits: Limits::of(options) }
+        Self { response, limits: AnswerLimits::of(options) }
     }
 
     /// Returns the HTTP status.

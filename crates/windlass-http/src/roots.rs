@@ -13,15 +13,15 @@ const MAX_FILE: u64 = 16 << 20;
 #[derive(Clone, Default)]
 pub struct Roots {
     /// File with the only trusted authorities.
-    only: Option<File>,
+    only: Option<RootsFile>,
     /// File with additional authorities.
-    more: Option<File>,
+    more: Option<RootsFile>,
     given: Vec<Arc<[u8]>>,
 }
 
 /// File that a variable names.
 #[derive(Clone, Debug)]
-struct File {
+struct RootsFile {
     variable: &'static str,
     path: String,
 }
@@ -37,7 +37,7 @@ impl Roots {
     pub(crate) fn look_up(&mut self, lookup: &dyn Fn(&str) -> Option<String>) {
         let file = |variable: &'static str| {
             let path = lookup(variable).filter(|path| !path.trim().is_empty())?;
-            Some(File { variable, path })
+            Some(RootsFile { variable, path })
         };
         self.only = file("SSL_CERT_FILE").or(self.only.take());
         self.more = file("NODE_EXTRA_CA_CERTS").or(self.more.take());
@@ -76,7 +76,7 @@ impl fmt::Debug for Roots {
     }
 }
 
-impl File {
+impl RootsFile {
     fn read(&self) -> Result<Pem, HttpError> {
         use std::io::Read as _;
         let Self { variable, path } = self;

@@ -9,30 +9,30 @@ use crate::{HttpError, HttpErrorKind};
 
 /// Forward proxy of requests.
 #[derive(Clone, Default)]
-pub struct ForwardProxy(Choice);
+pub struct ForwardProxy(RouteChoice);
 
 #[derive(Clone, Default)]
-enum Choice {
+enum RouteChoice {
     /// Settings of the process environment and of the system.
     #[default]
     System,
     Direct,
-    Through(Address),
-    Variables(Box<Variables>),
+    Through(ProxyAddress),
+    Variables(Box<ProxyVariables>),
 }
 
 /// Address of a proxy, and the setting that named it.
 #[derive(Clone)]
-struct Address {
+struct ProxyAddress {
     url: String,
     setting: &'static str,
 }
 
 /// Proxies according to variables.
 #[derive(Clone, Default)]
-struct Variables {
-    http: Option<Address>,
-    https: Option<Address>,
+struct ProxyVariables {
+    http: Option<ProxyAddress>,
+    https: Option<ProxyAddress>,
     exceptions: String,
 }
 
@@ -40,10 +40,10 @@ impl fmt::Debug for ForwardProxy {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Addresses may hold passwords.
         formatter.write_str(match &self.0 {
-            Choice::System => "System",
-            Choice::Direct => "Direct",
-            Choice::Through(_) => "Through(..)",
-            Choice::Variables(_) => "Variables(..)",
+            RouteChoice::System => "System",
+            RouteChoice::Direct => "Direct",
+            RouteChoice::Through(_) => "Through(..)",
+            RouteChoice::Variables(_) => "Variables(..)",
         })
     }
 }
@@ -52,29 +52,30 @@ impl ForwardProxy {
     /// Sends all requests through this proxy.
     #[must_use]
     pub fn through(url: impl AsRef<str>) -> Self {
-        Self(Choice::Through(Address { url: url.as_ref().to_owned(), setting: "the proxy" }))
+        Self(RouteChoice::Through(ProxyAddress { url: url.as_ref().to_owned(), setting: "the proxy" }))
     }
 
     /// Uses no proxy.
     #[must_use]
     pub fn none() -> Self {
-        Self(Choice::Direct)
+        Self(RouteChoice::Direct)
     }
 
     /// Reads the proxies of variables, unless a proxy was set otherwise. Lower-case names come first, as with curl.
     pub(crate) fn look_up(&mut self, lookup: &dyn Fn(&str) -> Option<String>) {
-        if !matches!(self.0, Choice::System | Choice::Variables(_)) {
+        if !matches!(self.0, RouteChoice::System | RouteChoice::Variables(_)) {
             return;
         }
         let text = |name: &str| lookup(name).filter(|value| !value.trim().is_empty());
-        let address =
-            |names: &[&'static str]| names.iter().find_map(|setting| Some(Address { url: text(setting)?, setting }));
+        let address = |names: &[&'static str]| {
+            names.iter().find_map(|setting| Some(ProxyAddress { url: text(setting)?, setting }))
+        };
         let all = address(&["all_proxy", "ALL_PROXY"]);
         // A server that runs scripts turns a header of the request into this variable.
         let is_script = text("REQUEST_METHOD").is_some();
         let http = address(if is_script { &["http_proxy"] } else { &["http_proxy", "HTTP_PROXY"] });
         let https = address(&["https_proxy", "HTTPS_PROXY"]);
-        self.0 = Choice::Variables(Box::new(Variables {
+        self.0 = RouteChoice::Variables(Box::new(ProxyVariables {
             http: http.or_else(|| all.clone()),
             https: https.or(all),
             exceptions: text("no_proxy").or_else(|| text("NO_PROXY")).unwrap_or_default(),
@@ -85,15 +86,15 @@ impl ForwardProxy {
     ///
     /// # Errors
     /// Fails if the address of the proxy is unusable.
-    pub(crate) fn route(&self, base: &Url) -> Result<Route, HttpError> {
+    pub(crate) fn route(&self, base: &Url) -> Result<RequestRoute, HttpError> {
         let address = match &self.0 {
-            Choice::System if is_loopback(base) => None,
-            Choice::System => return Ok(Route::System),
-            Choice::Direct => None,
-            Choice::Through(address) => Some(address),
-            Choice::Variables(variables) => variables.address(base),
+            RouteChoice::System if is_loopback(base) => None,
+            RouteChoice::System => return Ok(RequestRoute::System),
+            RouteChoice::Direct => None,
+            RouteChoice::Through(address) => Some(address),
+            RouteChoice::Variables(variables) => variables.address(base),
         };
-        address.map_or(Ok(Route::Direct), |address| address.route())
+        address.map_or(Ok(RequestRoute::Direct), |address| address.route())
     }
 }
 
@@ -103,22 +104,22 @@ impl ForwardProxy {
     ///
     /// # Errors
     /// Fails if the address of the proxy is unusable.
-    pub(crate) fn pinned_route(&self, base: &Url) -> Result<Route, HttpError> {
-        self.route(base).map(|route| if matches!(route, Route::System) { Route::Direct } else { route })
+    pub(crate) fn pinned_route(&self, base: &Url) -> Result<RequestRoute, HttpError> {
+        self.route(base).map(|route| if matches!(route, RequestRoute::System) { RequestRoute::Direct } else { route })
     }
 }
 
-impl Variables {
-    fn address(&self, base: &Url) -> Option<&Address> {
+impl ProxyVariables {
+    fn address(&self, base: &Url) -> Option<&ProxyAddress> {
         let address = if base.scheme() == "https" { &self.https } else { &self.http };
         let is_direct = is_loopback(base) || is_exception(&self.exceptions, base);
         address.as_ref().filter(|_| !is_direct)
     }
 }
 
-impl Address {
+impl ProxyAddress {
     /// Parses the route. Errors do not show the address itself, which may hold a password.
-    fn route(&self) -> Result<Route, HttpError> {
+    fn route(&self) -> Result<RequestRoute, HttpError> {
         let unusable = |what: &str| {
             let text = format!("{} {what}; it should look like http://proxy.example:3128", self.setting);
             HttpError::new(HttpErrorKind::Configuration, text)
@@ -131,12 +132,12 @@ impl Address {
         }
         let name = url.host_str().ok_or_else(|| unusable("has no host"))?;
         let shown = url.port().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"));
-        Ok(Route::Through { url: Box::new(url), shown })
+        Ok(RequestRoute::Through { url: Box::new(url), shown })
     }
 }
 
 /// Route of the requests of one client.
-pub(crate) enum Route {
+pub(crate) enum RequestRoute {
     /// The HTTP stack reads the environment of the process.
     System,
     Direct,
@@ -147,7 +148,7 @@ pub(crate) enum Route {
     },
 }
 
-impl Route {
+impl RequestRoute {
     /// Returns host and port of the proxy.
     pub(crate) fn proxy(&self) -> Option<&str> {
         match self {

@@ -15,7 +15,7 @@ use windlass_types::{BlockStart, ModelEvent, StreamDelta};
 /// may come; events of later blocks wait.
 #[derive(Debug, Default)]
 pub(super) struct Overlap {
-    current: Option<Current>,
+    current: Option<CurrentBlock>,
     /// Text and reasoning blocks that the next block has ended, and that the server has not closed.
     ended: Vec<usize>,
     waiting: VecDeque<WaitingBlock>,
@@ -23,7 +23,7 @@ pub(super) struct Overlap {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Current {
+struct CurrentBlock {
     index: usize,
     is_words: bool,
 }
@@ -31,7 +31,7 @@ struct Current {
 /// Block after a call that is still open.
 #[derive(Debug)]
 struct WaitingBlock {
-    current: Current,
+    current: CurrentBlock,
     events: Vec<ModelEvent>,
     is_closed: bool,
 }
@@ -51,7 +51,7 @@ impl Overlap {
         match &event {
             ModelEvent::BlockStart { index, block } => {
                 let is_words = matches!(block, BlockStart::Text(_) | BlockStart::Thinking { .. });
-                Ok(self.start(Current { index: *index, is_words }, event))
+                Ok(self.start(CurrentBlock { index: *index, is_words }, event))
             }
             ModelEvent::BlockDelta { index, delta } if !self.is_current(*index) => {
                 match self.waiting.iter_mut().find(|block| block.current.index == *index) {
@@ -72,7 +72,7 @@ impl Overlap {
         self.current.is_some_and(|current| current.index == index)
     }
 
-    fn start(&mut self, block: Current, event: ModelEvent) -> Option<ModelEvent> {
+    fn start(&mut self, block: CurrentBlock, event: ModelEvent) -> Option<ModelEvent> {
         match self.current {
             None => {
                 self.current = Some(block);

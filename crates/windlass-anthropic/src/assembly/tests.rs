@@ -8,7 +8,7 @@ const END: &str = r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},
 const STOP: &str = r#"{"type":"message_stop"}"#;
 
 fn run(events: &[&str]) -> Result<Vec<ModelEvent>, ModelError> {
-    let mut assembly = Assembly::default();
+    let mut assembly = MessagesAssembly::default();
     let mut parsed = Vec::new();
     for data in events {
         parsed.extend(assembly.accept(None, data)?);
@@ -142,7 +142,7 @@ fn what_is_unknown_is_tolerated_and_kept() {
 
 #[test]
 fn the_event_name_stands_in_for_a_missing_type() {
-    let mut assembly = Assembly::default();
+    let mut assembly = MessagesAssembly::default();
     assert_eq!(assembly.accept(Some("ping"), "{}").unwrap(), Some(ModelEvent::Ping));
     let error = assembly.accept(Some("error"), r#"{"error":{"type":"overloaded_error","message":"x"}}"#).unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Overloaded);
@@ -188,7 +188,7 @@ fn usage_is_cumulative_and_never_sinks() {
 
 #[test]
 fn a_message_has_a_greatest_size() {
-    let mut assembly = Assembly::default();
+    let mut assembly = MessagesAssembly::default();
     assembly.accept(None, START).unwrap();
     assembly.accept(None, TEXT).unwrap();
     let big = DELTA.replace("\"a\"", &format!("\"{}\"", "x".repeat(8 << 20)));

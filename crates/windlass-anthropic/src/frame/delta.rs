@@ -3,28 +3,33 @@
 
 use std::borrow::Cow;
 
-use super::{Delta, Frame};
+use super::{FrameDelta, MessagesFrame};
 
 /// Reads a delta of text, reasoning or tool input. `None` if the event is anything else, or is written in another form:
 /// the JSON parser reads it then. An event that is read here is valid JSON, and the parser reads the same.
-pub(super) fn read(data: &str) -> Option<Frame<'_>> {
+pub(super) fn read(data: &str) -> Option<MessagesFrame<'_>> {
     let rest = data.strip_prefix(r#"{"type":"content_block_delta","index":"#)?;
     let (index, rest) = rest.split_once(',')?;
     let rest = rest.strip_prefix(r#""delta":{"type":""#)?;
     let index = Some(number(index)?);
     let delta = if let Some(rest) = rest.strip_prefix(r#"text_delta","text":"#) {
         let text = Some(last_string(rest)?);
-        Delta { kind: Cow::Borrowed("text_delta"), text, ..Delta::default() }
+        FrameDelta { kind: Cow::Borrowed("text_delta"), text, ..FrameDelta::default() }
     } else if let Some(rest) = rest.strip_prefix(r#"input_json_delta","partial_json":"#) {
         let partial_json = Some(last_string(rest)?);
-        Delta { kind: Cow::Borrowed("input_json_delta"), partial_json, ..Delta::default() }
+        FrameDelta { kind: Cow::Borrowed("input_json_delta"), partial_json, ..FrameDelta::default() }
     } else if let Some(rest) = rest.strip_prefix(r#"thinking_delta","thinking":"#) {
         let thinking = Some(last_string(rest)?);
-        Delta { kind: Cow::Borrowed("thinking_delta"), thinking, ..Delta::default() }
+        FrameDelta { kind: Cow::Borrowed("thinking_delta"), thinking, ..FrameDelta::default() }
     } else {
         return None;
     };
-    Some(Frame { kind: Cow::Borrowed("content_block_delta"), index, delta: Some(delta), ..Frame::default() })
+    Some(MessagesFrame {
+        kind: Cow::Borrowed("content_block_delta"),
+        index,
+        delta: Some(delta),
+        ..MessagesFrame::default()
+    })
 }
 
 /// Reads a JSON number of few digits.

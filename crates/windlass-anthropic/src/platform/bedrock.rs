@@ -13,7 +13,7 @@ use windlass_http::{HttpClient, HttpOptions};
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
-use super::{Method, Route, check_name, messages, renamed};
+use super::{PlatformMethod, PlatformRoute, check_name, messages, renamed};
 
 /// Maximum number of regions whose connections are kept.
 const MAX_REGIONS: usize = 64;
@@ -31,22 +31,22 @@ const VERSIONED: &[(&str, &str)] = &[
 
 /// Endpoints of the regions. Names of resources (ARNs) hold their region.
 #[derive(Debug)]
-pub(crate) struct Bedrock {
+pub(crate) struct BedrockEndpoints {
     region: String,
     /// Address, if it is not that of the region.
     base_url: Option<String>,
     options: HttpOptions,
-    own: Endpoint,
-    others: Mutex<HashMap<String, Endpoint>>,
+    own: RegionEndpoint,
+    others: Mutex<HashMap<String, RegionEndpoint>>,
 }
 
 #[derive(Debug, Clone)]
-struct Endpoint {
+struct RegionEndpoint {
     client: HttpClient,
     signer: Signer,
 }
 
-impl Endpoint {
+impl RegionEndpoint {
     fn new(base_url: &str, region: &str, options: HttpOptions) -> Result<Self, ModelError> {
         check_name("region", region, b"")?;
         let client = HttpClient::new(base_url, options).map_err(from_http)?;
@@ -64,10 +64,10 @@ fn is_mantle(host: &str) -> bool {
     host.starts_with("bedrock-mantle.")
 }
 
-impl Bedrock {
+impl BedrockEndpoints {
     pub(crate) fn new(region: String, base_url: Option<String>, options: HttpOptions) -> Result<Self, ModelError> {
         let url = base_url.clone().unwrap_or_else(|| base_url_of(&region));
-        let own = Endpoint::new(&url, &region, options.clone())?;
+        let own = RegionEndpoint::new(&url, &region, options.clone())?;
         Ok(Self { region, base_url, options, own, others: Mutex::default() })
     }
 
@@ -75,7 +75,7 @@ impl Bedrock {
         self.own.client.host()
     }
 
-    pub(super) fn route(&self, model: &str, method: Method) -> Result<Route, ModelError> {
+    pub(super) fn route(&self, model: &str, method: PlatformMethod) -> Result<PlatformRoute, ModelError> {
         let endpoint = match region_of(model) {
             None => self.own.clone(),
             Some(region) if region == self.region => self.own.clone(),
@@ -85,19 +85,19 @@ impl Bedrock {
             }
             Some(region) => self.other(region)?,
         };
-        let mut route = Route::new(endpoint.client, messages(method));
+        let mut route = PlatformRoute::new(endpoint.client, messages(method));
         route.signer = Some(endpoint.signer);
         Ok(route)
     }
 
-    fn other(&self, region: &str) -> Result<Endpoint, ModelError> {
+    fn other(&self, region: &str) -> Result<RegionEndpoint, ModelError> {
         let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(endpoint) = others.get(region) {
             return Ok(endpoint.clone());
         }
         // A gateway is kept; only the signature is for the region of the resource.
         let url = self.base_url.clone().unwrap_or_else(|| base_url_of(region));
-        let endpoint = Endpoint::new(&url, region, self.options.clone())?;
+        let endpoint = RegionEndpoint::new(&url, region, self.options.clone())?;
         if others.len() >= MAX_REGIONS {
             others.clear();
         }
@@ -138,8 +138,8 @@ fn region_of(model: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    fn bedrock(region: &str, base_url: Option<&str>) -> Bedrock {
-        Bedrock::new(region.to_owned(), base_url.map(str::to_owned), HttpOptions::default()).unwrap()
+    fn bedrock(region: &str, base_url: Option<&str>) -> BedrockEndpoints {
+        BedrockEndpoints::new(region.to_owned(), base_url.map(str::to_owned), HttpOptions::default()).unwrap()
     }
 
     #[test]
@@ -161,7 +161,8 @@ mod tests {
     #[test]
     fn e6_a_resource_is_asked_for_in_its_region() {
         let bedrock = bedrock("us-east-1", None);
-        let host = |model: &str| bedrock.route(model, Method::Stream).map(|route| route.client.host().to_owned());
+        let host =
+            |model: &str| bedrock.route(model, PlatformMethod::Stream).map(|route| route.client.host().to_owned());
         assert_eq!(host("us.anthropic.claude-opus-5-5").unwrap(), "bedrock-runtime.us-east-1.amazonaws.com");
         for _ in 0..2 {
             let arn = "arn:aws:bedrock:eu-west-1:123:application-inference-profile/abc";
@@ -183,7 +184,8 @@ mod tests {
     #[test]
     fn regions_are_checked() {
         for region in ["", "evil.example/", "-x", "a_b"] {
-            let built = Bedrock::new(region.to_owned(), Some("http://127.0.0.1".to_owned()), HttpOptions::default());
+            let built =
+                BedrockEndpoints::new(region.to_owned(), Some("http://127.0.0.1".to_owned()), HttpOptions::default());
             assert_eq!(built.unwrap_err().kind, ModelErrorKind::Configuration, "{region:?}");
         }
     }

@@ -5,7 +5,7 @@ use windlass_http::{HttpClient, HttpOptions};
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
-use super::{Method, Route, check_name, renamed};
+use super::{PlatformMethod, PlatformRoute, check_name, renamed};
 
 pub(super) const VERSION: &str = "vertex-2023-10-16";
 
@@ -48,12 +48,12 @@ impl Vertex {
         self.client.host()
     }
 
-    pub(super) fn route(&self, model: &str, method: Method) -> Result<Route, ModelError> {
+    pub(super) fn route(&self, model: &str, method: PlatformMethod) -> Result<PlatformRoute, ModelError> {
         let Self { project, region, .. } = self;
         let mut path = format!("/projects/{project}/locations/{region}/publishers/anthropic/models/");
         match method {
-            Method::CountTokens => path.push_str("count-tokens:rawPredict"),
-            Method::Stream => {
+            PlatformMethod::CountTokens => path.push_str("count-tokens:rawPredict"),
+            PlatformMethod::Stream => {
                 let id = windlass_model::Catalogue::wire_id(model);
                 if matches!(id, "" | "." | "..") {
                     let text = format!("{model:?} is no name of a model");
@@ -63,7 +63,7 @@ impl Vertex {
                 path.push_str(":streamRawPredict");
             }
         }
-        Ok(Route::new(self.client.clone(), path))
+        Ok(PlatformRoute::new(self.client.clone(), path))
     }
 }
 
@@ -98,15 +98,15 @@ mod tests {
         let path = |model: &str, method| vertex.route(model, method).map(|route| route.path);
         let models = "/projects/p-1/locations/eu/publishers/anthropic/models";
         assert_eq!(
-            path("claude-sonnet-4-5@20250929[1m]", Method::Stream).unwrap(),
+            path("claude-sonnet-4-5@20250929[1m]", PlatformMethod::Stream).unwrap(),
             format!("{models}/claude-sonnet-4-5@20250929:streamRawPredict")
         );
         assert_eq!(
-            path("a/../b:c;d", Method::Stream).unwrap(),
+            path("a/../b:c;d", PlatformMethod::Stream).unwrap(),
             format!("{models}/a%2F..%2Fb%3Ac%3Bd:streamRawPredict")
         );
-        assert_eq!(path("..", Method::Stream).unwrap_err().kind, ModelErrorKind::NotFound);
-        assert_eq!(path("x", Method::CountTokens).unwrap(), format!("{models}/count-tokens:rawPredict"));
+        assert_eq!(path("..", PlatformMethod::Stream).unwrap_err().kind, ModelErrorKind::NotFound);
+        assert_eq!(path("x", PlatformMethod::CountTokens).unwrap(), format!("{models}/count-tokens:rawPredict"));
     }
 
     #[test]

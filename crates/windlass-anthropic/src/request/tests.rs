@@ -15,7 +15,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
 fn text_of(request: &ModelRequest) -> String {
     let catalogue = Catalogue::new();
     let binds = catalogue.binds_thinking(&request.model);
-    let form = Form { controls: binds, ..Form::default() };
+    let form = MessagesForm { controls: binds, ..MessagesForm::default() };
     String::from_utf8(call(request, &catalogue.info(&request.model), &form).to_vec()).unwrap()
 }
 
@@ -64,7 +64,7 @@ fn a_small_request_is_what_the_api_documents() {
     let counted: Value = serde_json::from_slice(&count(
         &request,
         &Catalogue::new().info("claude-opus-5-5"),
-        &Form { controls: true, ..Form::default() },
+        &MessagesForm { controls: true, ..MessagesForm::default() },
     ))
     .unwrap();
     let keys: Vec<&String> = counted.as_object().unwrap().keys().collect();

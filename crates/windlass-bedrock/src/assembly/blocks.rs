@@ -11,11 +11,11 @@ use windlass_types::{BlockStart, ContentBlock, ModelEvent, StreamDelta, ToolUseI
 /// Maximum number of blocks of one message.
 const MAX_BLOCKS: usize = 10_000;
 
-type Ready = VecDeque<ModelEvent>;
+type BlockEvents = VecDeque<ModelEvent>;
 
 /// Piece of a block.
 #[derive(Debug, Clone)]
-pub(crate) enum Piece {
+pub(crate) enum BlockPiece {
     /// Beginning of a call.
     Call {
         id: ToolUseId,
@@ -36,16 +36,16 @@ pub(crate) enum Piece {
 
 /// Blocks so far.
 #[derive(Debug, Default)]
-pub(crate) struct Blocks {
+pub(crate) struct ConverseBlocks {
     /// Number of closed blocks; also the index of the block that is open or comes next.
     closed: usize,
-    open: Option<Open>,
+    open: Option<OpenConverseBlock>,
     /// Pieces of later blocks, by the API's number.
-    waiting: BTreeMap<u64, Vec<Piece>>,
+    waiting: BTreeMap<u64, Vec<BlockPiece>>,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenConverseBlock {
     /// Number of the block at the API.
     at: u64,
     kind: Kind,
@@ -60,12 +60,12 @@ enum Kind {
     Skipped,
 }
 
-impl Blocks {
+impl ConverseBlocks {
     /// Takes a piece of a block.
     ///
     /// # Errors
     /// Fails if the piece cannot be part of a message.
-    pub(crate) fn take(&mut self, at: u64, piece: Piece, ready: &mut Ready) -> Result<(), &'static str> {
+    pub(crate) fn take(&mut self, at: u64, piece: BlockPiece, ready: &mut BlockEvents) -> Result<(), &'static str> {
         if self.open.as_ref().is_some_and(|open| open.at != at) {
             self.waiting.entry(at).or_default().push(piece);
         } else {
@@ -82,7 +82,7 @@ impl Blocks {
     ///
     /// # Errors
     /// Fails if a waiting piece cannot be part of a message.
-    pub(crate) fn end(&mut self, ready: &mut Ready) -> Result<(), &'static str> {
+    pub(crate) fn end(&mut self, ready: &mut BlockEvents) -> Result<(), &'static str> {
         while self.open.is_some() {
             self.close(ready)?;
             self.advance(ready)?;
@@ -91,7 +91,7 @@ impl Blocks {
     }
 
     /// Applies the waiting pieces, for as long as no block is open.
-    fn advance(&mut self, ready: &mut Ready) -> Result<(), &'static str> {
+    fn advance(&mut self, ready: &mut BlockEvents) -> Result<(), &'static str> {
         while self.open.is_none()
             && let Some((at, pieces)) = self.waiting.pop_first()
         {
@@ -102,20 +102,20 @@ impl Blocks {
         Ok(())
     }
 
-    fn apply(&mut self, at: u64, piece: Piece, ready: &mut Ready) -> Result<(), &'static str> {
+    fn apply(&mut self, at: u64, piece: BlockPiece, ready: &mut BlockEvents) -> Result<(), &'static str> {
         match piece {
-            Piece::Stop => return self.close(ready),
-            Piece::Call { id, name } => {
+            BlockPiece::Stop => return self.close(ready),
+            BlockPiece::Call { id, name } => {
                 let block = BlockStart::ToolUse { id, name };
                 self.begin(at, Kind::Call, Some(block), ready)?;
             }
-            Piece::Skipped => self.begin(at, Kind::Skipped, None, ready)?,
-            Piece::Input(input) => match self.kind() {
+            BlockPiece::Skipped => self.begin(at, Kind::Skipped, None, ready)?,
+            BlockPiece::Input(input) => match self.kind() {
                 Some(Kind::Call) => self.grow(input, StreamDelta::ToolInput, ready),
                 Some(Kind::Skipped) => {}
                 _ => return Err("input of a call that has not begun"),
             },
-            Piece::Redacted(data) => {
+            BlockPiece::Redacted(data) => {
                 if !matches!(self.kind(), Some(Kind::Redacted(_))) {
                     self.begin(at, Kind::Redacted(Vec::new()), None, ready)?;
                 }
@@ -123,21 +123,21 @@ impl Blocks {
                     pieces.push(data);
                 }
             }
-            Piece::Text(text) if !text.is_empty() => {
+            BlockPiece::Text(text) if !text.is_empty() => {
                 if !matches!(self.kind(), Some(Kind::Text)) {
                     self.begin(at, Kind::Text, Some(BlockStart::Text(String::new())), ready)?;
                 }
                 self.grow(text, StreamDelta::Text, ready);
             }
-            Piece::Thinking(text) if !text.is_empty() => {
+            BlockPiece::Thinking(text) if !text.is_empty() => {
                 self.think(at, ready)?;
                 self.grow(text, StreamDelta::Thinking, ready);
             }
-            Piece::Signature(signature) if !signature.is_empty() => {
+            BlockPiece::Signature(signature) if !signature.is_empty() => {
                 self.think(at, ready)?;
                 self.grow(signature, StreamDelta::Signature, ready);
             }
-            Piece::Text(_) | Piece::Thinking(_) | Piece::Signature(_) => {}
+            BlockPiece::Text(_) | BlockPiece::Thinking(_) | BlockPiece::Signature(_) => {}
         }
         Ok(())
     }
@@ -146,7 +146,7 @@ impl Blocks {
         self.open.as_mut().map(|open| &mut open.kind)
     }
 
-    fn think(&mut self, at: u64, ready: &mut Ready) -> Result<(), &'static str> {
+    fn think(&mut self, at: u64, ready: &mut BlockEvents) -> Result<(), &'static str> {
         if matches!(self.kind(), Some(Kind::Thinking)) {
             return Ok(());
         }
@@ -155,23 +155,29 @@ impl Blocks {
     }
 
     /// Begins a block. An open one under the same number has ended implicitly.
-    fn begin(&mut self, at: u64, kind: Kind, block: Option<BlockStart>, ready: &mut Ready) -> Result<(), &'static str> {
+    fn begin(
+        &mut self,
+        at: u64,
+        kind: Kind,
+        block: Option<BlockStart>,
+        ready: &mut BlockEvents,
+    ) -> Result<(), &'static str> {
         self.close(ready)?;
         if let Some(block) = block {
             ready.push_back(ModelEvent::BlockStart { index: self.closed, block });
         }
-        self.open = Some(Open { at, kind });
+        self.open = Some(OpenConverseBlock { at, kind });
         Ok(())
     }
 
-    fn grow(&self, text: String, delta: impl FnOnce(String) -> StreamDelta, ready: &mut Ready) {
+    fn grow(&self, text: String, delta: impl FnOnce(String) -> StreamDelta, ready: &mut BlockEvents) {
         if !text.is_empty() {
             ready.push_back(ModelEvent::BlockDelta { index: self.closed, delta: delta(text) });
         }
     }
 
     /// Closes the open block, if there is one.
-    fn close(&mut self, ready: &mut Ready) -> Result<(), &'static str> {
+    fn close(&mut self, ready: &mut BlockEvents) -> Result<(), &'static str> {
         let Some(open) = self.open.take() else { return Ok(()) };
         match open.kind {
             Kind::Skipped => return Ok(()),

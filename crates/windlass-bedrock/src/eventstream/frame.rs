@@ -5,14 +5,14 @@ use windlass_http::Bytes;
 
 /// Frame with correct checksums.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Frame {
+pub(crate) struct BinaryFrame {
     headers: Bytes,
     pub(crate) payload: Bytes,
 }
 
 /// Headers of a frame.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Head<'a> {
+pub(crate) struct FrameHead<'a> {
     /// Type of the frame: `event`, `exception` or `error`.
     pub(crate) message_type: &'a str,
     /// Name of an event.
@@ -23,7 +23,7 @@ pub(crate) struct Head<'a> {
     pub(crate) error_message: &'a str,
 }
 
-impl Frame {
+impl BinaryFrame {
     /// Reads the bytes of exactly one frame, whose lengths have been checked.
     pub(super) fn read(mut bytes: Bytes) -> Result<Self, FrameError> {
         let whole = bytes.split_last_chunk::<4>();
@@ -48,8 +48,8 @@ impl Frame {
     ///
     /// # Errors
     /// Fails if the headers are malformed.
-    pub(crate) fn head(&self) -> Result<Head<'_>, FrameError> {
-        let mut head = Head::default();
+    pub(crate) fn head(&self) -> Result<FrameHead<'_>, FrameError> {
+        let mut head = FrameHead::default();
         let mut rest: &[u8] = &self.headers;
         while !rest.is_empty() {
             let (name, value, behind) = header(rest).ok_or(FrameError::Headers)?;
@@ -69,10 +69,10 @@ impl Frame {
 }
 
 /// Name, value if it is a string, and the remaining bytes.
-type Header<'a> = (&'a [u8], Option<&'a [u8]>, &'a [u8]);
+type FrameHeader<'a> = (&'a [u8], Option<&'a [u8]>, &'a [u8]);
 
 /// Reads the first header.
-fn header(bytes: &[u8]) -> Option<Header<'_>> {
+fn header(bytes: &[u8]) -> Option<FrameHeader<'_>> {
     let (length, bytes) = bytes.split_first()?;
     let (name, bytes) = bytes.split_at_checked(usize::from(*length))?;
     let (kind, bytes) = bytes.split_first()?;

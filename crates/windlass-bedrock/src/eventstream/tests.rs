@@ -1,6 +1,6 @@
 //! Frames, whole and broken.
 
-use super::frame::Head;
+use super::frame::FrameHead;
 use super::*;
 use proptest::prelude::*;
 
@@ -32,7 +32,7 @@ fn event(name: &str, payload: &str) -> Vec<u8> {
 
 /// Returns the payloads of all frames of these chunks, and the error that ends them.
 fn read(chunks: &[&[u8]], limit: usize) -> (Vec<String>, Option<FrameError>) {
-    let (mut decoder, mut payloads) = (Decoder::new(limit), Vec::new());
+    let (mut decoder, mut payloads) = (FrameDecoder::new(limit), Vec::new());
     for chunk in chunks {
         decoder.put(Bytes::copy_from_slice(chunk));
         loop {
@@ -71,10 +71,11 @@ fn heads_name_events_and_skip_the_rest() {
     headers.extend(header(":message-type", "exception"));
     headers.extend(header(":exception-type", "throttlingException"));
     headers.extend(header(":content-type", "application/json"));
-    let mut decoder = Decoder::new(1_000);
+    let mut decoder = FrameDecoder::new(1_000);
     decoder.put(frame(&headers, b"{}").into());
     let frame = decoder.next().unwrap().unwrap();
-    let expected = Head { message_type: "exception", exception_type: "throttlingException", ..Head::default() };
+    let expected =
+        FrameHead { message_type: "exception", exception_type: "throttlingException", ..FrameHead::default() };
     assert_eq!(frame.head(), Ok(expected));
 }
 
@@ -86,7 +87,7 @@ fn headers_that_cannot_be_read_are_an_error() {
     let mut no_text = good.clone();
     *no_text.last_mut().unwrap() = 0xff;
     for headers in [&good[..good.len() - 1], &[1], &[0], &[1, b'x', 10], &[1, b'x', 5, 0], &of_other_type, &no_text] {
-        let mut decoder = Decoder::new(1_000);
+        let mut decoder = FrameDecoder::new(1_000);
         decoder.put(frame(headers, b"").into());
         assert_eq!(decoder.next().unwrap().unwrap().head(), Err(FrameError::Headers), "{headers:?}");
     }
@@ -158,7 +159,7 @@ proptest! {
 
     #[test]
     fn random_headers_are_read_or_refused(headers in prop::collection::vec(any::<u8>(), 0..60)) {
-        let mut decoder = Decoder::new(1_000);
+        let mut decoder = FrameDecoder::new(1_000);
         decoder.put(frame(&headers, b"x").into());
         let frame = decoder.next().unwrap().unwrap();
         let _ = frame.head();

@@ -4,7 +4,7 @@
 //! lifetime. None may follow reasoning: points in messages are at the end of messages of the user. Source:
 //! <https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html>.
 
-use crate::models::{Caching, Family};
+use crate::models::{Caching, ConverseFamily};
 use windlass_types::{CacheTtl, ModelRequest, Role};
 
 const POINT: &str = "{\"cachePoint\":{\"type\":\"default\"}}";
@@ -12,7 +12,7 @@ const POINT_OF_AN_HOUR: &str = "{\"cachePoint\":{\"type\":\"default\",\"ttl\":\"
 
 /// Cache points of one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cache {
+pub(super) struct CachePoints {
     /// JSON of a point. `None` if there are no points.
     point: Option<&'static str>,
     has_tools: bool,
@@ -20,10 +20,10 @@ pub(super) struct Cache {
     messages: [Option<usize>; 2],
 }
 
-impl Cache {
+impl CachePoints {
     pub(super) const NONE: Self = Self { point: None, has_tools: false, messages: [None; 2] };
 
-    pub(super) fn of(request: &ModelRequest, family: Family) -> Self {
+    pub(super) fn of(request: &ModelRequest, family: ConverseFamily) -> Self {
         let (Some(ttl), true) = (request.cache, family.caching != Caching::None) else { return Self::NONE };
         let is_long = ttl == CacheTtl::OneHour && family.caching == Caching::ToolsToo { has_hour: true };
         let mut users = request

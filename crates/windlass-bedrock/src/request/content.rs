@@ -1,8 +1,8 @@
 //! Messages and blocks of the conversation.
 
-use super::cache::Cache;
-use super::media::{self, Media};
-use super::{Target, tools};
+use super::cache::CachePoints;
+use super::media::{self, ConverseMedia};
+use super::{ConverseTarget, tools};
 use windlass_http::provider::JsonBody as Json;
 use windlass_http::provider::call_id;
 use windlass_types::{ContentBlock, Message, ModelRequest, Role, ToolResult, ToolResultContent, ToolUse};
@@ -17,8 +17,8 @@ const SEE_MEDIA: &str = "(see the attached media)";
 const SEE_DOCUMENTS: &str = "(see the attached documents)";
 
 /// Writes the elements of the member `messages`.
-pub(super) fn write(out: &mut Json, request: &ModelRequest, target: Target<'_>, cache: &Cache) {
-    let mut turns = Turns { out, target, role: None, is_first: true, documents: 0 };
+pub(super) fn write(out: &mut Json, request: &ModelRequest, target: ConverseTarget<'_>, cache: &CachePoints) {
+    let mut turns = MessagesWriter { out, target, role: None, is_first: true, documents: 0 };
     for (at, message) in request.messages.iter().enumerate() {
         if message.role == Role::Assistant {
             of_model(&mut turns, message);
@@ -37,16 +37,16 @@ pub(super) fn write(out: &mut Json, request: &ModelRequest, target: Target<'_>, 
 
 /// Writer of messages, each of which begins with its first block. Neighbours of one role are merged: the API requires
 /// alternating roles, even if a message has no content that can be sent.
-struct Turns<'a> {
+struct MessagesWriter<'a> {
     out: &'a mut Json,
-    target: Target<'a>,
+    target: ConverseTarget<'a>,
     role: Option<&'static str>,
     is_first: bool,
     /// Number of documents so far: no two may have the same name.
     documents: usize,
 }
 
-impl Turns<'_> {
+impl MessagesWriter<'_> {
     /// Begins a block.
     fn block(&mut self, role: &'static str) -> &mut Json {
         if self.role == Some(role) {
@@ -72,13 +72,13 @@ impl Turns<'_> {
         out.raw("}");
     }
 
-    fn media(&mut self, media: &Media<'_>) {
+    fn media(&mut self, media: &ConverseMedia<'_>) {
         let name = self.name_for(media);
         media.write(self.block("user"), name);
     }
 
     /// Returns the number of a document, which is its only name.
-    fn name_for(&mut self, media: &Media<'_>) -> usize {
+    fn name_for(&mut self, media: &ConverseMedia<'_>) -> usize {
         if media.is_document() {
             self.documents += 1;
         }
@@ -94,7 +94,7 @@ impl Turns<'_> {
 
 /// Writes a message of the model. One of only reasoning is left out, because the API takes it for the beginning of an
 /// answer.
-fn of_model(turns: &mut Turns<'_>, message: &Message) {
+fn of_model(turns: &mut MessagesWriter<'_>, message: &Message) {
     let has_content = message.content.iter().any(|block| match block {
         ContentBlock::Text { text, .. } => !text.trim().is_empty(),
         ContentBlock::ToolUse(_) => true,
@@ -127,7 +127,7 @@ fn of_model(turns: &mut Turns<'_>, message: &Message) {
     }
 }
 
-fn model_call(turns: &mut Turns<'_>, call: &ToolUse) {
+fn model_call(turns: &mut MessagesWriter<'_>, call: &ToolUse) {
     let out = turns.block("assistant");
     out.raw("{\"toolUse\":{\"toolUseId\":");
     out.json(&call_id(call.id.as_str()));
@@ -139,8 +139,8 @@ fn model_call(turns: &mut Turns<'_>, call: &ToolUse) {
 }
 
 /// Writes a message of the user: all results first, then media that results may not hold, then the rest.
-fn of_user(turns: &mut Turns<'_>, message: &Message) {
-    let mut beside: Vec<(&ToolResult, Media<'_>)> = Vec::new();
+fn of_user(turns: &mut MessagesWriter<'_>, message: &Message) {
+    let mut beside: Vec<(&ToolResult, ConverseMedia<'_>)> = Vec::new();
     for result in message.content.iter().filter_map(ContentBlock::as_tool_result) {
         let media = media_of(result);
         // Claude refuses media in results of failed calls.
@@ -170,7 +170,7 @@ fn of_user(turns: &mut Turns<'_>, message: &Message) {
 
 /// Writes a block that is no result. Returns `true` if it has a form that the API takes. `has_text` is `true` if the
 /// message has text, which documents need.
-fn user_block(turns: &mut Turns<'_>, block: &ContentBlock, has_text: &mut bool) -> bool {
+fn user_block(turns: &mut MessagesWriter<'_>, block: &ContentBlock, has_text: &mut bool) -> bool {
     if let ContentBlock::Document { title: Some(title), .. } = block
         && !title.trim().is_empty()
     {
@@ -184,7 +184,7 @@ fn user_block(turns: &mut Turns<'_>, block: &ContentBlock, has_text: &mut bool) 
         turns.text("user", text);
         return true;
     }
-    match Media::of(block) {
+    match ConverseMedia::of(block) {
         Some(media) => {
             if media.is_document() && !std::mem::replace(has_text, true) {
                 turns.text("user", SEE_DOCUMENTS);
@@ -203,14 +203,19 @@ fn user_block(turns: &mut Turns<'_>, block: &ContentBlock, has_text: &mut bool) 
     }
 }
 
-fn media_of(result: &ToolResult) -> Vec<Media<'_>> {
+fn media_of(result: &ToolResult) -> Vec<ConverseMedia<'_>> {
     match &result.content {
         ToolResultContent::Text(_) => Vec::new(),
-        ToolResultContent::Blocks(blocks) => blocks.iter().filter_map(Media::of).collect(),
+        ToolResultContent::Blocks(blocks) => blocks.iter().filter_map(ConverseMedia::of).collect(),
     }
 }
 
-fn result_block(turns: &mut Turns<'_>, result: &ToolResult, media: &[Media<'_>], has_media_outside: bool) {
+fn result_block(
+    turns: &mut MessagesWriter<'_>,
+    result: &ToolResult,
+    media: &[ConverseMedia<'_>],
+    has_media_outside: bool,
+) {
     let names: Vec<usize> = media.iter().map(|media| turns.name_for(media)).collect();
     let out = turns.block("user");
     out.raw("{\"toolResult\":{\"toolUseId\":");

@@ -1,7 +1,7 @@
 //! Model-specific request fields: the control of reasoning.
 
-use super::Target;
-use crate::models::Dial;
+use super::ConverseTarget;
+use crate::models::ReasoningControl;
 use serde::Serialize;
 use windlass_types::{Effort, ModelRequest, Thinking};
 
@@ -14,9 +14,9 @@ const HIGH_BUDGET: u32 = 16_384;
 
 /// `additionalModelRequestFields` of a request.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
-pub(super) struct Fields<'a> {
+pub(super) struct AdditionalFields<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    thinking: Option<Reasoning>,
+    thinking: Option<ReasoningFields>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_config: Option<OfEffort>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
@@ -31,7 +31,7 @@ pub(super) struct Fields<'a> {
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Reasoning {
+enum ReasoningFields {
     Enabled {
         budget_tokens: u32,
     },
@@ -54,9 +54,9 @@ struct NovaReasoning {
     max_reasoning_effort: &'static str,
 }
 
-impl Fields<'_> {
+impl AdditionalFields<'_> {
     pub(super) fn is_empty(&self) -> bool {
-        *self == Fields::default()
+        *self == AdditionalFields::default()
     }
 
     /// `true` if an output limit beside these fields would be refused.
@@ -66,24 +66,24 @@ impl Fields<'_> {
 }
 
 /// Returns the requested fields that the model supports.
-pub(super) fn of<'a>(request: &'a ModelRequest, target: Target<'_>) -> Fields<'a> {
-    let mut fields = Fields::default();
+pub(super) fn of<'a>(request: &'a ModelRequest, target: ConverseTarget<'_>) -> AdditionalFields<'a> {
+    let mut fields = AdditionalFields::default();
     match target.family.dial {
-        Dial::None => {}
-        Dial::Claude => {
+        ReasoningControl::None => {}
+        ReasoningControl::Claude => {
             fields.thinking = claude(request, target);
             fields.output_config = request.effort.map(|effort| OfEffort { effort: effort.as_str() });
             fields.anthropic_beta = &request.betas;
         }
-        Dial::Nova => {
+        ReasoningControl::Nova => {
             // Reasoning is off unless it is requested.
             if request.thinking != Thinking::Off {
                 let max_reasoning_effort = word(effort(request).unwrap_or(Effort::Medium), &NOVA);
                 fields.reasoning_config = Some(NovaReasoning { kind: "enabled", max_reasoning_effort });
             }
         }
-        Dial::Effort { off, words } => fields.reasoning_effort = asked(request, off, words),
-        Dial::Reasoning { off, words } => {
+        ReasoningControl::Effort { off, words } => fields.reasoning_effort = asked(request, off, words),
+        ReasoningControl::Reasoning { off, words } => {
             fields.reasoning = asked(request, off, words).map(|effort| OfEffort { effort });
         }
     }
@@ -93,19 +93,19 @@ pub(super) fn of<'a>(request: &'a ModelRequest, target: Target<'_>) -> Fields<'a
 const NOVA: [(Effort, &str); 3] = [(Effort::Low, "low"), (Effort::Medium, "medium"), (Effort::High, "high")];
 
 /// Returns the reasoning field of Claude: adaptive models refuse a budget, older ones take only a budget.
-fn claude(request: &ModelRequest, target: Target<'_>) -> Option<Reasoning> {
+fn claude(request: &ModelRequest, target: ConverseTarget<'_>) -> Option<ReasoningFields> {
     let info = target.info;
     let most = request.max_output_tokens.saturating_sub(1);
     let budget = match request.thinking {
         Thinking::Off => return None,
         Thinking::Budget(budget) if info.thinking_budget => budget,
-        _ if info.adaptive_thinking => return Some(Reasoning::Adaptive { display: "summarized" }),
+        _ if info.adaptive_thinking => return Some(ReasoningFields::Adaptive { display: "summarized" }),
         Thinking::Budget(budget) => budget,
         _ if info.thinking_budget => most,
         _ => return None,
     };
     // The output limit covers the reasoning, and must exceed the budget.
-    (most >= MIN_BUDGET).then(|| Reasoning::Enabled { budget_tokens: budget.clamp(MIN_BUDGET, most) })
+    (most >= MIN_BUDGET).then(|| ReasoningFields::Enabled { budget_tokens: budget.clamp(MIN_BUDGET, most) })
 }
 
 /// Returns the effort to request; `None` leaves it to the model. `off` is the value closest to no reasoning.

@@ -22,28 +22,30 @@ const DOCUMENTS: [(&str, &str); 9] = [
 
 /// Image or document that the API takes: as bytes, or from a bucket of S3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Media<'a> {
+pub(super) struct ConverseMedia<'a> {
     is_document: bool,
     format: &'static str,
-    source: Source<'a>,
+    source: MediaSource<'a>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Source<'a> {
+enum MediaSource<'a> {
     /// Data in base64.
     Bytes(&'a str),
     S3(&'a str),
 }
 
-impl<'a> Media<'a> {
+impl<'a> ConverseMedia<'a> {
     /// Returns the image or document of a block; `None` for other blocks, and for forms that the API does not take.
     pub(super) fn of(block: &'a ContentBlock) -> Option<Self> {
         match block {
             ContentBlock::Image { source } => {
                 let (format, source) = match source {
-                    ImageSource::Base64 { media_type, data } => (by_type(&IMAGES, media_type)?, Source::Bytes(data)),
+                    ImageSource::Base64 { media_type, data } => {
+                        (by_type(&IMAGES, media_type)?, MediaSource::Bytes(data))
+                    }
                     ImageSource::Url { url: uri } | ImageSource::File { file_id: uri } => {
-                        (by_end(&IMAGES, uri)?, Source::S3(in_bucket(uri)?))
+                        (by_end(&IMAGES, uri)?, MediaSource::S3(in_bucket(uri)?))
                     }
                     _ => return None,
                 };
@@ -52,10 +54,10 @@ impl<'a> Media<'a> {
             ContentBlock::Document { source, .. } => {
                 let (format, source) = match source {
                     DocumentSource::Base64 { media_type, data } => {
-                        (by_type(&DOCUMENTS, media_type)?, Source::Bytes(data))
+                        (by_type(&DOCUMENTS, media_type)?, MediaSource::Bytes(data))
                     }
                     DocumentSource::Url { url: uri } | DocumentSource::File { file_id: uri } => {
-                        (by_end(&DOCUMENTS, uri)?, Source::S3(in_bucket(uri)?))
+                        (by_end(&DOCUMENTS, uri)?, MediaSource::S3(in_bucket(uri)?))
                     }
                     _ => return None,
                 };
@@ -79,12 +81,12 @@ impl<'a> Media<'a> {
             out.json(&number);
         }
         match self.source {
-            Source::Bytes(data) => {
+            MediaSource::Bytes(data) => {
                 out.raw("\",\"source\":{\"bytes\":");
                 out.json(data);
                 out.raw("}}}");
             }
-            Source::S3(uri) => {
+            MediaSource::S3(uri) => {
                 out.raw("\",\"source\":{\"s3Location\":{\"uri\":");
                 out.json(uri);
                 out.raw("}}}}");
@@ -120,7 +122,7 @@ pub(super) fn text_of(block: &ContentBlock) -> Option<&str> {
 
 /// Returns the note that replaces an image or a document that the API does not take.
 pub(super) fn note_on(block: &ContentBlock) -> Option<String> {
-    if Media::of(block).is_some() {
+    if ConverseMedia::of(block).is_some() {
         return None;
     }
     let (what, source) = match block {

@@ -1,7 +1,7 @@
 //! Tools of a request.
 
-use super::cache::Cache;
-use crate::models::{Choices, Family};
+use super::cache::CachePoints;
+use crate::models::{Choices, ConverseFamily};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ use windlass_types::{ContentBlock, JsonText, ModelRequest, ToolChoice, ToolSpec}
 const MAX_NAME: usize = 64;
 
 /// Writes the member `toolConfig` and a comma, if there are tools.
-pub(super) fn write(out: &mut Json, request: &ModelRequest, family: Family, cache: &Cache) {
+pub(super) fn write(out: &mut Json, request: &ModelRequest, family: ConverseFamily, cache: &CachePoints) {
     let added = request.added_tools.iter().flat_map(|added| &added.tools);
     let tools: Vec<&ToolSpec> = request.tools.iter().chain(added).map(|tool| &**tool).collect();
     // The API refuses calls in a history without tools.
@@ -47,7 +47,7 @@ fn called(request: &ModelRequest) -> BTreeSet<Cow<'_, str>> {
     blocks.filter_map(ContentBlock::as_tool_use).map(|call| name(&call.name)).collect()
 }
 
-fn spec(out: &mut Json, tool: &ToolSpec, family: Family) {
+fn spec(out: &mut Json, tool: &ToolSpec, family: ConverseFamily) {
     // Models behind the API do not support compositions at the top level, or ignore them.
     let tool = &*without_compositions(tool, &COMPOSITIONS);
     out.raw("{\"toolSpec\":{\"name\":");
@@ -68,7 +68,7 @@ fn spec(out: &mut Json, tool: &ToolSpec, family: Family) {
 /// Returns the schema in the form that the model takes. Nova supports three members at the top level; definitions stay
 /// if they are referred to, because a refusal is better than a tool with another meaning. Source:
 /// <https://docs.aws.amazon.com/nova/latest/userguide/tool-use-definition.html>.
-fn schema(schema: &JsonText, family: Family) -> Cow<'_, str> {
+fn schema(schema: &JsonText, family: ConverseFamily) -> Cow<'_, str> {
     if !family.has_plain_schemas {
         return Cow::Borrowed(schema.as_str());
     }

@@ -1,6 +1,6 @@
 //! Blocks of a message, one after the other.
 
-use crate::replay::{Blank, Replay};
+use crate::replay::{Blank, GeminiReplay};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -18,37 +18,37 @@ pub(crate) const PART: &str = "gemini_part";
 struct Other<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
-    part: std::collections::BTreeMap<&'static str, Member<'a>>,
+    part: std::collections::BTreeMap<&'static str, PartMember<'a>>,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Member<'a> {
+enum PartMember<'a> {
     Json(&'a RawValue),
     Text(&'a str),
 }
 
-type Ready = VecDeque<ModelEvent>;
+type ReadyEvents = VecDeque<ModelEvent>;
 
 /// Blocks so far.
 #[derive(Debug, Default)]
-pub(crate) struct Blocks {
+pub(crate) struct GeminiBlocks {
     /// Number of closed blocks; also the index of the block that is open or comes next.
     closed: usize,
-    open: Option<Open>,
+    open: Option<OpenGeminiBlock>,
     /// Blank parts that wait for the next text or call.
     held: Vec<Blank<'static>>,
     has_content: bool,
 }
 
 #[derive(Debug)]
-enum Open {
-    Text { bytes: usize, replay: Replay<'static> },
+enum OpenGeminiBlock {
+    Text { bytes: usize, replay: GeminiReplay<'static> },
     Thinking { is_signed: bool },
-    Call { replay: Replay<'static> },
+    Call { replay: GeminiReplay<'static> },
 }
 
-impl Blocks {
+impl GeminiBlocks {
     /// `true` if there is more than reasoning and blank text.
     pub(crate) fn have_content(&self) -> bool {
         self.has_content
@@ -59,13 +59,15 @@ impl Blocks {
     }
 
     /// Takes a part with text.
-    pub(crate) fn text(&mut self, text: String, signature: Option<String>, ready: &mut Ready) {
+    pub(crate) fn text(&mut self, text: String, signature: Option<String>, ready: &mut ReadyEvents) {
         if text.is_empty() && signature.is_none() {
             return;
         }
         let is_blank = text.trim().is_empty();
         match &mut self.open {
-            Some(Open::Text { bytes, replay }) if replay.thought_signature.is_none() && replay.after.is_empty() => {
+            Some(OpenGeminiBlock::Text { bytes, replay })
+                if replay.thought_signature.is_none() && replay.after.is_empty() =>
+            {
                 if is_blank && signature.is_some() {
                     replay.after.push(blank(text, signature));
                     return;
@@ -77,16 +79,18 @@ impl Blocks {
                 *bytes = bytes.saturating_add(text.len());
                 ready.push_back(delta(self.closed, StreamDelta::Text(text)));
             }
-            Some(Open::Text { replay, .. }) if is_blank => replay.after.push(blank(text, signature)),
-            Some(Open::Call { replay }) if is_blank && signature.is_some() => replay.after.push(blank(text, signature)),
+            Some(OpenGeminiBlock::Text { replay, .. }) if is_blank => replay.after.push(blank(text, signature)),
+            Some(OpenGeminiBlock::Call { replay }) if is_blank && signature.is_some() => {
+                replay.after.push(blank(text, signature))
+            }
             _ if is_blank => self.held.push(blank(text, signature)),
             _ => self.begin_text(text, signature, ready),
         }
     }
 
-    fn begin_text(&mut self, text: String, signature: Option<String>, ready: &mut Ready) {
+    fn begin_text(&mut self, text: String, signature: Option<String>, ready: &mut ReadyEvents) {
         self.close(ready);
-        let (mut replay, mut whole) = (Replay::default(), String::new());
+        let (mut replay, mut whole) = (GeminiReplay::default(), String::new());
         if self.held.iter().all(|held| held.thought_signature.is_none()) {
             self.held.drain(..).for_each(|held| whole.push_str(&held.text));
         } else {
@@ -101,20 +105,20 @@ impl Blocks {
         ready.push_back(ModelEvent::BlockStart { index: self.closed, block: BlockStart::Text(String::new()) });
         let bytes = whole.len();
         ready.push_back(delta(self.closed, StreamDelta::Text(whole)));
-        self.open = Some(Open::Text { bytes, replay });
+        self.open = Some(OpenGeminiBlock::Text { bytes, replay });
     }
 
     /// Takes a part with reasoning.
-    pub(crate) fn thought(&mut self, text: String, signature: Option<String>, ready: &mut Ready) {
+    pub(crate) fn thought(&mut self, text: String, signature: Option<String>, ready: &mut ReadyEvents) {
         if text.is_empty() && signature.is_none() {
             return;
         }
-        if !matches!(self.open, Some(Open::Thinking { is_signed: false })) {
+        if !matches!(self.open, Some(OpenGeminiBlock::Thinking { is_signed: false })) {
             self.close(ready);
             let block = BlockStart::Thinking { thinking: String::new(), signature: String::new() };
             ready.push_back(ModelEvent::BlockStart { index: self.closed, block });
         }
-        self.open = Some(Open::Thinking { is_signed: signature.is_some() });
+        self.open = Some(OpenGeminiBlock::Thinking { is_signed: signature.is_some() });
         if !text.is_empty() {
             ready.push_back(delta(self.closed, StreamDelta::Thinking(text)));
         }
@@ -130,25 +134,25 @@ impl Blocks {
         name: String,
         input: String,
         kept: (Option<String>, Option<String>),
-        ready: &mut Ready,
+        ready: &mut ReadyEvents,
     ) {
         self.close(ready);
         let held = std::mem::take(&mut self.held);
         // Blank text without a signature is meaningless between calls.
         let before = if held.iter().any(|held| held.thought_signature.is_some()) { held } else { Vec::new() };
         let (given, signature) = kept;
-        let replay = Replay {
+        let replay = GeminiReplay {
             id: given.map(Cow::Owned),
             thought_signature: signature.map(Cow::Owned),
             before,
-            ..Replay::default()
+            ..GeminiReplay::default()
         };
         self.has_content = true;
         ready.push_back(ModelEvent::BlockStart { index: self.closed, block: BlockStart::ToolUse { id, name } });
         if !input.is_empty() {
             ready.push_back(delta(self.closed, StreamDelta::ToolInput(input)));
         }
-        self.open = Some(Open::Call { replay });
+        self.open = Some(OpenGeminiBlock::Call { replay });
     }
 
     /// Takes a part of another kind, which is kept whole and sent back unchanged.
@@ -157,12 +161,12 @@ impl Blocks {
         name: &'static str,
         value: &RawValue,
         signature: Option<&str>,
-        ready: &mut Ready,
+        ready: &mut ReadyEvents,
     ) -> Result<(), JsonError> {
         self.close(ready);
-        let mut part = std::collections::BTreeMap::from([(name, Member::Json(value))]);
+        let mut part = std::collections::BTreeMap::from([(name, PartMember::Json(value))]);
         if let Some(signature) = signature {
-            part.insert("thoughtSignature", Member::Text(signature));
+            part.insert("thoughtSignature", PartMember::Text(signature));
         }
         let block = ContentBlock::Unknown(JsonText::of(&Other { kind: PART, part })?);
         self.has_content = true;
@@ -173,9 +177,9 @@ impl Blocks {
     }
 
     /// Closes the open block, if there is one.
-    pub(crate) fn close(&mut self, ready: &mut Ready) {
+    pub(crate) fn close(&mut self, ready: &mut ReadyEvents) {
         let Some(open) = self.open.take() else { return };
-        if let Open::Text { replay, .. } | Open::Call { replay } = open
+        if let OpenGeminiBlock::Text { replay, .. } | OpenGeminiBlock::Call { replay } = open
             && let Some(json) = replay.to_json()
         {
             ready.push_back(delta(self.closed, StreamDelta::Replay(json)));

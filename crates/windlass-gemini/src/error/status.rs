@@ -1,4 +1,4 @@
-//! Parser of `google.rpc.Status`, in the JSON form of the API.
+//! Parser of `google.rpc.FailureStatus`, in the JSON form of the API.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -6,18 +6,18 @@ use std::collections::HashMap;
 
 /// Status of a failure.
 #[derive(Debug, Default)]
-pub(super) struct Status {
+pub(super) struct FailureStatus {
     /// HTTP status code.
     pub(super) code: Option<u16>,
     pub(super) message: Option<String>,
     /// Name of the code: `RESOURCE_EXHAUSTED`.
     pub(super) status: Option<String>,
-    details: Vec<Detail>,
+    details: Vec<StatusDetail>,
 }
 
 /// Window of a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Window {
+pub(super) enum QuotaWindow {
     /// Window of at most an hour.
     Short,
     /// Window of a day or longer.
@@ -25,14 +25,14 @@ pub(super) enum Window {
 }
 
 #[derive(Deserialize)]
-struct Body<'a> {
+struct StatusBody<'a> {
     #[serde(borrow)]
-    error: Outline<'a>,
+    error: StatusOutline<'a>,
 }
 
 /// Members of an error, read one by one, so that an odd one does not hide the others.
 #[derive(Deserialize)]
-struct Outline<'a> {
+struct StatusOutline<'a> {
     #[serde(borrow, default)]
     code: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -45,20 +45,20 @@ struct Outline<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Detail {
+struct StatusDetail {
     reason: Option<String>,
     metadata: HashMap<String, serde_json::Value>,
-    violations: Vec<Violation>,
+    violations: Vec<QuotaViolation>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Violation {
+struct QuotaViolation {
     quota_id: Option<String>,
     quota_metric: Option<String>,
 }
 
-impl Status {
+impl FailureStatus {
     /// Reads a body: the object, or an array with it, as in streams.
     pub(super) fn read(body: &str) -> Option<Self> {
         let is_array = body.trim_start().starts_with('[');
@@ -67,7 +67,7 @@ impl Status {
         if !object.trim_start().starts_with('{') {
             return None;
         }
-        let outline = serde_json::from_str::<Body<'_>>(object).ok()?.error;
+        let outline = serde_json::from_str::<StatusBody<'_>>(object).ok()?.error;
         let details = part::<Vec<&RawValue>>(outline.details).unwrap_or_default();
         Some(Self {
             code: part(outline.code),
@@ -88,7 +88,7 @@ impl Status {
 
     /// Returns the window of the limit, if the details name one. If several limits are exceeded, the longest window is
     /// returned.
-    pub(super) fn window(&self) -> Option<Window> {
+    pub(super) fn window(&self) -> Option<QuotaWindow> {
         let of_violations = self.details.iter().flat_map(|detail| &detail.violations);
         let names =
             of_violations.flat_map(|violation| [violation.quota_id.as_deref(), violation.quota_metric.as_deref()]);
@@ -97,13 +97,13 @@ impl Status {
             let name = name.to_lowercase().replace([' ', '_', '-'], "");
             let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
             if has(&["perday", "perweek", "permonth"]) {
-                Some(Window::Long)
+                Some(QuotaWindow::Long)
             } else {
-                has(&["perminute", "persecond", "perhour"]).then_some(Window::Short)
+                has(&["perminute", "persecond", "perhour"]).then_some(QuotaWindow::Short)
             }
         });
         windows.fold(None, |longest, window| match longest {
-            Some(Window::Long) => longest,
+            Some(QuotaWindow::Long) => longest,
             _ => Some(window),
         })
     }

@@ -2,10 +2,10 @@
 
 mod media;
 
-use super::{Json, Target};
+use super::{GeminiTarget, Json};
 use crate::assembly::PART;
-use crate::replay::{Blank, Replay};
-use media::Media;
+use crate::replay::{Blank, GeminiReplay};
+use media::GeminiMedia;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -23,13 +23,13 @@ const NO_CONTENT: &str = "(no content)";
 const SEE_MEDIA: &str = "(see the attached media)";
 
 /// Calls of the last message of the model: names, and the ids that they are sent with.
-type Calls<'a> = HashMap<&'a ToolUseId, (&'a str, Option<Cow<'a, str>>)>;
+type AnsweredCalls<'a> = HashMap<&'a ToolUseId, (&'a str, Option<Cow<'a, str>>)>;
 
 /// Writes the member `contents`.
-pub(super) fn write(out: &mut Json, messages: &[SharedMessage], target: &Target<'_>) {
+pub(super) fn write(out: &mut Json, messages: &[SharedMessage], target: &GeminiTarget<'_>) {
     out.raw("[");
-    let mut turns = Turns { out, is_first: true, is_open: false };
-    let mut calls = Calls::new();
+    let mut turns = ContentWriter { out, is_first: true, is_open: false };
+    let mut calls = AnsweredCalls::new();
     for message in messages {
         if message.role == Role::Assistant {
             calls = of_model(&mut turns, message, target);
@@ -46,13 +46,13 @@ pub(super) fn write(out: &mut Json, messages: &[SharedMessage], target: &Target<
 }
 
 /// Writer of contents, each of which begins with its first part.
-struct Turns<'a> {
+struct ContentWriter<'a> {
     out: &'a mut Json,
     is_first: bool,
     is_open: bool,
 }
 
-impl Turns<'_> {
+impl ContentWriter<'_> {
     /// Begins a part of a turn, including its brace. Begins the turn if none is open.
     fn part(&mut self, role: &str) -> &mut Json {
         if self.is_open {
@@ -89,15 +89,15 @@ fn end(out: &mut Json, signature: Option<&str>) {
     out.raw("}");
 }
 
-fn of_model<'a>(turns: &mut Turns<'_>, message: &'a Message, target: &Target<'_>) -> Calls<'a> {
-    let mut calls = Calls::new();
+fn of_model<'a>(turns: &mut ContentWriter<'_>, message: &'a Message, target: &GeminiTarget<'_>) -> AnsweredCalls<'a> {
+    let mut calls = AnsweredCalls::new();
     // A step whose calls are not signed was made by another model, or lost its replay data.
     let is_foreign = !message.content.iter().any(is_signed_call);
     let makes_ids = is_foreign && target.makes_ids();
     let mut lacks_signature = is_foreign && target.family.is_modern;
     for block in &message.content {
         match block {
-            ContentBlock::Text { text, replay } => model_text(turns, text, &Replay::read(replay.as_ref())),
+            ContentBlock::Text { text, replay } => model_text(turns, text, &GeminiReplay::read(replay.as_ref())),
             // Without a signature earlier reasoning is useless to the API.
             ContentBlock::Thinking { thinking, signature } if !signature.is_empty() => {
                 let out = turns.part("model");
@@ -106,7 +106,7 @@ fn of_model<'a>(turns: &mut Turns<'_>, message: &'a Message, target: &Target<'_>
                 end(out, Some(signature));
             }
             ContentBlock::ToolUse(call) => {
-                let replay = Replay::read(call.replay.as_ref());
+                let replay = GeminiReplay::read(call.replay.as_ref());
                 let foreign = std::mem::take(&mut lacks_signature).then_some(FOREIGN);
                 let signature = replay.thought_signature.as_deref().or(foreign);
                 blanks(turns, &replay.before);
@@ -129,10 +129,10 @@ fn of_model<'a>(turns: &mut Turns<'_>, message: &'a Message, target: &Target<'_>
 
 fn is_signed_call(block: &ContentBlock) -> bool {
     let call = block.as_tool_use();
-    call.is_some_and(|call| Replay::read(call.replay.as_ref()).thought_signature.is_some())
+    call.is_some_and(|call| GeminiReplay::read(call.replay.as_ref()).thought_signature.is_some())
 }
 
-fn model_text(turns: &mut Turns<'_>, text: &str, replay: &Replay<'_>) {
+fn model_text(turns: &mut ContentWriter<'_>, text: &str, replay: &GeminiReplay<'_>) {
     blanks(turns, &replay.before);
     let (unsigned, signed) = replay.split(text);
     if !unsigned.trim().is_empty() || (signed.is_some() && !unsigned.is_empty()) {
@@ -144,13 +144,13 @@ fn model_text(turns: &mut Turns<'_>, text: &str, replay: &Replay<'_>) {
     blanks(turns, &replay.after);
 }
 
-fn blanks(turns: &mut Turns<'_>, blanks: &[Blank<'_>]) {
+fn blanks(turns: &mut ContentWriter<'_>, blanks: &[Blank<'_>]) {
     for blank in blanks {
         turns.text("model", &blank.text, blank.thought_signature.as_deref());
     }
 }
 
-fn model_call(turns: &mut Turns<'_>, call: &ToolUse, id: Option<&str>, signature: Option<&str>) {
+fn model_call(turns: &mut ContentWriter<'_>, call: &ToolUse, id: Option<&str>, signature: Option<&str>) {
     let out = turns.part("model");
     out.raw("\"functionCall\":{");
     if let Some(id) = id {
@@ -169,20 +169,25 @@ fn model_call(turns: &mut Turns<'_>, call: &ToolUse, id: Option<&str>, signature
 /// Returns the members of a part that was kept whole, as the text between the braces of its object.
 fn part_of(json: &str) -> Option<&str> {
     #[derive(Deserialize)]
-    struct Kept<'a> {
+    struct ReplayedPart<'a> {
         #[serde(rename = "type")]
         kind: String,
         #[serde(borrow)]
         part: &'a RawValue,
     }
-    let kept: Kept<'_> = serde_json::from_str(json).ok()?;
+    let kept: ReplayedPart<'_> = serde_json::from_str(json).ok()?;
     let members = kept.part.get().strip_prefix('{')?.strip_suffix('}')?;
     (kept.kind == PART && !members.trim().is_empty()).then_some(members)
 }
 
 /// Writes a message of the user: results first, all in one turn; then the rest, in a turn of its own.
-fn of_user<'a>(turns: &mut Turns<'_>, message: &'a Message, calls: &Calls<'_>, target: &Target<'_>) {
-    let mut beside: Vec<(&str, Media<'a>)> = Vec::new();
+fn of_user<'a>(
+    turns: &mut ContentWriter<'_>,
+    message: &'a Message,
+    calls: &AnsweredCalls<'_>,
+    target: &GeminiTarget<'_>,
+) {
+    let mut beside: Vec<(&str, GeminiMedia<'a>)> = Vec::new();
     for result in message.content.iter().filter_map(ContentBlock::as_tool_result) {
         let (name, id) = calls.get(&result.tool_use_id).map_or(("unknown", None), |(name, id)| (*name, id.as_deref()));
         let media = media_of(result);
@@ -209,7 +214,7 @@ fn of_user<'a>(turns: &mut Turns<'_>, message: &'a Message, calls: &Calls<'_>, t
 }
 
 /// Writes a block that is no result. Returns `true` if it has a form that the API takes.
-fn user_block(turns: &mut Turns<'_>, block: &ContentBlock) -> bool {
+fn user_block(turns: &mut ContentWriter<'_>, block: &ContentBlock) -> bool {
     if let ContentBlock::Text { text, .. } = block {
         if !text.trim().is_empty() {
             turns.text("user", text, None);
@@ -221,7 +226,7 @@ fn user_block(turns: &mut Turns<'_>, block: &ContentBlock) -> bool {
     if let Some(title) = title.filter(|title| !title.trim().is_empty()) {
         turns.text("user", title, None);
     }
-    if let Some(media) = Media::of(block) {
+    if let Some(media) = GeminiMedia::of(block) {
         media.write(turns.part("user"));
         return true;
     }
@@ -234,18 +239,18 @@ fn user_block(turns: &mut Turns<'_>, block: &ContentBlock) -> bool {
     }
 }
 
-fn media_of(result: &ToolResult) -> Vec<Media<'_>> {
+fn media_of(result: &ToolResult) -> Vec<GeminiMedia<'_>> {
     match &result.content {
         ToolResultContent::Text(_) => Vec::new(),
-        ToolResultContent::Blocks(blocks) => blocks.iter().filter_map(Media::of).collect(),
+        ToolResultContent::Blocks(blocks) => blocks.iter().filter_map(GeminiMedia::of).collect(),
     }
 }
 
 fn result_part(
-    turns: &mut Turns<'_>,
+    turns: &mut ContentWriter<'_>,
     result: &ToolResult,
     (name, id): (&str, Option<&str>),
-    media: &[Media<'_>],
+    media: &[GeminiMedia<'_>],
     has_media_outside: bool,
 ) {
     let out = turns.part("user");

@@ -1,7 +1,7 @@
 //! Generation settings of a request.
 
-use super::{Json, Target, schema};
-use crate::models::Dial;
+use super::{GeminiTarget, Json, schema};
+use crate::models::ThinkingControl;
 use serde::Serialize;
 use windlass_types::{Effort, ModelRequest, Thinking};
 
@@ -10,7 +10,7 @@ const MEDIUM_BUDGET: u32 = 4_096;
 const HIGH_BUDGET: u32 = 16_384;
 
 /// Writes the member `generationConfig`.
-pub(super) fn write(out: &mut Json, request: &ModelRequest, target: &Target<'_>) {
+pub(super) fn write(out: &mut Json, request: &ModelRequest, target: &GeminiTarget<'_>) {
     out.raw("{\"maxOutputTokens\":");
     out.json(&request.max_output_tokens);
     if let Some(thinking) = thinking(request, target.family.dial) {
@@ -35,15 +35,15 @@ struct ThinkingConfig {
     thinking_budget: Option<i64>,
 }
 
-fn thinking(request: &ModelRequest, dial: Dial) -> Option<ThinkingConfig> {
+fn thinking(request: &ModelRequest, dial: ThinkingControl) -> Option<ThinkingConfig> {
     let include_thoughts = request.thinking != Thinking::Off;
     match dial {
-        Dial::None => None,
-        Dial::Level { .. } => {
+        ThinkingControl::None => None,
+        ThinkingControl::Level { .. } => {
             let thinking_level = level(request, dial);
             Some(ThinkingConfig { include_thoughts, thinking_level, thinking_budget: None })
         }
-        Dial::Budget { least, most, can_be_off } => {
+        ThinkingControl::Budget { least, most, can_be_off } => {
             let budget = match request.thinking {
                 Thinking::Off if can_be_off => 0,
                 Thinking::Off => i64::from(least),
@@ -57,8 +57,8 @@ fn thinking(request: &ModelRequest, dial: Dial) -> Option<ThinkingConfig> {
 }
 
 /// Returns the level to request; `None` leaves it to the model. The API refuses levels that a model does not have.
-fn level(request: &ModelRequest, dial: Dial) -> Option<&'static str> {
-    let Dial::Level { has_minimal, has_low, has_medium, has_xhigh } = dial else { return None };
+fn level(request: &ModelRequest, dial: ThinkingControl) -> Option<&'static str> {
+    let ThinkingControl::Level { has_minimal, has_low, has_medium, has_xhigh } = dial else { return None };
     let low = if has_low { "LOW" } else { "MINIMAL" };
     let effort = match (request.thinking, request.effort) {
         // These models always reason: the lowest level is closest.

@@ -48,8 +48,8 @@ pub(super) fn accepted(schema: &str) -> Cow<'_, str> {
 }
 
 fn write(out: &mut String, schema: &str, depth: usize) {
-    let members: Option<Members<'_>> = if depth < MAX_DEPTH { serde_json::from_str(schema).ok() } else { None };
-    let Some(Members(members)) = members else {
+    let members: Option<OrderedMembers<'_>> = if depth < MAX_DEPTH { serde_json::from_str(schema).ok() } else { None };
+    let Some(OrderedMembers(members)) = members else {
         return list(out, schema, depth);
     };
     let has_enum = members.iter().any(|(name, _)| name == "enum");
@@ -105,7 +105,7 @@ fn list(out: &mut String, value: &str, depth: usize) {
 
 /// Writes schemas by name.
 fn map(out: &mut String, value: &str, depth: usize) {
-    let Ok(Members(members)) = serde_json::from_str::<Members<'_>>(value) else {
+    let Ok(OrderedMembers(members)) = serde_json::from_str::<OrderedMembers<'_>>(value) else {
         out.push_str(value);
         return;
     };
@@ -127,27 +127,27 @@ fn quoted(out: &mut String, text: &str) {
 }
 
 /// Members of an object, in their order.
-struct Members<'a>(Vec<(String, &'a RawValue)>);
+struct OrderedMembers<'a>(Vec<(String, &'a RawValue)>);
 
-impl<'de> Deserialize<'de> for Members<'de> {
+impl<'de> Deserialize<'de> for OrderedMembers<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
-        impl<'de> Visitor<'de> for InOrder {
-            type Value = Members<'de>;
+        struct SchemaVisitor;
+        impl<'de> Visitor<'de> for SchemaVisitor {
+            type Value = OrderedMembers<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OrderedMembers<'de>, A::Error> {
                 let mut members = Vec::new();
                 while let Some(member) = map.next_entry()? {
                     members.push(member);
                 }
-                Ok(Members(members))
+                Ok(OrderedMembers(members))
             }
         }
-        deserializer.deserialize_map(InOrder)
+        deserializer.deserialize_map(SchemaVisitor)
     }
 }
 

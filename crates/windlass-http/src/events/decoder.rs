@@ -12,7 +12,7 @@ const MOST_KEPT: usize = 64 * 1024;
 /// The decoder takes a chunk at a time, and returns it event by event. A line that is complete in its chunk is read in
 /// place: an event of lines of one chunk, as nearly all are, is not copied.
 #[derive(Debug, Default)]
-pub(super) struct Decoder {
+pub(super) struct EventDecoder {
     format: Format,
     chunk: Bytes,
     /// Number of bytes of the chunk that are read.
@@ -23,7 +23,7 @@ pub(super) struct Decoder {
     skips_lf: bool,
     /// `true` once a line has been read. A byte-order mark may precede the first.
     has_begun: bool,
-    fields: Fields,
+    fields: EventFields,
 }
 
 /// Format of the lines of a stream.
@@ -38,30 +38,30 @@ pub(super) enum Format {
 
 /// Fields of the event that is being read.
 #[derive(Debug, Default)]
-struct Fields {
+struct EventFields {
     /// `true` if there is a known field.
     any: bool,
-    name: Option<Text>,
-    data: Option<Text>,
+    name: Option<FieldText>,
+    data: Option<FieldText>,
 }
 
 /// Value of a field, which is UTF-8.
 #[derive(Debug)]
-pub(super) enum Text {
+pub(super) enum FieldText {
     /// Range in the chunk.
     Here(usize, usize),
     /// Own copy: the chunk is gone, or there were several lines.
     Kept(String),
 }
 
-/// Event whose data may be missing. [`Decoder::str`] returns its texts until the next chunk is put.
+/// Event whose data may be missing. [`EventDecoder::str`] returns its texts until the next chunk is put.
 #[derive(Debug)]
-pub(super) struct Block {
-    pub(super) name: Option<Text>,
-    pub(super) data: Option<Text>,
+pub(super) struct DecodedEvent {
+    pub(super) name: Option<FieldText>,
+    pub(super) data: Option<FieldText>,
 }
 
-impl Text {
+impl FieldText {
     fn str<'a>(&'a self, chunk: &'a [u8]) -> &'a str {
         match self {
             // The range was checked as UTF-8 when its line was read.
@@ -82,27 +82,27 @@ impl Text {
 
 /// Line without its end.
 #[derive(Clone, Copy)]
-struct Line<'a> {
+struct EventLine<'a> {
     bytes: &'a [u8],
     /// Position of its begin in the chunk; `None` if it began in an earlier one.
     at: Option<usize>,
     chunk: &'a [u8],
 }
 
-impl Line<'_> {
+impl EventLine<'_> {
     /// Returns the text of `value`, which is the end of the line.
-    fn value(&self, value: &str) -> Text {
+    fn value(&self, value: &str) -> FieldText {
         match self.at {
             Some(at) => {
                 let end = at + self.bytes.len();
-                Text::Here(end.saturating_sub(value.len()), end)
+                FieldText::Here(end.saturating_sub(value.len()), end)
             }
-            None => Text::Kept(value.to_owned()),
+            None => FieldText::Kept(value.to_owned()),
         }
     }
 }
 
-impl Decoder {
+impl EventDecoder {
     /// Creates a decoder of one event per line.
     pub(super) fn lines() -> Self {
         Self { format: Format::Lines, ..Self::default() }
@@ -114,7 +114,7 @@ impl Decoder {
     }
 
     /// Returns the text of a field of the event that was read last.
-    pub(super) fn str<'a>(&'a self, text: &'a Text) -> &'a str {
+    pub(super) fn str<'a>(&'a self, text: &'a FieldText) -> &'a str {
         text.str(&self.chunk)
     }
 
@@ -122,7 +122,7 @@ impl Decoder {
     ///
     /// # Errors
     /// Fails if the value of a known field is not UTF-8.
-    pub(super) fn next(&mut self) -> Result<Option<Block>, Utf8Error> {
+    pub(super) fn next(&mut self) -> Result<Option<DecodedEvent>, Utf8Error> {
         loop {
             let mut rest = self.chunk.get(self.read..).unwrap_or_default();
             if !rest.is_empty()
@@ -147,11 +147,11 @@ impl Decoder {
             let ended = if self.begun.is_empty() {
                 let bytes = without_mark(line, is_first);
                 let at = Some(at + line.len() - bytes.len());
-                self.fields.read(self.format, Line { bytes, at, chunk })?
+                self.fields.read(self.format, EventLine { bytes, at, chunk })?
             } else {
                 self.begun.extend_from_slice(line);
                 let bytes = without_mark(&self.begun, is_first);
-                let ended = self.fields.read(self.format, Line { bytes, at: None, chunk })?;
+                let ended = self.fields.read(self.format, EventLine { bytes, at: None, chunk })?;
                 self.begun.clear();
                 self.begun.shrink_to(MOST_KEPT);
                 ended
@@ -167,7 +167,7 @@ fn without_mark(line: &[u8], is_first: bool) -> &[u8] {
     if is_first { line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line) } else { line }
 }
 
-impl Fields {
+impl EventFields {
     /// Keeps the texts before their chunk is dropped.
     fn keep(&mut self, chunk: &[u8]) {
         for text in [&mut self.name, &mut self.data].into_iter().flatten() {
@@ -175,16 +175,18 @@ impl Fields {
         }
     }
 
-    fn read(&mut self, format: Format, line: Line<'_>) -> Result<Option<Block>, Utf8Error> {
+    fn read(&mut self, format: Format, line: EventLine<'_>) -> Result<Option<DecodedEvent>, Utf8Error> {
         match format {
             Format::Events => self.line(line),
             Format::Lines if line.bytes.is_empty() => Ok(None),
-            Format::Lines => Ok(Some(Block { name: None, data: Some(line.value(std::str::from_utf8(line.bytes)?)) })),
+            Format::Lines => {
+                Ok(Some(DecodedEvent { name: None, data: Some(line.value(std::str::from_utf8(line.bytes)?)) }))
+            }
         }
     }
 
     /// Reads a line without its end. Returns the event that the line ends.
-    fn line(&mut self, line: Line<'_>) -> Result<Option<Block>, Utf8Error> {
+    fn line(&mut self, line: EventLine<'_>) -> Result<Option<DecodedEvent>, Utf8Error> {
         if let Some(value) = line.bytes.strip_prefix(b"data:") {
             self.data_line(line, value)?;
         } else if line.bytes.is_empty() {
@@ -197,7 +199,7 @@ impl Fields {
         Ok(None)
     }
 
-    fn field(&mut self, line: Line<'_>, field: &[u8], value: &[u8]) -> Result<(), Utf8Error> {
+    fn field(&mut self, line: EventLine<'_>, field: &[u8], value: &[u8]) -> Result<(), Utf8Error> {
         match field {
             b"data" => self.data_line(line, value)?,
             b"event" => {
@@ -218,26 +220,26 @@ impl Fields {
         Ok(())
     }
 
-    fn data_line(&mut self, line: Line<'_>, value: &[u8]) -> Result<(), Utf8Error> {
+    fn data_line(&mut self, line: EventLine<'_>, value: &[u8]) -> Result<(), Utf8Error> {
         let value = text(value)?;
         self.any = true;
         self.data = Some(match self.data.take() {
             None => line.value(value),
-            Some(Text::Kept(mut lines)) => {
+            Some(FieldText::Kept(mut lines)) => {
                 lines.push('\n');
                 lines.push_str(value);
-                Text::Kept(lines)
+                FieldText::Kept(lines)
             }
-            Some(first) => Text::Kept([first.str(line.chunk), value].join("\n")),
+            Some(first) => FieldText::Kept([first.str(line.chunk), value].join("\n")),
         });
         Ok(())
     }
 
-    fn end(&mut self) -> Option<Block> {
+    fn end(&mut self) -> Option<DecodedEvent> {
         if !take(&mut self.any) {
             return None;
         }
-        Some(Block { name: self.name.take(), data: self.data.take() })
+        Some(DecodedEvent { name: self.name.take(), data: self.data.take() })
     }
 }
 

@@ -22,15 +22,15 @@ pub struct ListedModel {
 }
 
 #[derive(Deserialize)]
-struct List {
+struct ModelList {
     /// OpenAI, "List models".
     data: Option<Vec<Id>>,
     /// Ollama, "List local models".
-    models: Option<Vec<Tag>>,
+    models: Option<Vec<OllamaModel>>,
 }
 
 #[derive(Deserialize)]
-struct Tag {
+struct OllamaModel {
     name: String,
 }
 
@@ -47,12 +47,12 @@ struct Id {
     #[serde(default, deserialize_with = "WholeNumber::optional")]
     context_window: Option<u64>,
     #[serde(default)]
-    meta: Option<Meta>,
+    meta: Option<LoadedModel>,
 }
 
 /// Figures of llama.cpp for the model that it has loaded.
 #[derive(Deserialize)]
-struct Meta {
+struct LoadedModel {
     #[serde(default, deserialize_with = "WholeNumber::optional")]
     n_ctx: Option<u64>,
 }
@@ -76,7 +76,7 @@ impl From<Id> for ListedModel {
 /// assert!(listed_models("<html>").is_none());
 /// ```
 pub fn listed_models(text: &str) -> Option<Vec<ListedModel>> {
-    let list: List = serde_json::from_str(text).ok()?;
+    let list: ModelList = serde_json::from_str(text).ok()?;
     let mut listed: Vec<ListedModel> = match (list.data, list.models) {
         (Some(data), _) => data.into_iter().map(ListedModel::from).collect(),
         (None, models) => models?.into_iter().map(|tag| ListedModel { name: tag.name, window: None }).collect(),

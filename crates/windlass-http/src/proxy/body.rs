@@ -14,7 +14,7 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::redact::Filter;
+use super::redact::RedactionFilter;
 
 /// Reason why the body of a request did not reach its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,20 +125,20 @@ impl Body for Upload {
 }
 
 /// Body of an answer.
-pub(super) enum Answer {
+pub(super) enum AnswerBody {
     /// Answer of the proxy itself.
     Own(Option<Bytes>),
     /// Answer of the upstream, with the credential masked.
-    Relayed { body: reqwest::Body, filter: Filter, finished: bool },
+    Relayed { body: reqwest::Body, filter: RedactionFilter, finished: bool },
 }
 
-impl Answer {
-    pub(super) fn relayed(body: reqwest::Body, filter: Filter) -> Self {
+impl AnswerBody {
+    pub(super) fn relayed(body: reqwest::Body, filter: RedactionFilter) -> Self {
         Self::Relayed { body, filter, finished: false }
     }
 }
 
-impl Body for Answer {
+impl Body for AnswerBody {
     type Data = Bytes;
     type Error = BodyError;
 

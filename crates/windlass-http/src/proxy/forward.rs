@@ -11,11 +11,11 @@ use reqwest::Url;
 
 use super::{
     ProxyError, ProxyNoticeKind, ProxyOptions,
-    body::{Answer, Upload, UploadFault},
+    body::{AnswerBody, Upload, UploadFault},
     credential::API_KEY,
-    gate::{Gate, Refusal},
+    gate::{GateRefusal, ProxyGate},
     header::may_pass,
-    notice::Notices,
+    notice::ProxyNotices,
     redact::Needles,
 };
 use crate::{HttpError, HttpErrorKind, HttpOptions, Secret, client, transport};
@@ -49,8 +49,8 @@ const WITHHELD: [HeaderName; 3] = [header::SET_COOKIE, header::LOCATION, header:
 
 /// Gateway that admits requests, sends them upstream, and relays the answers.
 pub(super) struct Gateway {
-    pub(super) gate: Gate,
-    pub(super) notices: Notices,
+    pub(super) gate: ProxyGate,
+    pub(super) notices: ProxyNotices,
     upstream: Upstream,
     max_request_bytes: u64,
     body_timeout: Duration,
@@ -101,17 +101,17 @@ impl Upstream {
 }
 
 impl Gateway {
-    pub(super) fn new(gate: Gate, upstream: Upstream, options: &ProxyOptions) -> Self {
+    pub(super) fn new(gate: ProxyGate, upstream: Upstream, options: &ProxyOptions) -> Self {
         Self {
             gate,
-            notices: Notices::new(options.notice_sink()),
+            notices: ProxyNotices::new(options.notice_sink()),
             upstream,
             max_request_bytes: options.max_request_bytes,
             body_timeout: options.body_timeout,
         }
     }
 
-    pub(super) async fn answer(&self, request: Request<Incoming>) -> Response<Answer> {
+    pub(super) async fn answer(&self, request: Request<Incoming>) -> Response<AnswerBody> {
         let (head, body) = request.into_parts();
         // Another reader may have used the length instead of the chunks: no request may follow on this connection.
         let last = head.headers.contains_key(header::TRANSFER_ENCODING);
@@ -125,8 +125,8 @@ impl Gateway {
         response
     }
 
-    async fn forward(&self, head: &Parts, body: Incoming) -> Response<Answer> {
-        let Some(url) = self.upstream.url(head) else { return self.refuse(Refusal::Path) };
+    async fn forward(&self, head: &Parts, body: Incoming) -> Response<AnswerBody> {
+        let Some(url) = self.upstream.url(head) else { return self.refuse(GateRefusal::Path) };
         if body.size_hint().lower() > self.max_request_bytes {
             return self.too_large();
         }
@@ -165,7 +165,7 @@ impl Gateway {
     }
 
     /// Converts the answer of the upstream for the client.
-    fn relay(&self, response: reqwest::Response) -> Response<Answer> {
+    fn relay(&self, response: reqwest::Response) -> Response<AnswerBody> {
         let status = response.status();
         let leads_elsewhere = status.is_redirection() && status != StatusCode::NOT_MODIFIED;
         if leads_elsewhere || status.is_informational() {
@@ -179,7 +179,7 @@ impl Gateway {
             self.notices.report(ProxyNoticeKind::Credential, notice);
         }
         let (head, body) = Response::<reqwest::Body>::from(response).into_parts();
-        let mut relayed = Response::new(Answer::relayed(body, self.upstream.needles.filter()));
+        let mut relayed = Response::new(AnswerBody::relayed(body, self.upstream.needles.filter()));
         *relayed.status_mut() = status;
         for (name, value) in end_to_end(&head.headers) {
             if !WITHHELD.contains(name) && !self.upstream.needles.found_in(value.as_bytes()) {
@@ -189,24 +189,26 @@ impl Gateway {
         relayed
     }
 
-    fn refuse(&self, refusal: Refusal) -> Response<Answer> {
+    fn refuse(&self, refusal: GateRefusal) -> Response<AnswerBody> {
         let (status, message, notice) = match refusal {
-            Refusal::Elsewhere => (StatusCode::FORBIDDEN, "forbidden", "refused a request for another host"),
-            Refusal::Browser => (StatusCode::FORBIDDEN, "forbidden", "refused a request of a web page"),
-            Refusal::Nonce => (StatusCode::UNAUTHORIZED, "invalid x-api-key", "refused a request without the nonce"),
-            Refusal::Method => (StatusCode::METHOD_NOT_ALLOWED, "method not allowed", "refused a method"),
-            Refusal::Path => (StatusCode::NOT_FOUND, "not found", "refused a request outside /v1/"),
+            GateRefusal::Elsewhere => (StatusCode::FORBIDDEN, "forbidden", "refused a request for another host"),
+            GateRefusal::Browser => (StatusCode::FORBIDDEN, "forbidden", "refused a request of a web page"),
+            GateRefusal::Nonce => {
+                (StatusCode::UNAUTHORIZED, "invalid x-api-key", "refused a request without the nonce")
+            }
+            GateRefusal::Method => (StatusCode::METHOD_NOT_ALLOWED, "method not allowed", "refused a method"),
+            GateRefusal::Path => (StatusCode::NOT_FOUND, "not found", "refused a request outside /v1/"),
         };
         self.notices.report(ProxyNoticeKind::Refused, notice);
         own(status, message)
     }
 
-    fn too_large(&self) -> Response<Answer> {
+    fn too_large(&self) -> Response<AnswerBody> {
         self.notices.report(ProxyNoticeKind::Refused, "refused a request that is too large");
         own(StatusCode::PAYLOAD_TOO_LARGE, "the request is too large")
     }
 
-    fn unreachable(&self, error: &HttpError) -> Response<Answer> {
+    fn unreachable(&self, error: &HttpError) -> Response<AnswerBody> {
         self.notices.report(ProxyNoticeKind::Upstream, error.to_string());
         match error.kind() {
             HttpErrorKind::Timeout => own(StatusCode::GATEWAY_TIMEOUT, "the upstream did not answer in time"),
@@ -229,7 +231,7 @@ fn end_to_end(headers: &HeaderMap) -> impl Iterator<Item = (&HeaderName, &Header
 }
 
 /// Creates an error of the proxy, in the form of the API's errors.
-fn own(status: StatusCode, message: &str) -> Response<Answer> {
+fn own(status: StatusCode, message: &str) -> Response<AnswerBody> {
     let kind = match status {
         StatusCode::UNAUTHORIZED => "authentication_error",
         StatusCode::FORBIDDEN => "permission_error",
@@ -240,7 +242,7 @@ fn own(status: StatusCode, message: &str) -> Response<Answer> {
         _ => "invalid_request_error",
     };
     let body = format!(r#"{{"type":"error","error":{{"type":"{kind}","message":"{message}"}}}}"#);
-    let mut response = Response::new(Answer::Own(Some(body.into())));
+    let mut response = Response::new(AnswerBody::Own(Some(body.into())));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response

@@ -11,7 +11,7 @@ use memchr::memmem;
 
 use super::{
     credential::API_KEY,
-    header::{Overridden, overridden, overrides_method},
+    header::{OverriddenPart, overridden, overrides_method},
     nonce::Nonce,
 };
 
@@ -23,7 +23,7 @@ const METHODS: [Method; 6] = [Method::GET, Method::HEAD, Method::POST, Method::P
 
 /// Reason why a request is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(super) enum GateRefusal {
     /// The request is for another host, or for a proxy of another kind.
     Elsewhere,
     /// A page in a browser made the request.
@@ -34,38 +34,38 @@ pub(super) enum Refusal {
     Path,
 }
 
-pub(super) struct Gate {
+pub(super) struct ProxyGate {
     hosts: [String; 2],
     nonce: Nonce,
 }
 
-impl Gate {
+impl ProxyGate {
     pub(super) fn new(address: SocketAddr, nonce: Nonce) -> Self {
         Self { hosts: [address.to_string(), format!("localhost:{}", address.port())], nonce }
     }
 
-    pub(super) fn admit(&self, request: &Parts) -> Result<(), Refusal> {
+    pub(super) fn admit(&self, request: &Parts) -> Result<(), GateRefusal> {
         // A name that resolves to a loopback address must not reach the proxy, nor a request for another server.
         if request.uri.authority().is_some() || !self.is_addressed(&request.headers) {
-            return Err(Refusal::Elsewhere);
+            return Err(GateRefusal::Elsewhere);
         }
         if request.headers.contains_key(ORIGIN) {
-            return Err(Refusal::Browser);
+            return Err(GateRefusal::Browser);
         }
         if !self.shows_nonce(&request.headers) {
-            return Err(Refusal::Nonce);
+            return Err(GateRefusal::Nonce);
         }
         if !METHODS.contains(&request.method) {
-            return Err(Refusal::Method);
+            return Err(GateRefusal::Method);
         }
         if !self.may_forward(&request.uri) {
-            return Err(Refusal::Path);
+            return Err(GateRefusal::Path);
         }
         let mut overriding = request.headers.keys().filter_map(overridden);
         match overriding.next() {
-            Some(Overridden::Method) => Err(Refusal::Method),
-            Some(Overridden::Path) => Err(Refusal::Path),
-            None if request.uri.query().is_some_and(overrides_method) => Err(Refusal::Method),
+            Some(OverriddenPart::Method) => Err(GateRefusal::Method),
+            Some(OverriddenPart::Path) => Err(GateRefusal::Path),
+            None if request.uri.query().is_some_and(overrides_method) => Err(GateRefusal::Method),
             None => Ok(()),
         }
     }

@@ -38,7 +38,7 @@ const ORIGIN: [&str; 10] = [
 
 /// Part of a request that a header would override.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Overridden {
+pub(super) enum OverriddenPart {
     Method,
     Path,
 }
@@ -50,12 +50,12 @@ fn read(name: &HeaderName) -> Cow<'_, str> {
 }
 
 /// Returns the part of the request that a header would override.
-pub(super) fn overridden(name: &HeaderName) -> Option<Overridden> {
+pub(super) fn overridden(name: &HeaderName) -> Option<OverriddenPart> {
     let name = read(name);
     if METHOD.contains(&&*name) {
-        Some(Overridden::Method)
+        Some(OverriddenPart::Method)
     } else if PATH.contains(&&*name) {
-        Some(Overridden::Path)
+        Some(OverriddenPart::Path)
     } else {
         None
     }

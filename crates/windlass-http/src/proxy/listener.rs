@@ -19,7 +19,7 @@ use tokio::{
 use super::{
     ProxyError, ProxyNoticeKind, ProxyOptions,
     forward::{Gateway, Upstream},
-    gate::Gate,
+    gate::ProxyGate,
     nonce::Nonce,
     redact::Needles,
     stall::StallGuard,
@@ -70,10 +70,10 @@ impl CredentialProxy {
             Err(_) => TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).await.map_err(ProxyError::Bind)?,
         };
         let address = listener.local_addr().map_err(ProxyError::Bind)?;
-        let gateway = Gateway::new(Gate::new(address, nonce.clone()), upstream, &options);
+        let gateway = Gateway::new(ProxyGate::new(address, nonce.clone()), upstream, &options);
         let (draining, drained) = watch::channel(false);
         let grace = options.grace;
-        let server = Arc::new(Server { gateway, options });
+        let server = Arc::new(ProxyServer { gateway, options });
         let serving = tokio::spawn(serve(listener, server, drained));
         Ok(Self { address, nonce, needles, grace, draining, serving })
     }
@@ -114,12 +114,12 @@ impl fmt::Debug for CredentialProxy {
     }
 }
 
-struct Server {
+struct ProxyServer {
     gateway: Gateway,
     options: ProxyOptions,
 }
 
-async fn serve(listener: TcpListener, server: Arc<Server>, mut draining: watch::Receiver<bool>) {
+async fn serve(listener: TcpListener, server: Arc<ProxyServer>, mut draining: watch::Receiver<bool>) {
     let mut connections = JoinSet::new();
     let most = server.options.max_connections.max(1);
     loop {
@@ -138,7 +138,7 @@ async fn serve(listener: TcpListener, server: Arc<Server>, mut draining: watch::
     while connections.join_next().await.is_some() {}
 }
 
-impl Server {
+impl ProxyServer {
     async fn complain(&self, error: &io::Error) {
         let notice = format!("a connection cannot be accepted: {error}");
         self.gateway.notices.report(ProxyNoticeKind::Accept, notice);
@@ -152,7 +152,7 @@ async fn drained(draining: &mut watch::Receiver<bool>) {
 }
 
 /// Serves one connection until it or the proxy ends.
-async fn converse(stream: TcpStream, server: Arc<Server>, mut draining: watch::Receiver<bool>) {
+async fn converse(stream: TcpStream, server: Arc<ProxyServer>, mut draining: watch::Receiver<bool>) {
     // Without this option, deltas wait for acknowledgements; a failure only makes them slower.
     let _ = stream.set_nodelay(true);
     let options = &server.options;

@@ -48,7 +48,7 @@ impl fmt::Display for ProxyNotice {
 }
 
 /// Reporter of problems with a limited rate, so that a client cannot fill a log.
-pub(super) struct Notices {
+pub(super) struct ProxyNotices {
     sink: Option<NoticeSink>,
     reported: Mutex<Vec<Reported>>,
 }
@@ -59,7 +59,7 @@ struct Reported {
     suppressed: u64,
 }
 
-impl Notices {
+impl ProxyNotices {
     pub(super) fn new(sink: Option<NoticeSink>) -> Self {
         Self { sink, reported: Mutex::new(Vec::new()) }
     }

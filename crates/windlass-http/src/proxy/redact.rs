@@ -27,19 +27,19 @@ impl Needles {
     }
 
     /// Creates a filter for one stream of bytes.
-    pub(super) fn filter(&self) -> Filter {
-        Filter { needles: self.clone(), held: BytesMut::new() }
+    pub(super) fn filter(&self) -> RedactionFilter {
+        RedactionFilter { needles: self.clone(), held: BytesMut::new() }
     }
 }
 
 /// Filter that masks needles in a stream, however it is split, and keeps its length. It holds back only a possible
 /// beginning of a needle: the end of an event never is one.
-pub(super) struct Filter {
+pub(super) struct RedactionFilter {
     needles: Needles,
     held: BytesMut,
 }
 
-impl Filter {
+impl RedactionFilter {
     /// Returns the bytes that can be passed on after this chunk.
     pub(super) fn pass(&mut self, chunk: Bytes) -> Bytes {
         let mut text = if self.held.is_empty() {

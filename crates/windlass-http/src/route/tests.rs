@@ -4,7 +4,7 @@ fn proxy_of(variables: &[(&str, &str)], base: &str) -> Result<Option<String>, St
     let mut proxy = ForwardProxy::default();
     proxy.look_up(&|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()));
     let route = proxy.route(&Url::parse(base).unwrap()).map_err(|error| error.to_string())?;
-    assert!(!matches!(route, Route::System), "variables have the last word");
+    assert!(!matches!(route, RequestRoute::System), "variables have the last word");
     Ok(route.proxy().map(str::to_owned))
 }
 

@@ -9,7 +9,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Method, Url, redirect};
 
 use super::{HttpRequest, HttpResponse, HttpTransport};
-use crate::route::Route;
+use crate::route::RequestRoute;
 use crate::tls::{self, Trust};
 use crate::{HttpError, HttpErrorKind, HttpOptions, cause};
 
@@ -78,7 +78,7 @@ impl NetworkTransport {
         let proxy = route.proxy().map(str::to_owned);
         let mut builder = builder(&base, &route, options)?.pool_max_idle_per_host(0);
         if proxy.is_none() {
-            builder = builder.dns_resolver(Pins::new(base.host_str().unwrap_or_default(), addresses));
+            builder = builder.dns_resolver(PinnedAddresses::new(base.host_str().unwrap_or_default(), addresses));
         }
         Ok(Self::of(set_up(builder)?, host, proxy))
     }
@@ -106,18 +106,18 @@ impl NetworkTransport {
 }
 
 /// Addresses of a single name.
-struct Pins {
+struct PinnedAddresses {
     name: String,
     addresses: Vec<SocketAddr>,
 }
 
-impl Pins {
+impl PinnedAddresses {
     fn new(name: &str, addresses: &[SocketAddr]) -> Self {
         Self { name: name.to_owned(), addresses: addresses.to_vec() }
     }
 }
 
-impl Resolve for Pins {
+impl Resolve for PinnedAddresses {
     fn resolve(&self, name: Name) -> Resolving {
         let found: Result<Addrs, Box<dyn std::error::Error + Send + Sync>> = if name.as_str() == self.name {
             Ok(Box::new(self.addresses.clone().into_iter()))
@@ -147,7 +147,11 @@ impl HttpTransport for NetworkTransport {
 }
 
 /// Returns the builder that every client of this crate uses.
-pub(crate) fn builder(base: &Url, route: &Route, options: &HttpOptions) -> Result<reqwest::ClientBuilder, HttpError> {
+pub(crate) fn builder(
+    base: &Url,
+    route: &RequestRoute,
+    options: &HttpOptions,
+) -> Result<reqwest::ClientBuilder, HttpError> {
     // Without redirects no request of a client for plain HTTP can reach TLS, and reading the system's roots takes
     // longer than a local request.
     let is_plain = base.scheme() == "http" && !route.needs_tls();

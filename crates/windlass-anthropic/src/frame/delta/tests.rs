@@ -3,9 +3,9 @@ use windlass_types::JsonText;
 
 use super::*;
 
-fn members<'a>(frame: &'a Frame<'_>) -> (&'a str, Option<usize>, Option<[Option<&'a str>; 7]>, bool) {
+fn members<'a>(frame: &'a MessagesFrame<'_>) -> (&'a str, Option<usize>, Option<[Option<&'a str>; 7]>, bool) {
     let delta = frame.delta.as_ref().map(|delta| {
-        let Delta { kind, text, thinking, signature, partial_json, stop_reason, citation } = delta;
+        let FrameDelta { kind, text, thinking, signature, partial_json, stop_reason, citation } = delta;
         let [text, thinking, signature] = [text, thinking, signature].map(Option::as_deref);
         [
             Some(&**kind),
@@ -25,7 +25,7 @@ fn members<'a>(frame: &'a Frame<'_>) -> (&'a str, Option<usize>, Option<[Option<
 /// was read.
 fn check(data: &str) -> bool {
     let Some(frame) = read(data) else { return false };
-    let parsed: Frame<'_> = serde_json::from_str(data).expect(data);
+    let parsed: MessagesFrame<'_> = serde_json::from_str(data).expect(data);
     assert_eq!(members(&frame), members(&parsed), "{data}");
     assert!(JsonText::parse(data).is_ok(), "{data}");
     true

@@ -3,17 +3,17 @@
 use super::*;
 use proptest::prelude::*;
 
-fn call(id: &str) -> Piece {
-    Piece::Call { id: id.into(), name: "Read".to_owned() }
+fn call(id: &str) -> BlockPiece {
+    BlockPiece::Call { id: id.into(), name: "Read".to_owned() }
 }
 
-fn text(text: &str) -> Piece {
-    Piece::Text(text.to_owned())
+fn text(text: &str) -> BlockPiece {
+    BlockPiece::Text(text.to_owned())
 }
 
 /// Returns the events of pieces, one line each.
-fn lines(pieces: Vec<(u64, Piece)>) -> Result<Vec<String>, &'static str> {
-    let (mut blocks, mut ready) = (Blocks::default(), Ready::new());
+fn lines(pieces: Vec<(u64, BlockPiece)>) -> Result<Vec<String>, &'static str> {
+    let (mut blocks, mut ready) = (ConverseBlocks::default(), BlockEvents::new());
     for (at, piece) in pieces {
         blocks.take(at, piece, &mut ready)?;
     }
@@ -45,12 +45,12 @@ fn pieces_of_later_blocks_wait() {
         (0, text("a")),
         (2, call("two")),
         (1, call("one")),
-        (2, Piece::Input("{2".to_owned())),
-        (1, Piece::Input("{1}".to_owned())),
+        (2, BlockPiece::Input("{2".to_owned())),
+        (1, BlockPiece::Input("{1}".to_owned())),
         (0, text("b")),
-        (2, Piece::Stop),
-        (0, Piece::Stop),
-        (1, Piece::Stop),
+        (2, BlockPiece::Stop),
+        (0, BlockPiece::Stop),
+        (1, BlockPiece::Stop),
     ];
     let expected =
         ["0 text", "0 +a", "0 +b", "0 ends", "1 call one", "1 +{1}", "1 ends", "2 call two", "2 +{2", "2 ends"];
@@ -59,12 +59,12 @@ fn pieces_of_later_blocks_wait() {
 
 #[test]
 fn a_block_ends_where_another_kind_begins_under_its_number() {
-    let thinking = || Piece::Thinking("hm".to_owned());
+    let thinking = || BlockPiece::Thinking("hm".to_owned());
     let expected = ["0 thinking", "0 +hm", "0 +sig", "0 ends", "1 text", "1 +a", "1 ends", "2 call x", "2 ends"];
-    let pieces = vec![(0, thinking()), (0, Piece::Signature("sig".to_owned())), (0, text("a")), (0, call("x"))];
+    let pieces = vec![(0, thinking()), (0, BlockPiece::Signature("sig".to_owned())), (0, text("a")), (0, call("x"))];
     assert_eq!(lines(pieces).unwrap(), expected);
     // A number that is used again begins a new block.
-    let again = vec![(0, text("a")), (0, Piece::Stop), (0, text("b")), (0, Piece::Stop)];
+    let again = vec![(0, text("a")), (0, BlockPiece::Stop), (0, text("b")), (0, BlockPiece::Stop)];
     assert_eq!(lines(again).unwrap(), ["0 text", "0 +a", "0 ends", "1 text", "1 +b", "1 ends"]);
 }
 
@@ -72,23 +72,23 @@ fn a_block_ends_where_another_kind_begins_under_its_number() {
 fn empty_and_foreign_pieces_begin_no_block() {
     let pieces = vec![
         (0, text("")),
-        (0, Piece::Signature(String::new())),
-        (0, Piece::Stop),
-        (1, Piece::Skipped),
-        (1, Piece::Input("{}".to_owned())),
-        (1, Piece::Stop),
+        (0, BlockPiece::Signature(String::new())),
+        (0, BlockPiece::Stop),
+        (1, BlockPiece::Skipped),
+        (1, BlockPiece::Input("{}".to_owned())),
+        (1, BlockPiece::Stop),
         (2, text("a")),
     ];
     assert_eq!(lines(pieces).unwrap(), ["0 text", "0 +a", "0 ends"]);
-    let input = || Piece::Input("{}".to_owned());
+    let input = || BlockPiece::Input("{}".to_owned());
     assert!(lines(vec![(0, input())]).is_err());
-    assert!(lines(vec![(0, call("x")), (0, Piece::Stop), (0, input())]).is_err());
+    assert!(lines(vec![(0, call("x")), (0, BlockPiece::Stop), (0, input())]).is_err());
     assert!(lines(vec![(0, text("a")), (1, input())]).is_err());
 }
 
 #[test]
 fn encrypted_reasoning_is_one_block_with_all_of_its_bytes() {
-    let redacted = |data: &str| Piece::Redacted(data.to_owned());
+    let redacted = |data: &str| BlockPiece::Redacted(data.to_owned());
     let block = |data: &str| {
         let block = ContentBlock::RedactedThinking { data: data.to_owned() };
         [format!("0 {block:?}"), "0 ends".to_owned()]
@@ -101,7 +101,7 @@ fn encrypted_reasoning_is_one_block_with_all_of_its_bytes() {
 
 #[test]
 fn what_waits_is_bounded() {
-    let (mut blocks, mut ready) = (Blocks::default(), Ready::new());
+    let (mut blocks, mut ready) = (ConverseBlocks::default(), BlockEvents::new());
     let mut result = blocks.take(0, text("a"), &mut ready);
     for at in 1..20_000 {
         result = result.and_then(|()| blocks.take(at, text("b"), &mut ready));
@@ -109,15 +109,15 @@ fn what_waits_is_bounded() {
     assert!(result.is_err());
 }
 
-fn piece() -> impl Strategy<Value = Piece> {
+fn piece() -> impl Strategy<Value = BlockPiece> {
     prop_oneof![
-        Just(Piece::Stop),
-        Just(Piece::Skipped),
-        "[a-z]{0,2}".prop_map(Piece::Text),
-        "[a-z]{0,2}".prop_map(Piece::Thinking),
-        "[a-z]{0,2}".prop_map(Piece::Signature),
-        "[a-z]{0,2}".prop_map(Piece::Input),
-        "[a-z]{0,2}".prop_map(Piece::Redacted),
+        Just(BlockPiece::Stop),
+        Just(BlockPiece::Skipped),
+        "[a-z]{0,2}".prop_map(BlockPiece::Text),
+        "[a-z]{0,2}".prop_map(BlockPiece::Thinking),
+        "[a-z]{0,2}".prop_map(BlockPiece::Signature),
+        "[a-z]{0,2}".prop_map(BlockPiece::Input),
+        "[a-z]{0,2}".prop_map(BlockPiece::Redacted),
         "[a-z]".prop_map(|id| call(&id)),
     ]
 }
@@ -125,7 +125,7 @@ fn piece() -> impl Strategy<Value = Piece> {
 proptest! {
     #[test]
     fn blocks_never_overlap(pieces in prop::collection::vec((0_u64..4, piece()), 0..40)) {
-        let (mut blocks, mut ready) = (Blocks::default(), Ready::new());
+        let (mut blocks, mut ready) = (ConverseBlocks::default(), BlockEvents::new());
         let mut is_good = true;
         for (at, piece) in pieces {
             is_good = is_good && blocks.take(at, piece, &mut ready).is_ok();

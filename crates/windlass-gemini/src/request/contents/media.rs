@@ -21,12 +21,12 @@ const OWN_FILES: &str = "generativelanguage.googleapis.com/";
 
 /// Image or document: bytes or an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Media<'a> {
+pub(super) enum GeminiMedia<'a> {
     Inline { media_type: &'a str, data: &'a str },
     File { media_type: Option<&'static str>, uri: Cow<'a, str> },
 }
 
-impl<'a> Media<'a> {
+impl<'a> GeminiMedia<'a> {
     /// Returns the image or document of a block; `None` for other blocks.
     pub(super) fn of(block: &'a ContentBlock) -> Option<Self> {
         match block {

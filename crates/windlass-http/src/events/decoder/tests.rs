@@ -6,16 +6,16 @@ use sse_stream::SseByteStream;
 
 use super::*;
 
-type Read = Vec<Result<(Option<String>, Option<String>), ()>>;
+type DecodedLines = Vec<Result<(Option<String>, Option<String>), ()>>;
 
-fn ours(chunks: &[Vec<u8>]) -> Read {
-    let (mut decoder, mut read) = (Decoder::default(), Vec::new());
+fn ours(chunks: &[Vec<u8>]) -> DecodedLines {
+    let (mut decoder, mut read) = (EventDecoder::default(), Vec::new());
     for chunk in chunks {
         decoder.put(Bytes::copy_from_slice(chunk));
         loop {
             match decoder.next() {
                 Ok(Some(block)) => {
-                    let owned = |text: Option<Text>| text.map(|text| decoder.str(&text).to_owned());
+                    let owned = |text: Option<FieldText>| text.map(|text| decoder.str(&text).to_owned());
                     read.push(Ok((owned(block.name), owned(block.data))))
                 }
                 Ok(None) => break,
@@ -30,7 +30,7 @@ fn ours(chunks: &[Vec<u8>]) -> Read {
 }
 
 /// Reads the chunks with another decoder.
-fn theirs(chunks: &[Vec<u8>]) -> Read {
+fn theirs(chunks: &[Vec<u8>]) -> DecodedLines {
     let chunks = chunks.iter().map(|chunk| Ok::<_, Infallible>(Bytes::copy_from_slice(chunk))).collect::<Vec<_>>();
     let events = SseByteStream::new(stream::iter(chunks));
     let read = events.map(|event| event.map(|event| (event.event, event.data)).map_err(|_| ()));
@@ -98,7 +98,7 @@ fn many_lines_of_data_are_joined_once() {
 fn lines_are_an_event_each_however_they_are_split() {
     let text = "{\"a\":1}\r\n\n{\"b\":\"é: data: x\"}\nlast\n{\"unfinished\"";
     for at in 0..text.len() {
-        let mut decoder = Decoder::lines();
+        let mut decoder = EventDecoder::lines();
         let mut read = Vec::new();
         let (before, after) = text.as_bytes().split_at(at);
         for chunk in [before, after] {
@@ -110,7 +110,7 @@ fn lines_are_an_event_each_however_they_are_split() {
         }
         assert_eq!(read, ["{\"a\":1}", "{\"b\":\"é: data: x\"}", "last"], "{at}");
     }
-    let mut decoder = Decoder::lines();
+    let mut decoder = EventDecoder::lines();
     decoder.put(Bytes::from_static(b"\xff\n"));
     assert!(decoder.next().is_err());
 }

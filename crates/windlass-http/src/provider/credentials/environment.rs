@@ -11,10 +11,10 @@ use windlass_types::{ModelErrorKind, Timestamp};
 pub struct EnvironmentCredentials {
     /// Variable of a bearer token; `None` for keys of AWS.
     bearer: Option<String>,
-    lookup: Arc<Lookup>,
+    lookup: Arc<VariableLookup>,
 }
 
-type Lookup = dyn Fn(&str) -> Option<String> + Send + Sync;
+type VariableLookup = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 impl EnvironmentCredentials {
     /// Creates a source of the token in a variable.

@@ -37,7 +37,7 @@ pub struct GoogleUserCredentials {
 }
 
 #[derive(Deserialize)]
-struct Written {
+struct CredentialFile {
     #[serde(default, rename = "type")]
     kind: String,
     #[serde(default)]
@@ -49,14 +49,14 @@ struct Written {
 }
 
 #[derive(Deserialize)]
-struct Token {
+struct TokenResponse {
     access_token: String,
     #[serde(default)]
     expires_in: Option<u64>,
 }
 
 #[derive(Deserialize)]
-struct Refusal {
+struct TokenRefusal {
     #[serde(default)]
     error: String,
     #[serde(default)]
@@ -135,13 +135,13 @@ impl GoogleUserCredentials {
         self
     }
 
-    async fn read(&self) -> Result<Written, ModelError> {
+    async fn read(&self) -> Result<CredentialFile, ModelError> {
         let error = |what: &str| {
             let text = format!("the credentials of Google Cloud in {} {what}", self.path.display());
             ModelError::new(ModelErrorKind::Configuration, text).unbilled()
         };
         let text = text_of(self.path.clone()).await?;
-        let written: Written = serde_json::from_str(&text).map_err(|_| error("are not those of a user"))?;
+        let written: CredentialFile = serde_json::from_str(&text).map_err(|_| error("are not those of a user"))?;
         match written.kind.as_str() {
             "authorized_user" if !written.refresh_token.is_empty() => Ok(written),
             "service_account" | "external_account" | "impersonated_service_account" => {
@@ -155,7 +155,7 @@ impl GoogleUserCredentials {
 #[async_trait]
 impl Credentials for GoogleUserCredentials {
     async fn credential(&self) -> Result<Credential, ModelError> {
-        let Written { client_id, client_secret, refresh_token, .. } = self.read().await?;
+        let CredentialFile { client_id, client_secret, refresh_token, .. } = self.read().await?;
         let mut form = String::from("grant_type=refresh_token");
         for (name, value) in
             [("client_id", &client_id), ("client_secret", &client_secret), ("refresh_token", &refresh_token)]
@@ -176,7 +176,7 @@ impl Credentials for GoogleUserCredentials {
             return Err(refusal(status, &text, &secrets));
         }
         // The text holds a token, so no error repeats any of it.
-        let token: Token = serde_json::from_str(&text).map_err(|_| {
+        let token: TokenResponse = serde_json::from_str(&text).map_err(|_| {
             ModelError::new(ModelErrorKind::Protocol, "the answer of Google's token server cannot be read").unbilled()
         })?;
         let lifetime = token.expires_in.map(|seconds| Duration::from_secs(seconds).min(LONGEST));
@@ -186,7 +186,7 @@ impl Credentials for GoogleUserCredentials {
 
 fn refusal(status: u16, text: &str, secrets: &Secrets) -> ModelError {
     const VENDOR: Vendor = Vendor::new("the sign-in with `gcloud auth application-default login`", "the token server");
-    let said: Option<Refusal> = serde_json::from_str(text).ok();
+    let said: Option<TokenRefusal> = serde_json::from_str(text).ok();
     let (code, text) = said.as_ref().map_or(("", text), |said| (said.error.as_str(), said.error_description.as_str()));
     let failure = Failure { status: Some(status), code, text };
     let error = match code {
@@ -206,12 +206,12 @@ mod tests {
     const USER: &str = r#"{"type": "authorized_user", "client_id": "id", "client_secret": "sec/ret",
         "refresh_token": "1//refresh-secret", "quota_project_id": "p"}"#;
 
-    struct World {
+    struct GoogleWorld {
         folder: tempfile::TempDir,
         server: WireServer,
     }
 
-    impl World {
+    impl GoogleWorld {
         async fn new(text: &str) -> Self {
             let folder = tempfile::tempdir().unwrap();
             std::fs::write(folder.path().join("application_default_credentials.json"), text).unwrap();
@@ -227,7 +227,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_refresh_token_becomes_an_access_token() {
-        let world = World::new(USER).await;
+        let world = GoogleWorld::new(USER).await;
         let answer = r#"{"access_token": "ya29.x", "expires_in": 3599, "token_type": "Bearer", "scope": "s"}"#;
         world.server.push(Reply::status(200, answer));
         let expected = Credential::bearer("ya29.x").expiring_at(Some(Timestamp::from_millis(4_599_000)));
@@ -241,7 +241,7 @@ mod tests {
 
     #[tokio::test]
     async fn refusals_have_their_kind_and_no_secret() {
-        let world = World::new(USER).await;
+        let world = GoogleWorld::new(USER).await;
         for (status, body, kind) in [
             (
                 400,
@@ -266,7 +266,7 @@ mod tests {
             ("{}", "not those of a user"),
             ("SECRET", "not those of a user"),
         ] {
-            let error = World::new(text).await.user().credential().await.unwrap_err();
+            let error = GoogleWorld::new(text).await.user().credential().await.unwrap_err();
             assert_eq!(error.kind, ModelErrorKind::Configuration);
             assert!(error.message.contains(says) && !format!("{error:?}").contains("SECRET"), "{error:?}");
         }
@@ -274,7 +274,7 @@ mod tests {
 
     #[tokio::test]
     async fn variables_say_where_the_file_is() {
-        let world = World::new("{}").await;
+        let world = GoogleWorld::new("{}").await;
         let folder = world.folder.path().to_str().unwrap().to_owned();
         let file = format!("{folder}/application_default_credentials.json");
         for (name, value) in [("GOOGLE_APPLICATION_CREDENTIALS", &file), ("CLOUDSDK_CONFIG", &folder)] {

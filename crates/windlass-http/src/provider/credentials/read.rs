@@ -10,7 +10,7 @@ pub(super) const MAX_BYTES: u64 = 64 * 1024;
 
 /// Output of programs for AWS (`credential_process`), and for tokens.
 #[derive(Deserialize)]
-struct Written {
+struct ProgramOutput {
     #[serde(rename = "Version")]
     version: Option<u64>,
     #[serde(rename = "AccessKeyId")]
@@ -25,7 +25,7 @@ struct Written {
     #[serde(alias = "expires_at")]
     token_expiry: Option<String>,
     /// Token of `gcloud config config-helper --format=json`, which is one level deeper.
-    credential: Option<Box<Written>>,
+    credential: Option<Box<ProgramOutput>>,
 }
 
 /// Reads the credential in a text, or returns the reason why there is none. The reasons repeat no part of the text.
@@ -41,11 +41,11 @@ pub(super) fn credential_in(text: &str) -> Result<Credential, &'static str> {
             _ => Err("holds more than a token"),
         };
     }
-    let written: Written = serde_json::from_str(text).map_err(|_| "holds JSON that is no credential")?;
+    let written: ProgramOutput = serde_json::from_str(text).map_err(|_| "holds JSON that is no credential")?;
     of(written)
 }
 
-fn of(written: Written) -> Result<Credential, &'static str> {
+fn of(written: ProgramOutput) -> Result<Credential, &'static str> {
     let time = |text: Option<String>| match text {
         None => Ok(None),
         Some(text) => Timestamp::parse(&text).map(Some).ok_or("has a time of expiry that is none"),

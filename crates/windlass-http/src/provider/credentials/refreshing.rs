@@ -19,19 +19,19 @@ const PAUSE: Duration = Duration::from_secs(30);
 /// expiry is kept until the API refuses it.
 #[derive(Clone)]
 pub struct RefreshingCredentials {
-    inner: Arc<Inner>,
+    inner: Arc<RefreshState>,
 }
 
-struct Inner {
+struct RefreshState {
     source: Arc<dyn Credentials>,
     clock: Clock,
     early: Duration,
-    state: Mutex<State>,
+    state: Mutex<CredentialState>,
 }
 
 #[derive(Default)]
-struct State {
-    kept: Option<Kept>,
+struct CredentialState {
+    kept: Option<CachedCredential>,
     /// Refresh in progress, held by its callers.
     running: Option<WeakShared<Refresh>>,
     /// End of the pause after a failed refresh.
@@ -40,7 +40,7 @@ struct State {
     had_one: bool,
 }
 
-struct Kept {
+struct CachedCredential {
     credential: Credential,
     since: Timestamp,
 }
@@ -67,7 +67,7 @@ impl RefreshingCredentials {
     }
 
     fn assembled(source: Arc<dyn Credentials>, clock: Clock, early: Duration) -> Self {
-        Self { inner: Arc::new(Inner { source, clock, early, state: Mutex::default() }) }
+        Self { inner: Arc::new(RefreshState { source, clock, early, state: Mutex::default() }) }
     }
 }
 
@@ -77,7 +77,7 @@ impl fmt::Debug for RefreshingCredentials {
     }
 }
 
-impl Kept {
+impl CachedCredential {
     fn is_fresh(&self, now: Timestamp, early: Duration) -> bool {
         let Some(expiry) = self.credential.expires_at else { return true };
         let margin = early.min(expiry.since(self.since) / 2);
@@ -89,8 +89,8 @@ impl Kept {
     }
 }
 
-impl Inner {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl RefreshState {
+    fn state(&self) -> MutexGuard<'_, CredentialState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -119,7 +119,7 @@ impl Inner {
         state.running = None;
         match outcome {
             Ok(credential) => {
-                state.kept = Some(Kept { credential: credential.clone(), since: now });
+                state.kept = Some(CachedCredential { credential: credential.clone(), since: now });
                 (state.paused_until, state.had_one) = (None, true);
                 Ok(credential)
             }

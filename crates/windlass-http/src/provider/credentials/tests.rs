@@ -16,14 +16,14 @@ fn token(text: &str, expires: u64) -> Credential {
 
 /// Source with scripted answers, which are released by a gate.
 #[derive(Debug, Clone)]
-struct Scripted {
+struct ScriptedSource {
     answers: Arc<Mutex<VecDeque<Result<Credential, ModelErrorKind>>>>,
     calls: Arc<AtomicUsize>,
     refused: Arc<AtomicUsize>,
     gate: Arc<tokio::sync::Semaphore>,
 }
 
-impl Scripted {
+impl ScriptedSource {
     fn new(answers: impl IntoIterator<Item = Result<Credential, ModelErrorKind>>) -> Self {
         let answers = Arc::new(Mutex::new(answers.into_iter().collect()));
         let gate = Arc::new(tokio::sync::Semaphore::new(1000));
@@ -41,7 +41,7 @@ impl Scripted {
 }
 
 #[async_trait]
-impl Credentials for Scripted {
+impl Credentials for ScriptedSource {
     async fn credential(&self) -> Result<Credential, ModelError> {
         self.calls.fetch_add(1, Ordering::Relaxed);
         self.gate.acquire().await.unwrap().forget();
@@ -54,7 +54,7 @@ impl Credentials for Scripted {
     }
 }
 
-fn kept(source: &Scripted) -> (RefreshingCredentials, Arc<AtomicU64>) {
+fn kept(source: &ScriptedSource) -> (RefreshingCredentials, Arc<AtomicU64>) {
     let now = Arc::new(AtomicU64::new(0));
     let clock = Arc::clone(&now);
     (RefreshingCredentials::new(source.clone()).clock(move || at(clock.load(Ordering::Relaxed))), now)
@@ -62,7 +62,7 @@ fn kept(source: &Scripted) -> (RefreshingCredentials, Arc<AtomicU64>) {
 
 #[tokio::test]
 async fn a_hundred_callers_share_one_refresh() {
-    let source = Scripted::new([Ok(token("a", 3600))]).shut();
+    let source = ScriptedSource::new([Ok(token("a", 3600))]).shut();
     let (credentials, _) = kept(&source);
     let callers: Vec<_> = (0..100).map(|_| credentials.credential()).collect();
     let all = futures_util::future::join_all(callers);
@@ -74,7 +74,7 @@ async fn a_hundred_callers_share_one_refresh() {
 
 #[tokio::test]
 async fn a_refresh_outlives_the_caller_that_began_it() {
-    let source = Scripted::new([Ok(token("a", 3600))]).shut();
+    let source = ScriptedSource::new([Ok(token("a", 3600))]).shut();
     let (credentials, _) = kept(&source);
     let mut first = credentials.credential();
     assert!(futures_util::poll!(&mut first).is_pending());
@@ -88,7 +88,7 @@ async fn a_refresh_outlives_the_caller_that_began_it() {
 
 #[tokio::test]
 async fn a_refresh_that_all_callers_left_is_begun_anew() {
-    let source = Scripted::new([Ok(token("a", 3600))]).shut();
+    let source = ScriptedSource::new([Ok(token("a", 3600))]).shut();
     let (credentials, _) = kept(&source);
     let mut first = credentials.credential();
     assert!(futures_util::poll!(&mut first).is_pending());
@@ -100,7 +100,7 @@ async fn a_refresh_that_all_callers_left_is_begun_anew() {
 
 #[tokio::test]
 async fn a_credential_is_kept_until_shortly_before_it_expires() {
-    let source = Scripted::new([Ok(token("a", 3600)), Ok(token("b", 7200))]);
+    let source = ScriptedSource::new([Ok(token("a", 3600)), Ok(token("b", 7200))]);
     let (credentials, now) = kept(&source);
     for (time, expected, calls) in [(0, "a", 1), (3299, "a", 1), (3300, "b", 2), (3600, "b", 2)] {
         now.store(time, Ordering::Relaxed);
@@ -112,7 +112,7 @@ async fn a_credential_is_kept_until_shortly_before_it_expires() {
 /// The server of a cloud returns the same token until a few minutes before its end.
 #[tokio::test]
 async fn a_short_lifetime_is_used_to_its_half() {
-    let source = Scripted::new([Ok(token("a", 200)), Ok(token("b", 400))]);
+    let source = ScriptedSource::new([Ok(token("a", 200)), Ok(token("b", 400))]);
     let (credentials, now) = kept(&source);
     for (time, calls) in [(0, 1), (99, 1), (100, 2)] {
         now.store(time, Ordering::Relaxed);
@@ -124,7 +124,7 @@ async fn a_short_lifetime_is_used_to_its_half() {
 #[tokio::test]
 async fn a_failed_refresh_costs_nothing_while_the_old_credential_is_valid() {
     let away = || Err(ModelErrorKind::Authentication);
-    let source = Scripted::new([Ok(token("a", 3600)), away(), away(), away(), Ok(token("b", 9000))]);
+    let source = ScriptedSource::new([Ok(token("a", 3600)), away(), away(), away(), Ok(token("b", 9000))]);
     let (credentials, now) = kept(&source);
     let ask = async |time: u64| {
         now.store(time, Ordering::Relaxed);
@@ -144,7 +144,7 @@ async fn a_failed_refresh_costs_nothing_while_the_old_credential_is_valid() {
 
 #[tokio::test]
 async fn the_first_failure_keeps_its_kind_and_reaches_all_callers() {
-    let source = Scripted::new([Err(ModelErrorKind::Authentication), Err(ModelErrorKind::Timeout)]).shut();
+    let source = ScriptedSource::new([Err(ModelErrorKind::Authentication), Err(ModelErrorKind::Timeout)]).shut();
     let (credentials, _) = kept(&source);
     for kind in [ModelErrorKind::Authentication, ModelErrorKind::Timeout] {
         let opened = async { source.gate.add_permits(1) };
@@ -156,7 +156,7 @@ async fn the_first_failure_keeps_its_kind_and_reaches_all_callers() {
 
 #[tokio::test]
 async fn a_refused_credential_is_not_handed_out_again() {
-    let source = Scripted::new([Ok(Credential::bearer("a")), Ok(Credential::bearer("b"))]);
+    let source = ScriptedSource::new([Ok(Credential::bearer("a")), Ok(Credential::bearer("b"))]);
     let (credentials, _) = kept(&source);
     let first = credentials.credential().await.unwrap();
     assert_eq!(credentials.credential().await.unwrap(), first);

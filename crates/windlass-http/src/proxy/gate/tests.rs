@@ -4,10 +4,10 @@ use reqwest::Url;
 
 use super::*;
 
-fn gate() -> (Gate, String) {
+fn gate() -> (ProxyGate, String) {
     let nonce = Nonce::fresh().unwrap();
     let text = nonce.text().to_owned();
-    (Gate::new(SocketAddr::from(([127, 0, 0, 1], 4000)), nonce), text)
+    (ProxyGate::new(SocketAddr::from(([127, 0, 0, 1], 4000)), nonce), text)
 }
 
 fn parts(method: &str, uri: &str, headers: &[(&str, &str)]) -> Parts {
@@ -30,23 +30,23 @@ fn lets_in_who_shows_the_nonce() {
         (&[host, ("authorization", &bearer.replace("Bearer", "bearer"))], Ok(())),
         (&[host, ("x-api-key", &nonce), ("authorization", &bearer)], Ok(())),
         (&[("host", "LocalHost:4000"), ("x-api-key", &nonce)], Ok(())),
-        (&[host], Err(Refusal::Nonce)),
-        (&[host, ("x-api-key", "")], Err(Refusal::Nonce)),
-        (&[host, ("x-api-key", &almost)], Err(Refusal::Nonce)),
-        (&[host, ("x-api-key", nonce.strip_prefix("w").unwrap())], Err(Refusal::Nonce)),
-        (&[host, ("x-api-key", &bearer)], Err(Refusal::Nonce)),
-        (&[host, ("authorization", &nonce)], Err(Refusal::Nonce)),
-        (&[host, ("authorization", &format!("Basic {nonce}"))], Err(Refusal::Nonce)),
-        (&[host, ("x-api-key", &nonce), ("x-api-key", "sk-ant-other")], Err(Refusal::Nonce)),
-        (&[host, ("x-api-key", &nonce), ("authorization", "Bearer other")], Err(Refusal::Nonce)),
-        (&[("x-api-key", &nonce)], Err(Refusal::Elsewhere)),
-        (&[host, host, ("x-api-key", &nonce)], Err(Refusal::Elsewhere)),
-        (&[("host", "127.0.0.1"), ("x-api-key", &nonce)], Err(Refusal::Elsewhere)),
-        (&[("host", "127.0.0.1:4001"), ("x-api-key", &nonce)], Err(Refusal::Elsewhere)),
-        (&[("host", "evil.example:4000"), ("x-api-key", &nonce)], Err(Refusal::Elsewhere)),
-        (&[("host", "127.0.0.1:4000.evil.example"), ("x-api-key", &nonce)], Err(Refusal::Elsewhere)),
-        (&[host, ("x-api-key", &nonce), ("origin", "http://127.0.0.1:4000")], Err(Refusal::Browser)),
-        (&[host, ("x-api-key", &nonce), ("origin", "null")], Err(Refusal::Browser)),
+        (&[host], Err(GateRefusal::Nonce)),
+        (&[host, ("x-api-key", "")], Err(GateRefusal::Nonce)),
+        (&[host, ("x-api-key", &almost)], Err(GateRefusal::Nonce)),
+        (&[host, ("x-api-key", nonce.strip_prefix("w").unwrap())], Err(GateRefusal::Nonce)),
+        (&[host, ("x-api-key", &bearer)], Err(GateRefusal::Nonce)),
+        (&[host, ("authorization", &nonce)], Err(GateRefusal::Nonce)),
+        (&[host, ("authorization", &format!("Basic {nonce}"))], Err(GateRefusal::Nonce)),
+        (&[host, ("x-api-key", &nonce), ("x-api-key", "sk-ant-other")], Err(GateRefusal::Nonce)),
+        (&[host, ("x-api-key", &nonce), ("authorization", "Bearer other")], Err(GateRefusal::Nonce)),
+        (&[("x-api-key", &nonce)], Err(GateRefusal::Elsewhere)),
+        (&[host, host, ("x-api-key", &nonce)], Err(GateRefusal::Elsewhere)),
+        (&[("host", "127.0.0.1"), ("x-api-key", &nonce)], Err(GateRefusal::Elsewhere)),
+        (&[("host", "127.0.0.1:4001"), ("x-api-key", &nonce)], Err(GateRefusal::Elsewhere)),
+        (&[("host", "evil.example:4000"), ("x-api-key", &nonce)], Err(GateRefusal::Elsewhere)),
+        (&[("host", "127.0.0.1:4000.evil.example"), ("x-api-key", &nonce)], Err(GateRefusal::Elsewhere)),
+        (&[host, ("x-api-key", &nonce), ("origin", "http://127.0.0.1:4000")], Err(GateRefusal::Browser)),
+        (&[host, ("x-api-key", &nonce), ("origin", "null")], Err(GateRefusal::Browser)),
     ] {
         assert_eq!(gate.admit(&parts("POST", "/v1/messages", headers)), expected, "{headers:?}");
     }
@@ -114,13 +114,13 @@ fn forwards_plain_paths_of_the_api_only() {
         "/v1/%5b%5d/..",
         "/api/event_logging",
     ] {
-        assert_eq!(judge("GET", path), Err(Refusal::Path), "{path}");
+        assert_eq!(judge("GET", path), Err(GateRefusal::Path), "{path}");
     }
-    assert_eq!(judge("GET", &format!("/v1/messages?key={nonce}")), Err(Refusal::Path));
-    assert_eq!(judge("GET", "http://127.0.0.1:4000/v1/messages"), Err(Refusal::Elsewhere));
-    assert_eq!(judge("CONNECT", "api.anthropic.com:443"), Err(Refusal::Elsewhere));
+    assert_eq!(judge("GET", &format!("/v1/messages?key={nonce}")), Err(GateRefusal::Path));
+    assert_eq!(judge("GET", "http://127.0.0.1:4000/v1/messages"), Err(GateRefusal::Elsewhere));
+    assert_eq!(judge("CONNECT", "api.anthropic.com:443"), Err(GateRefusal::Elsewhere));
     for method in ["TRACE", "OPTIONS", "PROPFIND"] {
-        assert_eq!(judge(method, "/v1/messages"), Err(Refusal::Method), "{method}");
+        assert_eq!(judge(method, "/v1/messages"), Err(GateRefusal::Method), "{method}");
     }
 }
 
@@ -140,13 +140,13 @@ fn no_header_overrides_the_method_or_the_path() {
         "X-Method-Override",
         "_method",
     ] {
-        assert_eq!(judge("/v1/messages", header), Err(Refusal::Method), "{header}");
+        assert_eq!(judge("/v1/messages", header), Err(GateRefusal::Method), "{header}");
     }
     for header in ["X-Original-URL", "X_Original_URL", "X-Rewrite-URL", "x-original-uri", "X-Envoy-Original-Path"] {
-        assert_eq!(judge("/v1/messages", header), Err(Refusal::Path), "{header}");
+        assert_eq!(judge("/v1/messages", header), Err(GateRefusal::Path), "{header}");
     }
     for query in ["_method=DELETE", "a=b&_METHOD=put", "%5fmethod=DELETE", "x-http-method-override=DELETE"] {
-        assert_eq!(judge(&format!("/v1/messages?{query}"), "x-app"), Err(Refusal::Method), "{query}");
+        assert_eq!(judge(&format!("/v1/messages?{query}"), "x-app"), Err(GateRefusal::Method), "{query}");
     }
     for header in ["x-app", "anthropic-beta", "x-stainless-retry-count", "x-forwarded-for", "x-method"] {
         assert_eq!(judge("/v1/messages?beta=true", header), Ok(()), "{header}");

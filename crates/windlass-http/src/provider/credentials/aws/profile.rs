@@ -20,7 +20,7 @@ pub struct AwsProfileCredentials {
 }
 
 /// Properties of one profile.
-type Properties = BTreeMap<String, String>;
+type ProfileProperties = BTreeMap<String, String>;
 
 impl AwsProfileCredentials {
     /// Creates a source for the profile in `AWS_PROFILE` or `AWS_DEFAULT_PROFILE`, else `default`, of the files in
@@ -63,12 +63,12 @@ impl AwsProfileCredentials {
     }
 
     /// Reads the current properties, as far as the files are readable.
-    fn now(&self) -> Properties {
+    fn now(&self) -> ProfileProperties {
         let text = |path: &Option<PathBuf>| path.as_deref().and_then(|path| bounded(path).ok()).unwrap_or_default();
         self.properties(&text(&self.config), &text(&self.credentials))
     }
 
-    fn properties(&self, config: &str, credentials: &str) -> Properties {
+    fn properties(&self, config: &str, credentials: &str) -> ProfileProperties {
         let mut properties = section(config, &format!("profile {}", self.name));
         if properties.is_empty() && self.name == "default" {
             properties = section(config, "default");
@@ -126,8 +126,8 @@ impl Credentials for AwsProfileCredentials {
 }
 
 /// Returns the properties of a section. Sections of the same name are merged.
-fn section(text: &str, name: &str) -> Properties {
-    let mut properties = Properties::new();
+fn section(text: &str, name: &str) -> ProfileProperties {
+    let mut properties = ProfileProperties::new();
     let mut is_inside = false;
     for line in text.lines() {
         let bare = line.trim();

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use windlass_types::ModelErrorKind;
 
-struct Folder {
+struct AwsFolder {
     folder: tempfile::TempDir,
     variables: BTreeMap<String, String>,
 }
 
-impl Folder {
+impl AwsFolder {
     fn new(credentials: &str, config: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join(".aws")).unwrap();
@@ -39,7 +39,7 @@ const FILE: &str = "[default]\naws_access_key_id = id-default\naws_secret_access
 #[tokio::test]
 async fn e6_a_profile_that_is_named_goes_before_keys_that_are_set() {
     let keys = |name: &str| Credential::aws(AwsKeys::new(format!("id-{name}"), format!("key-{name}")));
-    let folder = || Folder::new(FILE, "[default]\nregion = eu-west-1\n[profile dev]\nregion = us-west-2\n");
+    let folder = || AwsFolder::new(FILE, "[default]\nregion = eu-west-1\n[profile dev]\nregion = us-west-2\n");
     assert_eq!(folder().credential().await, Ok(keys("default")));
     let set = || folder().with("AWS_ACCESS_KEY_ID", "id-env").with("AWS_SECRET_ACCESS_KEY", "key-env");
     assert_eq!(set().credential().await, Ok(keys("env")));
@@ -62,14 +62,14 @@ async fn e6_a_profile_that_is_named_goes_before_keys_that_are_set() {
 async fn without_variables_and_files_there_is_no_access() {
     let access = AwsAccess::from_lookup(&|_| None);
     assert!(access.credentials.is_none() && access.region.is_none());
-    assert!(Folder::new("", "[profile other]\nregion = x\n").access().credentials.is_none());
+    assert!(AwsFolder::new("", "[profile other]\nregion = x\n").access().credentials.is_none());
 }
 
 #[cfg(not(feature = "aws-chain"))]
 #[tokio::test]
 async fn a_named_profile_that_gives_no_keys_says_why() {
     let why = async |config: &str| {
-        let folder = Folder::new("", config).with("AWS_PROFILE", "p");
+        let folder = AwsFolder::new("", config).with("AWS_PROFILE", "p");
         let error = folder.access().credentials.unwrap().credential().await.unwrap_err();
         assert_eq!(error.kind, ModelErrorKind::Authentication, "{error}");
         error.message
@@ -84,7 +84,7 @@ async fn a_named_profile_that_gives_no_keys_says_why() {
 /// The files are read again when the API refuses a key, because tools write new ones there.
 #[tokio::test]
 async fn keys_that_change_in_the_file_are_taken_when_the_old_ones_are_refused() {
-    let folder = Folder::new(FILE, "");
+    let folder = AwsFolder::new(FILE, "");
     let credentials = folder.access().credentials.unwrap();
     let first = credentials.credential().await.unwrap();
     let path = folder.folder.path().join(".aws/credentials");
@@ -104,6 +104,6 @@ async fn a_credential_process_is_run_in_no_directory_of_others() {
     let process = r#"[profile p]
 credential_process = /bin/sh -c "[ $PWD = / ] && printf '{\"Version\":1,\"AccessKeyId\":\"id\",\"SecretAccessKey\":\"key\"}'"
 "#;
-    let folder = Folder::new("", process).with("AWS_PROFILE", "p");
+    let folder = AwsFolder::new("", process).with("AWS_PROFILE", "p");
     assert_eq!(folder.credential().await, Ok(Credential::aws(AwsKeys::new("id", "key"))));
 }

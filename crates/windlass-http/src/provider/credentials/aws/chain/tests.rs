@@ -27,12 +27,12 @@ async fn child_prints_its_keys() {
 }
 
 /// Server and home folder for the child process.
-struct World {
+struct AwsWorld {
     server: WireServer,
     home: tempfile::TempDir,
 }
 
-impl World {
+impl AwsWorld {
     fn new(answer: impl Fn(&RecordedRequest) -> Reply + Send + Sync + 'static) -> Self {
         let server = WireServer::start_on_thread().unwrap();
         server.on_request(answer);
@@ -85,7 +85,7 @@ fn body(request: &RecordedRequest) -> String {
 #[tokio::test]
 async fn keys_of_a_container_come_from_its_service() {
     let keys = r#"{"AccessKeyId":"chain-id","SecretAccessKey":"chain-key","Token":"chain-token","Expiration":"UNTIL"}"#;
-    let world = World::new(move |_| json(keys));
+    let world = AwsWorld::new(move |_| json(keys));
     let url = format!("{}/keys", world.server.url());
     let asked = world.has_keys(&[("AWS_CONTAINER_CREDENTIALS_FULL_URI", &url)]).await;
     assert_eq!(asked[0].path, "/keys");
@@ -94,7 +94,7 @@ async fn keys_of_a_container_come_from_its_service() {
 #[tokio::test]
 async fn keys_of_a_machine_come_from_its_metadata_with_a_session() {
     const ROLES: &str = "/latest/meta-data/iam/security-credentials/";
-    let world = World::new(|request| match (request.method.as_str(), request.path.as_str()) {
+    let world = AwsWorld::new(|request| match (request.method.as_str(), request.path.as_str()) {
         ("PUT", "/latest/api/token") => {
             Reply::status(200, "session-token").header("x-aws-ec2-metadata-token-ttl-seconds", "21600")
         }
@@ -115,7 +115,7 @@ async fn keys_of_a_machine_come_from_its_metadata_with_a_session() {
 
 #[tokio::test]
 async fn a_web_identity_takes_its_role() {
-    let world = World::new(|_| role("AssumeRoleWithWebIdentity"));
+    let world = AwsWorld::new(|_| role("AssumeRoleWithWebIdentity"));
     world.write("identity", "web-identity");
     let (url, file) = (world.server.url(), world.path("identity"));
     let asked = world
@@ -130,7 +130,7 @@ async fn a_web_identity_takes_its_role() {
 
 #[tokio::test]
 async fn a_profile_takes_a_role_with_the_keys_of_another_one() {
-    let world = World::new(|_| role("AssumeRole"));
+    let world = AwsWorld::new(|_| role("AssumeRole"));
     world.write(".aws/credentials", "[base]\naws_access_key_id = base-id\naws_secret_access_key = base-key\n");
     world.write(".aws/config", "[profile work]\nrole_arn = arn:aws:iam::1:role/r\nsource_profile = base\n");
     let url = world.server.url();
@@ -141,7 +141,7 @@ async fn a_profile_takes_a_role_with_the_keys_of_another_one() {
 
 #[tokio::test]
 async fn a_profile_that_signed_in_gets_the_keys_of_its_role() {
-    let world = World::new(|_| {
+    let world = AwsWorld::new(|_| {
         json(
             r#"{"roleCredentials":{"accessKeyId":"chain-id","secretAccessKey":"chain-key","sessionToken":"chain-token",
                 "expiration":4070908800000}}"#,
