@@ -70,7 +70,7 @@ pub use windlass_types::Prompt;
 use crate::channel::task::AbortOnDrop;
 use futures_util::Stream;
 use inbox::Outlet;
-use process::Process;
+use process::ClientProcess;
 use std::fmt;
 use std::process::ExitStatus;
 use std::sync::atomic::Ordering;
@@ -87,7 +87,7 @@ const LAST_LINES: Duration = Duration::from_secs(2);
 pub struct Client {
     handle: ClientHandle,
     outlet: Outlet,
-    process: Option<Process>,
+    process: Option<ClientProcess>,
     initialized: JsonText,
     patience: Duration,
     /// `true` once the end was reported.
@@ -109,7 +109,7 @@ impl Client {
 
     /// Id of the process, while it runs.
     pub fn process_id(&self) -> Option<u32> {
-        self.process.as_ref().and_then(Process::id)
+        self.process.as_ref().and_then(ClientProcess::id)
     }
 
     /// Handle for prompts and control requests, also from other tasks.

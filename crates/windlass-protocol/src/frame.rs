@@ -6,7 +6,7 @@ mod result;
 mod uuid;
 
 pub(crate) use rate_limit::{RateLimitEvent, RateLimitInfo};
-pub(crate) use result::{RunResultFrame, WireModels, WireUsage};
+pub(crate) use result::{RunResultFrame, UsageFrame, WireModels};
 pub(crate) use uuid::Uuid;
 
 use crate::{HostPlugin, HostPluginError};
@@ -14,7 +14,7 @@ use serde::Serialize;
 use windlass_types::{AgentIdentity, ContentBlock, JsonText, ToolResult, ToolResultContent};
 
 #[derive(Serialize)]
-pub(crate) struct Init<'a> {
+pub(crate) struct InitFrame<'a> {
     #[serde(rename = "type")]
     pub(crate) kind: &'static str,
     pub(crate) subtype: &'static str,
@@ -86,7 +86,7 @@ pub(crate) struct InitServer<'a> {
 pub(crate) struct Assistant<'a, C> {
     #[serde(rename = "type")]
     pub(crate) kind: &'static str,
-    pub(crate) message: AssistantMessage<'a, C>,
+    pub(crate) message: AssistantFrame<'a, C>,
     pub(crate) parent_tool_use_id: Option<&'a str>,
     #[serde(flatten)]
     pub(crate) agent: Option<Speaker<'a>>,
@@ -95,7 +95,7 @@ pub(crate) struct Assistant<'a, C> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<&'static str>,
     #[serde(flatten)]
-    pub(crate) answers: Option<Answers>,
+    pub(crate) answers: Option<AnsweredMessages>,
 }
 
 /// Agent of a message, if not the main one.
@@ -113,12 +113,12 @@ impl<'a> Speaker<'a> {
 
 /// Messages of the host that a frame answers, by the host's own ids.
 #[derive(Serialize)]
-pub(crate) struct Answers {
+pub(crate) struct AnsweredMessages {
     user_message_uuid: String,
     user_message_uuids: Vec<String>,
 }
 
-impl Answers {
+impl AnsweredMessages {
     pub(crate) fn new(uuid: String) -> Self {
         Self { user_message_uuids: vec![uuid.clone()], user_message_uuid: uuid }
     }
@@ -132,7 +132,7 @@ impl Answers {
 }
 
 #[derive(Serialize)]
-pub(crate) struct AssistantMessage<'a, C> {
+pub(crate) struct AssistantFrame<'a, C> {
     pub(crate) id: &'a str,
     #[serde(rename = "type")]
     pub(crate) kind: &'static str,
@@ -141,32 +141,32 @@ pub(crate) struct AssistantMessage<'a, C> {
     pub(crate) content: [C; 1],
     pub(crate) stop_reason: Option<&'a str>,
     pub(crate) stop_sequence: Option<&'a str>,
-    pub(crate) usage: WireUsage,
+    pub(crate) usage: UsageFrame,
 }
 
 #[derive(Serialize)]
 pub(crate) struct User<'a, C> {
     #[serde(rename = "type")]
     pub(crate) kind: &'static str,
-    pub(crate) message: UserMessage<C>,
+    pub(crate) message: UserFrame<C>,
     pub(crate) parent_tool_use_id: Option<&'a str>,
     #[serde(flatten)]
     pub(crate) agent: Option<Speaker<'a>>,
     pub(crate) session_id: &'a str,
     pub(crate) uuid: Uuid,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) tool_use_result: Option<Structured<'a>>,
+    pub(crate) tool_use_result: Option<StructuredResult<'a>>,
 }
 
 #[derive(Serialize)]
-pub(crate) struct UserMessage<C> {
+pub(crate) struct UserFrame<C> {
     pub(crate) role: &'static str,
     pub(crate) content: [C; 1],
 }
 
 /// Output of a command that was carried out without the model.
 #[derive(Serialize)]
-pub(crate) struct LocalOutput<'a> {
+pub(crate) struct LocalOutputFrame<'a> {
     #[serde(rename = "type")]
     pub(crate) kind: &'static str,
     pub(crate) message: UserText<'a>,
@@ -192,7 +192,7 @@ pub(crate) struct UserText<'a> {
 /// Result of a tool for UIs: an object, or a text.
 #[derive(Serialize)]
 #[serde(untagged)]
-pub(crate) enum Structured<'a> {
+pub(crate) enum StructuredResult<'a> {
     Json(&'a JsonText),
     Text(String),
 }
@@ -211,7 +211,7 @@ impl<'a> TextBlock<'a> {
 }
 
 #[derive(Serialize)]
-pub(crate) struct ResultBlock<'a> {
+pub(crate) struct ToolResultFrame<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     tool_use_id: &'a str,
@@ -220,14 +220,14 @@ pub(crate) struct ResultBlock<'a> {
     is_error: bool,
 }
 
-impl<'a> ResultBlock<'a> {
+impl<'a> ToolResultFrame<'a> {
     pub(crate) fn new(result: &'a ToolResult, content: &'a ToolResultContent) -> Self {
         Self { kind: "tool_result", tool_use_id: result.tool_use_id.as_str(), content, is_error: result.is_error }
     }
 }
 
 #[derive(Serialize)]
-pub(crate) struct StreamEvent<'a, E> {
+pub(crate) struct StreamEventFrame<'a, E> {
     #[serde(rename = "type")]
     pub(crate) kind: &'static str,
     pub(crate) event: E,
@@ -243,7 +243,7 @@ pub(crate) struct StreamEvent<'a, E> {
 
 /// A stream event that we make ourselves to keep the stream balanced.
 #[derive(Serialize)]
-pub(crate) struct Closing {
+pub(crate) struct ClosingEvent {
     #[serde(rename = "type")]
     pub(crate) kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -263,7 +263,7 @@ pub(crate) struct System<'a, B> {
 }
 
 #[derive(Default, Serialize)]
-pub(crate) struct StatusBody<'a> {
+pub(crate) struct StatusFrame<'a> {
     pub(crate) status: Option<&'static str>,
     #[serde(rename = "permissionMode", skip_serializing_if = "Option::is_none")]
     pub(crate) permission_mode: Option<&'a str>,
@@ -330,7 +330,7 @@ pub(crate) struct WithdrawnBody<'a> {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Progress<'a> {
+pub(crate) struct ProgressFrame<'a> {
     #[serde(rename = "type")]
     pub(crate) kind: &'static str,
     pub(crate) tool_use_id: &'a str,
@@ -343,4 +343,4 @@ pub(crate) struct Progress<'a> {
 }
 
 /// A block of a complete message.
-pub(crate) type Block<'a> = &'a ContentBlock;
+pub(crate) type FrameBlock<'a> = &'a ContentBlock;

@@ -9,9 +9,9 @@ mod user;
 
 pub(crate) use control::Control;
 #[cfg(feature = "server")]
-pub(crate) use control::Tag;
+pub(crate) use control::LineType;
 #[cfg(feature = "server")]
 pub(crate) use inbound::Inbound;
 pub(crate) use line::{LineError, LineReader};
 #[cfg(feature = "server")]
-pub(crate) use user::UserMessage;
+pub(crate) use user::HostPrompt;

@@ -14,18 +14,18 @@ mod rate_limit;
 mod status;
 mod tasks;
 
-pub(crate) use local::LocalResult;
+pub(crate) use local::CommandOutput;
 pub use options::FrameOptions;
 pub(crate) use status::reason_type;
 
 use crate::frame::{
-    Assistant, AssistantMessage, Block, Closing, InformationalBody, Init, InitAgents, InitModel, InitPlugins,
-    InitProgram, InitServer, InitTools, Progress, ResultBlock, Speaker, StatusBody, StreamEvent, Structured, System,
-    User, UserMessage, Uuid, WithdrawnBody,
+    Assistant, AssistantFrame, ClosingEvent, FrameBlock, InformationalBody, InitAgents, InitFrame, InitModel,
+    InitPlugins, InitProgram, InitServer, InitTools, ProgressFrame, Speaker, StatusFrame, StreamEventFrame,
+    StructuredResult, System, ToolResultFrame, User, UserFrame, Uuid, WithdrawnBody,
 };
 use crate::stream::{Pass, StreamState};
 use crate::{HOST_VERSION, McpControl, McpStatus, PluginControl, PluginListing, line};
-use answering::Answering;
+use answering::AnsweredPrompts;
 use lists::Lists;
 use plain::SessionMember;
 use serde::Serialize;
@@ -48,14 +48,14 @@ pub struct FrameMapper {
     options: FrameOptions,
     ids: Box<dyn FnMut() -> u128 + Send>,
     stream: StreamState,
-    answering: Answering,
+    answering: AnsweredPrompts,
     session_member: SessionMember,
     /// Running background work, in the order of its start.
-    tasks: Vec<tasks::Alive>,
+    tasks: Vec<tasks::RunningTask>,
     /// Running subagents.
-    agents: HashMap<AgentPath, agents::Agent>,
+    agents: HashMap<AgentPath, agents::MappedAgent>,
     /// Hooks that are being called.
-    asked: Vec<hooks::Asked>,
+    asked: Vec<hooks::RunningHook>,
     lists: Lists,
     /// Warnings for the next result.
     warnings: Vec<String>,
@@ -71,7 +71,7 @@ impl fmt::Debug for FrameMapper {
 
 /// Fields common to all frames of an event.
 #[derive(Clone, Copy)]
-struct Envelope<'a> {
+struct FrameEnvelope<'a> {
     session_id: &'a str,
     parent: Option<&'a str>,
     /// Agent of the event, if it is known and not the main one.
@@ -80,7 +80,7 @@ struct Envelope<'a> {
     depth: usize,
 }
 
-impl<'a> Envelope<'a> {
+impl<'a> FrameEnvelope<'a> {
     fn of_main(session_id: &'a str) -> Self {
         Self { session_id, parent: None, agent: None, depth: 0 }
     }
@@ -93,7 +93,7 @@ impl FrameMapper {
             options,
             ids: Box::new(ids),
             stream: StreamState::default(),
-            answering: Answering::default(),
+            answering: AnsweredPrompts::default(),
             session_member: SessionMember::default(),
             tasks: Vec::new(),
             agents: HashMap::new(),
@@ -142,7 +142,7 @@ impl FrameMapper {
     }
 
     fn of_main(&mut self, event: &Event, out: &mut Vec<u8>) {
-        let at = Envelope::of_main(event.session_id.as_str());
+        let at = FrameEnvelope::of_main(event.session_id.as_str());
         let finished = matches!(event.kind, EventKind::BlockFinished { .. });
         if !finished {
             self.release(at, out);
@@ -153,7 +153,7 @@ impl FrameMapper {
         }
     }
 
-    fn frames(&mut self, at: Envelope<'_>, kind: &EventKind, out: &mut Vec<u8>) {
+    fn frames(&mut self, at: FrameEnvelope<'_>, kind: &EventKind, out: &mut Vec<u8>) {
         match kind {
             EventKind::RunStarted(started) => {
                 self.answering.run_started(started.origin);
@@ -161,8 +161,9 @@ impl FrameMapper {
             }
             EventKind::ModelFrame { frame } => self.model_frame(at, frame, out),
             EventKind::BlockFinished { message_id, model, line, block, usage, .. } => {
-                let message = Message { id: message_id.as_str(), model, error: None, usage: *usage, line: Some(line) };
-                self.assistant::<Block<'_>>(at, message, block, out);
+                let message =
+                    MappedMessage { id: message_id.as_str(), model, error: None, usage: *usage, line: Some(line) };
+                self.assistant::<FrameBlock<'_>>(at, message, block, out);
             }
             EventKind::MessageWithdrawn { message_id, reason } => {
                 self.close_stream(at, out);
@@ -189,7 +190,7 @@ impl FrameMapper {
             EventKind::Status(status) => self.status(at, status, out),
             EventKind::RateLimit(limit) => self.rate_limit(at, limit, out),
             EventKind::StateChanged(StateChange::PermissionMode { mode }) => {
-                let body = StatusBody { permission_mode: Some(mode.as_str()), ..StatusBody::default() };
+                let body = StatusFrame { permission_mode: Some(mode.as_str()), ..StatusFrame::default() };
                 self.system(at, "status", body, out);
             }
             EventKind::TaskStarted(task) => self.task_started(at, task, out),
@@ -209,7 +210,13 @@ impl FrameMapper {
     }
 
     /// Appends the withdrawal of a message.
-    fn withdrawn(&mut self, at: Envelope<'_>, message: Option<&MessageId>, why: WithdrawReason, out: &mut Vec<u8>) {
+    fn withdrawn(
+        &mut self,
+        at: FrameEnvelope<'_>,
+        message: Option<&MessageId>,
+        why: WithdrawReason,
+        out: &mut Vec<u8>,
+    ) {
         let reason = match why {
             WithdrawReason::Interrupted => "interrupted",
             _ => "stream_failed",
@@ -219,8 +226,8 @@ impl FrameMapper {
         self.system(at, "message_withdrawn", body, out);
     }
 
-    fn tool_progress(&mut self, at: Envelope<'_>, progress: &ToolProgress, out: &mut Vec<u8>) {
-        let frame = Progress {
+    fn tool_progress(&mut self, at: FrameEnvelope<'_>, progress: &ToolProgress, out: &mut Vec<u8>) {
+        let frame = ProgressFrame {
             kind: "tool_progress",
             tool_use_id: progress.tool_use_id.as_str(),
             tool_name: &progress.tool,
@@ -235,10 +242,10 @@ impl FrameMapper {
         }
     }
 
-    fn init(&mut self, at: Envelope<'_>, started: &RunStarted, out: &mut Vec<u8>) {
+    fn init(&mut self, at: FrameEnvelope<'_>, started: &RunStarted, out: &mut Vec<u8>) {
         let uuid = self.uuid();
         let (servers, plugins) = self.lists.take();
-        let mut frame = Init {
+        let mut frame = InitFrame {
             kind: "system",
             subtype: "init",
             cwd: &started.cwd.to_string_lossy(),
@@ -279,7 +286,7 @@ impl FrameMapper {
         self.inform(at, "The lists of system/init are too long for one frame: some are left out.", None, out);
     }
 
-    fn model_frame(&mut self, at: Envelope<'_>, frame: &JsonText, out: &mut Vec<u8>) {
+    fn model_frame(&mut self, at: FrameEnvelope<'_>, frame: &JsonText, out: &mut Vec<u8>) {
         if self.options.include_partial_messages
             && let Pass::On = self.stream.frame(frame)
         {
@@ -292,10 +299,10 @@ impl FrameMapper {
         }
     }
 
-    fn stream_event(&mut self, at: Envelope<'_>, event: impl Serialize, out: &mut Vec<u8>) {
+    fn stream_event(&mut self, at: FrameEnvelope<'_>, event: impl Serialize, out: &mut Vec<u8>) {
         let uuid = self.uuid();
         let user_message = if at.parent.is_none() { self.answering.mark_stream() } else { None };
-        let frame = StreamEvent {
+        let frame = StreamEventFrame {
             kind: "stream_event",
             event,
             parent_tool_use_id: at.parent,
@@ -310,28 +317,34 @@ impl FrameMapper {
     }
 
     /// Emits the end of a block that waited for the block's own frame.
-    fn release(&mut self, at: Envelope<'_>, out: &mut Vec<u8>) {
+    fn release(&mut self, at: FrameEnvelope<'_>, out: &mut Vec<u8>) {
         if let Some(frame) = self.stream.release() {
             self.stream_event(at, &frame, out);
         }
     }
 
     /// Closes the open parts of a message that will not be completed.
-    fn close_stream(&mut self, at: Envelope<'_>, out: &mut Vec<u8>) {
+    fn close_stream(&mut self, at: FrameEnvelope<'_>, out: &mut Vec<u8>) {
         let (open, in_message) = self.stream.abandon();
         for index in open {
-            self.stream_event(at, Closing { kind: "content_block_stop", index: Some(index) }, out);
+            self.stream_event(at, ClosingEvent { kind: "content_block_stop", index: Some(index) }, out);
         }
         if in_message {
-            self.stream_event(at, Closing { kind: "message_stop", index: None }, out);
+            self.stream_event(at, ClosingEvent { kind: "message_stop", index: None }, out);
         }
     }
 
-    fn assistant<C: Serialize>(&mut self, at: Envelope<'_>, message: Message<'_>, block: C, out: &mut Vec<u8>) {
+    fn assistant<C: Serialize>(
+        &mut self,
+        at: FrameEnvelope<'_>,
+        message: MappedMessage<'_>,
+        block: C,
+        out: &mut Vec<u8>,
+    ) {
         let answers = if at.parent.is_none() { self.answering.mark_message() } else { None };
         let frame = Assistant {
             kind: "assistant",
-            message: AssistantMessage {
+            message: AssistantFrame {
                 id: message.id,
                 kind: "message",
                 role: "assistant",
@@ -355,15 +368,15 @@ impl FrameMapper {
 
     fn user<C: Serialize>(
         &mut self,
-        at: Envelope<'_>,
+        at: FrameEnvelope<'_>,
         line: Option<&EntryId>,
         block: C,
-        structured: Option<Structured<'_>>,
+        structured: Option<StructuredResult<'_>>,
         out: &mut Vec<u8>,
     ) -> bool {
         let frame = User {
             kind: "user",
-            message: UserMessage { role: "user", content: [block] },
+            message: UserFrame { role: "user", content: [block] },
             parent_tool_use_id: at.parent,
             agent: at.agent.map(Speaker::of),
             session_id: at.session_id,
@@ -373,23 +386,23 @@ impl FrameMapper {
         line::push(out, &frame)
     }
 
-    fn tool_result(&mut self, at: Envelope<'_>, finished: &ToolFinished, out: &mut Vec<u8>) {
+    fn tool_result(&mut self, at: FrameEnvelope<'_>, finished: &ToolFinished, out: &mut Vec<u8>) {
         let result = &finished.result;
         let structured = match &finished.structured {
-            _ if result.is_error => Structured::Text(format!("Error: {}", result.content.text())),
-            Some(structured) => Structured::Json(structured),
-            None => Structured::Text(result.content.text()),
+            _ if result.is_error => StructuredResult::Text(format!("Error: {}", result.content.text())),
+            Some(structured) => StructuredResult::Json(structured),
+            None => StructuredResult::Text(result.content.text()),
         };
-        if self.user(at, finished.entry.as_ref(), ResultBlock::new(result, &result.content), Some(structured), out)
-            || self.user(at, finished.entry.as_ref(), ResultBlock::new(result, &result.content), None, out)
+        if self.user(at, finished.entry.as_ref(), ToolResultFrame::new(result, &result.content), Some(structured), out)
+            || self.user(at, finished.entry.as_ref(), ToolResultFrame::new(result, &result.content), None, out)
         {
             return;
         }
         let note = ToolResultContent::from("[This result is too long for one frame. The model read it.]");
-        self.user(at, finished.entry.as_ref(), ResultBlock::new(result, &note), None, out);
+        self.user(at, finished.entry.as_ref(), ToolResultFrame::new(result, &note), None, out);
     }
 
-    fn system(&mut self, at: Envelope<'_>, subtype: &'static str, body: impl Serialize, out: &mut Vec<u8>) {
+    fn system(&mut self, at: FrameEnvelope<'_>, subtype: &'static str, body: impl Serialize, out: &mut Vec<u8>) {
         let frame = System { kind: "system", subtype, body, uuid: self.uuid(), session_id: at.session_id };
         if !line::push(out, &frame) {
             self.left_out(at, subtype, out);
@@ -397,14 +410,14 @@ impl FrameMapper {
     }
 
     /// Reports the kind of a frame that is left out.
-    fn left_out(&mut self, at: Envelope<'_>, what: &str, out: &mut Vec<u8>) {
+    fn left_out(&mut self, at: FrameEnvelope<'_>, what: &str, out: &mut Vec<u8>) {
         let content = format!("A frame ({what}) is too long for one line and is left out.");
         let body = InformationalBody::warning(&content);
         let (kind, subtype) = ("system", "informational");
         line::push(out, &System { kind, subtype, body, uuid: self.uuid(), session_id: at.session_id });
     }
 
-    fn inform(&mut self, at: Envelope<'_>, content: &str, tool: Option<&ToolUseId>, out: &mut Vec<u8>) {
+    fn inform(&mut self, at: FrameEnvelope<'_>, content: &str, tool: Option<&ToolUseId>, out: &mut Vec<u8>) {
         let body =
             InformationalBody { tool_use_id: tool.map(ToolUseId::as_str), ..InformationalBody::warning(content) };
         self.system(at, "informational", body, out);
@@ -413,7 +426,7 @@ impl FrameMapper {
 
 /// Fields of an assistant frame beside its block.
 #[derive(Clone, Copy)]
-struct Message<'a> {
+struct MappedMessage<'a> {
     id: &'a str,
     model: &'a str,
     error: Option<&'static str>,

@@ -4,7 +4,7 @@ use windlass_types::{Interrupted, Outcome, RunFailure, RunFailureKind, RunResult
 
 /// End of a run in the terms of the wire.
 #[derive(Debug)]
-pub(crate) struct Ending {
+pub(crate) struct WireEnding {
     pub(crate) subtype: &'static str,
     pub(crate) is_error: bool,
     /// Error text, for the subtypes that are errors.
@@ -24,7 +24,7 @@ pub(crate) struct Ending {
     pub(crate) is_answer: bool,
 }
 
-impl Default for Ending {
+impl Default for WireEnding {
     fn default() -> Self {
         Self {
             subtype: "success",
@@ -42,7 +42,7 @@ impl Default for Ending {
     }
 }
 
-impl Ending {
+impl WireEnding {
     fn success(turns: u32, terminal_reason: &'static str) -> Self {
         Self { subtype: "success", terminal_reason: Some(terminal_reason), num_turns: turns, ..Self::default() }
     }

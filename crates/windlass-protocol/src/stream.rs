@@ -22,7 +22,7 @@ pub(crate) enum Pass {
 }
 
 #[derive(Deserialize)]
-struct Tag<'a> {
+struct EventTag<'a> {
     #[serde(borrow, rename = "type")]
     kind: Cow<'a, str>,
     index: Option<usize>,
@@ -35,7 +35,7 @@ impl StreamState {
         if frame.as_str().starts_with(r#"{"type":"content_block_delta""#) {
             return Pass::On;
         }
-        let Ok(tag) = serde_json::from_str::<Tag<'_>>(frame.as_str()) else { return Pass::On };
+        let Ok(tag) = serde_json::from_str::<EventTag<'_>>(frame.as_str()) else { return Pass::On };
         match (&*tag.kind, tag.index) {
             ("ping", _) => return Pass::Not,
             ("message_start", _) => {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use windlass_types::JsonText;
 
 #[derive(Serialize)]
-pub(crate) struct Request<'a, B> {
+pub(crate) struct RequestFrame<'a, B> {
     #[serde(rename = "type")]
     pub(crate) kind: &'static str,
     pub(crate) request_id: &'a str,
@@ -13,7 +13,7 @@ pub(crate) struct Request<'a, B> {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Cancel<'a> {
+pub(crate) struct CancelFrame<'a> {
     #[serde(rename = "type")]
     pub(crate) kind: &'static str,
     pub(crate) request_id: &'a str,
@@ -21,7 +21,7 @@ pub(crate) struct Cancel<'a> {
 
 /// Response to a control request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Response<'a> {
+pub(crate) enum ControlResponse<'a> {
     /// The request was carried out, with these data if there are any.
     Done(Option<&'a JsonText>),
     /// The request was refused, for this reason.
@@ -48,10 +48,10 @@ struct ResponseBody<'a> {
 }
 
 impl<'a> ResponseFrame<'a> {
-    fn new(request_id: &'a str, response: &Response<'a>) -> Self {
+    fn new(request_id: &'a str, response: &ControlResponse<'a>) -> Self {
         let (subtype, response, error, error_code) = match *response {
-            Response::Done(response) => ("success", response, None, None),
-            Response::Refused { error, code } => ("error", None, Some(error), code),
+            ControlResponse::Done(response) => ("success", response, None, None),
+            ControlResponse::Refused { error, code } => ("error", None, Some(error), code),
         };
         Self { kind: "control_response", response: ResponseBody { subtype, request_id, response, error, error_code } }
     }
@@ -63,20 +63,20 @@ const LONGEST_ERROR: usize = 2_000;
 /// Writes the response to a request: always one line. A response that is too long for a line of `max_line` bytes
 /// becomes an error that reports it. Only a request whose id alone fills a line gets a longer one: a side that sent
 /// such an id can read it.
-pub(crate) fn answer(request_id: &str, response: &Response<'_>, max_line: usize) -> Vec<u8> {
+pub(crate) fn answer(request_id: &str, response: &ControlResponse<'_>, max_line: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     if line::push_within(&mut bytes, &ResponseFrame::new(request_id, response), max_line) {
         return bytes;
     }
     let (error, code) = match *response {
-        Response::Done(response) => {
+        ControlResponse::Done(response) => {
             let size = response.map_or(0, |json| json.as_str().len());
             let error = format!("The answer has {size} bytes; a line of this protocol holds {max_line}. Ask for less.");
             (error, Some(TOO_LONG))
         }
-        Response::Refused { error, code } => (error.chars().take(LONGEST_ERROR).chain(['…']).collect(), code),
+        ControlResponse::Refused { error, code } => (error.chars().take(LONGEST_ERROR).chain(['…']).collect(), code),
     };
-    let short = Response::Refused { error: &error, code };
+    let short = ControlResponse::Refused { error: &error, code };
     if !line::push_within(&mut bytes, &ResponseFrame::new(request_id, &short), max_line) {
         line::push_within(&mut bytes, &ResponseFrame::new(request_id, &short), usize::MAX);
     }
@@ -112,8 +112,8 @@ mod tests {
             let text = filler.repeat(size);
             let json = JsonText::of(&text).unwrap();
             let response = match succeeds {
-                true => Response::Done(Some(&json)),
-                false => Response::Refused { error: &text, code: code.as_deref() },
+                true => ControlResponse::Done(Some(&json)),
+                false => ControlResponse::Refused { error: &text, code: code.as_deref() },
             };
             let bytes = answer(&id, &response, LIMIT);
             let fits = bytes.len() <= LIMIT;
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn an_answer_that_does_not_fit_says_how_long_it_is() {
         let json = JsonText::of(&"x".repeat(998)).unwrap();
-        let response = read(answer("q", &Response::Done(Some(&json)), 500))["response"].clone();
+        let response = read(answer("q", &ControlResponse::Done(Some(&json)), 500))["response"].clone();
         assert_eq!((&response["subtype"], &response["error_code"]), (&"error".into(), &"answer_too_long".into()));
         let error = response["error"].as_str().unwrap();
         assert!(error.contains("1000 bytes") && error.contains("500"), "{error}");

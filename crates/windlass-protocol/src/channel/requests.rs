@@ -10,7 +10,7 @@ pub(crate) enum AskError {
     /// The host is gone, or can no longer answer.
     Gone,
     /// The host answered with an error.
-    Refused(Refusal),
+    Refused(ErrorResponse),
     /// The host did not answer in time.
     TimedOut(Duration),
     /// The run was stopped.
@@ -35,22 +35,22 @@ impl fmt::Display for AskError {
 
 /// An error in place of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Refusal {
+pub(crate) struct ErrorResponse {
     pub(crate) error: String,
     pub(crate) code: Option<String>,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for ErrorResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.error)
     }
 }
 
-impl From<String> for Refusal {
+impl From<String> for ErrorResponse {
     fn from(error: String) -> Self {
         Self { error, code: None }
     }
 }
 
 /// Answer of the host: its response, if there is one, or its error.
-pub(crate) type Answer = Result<Option<JsonText>, Refusal>;
+pub(crate) type HostResponse = Result<Option<JsonText>, ErrorResponse>;

@@ -1,12 +1,12 @@
 //! Control requests of the other side, answered by callbacks of the host.
 
-use super::failure::Failure;
+use super::failure::RequestFailure;
 use super::hooks::HookCallbacks;
 use super::options::ClientOptions;
-use super::outbox::Outbox;
+use super::outbox::LineOutbox;
 use super::permission;
 use super::tools::ToolServers;
-use crate::channel::frames::{Response, answer};
+use crate::channel::frames::{ControlResponse, answer};
 use futures_util::FutureExt;
 use serde_json::json;
 use std::collections::HashMap;
@@ -20,13 +20,13 @@ use windlass_types::JsonText;
 const MAX_RUNNING: usize = 256;
 
 /// Callbacks that answer requests.
-pub(super) struct Callbacks {
+pub(super) struct HostCallbacks {
     can_use_tool: Option<Arc<dyn CanUseTool>>,
     pub(super) hooks: HookCallbacks,
     pub(super) tools: ToolServers,
 }
 
-impl Callbacks {
+impl HostCallbacks {
     pub(super) fn new(options: &ClientOptions) -> Self {
         Self {
             can_use_tool: options.can_use_tool.clone(),
@@ -35,15 +35,17 @@ impl Callbacks {
         }
     }
 
-    async fn answer(&self, id: &str, subtype: &str, body: &JsonText) -> Result<JsonText, Failure> {
+    async fn answer(&self, id: &str, subtype: &str, body: &JsonText) -> Result<JsonText, RequestFailure> {
         match (subtype, &self.can_use_tool) {
             ("can_use_tool", Some(answer)) => permission::answer(&**answer, id, body).await,
-            ("can_use_tool", None) => Err(Failure::new("the host has no callback for questions about tool calls")),
+            ("can_use_tool", None) => {
+                Err(RequestFailure::new("the host has no callback for questions about tool calls"))
+            }
             ("hook_callback", _) => self.hooks.answer(body).await,
             ("mcp_message", _) => self.tools.answer(body).await,
             ("elicitation", _) => Ok(JsonText::of(&json!({ "action": "decline" }))?),
             ("request_user_dialog", _) => Ok(JsonText::of(&json!({ "behavior": "cancelled" }))?),
-            _ => Err(Failure {
+            _ => Err(RequestFailure {
                 error: format!("Unsupported control request subtype: {subtype}"),
                 code: Some("unsupported_request"),
             }),
@@ -52,20 +54,20 @@ impl Callbacks {
 }
 
 /// Requests that are being answered. Dropping this drops the callbacks.
-pub(super) struct Answers {
-    callbacks: Arc<Callbacks>,
-    running: Arc<Mutex<Running>>,
-    outbox: Outbox,
+pub(super) struct CallbackTasks {
+    callbacks: Arc<HostCallbacks>,
+    running: Arc<Mutex<RunningCallback>>,
+    outbox: LineOutbox,
     max_line: usize,
 }
 
 #[derive(Default)]
-struct Running {
+struct RunningCallback {
     tasks: HashMap<String, (AbortHandle, usize)>,
     bytes: usize,
 }
 
-impl Running {
+impl RunningCallback {
     fn remove(&mut self, id: &str) -> Option<AbortHandle> {
         let (task, size) = self.tasks.remove(id)?;
         self.bytes = self.bytes.saturating_sub(size);
@@ -73,12 +75,12 @@ impl Running {
     }
 }
 
-fn lock(running: &Mutex<Running>) -> MutexGuard<'_, Running> {
+fn lock(running: &Mutex<RunningCallback>) -> MutexGuard<'_, RunningCallback> {
     running.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Answers {
-    pub(super) fn new(callbacks: Arc<Callbacks>, outbox: Outbox, max_line: usize) -> Self {
+impl CallbackTasks {
+    pub(super) fn new(callbacks: Arc<HostCallbacks>, outbox: LineOutbox, max_line: usize) -> Self {
         Self { callbacks, running: Arc::default(), outbox, max_line }
     }
 
@@ -89,7 +91,7 @@ impl Answers {
         let size = body.as_str().len();
         if !self.start(&id, subtype, body, size) {
             let answered =
-                Response::Refused { error: "too many requests wait for an answer", code: Some("overloaded") };
+                ControlResponse::Refused { error: "too many requests wait for an answer", code: Some("overloaded") };
             // Fails only when nothing waits for the answer any more.
             let _ = self.outbox.send(answer(&id, &answered, self.max_line)).await;
         }
@@ -109,7 +111,7 @@ impl Answers {
         let (table, owned) = (Arc::clone(&self.running), id.to_owned());
         let task = tokio::spawn(async move {
             let answered = AssertUnwindSafe(callbacks.answer(&owned, &subtype, &body)).catch_unwind().await;
-            let answered = answered.unwrap_or_else(|_| Err(Failure::new("the callback panicked")));
+            let answered = answered.unwrap_or_else(|_| Err(RequestFailure::new("the callback panicked")));
             // Fails only when nothing waits for the answer any more.
             let _ = outbox.send(written(&owned, &answered, max_line)).await;
             lock(&table).remove(&owned);
@@ -127,15 +129,15 @@ impl Answers {
     }
 }
 
-fn written(id: &str, answered: &Result<JsonText, Failure>, max_line: usize) -> Vec<u8> {
+fn written(id: &str, answered: &Result<JsonText, RequestFailure>, max_line: usize) -> Vec<u8> {
     let answered = match answered {
-        Ok(json) => Response::Done(Some(json)),
-        Err(failure) => Response::Refused { error: &failure.error, code: failure.code },
+        Ok(json) => ControlResponse::Done(Some(json)),
+        Err(failure) => ControlResponse::Refused { error: &failure.error, code: failure.code },
     };
     answer(id, &answered, max_line)
 }
 
-impl Drop for Answers {
+impl Drop for CallbackTasks {
     fn drop(&mut self) {
         for (_, (task, _)) in lock(&self.running).tasks.drain() {
             task.abort();

@@ -1,13 +1,13 @@
 //! Start of a client.
 
-use super::answers::{Answers, Callbacks};
+use super::answers::{CallbackTasks, HostCallbacks};
 use super::error::ClientError;
-use super::handle::{ClientHandle, Shared};
+use super::handle::{ClientHandle, ClientState};
 use super::hooks::Matcher;
-use super::inbox::Inbox;
+use super::inbox::LineInbox;
 use super::options::ClientOptions;
-use super::outbox::Outbox;
-use super::process::Process;
+use super::outbox::LineOutbox;
+use super::process::ClientProcess;
 use super::program::Program;
 use super::{Client, reader};
 use crate::channel::task::AbortOnDrop;
@@ -21,7 +21,7 @@ use windlass_types::JsonText;
 /// The first request of a client.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Initialize {
+struct InitializeRequest {
     hooks: Option<BTreeMap<&'static str, [Matcher; 1]>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     system_prompt: Option<[String; 1]>,
@@ -45,7 +45,7 @@ impl Client {
     /// # Errors
     /// The program does not exist, cannot be run, ends at once, or violates the protocol.
     pub async fn spawn(program: Program, options: ClientOptions) -> Result<Self, ClientError> {
-        let (process, stdin, stdout) = Process::start(&program, flags(&options), options.limits.patience)?;
+        let (process, stdin, stdout) = ClientProcess::start(&program, flags(&options), options.limits.patience)?;
         Self::open(stdout, stdin, Some(process), options).await
     }
 
@@ -63,19 +63,19 @@ impl Client {
     async fn open<R, W>(
         reader: R,
         mut writer: W,
-        process: Option<Process>,
+        process: Option<ClientProcess>,
         options: ClientOptions,
     ) -> Result<Self, ClientError>
     where
         R: AsyncRead + Unpin + Send + 'static,
         W: AsyncWrite + Unpin + Send + 'static,
     {
-        let (outbox, lane) = Outbox::new();
-        let shared = Arc::new(Shared::new(&options, outbox.clone()));
-        let (inbox, outlet) = Inbox::new(options.limits.max_waiting, &shared.switches);
-        let callbacks = Arc::new(Callbacks::new(&options));
+        let (outbox, lane) = LineOutbox::new();
+        let shared = Arc::new(ClientState::new(&options, outbox.clone()));
+        let (inbox, outlet) = LineInbox::new(options.limits.max_waiting, &shared.switches);
+        let callbacks = Arc::new(HostCallbacks::new(&options));
         callbacks.hooks.check()?;
-        let answers = Answers::new(Arc::clone(&callbacks), outbox, options.limits.max_line);
+        let answers = CallbackTasks::new(Arc::clone(&callbacks), outbox, options.limits.max_line);
         let written = tokio::spawn(async move {
             // If writing fails, reading reports the reason.
             let _ = lane.carry(&mut writer).await;
@@ -95,13 +95,13 @@ impl Client {
         Ok(client)
     }
 
-    async fn initialize(&mut self, callbacks: &Callbacks, options: ClientOptions) -> Result<(), ClientError> {
+    async fn initialize(&mut self, callbacks: &HostCallbacks, options: ClientOptions) -> Result<(), ClientError> {
         #[derive(Deserialize)]
-        struct Answer {
+        struct InitializeAnswer {
             #[serde(default)]
             hook_on_failure_supported: bool,
         }
-        let order = Initialize {
+        let order = InitializeRequest {
             hooks: callbacks.hooks.registration(),
             system_prompt: options.session.system_prompt.map(|text| [text]),
             append_system_prompt: options.session.append_system_prompt,
@@ -116,7 +116,7 @@ impl Client {
             Err(ClientError::Closed) => return Err(self.ended_early().await),
             Err(error) => return Err(error),
         };
-        if callbacks.hooks.has_gate() && !self.initialized.to::<Answer>()?.hook_on_failure_supported {
+        if callbacks.hooks.has_gate() && !self.initialized.to::<InitializeAnswer>()?.hook_on_failure_supported {
             return Err(ClientError::Unsupported("hooks that close a gate when they fail".to_owned()));
         }
         Ok(())

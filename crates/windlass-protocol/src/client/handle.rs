@@ -3,9 +3,9 @@
 use super::error::ClientError;
 use super::inbox::Switches;
 use super::options::ClientOptions;
-use super::outbox::Outbox;
+use super::outbox::LineOutbox;
 use super::priority::Priority;
-use super::requests::Requests;
+use super::requests::PendingRequests;
 use super::status::{ContextUsage, McpServer};
 use crate::line;
 use serde::de::DeserializeOwned;
@@ -19,9 +19,9 @@ use windlass_tool::Ids;
 use windlass_types::{ContentBlock, EntryId, JsonText, PermissionMode, Prompt, PromptKind};
 
 /// State shared by the parts of a client.
-pub(super) struct Shared {
-    pub(super) outbox: Outbox,
-    pub(super) requests: Requests,
+pub(super) struct ClientState {
+    pub(super) outbox: LineOutbox,
+    pub(super) requests: PendingRequests,
     pub(super) switches: Switches,
     pub(super) max_line: usize,
     order_timeout: Duration,
@@ -33,9 +33,10 @@ pub(super) struct Shared {
     end: Mutex<Option<ClientError>>,
 }
 
-impl Shared {
-    pub(super) fn new(options: &ClientOptions, outbox: Outbox) -> Self {
-        let requests = Requests::new(outbox.clone(), Arc::clone(&options.ids)).with_max_line(options.limits.max_line);
+impl ClientState {
+    pub(super) fn new(options: &ClientOptions, outbox: LineOutbox) -> Self {
+        let requests =
+            PendingRequests::new(outbox.clone(), Arc::clone(&options.ids)).with_max_line(options.limits.max_line);
         Self {
             outbox,
             requests,
@@ -61,7 +62,7 @@ impl Shared {
 /// Sends prompts and control requests to the other side. Cheap to clone; usable from any task, also from within
 /// callbacks, while its client exists.
 #[derive(Clone)]
-pub struct ClientHandle(pub(super) Arc<Shared>);
+pub struct ClientHandle(pub(super) Arc<ClientState>);
 
 impl fmt::Debug for ClientHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -91,7 +92,7 @@ struct UserContent<'a> {
 }
 
 #[derive(Serialize)]
-struct Order<'a, B> {
+struct TaskOrder<'a, B> {
     subtype: &'a str,
     #[serde(flatten)]
     body: &'a B,
@@ -148,11 +149,11 @@ impl ClientHandle {
     /// The same as [`ClientHandle::control`].
     pub async fn cancel_prompt(&self, id: &EntryId) -> Result<bool, ClientError> {
         #[derive(Deserialize)]
-        struct Cancelled {
+        struct CancelledPrompt {
             cancelled: bool,
         }
         let answer = self.order("cancel_async_message", &json!({ "message_uuid": id })).await?;
-        Ok(read::<Cancelled>(&answer)?.cancelled)
+        Ok(read::<CancelledPrompt>(&answer)?.cancelled)
     }
 
     /// Stops the current turn, if there is one. Its result still follows.
@@ -193,11 +194,11 @@ impl ClientHandle {
     /// The same as [`ClientHandle::control`].
     pub async fn mcp_status(&self) -> Result<Vec<McpServer>, ClientError> {
         #[derive(Deserialize)]
-        struct Servers {
+        struct ServerList {
             #[serde(rename = "mcpServers", default)]
             servers: Vec<JsonText>,
         }
-        let servers: Servers = read(&self.order("mcp_status", &json!({})).await?)?;
+        let servers: ServerList = read(&self.order("mcp_status", &json!({})).await?)?;
         servers.servers.into_iter().map(|raw| Ok(McpServer::read(raw)?)).collect()
     }
 
@@ -270,7 +271,7 @@ impl ClientHandle {
         limit: Duration,
     ) -> Result<JsonText, ClientError> {
         let _waits = self.0.switches.order();
-        let answer = self.0.requests.ask(&Order { subtype, body }, Some(limit)).await;
+        let answer = self.0.requests.ask(&TaskOrder { subtype, body }, Some(limit)).await;
         let answer = answer.map_err(|error| ClientError::of_order(subtype, error, self.0.max_line))?;
         Ok(answer.unwrap_or_else(JsonText::empty_object))
     }

@@ -2,8 +2,8 @@
 
 mod output;
 
-use super::failure::Failure;
-use output::Output;
+use super::failure::RequestFailure;
+use output::CallbackOutput;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -62,11 +62,11 @@ impl HookCallbacks {
     }
 
     /// Calls the hooks for an event.
-    pub(super) async fn answer(&self, body: &JsonText) -> Result<JsonText, Failure> {
-        let Callback { input } = body.to()?;
+    pub(super) async fn answer(&self, body: &JsonText) -> Result<JsonText, RequestFailure> {
+        let HookCallback { input } = body.to()?;
         let context: Context = input.to()?;
         let event = HookEventName::named(&context.hook_event_name)
-            .ok_or_else(|| Failure::new(format!("no hook is about {}", context.hook_event_name)))?;
+            .ok_or_else(|| RequestFailure::new(format!("no hook is about {}", context.hook_event_name)))?;
         let call = HookCall::read(event, &input)?;
         let agent = context.agent_id.map(|id| AgentIdentity::new(id.into(), context.agent_type.unwrap_or_default()));
         let cx = HookContext::new(SessionId::from(context.session_id), context.cwd).with_agent(agent);
@@ -74,7 +74,7 @@ impl HookCallbacks {
         for (hook, error) in &outcome.failures {
             tracing::warn!(hook, error, "a hook failed");
         }
-        Ok(JsonText::of(&Output::new(call.event(), outcome)?)?)
+        Ok(JsonText::of(&CallbackOutput::new(call.event(), outcome)?)?)
     }
 }
 
@@ -88,7 +88,7 @@ fn matcher(interests: &[&Interest]) -> Option<String> {
 }
 
 #[derive(Deserialize)]
-struct Callback {
+struct HookCallback {
     input: JsonText,
 }
 

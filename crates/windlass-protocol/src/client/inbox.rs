@@ -10,8 +10,8 @@ use windlass_types::JsonText;
 /// control request waits for its answer, the queue may grow to twice its bound, because the answer comes after the
 /// messages.
 #[derive(Debug)]
-pub(super) struct Inbox {
-    lines: mpsc::UnboundedSender<Waiting>,
+pub(super) struct LineInbox {
+    lines: mpsc::UnboundedSender<QueuedLine>,
     room: Arc<Semaphore>,
     reserve: Arc<Semaphore>,
     bound: u32,
@@ -21,14 +21,14 @@ pub(super) struct Inbox {
 
 /// A line, with the space that it takes.
 #[derive(Debug)]
-struct Waiting {
+struct QueuedLine {
     line: JsonText,
     _room: OwnedSemaphorePermit,
 }
 
 /// Receiving end of the queue.
 #[derive(Debug)]
-pub(super) struct Outlet(mpsc::UnboundedReceiver<Waiting>);
+pub(super) struct Outlet(mpsc::UnboundedReceiver<QueuedLine>);
 
 /// Switches that change the behaviour of an inbox.
 #[derive(Debug, Clone)]
@@ -47,21 +47,21 @@ impl Default for Switches {
 
 impl Switches {
     /// Counts a control request for as long as the result lives.
-    pub(super) fn order(&self) -> Order<'_> {
+    pub(super) fn order(&self) -> InboxCommand<'_> {
         self.orders.send_modify(|orders| *orders += 1);
-        Order(&self.orders)
+        InboxCommand(&self.orders)
     }
 }
 
-pub(super) struct Order<'a>(&'a watch::Sender<usize>);
+pub(super) struct InboxCommand<'a>(&'a watch::Sender<usize>);
 
-impl Drop for Order<'_> {
+impl Drop for InboxCommand<'_> {
     fn drop(&mut self) {
         self.0.send_modify(|orders| *orders = orders.saturating_sub(1));
     }
 }
 
-impl Inbox {
+impl LineInbox {
     pub(super) fn new(bound: usize, switches: &Switches) -> (Self, Outlet) {
         let (lines, receiver) = mpsc::unbounded_channel();
         // The range of a semaphore is enough.
@@ -97,7 +97,7 @@ impl Inbox {
         };
         if let Ok(room) = room {
             // Fails only when messages are no longer read.
-            let _ = self.lines.send(Waiting { line, _room: room });
+            let _ = self.lines.send(QueuedLine { line, _room: room });
         }
     }
 }
@@ -121,7 +121,7 @@ mod tests {
     #[tokio::test]
     async fn it_is_bounded_and_orders_widen_it_once() {
         let switches = Switches::default();
-        let (mut inbox, mut outlet) = Inbox::new(100, &switches);
+        let (mut inbox, mut outlet) = LineInbox::new(100, &switches);
         assert!(inbox.put(line(60)).now_or_never().is_some());
         assert!(inbox.put(line(60)).now_or_never().is_none());
         {

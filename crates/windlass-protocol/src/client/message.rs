@@ -224,14 +224,14 @@ impl StreamEvent {
     /// Text of the piece, if it has one.
     pub fn text(&self) -> Option<String> {
         #[derive(Deserialize)]
-        struct Event {
-            delta: Delta,
+        struct EventMember {
+            delta: DeltaMember,
         }
         #[derive(Deserialize)]
-        struct Delta {
+        struct DeltaMember {
             text: String,
         }
-        self.event.to::<Event>().ok().map(|event| event.delta.text)
+        self.event.to::<EventMember>().ok().map(|event| event.delta.text)
     }
 }
 

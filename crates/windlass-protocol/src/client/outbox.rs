@@ -14,14 +14,14 @@ pub(crate) struct Gone;
 
 /// A queue of lines, bounded in bytes. Cheap to clone; the lines of several writers stay whole.
 #[derive(Debug, Clone)]
-pub(crate) struct Outbox {
-    lines: mpsc::UnboundedSender<Lines>,
+pub(crate) struct LineOutbox {
+    lines: mpsc::UnboundedSender<QueuedLines>,
     room: Arc<Semaphore>,
 }
 
 /// Lines on their way, with the space that they take.
 #[derive(Debug)]
-struct Lines {
+struct QueuedLines {
     /// `None` is the end.
     bytes: Option<Vec<u8>>,
     _room: Option<OwnedSemaphorePermit>,
@@ -30,11 +30,11 @@ struct Lines {
 /// Reserved space in the queue for some lines.
 #[derive(Debug)]
 pub(crate) struct Slot<'a> {
-    outbox: &'a Outbox,
+    outbox: &'a LineOutbox,
     room: OwnedSemaphorePermit,
 }
 
-impl Outbox {
+impl LineOutbox {
     pub(crate) fn new() -> (Self, Lane) {
         let (sender, lines) = mpsc::unbounded_channel();
         let room = Arc::new(Semaphore::new(ROOM as usize));
@@ -61,26 +61,26 @@ impl Outbox {
     /// Sends a line without waiting for space. Only for lines that follow from a sent line, so that there are never
     /// more than those.
     pub(crate) fn send_now(&self, bytes: Vec<u8>) {
-        let _ = self.lines.send(Lines { bytes: Some(bytes), _room: None });
+        let _ = self.lines.send(QueuedLines { bytes: Some(bytes), _room: None });
     }
 
     /// Ends the queue. Lines that are sent after this are lost.
     pub(crate) fn finish(&self) {
-        let _ = self.lines.send(Lines { bytes: None, _room: None });
+        let _ = self.lines.send(QueuedLines { bytes: None, _room: None });
     }
 }
 
 impl Slot<'_> {
     /// Sends the lines for the reserved space.
     pub(crate) fn send(self, bytes: Vec<u8>) {
-        let _ = self.outbox.lines.send(Lines { bytes: Some(bytes), _room: Some(self.room) });
+        let _ = self.outbox.lines.send(QueuedLines { bytes: Some(bytes), _room: Some(self.room) });
     }
 }
 
 /// Receiving end: writes lines to a stream.
 #[derive(Debug)]
 pub(crate) struct Lane {
-    lines: mpsc::UnboundedReceiver<Lines>,
+    lines: mpsc::UnboundedReceiver<QueuedLines>,
     room: Arc<Semaphore>,
 }
 
@@ -117,7 +117,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_reader_that_does_not_read_makes_writers_wait() {
-        let (outbox, lane) = Outbox::new();
+        let (outbox, lane) = LineOutbox::new();
         let (near, mut far) = tokio::io::duplex(16);
         let carried = tokio::spawn(lane.carry(near));
         outbox.send(vec![b'x'; ROOM as usize]).await.unwrap();
@@ -134,7 +134,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_reader_that_is_gone_ends_the_wait() {
-        let (outbox, lane) = Outbox::new();
+        let (outbox, lane) = LineOutbox::new();
         let (near, far) = tokio::io::duplex(16);
         let carried = tokio::spawn(lane.carry(near));
         outbox.send(vec![b'x'; ROOM as usize]).await.unwrap();

@@ -1,6 +1,6 @@
 //! Permission requests.
 
-use super::failure::Failure;
+use super::failure::RequestFailure;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use windlass_permission::CanUseTool;
@@ -10,7 +10,7 @@ use windlass_types::{
 };
 
 #[derive(Deserialize)]
-struct Question {
+struct PermissionFields {
     tool_name: String,
     input: JsonText,
     #[serde(default)]
@@ -28,7 +28,7 @@ struct Question {
     #[serde(default)]
     decision_reason_type: Option<String>,
     #[serde(default)]
-    matched_ask_rule: Option<AskRule>,
+    matched_ask_rule: Option<AskRuleField>,
     #[serde(default)]
     agent_id: Option<String>,
     #[serde(default)]
@@ -36,7 +36,7 @@ struct Question {
 }
 
 #[derive(Deserialize)]
-struct AskRule {
+struct AskRuleField {
     #[serde(default)]
     source: Option<JsonText>,
     #[serde(default)]
@@ -46,7 +46,7 @@ struct AskRule {
 /// An answer in the format of the protocol.
 #[derive(Serialize)]
 #[serde(tag = "behavior", rename_all = "lowercase", rename_all_fields = "camelCase")]
-pub(super) enum WireAnswer<'a> {
+pub(super) enum PermissionWire<'a> {
     Allow {
         #[serde(skip_serializing_if = "Option::is_none")]
         updated_input: Option<&'a JsonText>,
@@ -60,14 +60,14 @@ pub(super) enum WireAnswer<'a> {
 }
 
 /// Passes a request to the host's callback.
-pub(super) async fn answer(callback: &dyn CanUseTool, id: &str, body: &JsonText) -> Result<JsonText, Failure> {
-    let question: Question = body.to()?;
+pub(super) async fn answer(callback: &dyn CanUseTool, id: &str, body: &JsonText) -> Result<JsonText, RequestFailure> {
+    let question: PermissionFields = body.to()?;
     let input = question.input.clone();
     let answer = callback.can_use_tool(question.into_request(id)).await;
-    Ok(JsonText::of(&WireAnswer::new(&answer, Some(&input)))?)
+    Ok(JsonText::of(&PermissionWire::new(&answer, Some(&input)))?)
 }
 
-impl<'a> WireAnswer<'a> {
+impl<'a> PermissionWire<'a> {
     /// Converts an answer. `input` is repeated in an answer that does not change it, for sides that require it.
     pub(super) fn new(answer: &'a PermissionAnswer, input: Option<&'a JsonText>) -> Self {
         match answer {
@@ -81,7 +81,7 @@ impl<'a> WireAnswer<'a> {
     }
 }
 
-impl Question {
+impl PermissionFields {
     fn into_request(self, id: &str) -> PermissionRequest {
         let reason = match self.decision_reason_type.as_deref() {
             Some("hook") => DecisionReason::Hook,

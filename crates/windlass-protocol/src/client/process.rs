@@ -21,7 +21,7 @@ const KEPT: usize = 8 * 1024;
 
 /// A process, which is killed with its group on drop.
 #[derive(Debug)]
-pub(super) struct Process {
+pub(super) struct ClientProcess {
     child: Child,
     /// Process group, which has the number of its leader.
     #[cfg_attr(not(unix), allow(dead_code, reason = "only Unix has groups"))]
@@ -34,7 +34,7 @@ pub(super) struct Process {
     stderr_task: AbortOnDrop<()>,
 }
 
-impl Process {
+impl ClientProcess {
     /// Starts a program with arguments that precede its own.
     pub(super) fn start(
         program: &Program,
@@ -125,7 +125,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for ClientProcess {
     fn drop(&mut self) {
         if self.status.is_none() {
             self.kill();
@@ -172,7 +172,7 @@ fn refused(program: &Program, source: io::Error) -> ClientError {
 
 /// Reads standard error to its end, keeps the last bytes and passes it on line by line.
 async fn listen(mut pipe: ChildStderr, kept: Arc<Mutex<VecDeque<u8>>>, sink: Option<StderrSink>) {
-    let mut line = Line { bytes: Vec::new(), sink };
+    let mut line = ErrorLine { bytes: Vec::new(), sink };
     while let Some(bytes) = read(&mut pipe).await {
         line.take(&bytes);
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -190,12 +190,12 @@ async fn read(pipe: &mut (impl AsyncRead + Unpin)) -> Option<Vec<u8>> {
 }
 
 /// Unfinished line of standard error.
-struct Line {
+struct ErrorLine {
     bytes: Vec<u8>,
     sink: Option<StderrSink>,
 }
 
-impl Line {
+impl ErrorLine {
     fn take(&mut self, bytes: &[u8]) {
         if self.sink.is_none() {
             return;

@@ -1,9 +1,9 @@
 //! Reader of the other side's messages.
 
-use super::answers::Answers;
+use super::answers::CallbackTasks;
 use super::error::ClientError;
-use super::handle::Shared;
-use super::inbox::Inbox;
+use super::handle::ClientState;
+use super::inbox::LineInbox;
 use crate::input::{Control, LineError, LineReader};
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -14,7 +14,7 @@ use windlass_types::{JsonError, JsonText};
 
 /// Fields of a line that are needed at once.
 #[derive(Deserialize)]
-struct Head<'a> {
+struct LineHead<'a> {
     #[serde(rename = "type", borrow, default)]
     kind: Option<Cow<'a, str>>,
     #[serde(default)]
@@ -24,7 +24,12 @@ struct Head<'a> {
 /// Reads to the end of the stream, or until a line is no message.
 ///
 /// Control traffic is handled at once; messages wait to be read, and when too many do, this waits as well.
-pub(super) async fn read(input: impl AsyncRead + Unpin, shared: Arc<Shared>, answers: Answers, mut inbox: Inbox) {
+pub(super) async fn read(
+    input: impl AsyncRead + Unpin,
+    shared: Arc<ClientState>,
+    answers: CallbackTasks,
+    mut inbox: LineInbox,
+) {
     if let Err(error) = read_lines(input, &shared, &answers, &mut inbox).await {
         shared.end_with(error);
     }
@@ -34,9 +39,9 @@ pub(super) async fn read(input: impl AsyncRead + Unpin, shared: Arc<Shared>, ans
 
 async fn read_lines(
     input: impl AsyncRead + Unpin,
-    shared: &Shared,
-    answers: &Answers,
-    inbox: &mut Inbox,
+    shared: &ClientState,
+    answers: &CallbackTasks,
+    inbox: &mut LineInbox,
 ) -> Result<(), ClientError> {
     let mut lines = LineReader::new(input, shared.max_line);
     loop {
@@ -63,8 +68,13 @@ async fn read_lines(
     }
 }
 
-async fn take(line: &[u8], shared: &Shared, answers: &Answers, inbox: &mut Inbox) -> Result<(), JsonError> {
-    let head: Head<'_> = serde_json::from_slice(line)?;
+async fn take(
+    line: &[u8],
+    shared: &ClientState,
+    answers: &CallbackTasks,
+    inbox: &mut LineInbox,
+) -> Result<(), JsonError> {
+    let head: LineHead<'_> = serde_json::from_slice(line)?;
     let kind = head.kind.unwrap_or_default();
     match Control::parse(&kind, line)? {
         Some(Control::Response { id, answer }) => shared.requests.answer(&id, answer),

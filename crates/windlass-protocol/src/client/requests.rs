@@ -1,8 +1,8 @@
 //! Control requests to the other side that wait for an answer.
 
-use super::outbox::Outbox;
-use crate::channel::frames::{Cancel, Request};
-use crate::channel::requests::{Answer, AskError};
+use super::outbox::LineOutbox;
+use crate::channel::frames::{CancelFrame, RequestFrame};
+use crate::channel::requests::{AskError, HostResponse};
 use crate::line::{self, MAX_LINE};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -14,28 +14,28 @@ use windlass_types::{EntryId, JsonText};
 
 /// Waiting requests, by id. Late, double and unknown answers are ignored.
 #[derive(Debug)]
-pub(crate) struct Requests {
-    table: Mutex<Table>,
-    outbox: Outbox,
+pub(crate) struct PendingRequests {
+    table: Mutex<RequestTable>,
+    outbox: LineOutbox,
     ids: Arc<dyn Ids>,
     max_line: usize,
 }
 
 #[derive(Debug, Default)]
-struct Table {
-    waiting: HashMap<String, Waiting>,
+struct RequestTable {
+    waiting: HashMap<String, WaitingRequest>,
     closed: bool,
 }
 
 #[derive(Debug)]
-struct Waiting {
-    answer: oneshot::Sender<Result<Answer, AskError>>,
+struct WaitingRequest {
+    answer: oneshot::Sender<Result<HostResponse, AskError>>,
     /// `true` if the request was sent, so that it must be cancelled.
     sent: bool,
 }
 
-impl Requests {
-    pub(crate) fn new(outbox: Outbox, ids: Arc<dyn Ids>) -> Self {
+impl PendingRequests {
+    pub(crate) fn new(outbox: LineOutbox, ids: Arc<dyn Ids>) -> Self {
         Self { table: Mutex::default(), outbox, ids, max_line: MAX_LINE }
     }
 
@@ -45,7 +45,7 @@ impl Requests {
         self
     }
 
-    fn lock(&self) -> MutexGuard<'_, Table> {
+    fn lock(&self) -> MutexGuard<'_, RequestTable> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -59,7 +59,7 @@ impl Requests {
     ) -> Result<Option<JsonText>, AskError> {
         let id = EntryId::from_bits(self.ids.bits()).to_string();
         let mut bytes = Vec::new();
-        let request = Request { kind: "control_request", request_id: &id, request: body };
+        let request = RequestFrame { kind: "control_request", request_id: &id, request: body };
         if !line::push_within(&mut bytes, &request, self.max_line) {
             return Err(AskError::TooLong);
         }
@@ -69,9 +69,9 @@ impl Requests {
             if table.closed {
                 return Err(AskError::Gone);
             }
-            table.waiting.insert(id.clone(), Waiting { answer, sent: false });
+            table.waiting.insert(id.clone(), WaitingRequest { answer, sent: false });
         }
-        let question = Question { requests: self, id: &id };
+        let question = CancellableRequest { requests: self, id: &id };
         let wait = async {
             question.send(bytes).await?;
             answered.await.unwrap_or(Err(AskError::Gone))
@@ -84,7 +84,7 @@ impl Requests {
     }
 
     /// Takes an answer.
-    pub(crate) fn answer(&self, id: &str, answer: Answer) {
+    pub(crate) fn answer(&self, id: &str, answer: HostResponse) {
         let waiting = self.lock().waiting.remove(id);
         match waiting {
             // Fails only when the requester is gone.
@@ -107,19 +107,19 @@ impl Requests {
 
     fn take_back(&self, id: &str) {
         let mut bytes = Vec::new();
-        if line::push(&mut bytes, &Cancel { kind: "control_cancel_request", request_id: id }) {
+        if line::push(&mut bytes, &CancelFrame { kind: "control_cancel_request", request_id: id }) {
             self.outbox.send_now(bytes);
         }
     }
 }
 
 /// A request that is cancelled when it is dropped without an answer.
-struct Question<'a> {
-    requests: &'a Requests,
+struct CancellableRequest<'a> {
+    requests: &'a PendingRequests,
     id: &'a str,
 }
 
-impl Question<'_> {
+impl CancellableRequest<'_> {
     async fn send(&self, bytes: Vec<u8>) -> Result<(), AskError> {
         let slot = self.requests.outbox.reserve(bytes.len()).await.map_err(|_| AskError::Gone)?;
         if let Some(waiting) = self.requests.lock().waiting.get_mut(self.id) {
@@ -130,7 +130,7 @@ impl Question<'_> {
     }
 }
 
-impl Drop for Question<'_> {
+impl Drop for CancellableRequest<'_> {
     fn drop(&mut self) {
         let waiting = self.requests.lock().waiting.remove(self.id);
         if waiting.is_some_and(|waiting| waiting.sent) {

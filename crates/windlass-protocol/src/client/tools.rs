@@ -1,6 +1,6 @@
 //! Tools of the host, served to another process as MCP servers.
 
-use super::failure::Failure;
+use super::failure::RequestFailure;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use windlass_types::JsonText;
 pub(super) struct ToolServers(BTreeMap<String, ToolServer>);
 
 #[derive(Deserialize)]
-struct Envelope {
+struct ToolEnvelope {
     server_name: String,
     message: JsonText,
 }
 
 #[derive(Serialize)]
-struct Answer {
+struct ToolsAnswer {
     mcp_response: JsonText,
 }
 
@@ -38,12 +38,12 @@ impl ToolServers {
     }
 
     /// Answers a message to one of the servers.
-    pub(super) async fn answer(&self, body: &JsonText) -> Result<JsonText, Failure> {
-        let Envelope { server_name, message } = body.to()?;
+    pub(super) async fn answer(&self, body: &JsonText) -> Result<JsonText, RequestFailure> {
+        let ToolEnvelope { server_name, message } = body.to()?;
         let mcp_response = match self.0.get(&server_name) {
             Some(server) => server.answer(&message).await?,
             None => ToolServer::absent(&server_name, &message)?,
         };
-        Ok(JsonText::of(&Answer { mcp_response })?)
+        Ok(JsonText::of(&ToolsAnswer { mcp_response })?)
     }
 }

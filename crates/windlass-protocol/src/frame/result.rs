@@ -1,26 +1,26 @@
 //! Result of a turn, and its counts.
 
 use super::deferred::Deferred;
-use super::{Answers, Uuid};
-use crate::outcome::Ending;
+use super::{AnsweredMessages, Uuid};
+use crate::outcome::WireEnding;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use windlass_types::{JsonText, ModelUsage, NanoUsd, PermissionDenial, RunOrigin, RunResult, Usage};
 
 /// Tokens in the terms of the Messages API.
 #[derive(Serialize)]
-pub(crate) struct WireUsage {
+pub(crate) struct UsageFrame {
     input_tokens: u64,
     cache_creation_input_tokens: u64,
     cache_read_input_tokens: u64,
     output_tokens: u64,
-    server_tool_use: ServerToolUse,
+    server_tool_use: ServerToolCounts,
     service_tier: Option<&'static str>,
     cache_creation: CacheCreation,
 }
 
 #[derive(Serialize)]
-struct ServerToolUse {
+struct ServerToolCounts {
     web_search_requests: u64,
     web_fetch_requests: u64,
 }
@@ -31,7 +31,7 @@ struct CacheCreation {
     ephemeral_5m_input_tokens: u64,
 }
 
-impl From<Usage> for WireUsage {
+impl From<Usage> for UsageFrame {
     fn from(usage: Usage) -> Self {
         let (all, hour) = (usage.cache_creation_input_tokens, usage.cache_creation_1h_input_tokens);
         Self {
@@ -39,7 +39,7 @@ impl From<Usage> for WireUsage {
             cache_creation_input_tokens: all,
             cache_read_input_tokens: usage.cache_read_input_tokens,
             output_tokens: usage.output_tokens,
-            server_tool_use: ServerToolUse { web_search_requests: usage.web_search_requests, web_fetch_requests: 0 },
+            server_tool_use: ServerToolCounts { web_search_requests: usage.web_search_requests, web_fetch_requests: 0 },
             service_tier: None,
             cache_creation: CacheCreation {
                 ephemeral_1h_input_tokens: hour,
@@ -54,16 +54,16 @@ pub(crate) struct RunResultFrame<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     #[serde(flatten)]
-    verdict: Verdict,
+    verdict: TurnSuccess,
     #[serde(flatten)]
-    counts: Counts,
+    counts: ResultCounts,
     #[serde(flatten)]
     text: ResultText<'a>,
     #[serde(flatten)]
-    last_answer: LastAnswer<'a>,
+    last_answer: ProviderAnswer<'a>,
     session_id: &'a str,
     #[serde(flatten)]
-    spent: Spent<'a>,
+    spent: PricedUsage<'a>,
     #[serde(serialize_with = "denials")]
     permission_denials: Denials<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,14 +80,14 @@ pub(crate) struct RunResultFrame<'a> {
 
 /// Success of the turn.
 #[derive(Serialize)]
-struct Verdict {
+struct TurnSuccess {
     subtype: &'static str,
     is_error: bool,
 }
 
 /// Duration of the turn, and number of model messages.
 #[derive(Serialize)]
-struct Counts {
+struct ResultCounts {
     duration_ms: u64,
     duration_api_ms: u64,
     num_turns: u32,
@@ -104,7 +104,7 @@ struct ResultText<'a> {
 
 /// End of the provider's last answer.
 #[derive(Serialize)]
-struct LastAnswer<'a> {
+struct ProviderAnswer<'a> {
     stop_reason: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     api_error_status: Option<u16>,
@@ -112,9 +112,9 @@ struct LastAnswer<'a> {
 
 /// Usage, and its cost.
 #[derive(Serialize)]
-struct Spent<'a> {
+struct PricedUsage<'a> {
     total_cost_usd: f64,
-    usage: WireUsage,
+    usage: UsageFrame,
     #[serde(rename = "modelUsage", serialize_with = "model_usage")]
     model_usage: &'a BTreeMap<String, ModelUsage>,
 }
@@ -127,17 +127,17 @@ struct Cause<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     local_command: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    origin: Option<Origin>,
+    origin: Option<ResultOrigin>,
     #[serde(flatten)]
-    answers: Option<Answers>,
+    answers: Option<AnsweredMessages>,
 }
 
 impl<'a> RunResultFrame<'a> {
     pub(crate) fn new(
         session_id: &'a str,
         result: &'a RunResult,
-        ending: &'a Ending,
-        answers: Option<Answers>,
+        ending: &'a WireEnding,
+        answers: Option<AnsweredMessages>,
         uuid: Uuid,
     ) -> Self {
         let text = match (&ending.api_error, &ending.error, &result.structured_output) {
@@ -150,10 +150,10 @@ impl<'a> RunResultFrame<'a> {
         let (duration_ms, duration_api_ms) = (result.duration_ms, result.duration_api_ms);
         Self {
             kind: "result",
-            verdict: Verdict { subtype: ending.subtype, is_error: ending.is_error },
-            counts: Counts { duration_ms, duration_api_ms, num_turns: ending.num_turns },
+            verdict: TurnSuccess { subtype: ending.subtype, is_error: ending.is_error },
+            counts: ResultCounts { duration_ms, duration_api_ms, num_turns: ending.num_turns },
             text: ResultText { result: text, errors: ending.error.as_deref().map(|error| [error]) },
-            last_answer: LastAnswer {
+            last_answer: ProviderAnswer {
                 stop_reason: match deferred.tool_use {
                     Some(_) => ending.terminal_reason,
                     None => result.stop_reason.as_ref().map(|reason| reason.as_str()),
@@ -161,7 +161,7 @@ impl<'a> RunResultFrame<'a> {
                 api_error_status: ending.api_error_status,
             },
             session_id,
-            spent: Spent {
+            spent: PricedUsage {
                 total_cost_usd: result.cost.usd(),
                 usage: result.usage.into(),
                 model_usage: &result.model_usage,
@@ -172,7 +172,7 @@ impl<'a> RunResultFrame<'a> {
             cause: Cause {
                 terminal_reason: ending.terminal_reason,
                 local_command: ending.local_command.as_deref(),
-                origin: (result.origin == RunOrigin::TaskNotification).then(Origin::task_notification),
+                origin: (result.origin == RunOrigin::TaskNotification).then(ResultOrigin::task_notification),
                 answers,
             },
             warnings: &[],
@@ -201,11 +201,11 @@ impl<'a> RunResultFrame<'a> {
 
 /// Origin of a run, if not a message of the host.
 #[derive(Serialize)]
-struct Origin {
+struct ResultOrigin {
     kind: &'static str,
 }
 
-impl Origin {
+impl ResultOrigin {
     /// Background work that ended.
     fn task_notification() -> Self {
         Self { kind: "task-notification" }

@@ -1,6 +1,6 @@
 //! Control traffic, which both sides write alike.
 
-use crate::channel::requests::{Answer, Refusal};
+use crate::channel::requests::{ErrorResponse, HostResponse};
 use serde::Deserialize;
 #[cfg(feature = "server")]
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ use windlass_types::{JsonError, JsonText};
 /// Type of a message.
 #[cfg(feature = "server")]
 #[derive(Deserialize)]
-pub(crate) struct Tag<'a> {
+pub(crate) struct LineType<'a> {
     #[serde(rename = "type", borrow, default)]
     pub(crate) kind: Option<Cow<'a, str>>,
 }
@@ -25,7 +25,7 @@ pub(crate) enum Control {
     },
     Response {
         id: String,
-        answer: Answer,
+        answer: HostResponse,
     },
     Cancel {
         id: String,
@@ -83,7 +83,7 @@ impl Control {
                 let ResponseBody { request_id: id, subtype, response, error, error_code: code } = response;
                 let answer = match (subtype.as_deref(), error) {
                     (Some("error"), error) => {
-                        Err(Refusal { error: error.unwrap_or_else(|| "no reason was given".to_owned()), code })
+                        Err(ErrorResponse { error: error.unwrap_or_else(|| "no reason was given".to_owned()), code })
                     }
                     _ => Ok(response),
                 };

@@ -1,7 +1,7 @@
 //! Messages of hosts.
 
-use super::{Control, Tag, UserMessage};
-use crate::channel::requests::Answer;
+use super::{Control, HostPrompt, LineType};
+use crate::channel::requests::HostResponse;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use windlass_types::text::lone_surrogates_replaced;
@@ -11,7 +11,7 @@ use windlass_types::{JsonError, JsonText};
 #[derive(Debug, Clone)]
 pub(crate) enum Inbound {
     /// A prompt.
-    User(Box<UserMessage>),
+    User(Box<HostPrompt>),
     /// A control request.
     Request {
         id: String,
@@ -20,7 +20,7 @@ pub(crate) enum Inbound {
         body: JsonText,
     },
     /// Response to a request of the server: its id, and the response or the error.
-    Response { id: String, answer: Answer },
+    Response { id: String, answer: HostResponse },
     /// The host no longer waits for an answer.
     Cancel { id: String },
     /// Variables that replace those of the environment.
@@ -47,7 +47,7 @@ impl Inbound {
         // Half a surrogate pair is valid JSON but not Unicode: hosts cut texts in the middle of a character.
         let sound = std::str::from_utf8(line).map(lone_surrogates_replaced);
         let line = sound.as_deref().map_or(line, str::as_bytes);
-        let tag: Tag<'_> = serde_json::from_slice(line)?;
+        let tag: LineType<'_> = serde_json::from_slice(line)?;
         let kind = tag.kind.unwrap_or_default();
         if let Some(control) = Control::parse(&kind, line)? {
             return Ok(match control {
@@ -57,7 +57,7 @@ impl Inbound {
             });
         }
         Ok(match &*kind {
-            "user" => Self::User(Box::new(UserMessage::parse(line)?)),
+            "user" => Self::User(Box::new(HostPrompt::parse(line)?)),
             "update_environment_variables" => {
                 Self::Environment(serde_json::from_slice::<EnvironmentLine>(line)?.variables)
             }

@@ -1,13 +1,13 @@
 //! Prompts of the host.
 
-use super::Tag;
+use super::LineType;
 use serde::Deserialize;
 use windlass_conversation::{Message, Priority};
 use windlass_types::{ContentBlock, JsonError, JsonText};
 
 /// A prompt, with the fields that the host sets.
 #[derive(Debug, Clone)]
-pub(crate) struct UserMessage {
+pub(crate) struct HostPrompt {
     /// Content blocks, or the reason why they cannot be a prompt.
     pub(crate) content: Result<Vec<ContentBlock>, String>,
     /// Id chosen by the host.
@@ -23,9 +23,9 @@ pub(crate) struct UserMessage {
     pub(crate) size: usize,
 }
 
-impl From<UserMessage> for Message {
-    fn from(message: UserMessage) -> Self {
-        let UserMessage { content, uuid, priority, should_query, verbatim, message, size } = message;
+impl From<HostPrompt> for Message {
+    fn from(message: HostPrompt) -> Self {
+        let HostPrompt { content, uuid, priority, should_query, verbatim, message, size } = message;
         let mut prompt = Self::new(Vec::new()).with_priority(priority);
         (prompt.content, prompt.id, prompt.original) = (content, uuid, message);
         (prompt.wants_answer, prompt.is_verbatim, prompt.size) = (should_query, verbatim, size);
@@ -34,7 +34,7 @@ impl From<UserMessage> for Message {
 }
 
 #[derive(Deserialize)]
-struct Line {
+struct PromptLine {
     #[serde(default)]
     message: Option<JsonText>,
     #[serde(default)]
@@ -52,14 +52,14 @@ struct MessageFields {
     content: JsonText,
 }
 
-impl UserMessage {
+impl HostPrompt {
     /// Parses the line of a prompt. One with unusable content is still a message: the host gets a result with that
     /// error.
     ///
     /// # Errors
     /// The line is not JSON.
     pub(crate) fn parse(line: &[u8]) -> Result<Self, JsonError> {
-        let Line { message, uuid, priority, should_query, client_composed } = serde_json::from_slice(line)?;
+        let PromptLine { message, uuid, priority, should_query, client_composed } = serde_json::from_slice(line)?;
         let text = |json: Option<JsonText>| json.and_then(|json| json.to::<String>().ok());
         let priority = match text(priority).as_deref() {
             Some("now") => Priority::Now,
@@ -114,7 +114,7 @@ fn content(message: Option<&JsonText>) -> Result<Vec<ContentBlock>, String> {
 /// `true` if a block has the type of an image or a document, but could not be parsed as one.
 fn lacks_its_source(block: &ContentBlock) -> bool {
     let ContentBlock::Unknown(json) = block else { return false };
-    serde_json::from_str::<Tag<'_>>(json.as_str())
+    serde_json::from_str::<LineType<'_>>(json.as_str())
         .is_ok_and(|tag| tag.kind.is_some_and(|kind| matches!(&*kind, "image" | "document")))
 }
 
@@ -122,8 +122,8 @@ fn lacks_its_source(block: &ContentBlock) -> bool {
 mod tests {
     use super::*;
 
-    fn parse(line: &str) -> UserMessage {
-        UserMessage::parse(line.as_bytes()).unwrap()
+    fn parse(line: &str) -> HostPrompt {
+        HostPrompt::parse(line.as_bytes()).unwrap()
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Frames of subagents: their calls, and their texts if the host requests them.
 
-use super::{Envelope, FrameMapper};
+use super::{FrameEnvelope, FrameMapper};
 use windlass_types::{AgentIdentity, ContentBlock, Event, EventKind, MessageId, Status, TaskKind, ToolUseId};
 
 /// Names of the tool that starts agents: for the model, and in lists of tools.
@@ -18,7 +18,7 @@ pub(super) fn can_be_started(tools: &[String]) -> bool {
 
 /// A running agent.
 #[derive(Debug)]
-pub(super) struct Agent {
+pub(super) struct MappedAgent {
     identity: Option<AgentIdentity>,
     /// Message that was partly shown, until it is complete.
     shown: Option<MessageId>,
@@ -32,12 +32,12 @@ impl FrameMapper {
     pub(super) fn of_agent(&mut self, event: &Event, out: &mut Vec<u8>) {
         let path = &event.agent;
         if let EventKind::RunStarted(started) = &event.kind {
-            let agent = Agent { identity: started.identity.clone(), shown: None };
+            let agent = MappedAgent { identity: started.identity.clone(), shown: None };
             self.agents.insert(path.clone(), agent);
             return;
         }
         let identity = self.agents.get(path).and_then(|agent| agent.identity.clone());
-        let at = Envelope {
+        let at = FrameEnvelope {
             session_id: event.session_id.as_str(),
             parent: path.spawned_by().map(ToolUseId::as_str),
             agent: identity.as_ref(),

@@ -1,6 +1,6 @@
 //! Messages of the host that are being answered.
 
-use crate::frame::Answers;
+use crate::frame::AnsweredMessages;
 use windlass_types::RunOrigin;
 
 /// Maximum number of messages in a result beside the one that began its turn: hosts expect 64 in all.
@@ -8,7 +8,7 @@ const MOST_JOINED: usize = 63;
 
 /// Messages of the host that the present turn answers, by the host's own ids.
 #[derive(Debug, Default)]
-pub(super) struct Answering {
+pub(super) struct AnsweredPrompts {
     /// Message that began the turn.
     first: Option<String>,
     /// Messages that have joined the turn.
@@ -21,7 +21,7 @@ pub(super) struct Answering {
     wakes_itself: bool,
 }
 
-impl Answering {
+impl AnsweredPrompts {
     /// Sets the message that is answered from now on.
     pub(super) fn begin(&mut self, uuid: Option<String>) {
         (self.marks_stream, self.marks_message) = (uuid.is_some(), uuid.is_some());
@@ -51,15 +51,15 @@ impl Answering {
     }
 
     /// Message named by a message of the model: only the first one names one.
-    pub(super) fn mark_message(&mut self) -> Option<Answers> {
+    pub(super) fn mark_message(&mut self) -> Option<AnsweredMessages> {
         let marks = !self.wakes_itself && std::mem::take(&mut self.marks_message);
-        self.first.clone().filter(|_| marks).map(Answers::new)
+        self.first.clone().filter(|_| marks).map(AnsweredMessages::new)
     }
 
     /// Messages named by the result. The end of a run that woke itself leaves the message that began the turn
     /// unanswered.
-    pub(super) fn end(&mut self, woken: bool) -> Option<Answers> {
+    pub(super) fn end(&mut self, woken: bool) -> Option<AnsweredMessages> {
         let first = if woken { None } else { self.first.take() };
-        Answers::with_joined(first, std::mem::take(&mut self.joined))
+        AnsweredMessages::with_joined(first, std::mem::take(&mut self.joined))
     }
 }

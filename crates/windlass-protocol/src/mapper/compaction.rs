@@ -1,18 +1,18 @@
 //! Frames of a compaction.
 
-use super::{Envelope, FrameMapper};
-use crate::frame::{StatusBody, System, UserText, Uuid};
+use super::{FrameEnvelope, FrameMapper};
+use crate::frame::{StatusFrame, System, UserText, Uuid};
 use crate::line;
 use serde::Serialize;
 use windlass_types::{CompactTrigger, Compacted};
 
 #[derive(Serialize)]
-struct Boundary {
-    compact_metadata: Metadata,
+struct BoundaryFrame {
+    compact_metadata: CompactMetadata,
 }
 
 #[derive(Serialize)]
-struct Metadata {
+struct CompactMetadata {
     trigger: &'static str,
     pre_tokens: u64,
     post_tokens: u64,
@@ -33,22 +33,22 @@ struct Summary<'a> {
 }
 
 impl FrameMapper {
-    pub(super) fn compacting(&mut self, at: Envelope<'_>, out: &mut Vec<u8>) {
-        self.system(at, "status", StatusBody { status: Some("compacting"), ..StatusBody::default() }, out);
+    pub(super) fn compacting(&mut self, at: FrameEnvelope<'_>, out: &mut Vec<u8>) {
+        self.system(at, "status", StatusFrame { status: Some("compacting"), ..StatusFrame::default() }, out);
     }
 
-    pub(super) fn not_compacted(&mut self, at: Envelope<'_>, error: &str, out: &mut Vec<u8>) {
+    pub(super) fn not_compacted(&mut self, at: FrameEnvelope<'_>, error: &str, out: &mut Vec<u8>) {
         let (result, error) = (Some("failed"), Some(error));
-        let body = StatusBody { compact_result: result, compact_error: error, ..StatusBody::default() };
+        let body = StatusFrame { compact_result: result, compact_error: error, ..StatusFrame::default() };
         self.system(at, "status", body, out);
     }
 
     /// Appends the replacement of the conversation, with its summary. A summary that is too long for a frame is left
     /// out: the model has it.
-    pub(super) fn compacted(&mut self, at: Envelope<'_>, compacted: &Compacted, out: &mut Vec<u8>) {
-        let body = StatusBody { compact_result: Some("success"), ..StatusBody::default() };
+    pub(super) fn compacted(&mut self, at: FrameEnvelope<'_>, compacted: &Compacted, out: &mut Vec<u8>) {
+        let body = StatusFrame { compact_result: Some("success"), ..StatusFrame::default() };
         self.system(at, "status", body, out);
-        let compact_metadata = Metadata {
+        let compact_metadata = CompactMetadata {
             trigger: match compacted.trigger {
                 CompactTrigger::Manual => "manual",
                 _ => "auto",
@@ -60,7 +60,7 @@ impl FrameMapper {
         let boundary = System {
             kind: "system",
             subtype: "compact_boundary",
-            body: Boundary { compact_metadata },
+            body: BoundaryFrame { compact_metadata },
             uuid: Uuid::of(&compacted.boundary).unwrap_or_else(|| self.uuid()),
             session_id: at.session_id,
         };

@@ -1,13 +1,13 @@
 //! Frames about file changes of calls.
 
-use super::{Envelope, FrameMapper};
+use super::{FrameEnvelope, FrameMapper};
 use serde::Serialize;
 use std::path::PathBuf;
 use windlass_types::{EditPreview, ToolFinished, ToolStarted};
 
 /// A file change for hosts.
 #[derive(Debug, Serialize)]
-pub(crate) struct Edit<'a> {
+pub(crate) struct HostEdit<'a> {
     paths: Vec<String>,
     diff: &'a str,
     /// `true` if the end of the diff is left out.
@@ -15,7 +15,7 @@ pub(crate) struct Edit<'a> {
     truncated: bool,
 }
 
-impl<'a> Edit<'a> {
+impl<'a> HostEdit<'a> {
     pub(crate) fn new(edits: &'a EditPreview) -> Self {
         Self { paths: names(&edits.paths), diff: &edits.diff, truncated: edits.is_cut }
     }
@@ -26,32 +26,32 @@ fn names(paths: &[PathBuf]) -> Vec<String> {
 }
 
 #[derive(Serialize)]
-struct OfCall<'a> {
+struct CallEdits<'a> {
     tool_use_id: &'a str,
     tool_name: &'a str,
     parent_tool_use_id: Option<&'a str>,
     #[serde(flatten)]
-    edit: Edit<'a>,
+    edit: HostEdit<'a>,
 }
 
 impl FrameMapper {
     /// Appends the file changes that a call is about to make, if edit events are on.
-    pub(super) fn edit_begins(&mut self, at: Envelope<'_>, started: &ToolStarted, out: &mut Vec<u8>) {
+    pub(super) fn edit_begins(&mut self, at: FrameEnvelope<'_>, started: &ToolStarted, out: &mut Vec<u8>) {
         if let Some(edits) = started.edits.as_ref().filter(|_| self.options.include_edit_events) {
             let (tool_use_id, tool_name) = (started.tool_use_id.as_str(), started.tool.as_str());
-            let body = OfCall { tool_use_id, tool_name, parent_tool_use_id: at.parent, edit: Edit::new(edits) };
+            let body = CallEdits { tool_use_id, tool_name, parent_tool_use_id: at.parent, edit: HostEdit::new(edits) };
             self.system(at, "windlass_edit_started", body, out);
         }
     }
 
     /// Appends the file changes that a call has made, if edit events are on.
-    pub(super) fn edit_ended(&mut self, at: Envelope<'_>, finished: &ToolFinished, out: &mut Vec<u8>) {
+    pub(super) fn edit_ended(&mut self, at: FrameEnvelope<'_>, finished: &ToolFinished, out: &mut Vec<u8>) {
         if !self.options.include_edit_events || finished.written.is_empty() || finished.result.is_error {
             return;
         }
         let edits = EditPreview::new(finished.written.clone(), finished.diff.clone().unwrap_or_default());
         let (tool_use_id, tool_name) = (finished.result.tool_use_id.as_str(), finished.tool.as_str());
-        let body = OfCall { tool_use_id, tool_name, parent_tool_use_id: at.parent, edit: Edit::new(&edits) };
+        let body = CallEdits { tool_use_id, tool_name, parent_tool_use_id: at.parent, edit: HostEdit::new(&edits) };
         self.system(at, "windlass_edit_finished", body, out);
     }
 }

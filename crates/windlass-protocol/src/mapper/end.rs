@@ -1,28 +1,28 @@
 //! Frames of the end of a turn.
 
-use super::{Envelope, FrameMapper, Message};
+use super::{FrameEnvelope, FrameMapper, MappedMessage};
 use crate::frame::{InformationalBody, RunResultFrame, TextBlock};
 use crate::line;
-use crate::outcome::Ending;
+use crate::outcome::WireEnding;
 use std::collections::BTreeMap;
 use windlass_types::{EntryId, Outcome, RunOrigin, RunResult, Usage};
 
 impl FrameMapper {
     /// Appends the result of a run that could not start, such as one that was to resume a missing session.
     pub fn refused(&mut self, session_id: &str, error: &str, out: &mut Vec<u8>) {
-        let ending = Ending {
+        let ending = WireEnding {
             subtype: "error_during_execution",
             is_error: true,
             is_answer: false,
             error: Some(error.to_owned()),
-            ..Ending::default()
+            ..WireEnding::default()
         };
         let result = RunResult::new(Outcome::Success, session_id.into());
-        self.result(Envelope::of_main(session_id), &result, &ending, out);
+        self.result(FrameEnvelope::of_main(session_id), &result, &ending, out);
     }
 
-    pub(super) fn finished(&mut self, at: Envelope<'_>, result: &RunResult, out: &mut Vec<u8>) {
-        let mut ending = Ending::of(result);
+    pub(super) fn finished(&mut self, at: FrameEnvelope<'_>, result: &RunResult, out: &mut Vec<u8>) {
+        let mut ending = WireEnding::of(result);
         if let (Some(reason), Outcome::Interrupted { .. }) = (&self.stop_reason, &result.outcome) {
             (ending.error, ending.user_text) = (Some(reason.clone()), None);
         }
@@ -37,13 +37,14 @@ impl FrameMapper {
         if let Some((class, text)) = &ending.api_error {
             let id = EntryId::from_bits((self.ids)());
             let usage = Usage::default();
-            let message = Message { id: id.as_str(), model: "<synthetic>", error: Some(class), usage, line: None };
+            let message =
+                MappedMessage { id: id.as_str(), model: "<synthetic>", error: Some(class), usage, line: None };
             self.assistant(at, message, TextBlock::new(text), out);
         }
         self.result(at, result, &ending, out);
     }
 
-    pub(super) fn result(&mut self, at: Envelope<'_>, result: &RunResult, ending: &Ending, out: &mut Vec<u8>) {
+    pub(super) fn result(&mut self, at: FrameEnvelope<'_>, result: &RunResult, ending: &WireEnding, out: &mut Vec<u8>) {
         let woken = result.origin == RunOrigin::TaskNotification;
         let answers = if ending.is_answer { self.answering.end(woken) } else { None };
         let warnings = std::mem::take(&mut self.warnings);

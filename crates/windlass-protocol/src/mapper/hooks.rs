@@ -1,6 +1,6 @@
 //! Frames about hooks.
 
-use super::{Envelope, FrameMapper};
+use super::{FrameEnvelope, FrameMapper};
 use crate::frame::InformationalBody;
 use serde::Serialize;
 use windlass_types::{EntryId, HookEventName, HookOutcome, ToolUseId};
@@ -16,7 +16,7 @@ const MOST: usize = 1_000;
 
 /// A running hook, with the fields of its frames.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct RunningHook {
     parent: Option<String>,
     event: HookEventName,
     tool: Option<ToolUseId>,
@@ -25,7 +25,7 @@ pub(super) struct Asked {
 }
 
 #[derive(Serialize)]
-struct Started<'a> {
+struct HookStarted<'a> {
     hook_id: &'a str,
     hook_name: &'a str,
     hook_event: &'static str,
@@ -35,7 +35,7 @@ struct Started<'a> {
 #[derive(Serialize)]
 struct Answered<'a> {
     #[serde(flatten)]
-    hook: Started<'a>,
+    hook: HookStarted<'a>,
     output: &'a str,
     stdout: &'a str,
     stderr: &'a str,
@@ -44,9 +44,9 @@ struct Answered<'a> {
     outcome: &'static str,
 }
 
-impl Asked {
-    fn started(&self) -> Started<'_> {
-        Started { hook_id: self.id.as_str(), hook_name: &self.hook, hook_event: self.event.as_str() }
+impl RunningHook {
+    fn started(&self) -> HookStarted<'_> {
+        HookStarted { hook_id: self.id.as_str(), hook_name: &self.hook, hook_event: self.event.as_str() }
     }
 
     /// `true` if the run waits for its answer: if the run ends first, there is none.
@@ -64,7 +64,7 @@ impl FrameMapper {
     /// Appends the start of hooks.
     pub(super) fn hooks_started(
         &mut self,
-        at: Envelope<'_>,
+        at: FrameEnvelope<'_>,
         event: HookEventName,
         tool: Option<&ToolUseId>,
         hooks: &[String],
@@ -83,15 +83,15 @@ impl FrameMapper {
 
     fn hook_started(
         &mut self,
-        at: Envelope<'_>,
+        at: FrameEnvelope<'_>,
         event: HookEventName,
         tool: Option<&ToolUseId>,
         hook: &str,
         out: &mut Vec<u8>,
-    ) -> Asked {
+    ) -> RunningHook {
         let id = EntryId::from_bits((self.ids)());
         let (parent, hook) = (at.parent.map(str::to_owned), hook.to_owned());
-        let asked = Asked { parent, event, tool: tool.cloned(), hook, id };
+        let asked = RunningHook { parent, event, tool: tool.cloned(), hook, id };
         self.system(at, "hook_started", asked.started(), out);
         asked
     }
@@ -99,7 +99,7 @@ impl FrameMapper {
     /// Appends the outcome of hooks: the hooks that ran, if hook events are on, and their messages.
     pub(super) fn hook_ran(
         &mut self,
-        at: Envelope<'_>,
+        at: FrameEnvelope<'_>,
         event: HookEventName,
         tool: Option<&ToolUseId>,
         outcome: &HookOutcome,
@@ -107,7 +107,7 @@ impl FrameMapper {
     ) {
         if self.reports(event) {
             for hook in outcome.ran.iter().filter(|hook| *hook != OF_THE_HOST) {
-                let same = |asked: &Asked| {
+                let same = |asked: &RunningHook| {
                     asked.parent.as_deref() == at.parent
                         && (asked.event, asked.tool.as_ref(), &asked.hook) == (event, tool, hook)
                 };
@@ -131,7 +131,7 @@ impl FrameMapper {
     }
 
     /// Appends the answer of a hook. Reported when all hooks of the event have answered.
-    fn hook_answered(&mut self, at: Envelope<'_>, asked: &Asked, outcome: &HookOutcome, out: &mut Vec<u8>) {
+    fn hook_answered(&mut self, at: FrameEnvelope<'_>, asked: &RunningHook, outcome: &HookOutcome, out: &mut Vec<u8>) {
         let failure =
             outcome.failures.iter().find(|(failed, _)| *failed == asked.hook).map(|(_, failure)| failure.as_str());
         let written = outcome.outputs.iter().find(|written| written.hook == asked.hook);
@@ -149,8 +149,8 @@ impl FrameMapper {
     }
 
     /// Appends that hooks were stopped before they had answered, because the run is over.
-    pub(super) fn hooks_given_up(&mut self, at: Envelope<'_>, out: &mut Vec<u8>) {
-        let (over, asked) = std::mem::take(&mut self.asked).into_iter().partition::<Vec<_>, _>(Asked::is_awaited);
+    pub(super) fn hooks_given_up(&mut self, at: FrameEnvelope<'_>, out: &mut Vec<u8>) {
+        let (over, asked) = std::mem::take(&mut self.asked).into_iter().partition::<Vec<_>, _>(RunningHook::is_awaited);
         self.asked = asked;
         for asked in over {
             let (output, stdout, stderr, exit_code) = ("", "", "", None);

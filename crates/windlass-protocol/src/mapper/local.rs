@@ -1,15 +1,15 @@
 //! Frames of commands that are carried out without the model.
 
-use super::{Envelope, FrameMapper};
-use crate::frame::{LocalCommandBody, LocalOutput, UserText};
+use super::{FrameEnvelope, FrameMapper};
+use crate::frame::{LocalCommandBody, LocalOutputFrame, UserText};
 use crate::line;
-use crate::outcome::Ending;
+use crate::outcome::WireEnding;
 use std::collections::BTreeMap;
 use windlass_types::{ModelUsage, NanoUsd, Outcome, RunResult};
 
 /// Output of a command.
 #[derive(Debug)]
-pub(crate) struct LocalResult<'a> {
+pub(crate) struct CommandOutput<'a> {
     /// Name of the command, without the slash.
     pub(crate) command: &'a str,
     /// Text of the output; may be empty.
@@ -64,23 +64,23 @@ impl FrameMapper {
 
     /// Appends a notice for the user.
     pub(crate) fn warn(&mut self, session_id: &str, content: &str, out: &mut Vec<u8>) {
-        self.inform(Envelope::of_main(session_id), content, None, out);
+        self.inform(FrameEnvelope::of_main(session_id), content, None, out);
     }
 
     /// Appends the output of a slash command that was carried out without a model and without a session of its own, and
     /// its result. `command`: name of the command, without the slash.
     pub fn local_output(&mut self, session_id: &str, command: &str, text: &str, out: &mut Vec<u8>) {
         let models = BTreeMap::new();
-        self.local(session_id, &LocalResult { command, text, cost: NanoUsd::default(), models: &models }, out);
+        self.local(session_id, &CommandOutput { command, text, cost: NanoUsd::default(), models: &models }, out);
     }
 
     /// Appends the output of a command, and its result.
-    pub(crate) fn local(&mut self, session_id: &str, local: &LocalResult<'_>, out: &mut Vec<u8>) {
-        let at = Envelope::of_main(session_id);
+    pub(crate) fn local(&mut self, session_id: &str, local: &CommandOutput<'_>, out: &mut Vec<u8>) {
+        let at = FrameEnvelope::of_main(session_id);
         let text = local.text;
         if !text.is_empty() {
             let content = format!("<local-command-stdout>{text}</local-command-stdout>");
-            let mut frame = LocalOutput {
+            let mut frame = LocalOutputFrame {
                 kind: "user",
                 message: UserText { role: "user", content: &content },
                 parent_tool_use_id: None,
@@ -98,7 +98,7 @@ impl FrameMapper {
         result.text = text.to_owned();
         result.cost = local.cost;
         result.model_usage.clone_from(local.models);
-        let ending = Ending { local_command: Some(local.command.to_owned()), ..Ending::of(&result) };
+        let ending = WireEnding { local_command: Some(local.command.to_owned()), ..WireEnding::of(&result) };
         self.result(at, &result, &ending, out);
     }
 }

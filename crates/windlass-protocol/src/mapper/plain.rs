@@ -1,6 +1,6 @@
 //! Events of the stream without a serializer, because they are written for each few letters.
 
-use super::{Envelope, FrameMapper};
+use super::{FrameEnvelope, FrameMapper};
 use crate::line;
 use windlass_types::JsonText;
 
@@ -27,7 +27,7 @@ impl SessionMember {
 impl FrameMapper {
     /// Appends the same as [`stream_event`](Self::stream_event), for an event of the main agent that names no message
     /// of the host.
-    pub(super) fn plain_stream_event(&mut self, at: Envelope<'_>, frame: &JsonText, out: &mut Vec<u8>) {
+    pub(super) fn plain_stream_event(&mut self, at: FrameEnvelope<'_>, frame: &JsonText, out: &mut Vec<u8>) {
         let uuid = self.uuid().text();
         let session = self.session_member.of(at.session_id);
         let start = out.len();
@@ -69,7 +69,7 @@ mod tests {
         ];
         let (mut plain, mut serialised) = (mapper(), mapper());
         for session in ["s", "s", "a \"b\" \\ \n", "x\u{2028}\u{e9}", "", "s"] {
-            let at = Envelope::of_main(session);
+            let at = FrameEnvelope::of_main(session);
             for frame in &frames {
                 let frame = JsonText::parse(frame.as_str()).unwrap();
                 let (mut one, mut other) = (b"before\n".to_vec(), b"before\n".to_vec());

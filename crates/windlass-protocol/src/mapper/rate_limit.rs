@@ -1,6 +1,6 @@
 //! Frame of a subscription's rate limit.
 
-use super::{Envelope, FrameMapper};
+use super::{FrameEnvelope, FrameMapper};
 use crate::frame::{RateLimitEvent, RateLimitInfo};
 use crate::line;
 use windlass_types::{RateLimit, RateLimitKind, RateLimitStatus, Utilization};
@@ -8,7 +8,7 @@ use windlass_types::{RateLimit, RateLimitKind, RateLimitStatus, Utilization};
 impl FrameMapper {
     /// Appends a rate limit. Hosts know a closed set of each name. A limit with another status is not sent to them; an
     /// unknown name in another field is left out.
-    pub(super) fn rate_limit(&mut self, at: Envelope<'_>, limit: &RateLimit, out: &mut Vec<u8>) {
+    pub(super) fn rate_limit(&mut self, at: FrameEnvelope<'_>, limit: &RateLimit, out: &mut Vec<u8>) {
         let Some(status) = known(&limit.status) else { return };
         let frame = RateLimitEvent {
             kind: "rate_limit_event",

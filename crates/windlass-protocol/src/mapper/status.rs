@@ -1,13 +1,13 @@
 //! Frames of the state of the loop, and of denied calls.
 
-use super::{Envelope, FrameMapper};
-use crate::frame::{DeniedBody, FallbackBody, RetryBody, StatusBody};
+use super::{FrameEnvelope, FrameMapper};
+use crate::frame::{DeniedBody, FallbackBody, RetryBody, StatusFrame};
 use windlass_types::{Behavior, Decision, DecisionReason, Status, ToolUseId};
 
 impl FrameMapper {
     pub(super) fn denied(
         &mut self,
-        at: Envelope<'_>,
+        at: FrameEnvelope<'_>,
         id: &ToolUseId,
         tool: &str,
         decision: &Decision,
@@ -27,10 +27,10 @@ impl FrameMapper {
         self.system(at, "permission_denied", body, out);
     }
 
-    pub(super) fn status(&mut self, at: Envelope<'_>, status: &Status, out: &mut Vec<u8>) {
+    pub(super) fn status(&mut self, at: FrameEnvelope<'_>, status: &Status, out: &mut Vec<u8>) {
         match status {
             Status::Requesting { .. } if self.options.include_partial_messages => {
-                let body = StatusBody { status: Some("requesting"), ..StatusBody::default() };
+                let body = StatusFrame { status: Some("requesting"), ..StatusFrame::default() };
                 self.system(at, "status", body, out);
             }
             Status::Compacting { .. } => self.compacting(at, out),

@@ -1,6 +1,6 @@
 //! Frames of background work.
 
-use super::{Envelope, FrameMapper};
+use super::{FrameEnvelope, FrameMapper};
 use serde::Serialize;
 use windlass_types::{
     AgentId, AgentPath, TaskEnded, TaskId, TaskInfo, TaskKind, TaskProgress, TaskStatus, TaskUsage, ToolUseId,
@@ -8,7 +8,7 @@ use windlass_types::{
 
 /// Running background work.
 #[derive(Debug)]
-pub(super) struct Alive {
+pub(super) struct RunningTask {
     info: TaskInfo,
     /// Agent that began it, if not the main one.
     parent: Option<AgentId>,
@@ -17,7 +17,7 @@ pub(super) struct Alive {
 }
 
 #[derive(Serialize)]
-struct Started<'a> {
+struct TaskStartedFrame<'a> {
     task_id: &'a str,
     tool_use_id: &'a str,
     description: &'a str,
@@ -33,7 +33,7 @@ struct Started<'a> {
 }
 
 #[derive(Serialize)]
-struct Progress<'a> {
+struct TaskProgressFrame<'a> {
     task_id: &'a str,
     tool_use_id: &'a str,
     description: &'a str,
@@ -58,12 +58,12 @@ struct Notification<'a> {
 
 /// All running work.
 #[derive(Serialize)]
-struct Changed<'a> {
-    tasks: Vec<Entry<'a>>,
+struct ChangedTasks<'a> {
+    tasks: Vec<TaskEntry<'a>>,
 }
 
 #[derive(Serialize)]
-struct Entry<'a> {
+struct TaskEntry<'a> {
     task_id: &'a str,
     task_type: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,7 +76,7 @@ struct Entry<'a> {
 impl FrameMapper {
     /// Appends all running background work.
     pub(crate) fn tasks_now(&mut self, session_id: &str, out: &mut Vec<u8>) {
-        self.tasks_changed(Envelope::of_main(session_id), out);
+        self.tasks_changed(FrameEnvelope::of_main(session_id), out);
     }
 
     /// Records the agent that began work.
@@ -93,11 +93,11 @@ impl FrameMapper {
 
     /// Reports the end of work that agents below `start` began: they are gone, and none of their work runs any more.
     pub(super) fn end_tasks_below(&mut self, start: &AgentPath, session_id: &str, out: &mut Vec<u8>) {
-        let is_below = |task: &Alive| task.path.tool_uses().starts_with(start.tool_uses());
+        let is_below = |task: &RunningTask| task.path.tool_uses().starts_with(start.tool_uses());
         while let Some(task) = self.tasks.iter().find(|task| is_below(task)) {
             let ended =
                 TaskEnded::new(task.info.clone(), TaskStatus::Stopped, "It ended with the agent that began it.");
-            self.task_ended(Envelope::of_main(session_id), &ended, out);
+            self.task_ended(FrameEnvelope::of_main(session_id), &ended, out);
         }
     }
 
@@ -106,27 +106,27 @@ impl FrameMapper {
         self.tasks.iter().any(|task| task.info.kind == TaskKind::LocalAgent && task.info.tool_use_id == *call)
     }
 
-    fn tasks_changed(&mut self, at: Envelope<'_>, out: &mut Vec<u8>) {
+    fn tasks_changed(&mut self, at: FrameEnvelope<'_>, out: &mut Vec<u8>) {
         let tasks = std::mem::take(&mut self.tasks);
-        let entries = tasks.iter().map(|task| Entry {
+        let entries = tasks.iter().map(|task| TaskEntry {
             task_id: task.info.id.as_str(),
             task_type: task.info.kind.as_str(),
             subagent_type: task.info.agent_type.as_deref(),
             description: &task.info.description,
             parent_task_id: task.parent.as_ref().map(AgentId::as_str),
         });
-        self.system(at, "background_tasks_changed", Changed { tasks: entries.collect() }, out);
+        self.system(at, "background_tasks_changed", ChangedTasks { tasks: entries.collect() }, out);
         self.tasks = tasks;
     }
 
-    pub(super) fn task_started(&mut self, at: Envelope<'_>, task: &TaskInfo, out: &mut Vec<u8>) {
-        self.tasks.push(Alive {
+    pub(super) fn task_started(&mut self, at: FrameEnvelope<'_>, task: &TaskInfo, out: &mut Vec<u8>) {
+        self.tasks.push(RunningTask {
             info: task.clone(),
             parent: at.agent.map(|agent| agent.id.clone()),
             path: AgentPath::default(),
         });
         self.tasks_changed(at, out);
-        let body = Started {
+        let body = TaskStartedFrame {
             task_id: task.id.as_str(),
             tool_use_id: task.tool_use_id.as_str(),
             description: &task.description,
@@ -139,9 +139,9 @@ impl FrameMapper {
         self.system(at, "task_started", body, out);
     }
 
-    pub(super) fn task_progress(&mut self, at: Envelope<'_>, progress: &TaskProgress, out: &mut Vec<u8>) {
+    pub(super) fn task_progress(&mut self, at: FrameEnvelope<'_>, progress: &TaskProgress, out: &mut Vec<u8>) {
         let task = &progress.info;
-        let body = Progress {
+        let body = TaskProgressFrame {
             task_id: task.id.as_str(),
             tool_use_id: task.tool_use_id.as_str(),
             description: &task.description,
@@ -152,7 +152,7 @@ impl FrameMapper {
         self.system(at, "task_progress", body, out);
     }
 
-    pub(super) fn task_ended(&mut self, at: Envelope<'_>, ended: &TaskEnded, out: &mut Vec<u8>) {
+    pub(super) fn task_ended(&mut self, at: FrameEnvelope<'_>, ended: &TaskEnded, out: &mut Vec<u8>) {
         let file = ended.info.output_file.as_ref();
         let body = Notification {
             task_id: ended.info.id.as_str(),

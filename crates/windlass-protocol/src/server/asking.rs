@@ -2,8 +2,8 @@
 //! stream of all frames.
 
 use super::frames::McpServerNews;
-use crate::channel::frames::Request;
-use crate::channel::requests::{Answer, AskError};
+use crate::channel::frames::RequestFrame;
+use crate::channel::requests::{AskError, HostResponse};
 use crate::line;
 use serde::Serialize;
 use std::fmt;
@@ -20,9 +20,9 @@ const WITHDRAWN: Duration = Duration::from_secs(2);
 
 /// A request to the pump.
 #[derive(Debug)]
-pub(crate) enum Message {
+pub(crate) enum PumpMessage {
     /// A request to the host, and its line.
-    Question(Question, Vec<u8>, oneshot::Sender<Result<Answer, AskError>>),
+    Question(Question, Vec<u8>, oneshot::Sender<Result<HostResponse, AskError>>),
     /// A receiver waits for a message of an in-process MCP server, under an id.
     Receive { server: String, receiver: String, message: oneshot::Sender<JsonText> },
     /// A request is withdrawn, or a message is no longer waited for.
@@ -37,12 +37,12 @@ pub(crate) enum Message {
 
 /// Sender of requests to the host. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Asking {
-    pump: mpsc::UnboundedSender<Message>,
+pub(crate) struct HostRequests {
+    pump: mpsc::UnboundedSender<PumpMessage>,
     ids: Arc<dyn Ids>,
 }
 
-impl fmt::Debug for Asking {
+impl fmt::Debug for HostRequests {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Asking").finish_non_exhaustive()
     }
@@ -50,7 +50,7 @@ impl fmt::Debug for Asking {
 
 /// Sender and time limit of a request; without a limit it waits for ever.
 #[derive(Debug)]
-pub(crate) struct Ask {
+pub(crate) struct RequestSender {
     pub(crate) asker: Asker,
     /// Call whose frame precedes the request.
     pub(crate) about: Option<CallReference>,
@@ -59,15 +59,15 @@ pub(crate) struct Ask {
     pub(crate) limit: Option<Duration>,
 }
 
-impl Ask {
+impl RequestSender {
     /// A request that is about no call, and has no limit.
     pub(crate) fn of(asker: Asker) -> Self {
         Self { asker, about: None, is_permission: false, limit: None }
     }
 }
 
-impl Asking {
-    pub(crate) fn new(pump: mpsc::UnboundedSender<Message>, ids: Arc<dyn Ids>) -> Self {
+impl HostRequests {
+    pub(crate) fn new(pump: mpsc::UnboundedSender<PumpMessage>, ids: Arc<dyn Ids>) -> Self {
         Self { pump, ids }
     }
 
@@ -78,18 +78,18 @@ impl Asking {
     /// Sends a request to the host and waits for the answer.
     ///
     /// Cancel safe: a request whose future is dropped is withdrawn.
-    pub(crate) async fn ask(&self, ask: Ask, body: &impl Serialize) -> Result<Option<JsonText>, AskError> {
-        let Ask { asker, about, is_permission, limit } = ask;
+    pub(crate) async fn ask(&self, ask: RequestSender, body: &impl Serialize) -> Result<Option<JsonText>, AskError> {
+        let RequestSender { asker, about, is_permission, limit } = ask;
         let id = self.id();
         let mut line = Vec::new();
-        let request = Request { kind: "control_request", request_id: &id, request: body };
+        let request = RequestFrame { kind: "control_request", request_id: &id, request: body };
         if !line::push(&mut line, &request) {
             return Err(AskError::TooLong);
         }
         let (answer, answered) = oneshot::channel();
         let question = Question::new(id.clone(), asker, about, is_permission);
-        self.pump.send(Message::Question(question, line, answer)).map_err(|_| AskError::Gone)?;
-        let mut asked = Asked { asking: self, id: Some(id) };
+        self.pump.send(PumpMessage::Question(question, line, answer)).map_err(|_| AskError::Gone)?;
+        let mut asked = PendingRequest { asking: self, id: Some(id) };
         let wait = async { answered.await.unwrap_or(Err(AskError::Gone)) };
         let answered = match limit {
             Some(limit) => tokio::time::timeout(limit, wait).await.unwrap_or(Err(AskError::TimedOut(limit))),
@@ -107,7 +107,7 @@ impl Asking {
     /// Requests the unsolicited messages of an in-process MCP server.
     pub(crate) fn listen(&self, server: &str) {
         // Fails when the server of the host has ended, and then no message comes.
-        let _ = self.pump.send(Message::Listen(server.to_owned()));
+        let _ = self.pump.send(PumpMessage::Listen(server.to_owned()));
     }
 
     /// Waits for an unsolicited message; `None` when none will come any more. Cancel safe.
@@ -115,7 +115,7 @@ impl Asking {
         let (give, message) = oneshot::channel();
         let receiver = self.id();
         let server = server.to_owned();
-        let order = Message::Receive { server: server.clone(), receiver: receiver.clone(), message: give };
+        let order = PumpMessage::Receive { server: server.clone(), receiver: receiver.clone(), message: give };
         self.pump.send(order).ok()?;
         let mut receiving = Receiving { asking: self, server, receiver, message: Some(message) };
         let received = receiving.message.as_mut()?.await;
@@ -125,32 +125,32 @@ impl Asking {
 
     /// Reports the status of an MCP server to the host.
     pub(crate) fn report(&self, news: McpServerNews) {
-        self.send(Message::McpServer(news));
+        self.send(PumpMessage::McpServer(news));
     }
 
-    fn send(&self, message: Message) {
+    fn send(&self, message: PumpMessage) {
         // Fails when the pump is gone.
         let _ = self.pump.send(message);
     }
 }
 
 /// A request that is withdrawn when it is dropped without an answer.
-struct Asked<'a> {
-    asking: &'a Asking,
+struct PendingRequest<'a> {
+    asking: &'a HostRequests,
     id: Option<String>,
 }
 
-impl Drop for Asked<'_> {
+impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
         if let Some(id) = self.id.take() {
-            self.asking.send(Message::Dropped(id));
+            self.asking.send(PumpMessage::Dropped(id));
         }
     }
 }
 
 /// A wait for a message that returns the message when it is dropped with it.
 struct Receiving<'a> {
-    asking: &'a Asking,
+    asking: &'a HostRequests,
     server: String,
     receiver: String,
     message: Option<oneshot::Receiver<JsonText>>,
@@ -161,8 +161,8 @@ impl Drop for Receiving<'_> {
         let Some(mut message) = self.message.take() else { return };
         message.close();
         self.asking.send(match message.try_recv() {
-            Ok(message) => Message::Undelivered { server: std::mem::take(&mut self.server), message },
-            Err(_) => Message::Dropped(std::mem::take(&mut self.receiver)),
+            Ok(message) => PumpMessage::Undelivered { server: std::mem::take(&mut self.server), message },
+            Err(_) => PumpMessage::Dropped(std::mem::take(&mut self.receiver)),
         });
     }
 }

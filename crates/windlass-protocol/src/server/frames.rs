@@ -1,6 +1,6 @@
 //! Frames outside of runs.
 
-pub(crate) use crate::channel::frames::{Response, answer};
+pub(crate) use crate::channel::frames::{ControlResponse, answer};
 
 use serde::Serialize;
 use windlass_conversation::SlashCommand;
@@ -28,7 +28,7 @@ pub(crate) struct StateChanged<'a> {
 /// The state of a message that has an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Lifecycle {
+pub(crate) enum MessageLifecycle {
     /// The message waits for its turn.
     Queued,
     /// The message is being answered.
@@ -49,7 +49,7 @@ pub(crate) struct McpServerNews {
 }
 
 #[derive(Serialize)]
-pub(crate) struct McpServerStatus<'a> {
+pub(crate) struct McpStatusFrame<'a> {
     #[serde(rename = "type")]
     pub(crate) kind: &'static str,
     pub(crate) subtype: &'static str,
@@ -63,14 +63,14 @@ pub(crate) struct CommandLifecycle<'a> {
     #[serde(rename = "type")]
     pub(crate) kind: &'static str,
     pub(crate) command_uuid: &'a str,
-    pub(crate) state: Lifecycle,
+    pub(crate) state: MessageLifecycle,
     pub(crate) uuid: String,
     pub(crate) session_id: &'a str,
 }
 
 /// A message of the host, returned when its turn begins.
 #[derive(Serialize)]
-pub(crate) struct Replay<'a> {
+pub(crate) struct ReplayedMessage<'a> {
     #[serde(rename = "type")]
     pub(crate) kind: &'static str,
     pub(crate) message: &'a JsonText,

@@ -3,7 +3,7 @@
 mod listing;
 pub(crate) mod table;
 
-use super::asking::{Ask, Asking};
+use super::asking::{HostRequests, RequestSender};
 use super::scene::Scene;
 use crate::channel::requests::AskError;
 use async_trait::async_trait;
@@ -11,7 +11,7 @@ use futures_util::future::join_all;
 use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
-use table::{HookTable, Registered};
+use table::{HookTable, RegisteredCallback};
 use tokio::sync::watch;
 use windlass_conversation::{Asker, CallReference};
 use windlass_hook::{Hook, HookContext, HookError, Interest, PreToolUse};
@@ -28,7 +28,7 @@ use windlass_types::{HookCall, HookEventName, HookOutcome, JsonText, ToolUseId};
 /// A `PreToolUse` hook is called after the frame of the call, so only for calls of the session that the server opened.
 #[derive(Clone)]
 pub struct HostHooks {
-    asking: Asking,
+    asking: HostRequests,
     scene: watch::Receiver<Scene>,
 }
 
@@ -39,7 +39,7 @@ impl fmt::Debug for HostHooks {
 }
 
 impl HostHooks {
-    pub(crate) fn new(asking: Asking, scene: watch::Receiver<Scene>) -> Self {
+    pub(crate) fn new(asking: HostRequests, scene: watch::Receiver<Scene>) -> Self {
         Self { asking, scene }
     }
 
@@ -55,7 +55,7 @@ impl Hook for HostHooks {
     }
 
     fn interests(&self) -> Vec<Interest> {
-        let interest = |registered: &Registered| registered.matcher.interest(registered.event);
+        let interest = |registered: &RegisteredCallback| registered.matcher.interest(registered.event);
         self.table().0.iter().filter(|registered| !registered.callbacks.is_empty()).map(interest).collect()
     }
 
@@ -82,7 +82,7 @@ impl Hook for HostHooks {
 
 /// The request of one callback.
 #[derive(Serialize)]
-struct Callback<'a> {
+struct CallbackRequest<'a> {
     subtype: &'static str,
     callback_id: &'a str,
     input: JsonText,
@@ -92,7 +92,13 @@ struct Callback<'a> {
 
 impl HostHooks {
     /// Calls a callback of the host for an event; once more without the output if that is too long.
-    async fn ask(&self, cx: &HookContext, call: &HookCall, registered: &Registered, callback: &str) -> HookOutcome {
+    async fn ask(
+        &self,
+        cx: &HookContext,
+        call: &HookCall,
+        registered: &RegisteredCallback,
+        callback: &str,
+    ) -> HookOutcome {
         let answer = match self.send(cx, call, registered, callback).await {
             Err(AskError::TooLong) => match call.shortened() {
                 Some(short) => self.send(cx, &short, registered, callback).await,
@@ -117,7 +123,7 @@ impl HostHooks {
         &self,
         cx: &HookContext,
         call: &HookCall,
-        registered: &Registered,
+        registered: &RegisteredCallback,
         callback: &str,
     ) -> Result<Option<JsonText>, AskError> {
         // For the session's own calls, the mode known to the host applies.
@@ -125,7 +131,7 @@ impl HostHooks {
         let scene = self.scene.borrow().clone();
         let place = cx.clone().with_permission_mode(own.unwrap_or(scene.permission_mode));
         let input = hook_input(&place, call, scene.transcript.as_deref());
-        let request = Callback {
+        let request = CallbackRequest {
             subtype: "hook_callback",
             callback_id: callback,
             input: input.map_err(|error| AskError::Refused(error.to_string().into()))?,
@@ -143,13 +149,13 @@ impl HostHooks {
             }
             _ => None,
         };
-        let ask = Ask { asker, about, is_permission: false, limit: Some(registered.timeout) };
+        let ask = RequestSender { asker, about, is_permission: false, limit: Some(registered.timeout) };
         self.asking.ask(ask, &request).await
     }
 }
 
 /// Outcome of a hook that failed.
-fn failed(event: HookEventName, registered: &Registered, callback: &str, error: &AskError) -> HookOutcome {
+fn failed(event: HookEventName, registered: &RegisteredCallback, callback: &str, error: &AskError) -> HookOutcome {
     if *error == AskError::Withdrawn {
         // The run is being stopped, and the call with it. If it is not, the call still has no permission.
         return match event {

@@ -28,7 +28,7 @@ use crate::server::plugins::{HostAgent, PluginOffer};
 use crate::server::scene::Scene;
 use crate::server::setup::Initialize;
 use inboxes::Inboxes;
-use io::{HostFacts, Input, KEEP_ALIVE, Order, Output};
+use io::{HostFacts, KEEP_ALIVE, ServerEffect, ServerInput, ServerOutput};
 use jobs::PendingJobs;
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
@@ -57,12 +57,12 @@ pub(crate) struct Config {
 }
 
 /// The server of one host.
-pub(crate) struct Machine {
+pub(crate) struct ServerMachine {
     config: Config,
     conversation: Conversation,
     mapper: FrameMapper,
     ids: Arc<dyn Ids>,
-    outputs: VecDeque<Output>,
+    outputs: VecDeque<ServerOutput>,
     /// Session id in frames.
     session_id: String,
     scene: Scene,
@@ -81,13 +81,13 @@ pub(crate) struct Machine {
     inboxes: Inboxes,
 }
 
-impl fmt::Debug for Machine {
+impl fmt::Debug for ServerMachine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Machine").field("conversation", &self.conversation).finish_non_exhaustive()
     }
 }
 
-impl Machine {
+impl ServerMachine {
     pub(crate) fn new(options: &ServerOptions) -> Self {
         let ids = Arc::clone(&options.ids);
         let mut conversation = ConversationOptions::default();
@@ -129,49 +129,49 @@ impl Machine {
     }
 
     /// Handles an input. Its outputs are returned by [`poll`](Self::poll), and must be taken before the next input.
-    pub(crate) fn handle(&mut self, input: Input) {
+    pub(crate) fn handle(&mut self, input: ServerInput) {
         match input {
-            Input::Line(message) => self.host_line(message),
-            Input::HungUp => self.hung_up(),
-            Input::Listed(servers, plugins) => self.mapper.lists(servers, plugins),
-            Input::Opened(session, facts, offer) => {
+            ServerInput::Line(message) => self.host_line(message),
+            ServerInput::HungUp => self.hung_up(),
+            ServerInput::Listed(servers, plugins) => self.mapper.lists(servers, plugins),
+            ServerInput::Opened(session, facts, offer) => {
                 self.opened = Some((*facts, offer));
                 self.converse(Turn::Opened(session));
                 self.opened = None;
             }
-            Input::Question(question, line) => {
+            ServerInput::Question(question, line) => {
                 self.questions.insert(question.id.clone(), line);
                 self.converse(Turn::Question(question));
             }
-            Input::Dropped(id) => {
+            ServerInput::Dropped(id) => {
                 self.inboxes.dropped(&id);
                 self.converse(Turn::Withdrawn(id.clone()));
                 self.questions.remove(&id);
             }
-            Input::Listen(server) => self.inboxes.listen(server),
-            Input::Receive { server, receiver } => match self.inboxes.receive(&server, receiver) {
+            ServerInput::Listen(server) => self.inboxes.listen(server),
+            ServerInput::Receive { server, receiver } => match self.inboxes.receive(&server, receiver) {
                 Ok(next) => self.deliver(&server, next),
-                Err(receiver) => self.order(Order::NoMessage(receiver)),
+                Err(receiver) => self.order(ServerEffect::NoMessage(receiver)),
             },
-            Input::Undelivered { server, message } => {
+            ServerInput::Undelivered { server, message } => {
                 let next = self.inboxes.undelivered(&server, message);
                 self.deliver(&server, next);
             }
-            Input::McpServer(news) => self.say_mcp_server(&news),
-            Input::Done(ticket, outcome) => self.done(ticket, outcome),
-            Input::KeepAlive => self.keep_alive(),
-            Input::Close(reason) => {
+            ServerInput::McpServer(news) => self.say_mcp_server(&news),
+            ServerInput::Done(ticket, outcome) => self.done(ticket, outcome),
+            ServerInput::KeepAlive => self.keep_alive(),
+            ServerInput::Close(reason) => {
                 if !self.conversation.is_closing() {
                     self.mapper.stops_because(reason);
                 }
                 self.converse(Turn::Close);
             }
-            Input::Conversation(input) => self.converse(input),
+            ServerInput::Conversation(input) => self.converse(input),
         }
     }
 
     /// Next output.
-    pub(crate) fn poll(&mut self) -> Option<Output> {
+    pub(crate) fn poll(&mut self) -> Option<ServerOutput> {
         self.outputs.pop_front()
     }
 
@@ -186,7 +186,7 @@ impl Machine {
     }
 
     /// `true` if the next event of the main agent of a session may be followed by a `system/init`, which needs
-    /// [`Input::Listed`] before.
+    /// [`ServerInput::Listed`] before.
     pub(crate) fn lists_next(&self, generation: Generation) -> bool {
         self.conversation.starts_next(generation)
     }
@@ -211,7 +211,7 @@ impl Machine {
     /// because only writing shows that it is gone.
     fn hung_up(&mut self) {
         if self.conversation.takes_messages() {
-            self.order(Order::KeepAlive(KEEP_ALIVE));
+            self.order(ServerEffect::KeepAlive(KEEP_ALIVE));
             self.converse(Turn::End);
         }
     }
@@ -219,7 +219,7 @@ impl Machine {
     fn keep_alive(&mut self) {
         if self.conversation.is_draining() {
             self.send(b"{\"type\":\"keep_alive\"}\n".to_vec());
-            self.order(Order::KeepAlive(KEEP_ALIVE));
+            self.order(ServerEffect::KeepAlive(KEEP_ALIVE));
         }
     }
 
@@ -229,8 +229,8 @@ impl Machine {
             return;
         }
         match self.outputs.back_mut() {
-            Some(Output::Frames(before)) => before.extend_from_slice(&lines),
-            _ => self.outputs.push_back(Output::Frames(lines)),
+            Some(ServerOutput::Frames(before)) => before.extend_from_slice(&lines),
+            _ => self.outputs.push_back(ServerOutput::Frames(lines)),
         }
     }
 
@@ -241,8 +241,8 @@ impl Machine {
         self.send(out);
     }
 
-    fn order(&mut self, order: Order) {
-        self.outputs.push_back(Output::Order(order));
+    fn order(&mut self, order: ServerEffect) {
+        self.outputs.push_back(ServerOutput::Order(order));
     }
 
     fn uuid(&self) -> String {
@@ -251,13 +251,13 @@ impl Machine {
 
     /// Passes the present state to hooks of the host.
     fn show_scene(&mut self) {
-        self.order(Order::Scene(Box::new(self.scene.clone())));
+        self.order(ServerEffect::Scene(Box::new(self.scene.clone())));
     }
 
     /// Delivers a message of an in-process MCP server.
     fn deliver(&mut self, server: &str, next: Option<(String, JsonText)>) {
         if let Some((receiver, message)) = next {
-            self.order(Order::Deliver { server: server.to_owned(), receiver, message });
+            self.order(ServerEffect::Deliver { server: server.to_owned(), receiver, message });
         }
     }
 }

@@ -6,7 +6,7 @@ mod copying;
 #[cfg(test)]
 mod tests;
 
-pub(super) use copying::{Copied, Copying};
+pub(super) use copying::{CopyOutcome, Copying};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,9 +1,12 @@
 //! Execution of the machine's orders.
 
-use super::asking::{Asking, Message};
+use super::asking::{HostRequests, PumpMessage};
 use super::hooks::HostHooks;
 use super::jobs::order_mcp;
-use super::machine::io::{Initialization, Initialized, Input, Job, Opening, Order, Outcome, Reloaded, Ticket};
+use super::machine::io::{
+    Initialization, Initialized, JobNumber, Reloaded, ServerEffect, ServerInput, ServerJob, ServerJobOutcome,
+    SessionOpening,
+};
 use super::mcp::{HostMcp, McpStatus};
 use super::mirror::Copying;
 use super::options::ServerOptions;
@@ -11,7 +14,7 @@ use super::permission::HostPermissions;
 use super::plugins::PluginReload;
 use super::scene::Scene;
 use super::setup::{HostSetup, Opened};
-use crate::channel::requests::{Answer, AskError};
+use crate::channel::requests::{AskError, HostResponse};
 use futures_util::FutureExt;
 use std::collections::{HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
@@ -24,37 +27,37 @@ use windlass_conversation::{Input as Turn, OpenFailure, Order as ConversationOrd
 use windlass_types::JsonText;
 
 /// All effects of a server: sessions, MCP servers, disks, clocks, and the tasks that wait for answers.
-pub(super) struct Orders {
+pub(super) struct EffectExecutor {
     options: ServerOptions,
     /// Sessions of the conversation.
     pub(super) sessions: SessionDriver,
     /// Running jobs. The outcomes are inputs.
-    pub(super) jobs: JoinSet<Input>,
+    pub(super) jobs: JoinSet<ServerInput>,
     /// Timer of the next keep-alive.
     pub(super) keep_alive: Option<Pin<Box<Sleep>>>,
     pub(super) copying: Option<Copying>,
     /// Tasks that wait for answers and messages of the host.
-    waiting: Waiting,
-    callbacks: Callbacks,
+    waiting: WaitingTasks,
+    callbacks: SessionCallbacks,
     /// Inputs that are passed to the machine first.
-    pub(super) inputs: VecDeque<Input>,
+    pub(super) inputs: VecDeque<ServerInput>,
 }
 
 #[derive(Default)]
-struct Waiting {
-    answers: HashMap<String, oneshot::Sender<Result<Answer, AskError>>>,
+struct WaitingTasks {
+    answers: HashMap<String, oneshot::Sender<Result<HostResponse, AskError>>>,
     messages: HashMap<String, oneshot::Sender<JsonText>>,
 }
 
 /// Parts of the hooks and permissions of sessions.
-struct Callbacks {
+struct SessionCallbacks {
     scene: watch::Sender<Scene>,
-    asking: Asking,
+    asking: HostRequests,
 }
 
-impl Orders {
-    pub(super) fn new(options: ServerOptions, pump: mpsc::UnboundedSender<Message>) -> Self {
-        let asking = Asking::new(pump, Arc::clone(&options.ids));
+impl EffectExecutor {
+    pub(super) fn new(options: ServerOptions, pump: mpsc::UnboundedSender<PumpMessage>) -> Self {
+        let asking = HostRequests::new(pump, Arc::clone(&options.ids));
         if let Some(control) = &options.mcp.control {
             control.attach(HostMcp::new(asking.clone()));
         }
@@ -66,36 +69,36 @@ impl Orders {
             jobs: JoinSet::new(),
             keep_alive: None,
             copying,
-            waiting: Waiting::default(),
-            callbacks: Callbacks { scene: watch::Sender::new(scene), asking },
+            waiting: WaitingTasks::default(),
+            callbacks: SessionCallbacks { scene: watch::Sender::new(scene), asking },
             inputs: VecDeque::new(),
         }
     }
 
     /// Setup for opening a session.
-    pub(super) fn setup(&self, opening: Opening) -> HostSetup {
-        let Opening { settings, initialize } = opening;
-        let Callbacks { scene, asking } = &self.callbacks;
+    pub(super) fn setup(&self, opening: SessionOpening) -> HostSetup {
+        let SessionOpening { settings, initialize } = opening;
+        let SessionCallbacks { scene, asking } = &self.callbacks;
         let hooks = HostHooks::new(asking.clone(), scene.subscribe());
         let permissions = self.options.permissions.prompts.then(|| HostPermissions::new(asking.clone()));
         HostSetup { initialize, settings, hooks, permissions }
     }
 
     /// Takes over an open session.
-    pub(super) fn opened(&mut self, opened: Result<Opened, OpenFailure>) -> (Input, Option<OpenFailure>) {
+    pub(super) fn opened(&mut self, opened: Result<Opened, OpenFailure>) -> (ServerInput, Option<OpenFailure>) {
         let Opened { session, facts } = match opened {
             Ok(opened) => opened,
-            Err(failure) => return (Input::Conversation(Turn::NotOpened(failure.to_string())), Some(failure)),
+            Err(failure) => return (ServerInput::Conversation(Turn::NotOpened(failure.to_string())), Some(failure)),
         };
         let opened = Box::new(self.sessions.opened(session));
         let offer = self.options.plugins.as_ref().map(|plugins| plugins.offer());
-        (Input::Opened(opened, Box::new(facts), offer), None)
+        (ServerInput::Opened(opened, Box::new(facts), offer), None)
     }
 
     /// Lists in `system/init` beside the session.
-    pub(super) fn listed(&self) -> Input {
+    pub(super) fn listed(&self) -> ServerInput {
         let plugins = self.options.plugins.as_ref().map(|plugins| plugins.listing());
-        Input::Listed(self.servers(), plugins.unwrap_or_default())
+        ServerInput::Listed(self.servers(), plugins.unwrap_or_default())
     }
 
     fn servers(&self) -> Vec<McpStatus> {
@@ -103,54 +106,54 @@ impl Orders {
     }
 
     /// Handles the requests of hooks, permissions and MCP servers to the host.
-    pub(super) fn message(&mut self, message: Message) -> Input {
+    pub(super) fn message(&mut self, message: PumpMessage) -> ServerInput {
         match message {
-            Message::Question(question, line, answer) => {
+            PumpMessage::Question(question, line, answer) => {
                 self.waiting.answers.insert(question.id.clone(), answer);
-                Input::Question(question, line)
+                ServerInput::Question(question, line)
             }
-            Message::Receive { server, receiver, message } => {
+            PumpMessage::Receive { server, receiver, message } => {
                 self.waiting.messages.insert(receiver.clone(), message);
-                Input::Receive { server, receiver }
+                ServerInput::Receive { server, receiver }
             }
-            Message::Dropped(id) => {
+            PumpMessage::Dropped(id) => {
                 self.waiting.answers.remove(&id);
                 self.waiting.messages.remove(&id);
-                Input::Dropped(id)
+                ServerInput::Dropped(id)
             }
-            Message::Listen(server) => Input::Listen(server),
-            Message::Undelivered { server, message } => Input::Undelivered { server, message },
-            Message::McpServer(news) => Input::McpServer(news),
+            PumpMessage::Listen(server) => ServerInput::Listen(server),
+            PumpMessage::Undelivered { server, message } => ServerInput::Undelivered { server, message },
+            PumpMessage::McpServer(news) => ServerInput::McpServer(news),
         }
     }
 
     /// Carries out an order other than opening and ending.
-    pub(super) fn carry_out(&mut self, order: Order) {
+    pub(super) fn carry_out(&mut self, order: ServerEffect) {
         match order {
-            Order::Conversation(order) => self.converse(order),
-            Order::RenewHooks => {
+            ServerEffect::Conversation(order) => self.converse(order),
+            ServerEffect::RenewHooks => {
                 if let Some(session) = self.sessions.session() {
                     // An error means that the session has ended, and its events show that.
                     let _ = session.renew_hooks();
                 }
             }
-            Order::Begin(ticket, job) => self.begin(ticket, job),
-            Order::KeepAlive(wait) => self.keep_alive = Some(Box::pin(sleep(wait))),
-            Order::Scene(scene) => drop(self.callbacks.scene.send_replace(*scene)),
-            Order::Announce(servers) => {
+            ServerEffect::Begin(ticket, job) => self.begin(ticket, job),
+            ServerEffect::KeepAlive(wait) => self.keep_alive = Some(Box::pin(sleep(wait))),
+            ServerEffect::Scene(scene) => drop(self.callbacks.scene.send_replace(*scene)),
+            ServerEffect::Announce(servers) => {
                 if let Some(control) = &self.options.mcp.control {
                     control.announce(&servers);
                 }
             }
-            Order::Answer(id, answer) => {
+            ServerEffect::Answer(id, answer) => {
                 if let Some(waiting) = self.waiting.answers.remove(&id) {
                     // Fails only when the requester is gone.
                     let _ = waiting.send(answer);
                 }
             }
-            Order::Deliver { server, receiver, message } => self.deliver(server, &receiver, message),
-            Order::NoMessage(receiver) => drop(self.waiting.messages.remove(&receiver)),
-            Order::Open(_) => {}
+            ServerEffect::Deliver { server, receiver, message } => self.deliver(server, &receiver, message),
+            ServerEffect::NoMessage(receiver) => drop(self.waiting.messages.remove(&receiver)),
+            ServerEffect::Open(_) => {}
         }
     }
 
@@ -159,7 +162,7 @@ impl Orders {
         if let Some(ConversationOrder::CopyLog) = self.sessions.carry_out(order) {
             match &mut self.copying {
                 Some(copying) => copying.order(),
-                None => self.inputs.push_back(Input::Conversation(Turn::LogCopied)),
+                None => self.inputs.push_back(ServerInput::Conversation(Turn::LogCopied)),
             }
         }
     }
@@ -170,35 +173,37 @@ impl Orders {
             None => Err(message),
         };
         if let Err(message) = given {
-            self.inputs.push_back(Input::Undelivered { server, message });
+            self.inputs.push_back(ServerInput::Undelivered { server, message });
         }
     }
 
-    fn begin(&mut self, ticket: Ticket, job: Job) {
+    fn begin(&mut self, ticket: JobNumber, job: ServerJob) {
         match job {
-            Job::Mcp(job) => match self.options.mcp.control.clone() {
-                Some(control) => self.spawn(ticket, async move { Outcome::Mcp(order_mcp(control, job).await) }),
-                None => self.done(ticket, Outcome::Mcp(Err("MCP servers are not supported here".to_owned()))),
+            ServerJob::Mcp(job) => match self.options.mcp.control.clone() {
+                Some(control) => {
+                    self.spawn(ticket, async move { ServerJobOutcome::Mcp(order_mcp(control, job).await) })
+                }
+                None => self.done(ticket, ServerJobOutcome::Mcp(Err("MCP servers are not supported here".to_owned()))),
             },
-            Job::McpStatus => self.done(ticket, Outcome::McpStatus(self.servers())),
-            Job::Reload(order) => self.reload(ticket, order),
-            Job::Initialize(what) => self.initialize(ticket, what),
+            ServerJob::McpStatus => self.done(ticket, ServerJobOutcome::McpStatus(self.servers())),
+            ServerJob::Reload(order) => self.reload(ticket, order),
+            ServerJob::Initialize(what) => self.initialize(ticket, what),
         }
     }
 
-    fn done(&mut self, ticket: Ticket, outcome: Outcome) {
-        self.inputs.push_back(Input::Done(ticket, outcome));
+    fn done(&mut self, ticket: JobNumber, outcome: ServerJobOutcome) {
+        self.inputs.push_back(ServerInput::Done(ticket, outcome));
     }
 
-    fn spawn(&mut self, ticket: Ticket, outcome: impl Future<Output = Outcome> + Send + 'static) {
-        let failed = |_| Outcome::Failed("carrying out the order failed: it panicked");
+    fn spawn(&mut self, ticket: JobNumber, outcome: impl Future<Output = ServerJobOutcome> + Send + 'static) {
+        let failed = |_| ServerJobOutcome::Failed("carrying out the order failed: it panicked");
         let outcome = AssertUnwindSafe(outcome).catch_unwind().map(move |done| done.unwrap_or_else(failed));
-        self.jobs.spawn(outcome.map(move |outcome| Input::Done(ticket, outcome)));
+        self.jobs.spawn(outcome.map(move |outcome| ServerInput::Done(ticket, outcome)));
     }
 
-    fn reload(&mut self, ticket: Ticket, order: PluginReload) {
+    fn reload(&mut self, ticket: JobNumber, order: PluginReload) {
         let (Some(plugins), mcp) = (self.options.plugins.clone(), self.options.mcp.control.clone()) else {
-            return self.done(ticket, Outcome::Reloaded(Err("there are no plugins".to_owned())));
+            return self.done(ticket, ServerJobOutcome::Reloaded(Err("there are no plugins".to_owned())));
         };
         self.spawn(ticket, async move {
             // Blocking, because this reads files.
@@ -207,11 +212,11 @@ impl Orders {
                 let servers = mcp.map(|control| control.status()).unwrap_or_default();
                 Ok(Box::new(Reloaded { reloaded, offer: plugins.offer(), listing: plugins.listing(), servers }))
             });
-            Outcome::Reloaded(reloaded.await.unwrap_or_else(|_| Err("loading the plugins failed".to_owned())))
+            ServerJobOutcome::Reloaded(reloaded.await.unwrap_or_else(|_| Err("loading the plugins failed".to_owned())))
         });
     }
 
-    fn initialize(&mut self, ticket: Ticket, what: Initialization) {
+    fn initialize(&mut self, ticket: JobNumber, what: Initialization) {
         let Initialization { plugins: named, servers, in_process } = what;
         let (plugins, mcp) = (self.options.plugins.clone(), self.options.mcp.control.clone());
         let then = move |launched: Option<bool>, offer| {
@@ -220,7 +225,7 @@ impl Orders {
             if let Some(control) = &mcp {
                 control.announce(&in_process);
             }
-            Outcome::Initialized(Initialized { plugins: launched, servers: taken, offer })
+            ServerJobOutcome::Initialized(Initialized { plugins: launched, servers: taken, offer })
         };
         match (named, plugins) {
             (Some(named), Some(plugins)) => self.spawn(ticket, async move {

@@ -7,14 +7,14 @@ use tokio::io::AsyncWrite;
 
 /// Lines on their way to the host.
 #[derive(Debug, Default)]
-pub(super) struct Outgoing {
+pub(super) struct OutgoingLines {
     bytes: Vec<u8>,
     /// Number of written bytes.
     written: usize,
     is_flushed: bool,
 }
 
-impl Outgoing {
+impl OutgoingLines {
     /// Number of waiting bytes.
     pub(super) fn len(&self) -> usize {
         self.bytes.len().saturating_sub(self.written)
@@ -81,7 +81,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_pushed_comes_out_in_order_however_little_is_read() {
         let (mut near, mut far) = tokio::io::duplex(7);
-        let mut outgoing = Outgoing::default();
+        let mut outgoing = OutgoingLines::default();
         let mut expected = String::new();
         let reading = tokio::spawn(async move {
             let mut all = String::new();
@@ -108,7 +108,7 @@ mod tests {
     async fn a_reader_that_is_gone_is_an_error() {
         let (mut near, far) = tokio::io::duplex(7);
         drop(far);
-        let mut outgoing = Outgoing::default();
+        let mut outgoing = OutgoingLines::default();
         outgoing.push(b"x\n".to_vec());
         assert!(poll_fn(|cx| outgoing.poll_write(Pin::new(&mut near), cx)).await.is_err());
     }

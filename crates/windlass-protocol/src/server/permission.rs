@@ -1,8 +1,8 @@
 //! Permission requests to the host.
 
-use super::asking::{Ask, Asking};
+use super::asking::{HostRequests, RequestSender};
 use crate::channel::requests::AskError;
-use crate::mapper::edits::Edit;
+use crate::mapper::edits::HostEdit;
 use crate::mapper::reason_type;
 use async_trait::async_trait;
 use serde::Serialize;
@@ -17,19 +17,19 @@ use windlass_types::{JsonText, PermissionAnswer, PermissionRequest, PermissionUp
 ///
 /// The request follows the frame of the call, so only calls of the session that the server opened can be asked about.
 #[derive(Debug, Clone)]
-pub struct HostPermissions(Asking);
+pub struct HostPermissions(HostRequests);
 
 impl HostPermissions {
-    pub(crate) fn new(asking: Asking) -> Self {
+    pub(crate) fn new(asking: HostRequests) -> Self {
         Self(asking)
     }
 }
 
 #[derive(Serialize)]
-struct Question<'a> {
+struct PermissionFrame<'a> {
     subtype: &'static str,
     #[serde(flatten)]
-    call: Call<'a>,
+    call: PermissionCall<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     permission_suggestions: Vec<&'a PermissionUpdate>,
     #[serde(flatten)]
@@ -41,24 +41,24 @@ struct Question<'a> {
     suppress_always_allow_rule: bool,
     /// Data that another process needs to answer, in a run that waits for answers.
     #[serde(skip_serializing_if = "Option::is_none")]
-    windlass_question: Option<Waiting<'a>>,
+    windlass_question: Option<OpenRequest<'a>>,
     /// Kind of the call.
     windlass_group: &'static str,
     /// File changes that the call would make.
     #[serde(skip_serializing_if = "Option::is_none")]
-    windlass_preview: Option<Edit<'a>>,
+    windlass_preview: Option<HostEdit<'a>>,
 }
 
 /// A request that another process can answer, too.
 #[derive(Serialize)]
-struct Waiting<'a> {
+struct OpenRequest<'a> {
     id: &'a str,
     token: &'a str,
 }
 
 /// Call in question.
 #[derive(Serialize)]
-struct Call<'a> {
+struct PermissionCall<'a> {
     tool_name: &'a str,
     display_name: &'a str,
     input: &'a JsonText,
@@ -75,22 +75,22 @@ struct Reason<'a> {
     decision_reason: &'a str,
     decision_reason_type: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    matched_ask_rule: Option<AskRule<'a>>,
+    matched_ask_rule: Option<AskRuleFrame<'a>>,
 }
 
 #[derive(Serialize)]
-struct AskRule<'a> {
+struct AskRuleFrame<'a> {
     source: windlass_types::RuleSource,
     tool_name: &'a str,
     rule_content: &'a str,
 }
 
-impl<'a> Question<'a> {
+impl<'a> PermissionFrame<'a> {
     fn new(request: &'a PermissionRequest) -> Self {
         let decision = &request.decision;
         Self {
             subtype: "can_use_tool",
-            call: Call {
+            call: PermissionCall {
                 tool_name: &request.tool,
                 display_name: &request.tool,
                 input: &request.input,
@@ -103,7 +103,7 @@ impl<'a> Question<'a> {
                 blocked_path: decision.blocked_path.as_ref().map(|path| path.to_string_lossy().into_owned()),
                 decision_reason: &decision.message,
                 decision_reason_type: reason_type(decision.reason),
-                matched_ask_rule: decision.rule.as_ref().map(|rule| AskRule {
+                matched_ask_rule: decision.rule.as_ref().map(|rule| AskRuleFrame {
                     source: rule.source,
                     tool_name: &request.tool,
                     rule_content: &rule.rule,
@@ -114,9 +114,9 @@ impl<'a> Question<'a> {
             windlass_question: request
                 .token
                 .as_ref()
-                .map(|token| Waiting { id: request.id.as_str(), token: token.reveal() }),
+                .map(|token| OpenRequest { id: request.id.as_str(), token: token.reveal() }),
             windlass_group: request.group.as_str(),
-            windlass_preview: request.edits.as_ref().map(Edit::new),
+            windlass_preview: request.edits.as_ref().map(HostEdit::new),
         }
     }
 }
@@ -125,7 +125,7 @@ impl<'a> Question<'a> {
 impl CanUseTool for HostPermissions {
     async fn can_use_tool(&self, request: PermissionRequest) -> PermissionAnswer {
         let agent = request.identity.as_ref().map(|agent| agent.id.clone());
-        let ask = || Ask {
+        let ask = || RequestSender {
             asker: agent.clone().map_or(Asker::Run, Asker::Agent),
             // A request that is not a call's own has no frame before it.
             about: (request.id.as_str() != request.tool_use_id.as_str())
@@ -133,7 +133,7 @@ impl CanUseTool for HostPermissions {
             is_permission: true,
             limit: None,
         };
-        let mut question = Question::new(&request);
+        let mut question = PermissionFrame::new(&request);
         let mut answer = self.0.ask(ask(), &question).await;
         if answer == Err(AskError::TooLong) && question.windlass_preview.take().is_some() {
             answer = self.0.ask(ask(), &question).await;

@@ -178,7 +178,7 @@ impl HostAgent {
 /// An entry of the SDKs' option `plugins`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Entry {
+struct PluginEntry {
     #[serde(rename = "type")]
     kind: String,
     path: PathBuf,
@@ -193,13 +193,14 @@ struct Entry {
 pub(crate) fn sources(body: &JsonText, name: &str) -> Result<Option<Vec<PluginSource>>, String> {
     let fields: BTreeMap<String, JsonText> = body.to().map_err(|error| error.to_string())?;
     let Some(list) = fields.get(name).filter(|list| list.as_str() != "null") else { return Ok(None) };
-    let entries: Vec<Entry> = list.to().map_err(|error| format!("`{name}` cannot be read: {error}"))?;
+    let entries: Vec<PluginEntry> = list.to().map_err(|error| format!("`{name}` cannot be read: {error}"))?;
     if entries.len() > MOST {
         return Err(format!("`{name}` has more than {MOST} plugins"));
     }
     if let Some(other) = entries.iter().find(|entry| entry.kind != "local") {
         return Err(format!("`{name}`: there are no plugins of type {:?}", other.kind));
     }
-    let source = |entry: Entry| PluginSource { path: entry.path, skip_mcp: entry.skip_mcp_discovery == Some(true) };
+    let source =
+        |entry: PluginEntry| PluginSource { path: entry.path, skip_mcp: entry.skip_mcp_discovery == Some(true) };
     Ok(Some(entries.into_iter().map(source).collect()))
 }

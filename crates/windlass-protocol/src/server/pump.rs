@@ -1,14 +1,14 @@
 //! The one task of a server: passes the machine its inputs, in the order of their arrival, carries out its orders, and
 //! writes its frames.
 
-use super::asking::Message;
+use super::asking::PumpMessage;
 use super::error::{Served, ServerError};
-use super::machine::Machine;
-use super::machine::io::{Input, Order, Output};
-use super::mirror::Copied;
+use super::machine::ServerMachine;
+use super::machine::io::{ServerEffect, ServerInput, ServerOutput};
+use super::mirror::CopyOutcome;
 use super::options::ServerOptions;
-use super::orders::Orders;
-use super::outgoing::Outgoing;
+use super::orders::EffectExecutor;
+use super::outgoing::OutgoingLines;
 use super::setup::{HostSetup, Opened};
 use crate::input::{Inbound, LineError, LineReader};
 use std::future::poll_fn;
@@ -41,18 +41,18 @@ pub(super) struct Pump<'a, F, O, R, W> {
     opening: Option<Pin<Box<O>>>,
     lines: LineReader<R>,
     output: W,
-    outgoing: Outgoing,
-    messages: mpsc::UnboundedReceiver<Message>,
-    machine: Machine,
-    orders: Orders,
-    end: Ending,
+    outgoing: OutgoingLines,
+    messages: mpsc::UnboundedReceiver<PumpMessage>,
+    machine: ServerMachine,
+    orders: EffectExecutor,
+    end: ServingEnd,
     /// Number of events taken in a row.
     in_a_row: u32,
 }
 
 /// State of the end of serving.
 #[derive(Default)]
-struct Ending {
+struct ServingEnd {
     /// Reason why the session could not be opened.
     failure: Option<OpenFailure>,
     /// `true` if `shutdown` is ready.
@@ -72,8 +72,8 @@ struct Ending {
 }
 
 /// Result of the pump's wait.
-enum Happened {
-    Input(Input),
+enum PumpEvent {
+    Input(ServerInput),
     /// A message of the host cannot be read.
     Unreadable(ServerError),
     /// The session was opened, or failed to open.
@@ -104,11 +104,11 @@ where
             opening: None,
             lines: LineReader::new(input, options.max_line),
             output,
-            outgoing: Outgoing::default(),
+            outgoing: OutgoingLines::default(),
             messages,
-            machine: Machine::new(&options),
-            orders: Orders::new(options, pump),
-            end: Ending::default(),
+            machine: ServerMachine::new(&options),
+            orders: EffectExecutor::new(options, pump),
+            end: ServingEnd::default(),
             in_a_row: 0,
         }
     }
@@ -120,7 +120,7 @@ where
             self.take(happened);
             self.settle();
         }
-        let Ending { began, is_interrupted, lost, .. } = self.end;
+        let ServingEnd { began, is_interrupted, lost, .. } = self.end;
         let began = began.unwrap_or(Ok(false));
         if let (Ok(false), Some(error)) = (&began, lost) {
             return Err(ServerError::Output(error));
@@ -138,25 +138,25 @@ where
         self.end.is_interrupted || (self.end.is_closed && is_written)
     }
 
-    fn take(&mut self, happened: Happened) {
+    fn take(&mut self, happened: PumpEvent) {
         match happened {
-            Happened::Input(input) => self.machine.handle(input),
-            Happened::Unreadable(error) => self.close(Err(error)),
-            Happened::Opened(opened) => {
+            PumpEvent::Input(input) => self.machine.handle(input),
+            PumpEvent::Unreadable(error) => self.close(Err(error)),
+            PumpEvent::Opened(opened) => {
                 let (input, failure) = self.orders.opened(*opened);
                 self.end.failure = failure;
                 self.machine.handle(input);
             }
-            Happened::Copied(frame) => self.write(frame),
-            Happened::Written(Ok(())) => {}
-            Happened::Written(Err(error)) => {
+            PumpEvent::Copied(frame) => self.write(frame),
+            PumpEvent::Written(Ok(())) => {}
+            PumpEvent::Written(Err(error)) => {
                 self.end.lost = Some(error);
                 self.close(Ok(false));
             }
-            Happened::ShutDown if self.end.began.is_some() => self.hurry(),
-            Happened::ShutDown => self.close(Ok(true)),
-            Happened::Impatient => self.orders.sessions.give_up_logs(LOG_PATIENCE),
-            Happened::TooLate => {
+            PumpEvent::ShutDown if self.end.began.is_some() => self.hurry(),
+            PumpEvent::ShutDown => self.close(Ok(true)),
+            PumpEvent::Impatient => self.orders.sessions.give_up_logs(LOG_PATIENCE),
+            PumpEvent::TooLate => {
                 self.end.is_interrupted = matches!(self.end.began, Some(Ok(false)) | None) && self.end.lost.is_none();
                 self.end.is_closed = true;
                 self.end.lost.get_or_insert_with(|| io::ErrorKind::TimedOut.into());
@@ -169,11 +169,11 @@ where
         loop {
             while let Some(output) = self.machine.poll() {
                 match output {
-                    Output::Frames(lines) => self.write(lines),
-                    Output::Order(order) => self.order(order),
+                    ServerOutput::Frames(lines) => self.write(lines),
+                    ServerOutput::Order(order) => self.order(order),
                 }
             }
-            let turn = |orders: &mut Orders| orders.sessions.next_input().map(Input::Conversation);
+            let turn = |orders: &mut EffectExecutor| orders.sessions.next_input().map(ServerInput::Conversation);
             match self.orders.inputs.pop_front().or_else(|| turn(&mut self.orders)) {
                 Some(input) => self.machine.handle(input),
                 None => return,
@@ -188,23 +188,23 @@ where
         }
     }
 
-    fn order(&mut self, order: Order) {
+    fn order(&mut self, order: ServerEffect) {
         match order {
-            Order::Open(opening) => {
+            ServerEffect::Open(opening) => {
                 let setup = self.orders.setup(*opening);
                 self.opening = Some(Box::pin((self.open)(setup)));
             }
-            Order::Conversation(ConversationOrder::FailToOpen) => {
+            ServerEffect::Conversation(ConversationOrder::FailToOpen) => {
                 let failure = self.end.failure.take().unwrap_or_else(|| "no session could be opened".into());
                 self.close(Err(ServerError::Open(failure)));
             }
-            Order::Conversation(ConversationOrder::Finish) => {
+            ServerEffect::Conversation(ConversationOrder::Finish) => {
                 self.end.began.get_or_insert(Ok(false));
                 self.opening = None;
                 self.orders.sessions.carry_out(ConversationOrder::Finish);
                 self.orders.keep_alive = None;
             }
-            Order::Conversation(ConversationOrder::Closed) => self.end.is_closed = true,
+            ServerEffect::Conversation(ConversationOrder::Closed) => self.end.is_closed = true,
             order => self.orders.carry_out(order),
         }
     }
@@ -218,7 +218,7 @@ where
         };
         self.end.began.get_or_insert(why);
         self.hurry();
-        self.machine.handle(Input::Close(reason));
+        self.machine.handle(ServerInput::Close(reason));
     }
 
     fn hurry(&mut self) {
@@ -228,49 +228,49 @@ where
         }
     }
 
-    fn poll_next(&mut self, cx: &mut Context<'_>, shutdown: Pin<&mut impl Future<Output = ()>>) -> Poll<Happened> {
+    fn poll_next(&mut self, cx: &mut Context<'_>, shutdown: Pin<&mut impl Future<Output = ()>>) -> Poll<PumpEvent> {
         if !self.end.is_requested && shutdown.poll(cx).is_ready() {
             self.end.is_requested = true;
-            return Poll::Ready(Happened::ShutDown);
+            return Poll::Ready(PumpEvent::ShutDown);
         }
         if let Some(deadline) = &mut self.end.deadline
             && deadline.as_mut().poll(cx).is_ready()
         {
-            return Poll::Ready(Happened::TooLate);
+            return Poll::Ready(PumpEvent::TooLate);
         }
         if let Some(patience) = &mut self.end.patience
             && patience.as_mut().poll(cx).is_ready()
         {
             self.end.patience = None;
-            return Poll::Ready(Happened::Impatient);
+            return Poll::Ready(PumpEvent::Impatient);
         }
         let written_first = self.outgoing.len() >= MANY;
         if written_first && let Poll::Ready(written) = self.poll_write(cx) {
-            return Poll::Ready(Happened::Written(written));
+            return Poll::Ready(PumpEvent::Written(written));
         }
         if let Poll::Ready(input) = self.orders.sessions.poll_outcome(cx) {
-            return Poll::Ready(Happened::Input(Input::Conversation(input)));
+            return Poll::Ready(PumpEvent::Input(ServerInput::Conversation(input)));
         }
         while let Poll::Ready(Some(done)) = self.orders.jobs.poll_join_next(cx) {
             match done {
-                Ok(input) => return Poll::Ready(Happened::Input(input)),
+                Ok(input) => return Poll::Ready(PumpEvent::Input(input)),
                 Err(error) => tracing::error!(%error, "an order of the host failed"),
             }
         }
         let events_first = self.in_a_row < MOST_EVENTS;
         self.in_a_row = if events_first { self.in_a_row + 1 } else { 0 };
         if events_first && let Poll::Ready(input) = self.poll_events(cx) {
-            return Poll::Ready(Happened::Input(input));
+            return Poll::Ready(PumpEvent::Input(input));
         }
         if let Poll::Ready(happened) = self.poll_rest(cx) {
             self.in_a_row = 0;
             return Poll::Ready(happened);
         }
         if !events_first && let Poll::Ready(input) = self.poll_events(cx) {
-            return Poll::Ready(Happened::Input(input));
+            return Poll::Ready(PumpEvent::Input(input));
         }
         self.in_a_row = 0;
-        self.poll_write(cx).map(Happened::Written)
+        self.poll_write(cx).map(PumpEvent::Written)
     }
 
     fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -281,7 +281,7 @@ where
     }
 
     /// Next event of a session. When there is none, the input that waited for that.
-    fn poll_events(&mut self, cx: &mut Context<'_>) -> Poll<Input> {
+    fn poll_events(&mut self, cx: &mut Context<'_>) -> Poll<ServerInput> {
         if !self.machine.takes_events() || self.outgoing.len() >= ROOM {
             return Poll::Pending;
         }
@@ -292,19 +292,19 @@ where
         {
             self.machine.handle(self.orders.listed());
         }
-        Poll::Ready(Input::Conversation(input))
+        Poll::Ready(ServerInput::Conversation(input))
     }
 
     /// All other inputs.
-    fn poll_rest(&mut self, cx: &mut Context<'_>) -> Poll<Happened> {
+    fn poll_rest(&mut self, cx: &mut Context<'_>) -> Poll<PumpEvent> {
         if let Some(opening) = &mut self.opening
             && let Poll::Ready(opened) = opening.as_mut().poll(cx)
         {
             self.opening = None;
-            return Poll::Ready(Happened::Opened(Box::new(opened)));
+            return Poll::Ready(PumpEvent::Opened(Box::new(opened)));
         }
         if let Poll::Ready(Some(message)) = self.messages.poll_recv(cx) {
-            return Poll::Ready(Happened::Input(self.orders.message(message)));
+            return Poll::Ready(PumpEvent::Input(self.orders.message(message)));
         }
         if self.machine.reads_lines()
             && self.outgoing.len() < ROOM_FOR_ANSWERS
@@ -316,34 +316,34 @@ where
             && timer.as_mut().poll(cx).is_ready()
         {
             self.orders.keep_alive = None;
-            return Poll::Ready(Happened::Input(Input::KeepAlive));
+            return Poll::Ready(PumpEvent::Input(ServerInput::KeepAlive));
         }
         if let Poll::Ready(due) = self.orders.sessions.poll_timer(cx) {
-            return Poll::Ready(Happened::Input(Input::Conversation(due)));
+            return Poll::Ready(PumpEvent::Input(ServerInput::Conversation(due)));
         }
         if let Some(copying) = self.orders.copying.as_mut().filter(|_| self.outgoing.len() < ROOM)
             && let Poll::Ready(copied) = pin!(copying.next()).poll(cx)
         {
             return Poll::Ready(match copied {
-                Copied::Frame(frame) => Happened::Copied(frame),
-                Copied::UpToDate => Happened::Input(Input::Conversation(Turn::LogCopied)),
+                CopyOutcome::Frame(frame) => PumpEvent::Copied(frame),
+                CopyOutcome::UpToDate => PumpEvent::Input(ServerInput::Conversation(Turn::LogCopied)),
             });
         }
         Poll::Pending
     }
 
-    fn poll_line(&mut self, cx: &mut Context<'_>) -> Poll<Happened> {
+    fn poll_line(&mut self, cx: &mut Context<'_>) -> Poll<PumpEvent> {
         loop {
             let Poll::Ready(line) = pin!(self.lines.next()).poll(cx) else { return Poll::Pending };
             return Poll::Ready(match line {
                 Ok(Some(line)) if line.trim_ascii().is_empty() => continue,
                 Ok(Some(line)) => match Inbound::parse(line) {
-                    Ok(message) => Happened::Input(Input::Line(message)),
-                    Err(error) => Happened::Unreadable(malformed(line, &error)),
+                    Ok(message) => PumpEvent::Input(ServerInput::Line(message)),
+                    Err(error) => PumpEvent::Unreadable(malformed(line, &error)),
                 },
-                Ok(None) => Happened::Input(Input::HungUp),
-                Err(LineError::TooLong { limit }) => Happened::Unreadable(ServerError::TooLong { limit }),
-                Err(LineError::Io(error)) => Happened::Unreadable(ServerError::Input(error)),
+                Ok(None) => PumpEvent::Input(ServerInput::HungUp),
+                Err(LineError::TooLong { limit }) => PumpEvent::Unreadable(ServerError::TooLong { limit }),
+                Err(LineError::Io(error)) => PumpEvent::Unreadable(ServerError::Input(error)),
             });
         }
     }

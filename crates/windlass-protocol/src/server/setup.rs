@@ -31,11 +31,11 @@ pub struct Initialize {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Fields {
+struct InitializeFields {
     #[serde(default)]
     hooks: Option<HookConfig>,
     #[serde(default)]
-    system_prompt: Option<Text>,
+    system_prompt: Option<SystemPromptField>,
     #[serde(default)]
     append_system_prompt: Option<String>,
     #[serde(default)]
@@ -46,17 +46,17 @@ struct Fields {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Text {
+enum SystemPromptField {
     One(String),
     Parts(Vec<String>),
 }
 
 impl Initialize {
     pub(crate) fn parse(body: JsonText) -> Result<Self, JsonError> {
-        let fields: Fields = body.to()?;
+        let fields: InitializeFields = body.to()?;
         let system_prompt = fields.system_prompt.map(|text| match text {
-            Text::One(text) => text,
-            Text::Parts(parts) => {
+            SystemPromptField::One(text) => text,
+            SystemPromptField::Parts(parts) => {
                 let parts = parts.iter().map(String::as_str).filter(|part| *part != BOUNDARY && !part.is_empty());
                 parts.collect::<Vec<_>>().join("\n\n")
             }

@@ -1,6 +1,6 @@
 //! Outcome of hooks in the format of the protocol.
 
-use crate::client::permission::WireAnswer;
+use crate::client::permission::PermissionWire;
 use serde::Serialize;
 use windlass_types::hook::ElicitationReply;
 use windlass_types::{Behavior, HookEventName, HookOutcome, HookVerdict, JsonError, JsonText, ToolResultContent};
@@ -8,7 +8,7 @@ use windlass_types::{Behavior, HookEventName, HookOutcome, HookVerdict, JsonErro
 /// Output of a callback.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Output {
+pub(super) struct CallbackOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     r#continue: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -20,15 +20,15 @@ pub(super) struct Output {
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    hook_specific_output: Option<Specific>,
+    hook_specific_output: Option<EventOutput>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Specific {
+struct EventOutput {
     hook_event_name: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    permission_decision: Option<PermissionDecision>,
+    permission_decision: Option<CallDecision>,
     #[serde(skip_serializing_if = "Option::is_none")]
     permission_decision_reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,7 +48,7 @@ struct Specific {
 /// Decision of a hook about a call.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum PermissionDecision {
+enum CallDecision {
     Now(Behavior),
     Defer(Defer),
 }
@@ -59,22 +59,21 @@ enum Defer {
     Defer,
 }
 
-impl Output {
+impl CallbackOutput {
     pub(super) fn new(event: HookEventName, outcome: HookOutcome) -> Result<Self, JsonError> {
-        let answer = outcome.answer.as_ref().map(|answer| JsonText::of(&WireAnswer::new(answer, None))).transpose()?;
+        let answer =
+            outcome.answer.as_ref().map(|answer| JsonText::of(&PermissionWire::new(answer, None))).transpose()?;
         let (decision, reason) = match outcome.block {
             Some(HookVerdict { reason, .. }) => (Some("block"), Some(reason)),
             None => (None, None),
         };
         let (permission_decision, permission_decision_reason) = match outcome.verdict {
-            Some(HookVerdict { defers: true, reason, .. }) => {
-                (Some(PermissionDecision::Defer(Defer::Defer)), Some(reason))
-            }
-            Some(HookVerdict { behavior, reason, .. }) => (Some(PermissionDecision::Now(behavior)), Some(reason)),
+            Some(HookVerdict { defers: true, reason, .. }) => (Some(CallDecision::Defer(Defer::Defer)), Some(reason)),
+            Some(HookVerdict { behavior, reason, .. }) => (Some(CallDecision::Now(behavior)), Some(reason)),
             None => (None, None),
         };
         let joined = |texts: Vec<String>| (!texts.is_empty()).then(|| texts.join("\n"));
-        let specific = Specific {
+        let specific = EventOutput {
             hook_event_name: event.as_str(),
             permission_decision,
             permission_decision_reason,

@@ -6,10 +6,10 @@ use windlass_hook::{
 };
 use windlass_types::PermissionAnswer;
 
-struct Guard(&'static str, Vec<Interest>);
+struct CallbackGuard(&'static str, Vec<Interest>);
 
 #[async_trait]
-impl Hook for Guard {
+impl Hook for CallbackGuard {
     fn name(&self) -> &str {
         self.0
     }
@@ -52,7 +52,7 @@ impl Hook for Guard {
 }
 
 fn hooks(interests: Vec<Vec<Interest>>) -> HookCallbacks {
-    let hooks = interests.into_iter().map(|interests| Arc::new(Guard("guard", interests)) as Arc<dyn Hook>);
+    let hooks = interests.into_iter().map(|interests| Arc::new(CallbackGuard("guard", interests)) as Arc<dyn Hook>);
     HookCallbacks::new(hooks.collect(), Duration::from_secs(7))
 }
 
@@ -137,7 +137,7 @@ async fn what_hooks_say_is_written_exactly() {
     }
 }
 
-async fn answer_to(input: &str) -> Result<JsonText, Failure> {
+async fn answer_to(input: &str) -> Result<JsonText, RequestFailure> {
     let hooks = hooks(vec![vec![Interest::all(HookEventName::PreToolUse)]]);
     let body = format!(r#"{{"subtype":"hook_callback","input":{{"hook_event_name":{input}}}}}"#);
     hooks.answer(&JsonText::parse(body).unwrap()).await

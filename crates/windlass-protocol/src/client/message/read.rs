@@ -8,7 +8,7 @@ use serde::Deserialize;
 use windlass_types::{AgentIdentity, ContentBlock, JsonText, RateLimit, Utilization};
 
 #[derive(Deserialize)]
-struct Fields {
+struct ReadFields {
     #[serde(rename = "type", default)]
     kind: Option<String>,
     #[serde(default)]
@@ -55,14 +55,14 @@ struct RateLimitFields {
 }
 
 #[derive(Deserialize)]
-struct Inner {
+struct InnerMessage {
     content: JsonText,
     #[serde(default)]
     model: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct ResultFields {
+struct ResultMembers {
     #[serde(default)]
     user_message_uuids: Option<JsonText>,
     subtype: String,
@@ -99,7 +99,7 @@ struct CountFields {
 impl Message {
     /// Parses a message. One without the required fields of its type is another message, not an error.
     pub(in crate::client) fn read(raw: JsonText) -> Self {
-        let Ok(fields) = raw.to::<Fields>() else {
+        let Ok(fields) = raw.to::<ReadFields>() else {
             return Self::Other(OtherMessage { kind: String::new(), raw });
         };
         let kind = fields.kind.clone().unwrap_or_default();
@@ -116,7 +116,7 @@ impl Message {
     }
 }
 
-impl Fields {
+impl ReadFields {
     fn system(self, raw: &JsonText) -> Option<Message> {
         let session_id = self.session_id.unwrap_or_default();
         Some(Message::System(SystemMessage { subtype: self.subtype?, session_id, raw: raw.clone() }))
@@ -129,7 +129,7 @@ impl Fields {
 
     fn assistant(self, raw: &JsonText) -> Option<Message> {
         let agent = self.agent();
-        let inner: Inner = self.message?.to().ok()?;
+        let inner: InnerMessage = self.message?.to().ok()?;
         Some(Message::Assistant(AssistantMessage {
             content: blocks(&inner.content)?,
             model: inner.model.unwrap_or_default(),
@@ -143,7 +143,7 @@ impl Fields {
 
     fn user(self, raw: &JsonText) -> Option<Message> {
         let agent = self.agent();
-        let inner: Inner = self.message?.to().ok()?;
+        let inner: InnerMessage = self.message?.to().ok()?;
         Some(Message::User(UserMessage {
             content: blocks(&inner.content)?,
             parent_tool_use_id: self.parent_tool_use_id,
@@ -195,7 +195,7 @@ fn blocks(content: &JsonText) -> Option<Vec<ContentBlock>> {
 }
 
 fn result(raw: &JsonText) -> Option<Message> {
-    let (fields, counts): (ResultFields, CountFields) = (raw.to().ok()?, raw.to().ok()?);
+    let (fields, counts): (ResultMembers, CountFields) = (raw.to().ok()?, raw.to().ok()?);
     Some(Message::Result(ResultMessage {
         subtype: fields.subtype,
         is_error: fields.is_error,

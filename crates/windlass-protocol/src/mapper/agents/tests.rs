@@ -9,12 +9,12 @@ use windlass_types::{
 };
 
 /// A stream of events with the resulting frames.
-struct Stream {
+struct MappedStream {
     mapper: FrameMapper,
     seq: u64,
 }
 
-impl Stream {
+impl MappedStream {
     fn new(options: FrameOptions) -> Self {
         let mut next = 0;
         let ids = move || {
@@ -123,7 +123,7 @@ fn silent() -> Vec<EventKind> {
 
 #[test]
 fn what_an_agent_does_has_frames_with_its_parent() {
-    let mut stream = Stream::new(FrameOptions::default().with_partial_messages(true).with_hook_events(true));
+    let mut stream = MappedStream::new(FrameOptions::default().with_partial_messages(true).with_hook_events(true));
     assert!(stream.of(&["t0"], started(Some(explorer()), &["Read"])).is_empty());
     let frames = stream.of(&["t0"], block("msg", call("t1")));
     assert_eq!(frames[0]["type"], "assistant");
@@ -169,10 +169,10 @@ fn the_rest_of_its_run_has_none_and_leaves_the_session_alone() {
             EventKind::RunFinished(RunResult::new(Outcome::Success, SessionId::from("s"))),
         ];
         let options = || FrameOptions::default().with_partial_messages(partial);
-        let mut alone = Stream::new(options());
+        let mut alone = MappedStream::new(options());
         alone.mapper.answers(Some("asked".to_owned()));
         let expected: Vec<Value> = main.iter().flat_map(|kind| alone.main(kind.clone())).collect();
-        let mut beside = Stream::new(options());
+        let mut beside = MappedStream::new(options());
         beside.mapper.answers(Some("asked".to_owned()));
         let mut found = Vec::new();
         for kind in main {
@@ -191,7 +191,7 @@ fn the_rest_of_its_run_has_none_and_leaves_the_session_alone() {
 #[test]
 fn texts_are_shown_if_the_host_wants_them() {
     for (wanted, late) in [(true, false), (false, true), (false, false)] {
-        let mut stream = Stream::new(FrameOptions::default().with_subagent_text(wanted));
+        let mut stream = MappedStream::new(FrameOptions::default().with_subagent_text(wanted));
         if late {
             stream.mapper.forwards_text();
         }
@@ -206,7 +206,7 @@ fn texts_are_shown_if_the_host_wants_them() {
 
 #[test]
 fn only_what_was_shown_is_taken_back() {
-    let mut stream = Stream::new(FrameOptions::default());
+    let mut stream = MappedStream::new(FrameOptions::default());
     let withdrawn =
         || EventKind::MessageWithdrawn { message_id: Some("msg".into()), reason: WithdrawReason::StreamFailed };
     let finished = || EventKind::MessageFinished {
@@ -232,7 +232,7 @@ fn only_what_was_shown_is_taken_back() {
 
 #[test]
 fn lists_name_the_tool_as_hosts_know_it_and_the_agents_if_there_is_one() {
-    let mut stream = Stream::new(FrameOptions::default());
+    let mut stream = MappedStream::new(FrameOptions::default());
     let init = stream.main(started(None, &["Agent", "Bash"]));
     assert_eq!(init[0]["tools"], json!(["Task", "Bash"]));
     assert_eq!(init[0]["agents"], json!(["general-purpose", "Explore"]));
@@ -247,7 +247,7 @@ fn lists_name_the_tool_as_hosts_know_it_and_the_agents_if_there_is_one() {
 
 #[test]
 fn an_agent_in_the_background_is_reported_from_its_start_to_its_end() {
-    let mut stream = Stream::new(FrameOptions::default());
+    let mut stream = MappedStream::new(FrameOptions::default());
     let mut info = TaskInfo::new("a1".into(), TaskKind::LocalAgent, "Look around", "t0".into());
     info.agent_type = Some("Explore".to_owned());
     let alive = json!({
@@ -294,7 +294,7 @@ fn an_agent_in_the_background_is_reported_from_its_start_to_its_end() {
 
 #[test]
 fn agents_whose_end_was_not_reported_are_forgotten_with_their_call() {
-    let mut stream = Stream::new(FrameOptions::default());
+    let mut stream = MappedStream::new(FrameOptions::default());
     let mut info = TaskInfo::new("a1".into(), TaskKind::LocalAgent, "Look", "t0".into());
     stream.main(EventKind::TaskStarted(info.clone()));
     for path in [&["t0"][..], &["t0", "t1"], &["t2"], &["t2", "t0"], &["t3"]] {
@@ -316,7 +316,7 @@ fn agents_whose_end_was_not_reported_are_forgotten_with_their_call() {
 /// A host that counts background work does not wait for work whose end is never reported.
 #[test]
 fn work_of_agents_whose_end_was_not_reported_is_reported_as_ended() {
-    let mut stream = Stream::new(FrameOptions::default());
+    let mut stream = MappedStream::new(FrameOptions::default());
     let work = |id: &str, kind, call: &str| EventKind::TaskStarted(TaskInfo::new(id.into(), kind, "x", call.into()));
     stream.main(work("a1", TaskKind::LocalAgent, "t0"));
     stream.main(work("b0", TaskKind::LocalBash, "t5"));

@@ -35,10 +35,10 @@ pub(crate) struct MatcherConfig {
 
 /// The hooks that a host has registered.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct HookTable(pub(super) Arc<[Registered]>);
+pub(crate) struct HookTable(pub(super) Arc<[RegisteredCallback]>);
 
 #[derive(Debug)]
-pub(super) struct Registered {
+pub(super) struct RegisteredCallback {
     pub(super) event: HookEventName,
     pub(super) matcher: HookMatcher,
     pub(super) callbacks: Vec<String>,
@@ -61,7 +61,7 @@ impl HookTable {
             };
             for config in matchers {
                 let timeout = config.timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-                table.push(Registered {
+                table.push(RegisteredCallback {
                     event,
                     matcher: HookMatcher::parse(config.matcher.as_deref(), event)?,
                     callbacks: config.hook_callback_ids,

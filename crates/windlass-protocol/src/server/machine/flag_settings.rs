@@ -1,7 +1,7 @@
 //! Settings that the host changes during a session.
 
-use super::Machine;
-use super::answers::{Refusal, Reply};
+use super::ServerMachine;
+use super::answers::{RequestRefusal, RequestReply};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use windlass_conversation::{Request as ConversationRequest, SettingsChange};
@@ -9,15 +9,15 @@ use windlass_permission::{Policy, PolicyConfig, parse_rule};
 use windlass_types::{Behavior, Effort, JsonText, PermissionUpdate, UpdateDestination};
 
 #[derive(Deserialize)]
-struct Request {
+struct FlagSettings {
     settings: Map<String, Value>,
 }
 
 /// Parser of the settings that can be changed during a session.
 #[derive(Default)]
-struct Changes(SettingsChange);
+struct SettingsParser(SettingsChange);
 
-impl Changes {
+impl SettingsParser {
     /// Parses settings: all of them, or an error about an unusable one.
     fn read(settings: Map<String, Value>) -> Result<Self, String> {
         let mut changes = Self::default();
@@ -71,12 +71,12 @@ fn text(key: &str, value: Value) -> Result<Option<String>, String> {
     serde_json::from_value(value).map_err(|_| format!("`{key}` is neither a text nor null"))
 }
 
-impl Machine {
+impl ServerMachine {
     /// Carries out `apply_flag_settings`: all of it, or none.
-    pub(super) fn apply_flag_settings(&mut self, id: &str, body: &JsonText) -> Result<Reply, Refusal> {
-        let request: Request =
-            body.to().map_err(|error| Refusal::new(format!("the settings cannot be read: {error}")))?;
-        let Changes(change) = Changes::read(request.settings).map_err(Refusal::new)?;
+    pub(super) fn apply_flag_settings(&mut self, id: &str, body: &JsonText) -> Result<RequestReply, RequestRefusal> {
+        let request: FlagSettings =
+            body.to().map_err(|error| RequestRefusal::new(format!("the settings cannot be read: {error}")))?;
+        let SettingsParser(change) = SettingsParser::read(request.settings).map_err(RequestRefusal::new)?;
         self.ask_conversation(id, "apply_flag_settings", Some(json!({})), ConversationRequest::Settings(change))
     }
 }
@@ -98,7 +98,7 @@ mod tests {
             (json!({ "env": { "A": 1 } }), "`env`"),
         ] {
             let Value::Object(settings) = settings else { panic!("not an object") };
-            let error = Changes::read(settings).map(|_| ()).unwrap_err();
+            let error = SettingsParser::read(settings).map(|_| ()).unwrap_err();
             assert!(error.contains(message), "{error}");
         }
     }
@@ -109,7 +109,7 @@ mod tests {
             [json!({ "permissions": null }), json!({ "permissions": { "allow": null, "ask": [], "deny": null } })]
         {
             let Value::Object(settings) = settings else { panic!("not an object") };
-            let changes = Changes::read(settings).unwrap();
+            let changes = SettingsParser::read(settings).unwrap();
             assert_eq!(changes.0.rules.len(), 3);
             assert!(changes.0.rules.values().all(Vec::is_empty));
         }

@@ -10,16 +10,16 @@ const MOST_SERVERS: usize = 256;
 
 /// Messages of all servers that are listened to.
 #[derive(Debug, Default)]
-pub(crate) struct Inboxes(BTreeMap<String, Inbox>);
+pub(crate) struct Inboxes(BTreeMap<String, ConversationInbox>);
 
 #[derive(Debug, Default)]
-struct Inbox {
+struct ConversationInbox {
     messages: VecDeque<JsonText>,
     /// Ids of the waiting receivers.
     receivers: VecDeque<String>,
 }
 
-impl Inbox {
+impl ConversationInbox {
     /// Next message, and its receiver.
     fn next(&mut self) -> Option<(String, JsonText)> {
         if self.messages.is_empty() || self.receivers.is_empty() {

@@ -1,9 +1,9 @@
 //! `initialize`: the host's options, hooks and servers.
 
-use super::answers::{CAPABILITIES, Refusal, Reply, field};
-use super::io::{Initialization, Initialized, Job, Order};
-use super::jobs::{Greeting, HostJob};
-use super::{Machine, queries};
+use super::answers::{CAPABILITIES, RequestRefusal, RequestReply, field};
+use super::io::{Initialization, Initialized, ServerEffect, ServerJob};
+use super::jobs::{HostJob, PendingInitialize};
+use super::{ServerMachine, queries};
 use crate::HOST_VERSION;
 use crate::server::hooks::table::HookTable;
 use crate::server::plugins::sources;
@@ -26,37 +26,37 @@ const UNSUPPORTED: [(&str, &str); 6] = [
     ("toolAliases", "a call is one of the tool that the model names; describe the other tool in appendSystemPrompt"),
 ];
 
-impl Machine {
+impl ServerMachine {
     /// Parses all of an `initialize` before any of it takes effect, and passes it to plugins and MCP servers.
-    pub(super) fn greet(&mut self, id: &str, body: &JsonText) -> Result<Reply, Refusal> {
+    pub(super) fn greet(&mut self, id: &str, body: &JsonText) -> Result<RequestReply, RequestRefusal> {
         if self.jobs.greets() {
-            return Err(Refusal::new("an `initialize` is being carried out already"));
+            return Err(RequestRefusal::new("an `initialize` is being carried out already"));
         }
         let initialize = Initialize::parse(body.clone())
-            .map_err(|error| Refusal::new(format!("initialize cannot be read: {error}")))?;
+            .map_err(|error| RequestRefusal::new(format!("initialize cannot be read: {error}")))?;
         refuse_unsupported(body)?;
         let settings = field::<BTreeMap<String, JsonText>>(body, "sdkMcpServerConfigs")?.unwrap_or_default();
         let servers = field::<JsonText>(body, "mcpServers")?;
-        let plugins = sources(body, "plugins").map_err(Refusal::new)?.filter(|plugins| !plugins.is_empty());
+        let plugins = sources(body, "plugins").map_err(RequestRefusal::new)?.filter(|plugins| !plugins.is_empty());
         let forwards_text = field::<bool>(body, "forwardSubagentText")? == Some(true);
-        let hooks = HookTable::read(initialize.hooks.clone().unwrap_or_default()).map_err(Refusal::new)?;
+        let hooks = HookTable::read(initialize.hooks.clone().unwrap_or_default()).map_err(RequestRefusal::new)?;
         let in_process = self.in_process_with(&initialize.sdk_mcp_servers, settings);
-        let greeting = Box::new(Greeting { initialize, hooks, forwards_text });
+        let greeting = Box::new(PendingInitialize { initialize, hooks, forwards_text });
         self.converse(Turn::Held);
-        let job = Job::Initialize(Initialization { plugins, servers, in_process });
+        let job = ServerJob::Initialize(Initialization { plugins, servers, in_process });
         self.begin_job(id, HostJob::Initialize(greeting), job)
     }
 
     /// Applies an `initialize` that plugins and servers have taken.
-    pub(super) fn greeted(&mut self, id: &str, greeting: Greeting, done: &Initialized) {
-        let Greeting { initialize, hooks, forwards_text } = greeting;
+    pub(super) fn greeted(&mut self, id: &str, greeting: PendingInitialize, done: &Initialized) {
+        let PendingInitialize { initialize, hooks, forwards_text } = greeting;
         let (again, with_hooks) = (self.initialize.is_some(), initialize.hooks.is_some());
         self.scene.hooks = hooks;
         self.show_scene();
         self.initialize = Some(initialize);
         let applied = !self.conversation.has_ended_session();
         if self.conversation.has_session() {
-            self.order(Order::RenewHooks);
+            self.order(ServerEffect::RenewHooks);
         }
         if forwards_text {
             self.mapper.forwards_text();
@@ -101,10 +101,13 @@ impl Machine {
 }
 
 /// Refuses options that would have no effect, each by its name.
-fn refuse_unsupported(body: &JsonText) -> Result<(), Refusal> {
+fn refuse_unsupported(body: &JsonText) -> Result<(), RequestRefusal> {
     for (name, why) in UNSUPPORTED {
         if field::<Value>(body, name)?.is_some_and(|value| asks(&value)) {
-            return Err(Refusal::coded(format!("the option {name} is not supported: {why}"), "unsupported_option"));
+            return Err(RequestRefusal::coded(
+                format!("the option {name} is not supported: {why}"),
+                "unsupported_option",
+            ));
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Inputs and outputs of the machine of a server.
 
-use crate::channel::requests::{Answer, AskError};
+use crate::channel::requests::{AskError, HostResponse};
 use crate::input::Inbound;
 use crate::server::frames::McpServerNews;
 use crate::server::mcp::McpStatus;
@@ -19,11 +19,11 @@ use windlass_types::JsonText;
 pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(5);
 
 /// Number of a job of the host protocol whose outcome is awaited.
-pub(crate) type Ticket = u64;
+pub(crate) type JobNumber = u64;
 
 /// An input of the machine.
 #[derive(Debug, Clone)]
-pub(crate) enum Input {
+pub(crate) enum ServerInput {
     /// A message of the host.
     Line(Inbound),
     /// The end of the host's messages.
@@ -45,8 +45,8 @@ pub(crate) enum Input {
     /// A report about an MCP server for the host.
     McpServer(McpServerNews),
     /// The outcome of a job.
-    Done(Ticket, Outcome),
-    /// The timer of [`Order::KeepAlive`] has run out.
+    Done(JobNumber, ServerJobOutcome),
+    /// The timer of [`ServerEffect::KeepAlive`] has run out.
     KeepAlive,
     /// Serving ends now, with the reason for the interrupted run.
     Close(String),
@@ -56,33 +56,33 @@ pub(crate) enum Input {
 
 /// An output of the machine.
 #[derive(Debug)]
-pub(crate) enum Output {
+pub(crate) enum ServerOutput {
     /// Lines for the host, in their order.
     Frames(Vec<u8>),
     /// An order to be carried out.
-    Order(Order),
+    Order(ServerEffect),
 }
 
 /// An effect that the pump carries out.
 #[derive(Debug)]
-pub(crate) enum Order {
-    /// Opens a session: [`Input::Opened`] answers, or
+pub(crate) enum ServerEffect {
+    /// Opens a session: [`ServerInput::Opened`] answers, or
     /// [`ConversationInput::NotOpened`](windlass_conversation::Input::NotOpened).
-    Open(Box<Opening>),
+    Open(Box<SessionOpening>),
     /// An order of the conversation, except the opening of a session.
     Conversation(ConversationOrder),
     /// Renews the host's hooks in the open session.
     RenewHooks,
-    /// Does a job that may take time: [`Input::Done`].
-    Begin(Ticket, Job),
-    /// Starts the timer of [`Input::KeepAlive`].
+    /// Does a job that may take time: [`ServerInput::Done`].
+    Begin(JobNumber, ServerJob),
+    /// Starts the timer of [`ServerInput::KeepAlive`].
     KeepAlive(Duration),
     /// Passes the state of the session to hooks of the host.
     Scene(Box<Scene>),
     /// Announces the in-process MCP servers of the host.
     Announce(BTreeMap<String, Option<JsonText>>),
     /// Answers a request to the host.
-    Answer(String, Result<Answer, AskError>),
+    Answer(String, Result<HostResponse, AskError>),
     /// Delivers a message of an in-process MCP server to the receiver with this id.
     Deliver { server: String, receiver: String, message: JsonText },
     /// Ends the wait of the receiver with this id.
@@ -91,7 +91,7 @@ pub(crate) enum Order {
 
 /// Settings and `initialize` for opening a session.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Opening {
+pub(crate) struct SessionOpening {
     pub(crate) settings: SessionSettings,
     pub(crate) initialize: Option<Initialize>,
 }
@@ -106,7 +106,7 @@ pub(crate) struct HostFacts {
 
 /// A job that may take time, because it concerns a disk or a server.
 #[derive(Debug)]
-pub(crate) enum Job {
+pub(crate) enum ServerJob {
     Mcp(McpJob),
     McpStatus,
     Reload(PluginReload),
@@ -138,7 +138,7 @@ pub(crate) enum McpJob {
 
 /// The outcome of a job.
 #[derive(Debug, Clone)]
-pub(crate) enum Outcome {
+pub(crate) enum ServerJobOutcome {
     Mcp(Result<Value, String>),
     McpStatus(Vec<McpStatus>),
     Reloaded(Result<Box<Reloaded>, String>),

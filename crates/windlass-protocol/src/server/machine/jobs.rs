@@ -1,6 +1,6 @@
 //! Jobs of the host protocol whose outcome is awaited, each for a request of the host.
 
-use super::io::Ticket;
+use super::io::JobNumber;
 use crate::server::hooks::table::HookTable;
 use crate::server::setup::Initialize;
 use std::collections::BTreeMap;
@@ -11,8 +11,8 @@ const MAX_MCP_ORDERS: usize = 64;
 /// Jobs whose outcome is awaited, by their numbers.
 #[derive(Debug, Default)]
 pub(crate) struct PendingJobs {
-    last: Ticket,
-    open: BTreeMap<Ticket, (String, HostJob)>,
+    last: JobNumber,
+    open: BTreeMap<JobNumber, (String, HostJob)>,
 }
 
 /// Job of a request of the host.
@@ -21,12 +21,12 @@ pub(crate) enum HostJob {
     Mcp,
     McpStatus,
     Reload { hold: bool },
-    Initialize(Box<Greeting>),
+    Initialize(Box<PendingInitialize>),
 }
 
 /// An `initialize` that is being carried out.
 #[derive(Debug)]
-pub(crate) struct Greeting {
+pub(crate) struct PendingInitialize {
     pub(crate) initialize: Initialize,
     pub(crate) hooks: HookTable,
     pub(crate) forwards_text: bool,
@@ -34,14 +34,14 @@ pub(crate) struct Greeting {
 
 impl PendingJobs {
     /// Adds the job of a request. Returns its number.
-    pub(crate) fn add(&mut self, request: &str, job: HostJob) -> Ticket {
+    pub(crate) fn add(&mut self, request: &str, job: HostJob) -> JobNumber {
         self.last += 1;
         self.open.insert(self.last, (request.to_owned(), job));
         self.last
     }
 
     /// Removes a job that is done. Returns it with the id of its request.
-    pub(crate) fn take(&mut self, ticket: Ticket) -> Option<(String, HostJob)> {
+    pub(crate) fn take(&mut self, ticket: JobNumber) -> Option<(String, HostJob)> {
         self.open.remove(&ticket)
     }
 

@@ -1,8 +1,8 @@
 //! Control requests of the host about MCP servers.
 
-use super::Machine;
-use super::answers::{Refusal, Reply, field};
-use super::io::{Job, McpJob};
+use super::ServerMachine;
+use super::answers::{RequestRefusal, RequestReply, field};
+use super::io::{McpJob, ServerJob};
 use super::jobs::HostJob;
 use crate::line::MAX_LINE;
 use crate::server::mcp::McpStatus;
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use windlass_types::JsonText;
 
-impl Machine {
+impl ServerMachine {
     /// In-process servers of the host's command line and `initialize`.
     pub(super) fn in_process(&self, settings: BTreeMap<String, JsonText>) -> BTreeMap<String, Option<JsonText>> {
         self.in_process_with(&self.in_process_servers(), settings)
@@ -32,28 +32,35 @@ impl Machine {
     }
 
     /// Begins to carry out a control request about MCP servers.
-    pub(super) fn order_mcp(&mut self, id: &str, subtype: &str, body: &JsonText) -> Result<Reply, Refusal> {
+    pub(super) fn order_mcp(
+        &mut self,
+        id: &str,
+        subtype: &str,
+        body: &JsonText,
+    ) -> Result<RequestReply, RequestRefusal> {
         if subtype == "mcp_message" {
             let server = field::<String>(body, "server_name")?.unwrap_or_default();
-            let message = field::<JsonText>(body, "message")?.ok_or_else(|| Refusal::new("`message` is missing"))?;
-            let next = self.inboxes.push(&server, message).map_err(Refusal::new)?;
+            let message =
+                field::<JsonText>(body, "message")?.ok_or_else(|| RequestRefusal::new("`message` is missing"))?;
+            let next = self.inboxes.push(&server, message).map_err(RequestRefusal::new)?;
             self.deliver(&server, next);
-            return Reply::value(json!({}));
+            return RequestReply::value(json!({}));
         }
         let server = field::<String>(body, "serverName")?.unwrap_or_default();
         if !self.config.has_mcp {
-            return Err(Refusal::new(format!("Server not found: {server}")));
+            return Err(RequestRefusal::new(format!("Server not found: {server}")));
         }
         let job = match subtype {
             "mcp_reconnect" => McpJob::Reconnect(server),
             "mcp_authenticate" => McpJob::Authenticate(server),
             "mcp_oauth_callback_url" => {
-                let address = field(body, "callbackUrl")?.ok_or_else(|| Refusal::new("`callbackUrl` is missing"))?;
+                let address =
+                    field(body, "callbackUrl")?.ok_or_else(|| RequestRefusal::new("`callbackUrl` is missing"))?;
                 McpJob::FinishLogin { server, address }
             }
             "mcp_clear_auth" => McpJob::ForgetLogin(server),
             "mcp_toggle" => {
-                let enabled = field(body, "enabled")?.ok_or_else(|| Refusal::new("`enabled` is missing"))?;
+                let enabled = field(body, "enabled")?.ok_or_else(|| RequestRefusal::new("`enabled` is missing"))?;
                 McpJob::Toggle(server, enabled)
             }
             "mcp_set_servers" => McpJob::SetServers(field(body, "servers")?.unwrap_or_else(JsonText::empty_object)),
@@ -63,14 +70,14 @@ impl Machine {
                 limit: field::<u64>(body, "timeout_ms")?.map(Duration::from_millis),
             },
             _ => {
-                let uri = field::<String>(body, "uri")?.ok_or_else(|| Refusal::new("`uri` is missing"))?;
+                let uri = field::<String>(body, "uri")?.ok_or_else(|| RequestRefusal::new("`uri` is missing"))?;
                 McpJob::ReadResource { server, uri }
             }
         };
         if !self.jobs.has_room_for_mcp() {
-            return Err(Refusal::new("too many orders to MCP servers are being carried out"));
+            return Err(RequestRefusal::new("too many orders to MCP servers are being carried out"));
         }
-        self.begin_job(id, HostJob::Mcp, Job::Mcp(job))
+        self.begin_job(id, HostJob::Mcp, ServerJob::Mcp(job))
     }
 
     /// Answer to `mcp_status`. Servers that are not connected yet are pending.

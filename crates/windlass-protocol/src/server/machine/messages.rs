@@ -1,11 +1,11 @@
 //! Messages of the host.
 
-use super::Machine;
-use super::io::Order;
+use super::ServerMachine;
+use super::io::ServerEffect;
 use crate::input::Inbound;
 use windlass_conversation::Input as Turn;
 
-impl Machine {
+impl ServerMachine {
     pub(super) fn host_line(&mut self, message: Inbound) {
         match message {
             Inbound::User(mut message) => {
@@ -19,7 +19,7 @@ impl Machine {
             Inbound::Response { id, answer } => {
                 if self.conversation.awaits_answer(&id) {
                     self.questions.remove(&id);
-                    self.order(Order::Answer(id.clone(), Ok(answer)));
+                    self.order(ServerEffect::Answer(id.clone(), Ok(answer)));
                     self.converse(Turn::Answered(id));
                 } else {
                     tracing::debug!(id, "an answer came that is not waited for");

@@ -1,27 +1,31 @@
 //! Frames outside of runs.
 
-use super::Machine;
+use super::ServerMachine;
 use crate::line::{self, MAX_LINE};
 use crate::server::frames::{
-    CommandLifecycle, CommandsChanged, Lifecycle, McpServerNews, McpServerStatus, Replay, Reset, Response,
-    StateChanged, TitleChanged, answer,
+    CommandLifecycle, CommandsChanged, ControlResponse, McpServerNews, McpStatusFrame, MessageLifecycle,
+    ReplayedMessage, Reset, StateChanged, TitleChanged, answer,
 };
 use serde_json::json;
 use windlass_conversation::{SlashCommand, TakenMessage};
 use windlass_types::{JsonText, PermissionMode};
 
-use super::answers::{Answer, Refusal};
+use super::answers::{RequestAnswer, RequestRefusal};
 
-impl Machine {
+impl ServerMachine {
     /// Answers a request of the host.
-    pub(super) fn reply(&mut self, request: &str, outcome: Answer) {
+    pub(super) fn reply(&mut self, request: &str, outcome: RequestAnswer) {
         let line = match outcome {
-            Ok(None) => answer(request, &Response::Done(None), MAX_LINE),
+            Ok(None) => answer(request, &ControlResponse::Done(None), MAX_LINE),
             Ok(Some(value)) => match JsonText::of(&value) {
-                Ok(json) => answer(request, &Response::Done(Some(&json)), MAX_LINE),
-                Err(error) => answer(request, &Response::Refused { error: &error.to_string(), code: None }, MAX_LINE),
+                Ok(json) => answer(request, &ControlResponse::Done(Some(&json)), MAX_LINE),
+                Err(error) => {
+                    answer(request, &ControlResponse::Refused { error: &error.to_string(), code: None }, MAX_LINE)
+                }
             },
-            Err(Refusal { error, code }) => answer(request, &Response::Refused { error: &error, code }, MAX_LINE),
+            Err(RequestRefusal { error, code }) => {
+                answer(request, &ControlResponse::Refused { error: &error, code }, MAX_LINE)
+            }
         };
         self.send(line);
     }
@@ -55,7 +59,7 @@ impl Machine {
     }
 
     /// Reports the state of a message, if it has an id.
-    pub(super) fn say_lifecycle(&mut self, uuid: Option<&str>, state: Lifecycle) {
+    pub(super) fn say_lifecycle(&mut self, uuid: Option<&str>, state: MessageLifecycle) {
         let Some(command_uuid) = uuid else { return };
         let (kind, uuid, session_id) = ("command_lifecycle", self.uuid(), self.session_id.as_str());
         let mut bytes = Vec::new();
@@ -67,14 +71,14 @@ impl Machine {
     pub(super) fn say_mcp_server(&mut self, news: &McpServerNews) {
         let (kind, subtype, uuid, session_id) = ("system", "mcp_server_status", self.uuid(), self.session_id.as_str());
         let mut bytes = Vec::new();
-        line::push(&mut bytes, &McpServerStatus { kind, subtype, mcp_server: news, uuid, session_id });
+        line::push(&mut bytes, &McpStatusFrame { kind, subtype, mcp_server: news, uuid, session_id });
         self.send(bytes);
     }
 
     /// Reports that a message is being answered, and returns it to hosts that request that: with an id from the log, if
     /// it has none of its own.
     pub(super) fn say_taken(&mut self, taken: &TakenMessage) {
-        self.say_lifecycle(taken.id.as_deref(), Lifecycle::Started);
+        self.say_lifecycle(taken.id.as_deref(), MessageLifecycle::Started);
         if !self.config.replay_user_messages {
             return;
         }
@@ -82,7 +86,7 @@ impl Machine {
         let uuid = taken.id.as_deref().unwrap_or(&taken.entry);
         let mut replay = |message: &JsonText| {
             let (kind, session_id) = ("user", self.session_id.as_str());
-            let frame = Replay { kind, message, parent_tool_use_id: None, session_id, uuid, is_replay: true };
+            let frame = ReplayedMessage { kind, message, parent_tool_use_id: None, session_id, uuid, is_replay: true };
             line::push(&mut bytes, &frame)
         };
         let empty = JsonText::empty_object();

@@ -1,8 +1,8 @@
 //! Plugins and agents: reports to hosts, and their control requests.
 
-use super::Machine;
-use super::answers::{Refusal, Reply, field, unsupported};
-use super::io::{Job, Reloaded};
+use super::ServerMachine;
+use super::answers::{RequestRefusal, RequestReply, field, unsupported};
+use super::io::{Reloaded, ServerJob};
 use super::jobs::HostJob;
 use crate::server::plugins::{HostAgent, PluginOffer, PluginReload, sources};
 use serde::Deserialize;
@@ -30,7 +30,7 @@ fn defined(body: &JsonText) -> Vec<HostAgent> {
     agents.into_iter().filter_map(agent).collect()
 }
 
-impl Machine {
+impl ServerMachine {
     /// Agents that can be started before a session is open: those of the command line, of plugins and of the host,
     /// which take precedence. Empty without a tool to start them.
     pub(super) fn agents(&self) -> Vec<HostAgent> {
@@ -62,26 +62,29 @@ impl Machine {
     }
 
     /// Loads plugins again.
-    pub(super) fn reload_plugins(&mut self, id: &str, body: &JsonText) -> Result<Reply, Refusal> {
+    pub(super) fn reload_plugins(&mut self, id: &str, body: &JsonText) -> Result<RequestReply, RequestRefusal> {
         if !self.config.has_plugins {
             return Err(unsupported("reload_plugins"));
         }
         if field::<bool>(body, "refuse_if_busy")? == Some(true) && self.conversation.is_busy() {
-            return Err(Refusal::coded("The session is busy: ask again when it is idle.", "reload_plugins_busy"));
+            return Err(RequestRefusal::coded(
+                "The session is busy: ask again when it is idle.",
+                "reload_plugins_busy",
+            ));
         }
-        let add = sources(body, "add_plugins").map_err(Refusal::new)?.unwrap_or_default();
+        let add = sources(body, "add_plugins").map_err(RequestRefusal::new)?.unwrap_or_default();
         if let Some(relative) = add.iter().find(|source| !source.path.is_absolute()) {
             let path = relative.path.display();
-            return Err(Refusal::new(format!("`add_plugins`: {path} is not an absolute path")));
+            return Err(RequestRefusal::new(format!("`add_plugins`: {path} is not an absolute path")));
         }
         let hold = field::<bool>(body, "hold_on_cache_impact")? == Some(true);
         self.converse(Turn::Held);
-        self.begin_job(id, HostJob::Reload { hold }, Job::Reload(PluginReload { add, hold }))
+        self.begin_job(id, HostJob::Reload { hold }, ServerJob::Reload(PluginReload { add, hold }))
     }
 
     /// Handles the outcome of loading plugins again.
     pub(super) fn reloaded(&mut self, id: &str, hold: bool, reloaded: Result<Box<Reloaded>, String>) {
-        let answer = reloaded.map(|reloaded| Some(self.take_reloaded(hold, *reloaded))).map_err(Refusal::new);
+        let answer = reloaded.map(|reloaded| Some(self.take_reloaded(hold, *reloaded))).map_err(RequestRefusal::new);
         self.reply(id, answer);
         self.converse(Turn::Released);
     }

@@ -1,6 +1,6 @@
 //! Queries of the host about the session.
 
-use super::Machine;
+use super::ServerMachine;
 use crate::HOST_VERSION;
 use crate::frame::WireModels;
 use crate::server::options::HostModel;
@@ -9,7 +9,7 @@ use std::path::Path;
 use windlass_conversation::{ContextReport, is_of_server};
 use windlass_types::{ContextKind, ContextSection, ContextUsage};
 
-impl Machine {
+impl ServerMachine {
     /// Models to offer.
     pub(super) fn models(&self) -> Vec<Value> {
         self.config.models.iter().map(model).collect()

@@ -1,18 +1,18 @@
 //! Rewinds for the host: `rewind_files` for files, `windlass_rewind_conversation` for the conversation, and optionally
 //! for the files too.
 
-use super::Machine;
-use super::answers::{Answer, Refusal, Reply, field};
+use super::ServerMachine;
+use super::answers::{RequestAnswer, RequestRefusal, RequestReply, field};
 use serde_json::{Value, json};
 use windlass_conversation::{Request, RewindScope, Rewound};
 use windlass_session::{NotRestoredKind, Rewind, RewindPoint};
 use windlass_types::{EntryId, JsonText};
 
-impl Machine {
+impl ServerMachine {
     /// Begins a rewind, which is answered when it is done.
-    pub(super) fn rewind(&mut self, id: &str, subtype: &str, body: &JsonText) -> Result<Reply, Refusal> {
+    pub(super) fn rewind(&mut self, id: &str, subtype: &str, body: &JsonText) -> Result<RequestReply, RequestRefusal> {
         let to = field::<String>(body, "user_message_id")?;
-        let to = EntryId::from(to.ok_or_else(|| Refusal::new("`user_message_id` is missing"))?);
+        let to = EntryId::from(to.ok_or_else(|| RequestRefusal::new("`user_message_id` is missing"))?);
         let dry_run = field::<bool>(body, "dry_run")?.unwrap_or_default();
         let scope = match (subtype, field::<bool>(body, "files")?) {
             ("rewind_files", _) => RewindScope::Files,
@@ -24,12 +24,12 @@ impl Machine {
 }
 
 /// Answer to a rewind.
-pub(super) fn answer(dry_run: bool, outcome: Result<Rewound, String>) -> Answer {
+pub(super) fn answer(dry_run: bool, outcome: Result<Rewound, String>) -> RequestAnswer {
     match outcome.and_then(|rewound| rewound_json(&rewound, dry_run)) {
         Ok(value) => Ok(Some(value)),
         // A preview holds the problem; the SDKs read failures from errors alone.
         Err(error) if dry_run => Ok(Some(json!({ "canRewind": false, "error": error }))),
-        Err(error) => Err(Refusal::new(error)),
+        Err(error) => Err(RequestRefusal::new(error)),
     }
 }
 

@@ -5,7 +5,7 @@ mod world;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use world::{Action, World};
+use world::{Action, MachineWorld};
 
 fn orders() -> impl Strategy<Value = Action> {
     let hooks = json!({ "PreToolUse": [{ "hookCallbackIds": ["h"] }] });
@@ -61,8 +61,8 @@ fn actions() -> impl Strategy<Value = Vec<Action>> {
     prop::collection::vec(action, 1..120)
 }
 
-fn play(is_mirrored: bool, actions: &[Action]) -> World {
-    let mut world = World::new(is_mirrored);
+fn play(is_mirrored: bool, actions: &[Action]) -> MachineWorld {
+    let mut world = MachineWorld::new(is_mirrored);
     for action in actions {
         world.act(action);
     }
@@ -163,13 +163,13 @@ proptest! {
 /// A request about a call that no event names does not wait longer than a run could name it.
 #[test]
 fn a_call_that_has_no_frame_is_asked_about_when_no_run_is_left() {
-    let mut world = World::new(false);
+    let mut world = MachineWorld::new(false);
     world.act(&Action::Say { text: "hi", priority: "later", named: false });
     for action in [Action::Finish(1, true), Action::Step(0), Action::Deliver] {
         world.act(&action);
     }
     world.ask_about("unknown", false);
-    let is_shown = |world: &World| world.host.lines.iter().any(|line| line["type"] == "control_request");
+    let is_shown = |world: &MachineWorld| world.host.lines.iter().any(|line| line["type"] == "control_request");
     assert!(!is_shown(&world), "it overtakes an event");
     // The run ends.
     world.act(&Action::Step(3));

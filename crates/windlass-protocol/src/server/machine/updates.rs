@@ -1,13 +1,13 @@
 //! Updates of the conversation as frames, and its orders as orders of the pump.
 
-use super::Machine;
-use super::answers::{Refusal, not_open, unsupported};
-use super::io::{Opening, Order};
-use crate::channel::frames::Cancel;
+use super::ServerMachine;
+use super::answers::{RequestRefusal, not_open, unsupported};
+use super::io::{ServerEffect, SessionOpening};
+use crate::channel::frames::CancelFrame;
 use crate::channel::requests::AskError;
 use crate::line;
-use crate::mapper::LocalResult;
-use crate::server::frames::Lifecycle;
+use crate::mapper::CommandOutput;
+use crate::server::frames::MessageLifecycle;
 use serde_json::json;
 use std::collections::BTreeMap;
 use windlass_conversation::{
@@ -15,7 +15,7 @@ use windlass_conversation::{
     SessionState, TakenMessage, Unanswered, Update,
 };
 
-impl Presenter for Machine {
+impl Presenter for ServerMachine {
     fn present(&mut self, update: Update) {
         match update {
             Update::Opened(opened) => self.session_opened(opened),
@@ -23,7 +23,7 @@ impl Presenter for Machine {
             Update::Message(id, state) => self.say_lifecycle(Some(&id), lifecycle(state)),
             Update::Taken(taken) => self.taken(&taken),
             Update::Local(local) => {
-                let result = LocalResult {
+                let result = CommandOutput {
                     command: &local.command,
                     text: &local.text,
                     cost: local.spent.cost,
@@ -49,7 +49,7 @@ impl Presenter for Machine {
             }
             Update::QuestionWithdrawn(id) => {
                 let mut out = Vec::new();
-                line::push(&mut out, &Cancel { kind: "control_cancel_request", request_id: &id });
+                line::push(&mut out, &CancelFrame { kind: "control_cancel_request", request_id: &id });
                 self.send(out);
             }
             Update::Answer(id, answer) => self.answered(&id, answer),
@@ -58,7 +58,7 @@ impl Presenter for Machine {
     }
 }
 
-impl Machine {
+impl ServerMachine {
     /// Takes over an open session, in place of the one before.
     fn session_opened(&mut self, session: SessionOpened) {
         let (facts, offer) = self.opened.take().unwrap_or_default();
@@ -74,7 +74,7 @@ impl Machine {
         (self.scene.transcript, self.scene.permission_mode) = (session.transcript, session.permission_mode);
         self.show_scene();
         if self.initialize.as_ref().map(|initialize| &initialize.body) != self.opened_with.as_ref() {
-            self.order(Order::RenewHooks);
+            self.order(ServerEffect::RenewHooks);
         }
     }
 
@@ -118,12 +118,12 @@ impl Machine {
             Err(Refused { kind: RefusalKind::Unsupported, .. }) => Err(unsupported(&subtype)),
             Err(Refused { kind: RefusalKind::NotOpen, .. }) => Err(not_open()),
             Err(Refused { kind: RefusalKind::BypassNotAllowed, reason, .. }) => {
-                Err(Refusal::coded(reason, "bypass_not_launched"))
+                Err(RequestRefusal::coded(reason, "bypass_not_launched"))
             }
             Err(Refused { kind: RefusalKind::AutoForbidden, reason, .. }) => {
-                Err(Refusal::coded(reason, "auto_disabled"))
+                Err(RequestRefusal::coded(reason, "auto_disabled"))
             }
-            Err(Refused { reason, .. }) => Err(Refusal::new(reason)),
+            Err(Refused { reason, .. }) => Err(RequestRefusal::new(reason)),
         };
         self.reply(id, answer);
     }
@@ -134,10 +134,10 @@ impl Machine {
             ConversationOrder::Open(settings) => {
                 // Again, for a host that has sent no `initialize`.
                 let in_process = self.in_process(BTreeMap::new());
-                self.order(Order::Announce(in_process));
+                self.order(ServerEffect::Announce(in_process));
                 let initialize = self.initialize.clone();
                 self.opened_with = initialize.as_ref().map(|initialize| initialize.body.clone());
-                self.order(Order::Open(Box::new(Opening { settings: *settings, initialize })));
+                self.order(ServerEffect::Open(Box::new(SessionOpening { settings: *settings, initialize })));
             }
             ConversationOrder::Unanswered(id, reason) => {
                 self.questions.remove(&id);
@@ -145,25 +145,25 @@ impl Machine {
                     Unanswered::Gone => AskError::Gone,
                     Unanswered::Withdrawn => AskError::Withdrawn,
                 };
-                self.order(Order::Answer(id, Err(error)));
+                self.order(ServerEffect::Answer(id, Err(error)));
             }
             ConversationOrder::Closed => {
                 // Requests that are still open get an answer then, too.
                 for request in self.jobs.close() {
-                    self.reply(&request, Err(Refusal::new("The session was closed before this was done.")));
+                    self.reply(&request, Err(RequestRefusal::new("The session was closed before this was done.")));
                 }
-                self.order(Order::Conversation(ConversationOrder::Closed));
+                self.order(ServerEffect::Conversation(ConversationOrder::Closed));
             }
-            order => self.order(Order::Conversation(order)),
+            order => self.order(ServerEffect::Conversation(order)),
         }
     }
 }
 
-fn lifecycle(state: MessageState) -> Lifecycle {
+fn lifecycle(state: MessageState) -> MessageLifecycle {
     match state {
-        MessageState::Queued => Lifecycle::Queued,
-        MessageState::Completed => Lifecycle::Completed,
-        _ => Lifecycle::Cancelled,
+        MessageState::Queued => MessageLifecycle::Queued,
+        MessageState::Completed => MessageLifecycle::Completed,
+        _ => MessageLifecycle::Cancelled,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The in-process servers of the host.
 
 use crate::channel::requests::AskError;
-use crate::server::asking::{Ask, Asking};
+use crate::server::asking::{HostRequests, RequestSender};
 use crate::server::frames::McpServerNews;
 use serde::{Deserialize, Serialize};
 use windlass_conversation::Asker;
@@ -12,7 +12,7 @@ const LONGEST_ERROR: usize = 2_000;
 
 /// Connection to the in-process MCP servers of the host, and to its user. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct HostMcp(Asking);
+pub struct HostMcp(HostRequests);
 
 /// Reason why a message did not reach a server of the host.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,7 +26,7 @@ impl From<AskError> for HostMcpError {
 }
 
 impl HostMcp {
-    pub(crate) fn new(asking: Asking) -> Self {
+    pub(crate) fn new(asking: HostRequests) -> Self {
         Self(asking)
     }
 
@@ -50,13 +50,13 @@ impl HostMcp {
     /// Cancel safe: the elicitation is withdrawn.
     pub async fn elicit(&self, question: &HostElicitation) -> HostElicitationAnswer {
         #[derive(Serialize)]
-        struct Body<'a> {
+        struct McpMessageBody<'a> {
             subtype: &'static str,
             #[serde(flatten)]
             question: &'a HostElicitation,
         }
         let declined = HostElicitationAnswer { action: "decline".to_owned(), content: None };
-        match self.0.ask(Ask::of(Asker::Run), &Body { subtype: "elicitation", question }).await {
+        match self.0.ask(RequestSender::of(Asker::Run), &McpMessageBody { subtype: "elicitation", question }).await {
             Ok(Some(answer)) => answer.to().unwrap_or(declined),
             Ok(None) | Err(_) => declined,
         }
@@ -98,7 +98,7 @@ pub struct HostElicitationAnswer {
 /// Connection to one in-process server of the host. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct HostMcpServer {
-    asking: Asking,
+    asking: HostRequests,
     name: String,
 }
 
@@ -116,7 +116,7 @@ impl HostMcpServer {
     /// The host is gone, refused the message, or the run was stopped.
     pub async fn send(&self, message: JsonText) -> Result<Option<JsonText>, HostMcpError> {
         #[derive(Serialize)]
-        struct Body<'a> {
+        struct McpMessageBody<'a> {
             subtype: &'static str,
             server_name: &'a str,
             message: &'a JsonText,
@@ -127,20 +127,20 @@ impl HostMcpServer {
             method: String,
         }
         #[derive(Deserialize)]
-        struct Answer {
+        struct HostMcpAnswer {
             #[serde(default)]
             mcp_response: Option<JsonText>,
         }
         let method: Method = message.to().map_err(|error| HostMcpError(error.to_string()))?;
-        let body = Body { subtype: "mcp_message", server_name: &self.name, message: &message };
+        let body = McpMessageBody { subtype: "mcp_message", server_name: &self.name, message: &message };
         let asker = match method.method.as_str() {
             "tools/call" => caller(&message),
             // Handshakes and lists belong to no run.
             _ => Asker::None,
         };
-        let response = self.asking.ask(Ask::of(asker), &body).await?;
+        let response = self.asking.ask(RequestSender::of(asker), &body).await?;
         let Some(response) = response else { return Ok(None) };
-        let answer: Answer = response.to().map_err(|error| HostMcpError(error.to_string()))?;
+        let answer: HostMcpAnswer = response.to().map_err(|error| HostMcpError(error.to_string()))?;
         Ok(answer.mcp_response)
     }
 
@@ -154,18 +154,18 @@ impl HostMcpServer {
 /// Call that a request to a server is made for, if it names one.
 fn caller(request: &JsonText) -> Asker {
     #[derive(Deserialize)]
-    struct Request {
+    struct HostMcpRequest {
         params: Params,
     }
     #[derive(Deserialize)]
     struct Params {
         #[serde(rename = "_meta")]
-        meta: Meta,
+        meta: McpMessageMeta,
     }
     #[derive(Deserialize)]
-    struct Meta {
+    struct McpMessageMeta {
         #[serde(rename = "claudecode/toolUseId")]
         tool_use_id: String,
     }
-    request.to::<Request>().map_or(Asker::Run, |request| Asker::Call(request.params.meta.tool_use_id.into()))
+    request.to::<HostMcpRequest>().map_or(Asker::Run, |request| Asker::Call(request.params.meta.tool_use_id.into()))
 }

@@ -18,7 +18,7 @@ const TORN: &str = "windlass-torn";
 
 /// Lines that are ready to be sent.
 #[derive(Debug)]
-pub(super) struct Batch {
+pub(super) struct MirrorBatch {
     /// Frame; empty when there are no lines for the host.
     pub(super) frame: Vec<u8>,
     /// Start of the next batch.
@@ -27,7 +27,7 @@ pub(super) struct Batch {
     pub(super) lost: usize,
 }
 
-impl Batch {
+impl MirrorBatch {
     /// Batch for an unreadable part, up to here.
     pub(super) fn unread(end: u64, error: &io::Error) -> Self {
         tracing::warn!(%error, "the session log cannot be read to be mirrored");
@@ -51,7 +51,7 @@ pub(super) fn push_frame(out: &mut Vec<u8>, path: &Path, entries: &[Box<RawValue
 }
 
 /// Reads the lines of a part of a log, as many as fit in a frame of `longest` bytes.
-pub(super) fn read_batch(mut file: &File, path: &Path, part: Range<u64>, longest: usize) -> io::Result<Batch> {
+pub(super) fn read_batch(mut file: &File, path: &Path, part: Range<u64>, longest: usize) -> io::Result<MirrorBatch> {
     file.seek(SeekFrom::Start(part.start))?;
     let mut lines = BufReader::new(file.take(part.end.saturating_sub(part.start)));
     let (mut entries, mut size, mut end, mut lost) = (Vec::new(), 0, part.start, 0);
@@ -73,12 +73,12 @@ pub(super) fn read_batch(mut file: &File, path: &Path, part: Range<u64>, longest
         }
         end += read;
         match entry(&line) {
-            Line::Entry(entry) => {
+            MirroredLine::Entry(entry) => {
                 size += entry.get().len();
                 entries.push(entry);
             }
-            Line::Skipped => {}
-            Line::Damaged => lost += 1,
+            MirroredLine::Skipped => {}
+            MirroredLine::Damaged => lost += 1,
         }
         // A line that is larger than the rest of a frame may not fit beside others.
         if size > MOST {
@@ -89,10 +89,10 @@ pub(super) fn read_batch(mut file: &File, path: &Path, part: Range<u64>, longest
     if !entries.is_empty() && !push_frame(&mut frame, path, &entries, longest) {
         lost += entries.len();
     }
-    Ok(Batch { frame, end, lost })
+    Ok(MirrorBatch { frame, end, lost })
 }
 
-enum Line {
+enum MirroredLine {
     Entry(Box<RawValue>),
     /// Blank, or not for others.
     Skipped,
@@ -100,20 +100,20 @@ enum Line {
     Damaged,
 }
 
-fn entry(line: &[u8]) -> Line {
+fn entry(line: &[u8]) -> MirroredLine {
     #[derive(Deserialize)]
-    struct Typed<'a> {
+    struct TypedLine<'a> {
         #[serde(borrow, rename = "type")]
         kind: Cow<'a, str>,
     }
     let line = line.trim_ascii();
     if line.is_empty() {
-        return Line::Skipped;
+        return MirroredLine::Skipped;
     }
-    let Ok(text) = std::str::from_utf8(line) else { return Line::Damaged };
-    match serde_json::from_str::<Typed<'_>>(text) {
-        Ok(Typed { kind }) if kind == CHECKSUM || kind == TORN => Line::Skipped,
-        Ok(_) => RawValue::from_string(text.to_owned()).map_or(Line::Damaged, Line::Entry),
-        Err(_) => Line::Damaged,
+    let Ok(text) = std::str::from_utf8(line) else { return MirroredLine::Damaged };
+    match serde_json::from_str::<TypedLine<'_>>(text) {
+        Ok(TypedLine { kind }) if kind == CHECKSUM || kind == TORN => MirroredLine::Skipped,
+        Ok(_) => RawValue::from_string(text.to_owned()).map_or(MirroredLine::Damaged, MirroredLine::Entry),
+        Err(_) => MirroredLine::Damaged,
     }
 }

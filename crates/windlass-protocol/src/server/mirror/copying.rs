@@ -1,6 +1,6 @@
 //! Copies the durable lines of logs as frames for the host.
 
-use super::batch::{Batch, read_batch};
+use super::batch::{MirrorBatch, read_batch};
 use super::{Mirror, Noted, agent};
 use crate::line;
 use serde::Serialize;
@@ -22,7 +22,7 @@ const CADENCE: Duration = Duration::from_millis(100);
 
 /// Outcome of copying.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Copied {
+pub(crate) enum CopyOutcome {
     /// A frame.
     Frame(Vec<u8>),
     /// The host has all lines that were durable at the request.
@@ -31,13 +31,13 @@ pub(crate) enum Copied {
 
 /// Read position of each log, and the present read.
 pub(crate) struct Copying {
-    logs: Vec<Log>,
+    logs: Vec<CopiedLog>,
     noted: watch::Receiver<Vec<Noted>>,
     longest: usize,
     ids: Arc<dyn Ids>,
     reported_lost: bool,
     /// Read in progress, on a blocking thread.
-    reading: Option<JoinHandle<Read>>,
+    reading: Option<JoinHandle<LogRead>>,
     /// Logs of this round, and their end positions in it.
     round: VecDeque<(usize, u64)>,
     /// Number of requests that this round carries out.
@@ -50,7 +50,7 @@ pub(crate) struct Copying {
 
 /// Sent part of a log.
 #[derive(Debug)]
-struct Log {
+struct CopiedLog {
     path: Arc<PathBuf>,
     file: Option<Arc<File>>,
     sent: u64,
@@ -61,11 +61,11 @@ struct Log {
 }
 
 /// Result of a read.
-enum Read {
+enum LogRead {
     /// Frame that names the agent, if it has a description.
     Name(usize, Option<Vec<u8>>),
     /// Lines up to a position.
-    Lines(usize, u64, io::Result<(Batch, Arc<File>)>),
+    Lines(usize, u64, io::Result<(MirrorBatch, Arc<File>)>),
 }
 
 impl Copying {
@@ -94,7 +94,7 @@ impl Copying {
     }
 
     /// Next frame, or the completion of a request. Cancel safe.
-    pub(crate) async fn next(&mut self) -> Copied {
+    pub(crate) async fn next(&mut self) -> CopyOutcome {
         loop {
             if let Some(reading) = &mut self.reading {
                 let read = reading.await;
@@ -106,7 +106,7 @@ impl Copying {
                 };
                 let frame = self.take(read);
                 if !frame.is_empty() {
-                    return Copied::Frame(frame);
+                    return CopyOutcome::Frame(frame);
                 }
             } else if let Some(&(at, to)) = self.round.front() {
                 self.reading = self.read(at, to);
@@ -115,7 +115,7 @@ impl Copying {
                 }
             } else if self.answers > 0 {
                 self.answers -= 1;
-                return Copied::UpToDate;
+                return CopyOutcome::UpToDate;
             } else if self.ordered > 0 {
                 self.answers = std::mem::take(&mut self.ordered);
                 self.begin_round();
@@ -136,7 +136,13 @@ impl Copying {
         for log in noted.iter().skip(self.logs.len()) {
             let is_agent = agent::session(&log.path).is_some();
             let is_unnamed = is_agent && log.start == 0;
-            self.logs.push(Log { path: Arc::clone(&log.path), file: None, sent: log.start, is_agent, is_unnamed });
+            self.logs.push(CopiedLog {
+                path: Arc::clone(&log.path),
+                file: None,
+                sent: log.start,
+                is_agent,
+                is_unnamed,
+            });
         }
         let both = self.logs.iter().zip(noted.iter()).enumerate();
         let due = both.filter(|(_, (log, noted))| log.sent < noted.durable);
@@ -144,36 +150,36 @@ impl Copying {
     }
 
     /// Begins to read the next part of a log; `None` if it was read up to here.
-    fn read(&self, at: usize, to: u64) -> Option<JoinHandle<Read>> {
+    fn read(&self, at: usize, to: u64) -> Option<JoinHandle<LogRead>> {
         let log = self.logs.get(at).filter(|log| log.sent < to)?;
         let (path, file, from, longest) = (Arc::clone(&log.path), log.file.clone(), log.sent, self.longest);
         if log.is_unnamed {
-            return Some(tokio::task::spawn_blocking(move || Read::Name(at, agent::frame(&path))));
+            return Some(tokio::task::spawn_blocking(move || LogRead::Name(at, agent::frame(&path))));
         }
         Some(tokio::task::spawn_blocking(move || {
             let opened = || File::open(&*path).map(Arc::new);
             let read = file.map_or_else(opened, Ok);
             let read = read.and_then(|file| read_batch(&file, &path, from..to, longest).map(|batch| (batch, file)));
-            Read::Lines(at, to, read)
+            LogRead::Lines(at, to, read)
         }))
     }
 
     /// Records a read, and returns its frames.
-    fn take(&mut self, read: Read) -> Vec<u8> {
+    fn take(&mut self, read: LogRead) -> Vec<u8> {
         match read {
-            Read::Name(at, frame) => {
+            LogRead::Name(at, frame) => {
                 if let Some(log) = self.logs.get_mut(at) {
                     log.is_unnamed = false;
                 }
                 // Unreadable metadata are left out: the lines are sent all the same.
                 frame.unwrap_or_default()
             }
-            Read::Lines(at, to, read) => {
+            LogRead::Lines(at, to, read) => {
                 let (batch, file) = match read {
                     Ok((batch, file)) => (batch, Some(file)),
-                    Err(error) => (Batch::unread(to, &error), None),
+                    Err(error) => (MirrorBatch::unread(to, &error), None),
                 };
-                let Batch { mut frame, end, lost } = batch;
+                let MirrorBatch { mut frame, end, lost } = batch;
                 let Some(log) = self.logs.get_mut(at) else { return frame };
                 log.sent = end.max(log.sent);
                 // The file is kept open, so that the lines stay readable when its name is gone. There may be many files

@@ -24,7 +24,7 @@ fn copying(mirror: &Mirror) -> Copying {
 async fn frames(copying: &mut Copying) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     copying.order();
-    while let Copied::Frame(frame) = copying.next().await {
+    while let CopyOutcome::Frame(frame) = copying.next().await {
         all.push(frame);
     }
     all
@@ -116,9 +116,9 @@ fn lines_that_the_host_has_are_not_sent_and_dropped_frames_are_not_counted() {
         assert_eq!(copying.sent(0), entry("old").len() as u64, "it is not counted as sent");
         release.send(()).unwrap();
         busy.await.unwrap().unwrap();
-        let Copied::Frame(frame) = copying.next().await else { panic!("there is no frame") };
+        let CopyOutcome::Frame(frame) = copying.next().await else { panic!("there is no frame") };
         assert_eq!(entries(&lines(&[frame])[0])[0]["text"], "new");
-        assert_eq!(copying.next().await, Copied::UpToDate);
+        assert_eq!(copying.next().await, CopyOutcome::UpToDate);
         std::fs::remove_file(path).unwrap();
     });
 }
@@ -136,7 +136,7 @@ async fn lines_come_by_themselves_and_many_at_once() {
         len += entry(text).len() as u64;
         mirror.written(&path, len);
     }
-    let Copied::Frame(frame) = copying.next().await else { panic!("there is no frame") };
+    let CopyOutcome::Frame(frame) = copying.next().await else { panic!("there is no frame") };
     assert_eq!(entries(&lines(&[frame])[0]).len(), 3);
     std::fs::remove_file(path).unwrap();
 }
@@ -153,11 +153,11 @@ async fn a_host_that_does_not_read_costs_no_more_than_a_frame() {
     }
     let mut copying = copying(&mirror);
     copying.order();
-    let Copied::Frame(first) = copying.next().await else { panic!("there is no frame") };
+    let CopyOutcome::Frame(first) = copying.next().await else { panic!("there is no frame") };
     assert!(first.len() < MEBIBYTE && copying.sent(0) < MEBIBYTE as u64, "{}", copying.sent(0));
     // The host reads after all: the rest follows the sent lines.
     let mut all = vec![first];
-    while let Copied::Frame(frame) = copying.next().await {
+    while let CopyOutcome::Frame(frame) = copying.next().await {
         all.push(frame);
     }
     assert_eq!(lines(&all).iter().map(|frame| entries(frame).len()).sum::<usize>(), 100);

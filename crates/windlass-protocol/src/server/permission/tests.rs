@@ -19,7 +19,7 @@ fn answer(text: &str) -> PermissionAnswer {
 #[test]
 fn the_question_says_what_and_why() {
     assert_eq!(
-        serde_json::to_string(&Question::new(&request())).unwrap(),
+        serde_json::to_string(&PermissionFrame::new(&request())).unwrap(),
         concat!(
             r#"{"subtype":"can_use_tool","tool_name":"Bash","display_name":"Bash","#,
             r#""input":{"command":"touch a","n":1.50},"tool_use_id":"t","title":"touch a","description":"touch a","#,
@@ -35,7 +35,7 @@ fn a_question_that_waits_says_what_another_process_needs() {
     let mut request = request();
     request.id = "q".into();
     request.token = Some(windlass_types::QuestionToken::new("secret"));
-    let text = serde_json::to_string(&Question::new(&request)).unwrap();
+    let text = serde_json::to_string(&PermissionFrame::new(&request)).unwrap();
     assert!(text.contains(r#","windlass_question":{"id":"q","token":"secret"},"#), "{text}");
 }
 

@@ -1,7 +1,9 @@
 //! Environment of a machine: a host, sessions and jobs, each of which acts on demand.
 
-use super::super::Machine;
-use super::super::io::{Initialized, Input, Job, Order, Outcome, Output, Reloaded, Ticket};
+use super::super::ServerMachine;
+use super::super::io::{
+    Initialized, JobNumber, Reloaded, ServerEffect, ServerInput, ServerJob, ServerJobOutcome, ServerOutput,
+};
 use crate::input::Inbound;
 use crate::server::mirror::Mirror;
 use crate::server::options::ServerOptions;
@@ -68,15 +70,15 @@ struct Sim {
 }
 
 /// Environment of the machine.
-pub(super) struct World {
-    machine: Machine,
-    pub(super) inputs: Vec<Input>,
+pub(super) struct MachineWorld {
+    machine: ServerMachine,
+    pub(super) inputs: Vec<ServerInput>,
     pub(super) outputs: Vec<String>,
-    pub(super) host: Host,
+    pub(super) host: ScriptedHost,
     sessions: Vec<Sim>,
-    begun: Begun,
+    begun: BegunJob,
     /// Answers of the pump itself, in order.
-    due: VecDeque<Input>,
+    due: VecDeque<ServerInput>,
     calls: u64,
     /// Open requests, and their calls.
     pub(super) asked: BTreeMap<String, String>,
@@ -86,7 +88,7 @@ pub(super) struct World {
 
 /// Lines read and sent by the host.
 #[derive(Default)]
-pub(super) struct Host {
+pub(super) struct ScriptedHost {
     /// Lines that the host has read.
     pub(super) lines: Vec<Value>,
     /// Ids of the control requests that it has sent.
@@ -99,34 +101,34 @@ pub(super) struct Host {
 
 /// Work that the machine has begun and that has not ended.
 #[derive(Default)]
-struct Begun {
+struct BegunJob {
     opening: bool,
-    jobs: Vec<(Ticket, Job)>,
-    session_jobs: Vec<(Ticket, SessionJob)>,
+    jobs: Vec<(JobNumber, ServerJob)>,
+    session_jobs: Vec<(JobNumber, SessionJob)>,
     waits: Vec<Turn>,
     timers: BTreeSet<Timer>,
     keep_alive: bool,
     mirrors: usize,
 }
 
-pub(super) fn machine(is_mirrored: bool) -> Machine {
+pub(super) fn machine(is_mirrored: bool) -> ServerMachine {
     let mut options = ServerOptions::default();
     (options.permissions.prompts, options.reports.session_state, options.reports.replay_user_messages) =
         (true, true, true);
     options.reports.mirror = is_mirrored.then(Mirror::new);
     options.ids = Arc::new(Counting::default());
-    Machine::new(&options)
+    ServerMachine::new(&options)
 }
 
-impl World {
+impl MachineWorld {
     pub(super) fn new(is_mirrored: bool) -> Self {
         Self {
             machine: machine(is_mirrored),
             inputs: Vec::new(),
             outputs: Vec::new(),
-            host: Host::default(),
+            host: ScriptedHost::default(),
             sessions: Vec::new(),
-            begun: Begun::default(),
+            begun: BegunJob::default(),
             due: VecDeque::new(),
             calls: 0,
             asked: BTreeMap::new(),
@@ -135,7 +137,7 @@ impl World {
         }
     }
 
-    fn give(&mut self, input: Input) {
+    fn give(&mut self, input: ServerInput) {
         self.due.push_back(input);
         while let Some(input) = self.due.pop_front() {
             self.inputs.push(input.clone());
@@ -143,27 +145,31 @@ impl World {
             while let Some(output) = self.machine.poll() {
                 self.outputs.push(format!("{output:?}"));
                 match output {
-                    Output::Frames(lines) => {
+                    ServerOutput::Frames(lines) => {
                         let text = String::from_utf8(lines).unwrap();
                         self.host.lines.extend(text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()));
                     }
-                    Output::Order(order) => self.order(order),
+                    ServerOutput::Order(order) => self.order(order),
                 }
             }
         }
     }
 
-    fn order(&mut self, order: Order) {
+    fn order(&mut self, order: ServerEffect) {
         match order {
-            Order::Open(_) => self.begun.opening = true,
-            Order::Conversation(order) => self.converse(order),
-            Order::Begin(ticket, job) => self.begun.jobs.push((ticket, job)),
-            Order::KeepAlive(_) => self.begun.keep_alive = true,
-            Order::Answer(id, _) => {
+            ServerEffect::Open(_) => self.begun.opening = true,
+            ServerEffect::Conversation(order) => self.converse(order),
+            ServerEffect::Begin(ticket, job) => self.begun.jobs.push((ticket, job)),
+            ServerEffect::KeepAlive(_) => self.begun.keep_alive = true,
+            ServerEffect::Answer(id, _) => {
                 assert!(self.asked.remove(&id).is_some(), "{id} is answered, but is not open");
                 self.answered.push(id);
             }
-            Order::RenewHooks | Order::Scene(_) | Order::Announce(_) | Order::Deliver { .. } | Order::NoMessage(_) => {}
+            ServerEffect::RenewHooks
+            | ServerEffect::Scene(_)
+            | ServerEffect::Announce(_)
+            | ServerEffect::Deliver { .. }
+            | ServerEffect::NoMessage(_) => {}
         }
     }
 
@@ -172,14 +178,14 @@ impl World {
             ConversationOrder::Close(generation) => {
                 match self.sessions.iter_mut().find(|sim| sim.generation == generation) {
                     Some(sim) => sim.closing = true,
-                    None => self.due.push_back(Input::Conversation(Turn::SessionClosed(generation))),
+                    None => self.due.push_back(ServerInput::Conversation(Turn::SessionClosed(generation))),
                 }
             }
             ConversationOrder::Session(order) => self.order_session(order),
             ConversationOrder::AwaitSettled(wait) => self.begun.waits.push(Turn::Settled(wait)),
             ConversationOrder::AwaitQuiet(wait) => self.begun.waits.push(Turn::Quiet(wait)),
             ConversationOrder::Expand { name, .. } => {
-                self.due.push_back(Input::Conversation(Turn::Expanded(Ok(match name.as_str() {
+                self.due.push_back(ServerInput::Conversation(Turn::Expanded(Ok(match name.as_str() {
                     "greet" => Some(windlass_types::Prompt::text("hello").into()),
                     "memory" => Some(Expansion::Output("two notes".to_owned())),
                     _ => None,
@@ -188,7 +194,7 @@ impl World {
             ConversationOrder::Begin(ticket, job) => self.begun.session_jobs.push((ticket, job)),
             ConversationOrder::CopyLog => self.begun.mirrors += 1,
             ConversationOrder::Wake(timer, _) => drop(self.begun.timers.insert(timer)),
-            ConversationOrder::FailToOpen => self.due.push_back(Input::Close("no session".to_owned())),
+            ConversationOrder::FailToOpen => self.due.push_back(ServerInput::Close("no session".to_owned())),
             ConversationOrder::Finish => {
                 (self.begun.opening, self.host.is_unread, self.begun.keep_alive) = (false, true, false);
                 self.begun.timers.clear();
@@ -253,7 +259,7 @@ impl World {
                 let open: Vec<String> = self.asked.keys().cloned().collect();
                 if let Some(id) = pick(&open, *at) {
                     self.asked.remove(id);
-                    self.give(Input::Dropped(id.clone()));
+                    self.give(ServerInput::Dropped(id.clone()));
                 }
             }
             Action::Finish(at, succeeds) => self.finish(*at, *succeeds),
@@ -261,15 +267,15 @@ impl World {
                 let timers: Vec<Timer> = self.begun.timers.iter().copied().collect();
                 if let Some(timer) = pick(&timers, *at) {
                     self.begun.timers.remove(timer);
-                    self.give(Input::Conversation(Turn::Due(*timer)));
+                    self.give(ServerInput::Conversation(Turn::Due(*timer)));
                 } else if self.begun.keep_alive {
                     self.begun.keep_alive = false;
-                    self.give(Input::KeepAlive);
+                    self.give(ServerInput::KeepAlive);
                 }
             }
             Action::HangUp => {
                 if !self.host.is_unread && self.machine.reads_lines() {
-                    self.give(Input::HungUp);
+                    self.give(ServerInput::HungUp);
                 }
             }
         }
@@ -284,7 +290,7 @@ impl World {
     fn line(&mut self, line: &Value) {
         if !self.host.is_unread && self.machine.reads_lines() {
             let message = Inbound::parse(line.to_string().as_bytes()).unwrap();
-            self.give(Input::Line(message));
+            self.give(ServerInput::Line(message));
         }
     }
 
@@ -341,9 +347,9 @@ impl World {
             let generation = sim.generation;
             if let Some(event) = sim.events.pop_front() {
                 if self.machine.lists_next(generation) {
-                    self.give(Input::Listed(Vec::new(), PluginListing::default()));
+                    self.give(ServerInput::Listed(Vec::new(), PluginListing::default()));
                 }
-                return self.give(Input::Conversation(Turn::Event(generation, Box::new(event))));
+                return self.give(ServerInput::Conversation(Turn::Event(generation, Box::new(event))));
             }
             if sim.ended {
                 let sim = self.sessions.remove(at);
@@ -353,7 +359,7 @@ impl World {
                     inputs.insert(generation as usize % 2, Turn::SessionClosed(generation));
                 }
                 for input in inputs {
-                    self.give(Input::Conversation(input));
+                    self.give(ServerInput::Conversation(input));
                 }
                 return;
             }
@@ -361,7 +367,7 @@ impl World {
         let is_quiet = self.sessions.last().is_none_or(|sim| !sim.runs && sim.prompts.is_empty());
         if is_quiet {
             for wait in std::mem::take(&mut self.begun.waits) {
-                self.give(Input::Conversation(wait));
+                self.give(ServerInput::Conversation(wait));
             }
         }
     }
@@ -383,39 +389,40 @@ impl World {
         self.asked.insert(id.clone(), call.to_owned());
         let about = Some(CallReference::of(None, &call.into()));
         let line = format!("{line}\n").into_bytes();
-        self.give(Input::Question(Question::new(id, Asker::Run, about, is_permission), line));
+        self.give(ServerInput::Question(Question::new(id, Asker::Run, about, is_permission), line));
     }
 
     fn finish(&mut self, at: usize, succeeds: bool) {
         if self.begun.mirrors > 0 && at.is_multiple_of(3) {
             self.begun.mirrors -= 1;
-            return self.give(Input::Conversation(Turn::LogCopied));
+            return self.give(ServerInput::Conversation(Turn::LogCopied));
         }
         if self.begun.opening && at % 3 == 1 {
             self.begun.opening = false;
-            let generation = self.inputs.iter().filter(|input| matches!(input, Input::Opened(..))).count() as u64 + 1;
+            let generation =
+                self.inputs.iter().filter(|input| matches!(input, ServerInput::Opened(..))).count() as u64 + 1;
             // The first session has to open, or serving ends.
             if !succeeds && generation > 1 {
-                return self.give(Input::Conversation(Turn::NotOpened("no session can be opened".into())));
+                return self.give(ServerInput::Conversation(Turn::NotOpened("no session can be opened".into())));
             }
             self.sessions.push(Sim { generation, ..Sim::default() });
             let commands = Some(vec![SlashCommand::new("greet", ""), SlashCommand::new("gone", "")]);
             let mut facts = SessionFacts::default();
             (facts.session_id, facts.commands) = (session(generation).to_string(), commands);
             facts.can_be_renamed = true;
-            return self.give(Input::Opened(Box::new(facts), Box::default(), None));
+            return self.give(ServerInput::Opened(Box::new(facts), Box::default(), None));
         }
         if at.is_multiple_of(2) && !self.begun.session_jobs.is_empty() || self.begun.jobs.is_empty() {
             return self.finish_in_session(at, succeeds);
         }
         let (ticket, job) = self.begun.jobs.remove(at % self.begun.jobs.len());
         let outcome = match job {
-            Job::Mcp(_) => Outcome::Mcp(Ok(json!({}))),
-            Job::McpStatus => Outcome::McpStatus(Vec::new()),
-            Job::Reload(_) => Outcome::Reloaded(Ok(Box::new(Reloaded::default()))),
-            Job::Initialize(_) => Outcome::Initialized(Initialized::default()),
+            ServerJob::Mcp(_) => ServerJobOutcome::Mcp(Ok(json!({}))),
+            ServerJob::McpStatus => ServerJobOutcome::McpStatus(Vec::new()),
+            ServerJob::Reload(_) => ServerJobOutcome::Reloaded(Ok(Box::new(Reloaded::default()))),
+            ServerJob::Initialize(_) => ServerJobOutcome::Initialized(Initialized::default()),
         };
-        self.give(Input::Done(ticket, outcome));
+        self.give(ServerInput::Done(ticket, outcome));
     }
 
     fn finish_in_session(&mut self, at: usize, succeeds: bool) {
@@ -435,7 +442,7 @@ impl World {
             SessionJob::MoveToBackground(_) => JobOutcome::Moved(succeeds),
             job => panic!("{job:?}"),
         };
-        self.give(Input::Conversation(Turn::Done(ticket, outcome)));
+        self.give(ServerInput::Conversation(Turn::Done(ticket, outcome)));
     }
 
     /// Ends serving.
