@@ -4,12 +4,15 @@ use crate::acp::AcpArgs;
 use crate::args::{
     AgentsListArgs, ContextShowArgs, DemoArgs, ModelsArgs, RunArgs, SettingsArgs, ToolsCallArgs, TrustArgs,
 };
+use crate::completions::{CompletionsArgs, ManArgs};
 use crate::config::command::ConfigCommand;
 use crate::index::{IndexArgs, SearchArgs};
+use crate::login::{LoginArgs, LogoutArgs};
 use crate::mcp::command::McpCommand;
 use crate::memory::command::MemoryCommand;
 use crate::proxy::ProxyArgs;
 use crate::sessions::command::SessionsCommand;
+use crate::uninstall::UninstallArgs;
 use clap::{Parser, Subcommand};
 
 /// Run a coding agent: it reads, searches, edits and runs things in the current directory, and asks before it does
@@ -32,7 +35,7 @@ pub(crate) struct Cli {
 
 const AFTER_HELP: &str = "\
 Environment:
-  ANTHROPIC_API_KEY   The key of the model provider; `windlass demo` needs none
+  ANTHROPIC_API_KEY   The key of the model provider, if `windlass login` stored none; `windlass demo` needs none
   ANTHROPIC_BASE_URL  Another address of the API
   WINDLASS_HOME       Where sessions are kept [default: ~/.windlass]
   NO_COLOR            Switches colours off
@@ -63,6 +66,10 @@ pub(crate) enum Command {
     Settings(SettingsArgs),
     /// Trust the project here: its settings may allow calls from now on
     Trust(TrustArgs),
+    /// Store the key of a model provider for yourself
+    Login(LoginArgs),
+    /// Forget the stored key of a model provider
+    Logout(LogoutArgs),
     /// Show the use of the context window before the first prompt
     #[command(subcommand)]
     Context(ContextCommand),
@@ -86,6 +93,12 @@ pub(crate) enum Command {
     /// Show, name, copy and delete stored sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),
+    /// Print completions for a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write those of all commands
+    Man(ManArgs),
+    /// Show what windlass has left on this machine, and how it is removed; removes nothing
+    Uninstall(UninstallArgs),
 }
 
 #[derive(Debug, Subcommand)]

@@ -4,7 +4,7 @@ use crate::args::DemoArgs;
 use crate::ask::AskAtTerminal;
 use crate::display::{Display, Paint, Pen};
 use crate::failure::{of_result, of_start};
-use crate::provider::{Lookup, providers};
+use crate::provider::{Lookup, own_variable, providers};
 use crate::signals::Signals;
 use crate::terminal::Terminal;
 use crate::writer::{Target, Writer};
@@ -48,7 +48,7 @@ pub(crate) async fn demo(args: DemoArgs, terminal: Terminal) -> anyhow::Result<i
 }
 
 async fn demo_on(writer: &Writer, args: DemoArgs, terminal: Terminal, signals: &Signals) -> anyhow::Result<i32> {
-    let lookup: Lookup = Arc::new(|name| std::env::var(name).ok());
+    let lookup: Lookup = Arc::new(own_variable);
     let provider = args.live.then(|| providers(&lookup));
     cargo_works()?;
     let folder = tempfile::Builder::new().prefix("windlass-demo-").tempdir();
@@ -223,7 +223,7 @@ fn conclude(display: &mut Display, result: &RunResult, fixed: bool, scripted: bo
     );
     display.note(Paint::Dim, &summary)?;
     if scripted {
-        let next = "Next: set ANTHROPIC_API_KEY and run `windlass demo --live`, or `windlass -p PROMPT` in a project.";
+        let next = "Next: run `windlass login` and then `windlass demo --live`, or `windlass -p PROMPT` in a project.";
         display.note(Paint::Dim, next)?;
     }
     Ok(())

@@ -48,7 +48,9 @@ pub(crate) fn of_start(error: Error) -> anyhow::Error {
     use windlass::session::OpenError;
     let text = match &error {
         Error::Model(model) if model.kind == windlass::provider::ModelErrorKind::Authentication => {
-            return anyhow::anyhow!("{error}; `windlass demo` shows an agent at work without a key");
+            return anyhow::anyhow!(
+                "{error}, or run `windlass login`; `windlass demo` shows an agent at work without a key"
+            );
         }
         Error::Open(OpenError::NotFound { .. }) | Error::NothingToContinue { .. } | Error::NoTitle { .. } => {
             return anyhow::anyhow!("{error}; `windlass sessions list` shows the sessions of this directory");

@@ -10,6 +10,7 @@ mod background;
 #[cfg(unix)]
 mod below_session;
 mod command_line;
+mod completions;
 mod config;
 mod context;
 mod debug_log;
@@ -19,14 +20,17 @@ mod elsewhere;
 mod explain;
 mod failure;
 mod files;
+mod folder_size;
 mod host;
 mod index;
 #[cfg(unix)]
 mod interactive;
 mod jsonl;
 mod launch;
+mod login;
 mod mcp;
 mod memory;
+mod misspelling;
 mod models;
 mod notes;
 #[cfg(unix)]
@@ -46,6 +50,7 @@ mod signals;
 mod terminal;
 mod tools;
 mod trust;
+mod uninstall;
 mod warnings;
 mod web;
 mod writer;
@@ -85,9 +90,12 @@ fn command() -> anyhow::Result<i32> {
     if let Some(reason) = below_session::refusal(&words) {
         anyhow::bail!(reason);
     }
-    if !proxies && let Some(flags) = host::wanted(words) {
+    if !proxies && let Some(flags) = host::wanted(words.clone()) {
         debug_log::start(DebugLogPlace::of_flags(&flags));
         return block_on(host::host(flags));
+    }
+    if !proxies && let Some(refusal) = misspelling::refusal(&words) {
+        return Err(refusal.into());
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -127,6 +135,11 @@ fn command() -> anyhow::Result<i32> {
         Some(Command::Config(command)) => config::config(&command),
         Some(Command::Settings(args)) => settings::print(&args),
         Some(Command::Trust(args)) => trust::trust(&args),
+        Some(Command::Login(args)) => login::login(&args, terminal),
+        Some(Command::Logout(args)) => login::logout(&args),
+        Some(Command::Completions(args)) => completions::completions(&args),
+        Some(Command::Man(args)) => completions::man(&args),
+        Some(Command::Uninstall(args)) => uninstall::uninstall(&args),
         Some(Command::Context(ContextCommand::Show(args))) => block_on(context::show(&args)),
         Some(Command::Context(ContextCommand::Index(args))) => index::overview(&args),
         Some(Command::Context(ContextCommand::Search(args))) => index::search(&args),

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use windlass::crates::model::Scrub;
 use windlass::project::LoadedProject;
-use windlass::provider::{Endpoint, from_lookup};
+use windlass::provider::{Endpoint, StoredKeys, from_lookup};
 use windlass::{
     ModelProvider, Script, ScriptedModel,
     testing::{Recorder, Replayer},
@@ -18,6 +18,9 @@ use windlass::{
 
 /// A scripted model for tests of the command itself.
 const SCRIPT: &str = "WINDLASS_SCRIPT";
+
+/// Source of a stored key, as hosts know it.
+const STORED_KEY: &str = "/login managed key";
 
 /// Variables with keys, beside those of endpoints that are known by name.
 const KEYS: [&str; 9] = [
@@ -52,6 +55,7 @@ impl Provider {
             let key_source = match key_source(&lookup) {
                 _ if std::env::var_os(SCRIPT).is_some() => "none",
                 "none" if helped => "apiKeyHelper",
+                "none" if has_stored(project) => STORED_KEY,
                 variable => variable,
             };
             (of_project(project)?, key_source)
@@ -105,6 +109,17 @@ fn key_source(lookup: &Lookup) -> &'static str {
     names.into_iter().find(|name| set(name)).unwrap_or("none")
 }
 
+/// Returns `true` if a key of the Anthropic API is stored.
+fn has_stored(project: &LoadedProject) -> bool {
+    project.stored_keys().is_some_and(|keys| keys.variable("ANTHROPIC_API_KEY", |_| None).is_some())
+}
+
+/// Returns a variable of this process, else the stored key that stands for it.
+pub(crate) fn own_variable(name: &str) -> Option<String> {
+    let own = |name: &str| std::env::var(name).ok();
+    StoredKeys::from_lookup(own).map_or_else(|| own(name), |keys| keys.variable(name, own))
+}
+
 fn scripted(path: &Path) -> anyhow::Result<ScriptedModel> {
     let text = recorded(path).with_context(|| format!("the script {} cannot be read", path.display()))?;
     let script = Script::from_json(&text).with_context(|| path.display().to_string())?;
@@ -122,7 +137,7 @@ fn scrub() -> Scrub {
     let endpoints = Endpoint::preset_names().filter_map(Endpoint::preset);
     let of_endpoints = endpoints.flat_map(|endpoint| endpoint.key_variables.into_owned());
     for name in KEYS.into_iter().map(Cow::Borrowed).chain(of_endpoints) {
-        if let Ok(secret) = std::env::var(&*name) {
+        if let Some(secret) = own_variable(&name) {
             scrub = scrub.secret(&name, &secret);
         }
     }

@@ -3,6 +3,7 @@
 #[cfg(unix)]
 mod child;
 
+use crate::provider::own_variable;
 use crate::terminal::clean;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -61,8 +62,9 @@ pub(crate) fn proxy(args: ProxyArgs) -> anyhow::Result<i32> {
     if let Some(parent) = args.launched_by {
         return launch(parent, &args.command);
     }
-    let options = ProxyOptions::lookup(|name| std::env::var(name).ok())
-        .map_err(|error| anyhow::anyhow!("{error}; the proxy keeps it and gives out a nonce"))?;
+    let options = ProxyOptions::lookup(own_variable).map_err(|error| {
+        anyhow::anyhow!("{error}, or run `windlass login`; the proxy keeps the key and gives out a nonce")
+    })?;
     let options = if args.command.is_empty() || args.verbose { options.on_notice(report) } else { options };
     crate::block_on(async move {
         let proxy = CredentialProxy::bind(options).await.context("the proxy cannot start")?;

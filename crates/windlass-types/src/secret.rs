@@ -71,6 +71,7 @@ pub const HOME_PLACES: &[&str] = &[
     ".kaggle",
     ".local/share/opencode/auth.json",
     ".openai/auth.json",
+    ".windlass/credentials",
     ".windlass/mcp-logins",
     // Wallets and databases.
     ".bitcoin",

@@ -169,6 +169,8 @@ mod sessions;
 mod stopped;
 mod storage;
 pub mod store;
+#[cfg(feature = "project")]
+mod stored_keys;
 pub mod testing;
 pub mod tool;
 mod toolkit;

@@ -3,6 +3,8 @@
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 pub use crate::providers::from_lookup_over;
 pub use crate::providers::{from_env, from_lookup};
+#[cfg(feature = "project")]
+pub use crate::stored_keys::{StoredKeys, StoredKeysError};
 #[cfg(feature = "anthropic")]
 pub use windlass_anthropic::{Anthropic, AnthropicBuilder};
 #[cfg(feature = "bedrock")]

@@ -19,7 +19,9 @@ pub(super) fn is_asked(provider: &str) -> bool {
 /// Returns the models of the server, by windlass's names for them.
 pub(super) async fn models(provider: &str, project: &LoadedProject) -> Result<Vec<KnownModel>, String> {
     let failed = |problem: String| format!("the models of {provider} are not known: {problem}");
-    let lookup = |name: &str| project.variable(name);
+    let keys = project.stored_keys();
+    let own = |name: &str| project.variable(name);
+    let lookup = |name: &str| keys.as_ref().map_or_else(|| own(name), |keys| keys.variable(name, own));
     let server = match provider {
         OWN_URL => ChatCompletions::openai_compatible_from_lookup(lookup),
         preset => ChatCompletions::from_lookup(preset, lookup),

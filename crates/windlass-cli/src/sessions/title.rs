@@ -33,7 +33,7 @@ pub(crate) struct TitleArgs {
 /// Gives sessions titles and returns the exit code: 1 when one got none.
 pub(super) async fn title(args: TitleArgs) -> anyhow::Result<i32> {
     let home = Home::from_env().map_err(of_start)?;
-    let lookup: provider::Lookup = Arc::new(|name| std::env::var(name).ok());
+    let lookup: provider::Lookup = Arc::new(provider::own_variable);
     let model = provider::of_environment(&lookup)?;
     let sessions = match args.missing {
         true => missing(&home, args.cwd, args.limit).await?,

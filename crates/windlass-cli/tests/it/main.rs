@@ -9,6 +9,7 @@
 
 mod acp;
 mod agents;
+mod around;
 mod audit;
 #[cfg(target_os = "linux")]
 mod below_session;
@@ -29,6 +30,7 @@ mod formats;
 mod hostile;
 mod index;
 mod kept_out;
+mod keys;
 #[cfg(unix)]
 mod listings;
 #[cfg(unix)]

@@ -1,6 +1,6 @@
 //! Conversations at a terminal, through a pseudo-terminal and a strict emulator.
 
-mod emulator;
+pub(crate) mod emulator;
 
 use crate::place::Place;
 use emulator::Emulator;

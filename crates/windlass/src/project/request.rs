@@ -4,6 +4,7 @@ use super::ProjectError;
 use super::elsewhere::Elsewhere;
 use super::live::Follows;
 use crate::home::Home;
+use crate::stored_keys::StoredKeys;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -278,6 +279,12 @@ impl Project {
     /// Home given by the program, else the one that the environment names.
     pub(crate) fn home_of(&self) -> Option<Home> {
         self.home.clone().or_else(|| Home::from_lookup(|name| self.variable(name)).ok())
+    }
+
+    /// Keys in the home given by the program, else in that of the user whom the environment names.
+    pub(crate) fn stored_keys(&self) -> Option<StoredKeys> {
+        let given = self.home.as_ref().map(StoredKeys::of);
+        given.or_else(|| StoredKeys::from_lookup(|name| self.variable(name)))
     }
 
     pub(crate) fn request(&self) -> SettingsRequest {

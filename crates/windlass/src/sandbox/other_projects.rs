@@ -1,4 +1,4 @@
-//! Sessions, notes and histories of other projects, which no program of this one needs.
+//! Sessions, notes, histories and keys of a home, which no program of a project needs.
 
 use super::Site;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,12 @@ const PROJECTS: &str = "projects";
 /// Maximum number of projects that are hidden one by one. With more all are, this one among them.
 const MOST_PROJECTS: usize = 512;
 
-/// Places in a home that hold words of all projects: prompts, copies of files, the index of sessions.
+/// Places in a home that hold words of all projects, and keys: prompts, copies of files, the index of sessions, logins.
 const SHARED_PLACES: &[&str] = &[
+    "credentials",
     "file-history",
     "history.jsonl",
+    "mcp-logins",
     "paste-cache",
     "sessions.sqlite3",
     "sessions.sqlite3-journal",
