@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::{Analysis, Directories, FoundCommand, RedirectKind, Word, WordKind};
-use target::{Bases, Places, Target};
+use target::{Bases, OperandTarget, TargetDirectories};
 
 /// Reason why a command is catastrophic.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -51,10 +51,10 @@ pub fn catastrophic(
     if analysis.has_fork_bomb() {
         return Some(Catastrophe::ForkBomb);
     }
-    let places = Places::new(cwd, home, resolve);
+    let places = TargetDirectories::new(cwd, home, resolve);
     let bases = AllBases::new(analysis, &places);
     analysis.found().iter().find_map(|command| {
-        device(command).or_else(|| tree(command, &Here { places: &places, bases: bases.of(command) }))
+        device(command).or_else(|| tree(command, &CommandPlaces { places: &places, bases: bases.of(command) }))
     })
 }
 
@@ -99,7 +99,7 @@ pub fn suspicious(
     home: &Path,
     resolve: &dyn Fn(&Path) -> Option<PathBuf>,
 ) -> Option<Suspicion> {
-    let places = Places::new(cwd, home, resolve);
+    let places = TargetDirectories::new(cwd, home, resolve);
     let bases = AllBases::new(analysis, &places);
     indirect::handed(analysis, &places, &bases)
         .or_else(|| code::code(analysis, &places))
@@ -115,7 +115,7 @@ struct AllBases<'a> {
 }
 
 impl<'a> AllBases<'a> {
-    fn new(analysis: &'a Analysis, places: &Places<'_>) -> Self {
+    fn new(analysis: &'a Analysis, places: &TargetDirectories<'_>) -> Self {
         let followed = match (analysis.directories(places.start()), analysis.understood()) {
             (Directories::Followed(followed), Ok(understood)) => followed.into_iter().zip(understood.commands()),
             _ => return Self { of_commands: Vec::new(), any: places.after(changes(analysis)) },
@@ -151,15 +151,15 @@ fn changes(analysis: &Analysis) -> impl Iterator<Item = Option<&Word>> {
 }
 
 /// The places of a text, and those of one command in it.
-struct Here<'a> {
-    places: &'a Places<'a>,
+struct CommandPlaces<'a> {
+    places: &'a TargetDirectories<'a>,
     bases: &'a Bases,
 }
 
-impl Here<'_> {
+impl CommandPlaces<'_> {
     /// Returns the paths that an operand may name. `follows`: whether the program goes through a link that the operand
     /// ends in.
-    fn targets(&self, word: &Word, follows: bool) -> Vec<Target> {
+    fn targets(&self, word: &Word, follows: bool) -> Vec<OperandTarget> {
         self.places.targets(word, self.bases, follows)
     }
 }
@@ -176,10 +176,10 @@ fn has_flag(command: &FoundCommand, letters: [char; 2], long: &str) -> bool {
     })
 }
 
-fn tree(command: &FoundCommand, here: &Here<'_>) -> Option<Catastrophe> {
+fn tree(command: &FoundCommand, here: &CommandPlaces<'_>) -> Option<Catastrophe> {
     let program = command.program()?;
     let unclear = command.words().iter().any(|w| w.kind() == WordKind::Dynamic && w.literal_prefix().is_empty());
-    let hit = |skip: usize, follows: bool, is_hit: &dyn Fn(&Target) -> bool| {
+    let hit = |skip: usize, follows: bool, is_hit: &dyn Fn(&OperandTarget) -> bool| {
         let word = operands(command).skip(skip).find(|word| here.targets(word, follows).iter().any(is_hit))?;
         Some(Catastrophe::Tree { program: program.to_owned(), target: word.source().to_owned() })
     };
@@ -190,8 +190,9 @@ fn tree(command: &FoundCommand, here: &Here<'_>) -> Option<Catastrophe> {
         }
         "mv" => {
             let sources = operands(command).count().saturating_sub(1);
-            let word =
-                operands(command).take(sources).find(|word| here.targets(word, false).iter().any(Target::is_vital))?;
+            let word = operands(command)
+                .take(sources)
+                .find(|word| here.targets(word, false).iter().any(OperandTarget::is_vital))?;
             Some(Catastrophe::Tree { program: program.to_owned(), target: word.source().to_owned() })
         }
         "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" if has_flag(command, ['R', 'R'], "recursive") => {
@@ -209,7 +210,7 @@ fn tree(command: &FoundCommand, here: &Here<'_>) -> Option<Catastrophe> {
 }
 
 /// `find` without a filter, from a vital directory, with an action that removes.
-fn find(command: &FoundCommand, here: &Here<'_>) -> Option<Catastrophe> {
+fn find(command: &FoundCommand, here: &CommandPlaces<'_>) -> Option<Catastrophe> {
     let words = command.words().get(1..).unwrap_or_default();
     let filters = has_filter(words, FILTERS);
     let removes =
@@ -241,7 +242,7 @@ fn has_filter(words: &[Word], tests: &[&str]) -> bool {
 }
 
 /// The first start of `find` that fits.
-fn find_start(words: &[Word], here: &Here<'_>, fits: &dyn Fn(&Target) -> bool) -> Option<Word> {
+fn find_start(words: &[Word], here: &CommandPlaces<'_>, fits: &dyn Fn(&OperandTarget) -> bool) -> Option<Word> {
     let follows = words.iter().any(|word| matches!(word.text(), "-L" | "-H" | "-follow"));
     let starts = words.iter().skip_while(|w| matches!(w.text(), "-P" | "-L" | "-H"));
     let named: Vec<&Word> = starts.take_while(|w| !w.text().starts_with(['-', '(', '!'])).collect();

@@ -22,7 +22,7 @@ pub enum Directories {
 }
 
 /// The directories that a shell may be in behind a command, by the command's exit status.
-struct Standing {
+struct ShellDirectories {
     succeeded: Vec<PathBuf>,
     failed: Vec<PathBuf>,
 }
@@ -34,7 +34,7 @@ impl Understood {
     #[must_use]
     pub fn directories(&self, start: &Path) -> Directories {
         let here = vec![start.to_path_buf()];
-        let mut standing = Standing { succeeded: here.clone(), failed: Vec::new() };
+        let mut standing = ShellDirectories { succeeded: here.clone(), failed: Vec::new() };
         let (mut all, mut run) = (Vec::with_capacity(self.commands.len()), here);
         let mut commands = self.commands.iter().peekable();
         while let Some(command) = commands.next() {
@@ -53,13 +53,13 @@ impl Understood {
             // The shell may not stay where a change fails.
             let mut failed = run.clone();
             add(&mut failed, &arrived);
-            standing = Standing { succeeded: arrived, failed }.negated(command.negated).with(&bypassed);
+            standing = ShellDirectories { succeeded: arrived, failed }.negated(command.negated).with(&bypassed);
         }
         Directories::Followed(all)
     }
 }
 
-impl Standing {
+impl ShellDirectories {
     /// Sets the directories in which the next command runs. The answer is where the shell stands if the command does
     /// not run.
     fn step(&self, connector: Connector, run: &mut Vec<PathBuf>) -> Self {

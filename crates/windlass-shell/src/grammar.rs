@@ -20,7 +20,7 @@ mod words;
 use crate::{
     NotUnderstood, Redirect, RedirectKind, SimpleCommand, Understood, Word,
     command::{Assignment, Connector},
-    word::Piece,
+    word::WordPiece,
 };
 
 type Result<T> = std::result::Result<T, NotUnderstood>;
@@ -32,13 +32,13 @@ const RESERVED: &[&str] = &[
 
 /// Parses a text that has passed the character gate.
 pub(crate) fn parse(chars: &[char]) -> Result<Understood> {
-    Parser::new(chars).text()
+    GrammarParser::new(chars).text()
 }
 
 /// Returns the words of a text which is one command of literal words and nothing else.
 pub(crate) fn literal_words(text: &str) -> Option<Vec<String>> {
     let chars: Vec<char> = text.chars().collect();
-    let mut parser = Parser::new(&chars);
+    let mut parser = GrammarParser::new(&chars);
     let mut words = Vec::new();
     loop {
         parser.skip_blanks();
@@ -53,21 +53,21 @@ pub(crate) fn literal_words(text: &str) -> Option<Vec<String>> {
     }
 }
 
-struct Parser<'a> {
+struct GrammarParser<'a> {
     chars: &'a [char],
     pos: usize,
     /// Variables of the enclosing loops, each with its word.
     bindings: Vec<(String, Word)>,
     /// The end of the list that is read.
-    end: End,
+    end: ListEnd,
     /// Values of the running shell in the word that was read last.
-    values: Vec<words::Value>,
+    values: Vec<words::RuntimeValue>,
     /// Alternatives in each of the braces of the word that was read last.
-    alternatives: Vec<Vec<Vec<Piece>>>,
+    alternatives: Vec<Vec<Vec<WordPiece>>>,
     /// `true` if a word depends on the shell's `PWD`.
     names_directory: bool,
     /// Here-documents whose lines follow the current one.
-    heredocs: Vec<heredoc::Heredoc>,
+    heredocs: Vec<heredoc::PendingHeredoc>,
     /// Texts of the here-documents that were read, in order.
     bodies: Vec<String>,
     /// `true` if the text of a here-document is not literal, or does not end.
@@ -76,20 +76,20 @@ struct Parser<'a> {
 
 /// The end of a list of commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+enum ListEnd {
     Text,
     Parenthesis,
     /// One of these keywords, in the place of a command.
     Keyword(&'static [&'static str]),
 }
 
-impl<'a> Parser<'a> {
+impl<'a> GrammarParser<'a> {
     fn new(chars: &'a [char]) -> Self {
         Self {
             chars,
             pos: 0,
             bindings: Vec::new(),
-            end: End::Text,
+            end: ListEnd::Text,
             values: Vec::new(),
             alternatives: Vec::new(),
             names_directory: false,
@@ -108,14 +108,14 @@ impl<'a> Parser<'a> {
             // All of it in a shell of its own: there are no other commands to whom that would matter.
             self.bump();
             self.skip_lines();
-            let (list, _) = self.list(Connector::First, End::Parenthesis)?;
+            let (list, _) = self.list(Connector::First, ListEnd::Parenthesis)?;
             self.skip_lines();
             if self.peek().is_some() {
                 return Err(NotUnderstood::Structure);
             }
             list
         } else {
-            self.list(Connector::First, End::Text)?.0
+            self.list(Connector::First, ListEnd::Text)?.0
         };
         if self.has_unread_text || !self.heredocs.is_empty() {
             return Err(NotUnderstood::Redirection);
@@ -129,7 +129,7 @@ impl<'a> Parser<'a> {
 
     /// Reads the commands up to the end of a list. The flag is `true` if the exit status of the last item is not that
     /// of its last command.
-    fn list(&mut self, first: Connector, end: End) -> Result<(Vec<SimpleCommand>, bool)> {
+    fn list(&mut self, first: Connector, end: ListEnd) -> Result<(Vec<SimpleCommand>, bool)> {
         let around = std::mem::replace(&mut self.end, end);
         let (mut commands, mut connector) = (Vec::new(), first);
         loop {
@@ -149,7 +149,7 @@ impl<'a> Parser<'a> {
     /// Reads the operator between two commands; `None` at the end of the list, which is skipped.
     fn connector(&mut self) -> Result<Option<Connector>> {
         let Some(c) = self.peek() else {
-            return if self.end == End::Text { Ok(None) } else { Err(NotUnderstood::Structure) };
+            return if self.end == ListEnd::Text { Ok(None) } else { Err(NotUnderstood::Structure) };
         };
         if c == '\n' {
             self.skip_lines();
@@ -157,7 +157,7 @@ impl<'a> Parser<'a> {
         }
         self.bump();
         let connector = match (c, self.peek()) {
-            (')', _) if self.end == End::Parenthesis => return Ok(None),
+            (')', _) if self.end == ListEnd::Parenthesis => return Ok(None),
             ('&', Some('&')) => Connector::And,
             ('|', Some('|')) => Connector::Or,
             ('|', Some('&')) => Connector::Pipe,
@@ -179,12 +179,12 @@ impl<'a> Parser<'a> {
     fn sequence(&mut self) -> Result<Option<Connector>> {
         let next = self.peek();
         match self.end {
-            End::Text => Ok(next.is_some().then_some(Connector::Sequence)),
-            End::Parenthesis if next == Some(')') => {
+            ListEnd::Text => Ok(next.is_some().then_some(Connector::Sequence)),
+            ListEnd::Parenthesis if next == Some(')') => {
                 self.bump();
                 Ok(None)
             }
-            End::Keyword(keywords) if keywords.iter().any(|keyword| self.is_at_keyword(keyword)) => Ok(None),
+            ListEnd::Keyword(keywords) if keywords.iter().any(|keyword| self.is_at_keyword(keyword)) => Ok(None),
             _ if next.is_none() => Err(NotUnderstood::Structure),
             _ => Ok(Some(Connector::Sequence)),
         }
@@ -213,7 +213,7 @@ impl<'a> Parser<'a> {
             self.skip_blanks();
             match self.peek() {
                 None | Some('\n' | ';' | '|') => break,
-                Some(')') if self.end == End::Parenthesis => break,
+                Some(')') if self.end == ListEnd::Parenthesis => break,
                 Some('<') if self.peek_second() == Some('(') => {
                     let word = self.process_substitution(&mut command, &mut commands)?;
                     command.words.push(word);

@@ -22,7 +22,7 @@ use output::{join, value};
 const MAX_DIRECTORIES: usize = 64;
 
 /// Output options and operands of a program that writes files.
-struct Writer {
+struct OutputRules {
     names: &'static [&'static str],
     /// Short options whose value, attached or the next word, is written. They may end a bundle.
     short: &'static str,
@@ -32,12 +32,12 @@ struct Writer {
     long: &'static [&'static str],
     /// Words with one dash behind which the path is the next word, or follows an `=`.
     words: &'static [&'static str],
-    operands: Operands,
+    operands: WrittenOperands,
 }
 
 /// Operands that are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Operands {
+enum WrittenOperands {
     None,
     /// Addresses: files of their last names, unless this option names the file.
     AddressesBut(char, &'static str),
@@ -50,11 +50,11 @@ const fn writer(
     short: &'static str,
     valued: &'static str,
     long: &'static [&'static str],
-) -> Writer {
-    Writer { names, short, valued, long, words: &[], operands: Operands::None }
+) -> OutputRules {
+    OutputRules { names, short, valued, long, words: &[], operands: WrittenOperands::None }
 }
 
-const WRITERS: &[Writer] = &[
+const WRITERS: &[OutputRules] = &[
     writer(&["sort", "gsort"], "o", "kStT", &["output"]),
     writer(&["shuf", "gshuf"], "o", "in", &["output"]),
     writer(&["tree"], "o", "LPIHT", &["output"]),
@@ -90,7 +90,7 @@ const WRITERS: &[Writer] = &[
     writer(&["tsc"], "", "", &["outFile", "outDir", "declarationDir", "tsBuildInfoFile"]),
     writer(&["dot", "neato"], "o", "", &[]),
     writer(&["gawk", "awk"], "odp", "vFEeifl", &["pretty-print", "dump-variables", "profile"]),
-    Writer {
+    OutputRules {
         words: &["-MF", "-dumpdir", "-aux-info"],
         ..writer(
             &["gcc", "g++", "cc", "c++", "clang", "clang++", "tcc", "gfortran", "as", "ld"],
@@ -99,17 +99,17 @@ const WRITERS: &[Writer] = &[
             &["output"],
         )
     },
-    Writer {
+    OutputRules {
         words: &["-out", "-keyout", "-writerand", "-CAserial", "-certsout", "-nodes-out"],
         ..writer(&["openssl"], "", "", &[])
     },
-    Writer {
+    OutputRules {
         words: &["-o", "-coverprofile", "-cpuprofile", "-memprofile", "-outputdir", "-trace", "-pkgdir"],
         ..writer(&["go"], "", "", &[])
     },
-    Writer { words: &["-fprint", "-fprint0", "-fprintf", "-fls"], ..writer(&["find", "gfind"], "", "", &[]) },
-    Writer {
-        operands: Operands::AddressesWith('O', "remote-name"),
+    OutputRules { words: &["-fprint", "-fprint0", "-fprintf", "-fls"], ..writer(&["find", "gfind"], "", "", &[]) },
+    OutputRules {
+        operands: WrittenOperands::AddressesWith('O', "remote-name"),
         ..writer(
             &["curl"],
             "ocD",
@@ -129,8 +129,8 @@ const WRITERS: &[Writer] = &[
             ],
         )
     },
-    Writer {
-        operands: Operands::AddressesBut('O', "output-document"),
+    OutputRules {
+        operands: WrittenOperands::AddressesBut('O', "output-document"),
         ..writer(
             &["wget"],
             "OoaP",
@@ -147,14 +147,14 @@ const WRITERS: &[Writer] = &[
             ],
         )
     },
-    Writer {
-        operands: Operands::AddressesBut('o', "out"),
+    OutputRules {
+        operands: WrittenOperands::AddressesBut('o', "out"),
         ..writer(&["aria2c"], "od", "ixjsk", &["out", "dir", "log", "save-session", "save-cookies"])
     },
 ];
 
-static BY_NAME: LazyLock<HashMap<&str, Vec<&Writer>>> = LazyLock::new(|| {
-    let mut by_name: HashMap<&str, Vec<&Writer>> = HashMap::new();
+static BY_NAME: LazyLock<HashMap<&str, Vec<&OutputRules>>> = LazyLock::new(|| {
+    let mut by_name: HashMap<&str, Vec<&OutputRules>> = HashMap::new();
     for writer in WRITERS {
         for name in writer.names {
             by_name.entry(name).or_default().push(writer);
@@ -193,7 +193,7 @@ impl FoundCommand {
     }
 }
 
-impl Writer {
+impl OutputRules {
     fn outputs<'w>(&self, args: &'w [Word], outputs: &mut Vec<Output<'w>>) {
         let mut operands = Vec::new();
         let mut directories: Vec<&str> = Vec::new();
@@ -204,17 +204,17 @@ impl Writer {
             let next = rest.as_slice().first();
             let found = if let Some(long) = text.strip_prefix("--").filter(|long| !long.is_empty()) {
                 named |= match self.operands {
-                    Operands::None => false,
-                    Operands::AddressesBut(_, option) => long.split('=').next() == Some(option),
-                    Operands::AddressesWith(_, option) => long.starts_with(option),
+                    WrittenOperands::None => false,
+                    WrittenOperands::AddressesBut(_, option) => long.split('=').next() == Some(option),
+                    WrittenOperands::AddressesWith(_, option) => long.starts_with(option),
                 };
                 self.long(long, word, next)
             } else if text.starts_with('-') {
                 let found = self.short(text, word, next);
                 named |= match self.operands {
-                    Operands::None => false,
-                    Operands::AddressesBut(letter, _) => found.is_some_and(|(by, ..)| by == letter),
-                    Operands::AddressesWith(letter, _) => text.contains(letter),
+                    WrittenOperands::None => false,
+                    WrittenOperands::AddressesBut(letter, _) => found.is_some_and(|(by, ..)| by == letter),
+                    WrittenOperands::AddressesWith(letter, _) => text.contains(letter),
                 };
                 found.map(|(_, from, path)| (from, path))
             } else {
@@ -232,9 +232,9 @@ impl Writer {
             }
         }
         let addresses = match self.operands {
-            Operands::None => false,
-            Operands::AddressesBut(..) => !named,
-            Operands::AddressesWith(..) => named,
+            WrittenOperands::None => false,
+            WrittenOperands::AddressesBut(..) => !named,
+            WrittenOperands::AddressesWith(..) => named,
         };
         for word in operands.into_iter().filter(|_| addresses) {
             let path = word.text().split(['?', '#']).next().unwrap_or_default();

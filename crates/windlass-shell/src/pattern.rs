@@ -13,13 +13,13 @@ pub use suggest::suggest_rule;
 use crate::command::{RedirectKind, SimpleCommand};
 use crate::grammar;
 use crate::scan::FoundCommand;
-use matching::Shape;
+use matching::PatternShape;
 
 /// A parsed specifier of a `Bash(...)` rule. Made by [`parse_rule_pattern`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BashPattern {
     text: String,
-    shape: Shape,
+    shape: PatternShape,
 }
 
 /// Parses the text inside `Bash( )`, its parentheses already unescaped.
@@ -36,13 +36,13 @@ pub fn parse_rule_pattern(pattern: &str) -> BashPattern {
     let body = text.strip_prefix("! ").map_or(text, str::trim_start);
     let prefix = body.strip_suffix(":*").or_else(|| body.strip_suffix(" *")).map(str::trim_end);
     let shape = match prefix {
-        _ if text == "*" => Shape::Any,
-        _ if body.chars().all(|c| matches!(c, '*' | ':' | '!') || c.is_whitespace()) => Shape::Nothing,
-        Some("" | "!") => Shape::Nothing,
-        Some(prefix) if !has_open_star(prefix) => Shape::Words(words(prefix)),
-        Some(prefix) => Shape::Wildcard(vec![parts(prefix), parts(&format!("{prefix} *"))]),
-        None if has_open_star(body) => Shape::Wildcard(vec![parts(body)]),
-        None => Shape::Exact(words(body)),
+        _ if text == "*" => PatternShape::Any,
+        _ if body.chars().all(|c| matches!(c, '*' | ':' | '!') || c.is_whitespace()) => PatternShape::Nothing,
+        Some("" | "!") => PatternShape::Nothing,
+        Some(prefix) if !has_open_star(prefix) => PatternShape::Words(words(prefix)),
+        Some(prefix) => PatternShape::Wildcard(vec![parts(prefix), parts(&format!("{prefix} *"))]),
+        None if has_open_star(body) => PatternShape::Wildcard(vec![parts(body)]),
+        None => PatternShape::Exact(words(body)),
     };
     BashPattern { text: text.to_owned(), shape }
 }
@@ -82,13 +82,13 @@ impl BashPattern {
     /// Returns `true` if the pattern covers every command, like a bare `Bash`.
     #[must_use]
     pub fn is_any(&self) -> bool {
-        self.shape == Shape::Any
+        self.shape == PatternShape::Any
     }
 
     /// Returns `true` if the pattern has no wildcard.
     #[must_use]
     pub fn is_exact(&self) -> bool {
-        matches!(self.shape, Shape::Exact(_))
+        matches!(self.shape, PatternShape::Exact(_))
     }
 
     /// Returns the reason why the pattern covers no command, or another set than its writer may think. `None` if the
@@ -129,11 +129,11 @@ impl BashPattern {
     #[must_use]
     pub fn matches_allow(&self, command: &SimpleCommand) -> bool {
         match &self.shape {
-            Shape::Nothing => false,
-            Shape::Any => true,
-            Shape::Exact(_) => self.matches_source(command),
-            Shape::Words(prefix) => allow::matches_words(prefix, command),
-            Shape::Wildcard(forms) => forms.iter().any(|parts| allow::matches_wildcard(parts, command)),
+            PatternShape::Nothing => false,
+            PatternShape::Any => true,
+            PatternShape::Exact(_) => self.matches_source(command),
+            PatternShape::Words(prefix) => allow::matches_words(prefix, command),
+            PatternShape::Wildcard(forms) => forms.iter().any(|parts| allow::matches_wildcard(parts, command)),
         }
     }
 
@@ -142,11 +142,11 @@ impl BashPattern {
     #[must_use]
     pub fn matches_deny(&self, command: &FoundCommand) -> DenyMatch {
         match &self.shape {
-            Shape::Nothing => DenyMatch::No,
-            Shape::Any => DenyMatch::Yes,
-            Shape::Exact(words) => deny::matches_words(words, command, true),
-            Shape::Words(prefix) => deny::matches_words(prefix, command, false),
-            Shape::Wildcard(forms) => {
+            PatternShape::Nothing => DenyMatch::No,
+            PatternShape::Any => DenyMatch::Yes,
+            PatternShape::Exact(words) => deny::matches_words(words, command, true),
+            PatternShape::Words(prefix) => deny::matches_words(prefix, command, false),
+            PatternShape::Wildcard(forms) => {
                 forms.iter().map(|parts| deny::matches_wildcard(parts, command)).max().unwrap_or(DenyMatch::No)
             }
         }

@@ -22,20 +22,20 @@ pub use found::FoundCommand;
 
 pub(crate) use carried::has_code;
 pub(crate) use pipelines::Pipelines;
-pub(crate) use sink::Scan;
+pub(crate) use sink::ScanResult;
 pub use wrappers::is_shell;
 pub(crate) use wrappers::{SHELLS, is_wrapper};
 
 use crate::reason::Undecided;
-use sink::Sink;
+use sink::FindingSink;
 
 /// Longer texts are scanned up to here and are then undecided.
 const MAX_SCANNED_CHARS: usize = 200_000;
 
 /// Finds the commands of a text.
-pub(crate) fn scan(text: &str) -> Scan {
+pub(crate) fn scan(text: &str) -> ScanResult {
     let chars: Vec<char> = text.chars().take(MAX_SCANNED_CHARS).collect();
-    let mut sink = Sink::new(chars.len());
+    let mut sink = FindingSink::new(chars.len());
     if text.chars().nth(MAX_SCANNED_CHARS).is_some() {
         sink.undecided(Undecided::TooLarge);
     }
@@ -43,7 +43,7 @@ pub(crate) fn scan(text: &str) -> Scan {
         // bash drops the first and keeps the second; terminals show neither.
         sink.undecided(Undecided::Malformed);
     }
-    reader::Reader::new(&chars, 0, &mut sink).whole_script();
+    reader::ScriptReader::new(&chars, 0, &mut sink).whole_script();
     input_code::note(&mut sink.scan);
     sink.scan
 }

@@ -19,20 +19,20 @@ pub enum WordKind {
 ///
 /// Words of a [`SimpleCommand`](crate::SimpleCommand) are never [`WordKind::Dynamic`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Word(Arc<Parsed>);
+pub struct Word(Arc<ParsedWord>);
 
 /// Parsed word. The same words occur in commands, in the commands that wrappers run, and in the commands found in them.
 #[derive(Debug, PartialEq, Eq)]
-struct Parsed {
+struct ParsedWord {
     source: String,
     text: String,
     kind: WordKind,
-    pieces: Vec<Piece>,
+    pieces: Vec<WordPiece>,
 }
 
 /// A part of a word, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum WordPiece {
     /// Literal characters.
     Text { text: String, quoted: bool },
     /// `*`, `?` or `[`, unquoted.
@@ -47,7 +47,7 @@ pub(crate) enum Piece {
     Brace(char),
 }
 
-impl Piece {
+impl WordPiece {
     /// The beginning of a text, with room for a usual word.
     pub(crate) fn text(first: char, quoted: bool) -> Self {
         let mut text = String::with_capacity(16);
@@ -59,40 +59,40 @@ impl Piece {
 impl Word {
     /// Returns a word which is exactly `text`, with `text` as its source too.
     pub(crate) fn literal(text: &str) -> Self {
-        let piece = Piece::Text { text: text.to_owned(), quoted: true };
+        let piece = WordPiece::Text { text: text.to_owned(), quoted: true };
         Self::from_pieces(text.to_owned(), vec![piece])
     }
 
-    pub(crate) fn from_pieces(source: String, pieces: Vec<Piece>) -> Self {
+    pub(crate) fn from_pieces(source: String, pieces: Vec<WordPiece>) -> Self {
         let mut text = String::with_capacity(source.len());
         let mut kind = WordKind::Literal;
         for piece in &pieces {
             match piece {
-                Piece::Text { text: part, .. } => text.push_str(part),
-                Piece::Brace(c) => text.push(*c),
-                Piece::Glob(c) => {
+                WordPiece::Text { text: part, .. } => text.push_str(part),
+                WordPiece::Brace(c) => text.push(*c),
+                WordPiece::Glob(c) => {
                     text.push(*c);
                     if kind == WordKind::Literal {
                         kind = WordKind::Glob;
                     }
                 }
-                Piece::Tilde(user) => {
+                WordPiece::Tilde(user) => {
                     text.push('~');
                     text.push_str(user);
                     kind = WordKind::Dynamic;
                 }
-                Piece::Param(name) => {
+                WordPiece::Param(name) => {
                     text.push('$');
                     text.push_str(name);
                     kind = WordKind::Dynamic;
                 }
-                Piece::Unknown => {
+                WordPiece::Unknown => {
                     text.push_str("$(..)");
                     kind = WordKind::Dynamic;
                 }
             }
         }
-        Self(Arc::new(Parsed { source, text, kind, pieces }))
+        Self(Arc::new(ParsedWord { source, text, kind, pieces }))
     }
 
     /// Returns the word as it is written, quotes and escapes included.
@@ -133,8 +133,8 @@ impl Word {
         let mut prefix = String::new();
         for piece in &self.0.pieces {
             match piece {
-                Piece::Text { text, .. } => prefix.push_str(text),
-                Piece::Brace(c) => prefix.push(*c),
+                WordPiece::Text { text, .. } => prefix.push_str(text),
+                WordPiece::Brace(c) => prefix.push(*c),
                 _ => break,
             }
         }
@@ -151,7 +151,7 @@ impl Word {
         }
     }
 
-    pub(crate) fn pieces(&self) -> &[Piece] {
+    pub(crate) fn pieces(&self) -> &[WordPiece] {
         &self.0.pieces
     }
 }

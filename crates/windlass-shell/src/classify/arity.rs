@@ -21,7 +21,7 @@ use probe::Scratch;
 
 use super::{
     archive, awk, edits, find, git,
-    options::{Operands, Spec, Value},
+    options::{OperandKind, OptionValue, ProgramSpec},
     ps, sed, special, table, xargs,
 };
 
@@ -29,7 +29,7 @@ const OBSERVED: &str = include_str!("../../tests/arity/observed.txt");
 
 /// Treatment of the words behind an option, as observed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Seen {
+enum ObservedArity {
     /// Took the next word for an option. Attached to the option it takes no value.
     Alone,
     /// Took the next word for an option. It takes a value that is attached.
@@ -54,18 +54,18 @@ enum Seen {
     Ordered,
 }
 
-const NAMES: &[(Seen, &str)] = &[
-    (Seen::Alone, "alone"),
-    (Seen::Attached, "attached"),
-    (Seen::Next, "next"),
-    (Seen::NextOnly, "next-only"),
-    (Seen::NextTwo, "next-two"),
-    (Seen::Refused, "refused"),
-    (Seen::Ended, "ended"),
-    (Seen::Silent, "silent"),
-    (Seen::Ends, "ends"),
-    (Seen::Permutes, "permutes"),
-    (Seen::Ordered, "ordered"),
+const NAMES: &[(ObservedArity, &str)] = &[
+    (ObservedArity::Alone, "alone"),
+    (ObservedArity::Attached, "attached"),
+    (ObservedArity::Next, "next"),
+    (ObservedArity::NextOnly, "next-only"),
+    (ObservedArity::NextTwo, "next-two"),
+    (ObservedArity::Refused, "refused"),
+    (ObservedArity::Ended, "ended"),
+    (ObservedArity::Silent, "silent"),
+    (ObservedArity::Ends, "ends"),
+    (ObservedArity::Permutes, "permutes"),
+    (ObservedArity::Ordered, "ordered"),
 ];
 
 /// In the place of an option: the word that ends them, and an operand.
@@ -75,7 +75,7 @@ const OPERAND: &str = "operand";
 /// The option of programs that take a number as one.
 const NUMBER: &str = "-5";
 
-impl Seen {
+impl ObservedArity {
     fn name(self) -> &'static str {
         NAMES.iter().find(|(seen, _)| *seen == self).map_or("", |(_, name)| name)
     }
@@ -85,7 +85,7 @@ impl Seen {
     }
 
     /// Returns `true` if a table with this entry reads every word as the program does.
-    fn agrees(self, option: &Entry) -> bool {
+    fn agrees(self, option: &OptionEntry) -> bool {
         // An option that is never part of a bundle is treated as long.
         let bundles = !option.program.starts_with("find") && option.program != "xxd";
         let short = !option.text.starts_with("--") && bundles && option.text != NUMBER;
@@ -95,12 +95,14 @@ impl Seen {
             (Self::Ordered, _) => option.text == OPERAND && (option.ordered || !option.hides),
             (_, _) if [END, OPERAND].contains(&option.text.as_str()) => false,
             (Self::Refused | Self::Ended, _) => true,
-            (Self::Alone, Value::None) | (Self::Attached, Value::Optional | Value::Attached) => true,
+            (Self::Alone, OptionValue::None) | (Self::Attached, OptionValue::Optional | OptionValue::Attached) => true,
             // We or the program refuse the value.
-            (Self::Alone, Value::Optional | Value::Attached) | (Self::Attached, Value::None) => !short,
-            (Self::Next, Value::Next | Value::File | Value::Last | Value::Attached) => true,
-            (Self::NextOnly, Value::Next | Value::File) => !short || option.apart,
-            (Self::NextTwo, Value::Two) => true,
+            (Self::Alone, OptionValue::Optional | OptionValue::Attached) | (Self::Attached, OptionValue::None) => {
+                !short
+            }
+            (Self::Next, OptionValue::Next | OptionValue::File | OptionValue::Last | OptionValue::Attached) => true,
+            (Self::NextOnly, OptionValue::Next | OptionValue::File) => !short || option.apart,
+            (Self::NextTwo, OptionValue::Two) => true,
             _ => false,
         }
     }
@@ -108,19 +110,19 @@ impl Seen {
 
 /// An option of a table.
 #[derive(Debug, Clone)]
-struct Entry {
+struct OptionEntry {
     /// The program, with its sub-command.
     program: String,
     text: String,
-    value: Value,
+    value: OptionValue,
     apart: bool,
     ordered: bool,
     /// `true` if the option can hide the name of a file by taking it as its value.
     hides: bool,
 }
 
-impl Entry {
-    fn new(program: &str, text: String, value: Value) -> Self {
+impl OptionEntry {
+    fn new(program: &str, text: String, value: OptionValue) -> Self {
         Self { program: program.to_owned(), text, value, apart: false, ordered: false, hides: true }
     }
 
@@ -129,41 +131,48 @@ impl Entry {
     }
 }
 
-fn of_spec(program: &str, spec: &Spec) -> Vec<Entry> {
+fn of_spec(program: &str, spec: &ProgramSpec) -> Vec<OptionEntry> {
     let kinds = [
-        (spec.options.flags, Value::None),
-        (spec.options.valued, Value::Next),
-        (spec.options.files, Value::File),
-        (spec.options.optional, Value::Optional),
+        (spec.options.flags, OptionValue::None),
+        (spec.options.valued, OptionValue::Next),
+        (spec.options.files, OptionValue::File),
+        (spec.options.optional, OptionValue::Optional),
     ];
     let short = kinds.iter().flat_map(|(letters, value)| letters.chars().map(|c| (format!("-{c}"), *value)));
-    let long = spec.options.long.iter().map(|entry| Value::of(entry)).map(|(name, value)| (format!("--{name}"), value));
-    let general =
-        [END, OPERAND].into_iter().skip(usize::from(spec.syntax.endless)).map(|text| (text.to_owned(), Value::None));
+    let long =
+        spec.options.long.iter().map(|entry| OptionValue::of(entry)).map(|(name, value)| (format!("--{name}"), value));
+    let general = [END, OPERAND]
+        .into_iter()
+        .skip(usize::from(spec.syntax.endless))
+        .map(|text| (text.to_owned(), OptionValue::None));
     let (apart, ordered) = (spec.syntax.apart, spec.syntax.ordered);
-    let number = spec.syntax.number.then(|| (NUMBER.to_owned(), Value::None));
+    let number = spec.syntax.number.then(|| (NUMBER.to_owned(), OptionValue::None));
     let all: Vec<_> = short.chain(long).chain(general).chain(number).collect();
-    let takes = all.iter().any(|(_, value)| matches!(value, Value::Next | Value::File | Value::Last | Value::Two));
+    let takes = all.iter().any(|(_, value)| {
+        matches!(value, OptionValue::Next | OptionValue::File | OptionValue::Last | OptionValue::Two)
+    });
     // Elsewhere such a value is judged as a file too.
-    let hides = takes && (matches!(spec.operands, Operands::Pattern | Operands::PatternHere) || spec.name == "jq");
-    let option = |(text, value)| Entry { apart, ordered, hides, ..Entry::new(program, text, value) };
+    let hides =
+        takes && (matches!(spec.operands, OperandKind::Pattern | OperandKind::PatternHere) || spec.name == "jq");
+    let option = |(text, value)| OptionEntry { apart, ordered, hides, ..OptionEntry::new(program, text, value) };
     all.into_iter().map(option).collect()
 }
 
 /// Returns the options of `ps` that begin with a dash.
-fn of_ps() -> Vec<Entry> {
+fn of_ps() -> Vec<OptionEntry> {
     let letters = |letters: &'static str, value| letters.chars().map(move |c| (format!("-{c}"), value));
     let words = |words: &'static [&str], value| words.iter().map(move |word| (format!("--{word}"), value));
-    let alone =
-        letters(ps::FORMATS, Value::None).chain(letters(ps::CHOICES, Value::None)).chain(letters("e", Value::None));
-    let all = alone.chain(letters(ps::VALUED, Value::Next)).chain(words(ps::LONG, Value::None));
-    let all = all.chain(words(ps::LONG_VALUED, Value::Next));
-    all.map(|(text, value)| Entry { apart: true, ..Entry::new("ps", text, value) }).collect()
+    let alone = letters(ps::FORMATS, OptionValue::None)
+        .chain(letters(ps::CHOICES, OptionValue::None))
+        .chain(letters("e", OptionValue::None));
+    let all = alone.chain(letters(ps::VALUED, OptionValue::Next)).chain(words(ps::LONG, OptionValue::None));
+    let all = all.chain(words(ps::LONG_VALUED, OptionValue::Next));
+    all.map(|(text, value)| OptionEntry { apart: true, ..OptionEntry::new("ps", text, value) }).collect()
 }
 
 /// Returns every option of every table.
-fn options() -> Vec<Entry> {
-    let mut all: Vec<Entry> = table::TABLE.iter().flat_map(|spec| of_spec(spec.name, spec)).collect();
+fn options() -> Vec<OptionEntry> {
+    let mut all: Vec<OptionEntry> = table::TABLE.iter().flat_map(|spec| of_spec(spec.name, spec)).collect();
     for spec in [&special::DATE, &special::ICONV, &special::JQ, &sed::SED].into_iter().chain(edits::ALL) {
         all.extend(of_spec(spec.name, spec));
     }
@@ -171,35 +180,35 @@ fn options() -> Vec<Entry> {
     for (name, spec) in git::specs() {
         all.extend(of_spec(&format!("git {name}"), spec));
     }
-    let mut add = |program: &str, options: &[&str], value: Value| {
-        all.extend(options.iter().map(|text| Entry::new(program, (*text).to_owned(), value)));
+    let mut add = |program: &str, options: &[&str], value: OptionValue| {
+        all.extend(options.iter().map(|text| OptionEntry::new(program, (*text).to_owned(), value)));
     };
-    add("find .", find::ALONE, Value::None);
-    add("find .", find::WITH_VALUE, Value::Next);
-    add("find .", find::WITH_FILE, Value::File);
-    add("xargs", xargs::ALONE, Value::None);
-    add("xargs", xargs::WITH_VALUE, Value::Next);
-    add("xxd", special::XXD, Value::None);
-    add("xxd", special::XXD_NUMBERS, Value::Next);
-    add("unzip", archive::UNZIP, Value::None);
-    add("zipinfo", archive::ZIPINFO, Value::None);
+    add("find .", find::ALONE, OptionValue::None);
+    add("find .", find::WITH_VALUE, OptionValue::Next);
+    add("find .", find::WITH_FILE, OptionValue::File);
+    add("xargs", xargs::ALONE, OptionValue::None);
+    add("xargs", xargs::WITH_VALUE, OptionValue::Next);
+    add("xxd", special::XXD, OptionValue::None);
+    add("xxd", special::XXD_NUMBERS, OptionValue::Next);
+    add("unzip", archive::UNZIP, OptionValue::None);
+    add("zipinfo", archive::ZIPINFO, OptionValue::None);
     all.extend(of_ps());
-    all.extend(special::WHO.chars().map(|c| Entry::new("who", format!("-{c}"), Value::None)));
+    all.extend(special::WHO.chars().map(|c| OptionEntry::new("who", format!("-{c}"), OptionValue::None)));
     for (name, letters) in archive::letters() {
-        all.extend(letters.chars().map(|c| Entry::new(name, format!("-{c}"), Value::None)));
+        all.extend(letters.chars().map(|c| OptionEntry::new(name, format!("-{c}"), OptionValue::None)));
     }
     for option in all.iter_mut().filter(|option| option.program.starts_with("find")) {
         option.apart = true;
     }
     // Operators of expressions are no options.
     all.retain(|option| option.text.starts_with('-') || option.text == OPERAND);
-    all.sort_by_key(Entry::key);
+    all.sort_by_key(OptionEntry::key);
     all.dedup_by_key(|option| option.key());
     all
 }
 
 /// Returns the version of each program, as it names itself.
-fn versions(scratch: &Scratch, options: &[Entry]) -> BTreeMap<String, String> {
+fn versions(scratch: &Scratch, options: &[OptionEntry]) -> BTreeMap<String, String> {
     let mut programs: Vec<&str> = options.iter().filter_map(|option| option.program.split(' ').next()).collect();
     programs.dedup();
     let version = |program: &&str| {
@@ -222,18 +231,18 @@ fn versions(scratch: &Scratch, options: &[Entry]) -> BTreeMap<String, String> {
 }
 
 /// Probes the installed programs with each of the options.
-fn see_all(scratch: &Scratch, options: &[Entry]) -> Vec<(Entry, Option<Seen>)> {
+fn see_all(scratch: &Scratch, options: &[OptionEntry]) -> Vec<(OptionEntry, Option<ObservedArity>)> {
     let workers = thread::available_parallelism().map_or(2, usize::from);
     let size = options.len().div_ceil(workers).max(1);
     thread::scope(|scope| {
-        let see = |part: &[Entry]| part.iter().map(|option| (option.clone(), scratch.see(option))).collect();
+        let see = |part: &[OptionEntry]| part.iter().map(|option| (option.clone(), scratch.see(option))).collect();
         let running: Vec<_> = options.chunks(size).map(|part| scope.spawn(move || -> Vec<_> { see(part) })).collect();
         running.into_iter().flat_map(|part| part.join().unwrap()).collect()
     })
 }
 
 /// Returns the recorded observations, by program and option, and the versions.
-fn observed() -> (BTreeMap<(String, String), Seen>, BTreeMap<String, String>) {
+fn observed() -> (BTreeMap<(String, String), ObservedArity>, BTreeMap<String, String>) {
     let mut seen = BTreeMap::new();
     let mut versions = BTreeMap::new();
     for line in OBSERVED.lines().filter(|line| !line.starts_with("# ") && !line.is_empty()) {
@@ -242,7 +251,7 @@ fn observed() -> (BTreeMap<(String, String), Seen>, BTreeMap<String, String>) {
                 versions.insert((*program).to_owned(), (*version).to_owned());
             }
             [program, option, name] => {
-                seen.insert(((*program).to_owned(), (*option).to_owned()), Seen::parse(name).unwrap());
+                seen.insert(((*program).to_owned(), (*option).to_owned()), ObservedArity::parse(name).unwrap());
             }
             _ => panic!("{line}"),
         }
@@ -263,7 +272,7 @@ const READ: &[(&str, &[&str])] = &[
 /// Programs that were not at hand.
 const NOT_AT_HAND: &[&str] = &["gzcat"];
 
-fn was_read(option: &Entry) -> bool {
+fn was_read(option: &OptionEntry) -> bool {
     READ.iter().any(|(program, options)| {
         *program == option.program && (options.is_empty() || options.contains(&&*option.text))
     })
@@ -304,7 +313,7 @@ fn options_that_take_any_word_are_known_to() {
             let program =
                 if spec.name == "grep" && !spec.options.dashed.contains(&"--regexp") { "git grep" } else { spec.name };
             let key = (program.to_owned(), (*option).to_owned());
-            let takes = [Seen::Next, Seen::NextOnly, Seen::NextTwo];
+            let takes = [ObservedArity::Next, ObservedArity::NextOnly, ObservedArity::NextTwo];
             assert!(seen.get(&key).is_some_and(|seen| takes.contains(seen)), "{program} {option}");
             checked += 1;
         }
@@ -319,7 +328,7 @@ fn installed_programs_take_values_as_the_tables_say() {
     let (_, seen_versions) = observed();
     let mut options = options();
     let installed = versions(&scratch, &options);
-    let program = |option: &Entry| option.program.split(' ').next().unwrap_or_default().to_owned();
+    let program = |option: &OptionEntry| option.program.split(' ').next().unwrap_or_default().to_owned();
     // One program under two names, of which a system has one.
     let names = [("fd", "fdfind"), ("gzcat", "zcat")];
     let has_other_name = |program: &str| {
@@ -352,8 +361,8 @@ fn installed_programs_take_values_as_the_tables_say() {
         .into_iter()
         .filter_map(|(option, seen)| {
             // The messages of another version may show too little.
-            let silent =
-                seen == Some(Seen::Silent) && installed.get(&program(&option)) != seen_versions.get(&program(&option));
+            let silent = seen == Some(ObservedArity::Silent)
+                && installed.get(&program(&option)) != seen_versions.get(&program(&option));
             let seen = seen.filter(|seen| !seen.agrees(&option) && !silent)?;
             Some(format!("{} {}: {:?}, but {seen:?}", option.program, option.text, option.value))
         })
@@ -380,11 +389,11 @@ fn replacements_of_programs_are_recognised_by_their_version() {
 
 /// Returns `true` if one program with such an option is enough: git has many sub-commands that read options with a
 /// value with the same code.
-fn is_covered_by_another(option: &Entry) -> bool {
+fn is_covered_by_another(option: &OptionEntry) -> bool {
     let readers = ["git log", "git blame", "git branch", "git grep", "git shortlog", "git status", "git stash list"];
     let git = option.program.starts_with("git ");
     let manners = [END, OPERAND].contains(&option.text.as_str());
-    manners || (option.value != Value::None && (!git || readers.contains(&option.program.as_str())))
+    manners || (option.value != OptionValue::None && (!git || readers.contains(&option.program.as_str())))
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! `awk`: programs of patterns, arithmetic and `print`, without redirection, pipes or `getline`.
 
 use super::effect::{Classification, Findings};
-use super::options::{Operands, Spec, parse};
+use super::options::{OperandKind, ProgramSpec, parse};
 use crate::Word;
 
-pub(super) const AWK: Spec = Spec::new("awk", "", "Fv", Operands::Files(usize::MAX)).ordered();
+pub(super) const AWK: ProgramSpec = ProgramSpec::new("awk", "", "Fv", OperandKind::Files(usize::MAX)).ordered();
 
 const NAMES: &[&str] = &[
     "atan2", "cos", "exp", "gensub", "log", "mktime", "rand", "sin", "sqrt", "srand", "strftime", "strtonum",
@@ -97,7 +97,7 @@ fn is_variable(name: &str) -> bool {
 
 /// Meaning of a `/` after the text read so far.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Before {
+enum SlashMeaning {
     /// An operand is due: it begins a pattern.
     Operand,
     /// A value ends here: it divides.
@@ -108,7 +108,7 @@ enum Before {
 
 /// Construct of an open bracket or parenthesis.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Open {
+enum AwkConstruct {
     /// An expression or a call.
     Group,
     /// `if (…)` and its kin: a statement follows.
@@ -119,8 +119,8 @@ enum Open {
 
 /// Returns `true` if the program is covered by the small grammar.
 pub(super) fn is_harmless(program: &str) -> bool {
-    let mut reading = Reading::default();
-    let (mut rest, mut before) = (program, Before::Operand);
+    let mut reading = AwkScan::default();
+    let (mut rest, mut before) = (program, SlashMeaning::Operand);
     while let Some(c) = rest.chars().next() {
         match reading.token(c, rest, before) {
             Some(next) => (rest, before) = next,
@@ -132,17 +132,17 @@ pub(super) fn is_harmless(program: &str) -> bool {
 
 /// State of reading a program.
 #[derive(Default)]
-struct Reading {
+struct AwkScan {
     braces: usize,
-    open: Vec<Open>,
+    open: Vec<AwkConstruct>,
     /// `true` after `if`, `while` or `for` and blanks only.
     control: bool,
 }
 
-impl Reading {
+impl AwkScan {
     /// Reads the token at the beginning of `rest`, by its first character. Returns the rest, and the meaning of a `/`
     /// there. `None` if the token is not covered.
-    fn token<'p>(&mut self, c: char, rest: &'p str, before: Before) -> Option<(&'p str, Before)> {
+    fn token<'p>(&mut self, c: char, rest: &'p str, before: SlashMeaning) -> Option<(&'p str, SlashMeaning)> {
         let after = rest.get(c.len_utf8()..).unwrap_or_default();
         let was_control = std::mem::take(&mut self.control);
         match c {
@@ -150,52 +150,58 @@ impl Reading {
                 self.control = was_control;
                 Some((after, before))
             }
-            '"' => string(after).map(|after| (after, Before::Other)),
-            '/' if before == Before::Operand => pattern(after).map(|after| (after, Before::Other)),
-            '/' if before == Before::Value && !after.starts_with('=') => Some((after, Before::Other)),
-            '0'..='9' => Some((after.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.'), Before::Value)),
+            '"' => string(after).map(|after| (after, SlashMeaning::Other)),
+            '/' if before == SlashMeaning::Operand => pattern(after).map(|after| (after, SlashMeaning::Other)),
+            '/' if before == SlashMeaning::Value && !after.starts_with('=') => Some((after, SlashMeaning::Other)),
+            '0'..='9' => {
+                Some((after.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.'), SlashMeaning::Value))
+            }
             'a'..='z' | 'A'..='Z' | '_' => {
                 let (name, after) = name(rest)?;
                 self.control = matches!(name, "if" | "while" | "for");
-                Some((after, if is_value(name) { Before::Value } else { Before::Other }))
+                Some((after, if is_value(name) { SlashMeaning::Value } else { SlashMeaning::Other }))
             }
             '{' | '}' | '(' | ')' | '[' | ']' => Some((after, self.bracket(c, was_control)?)),
             // Inside braces `>` may redirect the output, but not inside parentheses.
-            '>' if (self.braces > 0 && !self.open.iter().any(|o| *o != Open::Index)) || after.starts_with('>') => None,
-            '|' => after.strip_prefix('|').map(|after| (after, Before::Operand)),
-            '&' => after.strip_prefix('&').map(|after| (after, Before::Operand)),
-            ',' | ';' | '\n' | '!' | '~' | '=' => Some((after, Before::Operand)),
-            '$' | '+' | '-' | '*' | '%' | '<' | '>' | '?' | ':' | '^' => Some((after, Before::Other)),
+            '>' if (self.braces > 0 && !self.open.iter().any(|o| *o != AwkConstruct::Index))
+                || after.starts_with('>') =>
+            {
+                None
+            }
+            '|' => after.strip_prefix('|').map(|after| (after, SlashMeaning::Operand)),
+            '&' => after.strip_prefix('&').map(|after| (after, SlashMeaning::Operand)),
+            ',' | ';' | '\n' | '!' | '~' | '=' => Some((after, SlashMeaning::Operand)),
+            '$' | '+' | '-' | '*' | '%' | '<' | '>' | '?' | ':' | '^' => Some((after, SlashMeaning::Other)),
             _ => None,
         }
     }
 
     /// Opens or closes a bracket; `None` if it does not fit.
-    fn bracket(&mut self, c: char, was_control: bool) -> Option<Before> {
+    fn bracket(&mut self, c: char, was_control: bool) -> Option<SlashMeaning> {
         match c {
             '{' | '}' if !self.open.is_empty() => None,
             '{' => {
                 self.braces = self.braces.saturating_add(1);
-                Some(Before::Operand)
+                Some(SlashMeaning::Operand)
             }
             '}' => {
                 self.braces = self.braces.saturating_sub(1);
-                Some(Before::Operand)
+                Some(SlashMeaning::Operand)
             }
             '(' => {
-                self.open.push(if was_control { Open::Control } else { Open::Group });
-                Some(Before::Operand)
+                self.open.push(if was_control { AwkConstruct::Control } else { AwkConstruct::Group });
+                Some(SlashMeaning::Operand)
             }
             '[' => {
-                self.open.push(Open::Index);
-                Some(Before::Other)
+                self.open.push(AwkConstruct::Index);
+                Some(SlashMeaning::Other)
             }
             ')' => match self.open.pop() {
-                Some(Open::Group) => Some(Before::Value),
-                Some(Open::Control) => Some(Before::Other),
+                Some(AwkConstruct::Group) => Some(SlashMeaning::Value),
+                Some(AwkConstruct::Control) => Some(SlashMeaning::Other),
                 _ => None,
             },
-            ']' => self.open.pop().filter(|o| *o == Open::Index).map(|_| Before::Value),
+            ']' => self.open.pop().filter(|o| *o == AwkConstruct::Index).map(|_| SlashMeaning::Value),
             _ => None,
         }
     }

@@ -1,18 +1,18 @@
 //! The file commands that the `acceptEdits` mode covers.
 
 use super::effect::{Classification, Effect, Findings, PathOperand};
-use super::options::{Operands, Parsed, Spec, parse};
+use super::options::{OperandKind, ParsedOptions, ProgramSpec, parse};
 use super::special;
 use crate::word::{Word, base_name};
 
-const ANY: Operands = Operands::Files(usize::MAX);
+const ANY: OperandKind = OperandKind::Files(usize::MAX);
 
-const MKDIR: Spec = Spec::new("mkdir", "pv", "m", ANY).long(&["mode=", "parents", "verbose"]);
-const TOUCH: Spec = Spec::new("touch", "acfhm", "dt", ANY)
+const MKDIR: ProgramSpec = ProgramSpec::new("mkdir", "pv", "m", ANY).long(&["mode=", "parents", "verbose"]);
+const TOUCH: ProgramSpec = ProgramSpec::new("touch", "acfhm", "dt", ANY)
     .files("r")
     .long(&["date=", "no-create", "no-dereference", "reference@", "time="])
     .dashed(&["-d", "--date"]);
-const RM: Spec = Spec::new("rm", "dfiIrRv", "", ANY).long(&[
+const RM: ProgramSpec = ProgramSpec::new("rm", "dfiIrRv", "", ANY).long(&[
     "dir",
     "force",
     "interactive?",
@@ -20,8 +20,9 @@ const RM: Spec = Spec::new("rm", "dfiIrRv", "", ANY).long(&[
     "recursive",
     "verbose",
 ]);
-const RMDIR: Spec = Spec::new("rmdir", "pv", "", ANY).long(&["ignore-fail-on-non-empty", "parents", "verbose"]);
-const MV: Spec = Spec::new("mv", "finuvT", "t", ANY).long(&[
+const RMDIR: ProgramSpec =
+    ProgramSpec::new("rmdir", "pv", "", ANY).long(&["ignore-fail-on-non-empty", "parents", "verbose"]);
+const MV: ProgramSpec = ProgramSpec::new("mv", "finuvT", "t", ANY).long(&[
     "force",
     "interactive",
     "no-clobber",
@@ -30,7 +31,7 @@ const MV: Spec = Spec::new("mv", "finuvT", "t", ANY).long(&[
     "update",
     "verbose",
 ]);
-const CP: Spec = Spec::new("cp", "adfinpPrRuvTx", "t", ANY).long(&[
+const CP: ProgramSpec = ProgramSpec::new("cp", "adfinpPrRuvTx", "t", ANY).long(&[
     "archive",
     "force",
     "interactive",
@@ -49,7 +50,7 @@ const MAX_PARENTS: usize = 32;
 
 /// Every table of this module.
 #[cfg(all(test, target_os = "linux"))]
-pub(super) const ALL: [&Spec; 6] = [&MKDIR, &TOUCH, &RM, &RMDIR, &MV, &CP];
+pub(super) const ALL: [&ProgramSpec; 6] = [&MKDIR, &TOUCH, &RM, &RMDIR, &MV, &CP];
 
 pub(super) fn classify(name: &str, args: &[Word]) -> Findings {
     match name {
@@ -63,7 +64,7 @@ pub(super) fn classify(name: &str, args: &[Word]) -> Findings {
 }
 
 /// Every operand is changed.
-fn plain(spec: &Spec, args: &[Word]) -> Findings {
+fn plain(spec: &ProgramSpec, args: &[Word]) -> Findings {
     let parsed = parse(spec, args)?;
     if !parsed.values(&["-d", "--date"]).all(special::is_date) {
         return None;
@@ -96,13 +97,13 @@ fn parents(operand: &Word) -> Option<Vec<PathOperand>> {
     (parents.len() <= MAX_PARENTS).then_some(parents)
 }
 
-fn is_recursive(parsed: &Parsed<'_>) -> bool {
+fn is_recursive(parsed: &ParsedOptions<'_>) -> bool {
     ["-r", "-R", "-a", "--recursive", "--archive"].iter().any(|option| parsed.has(option))
 }
 
 /// Classifies sources and a target, which may be a directory: then the written file lies in it, under the source's
 /// name.
-fn transfer(spec: &Spec, args: &[Word]) -> Findings {
+fn transfer(spec: &ProgramSpec, args: &[Word]) -> Findings {
     let parsed = parse(spec, args)?;
     let recursive = spec.name == "mv" || is_recursive(&parsed);
     let given = parsed.options.iter().find(|(name, _)| name == "-t" || name == "--target-directory");

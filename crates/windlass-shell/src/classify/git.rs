@@ -6,14 +6,14 @@
 mod table;
 
 use super::effect::{Classification, Effect, Findings, PathOperand};
-use super::options::{Spec, parse};
+use super::options::{ProgramSpec, parse};
 use crate::Word;
 use table::{STASH_LIST, SUBCOMMANDS, history};
 
 /// Every table of this module, by sub-command.
 #[cfg(all(test, target_os = "linux"))]
-pub(super) fn specs() -> impl Iterator<Item = (&'static str, &'static Spec)> {
-    const HISTORY: &Spec = &history("log");
+pub(super) fn specs() -> impl Iterator<Item = (&'static str, &'static ProgramSpec)> {
+    const HISTORY: &ProgramSpec = &history("log");
     let histories = ["stash show", "reflog", "reflog show"].map(|name| (name, HISTORY));
     SUBCOMMANDS.iter().map(|spec| (spec.name, spec)).chain(histories).chain([("stash list", &STASH_LIST)])
 }
@@ -57,7 +57,7 @@ pub(super) fn classify(args: &[Word]) -> Findings {
     }
 }
 
-fn with_spec(spec: &Spec, args: &[Word]) -> Findings {
+fn with_spec(spec: &ProgramSpec, args: &[Word]) -> Findings {
     let parsed = parse(spec, args)?;
     let amount = |value: &str| value.chars().all(|c| c.is_ascii_digit() || matches!(c, '%' | '/'));
     if !parsed.values(&["-B", "-C", "-M", "-U"]).all(amount) {

@@ -6,10 +6,10 @@ use super::effect::{Classification, Findings, PathOperand};
 use crate::Word;
 
 /// Options and operands with which a program changes nothing.
-pub(super) struct Spec {
+pub(super) struct ProgramSpec {
     pub(super) name: &'static str,
     pub(super) options: Options,
-    pub(super) operands: Operands,
+    pub(super) operands: OperandKind,
     /// Options that make it descend into directories, as words.
     pub(super) recursive: &'static [&'static str],
     pub(super) syntax: Syntax,
@@ -26,7 +26,7 @@ pub(super) struct Options {
     pub(super) optional: &'static str,
     /// Short options whose value is a file that is read.
     pub(super) files: &'static str,
-    /// Long options, each with a mark for its value: see [`Value::of`].
+    /// Long options, each with a mark for its value: see [`OptionValue::of`].
     pub(super) long: &'static [&'static str],
     /// Options that are known to take the next word whatever it begins with.
     pub(super) dashed: &'static [&'static str],
@@ -49,7 +49,7 @@ pub(super) struct Syntax {
 
 /// Form of an option's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum OptionValue {
     /// `name`: none.
     None,
     /// `name=`: attached or the next word.
@@ -66,7 +66,7 @@ pub(super) enum Value {
     Two,
 }
 
-impl Value {
+impl OptionValue {
     /// Returns the name and the value of an entry of [`Options::long`].
     pub(super) fn of(entry: &'static str) -> (&'static str, Self) {
         let marks = [
@@ -84,7 +84,7 @@ impl Value {
 
 /// Kind of the operands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Operands {
+pub(super) enum OperandKind {
     /// At most so many words which are not paths.
     Text(usize),
     /// At most so many files.
@@ -97,8 +97,13 @@ pub(super) enum Operands {
     PatternHere,
 }
 
-impl Spec {
-    pub(super) const fn new(name: &'static str, flags: &'static str, valued: &'static str, operands: Operands) -> Self {
+impl ProgramSpec {
+    pub(super) const fn new(
+        name: &'static str,
+        flags: &'static str,
+        valued: &'static str,
+        operands: OperandKind,
+    ) -> Self {
         let options = Options { flags, valued, optional: "", files: "", long: &[], dashed: &[] };
         let syntax = Syntax { number: false, apart: false, ordered: false, negative: false, endless: false };
         Self { name, options, operands, recursive: &[], syntax }
@@ -147,7 +152,7 @@ impl Spec {
 
 /// Arguments sorted into options and operands.
 #[derive(Default)]
-pub(super) struct Parsed<'w> {
+pub(super) struct ParsedOptions<'w> {
     pub(super) operands: Vec<&'w Word>,
     /// Files named by options, and patterns that stand in the place of an option: without a match they are the option.
     pub(super) files: Vec<PathOperand>,
@@ -160,7 +165,7 @@ pub(super) struct Parsed<'w> {
     ended: Option<usize>,
 }
 
-impl Parsed<'_> {
+impl ParsedOptions<'_> {
     /// Returns the path of one of the operands.
     pub(super) fn operand(&self, word: &Word, recursive: bool) -> PathOperand {
         let path = PathOperand::operand(word, recursive);
@@ -190,8 +195,8 @@ impl Parsed<'_> {
 }
 
 /// Sorts the arguments; `None` if one is not covered by the table entry.
-pub(super) fn parse<'w>(spec: &Spec, args: &'w [Word]) -> Option<Parsed<'w>> {
-    let mut parsed = Parsed::default();
+pub(super) fn parse<'w>(spec: &ProgramSpec, args: &'w [Word]) -> Option<ParsedOptions<'w>> {
+    let mut parsed = ParsedOptions::default();
     let mut args = args.iter().peekable();
     let mut options_end = false;
     while let Some(word) = args.next() {
@@ -231,10 +236,10 @@ fn is_negative(text: &str) -> bool {
 }
 
 /// Returns the option and value of `--include=*.rs`, which has no match unless a file has the name of an option.
-fn valued_option(spec: &Spec, word: &Word) -> Option<(String, Option<String>)> {
+fn valued_option(spec: &ProgramSpec, word: &Word) -> Option<(String, Option<String>)> {
     let (name, value) = word.text().strip_prefix("--")?.split_once('=')?;
-    let mut known = spec.options.long.iter().map(|entry| Value::of(entry));
-    let is_known = known.any(|known| known == (name, Value::Next));
+    let mut known = spec.options.long.iter().map(|entry| OptionValue::of(entry));
+    let is_known = known.any(|known| known == (name, OptionValue::Next));
     // In a path the name of the option would be one of a directory.
     (is_known && !value.contains('/')).then(|| (format!("--{name}"), Some(value.to_owned())))
 }
@@ -242,10 +247,10 @@ fn valued_option(spec: &Spec, word: &Word) -> Option<(String, Option<String>)> {
 /// Returns the word behind an option as its value. A program that does not take it as one would read a word that begins
 /// with a dash as another option, so such a word is a value only of options that are known to take any.
 fn next_value<'w>(
-    spec: &Spec,
+    spec: &ProgramSpec,
     option: &str,
     args: &mut impl Iterator<Item = &'w Word>,
-    parsed: &mut Parsed<'w>,
+    parsed: &mut ParsedOptions<'w>,
 ) -> Option<&'w str> {
     let word = args.next()?;
     let value = word.as_literal()?;
@@ -256,26 +261,29 @@ fn next_value<'w>(
 }
 
 fn parse_long<'w>(
-    spec: &Spec,
+    spec: &ProgramSpec,
     long: &str,
     args: &mut Peekable<impl Iterator<Item = &'w Word>>,
-    parsed: &mut Parsed<'w>,
+    parsed: &mut ParsedOptions<'w>,
 ) -> Option<()> {
     let (name, attached) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
     let option = format!("--{name}");
-    let (_, takes) = spec.options.long.iter().map(|entry| Value::of(entry)).find(|(known, _)| *known == name)?;
+    let (_, takes) = spec.options.long.iter().map(|entry| OptionValue::of(entry)).find(|(known, _)| *known == name)?;
     let value = match (takes, attached) {
-        (Value::Next | Value::File | Value::Optional | Value::Attached | Value::Last, Some(value)) => Some(value),
-        (Value::Next | Value::File, None) => Some(next_value(spec, &option, args, parsed)?),
-        (Value::Last, None) if args.peek().is_some() => Some(next_value(spec, &option, args, parsed)?),
-        (Value::Two, None) => {
+        (
+            OptionValue::Next | OptionValue::File | OptionValue::Optional | OptionValue::Attached | OptionValue::Last,
+            Some(value),
+        ) => Some(value),
+        (OptionValue::Next | OptionValue::File, None) => Some(next_value(spec, &option, args, parsed)?),
+        (OptionValue::Last, None) if args.peek().is_some() => Some(next_value(spec, &option, args, parsed)?),
+        (OptionValue::Two, None) => {
             next_value(spec, &option, args, parsed)?;
             Some(next_value(spec, &option, args, parsed)?)
         }
-        (Value::None | Value::Optional | Value::Last, None) => None,
-        (Value::None | Value::Two, Some(_)) | (Value::Attached, None) => return None,
+        (OptionValue::None | OptionValue::Optional | OptionValue::Last, None) => None,
+        (OptionValue::None | OptionValue::Two, Some(_)) | (OptionValue::Attached, None) => return None,
     };
-    if let Some(file) = value.filter(|_| takes == Value::File) {
+    if let Some(file) = value.filter(|_| takes == OptionValue::File) {
         parsed.files.push(PathOperand::literal(file));
     }
     parsed.options.push((option, value.map(str::to_owned)));
@@ -283,10 +291,10 @@ fn parse_long<'w>(
 }
 
 fn parse_short<'w>(
-    spec: &Spec,
+    spec: &ProgramSpec,
     text: &str,
     args: &mut Peekable<impl Iterator<Item = &'w Word>>,
-    parsed: &mut Parsed<'w>,
+    parsed: &mut ParsedOptions<'w>,
 ) -> Option<()> {
     let mut letters = text.chars();
     letters.next();
@@ -319,7 +327,7 @@ fn parse_short<'w>(
 }
 
 /// The findings for a program of the read-only table.
-pub(super) fn read_only(spec: &Spec, args: &[Word]) -> Findings {
+pub(super) fn read_only(spec: &ProgramSpec, args: &[Word]) -> Findings {
     let parsed = parse(spec, args)?;
     let recursive = spec.recursive.iter().any(|option| *option == "always" || parsed.has(option));
     let has_pattern =
@@ -327,21 +335,21 @@ pub(super) fn read_only(spec: &Spec, args: &[Word]) -> Findings {
     let mut operands = parsed.operands.as_slice();
     match spec.operands {
         // A pattern may become many words.
-        Operands::Text(max) | Operands::Files(max)
+        OperandKind::Text(max) | OperandKind::Files(max)
             if operands.len() > max || (max < usize::MAX && operands.iter().any(|w| !w.is_literal())) =>
         {
             return None;
         }
-        Operands::Text(_) => operands = &[],
-        Operands::Files(_) => {}
-        Operands::Here => {}
-        Operands::Pattern | Operands::PatternHere if has_pattern => {}
+        OperandKind::Text(_) => operands = &[],
+        OperandKind::Files(_) => {}
+        OperandKind::Here => {}
+        OperandKind::Pattern | OperandKind::PatternHere if has_pattern => {}
         // A pattern of file names may become both the pattern and the files.
-        Operands::Pattern | Operands::PatternHere if operands.first().is_some_and(|w| !w.is_literal()) => {}
-        Operands::Pattern | Operands::PatternHere => operands = operands.get(1..)?,
+        OperandKind::Pattern | OperandKind::PatternHere if operands.first().is_some_and(|w| !w.is_literal()) => {}
+        OperandKind::Pattern | OperandKind::PatternHere => operands = operands.get(1..)?,
     }
     let mut reads = parsed.files.clone();
-    if matches!(spec.operands, Operands::Files(_) | Operands::Here) {
+    if matches!(spec.operands, OperandKind::Files(_) | OperandKind::Here) {
         reads.extend(parsed.late_files());
     }
     if operands.is_empty() {
@@ -355,8 +363,8 @@ pub(super) fn read_only(spec: &Spec, args: &[Word]) -> Findings {
         }
         reads.push(parsed.operand(operand, recursive));
     }
-    let here = matches!(spec.operands, Operands::Here | Operands::PatternHere)
-        || (recursive && spec.operands == Operands::Pattern);
+    let here = matches!(spec.operands, OperandKind::Here | OperandKind::PatternHere)
+        || (recursive && spec.operands == OperandKind::Pattern);
     if here && operands.is_empty() {
         reads.push(PathOperand::working_directory(recursive));
     }

@@ -19,7 +19,7 @@ pub(super) const LONG_VALUED: &[&str] = &["sort", "pid", "ppid"];
 
 /// Combined meaning of the options seen so far.
 #[derive(Default)]
-struct Seen {
+struct PsOptions {
     /// `-e`, which among options without a dash, or read as one of them, is the environment.
     every: bool,
     /// Options without a dash.
@@ -34,7 +34,7 @@ pub(super) fn classify(args: &[Word]) -> Findings {
     let args: Option<Vec<&str>> = args.iter().map(Word::as_literal).collect();
     let args = args?;
     let mut args = args.iter().copied();
-    let mut seen = Seen::default();
+    let mut seen = PsOptions::default();
     while let Some(arg) = args.next() {
         if arg == "-aux" {
             // The word means `aux`, but with `-e` each letter has its own meaning.
@@ -51,7 +51,7 @@ pub(super) fn classify(args: &[Word]) -> Findings {
     (!environment).then(|| Classification::reading(Vec::new()))
 }
 
-impl Seen {
+impl PsOptions {
     fn long<'a>(&mut self, long: &str, args: &mut impl Iterator<Item = &'a str>) -> Option<()> {
         match long {
             long if LONG.contains(&long) => Some(()),

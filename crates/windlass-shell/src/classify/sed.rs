@@ -1,25 +1,26 @@
 //! `sed`: a script of addresses with `p`, `d`, `q`, `=` and substitutions without side effects.
 
 use super::effect::{Classification, Effect, Findings, PathOperand};
-use super::options::{Operands, Spec, parse};
+use super::options::{OperandKind, ProgramSpec, parse};
 use crate::Word;
 
 // `-i` ends a bundle: the rest is the suffix of a copy.
-pub(super) const SED: Spec = Spec::new("sed", "nErsuz", "el", Operands::Files(usize::MAX)).optional("i").long(&[
-    "debug",
-    "expression=",
-    "in-place?",
-    "line-length=",
-    "null-data",
-    "posix",
-    "quiet",
-    "regexp-extended",
-    "sandbox",
-    "separate",
-    "silent",
-    "unbuffered",
-    "version",
-]);
+pub(super) const SED: ProgramSpec =
+    ProgramSpec::new("sed", "nErsuz", "el", OperandKind::Files(usize::MAX)).optional("i").long(&[
+        "debug",
+        "expression=",
+        "in-place?",
+        "line-length=",
+        "null-data",
+        "posix",
+        "quiet",
+        "regexp-extended",
+        "sandbox",
+        "separate",
+        "silent",
+        "unbuffered",
+        "version",
+    ]);
 
 pub(super) fn classify(args: &[Word]) -> Findings {
     let parsed = parse(&SED, args)?;
@@ -58,7 +59,7 @@ pub(super) fn classify(args: &[Word]) -> Findings {
 
 /// Returns `true` if the script is covered by the small grammar.
 pub(super) fn is_harmless(script: &str) -> bool {
-    let mut script = Script { rest: script };
+    let mut script = SedScript { rest: script };
     let mut blocks = 0usize;
     loop {
         script.skip(|c| matches!(c, ' ' | '\t' | '\n' | ';'));
@@ -72,11 +73,11 @@ pub(super) fn is_harmless(script: &str) -> bool {
             }
         } else {
             match script.command() {
-                Some(End::Block) => {
+                Some(SedEnd::Block) => {
                     blocks = blocks.saturating_add(1);
                     continue;
                 }
-                Some(End::Command) => {}
+                Some(SedEnd::Command) => {}
                 None => return false,
             }
         }
@@ -88,18 +89,18 @@ pub(super) fn is_harmless(script: &str) -> bool {
 }
 
 /// End of the part read so far.
-enum End {
+enum SedEnd {
     /// A whole command.
     Command,
     /// The brace that begins a block.
     Block,
 }
 
-struct Script<'a> {
+struct SedScript<'a> {
     rest: &'a str,
 }
 
-impl Script<'_> {
+impl SedScript<'_> {
     fn next(&mut self) -> Option<char> {
         let mut chars = self.rest.chars();
         let c = chars.next();
@@ -117,7 +118,7 @@ impl Script<'_> {
         self.rest = self.rest.trim_start_matches(what);
     }
 
-    fn command(&mut self) -> Option<End> {
+    fn command(&mut self) -> Option<SedEnd> {
         if self.address()? {
             self.skip(|c| c == ' ');
             if self.eat(',') {
@@ -134,7 +135,7 @@ impl Script<'_> {
             self.skip(|c| c == ' ');
         }
         match self.next()? {
-            '{' => return Some(End::Block),
+            '{' => return Some(SedEnd::Block),
             'p' | 'd' | '=' | 'P' | 'D' | 'h' | 'H' | 'g' | 'G' | 'x' | 'n' | 'N' | 'F' => {}
             'q' | 'Q' | 'l' => {
                 self.number();
@@ -153,7 +154,7 @@ impl Script<'_> {
             }
             _ => return None,
         }
-        Some(End::Command)
+        Some(SedEnd::Command)
     }
 
     /// Reads one line of text. With a backslash in it, versions differ on where it ends.

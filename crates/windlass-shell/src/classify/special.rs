@@ -1,7 +1,7 @@
 //! Small programs whose operands have a meaning of their own.
 
 use super::effect::{Classification, Findings, PathOperand};
-use super::options::{Operands, Spec, parse, read_only};
+use super::options::{OperandKind, ProgramSpec, parse, read_only};
 use crate::{Word, WordKind, texts};
 
 fn literals(args: &[Word]) -> Option<Vec<&str>> {
@@ -96,7 +96,7 @@ pub(super) fn command(args: &[Word]) -> Findings {
     }
 }
 
-pub(super) const DATE: Spec = Spec::new("date", "uR", "d", Operands::Text(1))
+pub(super) const DATE: ProgramSpec = ProgramSpec::new("date", "uR", "d", OperandKind::Text(1))
     .optional("I")
     .files("r")
     .long(&["date=", "iso-8601?", "reference@", "rfc-3339=", "rfc-email", "universal", "utc"])
@@ -152,8 +152,12 @@ pub(super) fn echo(args: &[Word]) -> Findings {
     Some(Classification::reading(patterns.collect()))
 }
 
-pub(super) const ICONV: Spec =
-    Spec::new("iconv", "cls", "ft", Operands::Files(usize::MAX)).long(&["from-code=", "list", "silent", "to-code="]);
+pub(super) const ICONV: ProgramSpec = ProgramSpec::new("iconv", "cls", "ft", OperandKind::Files(usize::MAX)).long(&[
+    "from-code=",
+    "list",
+    "silent",
+    "to-code=",
+]);
 
 /// The names of encodings with a slash are files.
 pub(super) fn iconv(args: &[Word]) -> Findings {
@@ -179,7 +183,7 @@ pub(super) fn limits(name: &str, args: &[Word]) -> Findings {
 }
 
 /// A word that begins with `@` names a file with more arguments.
-pub(super) fn binary(spec: &Spec, args: &[Word]) -> Findings {
+pub(super) fn binary(spec: &ProgramSpec, args: &[Word]) -> Findings {
     let plain = args.iter().all(|w| !w.text().starts_with('@') && (w.is_literal() || !w.literal_prefix().is_empty()));
     if plain { read_only(spec, args) } else { None }
 }
@@ -276,7 +280,7 @@ pub(super) fn test(args: &[Word]) -> Findings {
     }
 }
 
-pub(super) const JQ: Spec = Spec::new("jq", "rcnseMCSajRV", "", Operands::Files(usize::MAX))
+pub(super) const JQ: ProgramSpec = ProgramSpec::new("jq", "rcnseMCSajRV", "", OperandKind::Files(usize::MAX))
     .long(&[
         "arg==",
         "argjson==",

@@ -3,13 +3,13 @@
 //! Left out on purpose: options that run a program, write a file, load code, follow links while descending, read
 //! lists of names from a file, contact the network, page, prompt or never end.
 
-use super::options::{Operands, Spec};
+use super::options::{OperandKind, ProgramSpec};
 
 const MANY: usize = usize::MAX;
-const FILES: Operands = Operands::Files(MANY);
-const TEXT: Operands = Operands::Text(MANY);
+const FILES: OperandKind = OperandKind::Files(MANY);
+const TEXT: OperandKind = OperandKind::Text(MANY);
 
-pub(super) fn find(name: &str) -> Option<&'static Spec> {
+pub(super) fn find(name: &str) -> Option<&'static ProgramSpec> {
     TABLE.iter().find(|spec| spec.name == name)
 }
 
@@ -60,8 +60,8 @@ const GREP_LONG: &[&str] = &[
     "word-regexp",
 ];
 
-const fn grep(name: &'static str) -> Spec {
-    Spec::new(name, "EFGPiyvwxcoqsbHhnTZzaIUlLr", "ABCmeD", Operands::Pattern)
+const fn grep(name: &'static str) -> ProgramSpec {
+    ProgramSpec::new(name, "EFGPiyvwxcoqsbHhnTZzaIUlLr", "ABCmeD", OperandKind::Pattern)
         .files("f")
         .long(GREP_LONG)
         .dashed(&["-e", "--regexp"])
@@ -70,8 +70,8 @@ const fn grep(name: &'static str) -> Spec {
 }
 
 /// Left out: `-x`, `-X`, `-l` (run programs), `-L`, `--base-directory`, `--ignore-file`.
-const fn fd(name: &'static str) -> Spec {
-    Spec::new(name, "HIsigFap01qu", "dteEcSj", Operands::PatternHere)
+const fn fd(name: &'static str) -> ProgramSpec {
+    ProgramSpec::new(name, "HIsigFap01qu", "dteEcSj", OperandKind::PatternHere)
         .long(&[
             "absolute-path",
             "case-sensitive",
@@ -100,19 +100,19 @@ const fn fd(name: &'static str) -> Spec {
         .recursive(&["always"])
 }
 
-const fn checksum(name: &'static str) -> Spec {
-    Spec::new(name, "btz", "", FILES).long(&["binary", "tag", "text", "zero", "help", "version"])
+const fn checksum(name: &'static str) -> ProgramSpec {
+    ProgramSpec::new(name, "btz", "", FILES).long(&["binary", "tag", "text", "zero", "help", "version"])
 }
 
-pub(super) const TABLE: &[Spec] = &[
-    Spec::new(":", "", "", TEXT),
-    Spec::new("arch", "", "", Operands::Text(0)),
+pub(super) const TABLE: &[ProgramSpec] = &[
+    ProgramSpec::new(":", "", "", TEXT),
+    ProgramSpec::new("arch", "", "", OperandKind::Text(0)),
     checksum("b2sum"),
-    Spec::new("base32", "di", "w", Operands::Files(1)).long(&["decode", "ignore-garbage", "wrap="]),
-    Spec::new("base64", "di", "w", Operands::Files(1)).long(&["decode", "ignore-garbage", "wrap="]),
-    Spec::new("basename", "az", "s", TEXT).long(&["multiple", "suffix=", "zero"]),
-    Spec::new("cal", "13jy", "ABn", Operands::Text(3)),
-    Spec::new("cat", "AbeEnstTuv", "", FILES).long(&[
+    ProgramSpec::new("base32", "di", "w", OperandKind::Files(1)).long(&["decode", "ignore-garbage", "wrap="]),
+    ProgramSpec::new("base64", "di", "w", OperandKind::Files(1)).long(&["decode", "ignore-garbage", "wrap="]),
+    ProgramSpec::new("basename", "az", "s", TEXT).long(&["multiple", "suffix=", "zero"]),
+    ProgramSpec::new("cal", "13jy", "ABn", OperandKind::Text(3)),
+    ProgramSpec::new("cat", "AbeEnstTuv", "", FILES).long(&[
         "help",
         "number",
         "number-nonblank",
@@ -123,8 +123,8 @@ pub(super) const TABLE: &[Spec] = &[
         "squeeze-blank",
         "version",
     ]),
-    Spec::new("cksum", "", "", FILES),
-    Spec::new("cmp", "bls", "in", Operands::Files(2)).long(&[
+    ProgramSpec::new("cksum", "", "", FILES),
+    ProgramSpec::new("cmp", "bls", "in", OperandKind::Files(2)).long(&[
         "bytes=",
         "ignore-initial=",
         "print-bytes",
@@ -133,20 +133,20 @@ pub(super) const TABLE: &[Spec] = &[
         "verbose",
     ]),
     // `-n` takes a value in some versions.
-    Spec::new("column", "tex", "scoNRrHWE", FILES).long(&[
+    ProgramSpec::new("column", "tex", "scoNRrHWE", FILES).long(&[
         "output-separator=",
         "separator=",
         "table",
         "table-columns=",
     ]),
-    Spec::new("comm", "123z", "", Operands::Files(2)).long(&[
+    ProgramSpec::new("comm", "123z", "", OperandKind::Files(2)).long(&[
         "check-order",
         "nocheck-order",
         "output-delimiter=",
         "total",
         "zero-terminated",
     ]),
-    Spec::new("cut", "nsz", "bcdf", FILES).long(&[
+    ProgramSpec::new("cut", "nsz", "bcdf", FILES).long(&[
         "bytes=",
         "characters=",
         "complement",
@@ -156,7 +156,7 @@ pub(super) const TABLE: &[Spec] = &[
         "output-delimiter=",
         "zero-terminated",
     ]),
-    Spec::new("df", "ahHiklPT", "Btx", FILES).long(&[
+    ProgramSpec::new("df", "ahHiklPT", "Btx", FILES).long(&[
         "all",
         "block-size=",
         "human-readable",
@@ -169,7 +169,7 @@ pub(super) const TABLE: &[Spec] = &[
         "total",
         "type=",
     ]),
-    Spec::new("diff", "qscuyrNiEZbwBadtTpen", "UCWIFxS", Operands::Files(2))
+    ProgramSpec::new("diff", "qscuyrNiEZbwBadtTpen", "UCWIFxS", OperandKind::Files(2))
         .long(&[
             "brief",
             "color?",
@@ -204,8 +204,8 @@ pub(super) const TABLE: &[Spec] = &[
         ])
         // Of directories it reads the files in them, also without an option.
         .recursive(&["always"]),
-    Spec::new("dirname", "z", "", TEXT).long(&["zero"]),
-    Spec::new("du", "0abchklmsSx", "dBt", Operands::Here)
+    ProgramSpec::new("dirname", "z", "", TEXT).long(&["zero"]),
+    ProgramSpec::new("du", "0abchklmsSx", "dBt", OperandKind::Here)
         .long(&[
             "all",
             "apparent-size",
@@ -227,14 +227,14 @@ pub(super) const TABLE: &[Spec] = &[
         ])
         .recursive(&["always"]),
     grep("egrep"),
-    Spec::new("expand", "i", "t", FILES).long(&["initial", "tabs="]),
-    Spec::new("expr", "", "", TEXT),
-    Spec::new("factor", "", "", TEXT),
-    Spec::new("false", "", "", TEXT),
+    ProgramSpec::new("expand", "i", "t", FILES).long(&["initial", "tabs="]),
+    ProgramSpec::new("expr", "", "", TEXT),
+    ProgramSpec::new("factor", "", "", TEXT),
+    ProgramSpec::new("false", "", "", TEXT),
     fd("fd"),
     fd("fdfind"),
     grep("fgrep"),
-    Spec::new("file", "bihkLNnrSv0E", "PF", FILES).long(&[
+    ProgramSpec::new("file", "bihkLNnrSv0E", "PF", FILES).long(&[
         "brief",
         "dereference",
         "extension",
@@ -248,27 +248,27 @@ pub(super) const TABLE: &[Spec] = &[
         "separator=",
         "version",
     ]),
-    Spec::new("fmt", "cstu", "wpg", FILES).number().long(&["width="]),
-    Spec::new("fold", "bs", "w", FILES).long(&["bytes", "spaces", "width="]),
-    Spec::new("free", "bkmghlwtvV", "", Operands::Text(0)).long(&["human", "mega", "giga", "total", "wide"]),
+    ProgramSpec::new("fmt", "cstu", "wpg", FILES).number().long(&["width="]),
+    ProgramSpec::new("fold", "bs", "w", FILES).long(&["bytes", "spaces", "width="]),
+    ProgramSpec::new("free", "bkmghlwtvV", "", OperandKind::Text(0)).long(&["human", "mega", "giga", "total", "wide"]),
     // `-v` runs another program that the environment names, and a second operand is a path.
-    Spec::new("getconf", "a", "", Operands::Text(1)),
+    ProgramSpec::new("getconf", "a", "", OperandKind::Text(1)),
     grep("grep"),
-    Spec::new("groups", "", "", TEXT),
-    Spec::new("head", "qvz", "nc", FILES)
+    ProgramSpec::new("groups", "", "", TEXT),
+    ProgramSpec::new("head", "qvz", "nc", FILES)
         .long(&["bytes=", "lines=", "quiet", "silent", "verbose", "zero-terminated", "help", "version"])
         .dashed(&["-n", "-c", "--lines", "--bytes"])
         .number(),
-    Spec::new("hexdump", "bcCdovx", "ns", FILES).long(&["canonical", "length=", "skip="]),
-    Spec::new("hostname", "s", "", Operands::Text(0)).long(&["short"]),
-    Spec::new("id", "ugGnrza", "", TEXT).long(&["group", "groups", "name", "real", "user", "zero"]),
-    Spec::new("join", "iz", "aveojt12", Operands::Files(2)).long(&[
+    ProgramSpec::new("hexdump", "bcCdovx", "ns", FILES).long(&["canonical", "length=", "skip="]),
+    ProgramSpec::new("hostname", "s", "", OperandKind::Text(0)).long(&["short"]),
+    ProgramSpec::new("id", "ugGnrza", "", TEXT).long(&["group", "groups", "name", "real", "user", "zero"]),
+    ProgramSpec::new("join", "iz", "aveojt12", OperandKind::Files(2)).long(&[
         "check-order",
         "header",
         "ignore-case",
         "nocheck-order",
     ]),
-    Spec::new("ls", "aAbBcCdfFgGhHiklmnNopqQrRsStuUvxXZ1", "TwI", Operands::Here)
+    ProgramSpec::new("ls", "aAbBcCdfFgGhHiklmnNopqQrRsStuUvxXZ1", "TwI", OperandKind::Here)
         .long(&[
             "all",
             "almost-all",
@@ -312,26 +312,27 @@ pub(super) const TABLE: &[Spec] = &[
         ])
         .recursive(&["-R", "--recursive"]),
     // A device would be a path; `--sysroot` another place.
-    Spec::new("lsblk", "aAbdDfilmnpPrsStzJO", "oxIeEw", Operands::Text(0)).optional("T"),
-    Spec::new("lscpu", "abcJxy", "", Operands::Text(0)).optional("ep"),
+    ProgramSpec::new("lsblk", "aAbdDfilmnpPrsStzJO", "oxIeEw", OperandKind::Text(0)).optional("T"),
+    ProgramSpec::new("lscpu", "abcJxy", "", OperandKind::Text(0)).optional("ep"),
     checksum("md5sum"),
-    Spec::new("nl", "p", "bdfhilnsvw", FILES).long(&[
+    ProgramSpec::new("nl", "p", "bdfhilnsvw", FILES).long(&[
         "body-numbering=",
         "number-format=",
         "number-width=",
         "starting-line-number=",
     ]),
-    Spec::new("nproc", "", "", Operands::Text(0)).long(&["all", "ignore="]),
-    Spec::new("numfmt", "z", "d", TEXT).long(&["field=", "format=", "from=", "padding=", "round=", "suffix=", "to="]),
-    Spec::new("od", "abcdfilosxv", "AjNtS", FILES).optional("w").long(&[
+    ProgramSpec::new("nproc", "", "", OperandKind::Text(0)).long(&["all", "ignore="]),
+    ProgramSpec::new("numfmt", "z", "d", TEXT)
+        .long(&["field=", "format=", "from=", "padding=", "round=", "suffix=", "to="]),
+    ProgramSpec::new("od", "abcdfilosxv", "AjNtS", FILES).optional("w").long(&[
         "address-radix=",
         "format=",
         "read-bytes=",
         "skip-bytes=",
     ]),
-    Spec::new("paste", "sz", "d", FILES).long(&["delimiters=", "serial", "zero-terminated"]),
+    ProgramSpec::new("paste", "sz", "d", FILES).long(&["delimiters=", "serial", "zero-terminated"]),
     // `-F` reads a file.
-    Spec::new("pgrep", "lavwcfinoxA", "dgGOPstuUr", Operands::Text(1)).long(&[
+    ProgramSpec::new("pgrep", "lavwcfinoxA", "dgGOPstuUr", OperandKind::Text(1)).long(&[
         "count",
         "delimiter=",
         "euid=",
@@ -345,18 +346,24 @@ pub(super) const TABLE: &[Spec] = &[
         "parent=",
     ]),
     // `pidof` reports a wrong value of `-o` on the console.
-    Spec::new("pidof", "cnqsx", "d", TEXT),
-    Spec::new("pr", "acdfFmrtT", "DhlNowW", FILES).long(&["across", "header=", "length=", "merge", "omit-header"]),
-    Spec::new("pstree", "aAcgGhlnpsStTuU", "HN", Operands::Text(1)),
-    Spec::new("pwd", "LP", "", Operands::Text(0)).long(HELP),
-    Spec::new("readlink", "femnqsvz", "", FILES).long(&[
+    ProgramSpec::new("pidof", "cnqsx", "d", TEXT),
+    ProgramSpec::new("pr", "acdfFmrtT", "DhlNowW", FILES).long(&[
+        "across",
+        "header=",
+        "length=",
+        "merge",
+        "omit-header",
+    ]),
+    ProgramSpec::new("pstree", "aAcgGhlnpsStTuU", "HN", OperandKind::Text(1)),
+    ProgramSpec::new("pwd", "LP", "", OperandKind::Text(0)).long(HELP),
+    ProgramSpec::new("readlink", "femnqsvz", "", FILES).long(&[
         "canonicalize",
         "canonicalize-existing",
         "canonicalize-missing",
         "no-newline",
         "zero",
     ]),
-    Spec::new("realpath", "emLPqsz", "", FILES).long(&[
+    ProgramSpec::new("realpath", "emLPqsz", "", FILES).long(&[
         "canonicalize-existing",
         "canonicalize-missing",
         "logical",
@@ -368,8 +375,8 @@ pub(super) const TABLE: &[Spec] = &[
         "strip",
         "zero",
     ]),
-    Spec::new("rev", "", "", FILES),
-    Spec::new("rg", "iSswxvnNlcoqHIFPU0ahpu.Vb", "ABCmgtTeMjdrE", Operands::PatternHere)
+    ProgramSpec::new("rev", "", "", FILES),
+    ProgramSpec::new("rg", "iSswxvnNlcoqHIFPU0ahpu.Vb", "ABCmgtTeMjdrE", OperandKind::PatternHere)
         .files("f")
         .dashed(&["-e", "--regexp"])
         .long(&[
@@ -460,18 +467,23 @@ pub(super) const TABLE: &[Spec] = &[
             "word-regexp",
         ])
         .recursive(&["always"]),
-    Spec::new("seq", "w", "fs", Operands::Text(3)).negative().long(&["equal-width", "format=", "separator="]),
+    ProgramSpec::new("seq", "w", "fs", OperandKind::Text(3)).negative().long(&["equal-width", "format=", "separator="]),
     checksum("sha1sum"),
     checksum("sha224sum"),
     checksum("sha256sum"),
     checksum("sha384sum"),
     checksum("sha512sum"),
-    Spec::new("shasum", "btU", "a", FILES).long(&["algorithm=", "binary", "tag", "text"]),
+    ProgramSpec::new("shasum", "btU", "a", FILES).long(&["algorithm=", "binary", "tag", "text"]),
     // `-o` writes, `-r` need not end.
-    Spec::new("shuf", "ez", "in", Operands::Files(1)).long(&["echo", "head-count=", "input-range=", "zero-terminated"]),
-    Spec::new("size", "ABdotx", "", FILES),
-    Spec::new("sleep", "", "", TEXT),
-    Spec::new("sort", "bdfgiMhnRrVcCmsuz", "ktS", FILES).long(&[
+    ProgramSpec::new("shuf", "ez", "in", OperandKind::Files(1)).long(&[
+        "echo",
+        "head-count=",
+        "input-range=",
+        "zero-terminated",
+    ]),
+    ProgramSpec::new("size", "ABdotx", "", FILES),
+    ProgramSpec::new("sleep", "", "", TEXT),
+    ProgramSpec::new("sort", "bdfgiMhnRrVcCmsuz", "ktS", FILES).long(&[
         "buffer-size=",
         "check?",
         "debug",
@@ -495,7 +507,7 @@ pub(super) const TABLE: &[Spec] = &[
         "version-sort",
         "zero-terminated",
     ]),
-    Spec::new("stat", "fLt", "c", FILES).long(&[
+    ProgramSpec::new("stat", "fLt", "c", FILES).long(&[
         "dereference",
         "file-system",
         "format=",
@@ -504,15 +516,20 @@ pub(super) const TABLE: &[Spec] = &[
         "version",
         "help",
     ]),
-    Spec::new("strings", "afow", "net", FILES).number().long(&["all", "bytes=", "encoding=", "radix="]),
-    Spec::new("sum", "rs", "", FILES),
-    Spec::new("tac", "br", "s", FILES).long(&["before", "regex", "separator="]),
-    Spec::new("tail", "qvz", "nc", FILES)
+    ProgramSpec::new("strings", "afow", "net", FILES).number().long(&["all", "bytes=", "encoding=", "radix="]),
+    ProgramSpec::new("sum", "rs", "", FILES),
+    ProgramSpec::new("tac", "br", "s", FILES).long(&["before", "regex", "separator="]),
+    ProgramSpec::new("tail", "qvz", "nc", FILES)
         .long(&["bytes=", "lines=", "quiet", "silent", "verbose", "zero-terminated", "help", "version"])
         .dashed(&["-n", "-c", "--lines", "--bytes"])
         .number(),
-    Spec::new("tr", "cCdst", "", Operands::Text(2)).long(&["complement", "delete", "squeeze-repeats", "truncate-set1"]),
-    Spec::new("tree", "adfipsughDFQNqrtcUnCAvSJX", "LPIT", Operands::Here)
+    ProgramSpec::new("tr", "cCdst", "", OperandKind::Text(2)).long(&[
+        "complement",
+        "delete",
+        "squeeze-repeats",
+        "truncate-set1",
+    ]),
+    ProgramSpec::new("tree", "adfipsughDFQNqrtcUnCAvSJX", "LPIT", OperandKind::Here)
         .long(&[
             "charset=",
             "device",
@@ -534,11 +551,11 @@ pub(super) const TABLE: &[Spec] = &[
         ])
         .recursive(&["always"])
         .apart(),
-    Spec::new("true", "", "", TEXT),
-    Spec::new("tsort", "", "", Operands::Files(1)),
-    Spec::new("tty", "s", "", Operands::Text(0)),
-    Spec::new("type", "aftpP", "", TEXT),
-    Spec::new("uname", "asnrvmpio", "", Operands::Text(0)).long(&[
+    ProgramSpec::new("true", "", "", TEXT),
+    ProgramSpec::new("tsort", "", "", OperandKind::Files(1)),
+    ProgramSpec::new("tty", "s", "", OperandKind::Text(0)),
+    ProgramSpec::new("type", "aftpP", "", TEXT),
+    ProgramSpec::new("uname", "asnrvmpio", "", OperandKind::Text(0)).long(&[
         "all",
         "kernel-name",
         "kernel-release",
@@ -547,8 +564,8 @@ pub(super) const TABLE: &[Spec] = &[
         "operating-system",
         "processor",
     ]),
-    Spec::new("unexpand", "a", "t", FILES).long(&["all", "first-only", "tabs="]),
-    Spec::new("uniq", "cdDiuz", "fsw", Operands::Files(1)).long(&[
+    ProgramSpec::new("unexpand", "a", "t", FILES).long(&["all", "first-only", "tabs="]),
+    ProgramSpec::new("uniq", "cdDiuz", "fsw", OperandKind::Files(1)).long(&[
         "all-repeated?",
         "check-chars=",
         "count",
@@ -560,14 +577,14 @@ pub(super) const TABLE: &[Spec] = &[
         "unique",
         "zero-terminated",
     ]),
-    Spec::new("uptime", "psV", "", Operands::Text(0)).long(&["pretty", "since"]),
-    Spec::new("users", "", "", Operands::Text(0)),
+    ProgramSpec::new("uptime", "psV", "", OperandKind::Text(0)).long(&["pretty", "since"]),
+    ProgramSpec::new("users", "", "", OperandKind::Text(0)),
     // With a time based one its last state is kept.
-    Spec::new("uuidgen", "r", "", Operands::Text(0)),
+    ProgramSpec::new("uuidgen", "r", "", OperandKind::Text(0)),
     // With an operand it does not end.
-    Spec::new("vmstat", "adDfmnstwy", "", Operands::Text(0)),
-    Spec::new("w", "fhosu", "", Operands::Text(1)),
-    Spec::new("wc", "cmlLw", "", FILES).long(&[
+    ProgramSpec::new("vmstat", "adDfmnstwy", "", OperandKind::Text(0)),
+    ProgramSpec::new("w", "fhosu", "", OperandKind::Text(1)),
+    ProgramSpec::new("wc", "cmlLw", "", FILES).long(&[
         "bytes",
         "chars",
         "lines",
@@ -577,7 +594,7 @@ pub(super) const TABLE: &[Spec] = &[
         "help",
         "version",
     ]),
-    Spec::new("which", "as", "", TEXT).long(&["all"]),
-    Spec::new("whereis", "bmsu", "", TEXT),
-    Spec::new("whoami", "", "", Operands::Text(0)),
+    ProgramSpec::new("which", "as", "", TEXT).long(&["all"]),
+    ProgramSpec::new("whereis", "bmsu", "", TEXT),
+    ProgramSpec::new("whoami", "", "", OperandKind::Text(0)),
 ];

@@ -1,7 +1,7 @@
 //! Code of interpreters that removes a whole tree, as far as it stands there to be read.
 
 use super::Suspicion;
-use super::target::{Bases, Places, Target};
+use super::target::{Bases, OperandTarget, TargetDirectories};
 use crate::scan::has_code;
 use crate::word::base_name;
 use crate::{Analysis, FoundCommand, RedirectKind, Word, analyse, texts};
@@ -93,7 +93,7 @@ const BEFORE_SEPARATOR: &[&str] = &[
 ];
 
 /// Code that names a whole tree and something that removes, or a catastrophic command.
-pub(super) fn code(analysis: &Analysis, places: &Places<'_>) -> Option<Suspicion> {
+pub(super) fn code(analysis: &Analysis, places: &TargetDirectories<'_>) -> Option<Suspicion> {
     analysis.found().iter().find_map(|command| {
         let program = command.program()?;
         let args = command.words().get(1..).unwrap_or_default();
@@ -127,8 +127,8 @@ fn takes_code(program: &str) -> bool {
 }
 
 /// The tree that code removes.
-fn removed(code: &str, program: &str, places: &Places<'_>) -> Option<String> {
-    let judge = Judge { places, bases: Bases::new(vec![places.start().to_path_buf()]) };
+fn removed(code: &str, program: &str, places: &TargetDirectories<'_>) -> Option<String> {
+    let judge = CodeJudge { places, bases: Bases::new(vec![places.start().to_path_buf()]) };
     let strings = strings(code);
     let is_bad = |text: &str| {
         let short = text.len() <= MAX_STRING && text.contains(' ');
@@ -153,12 +153,12 @@ fn removed(code: &str, program: &str, places: &Places<'_>) -> Option<String> {
 }
 
 /// The places against which strings of code are judged.
-struct Judge<'a> {
-    places: &'a Places<'a>,
+struct CodeJudge<'a> {
+    places: &'a TargetDirectories<'a>,
     bases: Bases,
 }
 
-impl Judge<'_> {
+impl CodeJudge<'_> {
     fn is_vital(&self, text: &str) -> bool {
         let text = text.trim_end_matches([';', ',']);
         let home = ["~", "$HOME", "${HOME}", "$env:HOME"];
@@ -167,7 +167,7 @@ impl Judge<'_> {
             .find_map(|name| text.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('/')));
         let path = behind.map_or_else(|| text.to_owned(), |rest| format!("{}{rest}", self.places.home()));
         let leads_out = path.starts_with('/') || path == ".." || path.starts_with("../");
-        let is_tree = |target: &Target| target.is_vital() && !target.is_cwd();
+        let is_tree = |target: &OperandTarget| target.is_vital() && !target.is_cwd();
         leads_out && self.places.targets(&Word::literal(&path), &self.bases, false).iter().any(is_tree)
     }
 }

@@ -1,9 +1,9 @@
 //! Removals of what another command names.
 
-use super::target::{Places, Target};
-use super::{AllBases, Here, NAME_FILTERS, Suspicion, find_start, has_filter, operands};
+use super::target::{OperandTarget, TargetDirectories};
+use super::{AllBases, CommandPlaces, NAME_FILTERS, Suspicion, find_start, has_filter, operands};
 use crate::scan::is_shell;
-use crate::word::{Piece, base_name};
+use crate::word::{WordPiece, base_name};
 use crate::{Analysis, FoundCommand, RedirectKind, Word, WordKind, analyse};
 
 /// Programs that remove or move what they are given.
@@ -25,19 +25,19 @@ const MAKERS: &[&str] = &["awk", "gawk", "gsed", "mawk", "nawk", "perl", "python
 const TAKERS: &[&str] = &["mapfile", "parallel", "read", "readarray", "xargs"];
 
 /// A removal of what is named elsewhere.
-pub(super) fn handed(analysis: &Analysis, places: &Places<'_>, bases: &AllBases<'_>) -> Option<Suspicion> {
-    let flow = Flow { analysis, places, bases };
+pub(super) fn handed(analysis: &Analysis, places: &TargetDirectories<'_>, bases: &AllBases<'_>) -> Option<Suspicion> {
+    let flow = OutputFlow { analysis, places, bases };
     analysis.found().iter().find_map(|command| flow.remover(command))
 }
 
 /// Output and removals of the commands of a text.
-struct Flow<'a> {
+struct OutputFlow<'a> {
     analysis: &'a Analysis,
-    places: &'a Places<'a>,
+    places: &'a TargetDirectories<'a>,
     bases: &'a AllBases<'a>,
 }
 
-impl Flow<'_> {
+impl OutputFlow<'_> {
     fn remover(&self, command: &FoundCommand) -> Option<Suspicion> {
         let lister = match command.program()? {
             "xargs" | "parallel" => {
@@ -92,8 +92,9 @@ impl Flow<'_> {
             return Some(text);
         }
         let here = self.here(command);
-        let is_tree =
-            |target: &Target| if target.is_cwd() { all_of_cwd } else { target.is_vital() && !target.is_scratch() };
+        let is_tree = |target: &OperandTarget| {
+            if target.is_cwd() { all_of_cwd } else { target.is_vital() && !target.is_scratch() }
+        };
         let program = command.program()?;
         let is_named = match program {
             "find" | "gfind" => {
@@ -103,7 +104,7 @@ impl Flow<'_> {
             _ if LISTERS.contains(&program) => {
                 let whole = |word: &Word| {
                     let targets = here.targets(word, true);
-                    targets.iter().any(is_tree) || (all_of_cwd && targets.iter().any(Target::is_all_of_cwd))
+                    targets.iter().any(is_tree) || (all_of_cwd && targets.iter().any(OperandTarget::is_all_of_cwd))
                 };
                 let mut named = operands(command).peekable();
                 match named.peek() {
@@ -152,7 +153,7 @@ impl Flow<'_> {
         if !removes || alternatives.all(is_chosen) {
             return None;
         }
-        let is_tree = |target: &Target| target.is_vital() && !target.is_cwd() && !target.is_scratch();
+        let is_tree = |target: &OperandTarget| target.is_vital() && !target.is_cwd() && !target.is_scratch();
         let start = find_start(words, &self.here(command), &is_tree)?;
         Some(Suspicion::Handed { remover: command.text(), lister: start.source().to_owned() })
     }
@@ -182,7 +183,7 @@ impl Flow<'_> {
             .pieces()
             .iter()
             .filter_map(|piece| match piece {
-                Piece::Param(name) => Some(name.as_str()),
+                WordPiece::Param(name) => Some(name.as_str()),
                 _ => None,
             })
             .collect();
@@ -206,7 +207,7 @@ impl Flow<'_> {
 
     /// A function of the text, or `set`, that is given a whole tree, for a removal of an argument.
     fn argument(&self, operand: &Word) -> Option<String> {
-        let is_argument = |piece: &Piece| matches!(piece, Piece::Param(name) if name.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '@' | '*')));
+        let is_argument = |piece: &WordPiece| matches!(piece, WordPiece::Param(name) if name.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '@' | '*')));
         // A body may give its argument another name first.
         let functions = self.analysis.functions();
         if functions.is_empty() && !operand.pieces().iter().any(is_argument) {
@@ -223,8 +224,8 @@ impl Flow<'_> {
         called.into_iter().find(gets_tree).map(FoundCommand::text)
     }
 
-    fn here(&self, command: &FoundCommand) -> Here<'_> {
-        Here { places: self.places, bases: self.bases.of(command) }
+    fn here(&self, command: &FoundCommand) -> CommandPlaces<'_> {
+        CommandPlaces { places: self.places, bases: self.bases.of(command) }
     }
 
     /// A word as the system gets it, or with a tilde that a later shell reads.
@@ -242,21 +243,21 @@ impl Flow<'_> {
 pub(super) fn made_script(analysis: &Analysis) -> Option<Suspicion> {
     analysis.found().iter().find_map(|command| {
         let program = command.program().filter(|program| is_shell(program) || matches!(*program, "eval" | "runuser" | "su"))?;
-        let joined: Vec<Piece> = command
+        let joined: Vec<WordPiece> = command
             .words()
             .iter()
             .skip(1)
-            .flat_map(|word| word.pieces().iter().cloned().chain([Piece::text(' ', true)]))
+            .flat_map(|word| word.pieces().iter().cloned().chain([WordPiece::text(' ', true)]))
             .collect();
         let joined = Word::from_pieces(command.text(), joined);
         let single = command.words().iter().skip(1).cloned();
         let made = single.chain((program == "eval").then_some(joined)).filter(|word| word.kind() == WordKind::Dynamic);
         let is_known =
-            |word: &Word| word.pieces().iter().all(|piece| !matches!(piece, Piece::Param(_) | Piece::Unknown));
+            |word: &Word| word.pieces().iter().all(|piece| !matches!(piece, WordPiece::Param(_) | WordPiece::Unknown));
         let is_bare = |word: &Word| {
             let parts = word.pieces().iter();
-            let is_sign = |piece: &Piece| matches!(piece, Piece::Text { text, .. } if matches!(text.as_str(), "" | "/" | "/." | "/*" | "\""));
-            !is_known(word) && parts.clone().all(|piece| matches!(piece, Piece::Param(_) | Piece::Unknown) || is_sign(piece))
+            let is_sign = |piece: &WordPiece| matches!(piece, WordPiece::Text { text, .. } if matches!(text.as_str(), "" | "/" | "/." | "/*" | "\""));
+            !is_known(word) && parts.clone().all(|piece| matches!(piece, WordPiece::Param(_) | WordPiece::Unknown) || is_sign(piece))
         };
         made.filter(has_remover).find_map(|word| {
             // The value is put in before the inner shell reads quotes.

@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use windlass_types::path::{absolute, normalized};
 
-use crate::{ProcessPath, Word, as_written, both_ways, word::Piece};
+use crate::{ProcessPath, Word, as_written, both_ways, word::WordPiece};
 
 /// Stands for an expansion we do not know.
 const UNKNOWN: char = '\u{1}';
@@ -13,7 +13,7 @@ const MAX_PLACES: usize = 32;
 const WILD: [char; 5] = ['*', '?', '[', '{', '\\'];
 
 /// The directories against which operands are judged.
-pub(super) struct Places<'a> {
+pub(super) struct TargetDirectories<'a> {
     start: &'a Path,
     cwd: Vec<String>,
     home: Vec<String>,
@@ -43,14 +43,14 @@ impl Bases {
 }
 
 /// A path an operand may name, without links and `..`.
-pub(super) struct Target {
+pub(super) struct OperandTarget {
     parts: Vec<String>,
     vital: bool,
     is_cwd: bool,
     all_of_cwd: bool,
 }
 
-impl Target {
+impl OperandTarget {
     /// Returns `true` if the loss of the target is a catastrophe.
     pub(super) fn is_vital(&self) -> bool {
         self.vital
@@ -71,7 +71,7 @@ impl Target {
     }
 }
 
-impl<'a> Places<'a> {
+impl<'a> TargetDirectories<'a> {
     pub(super) fn new(cwd: &'a Path, home: &Path, resolve: &'a dyn Fn(&Path) -> Option<PathBuf>) -> Self {
         Self { start: cwd, cwd: parts(cwd), home: parts(home), resolve }
     }
@@ -128,7 +128,7 @@ impl<'a> Places<'a> {
     }
 
     /// Returns the paths that a word may name for a command in one of these directories.
-    pub(super) fn targets(&self, word: &Word, bases: &Bases, follows: bool) -> Vec<Target> {
+    pub(super) fn targets(&self, word: &Word, bases: &Bases, follows: bool) -> Vec<OperandTarget> {
         let text = self.text(word);
         if let Some(rest) = text.strip_prefix(UNKNOWN) {
             // If the variable is empty, the rest is an absolute path: only `"$VAR"/*` is a catastrophe.
@@ -163,7 +163,7 @@ impl<'a> Places<'a> {
     }
 
     /// Adds a path by its text, and its target on disk.
-    fn add_targets(&self, base: &Path, text: &str, follows: bool, certain: bool, targets: &mut Vec<Target>) {
+    fn add_targets(&self, base: &Path, text: &str, follows: bool, certain: bool, targets: &mut Vec<OperandTarget>) {
         targets.push(self.target(parts(&absolute(base, Path::new(text))), certain));
         let names = text.split_inclusive('/').take_while(|name| name.ends_with('/') && !name.contains(WILD));
         let plain = names.map(str::len).sum::<usize>();
@@ -187,24 +187,24 @@ impl<'a> Places<'a> {
         let mut text = String::new();
         for piece in word.pieces() {
             match piece {
-                Piece::Text { text: part, .. } => text.push_str(part),
-                Piece::Glob(c) | Piece::Brace(c) => text.push(*c),
-                Piece::Tilde(user) if user.is_empty() => text.push_str(&absolute_text(&self.home)),
-                Piece::Tilde(user) if user == "+" => text.push_str("./"),
-                Piece::Tilde(user) => {
+                WordPiece::Text { text: part, .. } => text.push_str(part),
+                WordPiece::Glob(c) | WordPiece::Brace(c) => text.push(*c),
+                WordPiece::Tilde(user) if user.is_empty() => text.push_str(&absolute_text(&self.home)),
+                WordPiece::Tilde(user) if user == "+" => text.push_str("./"),
+                WordPiece::Tilde(user) => {
                     text.push_str("/home/");
                     text.push_str(user);
                 }
-                Piece::Param(name) if name == "HOME" => text.push_str(&absolute_text(&self.home)),
-                Piece::Param(name) if name == "PWD" && text.is_empty() => text.push('.'),
-                Piece::Param(name) if name == "PWD" => text.push_str(&absolute_text(&self.cwd)),
-                Piece::Param(_) | Piece::Unknown => text.push(UNKNOWN),
+                WordPiece::Param(name) if name == "HOME" => text.push_str(&absolute_text(&self.home)),
+                WordPiece::Param(name) if name == "PWD" && text.is_empty() => text.push('.'),
+                WordPiece::Param(name) if name == "PWD" => text.push_str(&absolute_text(&self.cwd)),
+                WordPiece::Param(_) | WordPiece::Unknown => text.push(UNKNOWN),
             }
         }
         text
     }
 
-    fn target(&self, parts: Vec<String>, certain: bool) -> Target {
+    fn target(&self, parts: Vec<String>, certain: bool) -> OperandTarget {
         let is_cwd = parts == self.cwd;
         let (vital, all_of_cwd) = match parts.split_last() {
             Some((last, parent)) if is_everything(last) => {
@@ -212,7 +212,7 @@ impl<'a> Places<'a> {
             }
             _ => (self.is_vital(&parts), false),
         };
-        Target { parts, vital, is_cwd, all_of_cwd }.checked()
+        OperandTarget { parts, vital, is_cwd, all_of_cwd }.checked()
     }
 
     fn is_vital(&self, parts: &[String]) -> bool {
@@ -225,14 +225,14 @@ impl<'a> Places<'a> {
     }
 
     /// Returns `true` if the loss of a directory's whole contents is a catastrophe; for the working directory see
-    /// `Target::is_all_of_cwd`.
+    /// `OperandTarget::is_all_of_cwd`.
     fn is_vital_inside(&self, parent: &[String]) -> bool {
         let scratch = matches!(parent, [top] if top == "tmp");
         parent != self.cwd && !scratch && self.is_vital(parent)
     }
 }
 
-impl Target {
+impl OperandTarget {
     /// A direct child of the root whose name is unknown may be any of them.
     fn checked(mut self) -> Self {
         if let [only] = self.parts.as_slice() {

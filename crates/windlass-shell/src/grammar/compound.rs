@@ -3,10 +3,10 @@
 //! A loop becomes its body once for each of its words, and twice with a file name pattern in the place of the variable:
 //! a later turn may find the files of an earlier one. A condition becomes all of its lists, one after the other.
 
-use super::{End, Parser, Result};
+use super::{GrammarParser, ListEnd, Result};
 use crate::command::Connector;
 use crate::directory::changes_directory;
-use crate::word::Piece;
+use crate::word::WordPiece;
 use crate::{NotUnderstood, RedirectKind, SimpleCommand, Word, WordKind};
 
 /// Maximum number of words of a loop.
@@ -51,7 +51,7 @@ pub(super) fn may_set(command: &SimpleCommand, name: &str) -> bool {
     is_setter || command.assignments.iter().any(|assignment| assignment.name == name)
 }
 
-impl Parser<'_> {
+impl GrammarParser<'_> {
     /// Reads one item of a list. The answer is `true` if its exit status may be another than that of its last command.
     pub(super) fn item(&mut self, connector: Connector, commands: &mut Vec<SimpleCommand>) -> Result<bool> {
         self.skip_blanks();
@@ -106,7 +106,7 @@ impl Parser<'_> {
             for _ in 0..if is_pattern { 2 } else { 1 } {
                 self.pos = start;
                 self.bindings.push((name.clone(), item.clone()));
-                let body = self.list(connector, End::Keyword(&["done"]));
+                let body = self.list(connector, ListEnd::Keyword(&["done"]));
                 self.bindings.pop();
                 let (body, has_status) = body?;
                 if !self.heredocs.is_empty() {
@@ -171,17 +171,17 @@ impl Parser<'_> {
     fn condition(&mut self, connector: Connector, commands: &mut Vec<SimpleCommand>) -> Result<bool> {
         self.keyword("if")?;
         self.skip_lines();
-        let (condition, has_own_status) = self.list(connector, End::Keyword(&["then"]))?;
+        let (condition, has_own_status) = self.list(connector, ListEnd::Keyword(&["then"]))?;
         if has_own_status {
             return Err(NotUnderstood::Structure);
         }
         commands.extend(condition);
         self.keyword("then")?;
         self.skip_lines();
-        commands.extend(self.list(Connector::And, End::Keyword(&["else", "fi"]))?.0);
+        commands.extend(self.list(Connector::And, ListEnd::Keyword(&["else", "fi"]))?.0);
         if self.keyword("else").is_ok() {
             self.skip_lines();
-            commands.extend(self.list(Connector::Sequence, End::Keyword(&["fi"]))?.0);
+            commands.extend(self.list(Connector::Sequence, ListEnd::Keyword(&["fi"]))?.0);
         }
         self.keyword("fi")?;
         self.skip_blanks();
@@ -207,7 +207,7 @@ impl Parser<'_> {
         let has_document =
             |part: &SimpleCommand| part.redirects.iter().any(|redirect| redirect.kind == RedirectKind::Inline);
         let is_pending = !self.heredocs.is_empty();
-        let (inner, _) = self.list(command.connector, End::Parenthesis)?;
+        let (inner, _) = self.list(command.connector, ListEnd::Parenthesis)?;
         // The texts of documents are given out in the order of the commands.
         if is_pending || has_document(command) || inner.iter().any(has_document) {
             return Err(NotUnderstood::Redirection);
@@ -223,6 +223,6 @@ impl Parser<'_> {
         // They run at the same time.
         command.connector = Connector::Pipe;
         let source = self.chars.get(start..self.pos).unwrap_or_default().iter().collect();
-        Ok(Word::from_pieces(source, vec![Piece::Text { text: "/dev/null".to_owned(), quoted: true }]))
+        Ok(Word::from_pieces(source, vec![WordPiece::Text { text: "/dev/null".to_owned(), quoted: true }]))
     }
 }

@@ -1,17 +1,17 @@
 //! Here-documents and here-strings whose text is literal.
 
-use super::{Parser, Result};
+use super::{GrammarParser, Result};
 use crate::{NotUnderstood, Redirect, RedirectKind, SimpleCommand, Word};
 
 /// A here-document whose lines follow.
-pub(super) struct Heredoc {
+pub(super) struct PendingHeredoc {
     delimiter: String,
     /// `true` if a part of the delimiter is quoted: then nothing in the text is expanded.
     quoted: bool,
     strip_tabs: bool,
 }
 
-impl Parser<'_> {
+impl GrammarParser<'_> {
     /// Behind `<`, at another one: `<<WORD`, `<<-WORD` or `<<<text`.
     pub(super) fn inline(&mut self) -> Result<Redirect> {
         self.bump();
@@ -36,7 +36,7 @@ impl Parser<'_> {
         let is_one_line = !word.source().contains('\n');
         let delimiter = word.as_literal().filter(|text| is_one_line && !text.is_empty() && is_plain(text));
         let delimiter = delimiter.ok_or(NotUnderstood::Redirection)?.to_owned();
-        self.heredocs.push(Heredoc { delimiter, quoted, strip_tabs });
+        self.heredocs.push(PendingHeredoc { delimiter, quoted, strip_tabs });
         Ok(Redirect::new(RedirectKind::Inline, Word::literal("")))
     }
 
@@ -52,7 +52,7 @@ impl Parser<'_> {
     }
 
     /// Reads the lines of a here-document, if their meaning is their text. The position is behind the delimiter then.
-    fn body(&mut self, heredoc: &Heredoc) -> Option<String> {
+    fn body(&mut self, heredoc: &PendingHeredoc) -> Option<String> {
         let mut body = String::new();
         loop {
             let rest = self.chars.get(self.pos..).filter(|rest| !rest.is_empty())?;
@@ -108,7 +108,7 @@ impl Parser<'_> {
             return None;
         }
         self.pos = start.saturating_add(line.chars().count()).saturating_add(1);
-        let heredoc = Heredoc { delimiter: delimiter.to_owned(), quoted: inner.is_some(), strip_tabs };
+        let heredoc = PendingHeredoc { delimiter: delimiter.to_owned(), quoted: inner.is_some(), strip_tabs };
         let body = self.body(&heredoc)?;
         // To some versions of bash such a line is the last one, whatever follows the delimiter.
         if body.lines().any(|line| line.trim_start().starts_with(delimiter)) {

@@ -1,14 +1,14 @@
 //! Words of the small grammar.
 
-use super::{Parser, Result};
-use crate::{NotUnderstood, SimpleCommand, Word, WordKind, word::Piece};
+use super::{GrammarParser, Result};
+use crate::{NotUnderstood, SimpleCommand, Word, WordKind, word::WordPiece};
 
 /// Maximum number of words that braces make of one.
 const MAX_WORDS: usize = 64;
 
 /// A value that only the running shell has, of which all that matters is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum RuntimeValue {
     /// `$?`: a number, replaced by a zero.
     Status,
     /// `"$PWD"` or `"$(pwd)"`: the directory, replaced by a dot.
@@ -17,7 +17,7 @@ pub(super) enum Value {
     Name,
 }
 
-impl Value {
+impl RuntimeValue {
     /// Programs to whom it makes no difference that something else stands in its place.
     const fn programs(self) -> &'static [&'static str] {
         match self {
@@ -34,7 +34,7 @@ impl Value {
 /// The pieces of a word under construction.
 #[derive(Default)]
 struct Builder {
-    pieces: Vec<Piece>,
+    pieces: Vec<WordPiece>,
     last: Option<char>,
     /// The pattern of a loop in the place of the whole word.
     whole: Option<Word>,
@@ -43,20 +43,20 @@ struct Builder {
 impl Builder {
     fn push(&mut self, c: char) {
         self.last = Some(c);
-        if let Some(Piece::Text { text, .. }) = self.pieces.last_mut() {
+        if let Some(WordPiece::Text { text, .. }) = self.pieces.last_mut() {
             text.push(c);
         } else {
-            self.pieces.push(Piece::text(c, true));
+            self.pieces.push(WordPiece::text(c, true));
         }
     }
 
     fn glob(&mut self, c: char) {
         self.last = Some(c);
-        self.pieces.push(Piece::Glob(c));
+        self.pieces.push(WordPiece::Glob(c));
     }
 }
 
-impl Parser<'_> {
+impl GrammarParser<'_> {
     /// Reads one word; empty source if none begins here.
     pub(super) fn word(&mut self) -> Result<Word> {
         self.values.clear();
@@ -68,7 +68,7 @@ impl Parser<'_> {
         while let Some(c) = self.peek() {
             match c {
                 ' ' | '\t' | '\n' | ';' | '|' | '&' | '<' | '>' => break,
-                ')' if self.end == super::End::Parenthesis => break,
+                ')' if self.end == super::ListEnd::Parenthesis => break,
                 _ if word.whole.is_some() => return Err(NotUnderstood::Expansion),
                 '(' | ')' => return Err(NotUnderstood::Structure),
                 '`' => return Err(NotUnderstood::Expansion),
@@ -98,9 +98,9 @@ impl Parser<'_> {
             }
             end = self.pos;
         }
-        if word.pieces == [Piece::Glob('[')] {
+        if word.pieces == [WordPiece::Glob('[')] {
             // Alone it is the command `[`: without a closing bracket there is no pattern.
-            word.pieces = vec![Piece::Text { text: "[".to_owned(), quoted: true }];
+            word.pieces = vec![WordPiece::Text { text: "[".to_owned(), quoted: true }];
         }
         let source = self.chars.get(start..end).unwrap_or_default().iter().collect();
         let pieces = word.whole.map_or(word.pieces, |whole| whole.pieces().to_vec());
@@ -112,10 +112,10 @@ impl Parser<'_> {
         match self.peek() {
             // At the end of a word `$` is literal, as in `grep end$ file`.
             None | Some(' ' | '\t' | '\n') => word.push('$'),
-            Some(')') if self.end == super::End::Parenthesis => word.push('$'),
+            Some(')') if self.end == super::ListEnd::Parenthesis => word.push('$'),
             Some('?') => {
                 self.bump();
-                self.values.push(Value::Status);
+                self.values.push(RuntimeValue::Status);
                 word.push('0');
             }
             Some('\'') => self.ansi_quoted(word)?,
@@ -159,7 +159,7 @@ impl Parser<'_> {
         self.bump();
         word.last = Some('\'');
         if word.pieces.is_empty() {
-            word.pieces.push(Piece::Text { text: String::new(), quoted: true });
+            word.pieces.push(WordPiece::Text { text: String::new(), quoted: true });
         }
         loop {
             let c = *self.chars.get(self.pos).ok_or(NotUnderstood::UnfinishedQuote)?;
@@ -212,12 +212,12 @@ impl Parser<'_> {
         let mut made = vec![Vec::new()];
         let mut braces = alternatives.iter();
         for piece in word.pieces() {
-            let of_piece: Vec<Vec<Piece>> = match piece {
-                Piece::Brace(_) => braces.next().into_iter().flatten().cloned().collect(),
+            let of_piece: Vec<Vec<WordPiece>> = match piece {
+                WordPiece::Brace(_) => braces.next().into_iter().flatten().cloned().collect(),
                 piece => vec![vec![piece.clone()]],
             };
             let longer =
-                |pieces: &Vec<Piece>, next: &Vec<Piece>| pieces.iter().chain(next).cloned().collect::<Vec<_>>();
+                |pieces: &Vec<WordPiece>, next: &Vec<WordPiece>| pieces.iter().chain(next).cloned().collect::<Vec<_>>();
             made = made.iter().flat_map(|pieces| of_piece.iter().map(move |next| longer(pieces, next))).collect();
             if made.len() > MAX_WORDS {
                 return Err(NotUnderstood::TooLong);
@@ -232,7 +232,7 @@ impl Parser<'_> {
         self.bump();
         word.last = Some('\'');
         if word.pieces.is_empty() {
-            word.pieces.push(Piece::Text { text: String::new(), quoted: true });
+            word.pieces.push(WordPiece::Text { text: String::new(), quoted: true });
         }
         loop {
             let c = *self.chars.get(self.pos).ok_or(NotUnderstood::UnfinishedQuote)?;
@@ -248,7 +248,7 @@ impl Parser<'_> {
         self.bump();
         word.last = Some('"');
         if word.pieces.is_empty() {
-            word.pieces.push(Piece::Text { text: String::new(), quoted: true });
+            word.pieces.push(WordPiece::Text { text: String::new(), quoted: true });
         }
         loop {
             let c = self.peek().ok_or(NotUnderstood::UnfinishedQuote)?;
@@ -275,7 +275,7 @@ impl Parser<'_> {
 
     /// Reads on behind a `$` in double quotes.
     fn quoted_dollar(&mut self, word: &mut Builder) -> Result<()> {
-        let begins = matches!(word.pieces.as_slice(), [Piece::Text { text, .. }] if text.is_empty());
+        let begins = matches!(word.pieces.as_slice(), [WordPiece::Text { text, .. }] if text.is_empty());
         if let Some(text) = self.document() {
             text.chars().for_each(|c| word.push(c));
             return Ok(());
@@ -285,12 +285,12 @@ impl Parser<'_> {
             Some('"' | ' ' | '|' | ')' | '/') => word.push('$'),
             Some('?') => {
                 self.bump();
-                self.values.push(Value::Status);
+                self.values.push(RuntimeValue::Status);
                 word.push('0');
             }
             _ if begins && self.directory() => {
                 self.names_directory = true;
-                self.values.push(Value::Directory);
+                self.values.push(RuntimeValue::Directory);
                 word.push('.');
             }
             _ => {
@@ -299,7 +299,7 @@ impl Parser<'_> {
                     WordKind::Literal => bound.text().chars().for_each(|c| word.push(c)),
                     _ if begins && self.chars.get(self.pos) == Some(&'"') => word.whole = Some(bound),
                     _ => {
-                        self.values.push(Value::Name);
+                        self.values.push(RuntimeValue::Name);
                         word.push('_');
                     }
                 }
@@ -347,14 +347,14 @@ impl Parser<'_> {
         }
         self.alternatives.push(inner.split(',').map(alternative).collect());
         word.last = Some('}');
-        word.pieces.push(Piece::Brace('{'));
+        word.pieces.push(WordPiece::Brace('{'));
         self.pos = self.pos.saturating_add(inner.len()).saturating_add(2);
         Ok(())
     }
 }
 
 /// Returns the pieces of one of the texts in braces.
-fn alternative(text: &str) -> Vec<Piece> {
+fn alternative(text: &str) -> Vec<WordPiece> {
     let mut word = Builder::default();
     for c in text.chars() {
         if matches!(c, '*' | '?') { word.glob(c) } else { word.push(c) }

@@ -14,7 +14,7 @@ pub enum DenyMatch {
 
 /// Commands that a pattern covers, by its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum PatternShape {
     /// The pattern names no command, and covers none.
     Nothing,
     /// `*`.

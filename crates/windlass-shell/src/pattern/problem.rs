@@ -1,6 +1,6 @@
 //! Patterns that cover less than they seem to.
 
-use super::matching::Shape;
+use super::matching::PatternShape;
 use crate::grammar;
 use crate::reason::NotUnderstood;
 
@@ -20,16 +20,18 @@ pub enum PatternProblem {
 }
 
 /// Returns the problem of a pattern of this shape; `body` is its text without a leading `!`.
-pub(super) fn of(shape: &Shape, body: &str) -> Option<PatternProblem> {
+pub(super) fn of(shape: &PatternShape, body: &str) -> Option<PatternProblem> {
     match shape {
-        Shape::Nothing => Some(PatternProblem::Empty),
-        Shape::Words(_) | Shape::Wildcard(_) if begins_with_assignment(body) => Some(PatternProblem::Assignment),
-        Shape::Words(_) => {
+        PatternShape::Nothing => Some(PatternProblem::Empty),
+        PatternShape::Words(_) | PatternShape::Wildcard(_) if begins_with_assignment(body) => {
+            Some(PatternProblem::Assignment)
+        }
+        PatternShape::Words(_) => {
             let prefix = body.strip_suffix(":*").or_else(|| body.strip_suffix(" *")).unwrap_or(body);
             (!is_one_command(prefix)).then_some(PatternProblem::NotOneCommand)
         }
-        Shape::Exact(_) if body.contains('*') => Some(PatternProblem::QuotedStar),
-        Shape::Any | Shape::Exact(_) | Shape::Wildcard(_) => None,
+        PatternShape::Exact(_) if body.contains('*') => Some(PatternProblem::QuotedStar),
+        PatternShape::Any | PatternShape::Exact(_) | PatternShape::Wildcard(_) => None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Names that a command line itself gives to commands of its program: `git -c alias.p=push p`.
 
-use super::reader::Reader;
+use super::reader::ScriptReader;
 use crate::{Undecided, Word, grammar};
 
 /// The options of a program that set a value of its configuration, and the section of the names in it.
@@ -66,7 +66,7 @@ impl Naming {
     }
 }
 
-impl Reader<'_, '_> {
+impl ScriptReader<'_, '_> {
     /// Records the commands that a line runs by names which it gives itself.
     pub(super) fn aliased(&mut self, program: &str, words: &[Word], wrapped: usize) {
         let Some(naming) = NAMINGS.iter().find(|naming| naming.program == program) else { return };

@@ -1,6 +1,6 @@
 //! Commands carried in the arguments of programs that are no wrappers: as options, or in other languages.
 
-use super::reader::Reader;
+use super::reader::ScriptReader;
 use crate::{Undecided, Word, classify, texts};
 
 /// Returns options of interpreters after which a program stands.
@@ -82,7 +82,7 @@ const COMMAND_MARKS: &[(&str, &[&str])] = &[
     ("spawn ", &["expect"]),
 ];
 
-impl Reader<'_, '_> {
+impl ScriptReader<'_, '_> {
     /// Records the commands that a program runs because of its arguments.
     pub(super) fn carried(&mut self, program: &str, words: &[Word], wrapped: usize) {
         let args = words.get(1..).unwrap_or_default();

@@ -1,10 +1,10 @@
 //! From the words of a command to the commands it runs.
 
 use super::handed::Handed;
-use super::{reader::Reader, wrappers};
+use super::{reader::ScriptReader, wrappers};
 use crate::command::Redirect;
 use crate::reason::Undecided;
-use crate::word::{Piece, Word, WordKind, base_name};
+use crate::word::{Word, WordKind, WordPiece, base_name};
 use std::borrow::Cow;
 
 const MAX_WRAPPERS: usize = 24;
@@ -12,7 +12,7 @@ const MAX_SUFFIXES: usize = 24;
 const MAX_ALTERNATIVES: usize = 64;
 const MAX_BRACE_PIECES: usize = 256;
 
-impl Reader<'_, '_> {
+impl ScriptReader<'_, '_> {
     /// Records the command and all that it runs. Returns true if a shell in it reads its script from its input.
     pub(super) fn emit(&mut self, words: &[Word], redirects: Vec<Redirect>, wrapped: usize) -> bool {
         if wrapped > MAX_WRAPPERS {
@@ -134,31 +134,31 @@ impl Reader<'_, '_> {
                 return self.suffixes(rest, wrapped);
             }
             match wrapper.part(word.text()) {
-                wrappers::Part::UnknownOption => return self.suffixes(rest, wrapped),
-                wrappers::Part::End => rest = tail,
-                wrappers::Part::Option => {
+                wrappers::WrapperPart::UnknownOption => return self.suffixes(rest, wrapped),
+                wrappers::WrapperPart::End => rest = tail,
+                wrappers::WrapperPart::Option => {
                     if self.option_script(program, word.text(), tail) {
                         return false;
                     }
                     self.option_directory(program, word, tail);
                     rest = tail;
                 }
-                wrappers::Part::OptionWithValue => {
+                wrappers::WrapperPart::OptionWithValue => {
                     if self.option_script(program, word.text(), tail) {
                         return false;
                     }
                     self.option_directory(program, word, tail);
                     rest = tail.get(1..).unwrap_or_default();
                 }
-                wrappers::Part::Word if wrapper.assignments && word.text().contains('=') => {
+                wrappers::WrapperPart::Word if wrapper.assignments && word.text().contains('=') => {
                     self.assigned(word);
                     rest = tail;
                 }
-                wrappers::Part::Word if positionals > 0 => {
+                wrappers::WrapperPart::Word if positionals > 0 => {
                     positionals = positionals.saturating_sub(1);
                     rest = tail;
                 }
-                wrappers::Part::Word => break,
+                wrappers::WrapperPart::Word => break,
             }
         }
         if rest.is_empty() {
@@ -382,7 +382,7 @@ impl Reader<'_, '_> {
     }
 
     pub(super) fn expand_braces<'w>(&mut self, words: &'w [Word]) -> Cow<'w, [Word]> {
-        let has_braces = |word: &Word| word.pieces().contains(&Piece::Brace('{'));
+        let has_braces = |word: &Word| word.pieces().contains(&WordPiece::Brace('{'));
         if !words.iter().any(has_braces) {
             return Cow::Borrowed(words);
         }
@@ -421,16 +421,16 @@ fn expand_word(word: &Word, out: &mut Vec<Word>) -> bool {
 }
 
 /// Returns the words one brace group makes, the group being the first with a comma or a range; `None` without one.
-fn first_group(pieces: &[Piece]) -> Option<Vec<Vec<Piece>>> {
-    let opens = pieces.iter().enumerate().filter(|(_, p)| **p == Piece::Brace('{')).map(|(i, _)| i);
+fn first_group(pieces: &[WordPiece]) -> Option<Vec<Vec<WordPiece>>> {
+    let opens = pieces.iter().enumerate().filter(|(_, p)| **p == WordPiece::Brace('{')).map(|(i, _)| i);
     for open in opens {
         let mut depth = 0usize;
         let mut commas = vec![open];
         for (index, piece) in pieces.iter().enumerate().skip(open) {
             match piece {
-                Piece::Brace('{') => depth = depth.saturating_add(1),
-                Piece::Brace(',') if depth == 1 => commas.push(index),
-                Piece::Brace('}') => depth = depth.saturating_sub(1),
+                WordPiece::Brace('{') => depth = depth.saturating_add(1),
+                WordPiece::Brace(',') if depth == 1 => commas.push(index),
+                WordPiece::Brace('}') => depth = depth.saturating_sub(1),
                 _ => {}
             }
             if depth == 0 {
@@ -445,15 +445,15 @@ fn first_group(pieces: &[Piece]) -> Option<Vec<Vec<Piece>>> {
     None
 }
 
-fn group_words(pieces: &[Piece], marks: &[usize]) -> Option<Vec<Vec<Piece>>> {
+fn group_words(pieces: &[WordPiece], marks: &[usize]) -> Option<Vec<Vec<WordPiece>>> {
     let (open, close) = (*marks.first()?, *marks.last()?);
     let before = pieces.get(..open)?;
     let after = pieces.get(close.saturating_add(1)..)?;
-    let join = |middle: &[Piece]| [before, middle, after].concat();
+    let join = |middle: &[WordPiece]| [before, middle, after].concat();
     if marks.len() == 2 {
         let inner = pieces.get(open.saturating_add(1)..close)?;
-        let is_range = inner.iter().any(|p| matches!(p, Piece::Text { text, .. } if text.contains("..")));
-        return is_range.then(|| vec![join(&[Piece::Unknown])]);
+        let is_range = inner.iter().any(|p| matches!(p, WordPiece::Text { text, .. } if text.contains("..")));
+        return is_range.then(|| vec![join(&[WordPiece::Unknown])]);
     }
     let parts = marks.iter().zip(marks.iter().skip(1));
     parts.map(|(from, to)| pieces.get(from.saturating_add(1)..*to).map(join)).collect()

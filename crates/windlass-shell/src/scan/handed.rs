@@ -1,6 +1,6 @@
 //! Commands into which another program puts words: `xargs`, and `find -exec`.
 
-use super::reader::Reader;
+use super::reader::ScriptReader;
 use crate::reason::Undecided;
 use crate::word::Word;
 
@@ -50,7 +50,7 @@ impl Handed {
     }
 }
 
-impl Reader<'_, '_> {
+impl ScriptReader<'_, '_> {
     /// Records a command into which words are put, and all that it runs.
     pub(super) fn emit_handed(&mut self, words: &[Word], handed: Handed, wrapped: usize) -> bool {
         let around = self.sink.handed.replace(handed);

@@ -1,7 +1,7 @@
 //! Code of other languages that programs get as their input: from a here-document, a file or a pipe.
 
 use super::carried::takes_code;
-use super::{FoundCommand, Scan};
+use super::{FoundCommand, ScanResult};
 use crate::{RedirectKind, Undecided, Word};
 
 /// Texts, in lower case, by which code starts other programs.
@@ -29,14 +29,14 @@ const STARTS: &[&str] = &[
 const WITH_BANGS: &[&str] = &["dc", "ed", "ex", "gnuplot"];
 
 /// Leaves a text undecided in which a program runs code that is not seen, or that may start programs.
-pub(super) fn note(scan: &mut Scan) {
+pub(super) fn note(scan: &mut ScanResult) {
     let reason = (0..scan.found.len()).find_map(|at| undecided(scan, at));
     if let Some(reason) = reason {
         scan.undecided.get_or_insert(reason);
     }
 }
 
-fn undecided(scan: &Scan, at: usize) -> Option<Undecided> {
+fn undecided(scan: &ScanResult, at: usize) -> Option<Undecided> {
     let command = scan.found.get(at)?;
     let program = command.program()?;
     let args = command.words.get(1..).unwrap_or_default();

@@ -1,20 +1,20 @@
 //! Moving through the characters, and here-documents.
 
-use super::sink::Sink;
+use super::sink::FindingSink;
 use crate::reason::Undecided;
 
 const MAX_DEPTH: usize = 40;
 
-pub(super) struct Reader<'a, 's> {
+pub(super) struct ScriptReader<'a, 's> {
     pub(super) chars: &'a [char],
     pub(super) pos: usize,
     pub(super) depth: usize,
-    pub(super) heredocs: Vec<Heredoc>,
-    pub(super) sink: &'s mut Sink,
+    pub(super) heredocs: Vec<UnreadHeredoc>,
+    pub(super) sink: &'s mut FindingSink,
 }
 
 /// A here-document whose body is still to come.
-pub(super) struct Heredoc {
+pub(super) struct UnreadHeredoc {
     pub(super) delimiter: String,
     pub(super) quoted: bool,
     pub(super) strip_tabs: bool,
@@ -24,8 +24,8 @@ pub(super) struct Heredoc {
     pub(super) place: (usize, usize),
 }
 
-impl<'a, 's> Reader<'a, 's> {
-    pub(super) fn new(chars: &'a [char], depth: usize, sink: &'s mut Sink) -> Self {
+impl<'a, 's> ScriptReader<'a, 's> {
+    pub(super) fn new(chars: &'a [char], depth: usize, sink: &'s mut FindingSink) -> Self {
         Self { chars, pos: 0, depth, heredocs: Vec::new(), sink }
     }
 
@@ -45,7 +45,7 @@ impl<'a, 's> Reader<'a, 's> {
         }
     }
 
-    fn nested(&mut self, text: &str, read: impl FnOnce(&mut Reader<'_, '_>)) {
+    fn nested(&mut self, text: &str, read: impl FnOnce(&mut ScriptReader<'_, '_>)) {
         let chars: Vec<char> = text.chars().collect();
         if self.depth >= MAX_DEPTH || !self.sink.pay(chars.len()) {
             self.undecided(Undecided::TooLarge);
@@ -53,7 +53,7 @@ impl<'a, 's> Reader<'a, 's> {
         }
         // Words are put only into the command that contains the text.
         let handed = self.sink.handed.take();
-        read(&mut Reader::new(&chars, self.depth.saturating_add(1), self.sink));
+        read(&mut ScriptReader::new(&chars, self.depth.saturating_add(1), self.sink));
         self.sink.handed = handed;
     }
 
@@ -157,7 +157,7 @@ impl<'a, 's> Reader<'a, 's> {
         }
     }
 
-    fn heredoc_body(&mut self, heredoc: &Heredoc) -> String {
+    fn heredoc_body(&mut self, heredoc: &UnreadHeredoc) -> String {
         let mut body = String::new();
         while self.pos < self.chars.len() && self.sink.char_fuel > 0 {
             let mut line = self.heredoc_line(heredoc.quoted);

@@ -1,24 +1,24 @@
 //! Scripts: operators, keywords, functions, redirections.
 
-use super::reader::{Heredoc, Reader};
+use super::reader::{ScriptReader, UnreadHeredoc};
 use crate::word::base_name;
 use crate::{Redirect, RedirectKind, Undecided, Word};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+enum ScriptEnd {
     Text,
     Parenthesis,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Case {
+enum CaseClause {
     Pattern,
     Body,
 }
 
 /// A command under construction.
 #[derive(Default)]
-pub(super) struct Current {
+pub(super) struct CurrentCommand {
     pub(super) words: Vec<Word>,
     pub(super) redirects: Vec<Redirect>,
     pub(super) piped: bool,
@@ -27,7 +27,7 @@ pub(super) struct Current {
     after_time: bool,
 }
 
-impl Current {
+impl CurrentCommand {
     /// Returns `true` before the first word: keywords are keywords here.
     fn is_fresh(&self) -> bool {
         self.words.is_empty() && self.redirects.is_empty() && !self.assigned
@@ -36,8 +36,8 @@ impl Current {
 
 /// Open constructs at one level of a script.
 #[derive(Default)]
-struct Level {
-    cases: Vec<Case>,
+struct ScriptLevel {
+    cases: Vec<CaseClause>,
     /// For each open `{`, `true` if it is a function's body.
     braces: Vec<bool>,
     /// A function whose body comes next.
@@ -48,27 +48,27 @@ struct Level {
     open: usize,
 }
 
-impl Reader<'_, '_> {
+impl ScriptReader<'_, '_> {
     pub(super) fn whole_script(&mut self) {
-        self.script(End::Text);
+        self.script(ScriptEnd::Text);
     }
 
     /// Reads on after an opening parenthesis; moves past the closing one.
     pub(super) fn script_in_parentheses(&mut self) {
-        self.script(End::Parenthesis);
+        self.script(ScriptEnd::Parenthesis);
     }
 
-    fn script(&mut self, end: End) {
+    fn script(&mut self, end: ScriptEnd) {
         if !self.enter() {
             return;
         }
         let functions = self.sink.functions.len();
         let around = self.sink.scan.pipelines.enter();
-        let mut level = Level::default();
-        let mut current = Current::default();
+        let mut level = ScriptLevel::default();
+        let mut current = CurrentCommand::default();
         let mut closed = false;
         loop {
-            if level.cases.last() == Some(&Case::Pattern) && current.is_fresh() {
+            if level.cases.last() == Some(&CaseClause::Pattern) && current.is_fresh() {
                 self.case_pattern(&mut level);
             }
             self.skip_blanks();
@@ -77,7 +77,7 @@ impl Reader<'_, '_> {
             };
             if c == ')' {
                 self.bump();
-                if end == End::Parenthesis {
+                if end == ScriptEnd::Parenthesis {
                     closed = true;
                     break;
                 }
@@ -88,7 +88,7 @@ impl Reader<'_, '_> {
             self.step(c, &mut level, &mut current);
         }
         self.finish(&mut level, &mut current, '\n');
-        if end == End::Parenthesis && !(closed && self.heredocs.is_empty()) {
+        if end == ScriptEnd::Parenthesis && !(closed && self.heredocs.is_empty()) {
             self.undecided(Undecided::Malformed);
             self.heredocs.clear();
         }
@@ -97,7 +97,7 @@ impl Reader<'_, '_> {
         self.leave();
     }
 
-    fn step(&mut self, c: char, level: &mut Level, current: &mut Current) {
+    fn step(&mut self, c: char, level: &mut ScriptLevel, current: &mut CurrentCommand) {
         match c {
             '\n' => {
                 self.finish(level, current, c);
@@ -110,7 +110,7 @@ impl Reader<'_, '_> {
                 if self.eat(';') || self.eat('&') {
                     self.eat('&');
                     if let Some(case) = level.cases.last_mut() {
-                        *case = Case::Pattern;
+                        *case = CaseClause::Pattern;
                     }
                 }
             }
@@ -138,7 +138,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn open_parenthesis(&mut self, level: &mut Level, current: &mut Current) {
+    fn open_parenthesis(&mut self, level: &mut ScriptLevel, current: &mut CurrentCommand) {
         self.bump();
         if let ([name], false) = (current.words.as_slice(), current.assigned) {
             // `name ( )`: a function.
@@ -146,7 +146,7 @@ impl Reader<'_, '_> {
             self.skip_blanks();
             if self.eat(')') {
                 self.defines(level, name.text().to_owned());
-                *current = Current::default();
+                *current = CurrentCommand::default();
                 self.skip_lines();
                 return;
             }
@@ -168,7 +168,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn script_word(&mut self, level: &mut Level, current: &mut Current) {
+    fn script_word(&mut self, level: &mut ScriptLevel, current: &mut CurrentCommand) {
         let word = self.word();
         let source = word.source();
         if source.is_empty() {
@@ -205,7 +205,7 @@ impl Reader<'_, '_> {
             && current.words.len() == 1
             && matches!(source, "{" | "if" | "while" | "until" | "for" | "case" | "[[")
         {
-            *current = Current::default();
+            *current = CurrentCommand::default();
             self.keyword(source, level, current);
             return;
         }
@@ -255,7 +255,7 @@ impl Reader<'_, '_> {
     }
 
     /// Handles a keyword in the place of a command. Returns false if the word is no keyword.
-    fn keyword(&mut self, source: &str, level: &mut Level, current: &mut Current) -> bool {
+    fn keyword(&mut self, source: &str, level: &mut ScriptLevel, current: &mut CurrentCommand) -> bool {
         match source {
             "if" | "while" | "until" | "for" | "select" | "{" => level.open = level.open.saturating_add(1),
             "fi" | "done" | "}" => level.open = level.open.saturating_sub(1),
@@ -292,7 +292,7 @@ impl Reader<'_, '_> {
                 if self.word().source() != "in" {
                     self.undecided(Undecided::Malformed);
                 }
-                level.cases.push(Case::Pattern);
+                level.cases.push(CaseClause::Pattern);
             }
             "function" => {
                 self.skip_blanks();
@@ -378,7 +378,7 @@ impl Reader<'_, '_> {
     }
 
     /// Reads up to and with the `)` of a case pattern, or `esac`.
-    fn case_pattern(&mut self, level: &mut Level) {
+    fn case_pattern(&mut self, level: &mut ScriptLevel) {
         self.skip_lines();
         let mut first = true;
         loop {
@@ -408,12 +408,12 @@ impl Reader<'_, '_> {
             first = false;
         }
         if let Some(case) = level.cases.last_mut() {
-            *case = Case::Body;
+            *case = CaseClause::Body;
         }
     }
 
     /// Reads a redirection at `<` or `>`.
-    fn redirect(&mut self, current: &mut Current) {
+    fn redirect(&mut self, current: &mut CurrentCommand) {
         let kind = if self.eat('<') {
             match self.peek() {
                 Some('<') => {
@@ -463,7 +463,7 @@ impl Reader<'_, '_> {
     }
 
     /// Reads on after `<<`.
-    fn heredoc(&mut self, current: &mut Current) {
+    fn heredoc(&mut self, current: &mut CurrentCommand) {
         let strip_tabs = self.eat('-');
         self.skip_blanks();
         let target = self.word();
@@ -476,12 +476,12 @@ impl Reader<'_, '_> {
         }
         // The command gets its place in the scan when it is complete.
         let place = (usize::MAX, current.redirects.len());
-        self.heredocs.push(Heredoc { delimiter, quoted, strip_tabs, script: false, place });
+        self.heredocs.push(UnreadHeredoc { delimiter, quoted, strip_tabs, script: false, place });
         current.redirects.push(Redirect::new(RedirectKind::Inline, Word::literal("")));
     }
 
     /// Completes the command; `after` is the operator behind it.
-    fn finish(&mut self, level: &mut Level, current: &mut Current, after: char) {
+    fn finish(&mut self, level: &mut ScriptLevel, current: &mut CurrentCommand, after: char) {
         let command = std::mem::take(current);
         if command.words.is_empty() && command.redirects.is_empty() {
             // A line may end behind `|`.
@@ -505,19 +505,19 @@ impl Reader<'_, '_> {
     }
 
     /// Begins another pipeline, unless the one that was read goes on.
-    fn end_pipeline(&mut self, level: &Level, goes_on: bool) {
+    fn end_pipeline(&mut self, level: &ScriptLevel, goes_on: bool) {
         if !goes_on && level.open == 0 {
             self.sink.scan.pipelines.next();
         }
     }
 
     /// Notes a function whose body comes next.
-    fn defines(&mut self, level: &mut Level, name: String) {
+    fn defines(&mut self, level: &mut ScriptLevel, name: String) {
         self.sink.scan.functions.push(name.clone());
         level.function = Some(name);
     }
 
-    fn note_fork_bomb(&mut self, level: &Level, command: &Current, after: char) {
+    fn note_fork_bomb(&mut self, level: &ScriptLevel, command: &CurrentCommand, after: char) {
         let Some(program) = command.words.first() else {
             return;
         };
@@ -529,7 +529,7 @@ impl Reader<'_, '_> {
     }
 
     /// Gives a shell its script from a here-document, a here-string or an echo.
-    fn script_from_input(&mut self, level: &Level, command: &Current) {
+    fn script_from_input(&mut self, level: &ScriptLevel, command: &CurrentCommand) {
         for heredoc in &mut self.heredocs {
             heredoc.script = true;
         }
@@ -549,7 +549,7 @@ impl Reader<'_, '_> {
 }
 
 /// Returns `true` for programs that take commands from a here-document where none is among their words.
-fn runs_its_input(command: &Current) -> bool {
+fn runs_its_input(command: &CurrentCommand) -> bool {
     let program = command.words.first().map(|word| base_name(word.text()));
     matches!(program, Some("at" | "batch" | "parallel" | "ssh"))
         && command.redirects.iter().any(|redirect| redirect.kind == RedirectKind::Inline)

@@ -14,7 +14,7 @@ const MORE_WORDS: usize = 2_000;
 
 /// The result of a scan.
 #[derive(Debug, Default)]
-pub(crate) struct Scan {
+pub(crate) struct ScanResult {
     pub(crate) found: Vec<FoundCommand>,
     pub(crate) undecided: Option<Undecided>,
     pub(crate) fork_bomb: bool,
@@ -26,8 +26,8 @@ pub(crate) struct Scan {
 }
 
 /// Collector of findings, with the budget that bounds the work.
-pub(super) struct Sink {
-    pub(super) scan: Scan,
+pub(super) struct FindingSink {
+    pub(super) scan: ScanResult,
     pub(super) char_fuel: usize,
     pub(super) word_fuel: usize,
     /// Words that a program puts into the current command.
@@ -38,10 +38,10 @@ pub(super) struct Sink {
     pub(super) values: Vec<NamedValue>,
 }
 
-impl Sink {
+impl FindingSink {
     pub(super) fn new(chars: usize) -> Self {
         Self {
-            scan: Scan::default(),
+            scan: ScanResult::default(),
             char_fuel: chars.saturating_mul(24).saturating_add(4096),
             // A word has a character, and another one before the next word.
             word_fuel: (chars / 2).saturating_add(MORE_WORDS),

@@ -1,8 +1,8 @@
 //! Values that a text itself gives to variables: `d=/etc`, `for d in /etc ~; do`.
 
-use super::reader::Reader;
-use super::script::Current;
-use crate::word::{Piece, Word, base_name};
+use super::reader::ScriptReader;
+use super::script::CurrentCommand;
+use crate::word::{Word, WordPiece, base_name};
 use crate::{Redirect, directory};
 
 /// Maximum number of values of one variable that are put into a command.
@@ -16,45 +16,45 @@ const MAX_NAMED: usize = 256;
 #[derive(Debug)]
 pub(super) struct NamedValue {
     name: String,
-    pieces: Vec<Piece>,
+    pieces: Vec<WordPiece>,
 }
 
 /// Returns the pieces of a value, if they are known without running anything.
-fn known(pieces: Vec<Piece>) -> Option<Vec<Piece>> {
-    let is_known = |piece: &Piece| !matches!(piece, Piece::Param(_) | Piece::Unknown);
+fn known(pieces: Vec<WordPiece>) -> Option<Vec<WordPiece>> {
+    let is_known = |piece: &WordPiece| !matches!(piece, WordPiece::Param(_) | WordPiece::Unknown);
     (!pieces.is_empty() && pieces.iter().all(is_known)).then_some(pieces)
 }
 
 /// Returns the pieces of an assignment behind its first `=`.
-fn behind_equals(word: &Word) -> Vec<Piece> {
+fn behind_equals(word: &Word) -> Vec<WordPiece> {
     let mut pieces = word.pieces().iter();
     let mut value = Vec::new();
     for piece in pieces.by_ref() {
-        let Piece::Text { text, quoted } = piece else { continue };
+        let WordPiece::Text { text, quoted } = piece else { continue };
         let Some((_, rest)) = text.split_once('=') else { continue };
         if !rest.is_empty() {
-            value.push(Piece::Text { text: rest.to_owned(), quoted: *quoted });
+            value.push(WordPiece::Text { text: rest.to_owned(), quoted: *quoted });
         }
         break;
     }
     value.extend(pieces.cloned());
     // A tilde at the beginning of a value is read as text of the word.
-    if let Some(Piece::Text { text, quoted: false }) = value.first().cloned() {
+    if let Some(WordPiece::Text { text, quoted: false }) = value.first().cloned() {
         let user = text.strip_prefix('~').and_then(|rest| rest.split('/').next());
         if let Some(user) = user {
             let rest = text.get(user.len().saturating_add(1)..).unwrap_or_default().to_owned();
-            value.splice(..1, [Piece::Tilde(user.to_owned()), Piece::Text { text: rest, quoted: false }]);
+            value.splice(..1, [WordPiece::Tilde(user.to_owned()), WordPiece::Text { text: rest, quoted: false }]);
         }
     }
     value
 }
 
-impl Reader<'_, '_> {
+impl ScriptReader<'_, '_> {
     /// Notes the value of an assignment.
     pub(super) fn note_assignment(&mut self, word: &Word) {
         let name = word.text().split_once('=').map(|(name, _)| name.trim_end_matches('+').to_owned());
         if let Some(name) = name {
-            if word.pieces().contains(&Piece::Unknown) && self.sink.scan.assigned_from.len() < MAX_NAMED {
+            if word.pieces().contains(&WordPiece::Unknown) && self.sink.scan.assigned_from.len() < MAX_NAMED {
                 let pipeline = self.sink.scan.pipelines.current();
                 self.sink.scan.assigned_from.push((name.clone(), pipeline));
             }
@@ -63,7 +63,7 @@ impl Reader<'_, '_> {
     }
 
     /// Notes a value, in which variables of the text stand for their values.
-    fn note_values(&mut self, name: &str, pieces: Vec<Piece>) {
+    fn note_values(&mut self, name: &str, pieces: Vec<WordPiece>) {
         if known(pieces.clone()).is_some() {
             return self.note_value(name.to_owned(), pieces);
         }
@@ -89,7 +89,7 @@ impl Reader<'_, '_> {
 
     /// Notes what `for NAME; do` goes through: the arguments.
     pub(super) fn note_turns_of_arguments(&mut self, name: &Word) {
-        self.note_values(name.text(), vec![Piece::Param("@".to_owned())]);
+        self.note_values(name.text(), vec![WordPiece::Param("@".to_owned())]);
     }
 
     /// Notes a word of the head of a loop.
@@ -115,14 +115,14 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn note_value(&mut self, name: String, pieces: Vec<Piece>) {
+    fn note_value(&mut self, name: String, pieces: Vec<WordPiece>) {
         if self.sink.values.len() < MAX_NAMED {
             self.sink.values.extend(known(pieces).map(|pieces| NamedValue { name, pieces }));
         }
     }
 
     /// Records a command once more for each value that the text gives to a variable in it.
-    pub(super) fn emit_with_values(&mut self, command: &Current) {
+    pub(super) fn emit_with_values(&mut self, command: &CurrentCommand) {
         let program = command.words.first().map(|word| base_name(word.text()));
         if self.sink.values.is_empty() || program.is_some_and(directory::is_change) {
             return;
@@ -153,7 +153,7 @@ impl Reader<'_, '_> {
         let mut more = false;
         let mut pieces = Vec::new();
         for piece in word.pieces() {
-            let Piece::Param(name) = piece else {
+            let WordPiece::Param(name) = piece else {
                 pieces.push(piece.clone());
                 continue;
             };
@@ -165,7 +165,7 @@ impl Reader<'_, '_> {
             }
         }
         let put = Word::from_pieces(word.source().to_owned(), pieces);
-        let is_split = word.source().starts_with('$') && matches!(word.pieces(), [Piece::Param(_)]);
+        let is_split = word.source().starts_with('$') && matches!(word.pieces(), [WordPiece::Param(_)]);
         if is_split && put.is_literal() && put.text().contains(char::is_whitespace) {
             return (put.text().split_whitespace().map(Word::literal).collect(), more);
         }

@@ -1,8 +1,8 @@
 //! Variables that change which programs run.
 
-use super::{reader::Reader, wrappers};
+use super::{reader::ScriptReader, wrappers};
 use crate::reason::Undecided;
-use crate::word::{Piece, Word, base_name};
+use crate::word::{Word, WordPiece, base_name};
 use windlass_types::locale::{CharacterSet, VARIABLES, character_set};
 
 /// Variables whose value some program runs, also with something before the name.
@@ -89,7 +89,7 @@ fn names_command(name: &str) -> bool {
         || (name.starts_with("CARGO_") && ["_LINKER", "_RUNNER"].iter().any(|ending| name.ends_with(ending)))
 }
 
-impl Reader<'_, '_> {
+impl ScriptReader<'_, '_> {
     /// Handles `NAME=value`, `NAME+=value` or `NAME[…]=value` in the place of an assignment.
     pub(super) fn assigned(&mut self, word: &Word) {
         let Some((target, value)) = word.text().split_once('=') else { return };
@@ -175,13 +175,13 @@ impl Reader<'_, '_> {
 /// Returns `true` if a new PATH finds the same programs as the old one: it appends to the old one, or has system
 /// directories alone.
 fn keeps_programs(word: &Word, value: &str) -> bool {
-    let text = |piece: &Piece| match piece {
-        Piece::Text { text, .. } => Some(text.clone()),
+    let text = |piece: &WordPiece| match piece {
+        WordPiece::Text { text, .. } => Some(text.clone()),
         _ => None,
     };
     let head: String = word.pieces().iter().map_while(text).collect();
     let mut tail = word.pieces().iter().skip_while(|piece| text(piece).is_some());
-    let old = matches!(tail.next(), Some(Piece::Param(name)) if name == "PATH");
+    let old = matches!(tail.next(), Some(WordPiece::Param(name)) if name == "PATH");
     let mut after = tail.skip_while(|piece| text(piece).is_some_and(|text| text.is_empty()));
     let continues =
         head == "PATH=" && old && after.next().is_none_or(|piece| text(piece).is_some_and(|t| t.starts_with(':')));

@@ -1,30 +1,30 @@
 //! Words and the expansions in them.
 
-use super::reader::Reader;
-use crate::{Undecided, Word, word::Piece};
+use super::reader::ScriptReader;
+use crate::{Undecided, Word, word::WordPiece};
 
 /// The pieces of a word under construction.
 #[derive(Default)]
-pub(super) struct Pieces(Vec<Piece>);
+pub(super) struct Pieces(Vec<WordPiece>);
 
 impl Pieces {
     fn text(&mut self, c: char, is_quoted: bool) {
         match self.0.last_mut() {
-            Some(Piece::Text { text, quoted }) if *quoted == is_quoted => text.push(c),
-            _ => self.0.push(Piece::text(c, is_quoted)),
+            Some(WordPiece::Text { text, quoted }) if *quoted == is_quoted => text.push(c),
+            _ => self.0.push(WordPiece::text(c, is_quoted)),
         }
     }
 
     fn last(&self) -> Option<char> {
         match self.0.last()? {
-            Piece::Text { text, .. } => text.chars().next_back(),
-            Piece::Glob(c) => Some(*c),
+            WordPiece::Text { text, .. } => text.chars().next_back(),
+            WordPiece::Glob(c) => Some(*c),
             _ => None,
         }
     }
 }
 
-impl Reader<'_, '_> {
+impl ScriptReader<'_, '_> {
     /// Reads one word; its source is empty if none begins here.
     pub(super) fn word(&mut self) -> Word {
         self.peek();
@@ -46,13 +46,13 @@ impl Reader<'_, '_> {
                         break;
                     }
                     self.pattern_group();
-                    pieces.0.push(Piece::Unknown);
+                    pieces.0.push(WordPiece::Unknown);
                 }
                 _ => self.word_char(c, start, &mut pieces),
             }
         }
-        if pieces.0 == [Piece::Glob('[')] {
-            pieces.0 = vec![Piece::Text { text: "[".to_owned(), quoted: false }];
+        if pieces.0 == [WordPiece::Glob('[')] {
+            pieces.0 = vec![WordPiece::Text { text: "[".to_owned(), quoted: false }];
         }
         Word::from_pieces(self.source(start), pieces.0)
     }
@@ -83,14 +83,14 @@ impl Reader<'_, '_> {
                     user.push(c);
                     self.bump();
                 }
-                pieces.0.push(Piece::Tilde(user));
+                pieces.0.push(WordPiece::Tilde(user));
             }
             '*' | '?' | '[' => {
-                pieces.0.push(Piece::Glob(c));
+                pieces.0.push(WordPiece::Glob(c));
                 self.bump();
             }
             '{' | ',' | '}' => {
-                pieces.0.push(Piece::Brace(c));
+                pieces.0.push(WordPiece::Brace(c));
                 self.bump();
             }
             _ => {
@@ -102,7 +102,7 @@ impl Reader<'_, '_> {
 
     fn single_quoted(&mut self, pieces: &mut Pieces) {
         self.bump();
-        pieces.0.push(Piece::Text { text: String::new(), quoted: true });
+        pieces.0.push(WordPiece::Text { text: String::new(), quoted: true });
         loop {
             let Some(c) = self.raw(0) else {
                 self.undecided(Undecided::Malformed);
@@ -118,7 +118,7 @@ impl Reader<'_, '_> {
 
     fn double_quoted(&mut self, pieces: &mut Pieces) {
         self.bump();
-        pieces.0.push(Piece::Text { text: String::new(), quoted: true });
+        pieces.0.push(WordPiece::Text { text: String::new(), quoted: true });
         if !self.enter() {
             return;
         }
@@ -174,7 +174,7 @@ impl Reader<'_, '_> {
             Some('(') => {
                 self.bump();
                 if self.peek() == Some('(') && self.arithmetic() {
-                    pieces.0.push(Piece::Unknown);
+                    pieces.0.push(WordPiece::Unknown);
                 } else {
                     self.substitution(pieces);
                 }
@@ -183,7 +183,7 @@ impl Reader<'_, '_> {
             Some('[') => {
                 self.bump();
                 self.until_bracket();
-                pieces.0.push(Piece::Unknown);
+                pieces.0.push(WordPiece::Unknown);
             }
             Some('\'') if !quoted => self.ansi_quoted(pieces),
             Some('"') if !quoted => self.double_quoted(pieces),
@@ -193,11 +193,11 @@ impl Reader<'_, '_> {
                     name.push(c);
                     self.bump();
                 }
-                pieces.0.push(Piece::Param(name));
+                pieces.0.push(WordPiece::Param(name));
             }
             Some(c) if c.is_ascii_digit() || matches!(c, '@' | '*' | '#' | '?' | '$' | '!' | '-') => {
                 self.bump();
-                pieces.0.push(Piece::Param(c.to_string()));
+                pieces.0.push(WordPiece::Param(c.to_string()));
             }
             _ => pieces.text('$', quoted),
         }
@@ -205,7 +205,7 @@ impl Reader<'_, '_> {
 
     /// Reads on after `$(` or `<(`.
     fn substitution(&mut self, pieces: &mut Pieces) {
-        pieces.0.push(Piece::Unknown);
+        pieces.0.push(WordPiece::Unknown);
         let waiting = std::mem::take(&mut self.heredocs);
         self.script_in_parentheses();
         self.heredocs = waiting;
@@ -268,7 +268,7 @@ impl Reader<'_, '_> {
             }
         }
         if !name.is_empty() && self.eat('}') {
-            pieces.0.push(Piece::Param(name));
+            pieces.0.push(WordPiece::Param(name));
             return;
         }
         // An element of an array, and of an argument or the home a default and a cut end too, are the value of the variable, or nearly.
@@ -283,7 +283,7 @@ impl Reader<'_, '_> {
         if name.is_empty() && matches!(self.peek(), Some(' ' | '\t' | '\n' | '|')) {
             self.undecided(Undecided::Script);
         }
-        pieces.0.push(if is_value { Piece::Param(name) } else { Piece::Unknown });
+        pieces.0.push(if is_value { WordPiece::Param(name) } else { WordPiece::Unknown });
         self.until_brace(quoted);
         if self.source(start).contains("@P") {
             // Prompt expansion runs the substitutions inside the value.
@@ -389,7 +389,7 @@ impl Reader<'_, '_> {
 
     fn backticks(&mut self, pieces: &mut Pieces, in_quotes: bool) {
         self.bump();
-        pieces.0.push(Piece::Unknown);
+        pieces.0.push(WordPiece::Unknown);
         let mut script = String::new();
         loop {
             let Some(c) = self.raw(0) else {
@@ -412,7 +412,7 @@ impl Reader<'_, '_> {
     /// Reads on at the quote of `$'`.
     fn ansi_quoted(&mut self, pieces: &mut Pieces) {
         self.bump();
-        pieces.0.push(Piece::Text { text: String::new(), quoted: true });
+        pieces.0.push(WordPiece::Text { text: String::new(), quoted: true });
         loop {
             let Some(c) = self.raw(0) else {
                 self.undecided(Undecided::Malformed);
@@ -463,10 +463,10 @@ impl Reader<'_, '_> {
             // The rest of the word is ignored.
             Some('\0') => {
                 self.undecided(Undecided::Malformed);
-                pieces.0.push(Piece::Unknown);
+                pieces.0.push(WordPiece::Unknown);
             }
             Some(c) => pieces.text(c, true),
-            None => pieces.0.push(Piece::Unknown),
+            None => pieces.0.push(WordPiece::Unknown),
         }
     }
 

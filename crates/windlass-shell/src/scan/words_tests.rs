@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{scan, sink::Sink};
+use super::{scan, sink::FindingSink};
 use crate::{RedirectKind, Undecided, Word, WordKind, analyse, catastrophic};
 
 /// Returns the commands of a text, each with its words joined by blanks.
@@ -465,13 +465,13 @@ fn options_of_wrappers_take_their_values() {
 
 #[test]
 fn a_budget_that_is_spent_refuses_what_is_left() {
-    let mut sink = Sink::new(0);
+    let mut sink = FindingSink::new(0);
     assert!(sink.pay(4_095) && sink.push(&[Word::literal("a")], Vec::new()));
     assert!(sink.pay(1), "the whole budget");
     assert!(!sink.push(&[Word::literal("b")], Vec::new()), "nothing is left to read it with");
     assert_eq!((sink.scan.found.len(), sink.scan.undecided), (1, Some(Undecided::TooLarge)));
 
-    let mut sink = Sink::new(0);
+    let mut sink = FindingSink::new(0);
     assert!(!sink.pay(4_097) && !sink.pay(1), "what is refused once is refused for good");
     assert_eq!((sink.char_fuel, sink.scan.undecided), (0, Some(Undecided::TooLarge)));
 }

@@ -186,7 +186,7 @@ pub(super) fn is_loose(name: &str) -> bool {
 
 /// Meaning of one word to a wrapper.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum WrapperPart {
     /// An option, complete in itself.
     Option,
     /// An option whose value is the next word.
@@ -200,32 +200,32 @@ pub(super) enum Part {
 }
 
 impl Wrapper {
-    pub(super) fn part(&self, word: &str) -> Part {
+    pub(super) fn part(&self, word: &str) -> WrapperPart {
         if word == "--" {
-            return Part::End;
+            return WrapperPart::End;
         }
         if let Some(long) = word.strip_prefix("--") {
             if long.contains('=') {
-                return Part::Option;
+                return WrapperPart::Option;
             }
             // Abbreviations match too.
             let valued = self.long_valued.iter().any(|l| l.starts_with(long));
-            return if valued { Part::OptionWithValue } else { Part::Option };
+            return if valued { WrapperPart::OptionWithValue } else { WrapperPart::Option };
         }
         let Some(short) = word.strip_prefix('-').filter(|s| !s.is_empty()) else {
-            return Part::Word;
+            return WrapperPart::Word;
         };
         let mut letters = short.chars();
         while let Some(letter) = letters.next() {
             if self.valued.contains(letter) {
                 let attached =
                     !letters.as_str().is_empty() || matches!((self.name, letter), ("xargs", 'e' | 'i' | 'l'));
-                return if attached { Part::Option } else { Part::OptionWithValue };
+                return if attached { WrapperPart::Option } else { WrapperPart::OptionWithValue };
             }
             if !self.flags.contains(letter) {
-                return Part::UnknownOption;
+                return WrapperPart::UnknownOption;
             }
         }
-        Part::Option
+        WrapperPart::Option
     }
 }

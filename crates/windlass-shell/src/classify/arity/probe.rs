@@ -6,8 +6,8 @@ use std::{
     process::{Command, Stdio},
 };
 
-use super::super::{git, options::Value};
-use super::{END, Entry, OPERAND, Seen};
+use super::super::{git, options::OptionValue};
+use super::{END, OPERAND, ObservedArity, OptionEntry};
 
 /// Builtins of the shell: an installed program of the same name does not run.
 pub(super) const BUILTINS: &[&str] = &[":", "false", "pwd", "true", "type"];
@@ -71,12 +71,12 @@ impl Scratch {
     }
 
     /// Runs the program with an option and these words; returns its output, and `true` if it succeeded.
-    fn run_with(&self, option: &Entry, text: &str, behind: &[&str]) -> Option<(String, bool)> {
+    fn run_with(&self, option: &OptionEntry, text: &str, behind: &[&str]) -> Option<(String, bool)> {
         let words = option.program.split(' ').chain([text]).chain(behind.iter().copied());
         self.run(&words.collect::<Vec<_>>())
     }
 
-    pub(super) fn see(&self, option: &Entry) -> Option<Seen> {
+    pub(super) fn see(&self, option: &OptionEntry) -> Option<ObservedArity> {
         match option.program.as_str() {
             "ps" => return self.see_ps(option),
             "xxd" => return self.see_by_file(option, ["3", "4"]),
@@ -98,7 +98,7 @@ impl Scratch {
             // The program looks for unknown options before it gives words to those that it knows. With the option in
             // the last place it reports whether a value is missing; without a pattern it reports that first.
             let program = if option.program == "rg" { "rg --files" } else { &option.program };
-            let last = Entry::new(program, String::new(), Value::None);
+            let last = OptionEntry::new(program, String::new(), OptionValue::None);
             let (alone, _) = self.run_with(&last, &option.text, &[])?;
             let missing = ["requires a value", "a value is required", "missing value", "missing argument"];
             taken = Some(usize::from(missing.iter().any(|complaint| alone.contains(complaint))));
@@ -107,11 +107,11 @@ impl Scratch {
             let alone = self.run_with(option, &option.text, &[])?;
             let same = success && !text.is_empty() && alone.0 == text;
             return Some(if same {
-                Seen::Ended
+                ObservedArity::Ended
             } else if success {
-                Seen::Silent
+                ObservedArity::Silent
             } else {
-                Seen::Refused
+                ObservedArity::Refused
             });
         };
         let attached = format!("{}{}", option.text, if option.text.starts_with("--") { "=@" } else { "@" });
@@ -123,17 +123,17 @@ impl Scratch {
         };
         let refuses = refuses_attached(&attached, &self.run_with(option, &attached, behind)?.0);
         Some(match taken {
-            0 if refuses => Seen::Alone,
-            0 => Seen::Attached,
-            1 if refuses => Seen::NextOnly,
-            1 => Seen::Next,
-            _ => Seen::NextTwo,
+            0 if refuses => ObservedArity::Alone,
+            0 => ObservedArity::Attached,
+            1 if refuses => ObservedArity::NextOnly,
+            1 => ObservedArity::Next,
+            _ => ObservedArity::NextTwo,
         })
     }
 
     /// Probes programs that name the first file that they cannot open: the named word shows if the first one was the
     /// value of the option.
-    fn see_by_file(&self, option: &Entry, words: [&'static str; 2]) -> Option<Seen> {
+    fn see_by_file(&self, option: &OptionEntry, words: [&'static str; 2]) -> Option<ObservedArity> {
         let missing = |text: &str| {
             let is_missing = |word: &&str| {
                 text.contains(&format!(" {word}: No such file"))
@@ -141,38 +141,40 @@ impl Scratch {
             };
             words.iter().position(is_missing)
         };
-        let Some(taken) = missing(&self.run_with(option, &option.text, &words)?.0) else { return Some(Seen::Refused) };
+        let Some(taken) = missing(&self.run_with(option, &option.text, &words)?.0) else {
+            return Some(ObservedArity::Refused);
+        };
         let attached = format!("{}{}", option.text, words[0]);
         let takes_attached = missing(&self.run_with(option, &attached, &words)?.0) == Some(0);
         Some(match (taken, takes_attached) {
-            (0, false) => Seen::Alone,
-            (0, true) => Seen::Attached,
-            (_, true) => Seen::Next,
-            (_, false) => Seen::NextOnly,
+            (0, false) => ObservedArity::Alone,
+            (0, true) => ObservedArity::Attached,
+            (_, true) => ObservedArity::Next,
+            (_, false) => ObservedArity::NextOnly,
         })
     }
 
     /// Probes `ps`, which does not name the unknown word: with one word behind the option its message is about that
     /// word.
-    fn see_ps(&self, option: &Entry) -> Option<Seen> {
+    fn see_ps(&self, option: &OptionEntry) -> Option<ObservedArity> {
         let unknown = |text: &str| text.contains("unsupported SysV option") || text.contains("unknown gnu long option");
         if unknown(&self.run_with(option, &option.text, &[])?.0) {
-            return Some(Seen::Refused);
+            return Some(ObservedArity::Refused);
         }
         let is_alone = unknown(&self.run_with(option, &option.text, &["-Q"])?.0);
         let attached = format!("{}{}", option.text, if option.text.starts_with("--") { "=@" } else { "@" });
         let (text, _) = self.run_with(option, &attached, &[])?;
         let refuses = unknown(&text) || text.contains("does not take an argument");
         Some(match (is_alone, refuses) {
-            (true, true) => Seen::Alone,
-            (true, false) => Seen::Attached,
-            (false, true) => Seen::NextOnly,
-            (false, false) => Seen::Next,
+            (true, true) => ObservedArity::Alone,
+            (true, false) => ObservedArity::Attached,
+            (false, true) => ObservedArity::NextOnly,
+            (false, false) => ObservedArity::Next,
         })
     }
 
     /// Returns how words behind `--` and behind an operand are taken: as options or not.
-    fn see_manners(&self, option: &Entry, markers: &Markers) -> Option<Seen> {
+    fn see_manners(&self, option: &OptionEntry, markers: &Markers) -> Option<ObservedArity> {
         let history = git::specs().any(|(name, spec)| {
             option.program == format!("git {name}") && spec.options.long.contains(&"patch-with-stat")
         });
@@ -194,10 +196,10 @@ impl Scratch {
             || text.contains("must come before non-option arguments")
             || (text.starts_with("usage: git") && (!ends || NEED_OPERANDS.contains(&option.program.as_str())));
         Some(match (takes, ends) {
-            (true, true) => Seen::Silent,
-            (false, true) => Seen::Ends,
-            (true, false) => Seen::Permutes,
-            (false, false) => Seen::Ordered,
+            (true, true) => ObservedArity::Silent,
+            (false, true) => ObservedArity::Ends,
+            (true, false) => ObservedArity::Permutes,
+            (false, false) => ObservedArity::Ordered,
         })
     }
 }

@@ -1,8 +1,8 @@
 //! Sub-commands and their options.
 
-use crate::classify::options::{Operands, Options, Spec};
+use crate::classify::options::{OperandKind, Options, ProgramSpec};
 
-const ANY: Operands = Operands::Files(usize::MAX);
+const ANY: OperandKind = OperandKind::Files(usize::MAX);
 
 /// Options of `log`, `show`, `diff` and their kin. Left out: `--output` (writes), `--ext-diff`, `--textconv`,
 /// `--show-signature` (run programs), `--no-index` (reads outside).
@@ -179,17 +179,17 @@ const HISTORY_LONG: &[&str] = &[
     "ws-error-highlight=",
 ];
 
-pub(super) const fn history(name: &'static str) -> Spec {
-    Spec::new(name, "pusDwbamctzgiEFPrRWq", "nLSGI", ANY).optional("BCMU").long(HISTORY_LONG).number()
+pub(super) const fn history(name: &'static str) -> ProgramSpec {
+    ProgramSpec::new(name, "pusDwbamctzgiEFPrRWq", "nLSGI", ANY).optional("BCMU").long(HISTORY_LONG).number()
 }
 
 /// Git takes the `--` away and gives the rest to `log`, which sees the options behind it.
-pub(super) const STASH_LIST: Spec = history("stash").endless();
+pub(super) const STASH_LIST: ProgramSpec = history("stash").endless();
 
 /// Returns options of a comparison, without those about histories alone.
-const fn plumbing(name: &'static str) -> Spec {
+const fn plumbing(name: &'static str) -> ProgramSpec {
     let spec = history(name);
-    Spec { options: Options { valued: "nSGI", ..spec.options }, ..spec }
+    ProgramSpec { options: Options { valued: "nSGI", ..spec.options }, ..spec }
 }
 
 const BLAME_LONG: &[&str] = &[
@@ -350,17 +350,17 @@ const STATUS_LONG: &[&str] = &[
     "verbose",
 ];
 
-pub(super) const SUBCOMMANDS: &[Spec] = &[
-    Spec::new("annotate", "bcefklnpstw", "L", ANY).optional("CM").long(BLAME_LONG),
-    Spec::new("blame", "bcefklnpstw", "L", ANY).optional("CM").long(BLAME_LONG),
-    Spec::new("branch", "arvlqi", "", ANY).long(REF_LONG),
-    Spec::new("cat-file", "pste", "", ANY),
-    Spec::new("check-attr", "az", "", ANY).long(&["all", "cached"]),
-    Spec::new("check-ignore", "qvnz", "", ANY).long(&["no-index", "non-matching", "quiet", "verbose"]),
-    Spec::new("cherry", "v", "", ANY).long(&["abbrev?"]),
-    Spec::new("count-objects", "vH", "", Operands::Files(0)).long(&["human-readable", "verbose"]),
+pub(super) const SUBCOMMANDS: &[ProgramSpec] = &[
+    ProgramSpec::new("annotate", "bcefklnpstw", "L", ANY).optional("CM").long(BLAME_LONG),
+    ProgramSpec::new("blame", "bcefklnpstw", "L", ANY).optional("CM").long(BLAME_LONG),
+    ProgramSpec::new("branch", "arvlqi", "", ANY).long(REF_LONG),
+    ProgramSpec::new("cat-file", "pste", "", ANY),
+    ProgramSpec::new("check-attr", "az", "", ANY).long(&["all", "cached"]),
+    ProgramSpec::new("check-ignore", "qvnz", "", ANY).long(&["no-index", "non-matching", "quiet", "verbose"]),
+    ProgramSpec::new("cherry", "v", "", ANY).long(&["abbrev?"]),
+    ProgramSpec::new("count-objects", "vH", "", OperandKind::Files(0)).long(&["human-readable", "verbose"]),
     // `--dirty` and `--broken` write the index anew, also where git is asked to take no locks.
-    Spec::new("describe", "", "", ANY).long(&[
+    ProgramSpec::new("describe", "", "", ANY).long(&[
         "abbrev?",
         "all",
         "always",
@@ -377,17 +377,17 @@ pub(super) const SUBCOMMANDS: &[Spec] = &[
     plumbing("diff-files"),
     plumbing("diff-index"),
     plumbing("diff-tree"),
-    Spec::new("for-each-ref", "", "", ANY).long(REF_LONG),
-    Spec::new("grep", "aivwhHIEGPFnlLzcopWq", "ABCem", ANY).long(GREP_LONG).dashed(&["-e"]).number(),
+    ProgramSpec::new("for-each-ref", "", "", ANY).long(REF_LONG),
+    ProgramSpec::new("grep", "aivwhHIEGPFnlLzcopWq", "ABCem", ANY).long(GREP_LONG).dashed(&["-e"]).number(),
     history("log"),
-    Spec::new("ls-files", "cdmoiuksztv", "x", ANY).long(LS_LONG),
-    Spec::new("ls-tree", "drtlz", "", ANY).long(LS_LONG),
-    Spec::new("merge-base", "a", "", ANY).long(&["all", "fork-point", "independent", "is-ancestor", "octopus"]),
-    Spec::new("name-rev", "", "", ANY).long(&["all", "always", "name-only", "tags"]),
+    ProgramSpec::new("ls-files", "cdmoiuksztv", "x", ANY).long(LS_LONG),
+    ProgramSpec::new("ls-tree", "drtlz", "", ANY).long(LS_LONG),
+    ProgramSpec::new("merge-base", "a", "", ANY).long(&["all", "fork-point", "independent", "is-ancestor", "octopus"]),
+    ProgramSpec::new("name-rev", "", "", ANY).long(&["all", "always", "name-only", "tags"]),
     history("range-diff"),
-    Spec::new("rev-list", "r", "n", ANY).long(HISTORY_LONG).number(),
-    Spec::new("rev-parse", "q", "", ANY).long(REV_PARSE_LONG),
-    Spec::new("shortlog", "nsec", "", ANY).optional("w").long(&[
+    ProgramSpec::new("rev-list", "r", "n", ANY).long(HISTORY_LONG).number(),
+    ProgramSpec::new("rev-parse", "q", "", ANY).long(REV_PARSE_LONG),
+    ProgramSpec::new("shortlog", "nsec", "", ANY).optional("w").long(&[
         "all",
         "committer",
         "email",
@@ -399,10 +399,10 @@ pub(super) const SUBCOMMANDS: &[Spec] = &[
         "until=",
     ]),
     history("show"),
-    Spec::new("show-branch", "ar", "", ANY).long(&["all", "remotes", "current", "list"]),
-    Spec::new("show-ref", "dq", "", ANY).optional("s").long(REF_LONG),
-    Spec::new("status", "sbvz", "", ANY).optional("u").long(STATUS_LONG),
-    Spec::new("tag", "li", "", ANY).optional("n").long(REF_LONG),
+    ProgramSpec::new("show-branch", "ar", "", ANY).long(&["all", "remotes", "current", "list"]),
+    ProgramSpec::new("show-ref", "dq", "", ANY).optional("s").long(REF_LONG),
+    ProgramSpec::new("status", "sbvz", "", ANY).optional("u").long(STATUS_LONG),
+    ProgramSpec::new("tag", "li", "", ANY).optional("n").long(REF_LONG),
     history("whatchanged"),
-    Spec::new("version", "", "", Operands::Files(0)).long(&["build-options"]),
+    ProgramSpec::new("version", "", "", OperandKind::Files(0)).long(&["build-options"]),
 ];
