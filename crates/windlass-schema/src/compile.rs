@@ -1,8 +1,8 @@
 //! Reading of the JSON of a schema into rules.
 
 use crate::fault::clipped;
-use crate::keyword::{Draft, Keywords, Wrong, names};
-use crate::node::{Compiled, Limit, Node, NodeId, Properties, Rule};
+use crate::keyword::{Keywords, SchemaDraft, Wrong, names};
+use crate::node::{CompiledSchema, KeywordRule, Limit, NodeId, Properties, SchemaNode};
 use crate::pattern::Pattern;
 use crate::reference::{Addresses, below};
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 ///
 /// # Errors
 /// Text that names the fault and its place.
-pub(crate) fn compile(schema: &Value, draft: Draft) -> Result<Compiled, String> {
+pub(crate) fn compile(schema: &Value, draft: SchemaDraft) -> Result<CompiledSchema, String> {
     let mut compiler = Compiler::new(schema, draft);
     compiler.node(String::new(), schema, "")?;
     compiler.follow_references()?;
@@ -23,15 +23,15 @@ pub(crate) fn compile(schema: &Value, draft: Draft) -> Result<Compiled, String> 
 ///
 /// # Errors
 /// Text that names the fault and its place.
-pub(crate) fn check_form(schema: &Value, draft: Draft) -> Result<(), String> {
+pub(crate) fn check_form(schema: &Value, draft: SchemaDraft) -> Result<(), String> {
     Compiler::new(schema, draft).node(String::new(), schema, "").map(|_| ())
 }
 
 struct Compiler<'a> {
     document: &'a Value,
-    draft: Draft,
+    draft: SchemaDraft,
     addresses: Addresses,
-    compiled: Compiled,
+    compiled: CompiledSchema,
     /// Nodes by the pointer to their schema.
     known: BTreeMap<String, NodeId>,
     open: Vec<Reference<'a>>,
@@ -62,12 +62,12 @@ impl Schema<'_> {
 }
 
 impl<'a> Compiler<'a> {
-    fn new(document: &'a Value, draft: Draft) -> Self {
+    fn new(document: &'a Value, draft: SchemaDraft) -> Self {
         Self {
             document,
             draft,
             addresses: Addresses::of(document),
-            compiled: Compiled::default(),
+            compiled: CompiledSchema::default(),
             known: BTreeMap::new(),
             open: Vec::new(),
         }
@@ -83,7 +83,7 @@ impl<'a> Compiler<'a> {
             };
             let target = self.node(pointer, value, "")?;
             if let Some(rule) = self.compiled.nodes.get_mut(node.0).and_then(|node| node.rules.get_mut(rule)) {
-                *rule = Rule::Ref(target);
+                *rule = KeywordRule::Ref(target);
             }
         }
         Ok(())
@@ -96,10 +96,10 @@ impl<'a> Compiler<'a> {
         }
         let id = NodeId(self.compiled.nodes.len());
         self.known.insert(pointer.clone(), id);
-        self.compiled.nodes.push(Node::default());
+        self.compiled.nodes.push(SchemaNode::default());
         let rules = match value {
-            Value::Bool(true) if self.draft >= Draft::Six => Vec::new(),
-            Value::Bool(false) if self.draft >= Draft::Six => vec![Rule::Never],
+            Value::Bool(true) if self.draft >= SchemaDraft::Six => Vec::new(),
+            Value::Bool(false) if self.draft >= SchemaDraft::Six => vec![KeywordRule::Never],
             Value::Object(map) => {
                 let keywords = Keywords { map, draft: self.draft };
                 let begins = ["$id", "id"].iter().find_map(|name| map.get(*name).and_then(Value::as_str));
@@ -115,7 +115,7 @@ impl<'a> Compiler<'a> {
         Ok(id)
     }
 
-    fn rules(&mut self, id: NodeId, at: &Schema<'a>) -> Result<Vec<Rule>, String> {
+    fn rules(&mut self, id: NodeId, at: &Schema<'a>) -> Result<Vec<KeywordRule>, String> {
         let mut rules = Vec::new();
         at.keywords.check_annotations().map_err(|wrong| at.wrong(wrong))?;
         self.references(id, at, &mut rules)?;
@@ -125,15 +125,15 @@ impl<'a> Compiler<'a> {
         self.objects(at, &mut rules)?;
         self.combinations(at, &mut rules)?;
         self.definitions(at)?;
-        if self.draft >= Draft::Draft2019 {
+        if self.draft >= SchemaDraft::Draft2019 {
             if let Some(node) = self.below(at, "unevaluatedProperties")? {
-                rules.push(Rule::UnevaluatedProperties(node));
+                rules.push(KeywordRule::UnevaluatedProperties(node));
             }
             if let Some(node) = self.below(at, "unevaluatedItems")? {
-                rules.push(Rule::UnevaluatedItems(node));
+                rules.push(KeywordRule::UnevaluatedItems(node));
             }
         }
-        if self.draft <= Draft::Seven && references > 0 {
+        if self.draft <= SchemaDraft::Seven && references > 0 {
             // In those drafts a reference replaces the whole schema. Other keywords beside it only have to be
             // well-formed.
             rules.truncate(references);
@@ -141,10 +141,10 @@ impl<'a> Compiler<'a> {
         Ok(rules)
     }
 
-    fn references(&mut self, id: NodeId, at: &Schema<'a>, rules: &mut Vec<Rule>) -> Result<(), String> {
+    fn references(&mut self, id: NodeId, at: &Schema<'a>, rules: &mut Vec<KeywordRule>) -> Result<(), String> {
         let names: &[&str] = match self.draft {
-            Draft::Draft2020 => &["$ref", "$dynamicRef"],
-            Draft::Draft2019 => &["$ref", "$recursiveRef"],
+            SchemaDraft::Draft2020 => &["$ref", "$dynamicRef"],
+            SchemaDraft::Draft2019 => &["$ref", "$recursiveRef"],
             _ => &["$ref"],
         };
         for name in names {
@@ -152,43 +152,43 @@ impl<'a> Compiler<'a> {
             let pointer = self.addresses.resolve(reference, &at.base);
             self.open.push(Reference { rule: (id, rules.len()), written: reference, pointer });
             // Replaced when the reference is followed.
-            rules.push(Rule::Never);
+            rules.push(KeywordRule::Never);
         }
         Ok(())
     }
 
     /// Reads the keywords on values of any kind, numbers and texts.
-    fn values(&mut self, at: &Schema<'a>, rules: &mut Vec<Rule>) -> Result<(), Wrong> {
+    fn values(&mut self, at: &Schema<'a>, rules: &mut Vec<KeywordRule>) -> Result<(), Wrong> {
         let keywords = at.keywords;
-        rules.extend(keywords.kinds()?.map(Rule::Type));
-        rules.extend(keywords.list("enum")?.map(|options| Rule::Enum(options.to_vec())));
-        if self.draft >= Draft::Six {
-            rules.extend(keywords.get("const").map(|value| Rule::Const(value.clone())));
+        rules.extend(keywords.kinds()?.map(KeywordRule::Type));
+        rules.extend(keywords.list("enum")?.map(|options| KeywordRule::Enum(options.to_vec())));
+        if self.draft >= SchemaDraft::Six {
+            rules.extend(keywords.get("const").map(|value| KeywordRule::Const(value.clone())));
         }
         let (minimum, maximum) = (keywords.number("minimum")?, keywords.number("maximum")?);
-        if self.draft == Draft::Four {
+        if self.draft == SchemaDraft::Four {
             let below = keywords.flag("exclusiveMinimum")?.unwrap_or_default();
             let above = keywords.flag("exclusiveMaximum")?.unwrap_or_default();
-            rules.extend(minimum.map(|limit| Rule::Minimum { limit: limit.clone(), exclusive: below }));
-            rules.extend(maximum.map(|limit| Rule::Maximum { limit: limit.clone(), exclusive: above }));
+            rules.extend(minimum.map(|limit| KeywordRule::Minimum { limit: limit.clone(), exclusive: below }));
+            rules.extend(maximum.map(|limit| KeywordRule::Maximum { limit: limit.clone(), exclusive: above }));
         } else {
             let (below, above) = (keywords.number("exclusiveMinimum")?, keywords.number("exclusiveMaximum")?);
             for (limit, exclusive) in [(minimum, false), (below, true)] {
-                rules.extend(limit.map(|limit| Rule::Minimum { limit: limit.clone(), exclusive }));
+                rules.extend(limit.map(|limit| KeywordRule::Minimum { limit: limit.clone(), exclusive }));
             }
             for (limit, exclusive) in [(maximum, false), (above, true)] {
-                rules.extend(limit.map(|limit| Rule::Maximum { limit: limit.clone(), exclusive }));
+                rules.extend(limit.map(|limit| KeywordRule::Maximum { limit: limit.clone(), exclusive }));
             }
         }
         if let Some(of) = keywords.number("multipleOf")? {
             if of.as_f64().is_none_or(|of| of <= 0.0) {
                 return Err(("multipleOf".to_owned(), "a number above zero"));
             }
-            rules.push(Rule::MultipleOf(of.clone()));
+            rules.push(KeywordRule::MultipleOf(of.clone()));
         }
-        rules.extend(limits(keywords, "minLength", "maxLength")?.into_iter().map(Rule::Length));
+        rules.extend(limits(keywords, "minLength", "maxLength")?.into_iter().map(KeywordRule::Length));
         if let Some(pattern) = keywords.text("pattern")? {
-            rules.push(Rule::Pattern(self.pattern(pattern)));
+            rules.push(KeywordRule::Pattern(self.pattern(pattern)));
         }
         Ok(())
     }
@@ -201,14 +201,14 @@ impl<'a> Compiler<'a> {
         pattern
     }
 
-    fn arrays(&mut self, at: &Schema<'a>, rules: &mut Vec<Rule>) -> Result<(), String> {
+    fn arrays(&mut self, at: &Schema<'a>, rules: &mut Vec<KeywordRule>) -> Result<(), String> {
         let keywords = at.keywords;
         let counts = limits(keywords, "minItems", "maxItems").map_err(|wrong| at.wrong(wrong))?;
-        rules.extend(counts.into_iter().map(Rule::ItemCount));
+        rules.extend(counts.into_iter().map(KeywordRule::ItemCount));
         if keywords.flag("uniqueItems").map_err(|wrong| at.wrong(wrong))? == Some(true) {
-            rules.push(Rule::UniqueItems);
+            rules.push(KeywordRule::UniqueItems);
         }
-        let (prefix, rest) = if self.draft == Draft::Draft2020 {
+        let (prefix, rest) = if self.draft == SchemaDraft::Draft2020 {
             (self.all_below(at, "prefixItems")?, self.below(at, "items")?)
         } else if matches!(keywords.get("items"), Some(Value::Array(_))) {
             (self.all_below(at, "items")?, self.below(at, "additionalItems")?)
@@ -218,48 +218,48 @@ impl<'a> Compiler<'a> {
             (None, self.below(at, "items")?)
         };
         if prefix.is_some() || rest.is_some() {
-            rules.push(Rule::Items { prefix: prefix.unwrap_or_default(), rest });
+            rules.push(KeywordRule::Items { prefix: prefix.unwrap_or_default(), rest });
         }
-        if self.draft >= Draft::Six
+        if self.draft >= SchemaDraft::Six
             && let Some(node) = self.below(at, "contains")?
         {
             let (mut least, mut most) = (None, None);
-            if self.draft >= Draft::Draft2019 {
+            if self.draft >= SchemaDraft::Draft2019 {
                 least = keywords.size("minContains").map_err(|wrong| at.wrong(wrong))?;
                 most = keywords.size("maxContains").map_err(|wrong| at.wrong(wrong))?;
             }
-            rules.push(Rule::Contains { node, least: least.unwrap_or(1.0), most });
+            rules.push(KeywordRule::Contains { node, least: least.unwrap_or(1.0), most });
         }
         Ok(())
     }
 
-    fn objects(&mut self, at: &Schema<'a>, rules: &mut Vec<Rule>) -> Result<(), String> {
+    fn objects(&mut self, at: &Schema<'a>, rules: &mut Vec<KeywordRule>) -> Result<(), String> {
         let keywords = at.keywords;
         let counts = limits(keywords, "minProperties", "maxProperties").map_err(|wrong| at.wrong(wrong))?;
-        rules.extend(counts.into_iter().map(Rule::PropertyCount));
-        rules.extend(keywords.names("required").map_err(|wrong| at.wrong(wrong))?.map(Rule::Required));
+        rules.extend(counts.into_iter().map(KeywordRule::PropertyCount));
+        rules.extend(keywords.names("required").map_err(|wrong| at.wrong(wrong))?.map(KeywordRule::Required));
         let named = self.named_below(at, "properties")?;
         let patterns = self.named_below(at, "patternProperties")?;
         let rest = self.below(at, "additionalProperties")?;
         if named.is_some() || patterns.is_some() || rest.is_some() {
             let patterns = patterns.unwrap_or_default().into_iter();
             let patterns = patterns.map(|(pattern, node)| (self.pattern(&pattern), node)).collect();
-            rules.push(Rule::Properties(Properties { named: named.unwrap_or_default(), patterns, rest }));
+            rules.push(KeywordRule::Properties(Properties { named: named.unwrap_or_default(), patterns, rest }));
         }
-        if self.draft >= Draft::Six {
-            rules.extend(self.below(at, "propertyNames")?.map(Rule::PropertyNames));
+        if self.draft >= SchemaDraft::Six {
+            rules.extend(self.below(at, "propertyNames")?.map(KeywordRule::PropertyNames));
         }
-        if self.draft >= Draft::Draft2019 {
+        if self.draft >= SchemaDraft::Draft2019 {
             let required = keywords.map("dependentRequired").map_err(|wrong| at.wrong(wrong))?;
             let required = required.map(required_by).transpose().map_err(|wrong| at.wrong(wrong))?;
-            rules.extend(required.map(Rule::DependentRequired));
-            rules.extend(self.named_below(at, "dependentSchemas")?.map(Rule::DependentSchemas));
+            rules.extend(required.map(KeywordRule::DependentRequired));
+            rules.extend(self.named_below(at, "dependentSchemas")?.map(KeywordRule::DependentSchemas));
         }
         self.dependencies(at, rules)
     }
 
     /// Reads `dependencies`, the older form of both keywords, which newer drafts let applications apply.
-    fn dependencies(&mut self, at: &Schema<'a>, rules: &mut Vec<Rule>) -> Result<(), String> {
+    fn dependencies(&mut self, at: &Schema<'a>, rules: &mut Vec<KeywordRule>) -> Result<(), String> {
         let Some(map) = at.keywords.map("dependencies").map_err(|wrong| at.wrong(wrong))? else { return Ok(()) };
         let (mut required, mut schemas) = (BTreeMap::new(), BTreeMap::new());
         let pointer = below(&at.pointer, "dependencies");
@@ -270,21 +270,21 @@ impl<'a> Compiler<'a> {
                 schemas.insert(name.clone(), self.node(below(&pointer, name), value, &at.base)?);
             }
         }
-        rules.extend([Rule::DependentRequired(required), Rule::DependentSchemas(schemas)]);
+        rules.extend([KeywordRule::DependentRequired(required), KeywordRule::DependentSchemas(schemas)]);
         Ok(())
     }
 
-    fn combinations(&mut self, at: &Schema<'a>, rules: &mut Vec<Rule>) -> Result<(), String> {
-        rules.extend(self.all_below(at, "allOf")?.map(Rule::AllOf));
-        rules.extend(self.all_below(at, "anyOf")?.map(Rule::AnyOf));
-        rules.extend(self.all_below(at, "oneOf")?.map(Rule::OneOf));
+    fn combinations(&mut self, at: &Schema<'a>, rules: &mut Vec<KeywordRule>) -> Result<(), String> {
+        rules.extend(self.all_below(at, "allOf")?.map(KeywordRule::AllOf));
+        rules.extend(self.all_below(at, "anyOf")?.map(KeywordRule::AnyOf));
+        rules.extend(self.all_below(at, "oneOf")?.map(KeywordRule::OneOf));
         if let (Some(node), Some(written)) = (self.below(at, "not")?, at.keywords.get("not")) {
-            rules.push(Rule::Not { node, written: written.clone() });
+            rules.push(KeywordRule::Not { node, written: written.clone() });
         }
-        if self.draft >= Draft::Seven {
+        if self.draft >= SchemaDraft::Seven {
             let (condition, then) = (self.below(at, "if")?, self.below(at, "then")?);
             let otherwise = self.below(at, "else")?;
-            rules.extend(condition.map(|condition| Rule::If { condition, then, otherwise }));
+            rules.extend(condition.map(|condition| KeywordRule::If { condition, then, otherwise }));
         }
         Ok(())
     }
@@ -292,7 +292,7 @@ impl<'a> Compiler<'a> {
     /// Reads schemas that only references lead to, and keywords without a rule.
     fn definitions(&mut self, at: &Schema<'a>) -> Result<(), String> {
         self.named_below(at, "definitions")?;
-        if self.draft >= Draft::Draft2019 {
+        if self.draft >= SchemaDraft::Draft2019 {
             self.named_below(at, "$defs")?;
             self.below(at, "contentSchema")?;
         }
@@ -303,7 +303,7 @@ impl<'a> Compiler<'a> {
     fn below(&mut self, at: &Schema<'a>, name: &str) -> Result<Option<NodeId>, String> {
         let Some(value) = at.keywords.get(name) else { return Ok(None) };
         // Draft 4 allows `true` and `false` here, and nowhere else.
-        if self.draft == Draft::Four && name.starts_with("additional") {
+        if self.draft == SchemaDraft::Four && name.starts_with("additional") {
             match value {
                 Value::Bool(true) => return Ok(None),
                 Value::Bool(false) => return Ok(Some(self.never())),
@@ -315,14 +315,14 @@ impl<'a> Compiler<'a> {
 
     fn never(&mut self) -> NodeId {
         let id = NodeId(self.compiled.nodes.len());
-        self.compiled.nodes.push(Node { rules: vec![Rule::Never] });
+        self.compiled.nodes.push(SchemaNode { rules: vec![KeywordRule::Never] });
         id
     }
 
     /// Reads the schemas in an array; at least one.
     fn all_below(&mut self, at: &Schema<'a>, name: &str) -> Result<Option<Vec<NodeId>>, String> {
         let Some(items) = at.keywords.list(name).map_err(|wrong| at.wrong(wrong))? else { return Ok(None) };
-        if items.is_empty() && !(name == "items" && self.draft > Draft::Four) {
+        if items.is_empty() && !(name == "items" && self.draft > SchemaDraft::Four) {
             return Err(at.wrong((name.to_owned(), "an array of at least one schema")));
         }
         let pointer = below(&at.pointer, name);

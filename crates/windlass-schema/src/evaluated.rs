@@ -1,9 +1,9 @@
 //! Parts of a value that the rules of a schema have covered, for `unevaluatedProperties` and `unevaluatedItems`.
 
 use crate::check::{Check, unexpected_names};
-use crate::fault::Faults;
-use crate::node::{NodeId, Rule};
-use crate::place::Place;
+use crate::fault::SchemaFaults;
+use crate::node::{KeywordRule, NodeId};
+use crate::place::ValuePointer;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
@@ -12,12 +12,12 @@ impl Check<'_> {
     pub(crate) fn unevaluated_properties(
         &mut self,
         node: NodeId,
-        rule: &Rule,
+        rule: &KeywordRule,
         value: &Value,
-        at: &Place<'_>,
-        faults: &mut Faults,
+        at: &ValuePointer<'_>,
+        faults: &mut SchemaFaults,
     ) {
-        let (Rule::UnevaluatedProperties(rest), Value::Object(map)) = (rule, value) else { return };
+        let (KeywordRule::UnevaluatedProperties(rest), Value::Object(map)) = (rule, value) else { return };
         let mut evaluated = BTreeSet::new();
         self.cover_properties(node, true, map, value, &mut evaluated);
         let left = map.iter().filter(|(name, _)| !evaluated.contains(name.as_str()));
@@ -30,12 +30,12 @@ impl Check<'_> {
     pub(crate) fn unevaluated_items(
         &mut self,
         node: NodeId,
-        rule: &Rule,
+        rule: &KeywordRule,
         value: &Value,
-        at: &Place<'_>,
-        faults: &mut Faults,
+        at: &ValuePointer<'_>,
+        faults: &mut SchemaFaults,
     ) {
-        let (Rule::UnevaluatedItems(rest), Value::Array(items)) = (rule, value) else { return };
+        let (KeywordRule::UnevaluatedItems(rest), Value::Array(items)) = (rule, value) else { return };
         let mut evaluated = BTreeSet::new();
         self.cover_items(node, true, items, value, &mut evaluated);
         let left = items.iter().enumerate().filter(|(index, _)| !evaluated.contains(index));
@@ -57,11 +57,11 @@ impl Check<'_> {
     ) {
         for rule in self.schema.rules(node) {
             match rule {
-                Rule::Properties(properties) => names.extend(map.keys().map(String::as_str).filter(|name| {
+                KeywordRule::Properties(properties) => names.extend(map.keys().map(String::as_str).filter(|name| {
                     properties.of(name).next().is_some() || properties.rest.is_some() && properties.leaves(name)
                 })),
-                Rule::UnevaluatedProperties(_) if !is_top => names.extend(map.keys().map(String::as_str)),
-                Rule::DependentSchemas(dependent) => {
+                KeywordRule::UnevaluatedProperties(_) if !is_top => names.extend(map.keys().map(String::as_str)),
+                KeywordRule::DependentSchemas(dependent) => {
                     for (_, node) in dependent.iter().filter(|(name, _)| map.contains_key(*name)) {
                         self.cover_properties(*node, false, map, value, names);
                     }
@@ -85,10 +85,10 @@ impl Check<'_> {
     ) {
         for rule in self.schema.rules(node) {
             match rule {
-                Rule::Items { rest: Some(_), .. } => indices.extend(0..items.len()),
-                Rule::Items { prefix, .. } => indices.extend(0..prefix.len().min(items.len())),
-                Rule::UnevaluatedItems(_) if !is_top => indices.extend(0..items.len()),
-                Rule::Contains { node, .. } => {
+                KeywordRule::Items { rest: Some(_), .. } => indices.extend(0..items.len()),
+                KeywordRule::Items { prefix, .. } => indices.extend(0..prefix.len().min(items.len())),
+                KeywordRule::UnevaluatedItems(_) if !is_top => indices.extend(0..items.len()),
+                KeywordRule::Contains { node, .. } => {
                     indices
                         .extend(items.iter().enumerate().filter(|(_, item)| self.fits(*node, item)).map(|(at, _)| at));
                 }
@@ -102,14 +102,14 @@ impl Check<'_> {
     }
 
     /// Returns the schemas for the same value that a rule applies and that hold.
-    fn holding(&mut self, rule: &Rule, value: &Value) -> Vec<NodeId> {
+    fn holding(&mut self, rule: &KeywordRule, value: &Value) -> Vec<NodeId> {
         if self.is_exhausted() {
             return Vec::new();
         }
         let candidates: Vec<NodeId> = match rule {
-            Rule::Ref(node) => vec![*node],
-            Rule::AllOf(nodes) | Rule::AnyOf(nodes) | Rule::OneOf(nodes) => nodes.clone(),
-            Rule::If { condition, then, otherwise } => {
+            KeywordRule::Ref(node) => vec![*node],
+            KeywordRule::AllOf(nodes) | KeywordRule::AnyOf(nodes) | KeywordRule::OneOf(nodes) => nodes.clone(),
+            KeywordRule::If { condition, then, otherwise } => {
                 let branch = if self.fits(*condition, value) { then } else { otherwise };
                 std::iter::once(*condition).chain(*branch).collect()
             }

@@ -1,6 +1,6 @@
 //! Faults of an input, in words for the model.
 
-use crate::place::Place;
+use crate::place::ValuePointer;
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -13,14 +13,14 @@ const MAX_VALUE: usize = 160;
 
 /// The faults of one check.
 #[derive(Debug)]
-pub(crate) struct Faults {
+pub(crate) struct SchemaFaults {
     texts: Vec<String>,
     count: usize,
     /// `true` if only the answer matters, and not the texts of the faults.
     probing: bool,
 }
 
-impl Faults {
+impl SchemaFaults {
     /// Collects the texts of faults.
     pub(crate) fn collecting() -> Self {
         Self { texts: Vec::new(), count: 0, probing: false }
@@ -40,7 +40,7 @@ impl Faults {
         self.probing && self.count > 0
     }
 
-    pub(crate) fn add(&mut self, at: &Place<'_>, text: impl FnOnce() -> String) {
+    pub(crate) fn add(&mut self, at: &ValuePointer<'_>, text: impl FnOnce() -> String) {
         self.count += 1;
         if self.probing || self.texts.len() >= MAX_FAULTS {
             return;

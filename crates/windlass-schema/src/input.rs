@@ -3,8 +3,8 @@
 use crate::check::Check;
 use crate::compile::{check_form, compile};
 use crate::fault::clipped;
-use crate::keyword::Draft;
-use crate::node::Compiled;
+use crate::keyword::SchemaDraft;
+use crate::node::CompiledSchema;
 use crate::nulls::without_nulls;
 use crate::strict::object;
 use serde_json::Value;
@@ -15,7 +15,7 @@ use windlass_types::JsonText;
 /// The schema of a tool's input. Compiled at the first check.
 pub struct InputSchema {
     schema: JsonText,
-    compiled: OnceLock<Result<Compiled, String>>,
+    compiled: OnceLock<Result<CompiledSchema, String>>,
 }
 
 impl InputSchema {
@@ -77,10 +77,10 @@ impl InputSchema {
         Ok(Some(without))
     }
 
-    fn compiled(&self) -> &Result<Compiled, String> {
+    fn compiled(&self) -> &Result<CompiledSchema, String> {
         self.compiled.get_or_init(|| {
             let schema: Value = self.schema.to().map_err(|error| error.to_string())?;
-            compile(&schema, Draft::of(&schema))
+            compile(&schema, SchemaDraft::of(&schema))
         })
     }
 }
@@ -92,7 +92,7 @@ impl InputSchema {
 /// Text that names the fault, in at most about 300 characters.
 pub fn check_schema_2020_12(schema: &JsonText) -> Result<(), String> {
     let schema: Value = schema.to().map_err(|error| error.to_string())?;
-    check_form(&schema, Draft::Draft2020)
+    check_form(&schema, SchemaDraft::Draft2020)
         .map_err(|error| format!("it must match JSON Schema draft 2020-12: {}", clipped(&error, 250)))
 }
 

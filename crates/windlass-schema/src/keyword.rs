@@ -5,7 +5,7 @@ use serde_json::{Map, Number, Value};
 
 /// A draft of JSON Schema, oldest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Draft {
+pub(crate) enum SchemaDraft {
     Four,
     Six,
     Seven,
@@ -13,7 +13,7 @@ pub(crate) enum Draft {
     Draft2020,
 }
 
-impl Draft {
+impl SchemaDraft {
     /// Returns the draft that `$schema` names; the newest if it names none or an unknown one.
     pub(crate) fn of(schema: &Value) -> Self {
         let named = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
@@ -32,7 +32,7 @@ impl Draft {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Keywords<'a> {
     pub(crate) map: &'a Map<String, Value>,
-    pub(crate) draft: Draft,
+    pub(crate) draft: SchemaDraft,
 }
 
 /// Fault of a keyword: its name, and the value that it needs.
@@ -127,10 +127,10 @@ impl<'a> Keywords<'a> {
         for name in ["deprecated", "readOnly", "writeOnly"] {
             self.flag(name)?;
         }
-        if self.draft >= Draft::Six {
+        if self.draft >= SchemaDraft::Six {
             self.list("examples")?;
         }
-        if self.draft >= Draft::Draft2019 {
+        if self.draft >= SchemaDraft::Draft2019 {
             self.map("$vocabulary")?;
             for name in ["$anchor", "$dynamicAnchor"] {
                 if self.text(name)?.is_some_and(|anchor| !is_anchor(anchor)) {

@@ -4,30 +4,30 @@ use crate::pattern::Pattern;
 use serde_json::{Number, Value};
 use std::collections::BTreeMap;
 
-/// Index of a node in [`Compiled::nodes`].
+/// Index of a node in [`CompiledSchema::nodes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct NodeId(pub(crate) usize);
 
 /// A whole schema. Node 0 is its root.
 #[derive(Debug, Default)]
-pub(crate) struct Compiled {
-    pub(crate) nodes: Vec<Node>,
+pub(crate) struct CompiledSchema {
+    pub(crate) nodes: Vec<SchemaNode>,
     /// First pattern that cannot be matched, as written.
     pub(crate) unusable_pattern: Option<String>,
 }
 
-impl Compiled {
+impl CompiledSchema {
     pub(crate) const ROOT: NodeId = NodeId(0);
 
-    pub(crate) fn rules(&self, node: NodeId) -> &[Rule] {
+    pub(crate) fn rules(&self, node: NodeId) -> &[KeywordRule] {
         self.nodes.get(node.0).map_or(&[], |node| &node.rules)
     }
 }
 
 /// Rules of one schema, keyword by keyword.
 #[derive(Debug, Default)]
-pub(crate) struct Node {
-    pub(crate) rules: Vec<Rule>,
+pub(crate) struct SchemaNode {
+    pub(crate) rules: Vec<KeywordRule>,
 }
 
 /// A kind of JSON value, as `type` names it.
@@ -76,7 +76,7 @@ impl Limit {
 
 /// A keyword, or several that only have a meaning together.
 #[derive(Debug)]
-pub(crate) enum Rule {
+pub(crate) enum KeywordRule {
     /// The schema `false`.
     Never,
     Type(Vec<Kind>),
@@ -127,7 +127,7 @@ pub(crate) enum Rule {
     Ref(NodeId),
     /// Always last in its node, because it asks what the other rules have covered.
     UnevaluatedProperties(NodeId),
-    /// Like [`Rule::UnevaluatedProperties`], for items.
+    /// Like [`KeywordRule::UnevaluatedProperties`], for items.
     UnevaluatedItems(NodeId),
 }
 

@@ -4,7 +4,7 @@
 //! models write `null` to mean "not given". The tool's own schema often does not allow `null` there.
 
 use crate::check::Check;
-use crate::node::{Compiled, NodeId, Rule};
+use crate::node::{CompiledSchema, KeywordRule, NodeId};
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
@@ -20,9 +20,9 @@ const MAX_STEPS: usize = 1_000_000;
 
 /// Returns the input without each `null` that is given for an optional property whose schema does not allow it. `None`
 /// if there is no such `null`. All else keeps its exact text. The rules of the schema are not checked on the result.
-pub(crate) fn without_nulls(schema: &Compiled, input: &JsonText, value: &Value) -> Option<JsonText> {
-    let mut search = Search { check: Check::new(schema), schema, depth: 0, steps: 0, found: Places::default() };
-    search.visit(Compiled::ROOT, value, &mut Vec::new(), &BTreeSet::new());
+pub(crate) fn without_nulls(schema: &CompiledSchema, input: &JsonText, value: &Value) -> Option<JsonText> {
+    let mut search = NullSearch { check: Check::new(schema), schema, depth: 0, steps: 0, found: NullPlaces::default() };
+    search.visit(CompiledSchema::ROOT, value, &mut Vec::new(), &BTreeSet::new());
     let found = search.found;
     if found.0.is_empty() {
         return None;
@@ -32,35 +32,35 @@ pub(crate) fn without_nulls(schema: &Compiled, input: &JsonText, value: &Value) 
 
 /// A step from a value to a value inside it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Step {
+enum PointerStep {
     Key(String),
     Index(usize),
 }
 
 /// Places of the nulls that count as absent.
 #[derive(Debug, Default)]
-struct Places(BTreeSet<Vec<Step>>);
+struct NullPlaces(BTreeSet<Vec<PointerStep>>);
 
-impl Places {
+impl NullPlaces {
     /// `true` if the value at a place contains such a `null`.
-    fn are_below(&self, at: &[Step]) -> bool {
+    fn are_below(&self, at: &[PointerStep]) -> bool {
         self.0.range(at.to_vec()..).next().is_some_and(|first| first.starts_with(at))
     }
 }
 
-struct Search<'s> {
-    schema: &'s Compiled,
+struct NullSearch<'s> {
+    schema: &'s CompiledSchema,
     /// One check for all questions, so that its bounds apply to all together.
     check: Check<'s>,
     depth: usize,
     steps: usize,
-    found: Places,
+    found: NullPlaces,
 }
 
-impl Search<'_> {
+impl NullSearch<'_> {
     /// Searches one value with one schema. `required` holds the properties that other schemas require of the same
     /// value.
-    fn visit(&mut self, node: NodeId, value: &Value, at: &mut Vec<Step>, required: &BTreeSet<&str>) {
+    fn visit(&mut self, node: NodeId, value: &Value, at: &mut Vec<PointerStep>, required: &BTreeSet<&str>) {
         self.steps += 1;
         if self.depth >= MAX_DEPTH || self.is_exhausted() {
             return;
@@ -71,13 +71,13 @@ impl Search<'_> {
         required_by(schema, node, &mut required);
         for rule in schema.rules(node) {
             match (rule, value) {
-                (Rule::Ref(node), _) => self.visit(*node, value, at, &required),
-                (Rule::AllOf(nodes), _) => nodes.iter().for_each(|node| self.visit(*node, value, at, &required)),
-                (Rule::AnyOf(nodes) | Rule::OneOf(nodes), _) => self.choose(nodes, value, at, &required),
-                (Rule::Properties(properties), Value::Object(map)) => {
+                (KeywordRule::Ref(node), _) => self.visit(*node, value, at, &required),
+                (KeywordRule::AllOf(nodes), _) => nodes.iter().for_each(|node| self.visit(*node, value, at, &required)),
+                (KeywordRule::AnyOf(nodes) | KeywordRule::OneOf(nodes), _) => self.choose(nodes, value, at, &required),
+                (KeywordRule::Properties(properties), Value::Object(map)) => {
                     for (name, value) in map {
                         let Some(node) = properties.named.get(name) else { continue };
-                        at.push(Step::Key(name.clone()));
+                        at.push(PointerStep::Key(name.clone()));
                         if value.is_null() && !required.contains(name.as_str()) && !self.fits(*node, value) {
                             self.found.0.insert(at.clone());
                         } else {
@@ -86,10 +86,10 @@ impl Search<'_> {
                         at.pop();
                     }
                 }
-                (Rule::Items { prefix, rest }, Value::Array(items)) => {
+                (KeywordRule::Items { prefix, rest }, Value::Array(items)) => {
                     for (index, item) in items.iter().enumerate() {
                         let Some(node) = prefix.get(index).or(rest.as_ref()) else { continue };
-                        at.push(Step::Index(index));
+                        at.push(PointerStep::Index(index));
                         self.visit(*node, item, at, &BTreeSet::new());
                         at.pop();
                     }
@@ -102,7 +102,7 @@ impl Search<'_> {
 
     /// Takes the nulls of the first schema of a choice that the value fits without them; none if the value fits one
     /// unchanged.
-    fn choose(&mut self, nodes: &[NodeId], value: &Value, at: &mut Vec<Step>, required: &BTreeSet<&str>) {
+    fn choose(&mut self, nodes: &[NodeId], value: &Value, at: &mut Vec<PointerStep>, required: &BTreeSet<&str>) {
         if nodes.iter().any(|node| self.fits(*node, value)) {
             return;
         }
@@ -131,16 +131,16 @@ impl Search<'_> {
 }
 
 /// Adds the properties that a schema requires of an object, together with those of the schemas that apply with it.
-fn required_by<'s>(schema: &'s Compiled, node: NodeId, required: &mut BTreeSet<&'s str>) {
+fn required_by<'s>(schema: &'s CompiledSchema, node: NodeId, required: &mut BTreeSet<&'s str>) {
     let mut seen = BTreeSet::from([node]);
     let mut open = vec![node];
     while let Some(node) = open.pop() {
         for rule in schema.rules(node) {
             match rule {
-                Rule::Required(names) => required.extend(names.iter().map(String::as_str)),
+                KeywordRule::Required(names) => required.extend(names.iter().map(String::as_str)),
                 // References may form a circle.
-                Rule::Ref(node) => open.extend(seen.insert(*node).then_some(*node)),
-                Rule::AllOf(nodes) => open.extend(nodes.iter().filter(|node| seen.insert(**node))),
+                KeywordRule::Ref(node) => open.extend(seen.insert(*node).then_some(*node)),
+                KeywordRule::AllOf(nodes) => open.extend(nodes.iter().filter(|node| seen.insert(**node))),
                 _ => {}
             }
         }
@@ -148,13 +148,13 @@ fn required_by<'s>(schema: &'s Compiled, node: NodeId, required: &mut BTreeSet<&
 }
 
 /// Returns the value at a place without the nulls that were found in it.
-fn pruned(value: &Value, found: &Places, at: &mut Vec<Step>, steps: &mut usize) -> Value {
+fn pruned(value: &Value, found: &NullPlaces, at: &mut Vec<PointerStep>, steps: &mut usize) -> Value {
     *steps += 1;
     match value {
         Value::Object(map) => {
             let mut kept = Map::new();
             for (name, value) in map {
-                at.push(Step::Key(name.clone()));
+                at.push(PointerStep::Key(name.clone()));
                 if !found.0.contains(at) {
                     kept.insert(name.clone(), pruned(value, found, at, steps));
                 }
@@ -165,7 +165,7 @@ fn pruned(value: &Value, found: &Places, at: &mut Vec<Step>, steps: &mut usize) 
         Value::Array(items) => {
             let mut kept = Vec::with_capacity(items.len());
             for (index, item) in items.iter().enumerate() {
-                at.push(Step::Index(index));
+                at.push(PointerStep::Index(index));
                 kept.push(pruned(item, found, at, steps));
                 at.pop();
             }
@@ -176,24 +176,24 @@ fn pruned(value: &Value, found: &Places, at: &mut Vec<Step>, steps: &mut usize) 
 }
 
 /// Like [`pruned`], on the exact text.
-fn remove(text: &JsonText, found: &Places, at: &mut Vec<Step>) -> Option<JsonText> {
+fn remove(text: &JsonText, found: &NullPlaces, at: &mut Vec<PointerStep>) -> Option<JsonText> {
     if !found.are_below(at) {
         return Some(text.clone());
     }
     if text.is_object() {
         let mut kept = Vec::new();
-        for (name, value) in text.to::<Members>().ok()?.0 {
-            at.push(Step::Key(name.clone()));
+        for (name, value) in text.to::<NullMembers>().ok()?.0 {
+            at.push(PointerStep::Key(name.clone()));
             if !found.0.contains(at) {
                 kept.push((name, remove(&value, found, at)?));
             }
             at.pop();
         }
-        return JsonText::of(&Members(kept)).ok();
+        return JsonText::of(&NullMembers(kept)).ok();
     }
     let mut kept = Vec::new();
     for (index, item) in text.to::<Vec<JsonText>>().ok()?.iter().enumerate() {
-        at.push(Step::Index(index));
+        at.push(PointerStep::Index(index));
         kept.push(remove(item, found, at)?);
         at.pop();
     }
@@ -201,31 +201,31 @@ fn remove(text: &JsonText, found: &Places, at: &mut Vec<Step>) -> Option<JsonTex
 }
 
 /// Members of an object, in order.
-struct Members(Vec<(String, JsonText)>);
+struct NullMembers(Vec<(String, JsonText)>);
 
-impl<'de> Deserialize<'de> for Members {
+impl<'de> Deserialize<'de> for NullMembers {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
-        impl<'de> Visitor<'de> for InOrder {
-            type Value = Members;
+        struct NullVisitor;
+        impl<'de> Visitor<'de> for NullVisitor {
+            type Value = NullMembers;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<NullMembers, A::Error> {
                 let mut members = Vec::new();
                 while let Some(member) = map.next_entry()? {
                     members.push(member);
                 }
-                Ok(Members(members))
+                Ok(NullMembers(members))
             }
         }
-        deserializer.deserialize_map(InOrder)
+        deserializer.deserialize_map(NullVisitor)
     }
 }
 
-impl Serialize for Members {
+impl Serialize for NullMembers {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
         for (name, value) in &self.0 {

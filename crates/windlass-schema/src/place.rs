@@ -4,13 +4,13 @@ use std::fmt;
 
 /// A place in a value: its root, or a place below another one. Displays as a JSON pointer.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Place<'a> {
+pub(crate) enum ValuePointer<'a> {
     Root,
-    Key(&'a Place<'a>, &'a str),
-    Index(&'a Place<'a>, usize),
+    Key(&'a ValuePointer<'a>, &'a str),
+    Index(&'a ValuePointer<'a>, usize),
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for ValuePointer<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Root => Ok(()),

@@ -5,8 +5,8 @@ mod cx;
 
 use crate::CheckedTools;
 pub use content::call_result;
-use content::{CallResult, Listed};
-use cx::Calls;
+use content::{CallResult, ToolsAnswer};
+use cx::ServedCalls;
 use futures_util::FutureExt;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -29,12 +29,12 @@ const INVALID_PARAMS: i32 = -32602;
 pub struct ToolServer {
     name: String,
     tools: CheckedTools,
-    calls: Calls,
+    calls: ServedCalls,
 }
 
 /// A request or a notification of JSON-RPC.
 #[derive(Deserialize)]
-struct Message {
+struct RpcMessage {
     #[serde(default)]
     id: Option<JsonText>,
     #[serde(default)]
@@ -44,44 +44,44 @@ struct Message {
 }
 
 #[derive(Serialize)]
-struct Response {
+struct RpcResponse {
     jsonrpc: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<JsonText>,
     #[serde(flatten)]
-    outcome: Outcome,
+    outcome: RpcOutcome,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Outcome {
+enum RpcOutcome {
     Result(JsonText),
     Error { code: i32, message: String },
 }
 
-impl Outcome {
+impl RpcOutcome {
     fn answers(self, id: Option<JsonText>) -> Result<JsonText, JsonError> {
-        JsonText::of(&Response { jsonrpc: "2.0", id, outcome: self })
+        JsonText::of(&RpcResponse { jsonrpc: "2.0", id, outcome: self })
     }
 }
 
 #[derive(Deserialize)]
-struct Initialize {
+struct InitializeParams {
     #[serde(default, rename = "protocolVersion")]
     version: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Call {
+struct ServedCall {
     name: String,
     #[serde(default)]
     arguments: Option<JsonText>,
     #[serde(default, rename = "_meta")]
-    meta: Option<Meta>,
+    meta: Option<CallMeta>,
 }
 
 #[derive(Deserialize)]
-struct Meta {
+struct CallMeta {
     #[serde(default, rename = "claudecode/toolUseId")]
     tool_use_id: Option<String>,
 }
@@ -95,7 +95,7 @@ impl ToolServer {
         ids: Arc<dyn Ids>,
         state: Arc<SessionState>,
     ) -> Self {
-        Self { name: name.into(), tools: tools.into(), calls: Calls { clock, ids, state } }
+        Self { name: name.into(), tools: tools.into(), calls: ServedCalls { clock, ids, state } }
     }
 
     /// Answers a message. The answer to a notification does not matter.
@@ -105,7 +105,7 @@ impl ToolServer {
     /// # Errors
     /// The message is not a JSON-RPC message.
     pub async fn answer(&self, message: &JsonText) -> Result<JsonText, JsonError> {
-        let Message { id, method, params } = message.to()?;
+        let RpcMessage { id, method, params } = message.to()?;
         let params = params.unwrap_or_else(JsonText::empty_object);
         self.outcome(&method, &params).await?.answers(id)
     }
@@ -115,34 +115,34 @@ impl ToolServer {
     /// # Errors
     /// The message is not a JSON-RPC message.
     pub fn absent(name: &str, message: &JsonText) -> Result<JsonText, JsonError> {
-        let message: Message = message.to()?;
-        let absent = Outcome::Error { code: METHOD_NOT_FOUND, message: format!("there is no server {name:?}") };
+        let message: RpcMessage = message.to()?;
+        let absent = RpcOutcome::Error { code: METHOD_NOT_FOUND, message: format!("there is no server {name:?}") };
         absent.answers(message.id)
     }
 
-    async fn outcome(&self, method: &str, params: &JsonText) -> Result<Outcome, JsonError> {
+    async fn outcome(&self, method: &str, params: &JsonText) -> Result<RpcOutcome, JsonError> {
         Ok(match method {
             "initialize" => {
-                let asked = params.to::<Initialize>().ok().and_then(|params| params.version);
-                Outcome::Result(JsonText::of(&serde_json::json!({
+                let asked = params.to::<InitializeParams>().ok().and_then(|params| params.version);
+                RpcOutcome::Result(JsonText::of(&serde_json::json!({
                     "protocolVersion": asked.as_deref().unwrap_or(VERSION),
                     "capabilities": { "tools": {} },
                     "serverInfo": { "name": self.name, "version": env!("CARGO_PKG_VERSION") },
                 }))?)
             }
-            "tools/list" => Outcome::Result(JsonText::of(&Listed::new(&self.tools))?),
-            "tools/call" => match params.to::<Call>() {
-                Ok(call) => Outcome::Result(JsonText::of(&self.call(call).await)?),
-                Err(error) => Outcome::Error { code: INVALID_PARAMS, message: error.to_string() },
+            "tools/list" => RpcOutcome::Result(JsonText::of(&ToolsAnswer::new(&self.tools))?),
+            "tools/call" => match params.to::<ServedCall>() {
+                Ok(call) => RpcOutcome::Result(JsonText::of(&self.call(call).await)?),
+                Err(error) => RpcOutcome::Error { code: INVALID_PARAMS, message: error.to_string() },
             },
-            "ping" => Outcome::Result(JsonText::empty_object()),
+            "ping" => RpcOutcome::Result(JsonText::empty_object()),
             // Notifications have no effect; the sender may still want an answer.
-            method if method.starts_with("notifications/") => Outcome::Result(JsonText::empty_object()),
-            method => Outcome::Error { code: METHOD_NOT_FOUND, message: format!("there is no method {method:?}") },
+            method if method.starts_with("notifications/") => RpcOutcome::Result(JsonText::empty_object()),
+            method => RpcOutcome::Error { code: METHOD_NOT_FOUND, message: format!("there is no method {method:?}") },
         })
     }
 
-    async fn call(&self, call: Call) -> CallResult {
+    async fn call(&self, call: ServedCall) -> CallResult {
         let input = call.arguments.unwrap_or_else(JsonText::empty_object);
         let id = call.meta.and_then(|meta| meta.tool_use_id).unwrap_or_default();
         let said = match self.tools.prepare(&call.name, &input) {

@@ -72,14 +72,14 @@ impl DynTool for StructuredOutput {
     }
 
     fn prepare(self: Arc<Self>, input: &JsonText) -> Result<Box<dyn PreparedCall>, ToolError> {
-        Ok(Box::new(Given(input.clone())))
+        Ok(Box::new(StructuredValue(input.clone())))
     }
 }
 
 /// An output that fits the schema.
-struct Given(JsonText);
+struct StructuredValue(JsonText);
 
-impl PreparedCall for Given {
+impl PreparedCall for StructuredValue {
     fn access(&self) -> Access {
         Access::NOTHING
     }

@@ -40,14 +40,14 @@ impl DynTool for ToolSearch {
     }
 
     fn prepare(self: Arc<Self>, _: &JsonText) -> Result<Box<dyn PreparedCall>, ToolError> {
-        Ok(Box::new(Search))
+        Ok(Box::new(ToolSearchCall))
     }
 }
 
 /// A call whose input was read.
-struct Search;
+struct ToolSearchCall;
 
-impl PreparedCall for Search {
+impl PreparedCall for ToolSearchCall {
     fn access(&self) -> Access {
         Access::NOTHING
     }

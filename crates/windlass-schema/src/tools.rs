@@ -80,14 +80,14 @@ mod tests {
 
     #[derive(serde::Deserialize, schemars::JsonSchema)]
     #[allow(dead_code, reason = "only the schema is looked at")]
-    struct Input {
+    struct SchemaInput {
         /// Number of things.
         count: u32,
         note: Option<String>,
     }
 
     fn tool(name: &str) -> Arc<dyn DynTool> {
-        Arc::new(tool_fn(name, "A test.", |_: Input, _| async { Ok("ok") }))
+        Arc::new(tool_fn(name, "A test.", |_: SchemaInput, _| async { Ok("ok") }))
     }
 
     #[test]

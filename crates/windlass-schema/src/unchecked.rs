@@ -51,14 +51,14 @@ mod tests {
 
     #[derive(serde::Deserialize, schemars::JsonSchema)]
     #[expect(dead_code, reason = "only how it is read matters")]
-    struct Input {
+    struct UncheckedInput {
         #[schemars(range(max = 3))]
         count: u32,
     }
 
     #[test]
     fn inputs_are_strict_objects_that_the_tool_reads_itself() {
-        let tool: Arc<dyn DynTool> = Arc::new(tool_fn("T", "A test.", |_: Input, _| async { Ok("ok") }));
+        let tool: Arc<dyn DynTool> = Arc::new(tool_fn("T", "A test.", |_: UncheckedInput, _| async { Ok("ok") }));
         let set = CheckedTools::from(ToolSet::new([tool]).unwrap());
         let refusal = |input: &str| {
             let input = JsonText::parse(input).unwrap();

@@ -7,13 +7,13 @@ use windlass_types::{ContentBlock, DocumentSource, ImageSource, JsonError, JsonT
 
 /// Answer to `tools/list`.
 #[derive(Serialize)]
-pub(super) struct Listed {
-    tools: Vec<Tool>,
+pub(super) struct ToolsAnswer {
+    tools: Vec<ServedTool>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Tool {
+struct ServedTool {
     name: String,
     description: String,
     input_schema: JsonText,
@@ -28,11 +28,11 @@ struct Hints {
     read_only_hint: bool,
 }
 
-impl Listed {
+impl ToolsAnswer {
     pub(super) fn new(tools: &ToolSet) -> Self {
         let tool = |spec: &Arc<ToolSpec>| {
             let only_reads = tools.get(&spec.name).is_some_and(|tool| tool.annotations().hinted_read_only);
-            Tool {
+            ServedTool {
                 name: spec.name.clone(),
                 description: spec.description.clone(),
                 input_schema: spec.input_schema.clone(),
@@ -47,7 +47,7 @@ impl Listed {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CallResult {
-    content: Vec<Block>,
+    content: Vec<ServedBlock>,
     is_error: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     structured_content: Option<JsonText>,
@@ -55,16 +55,16 @@ pub(super) struct CallResult {
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
-enum Block {
+enum ServedBlock {
     Text { text: String },
     Image { data: String, mime_type: String },
     ResourceLink { uri: String, name: String },
-    Resource { resource: Resource },
+    Resource { resource: EmbeddedResource },
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Resource {
+struct EmbeddedResource {
     uri: String,
     mime_type: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,7 +76,7 @@ struct Resource {
 impl CallResult {
     pub(super) fn new(output: ToolOutput) -> Self {
         let content = match output.content {
-            ToolResultContent::Text(text) => vec![Block::Text { text }],
+            ToolResultContent::Text(text) => vec![ServedBlock::Text { text }],
             ToolResultContent::Blocks(blocks) => blocks.into_iter().map(block).collect(),
         };
         // MCP allows only an object as structured content.
@@ -93,32 +93,32 @@ pub fn call_result(output: ToolOutput) -> Result<JsonText, JsonError> {
     JsonText::of(&CallResult::new(output))
 }
 
-fn block(block: ContentBlock) -> Block {
+fn block(block: ContentBlock) -> ServedBlock {
     match block {
-        ContentBlock::Text { text, .. } => Block::Text { text },
+        ContentBlock::Text { text, .. } => ServedBlock::Text { text },
         ContentBlock::Image { source: ImageSource::Base64 { media_type, data } } => {
-            Block::Image { data, mime_type: media_type }
+            ServedBlock::Image { data, mime_type: media_type }
         }
         ContentBlock::Image { source: ImageSource::Url { url } } => {
-            Block::ResourceLink { uri: url, name: "image".to_owned() }
+            ServedBlock::ResourceLink { uri: url, name: "image".to_owned() }
         }
         ContentBlock::Document { source, title } => document(source, title.unwrap_or_else(|| "document".to_owned())),
         // A block without an equivalent in MCP is sent as its JSON.
-        other => Block::Text { text: serde_json::to_string(&other).unwrap_or_default() },
+        other => ServedBlock::Text { text: serde_json::to_string(&other).unwrap_or_default() },
     }
 }
 
-fn document(source: DocumentSource, name: String) -> Block {
+fn document(source: DocumentSource, name: String) -> ServedBlock {
     let uri = format!("tool:{name}");
     match source {
-        DocumentSource::Base64 { media_type, data } => {
-            Block::Resource { resource: Resource { uri, mime_type: media_type, text: None, blob: Some(data) } }
-        }
-        DocumentSource::Text { media_type, data } => {
-            Block::Resource { resource: Resource { uri, mime_type: media_type, text: Some(data), blob: None } }
-        }
-        DocumentSource::Url { url } => Block::ResourceLink { uri: url, name },
-        _ => Block::Text { text: name },
+        DocumentSource::Base64 { media_type, data } => ServedBlock::Resource {
+            resource: EmbeddedResource { uri, mime_type: media_type, text: None, blob: Some(data) },
+        },
+        DocumentSource::Text { media_type, data } => ServedBlock::Resource {
+            resource: EmbeddedResource { uri, mime_type: media_type, text: Some(data), blob: None },
+        },
+        DocumentSource::Url { url } => ServedBlock::ResourceLink { uri: url, name },
+        _ => ServedBlock::Text { text: name },
     }
 }
 

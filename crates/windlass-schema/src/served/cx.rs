@@ -8,24 +8,24 @@ use windlass_types::{CallDigest, SessionId, ToolUseId};
 const ELSEWHERE: Nowhere = Nowhere::new("files and programs of the session are at the other end: use the host's own");
 
 /// Parts that the calls of one server share.
-pub(super) struct Calls {
+pub(super) struct ServedCalls {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) ids: Arc<dyn Ids>,
     pub(super) state: Arc<SessionState>,
 }
 
 /// Asks a call to stop when dropped.
-pub(super) struct Stop(Cancel);
+pub(super) struct StopOnDrop(Cancel);
 
-impl Drop for Stop {
+impl Drop for StopOnDrop {
     fn drop(&mut self) {
         self.0.cancel();
     }
 }
 
-impl Calls {
+impl ServedCalls {
     /// Returns the context of one call, and the guard that ends it.
-    pub(super) fn cx(&self, tool: &str, tool_use_id: String) -> (ToolCx, Stop) {
+    pub(super) fn cx(&self, tool: &str, tool_use_id: String) -> (ToolCx, StopOnDrop) {
         let cancel = Cancel::new();
         let cx = ToolCx::new(ToolCxParts {
             // The message does not name the session that asks.
@@ -47,6 +47,6 @@ impl Calls {
             abilities: CallAbilities::default(),
             progress: Arc::new(|_| {}),
         });
-        (cx, Stop(cancel))
+        (cx, StopOnDrop(cancel))
     }
 }
