@@ -25,7 +25,7 @@ use windlass_types::{Api, ModelErrorKind, ModelRequest};
 /// ```
 #[derive(Clone)]
 pub struct Router {
-    routes: Arc<[Route]>,
+    routes: Arc<[ProviderRoute]>,
     bare_names: Option<Arc<JudgeBareName>>,
 }
 
@@ -49,13 +49,13 @@ pub enum BareName {
 }
 
 #[derive(Clone)]
-struct Route {
+struct ProviderRoute {
     prefix: Arc<str>,
-    source: Source,
+    source: ProviderSource,
 }
 
 #[derive(Clone)]
-enum Source {
+enum ProviderSource {
     Ready(Arc<dyn ModelProvider>),
     Lazy(Arc<Lazy>),
     /// A provider that this program lacks, with the reason.
@@ -63,14 +63,14 @@ enum Source {
 }
 
 /// Function that sets a provider up.
-type Setup = dyn Fn() -> Result<Arc<dyn ModelProvider>, ModelError> + Send + Sync;
+type ProviderSetup = dyn Fn() -> Result<Arc<dyn ModelProvider>, ModelError> + Send + Sync;
 
 /// Function that lists models of a provider that is not set up.
-type Known = dyn Fn() -> Vec<KnownModel> + Send + Sync;
+type ListedModels = dyn Fn() -> Vec<KnownModel> + Send + Sync;
 
 struct Lazy {
-    setup: Box<Setup>,
-    known: Option<Box<Known>>,
+    setup: Box<ProviderSetup>,
+    known: Option<Box<ListedModels>>,
     provider: OnceLock<Arc<dyn ModelProvider>>,
 }
 
@@ -85,19 +85,19 @@ impl Lazy {
     }
 }
 
-impl Route {
+impl ProviderRoute {
     fn get(&self) -> Result<Arc<dyn ModelProvider>, ModelError> {
         match &self.source {
-            Source::Ready(provider) => Ok(Arc::clone(provider)),
-            Source::Lazy(lazy) => lazy.get(),
-            Source::Missing(reason) => {
+            ProviderSource::Ready(provider) => Ok(Arc::clone(provider)),
+            ProviderSource::Lazy(lazy) => lazy.get(),
+            ProviderSource::Missing(reason) => {
                 Err(ModelError::new(ModelErrorKind::Configuration, reason.to_string()).unbilled())
             }
         }
     }
 
     fn is_missing(&self) -> bool {
-        matches!(self.source, Source::Missing(_))
+        matches!(self.source, ProviderSource::Missing(_))
     }
 
     /// `true` if the provider lists a model of this name without its server.
@@ -110,13 +110,13 @@ impl Route {
     /// Returns the models of the provider, with its prefix. The provider need not be set up.
     fn known_models(&self) -> Vec<KnownModel> {
         let mut models = match &self.source {
-            Source::Ready(provider) => provider.known_models(),
-            Source::Lazy(lazy) => match (lazy.provider.get(), &lazy.known) {
+            ProviderSource::Ready(provider) => provider.known_models(),
+            ProviderSource::Lazy(lazy) => match (lazy.provider.get(), &lazy.known) {
                 (Some(provider), _) => provider.known_models(),
                 (None, Some(known)) => known(),
                 (None, None) => Vec::new(),
             },
-            Source::Missing(_) => Vec::new(),
+            ProviderSource::Missing(_) => Vec::new(),
         };
         for model in &mut models {
             model.id = format!("{}/{}", self.prefix, model.id);
@@ -148,7 +148,7 @@ impl Router {
     /// Adds a provider. One with the same prefix is replaced, in its place.
     #[must_use]
     pub fn with(self, prefix: impl Into<Arc<str>>, provider: impl ModelProvider) -> Self {
-        self.add(prefix.into(), Source::Ready(Arc::new(provider)))
+        self.add(prefix.into(), ProviderSource::Ready(Arc::new(provider)))
     }
 
     /// Adds a provider that is set up when one of its models is first named. The error of a failed set-up is that of
@@ -160,7 +160,7 @@ impl Router {
         setup: impl Fn() -> Result<Arc<dyn ModelProvider>, ModelError> + Send + Sync + 'static,
     ) -> Self {
         let lazy = Lazy { setup: Box::new(setup), known: None, provider: OnceLock::new() };
-        self.add(prefix.into(), Source::Lazy(Arc::new(lazy)))
+        self.add(prefix.into(), ProviderSource::Lazy(Arc::new(lazy)))
     }
 
     /// Adds a [`lazy`](Self::lazy) provider with a function that lists its models while it is not set up, so that they
@@ -173,14 +173,14 @@ impl Router {
         known: impl Fn() -> Vec<KnownModel> + Send + Sync + 'static,
     ) -> Self {
         let lazy = Lazy { setup: Box::new(setup), known: Some(Box::new(known)), provider: OnceLock::new() };
-        self.add(prefix.into(), Source::Lazy(Arc::new(lazy)))
+        self.add(prefix.into(), ProviderSource::Lazy(Arc::new(lazy)))
     }
 
     /// Reserves the prefix of a provider that this program lacks: names with it end in an error with this reason,
     /// instead of going to another provider.
     #[must_use]
     pub fn missing(self, prefix: impl Into<Arc<str>>, reason: impl Into<Arc<str>>) -> Self {
-        self.add(prefix.into(), Source::Missing(reason.into()))
+        self.add(prefix.into(), ProviderSource::Missing(reason.into()))
     }
 
     /// Sets the classification of names without the prefix of a provider, before they go to the first provider. A
@@ -205,9 +205,9 @@ impl Router {
         self
     }
 
-    fn add(self, prefix: Arc<str>, source: Source) -> Self {
+    fn add(self, prefix: Arc<str>, source: ProviderSource) -> Self {
         let mut routes = self.routes.to_vec();
-        let route = Route { prefix, source };
+        let route = ProviderRoute { prefix, source };
         match routes.iter_mut().find(|known| known.prefix == route.prefix) {
             Some(known) => *known = route,
             None => routes.push(route),
@@ -292,7 +292,7 @@ impl Router {
 
 /// Route of a model.
 struct Routed<'a> {
-    route: &'a Route,
+    route: &'a ProviderRoute,
     /// Prefix of the model's id, with its slash; empty for names of the first provider.
     prefix: Cow<'a, str>,
     /// Name by which the provider knows the model.
@@ -342,7 +342,7 @@ impl ModelProvider for Router {
 
     /// Returns the models of all providers, each with the prefix of its own.
     fn known_models(&self) -> Vec<KnownModel> {
-        self.routes.iter().flat_map(Route::known_models).collect()
+        self.routes.iter().flat_map(ProviderRoute::known_models).collect()
     }
 
     fn answering_model(&self, asked: &str, answered: &str) -> Option<String> {
@@ -378,9 +378,9 @@ impl ModelProvider for Router {
     }
 
     fn recorded_fact(&self, fact: SessionFact, current: &str) -> Option<String> {
-        let ready = |route: &Route| match &route.source {
-            Source::Ready(provider) => provider.recorded_fact(fact, current),
-            Source::Lazy(_) | Source::Missing(_) => None,
+        let ready = |route: &ProviderRoute| match &route.source {
+            ProviderSource::Ready(provider) => provider.recorded_fact(fact, current),
+            ProviderSource::Lazy(_) | ProviderSource::Missing(_) => None,
         };
         self.routes.iter().find_map(ready)
     }

@@ -73,7 +73,7 @@ impl Script {
 /// ```
 #[derive(Clone)]
 pub struct ScriptedModel {
-    shared: Arc<Shared>,
+    shared: Arc<ScriptProgress>,
     name: Arc<str>,
     info: ModelInfo,
     delta_chars: usize,
@@ -81,16 +81,16 @@ pub struct ScriptedModel {
     record: bool,
 }
 
-type Answer = dyn Fn(&ModelRequest, usize) -> ScriptedTurn + Send + Sync;
+type ScriptedAnswer = dyn Fn(&ModelRequest, usize) -> ScriptedTurn + Send + Sync;
 
-struct Shared {
-    source: Source,
+struct ScriptProgress {
+    source: AnswerSource,
     state: Mutex<ScriptState>,
 }
 
-enum Source {
+enum AnswerSource {
     Script(Vec<ScriptedTurn>),
-    Function(Box<Answer>),
+    Function(Box<ScriptedAnswer>),
 }
 
 #[derive(Default)]
@@ -108,7 +108,7 @@ impl fmt::Debug for ScriptedModel {
 impl ScriptedModel {
     /// Returns a model that answers with the turns of a script, in order.
     pub fn new(script: Script) -> Self {
-        Self::with_source(Source::Script(script.turns))
+        Self::with_source(AnswerSource::Script(script.turns))
     }
 
     /// Returns a model that answers with the result of a function for a request and its number, counted from zero.
@@ -124,14 +124,14 @@ impl ScriptedModel {
     /// # drop(echo);
     /// ```
     pub fn from_fn(answer: impl Fn(&ModelRequest, usize) -> ScriptedTurn + Send + Sync + 'static) -> Self {
-        Self::with_source(Source::Function(Box::new(answer)))
+        Self::with_source(AnswerSource::Function(Box::new(answer)))
     }
 
-    fn with_source(source: Source) -> Self {
+    fn with_source(source: AnswerSource) -> Self {
         let mut info = ModelInfo::new(200_000, 32_000);
         (info.vision, info.documents) = (true, true);
         Self {
-            shared: Arc::new(Shared { source, state: Mutex::default() }),
+            shared: Arc::new(ScriptProgress { source, state: Mutex::default() }),
             name: Arc::from("script"),
             info,
             delta_chars: 16,
@@ -195,8 +195,8 @@ impl ScriptedModel {
     /// Returns the number of turns that were not requested; `None` for a function.
     pub fn remaining(&self) -> Option<usize> {
         match &self.shared.source {
-            Source::Script(turns) => Some(turns.len().saturating_sub(self.asked())),
-            Source::Function(_) => None,
+            AnswerSource::Script(turns) => Some(turns.len().saturating_sub(self.asked())),
+            AnswerSource::Function(_) => None,
         }
     }
 
@@ -215,8 +215,10 @@ impl ScriptedModel {
             number
         };
         let turn = match &self.shared.source {
-            Source::Function(answer) => answer(request, number),
-            Source::Script(turns) => turns.get(number).cloned().ok_or_else(|| run_out(turns.len(), number, request))?,
+            AnswerSource::Function(answer) => answer(request, number),
+            AnswerSource::Script(turns) => {
+                turns.get(number).cloned().ok_or_else(|| run_out(turns.len(), number, request))?
+            }
         };
         Ok((number, turn))
     }

@@ -33,8 +33,8 @@ pub struct SummaryRequest {
 /// Reason why there is no summary.
 pub type SummaryError = Box<dyn StdError + Send + Sync>;
 
-type Written = Pin<Box<dyn Future<Output = Result<String, SummaryError>> + Send>>;
-type Write = dyn Fn(SummaryRequest) -> Written + Send + Sync;
+type WrittenSummary = Pin<Box<dyn Future<Output = Result<String, SummaryError>> + Send>>;
+type SummaryWriter = dyn Fn(SummaryRequest) -> WrittenSummary + Send + Sync;
 
 /// Provider with an additional model, [`MODEL`](Self::MODEL), whose answers a function of the program writes.
 #[derive(Clone)]
@@ -45,7 +45,7 @@ pub struct Summarizing {
 
 /// A function that writes summaries.
 #[derive(Clone)]
-pub struct Summarizer(Arc<Write>);
+pub struct Summarizer(Arc<SummaryWriter>);
 
 impl Summarizer {
     /// Wraps a function that writes summaries of conversations.
@@ -95,14 +95,14 @@ impl Summarizing {
             ModelEvent::MessageDelta { stop_reason: Some(StopReason::EndTurn), usage: Usage::default() },
             ModelEvent::MessageStop,
         ];
-        Ok(Box::pin(Events(events.map(ModelItem::from).into())))
+        Ok(Box::pin(SummaryEvents(events.map(ModelItem::from).into())))
     }
 }
 
 /// A complete message as a stream.
-struct Events(VecDeque<ModelItem>);
+struct SummaryEvents(VecDeque<ModelItem>);
 
-impl Stream for Events {
+impl Stream for SummaryEvents {
     type Item = Result<ModelItem, ModelError>;
 
     fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {

@@ -48,25 +48,25 @@ pub fn framed(event: ModelEvent, wanted: bool) -> ModelItem {
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Event<'a> {
+enum WireEvent<'a> {
     MessageStart {
         message: StartedMessage<'a>,
     },
     ContentBlockStart {
         index: usize,
-        content_block: Block<'a>,
+        content_block: WireBlock<'a>,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         whole: bool,
     },
     ContentBlockDelta {
         index: usize,
-        delta: Delta<'a>,
+        delta: WireDelta<'a>,
     },
     ContentBlockStop {
         index: usize,
     },
     MessageDelta {
-        delta: Stop<'a>,
+        delta: WireStop<'a>,
         usage: WireUsage,
     },
     MessageStop,
@@ -75,7 +75,7 @@ enum Event<'a> {
         reason: &'a str,
     },
     WebSearched {
-        pages: Vec<Page<'a>>,
+        pages: Vec<WirePage<'a>>,
         #[serde(skip_serializing_if = "Option::is_none")]
         failure: Option<&'a str>,
     },
@@ -87,7 +87,7 @@ enum Event<'a> {
 }
 
 #[derive(Serialize)]
-struct Page<'a> {
+struct WirePage<'a> {
     url: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<&'a str>,
@@ -109,14 +109,14 @@ struct StartedMessage<'a> {
 }
 
 #[derive(Serialize)]
-struct Stop<'a> {
+struct WireStop<'a> {
     stop_reason: Option<&'a str>,
     stop_sequence: (),
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Block<'a> {
+enum WireBlock<'a> {
     Streamed(StreamedBlock<'a>),
     Whole(&'a ContentBlock),
 }
@@ -134,7 +134,7 @@ struct Empty {}
 
 #[derive(Serialize)]
 #[serde(tag = "type")]
-enum Delta<'a> {
+enum WireDelta<'a> {
     #[serde(rename = "text_delta")]
     Text { text: &'a str },
     #[serde(rename = "thinking_delta")]
@@ -155,20 +155,20 @@ struct WireUsage {
     cache_creation_input_tokens: u64,
     cache_read_input_tokens: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    cache_creation: Option<CacheCreation>,
+    cache_creation: Option<WireCacheCreation>,
     output_tokens: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    server_tool_use: Option<ServerToolUse>,
+    server_tool_use: Option<WireServerTools>,
 }
 
 #[derive(Serialize)]
-struct CacheCreation {
+struct WireCacheCreation {
     ephemeral_5m_input_tokens: u64,
     ephemeral_1h_input_tokens: u64,
 }
 
 #[derive(Serialize)]
-struct ServerToolUse {
+struct WireServerTools {
     web_search_requests: u64,
 }
 
@@ -179,13 +179,13 @@ impl From<&Usage> for WireUsage {
             input_tokens: usage.input_tokens,
             cache_creation_input_tokens: usage.cache_creation_input_tokens,
             cache_read_input_tokens: usage.cache_read_input_tokens,
-            cache_creation: (long > 0).then(|| CacheCreation {
+            cache_creation: (long > 0).then(|| WireCacheCreation {
                 ephemeral_5m_input_tokens: usage.cache_creation_input_tokens.saturating_sub(long),
                 ephemeral_1h_input_tokens: long,
             }),
             output_tokens: usage.output_tokens,
             server_tool_use: (usage.web_search_requests > 0)
-                .then_some(ServerToolUse { web_search_requests: usage.web_search_requests }),
+                .then_some(WireServerTools { web_search_requests: usage.web_search_requests }),
         }
     }
 }
@@ -202,9 +202,9 @@ pub(crate) fn event_json(event: &ModelEvent) -> JsonText {
     JsonText::of(&mirror(event)).unwrap_or_else(|_| JsonText::empty_object())
 }
 
-fn mirror(event: &ModelEvent) -> Event<'_> {
+fn mirror(event: &ModelEvent) -> WireEvent<'_> {
     match event {
-        ModelEvent::MessageStart { id, model, usage } => Event::MessageStart {
+        ModelEvent::MessageStart { id, model, usage } => WireEvent::MessageStart {
             message: StartedMessage {
                 id: id.as_str(),
                 kind: "message",
@@ -216,57 +216,57 @@ fn mirror(event: &ModelEvent) -> Event<'_> {
                 usage: usage.into(),
             },
         },
-        ModelEvent::BlockStart { index, block } => Event::ContentBlockStart {
+        ModelEvent::BlockStart { index, block } => WireEvent::ContentBlockStart {
             index: *index,
             content_block: mirror_block(block),
             whole: matches!(block, BlockStart::Whole(block) if is_streamed(block)),
         },
         ModelEvent::BlockDelta { index, delta } => {
-            Event::ContentBlockDelta { index: *index, delta: mirror_delta(delta) }
+            WireEvent::ContentBlockDelta { index: *index, delta: mirror_delta(delta) }
         }
-        ModelEvent::BlockStop { index } => Event::ContentBlockStop { index: *index },
-        ModelEvent::MessageDelta { stop_reason, usage } => Event::MessageDelta {
-            delta: Stop { stop_reason: stop_reason.as_ref().map(StopReason::as_str), stop_sequence: () },
+        ModelEvent::BlockStop { index } => WireEvent::ContentBlockStop { index: *index },
+        ModelEvent::MessageDelta { stop_reason, usage } => WireEvent::MessageDelta {
+            delta: WireStop { stop_reason: stop_reason.as_ref().map(StopReason::as_str), stop_sequence: () },
             usage: usage.into(),
         },
-        ModelEvent::MessageStop => Event::MessageStop,
-        ModelEvent::RateLimit(rate_limit) => Event::RateLimit { rate_limit },
-        ModelEvent::ReasoningDropped { blocks, reason } => Event::ReasoningDropped { blocks: *blocks, reason },
-        ModelEvent::WebSearched(searched) => Event::WebSearched {
+        ModelEvent::MessageStop => WireEvent::MessageStop,
+        ModelEvent::RateLimit(rate_limit) => WireEvent::RateLimit { rate_limit },
+        ModelEvent::ReasoningDropped { blocks, reason } => WireEvent::ReasoningDropped { blocks: *blocks, reason },
+        ModelEvent::WebSearched(searched) => WireEvent::WebSearched {
             pages: searched.pages.iter().map(mirror_page).collect(),
             failure: searched.failure.as_deref(),
         },
-        ModelEvent::Ping => Event::Ping,
-        _ => Event::Unknown,
+        ModelEvent::Ping => WireEvent::Ping,
+        _ => WireEvent::Unknown,
     }
 }
 
-fn mirror_page(page: &WebPage) -> Page<'_> {
-    Page { url: &page.url, title: page.title.as_deref(), cited: page.cited.as_deref() }
+fn mirror_page(page: &WebPage) -> WirePage<'_> {
+    WirePage { url: &page.url, title: page.title.as_deref(), cited: page.cited.as_deref() }
 }
 
 fn is_streamed(block: &ContentBlock) -> bool {
     matches!(block, ContentBlock::Text { .. } | ContentBlock::Thinking { .. } | ContentBlock::ToolUse(_))
 }
 
-fn mirror_block(block: &BlockStart) -> Block<'_> {
-    Block::Streamed(match block {
+fn mirror_block(block: &BlockStart) -> WireBlock<'_> {
+    WireBlock::Streamed(match block {
         BlockStart::Thinking { thinking, signature } => StreamedBlock::Thinking { thinking, signature },
         BlockStart::ToolUse { id, name } => StreamedBlock::ToolUse { id, name, input: Empty {} },
-        BlockStart::Whole(block) => return Block::Whole(block),
+        BlockStart::Whole(block) => return WireBlock::Whole(block),
         BlockStart::Text(text) => StreamedBlock::Text { text },
         _ => StreamedBlock::Text { text: "" },
     })
 }
 
-fn mirror_delta(delta: &StreamDelta) -> Delta<'_> {
+fn mirror_delta(delta: &StreamDelta) -> WireDelta<'_> {
     match delta {
-        StreamDelta::Text(text) => Delta::Text { text },
-        StreamDelta::Thinking(thinking) => Delta::Thinking { thinking },
-        StreamDelta::Signature(signature) => Delta::Signature { signature },
-        StreamDelta::ToolInput(partial_json) => Delta::InputJson { partial_json },
-        StreamDelta::Replay(replay) => Delta::Replay { replay },
-        _ => Delta::Unknown,
+        StreamDelta::Text(text) => WireDelta::Text { text },
+        StreamDelta::Thinking(thinking) => WireDelta::Thinking { thinking },
+        StreamDelta::Signature(signature) => WireDelta::Signature { signature },
+        StreamDelta::ToolInput(partial_json) => WireDelta::InputJson { partial_json },
+        StreamDelta::Replay(replay) => WireDelta::Replay { replay },
+        _ => WireDelta::Unknown,
     }
 }
 

@@ -6,7 +6,7 @@ use windlass_types::{Effort, JsonText, ModelRequest, Role, Thinking};
 
 /// Part of a request that a replay must repeat, without volatile values and secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct RecordedRequest {
     pub(super) model: String,
     pub(super) system: Vec<String>,
     pub(super) tools: Vec<AskedTool>,
@@ -31,7 +31,7 @@ pub(super) struct AskedMessage {
 /// Settings of a request that a replay need not repeat.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Settings {
+pub(super) struct VolatileSettings {
     max_output_tokens: u32,
     thinking: Thinking,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -39,7 +39,7 @@ pub(super) struct Settings {
     betas: Vec<String>,
 }
 
-impl Settings {
+impl VolatileSettings {
     pub(super) fn of(request: &ModelRequest) -> Self {
         Self {
             max_output_tokens: request.max_output_tokens,
@@ -50,7 +50,7 @@ impl Settings {
     }
 }
 
-impl Asked {
+impl RecordedRequest {
     pub(super) fn of(request: &ModelRequest, scrub: &Scrub) -> Self {
         Self {
             model: request.model.clone(),

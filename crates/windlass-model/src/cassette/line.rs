@@ -1,6 +1,6 @@
 //! Lines of a cassette.
 
-use super::asked::{Asked, AskedMessage, AskedTool, Settings};
+use super::asked::{AskedMessage, AskedTool, RecordedRequest, VolatileSettings};
 use crate::{ModelError, wire};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use windlass_types::{JsonText, ModelErrorKind, ModelItem, RateLimit};
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Line {
+pub(super) struct CassetteLine {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) windlass_cassette: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -24,26 +24,26 @@ pub(super) struct Line {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) count: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) request: Option<RequestLine>,
+    pub(super) request: Option<CassetteRequest>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) item: Option<JsonText>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) item_text: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) raw: Option<Raw>,
+    pub(super) raw: Option<RawLine>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) end: Option<End>,
+    pub(super) end: Option<CassetteEnd>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) failed: Option<ErrorLine>,
+    pub(super) failed: Option<CassetteErrorLine>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) refused: Option<ErrorLine>,
+    pub(super) refused: Option<CassetteErrorLine>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tokens: Option<u64>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct RequestLine {
+pub(super) struct CassetteRequest {
     model: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     system: Option<Vec<String>>,
@@ -52,7 +52,7 @@ pub(super) struct RequestLine {
     #[serde(default, skip_serializing_if = "is_zero")]
     same_messages: usize,
     messages: Vec<AskedMessage>,
-    settings: Settings,
+    settings: VolatileSettings,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
@@ -62,21 +62,21 @@ fn is_zero(count: &usize) -> bool {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Raw {
+pub(super) enum RawLine {
     Same(bool),
     Text(String),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum End {
+pub(super) enum CassetteEnd {
     Complete,
     Dropped,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ErrorLine {
+pub(super) struct CassetteErrorLine {
     kind: ModelErrorKind,
     message: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -93,7 +93,7 @@ pub(super) struct ErrorLine {
     rate_limit: Option<RateLimit>,
 }
 
-impl ErrorLine {
+impl CassetteErrorLine {
     pub(super) fn of(error: &ModelError, clean: impl Fn(&str) -> String) -> Self {
         Self {
             kind: error.kind,
@@ -118,9 +118,9 @@ impl ErrorLine {
     }
 }
 
-impl RequestLine {
+impl CassetteRequest {
     /// Returns the line of a request that follows another in the file.
-    pub(super) fn new(asked: &Asked, settings: Settings, before: Option<&Asked>) -> Self {
+    pub(super) fn new(asked: &RecordedRequest, settings: VolatileSettings, before: Option<&RecordedRequest>) -> Self {
         let same_messages = before.map_or(0, |before| before.shared_messages(asked));
         Self {
             model: asked.model.clone(),
@@ -133,12 +133,12 @@ impl RequestLine {
     }
 
     /// Reads the request, or describes the error in its line.
-    pub(super) fn read(self, before: Option<&Asked>) -> Result<Asked, String> {
+    pub(super) fn read(self, before: Option<&RecordedRequest>) -> Result<RecordedRequest, String> {
         let missing = || "it leaves out what the request before it does not have".to_owned();
         let shared = before.map(|before| before.messages.as_slice()).unwrap_or_default();
         let mut messages = shared.get(..self.same_messages).ok_or_else(missing)?.to_vec();
         messages.extend(self.messages);
-        Ok(Asked {
+        Ok(RecordedRequest {
             model: self.model,
             system: self.system.or_else(|| before.map(|it| it.system.clone())).ok_or_else(missing)?,
             tools: self.tools.or_else(|| before.map(|it| it.tools.clone())).ok_or_else(missing)?,
@@ -147,12 +147,12 @@ impl RequestLine {
     }
 }
 
-impl Line {
+impl CassetteLine {
     pub(super) fn of_item(item: &ModelItem) -> Self {
         let json = wire::event_json(&item.event);
         let raw = item.raw.as_ref().map(|raw| match raw == &json {
-            true => Raw::Same(true),
-            false => Raw::Text(raw.as_str().to_owned()),
+            true => RawLine::Same(true),
+            false => RawLine::Text(raw.as_str().to_owned()),
         });
         if json.as_str().contains(['\n', '\r']) {
             Self { item_text: Some(json.as_str().to_owned()), raw, ..Self::default() }
@@ -166,9 +166,9 @@ impl Line {
         let text = self.item_text.as_deref().or(self.item.as_ref().map(JsonText::as_str))?;
         Some(wire::read_event(text).and_then(|event| {
             let raw = match &self.raw {
-                None | Some(Raw::Same(false)) => return Ok(ModelItem::from(event)),
-                Some(Raw::Same(true)) => text,
-                Some(Raw::Text(raw)) => raw,
+                None | Some(RawLine::Same(false)) => return Ok(ModelItem::from(event)),
+                Some(RawLine::Same(true)) => text,
+                Some(RawLine::Text(raw)) => raw,
             };
             let raw = JsonText::parse(raw).map_err(serde::de::Error::custom)?;
             Ok(ModelItem::with_raw(event, raw))

@@ -1,8 +1,8 @@
 //! Recording provider.
 
-use super::asked::{Asked, Settings};
+use super::asked::{RecordedRequest, VolatileSettings};
 use super::facts::{self, Facts};
-use super::line::{End, ErrorLine, Line, RequestLine};
+use super::line::{CassetteEnd, CassetteErrorLine, CassetteLine, CassetteRequest};
 use super::{Scrub, VERSION};
 use crate::{KnownModel, ModelError, ModelInfo, ModelProvider, ModelStream, SessionFact, wire};
 use async_trait::async_trait;
@@ -61,10 +61,10 @@ use windlass_types::{
 /// `item`, else the text itself. `item_text` replaces an `item` that has line breaks.
 pub struct Recorder<P> {
     provider: P,
-    log: Arc<Log>,
+    log: Arc<CassetteLog>,
 }
 
-struct Log {
+struct CassetteLog {
     state: Mutex<RecorderState>,
 }
 
@@ -74,7 +74,7 @@ struct RecorderState {
     sink: Box<dyn Write + Send>,
     calls: u64,
     written: usize,
-    before: Option<Asked>,
+    before: Option<RecordedRequest>,
     broken: Option<io::Error>,
 }
 
@@ -91,12 +91,15 @@ impl<P: ModelProvider> Recorder<P> {
     /// The first line cannot be written.
     pub fn start(provider: P, sink: impl Write + Send + 'static, scrub: Scrub) -> io::Result<Self> {
         let mut sink: Box<dyn Write + Send> = Box::new(sink);
-        let header =
-            Line { windlass_cassette: Some(VERSION), provider: Some(provider.name().to_owned()), ..Line::default() };
+        let header = CassetteLine {
+            windlass_cassette: Some(VERSION),
+            provider: Some(provider.name().to_owned()),
+            ..CassetteLine::default()
+        };
         write_lines(&mut sink, &[header])?;
         let facts = Facts::default();
         let state = RecorderState { scrub, facts, sink, calls: 0, written: 0, before: None, broken: None };
-        Ok(Self { provider, log: Arc::new(Log { state: Mutex::new(state) }) })
+        Ok(Self { provider, log: Arc::new(CassetteLog { state: Mutex::new(state) }) })
     }
 
     /// Flushes the cassette and reports whether all of it was written. Streams that are still open are not in it yet.
@@ -111,7 +114,7 @@ impl<P: ModelProvider> Recorder<P> {
         }
     }
 
-    fn begin(&self, request: &ModelRequest, count: bool) -> Result<Call, ModelError> {
+    fn begin(&self, request: &ModelRequest, count: bool) -> Result<RecordedCall, ModelError> {
         let mut state = self.log.state();
         if let Some(error) = &state.broken {
             let text = format!("the cassette cannot be written: {error}");
@@ -121,12 +124,12 @@ impl<P: ModelProvider> Recorder<P> {
         state.calls = number.saturating_add(1);
         let scrub = state.scrub.clone();
         drop(state);
-        let asked = Asked::of(request, &scrub);
-        Ok(Call { number, count, asked, settings: Settings::of(request), log: Arc::clone(&self.log) })
+        let asked = RecordedRequest::of(request, &scrub);
+        Ok(RecordedCall { number, count, asked, settings: VolatileSettings::of(request), log: Arc::clone(&self.log) })
     }
 }
 
-impl Log {
+impl CassetteLog {
     fn state(&self) -> MutexGuard<'_, RecorderState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -149,7 +152,7 @@ impl RecorderState {
             return;
         }
         let of = Some(of.to_owned()).filter(|of| !of.is_empty());
-        let line = Line { fact: Some(fact.to_owned()), of, value: Some(value), ..Line::default() };
+        let line = CassetteLine { fact: Some(fact.to_owned()), of, value: Some(value), ..CassetteLine::default() };
         if let Err(error) = write_lines(&mut self.sink, &[line]) {
             self.broken = Some(error);
         }
@@ -225,7 +228,7 @@ impl<P: ModelProvider> ModelProvider for Recorder<P> {
         match self.provider.stream(request).await {
             Ok(inner) => Ok(Box::pin(Recording { inner, items: Vec::new(), call: Some(call) })),
             Err(error) => {
-                call.end(Line { refused: Some(call.error(&error)), ..Line::default() });
+                call.end(CassetteLine { refused: Some(call.error(&error)), ..CassetteLine::default() });
                 Err(error)
             }
         }
@@ -235,40 +238,44 @@ impl<P: ModelProvider> ModelProvider for Recorder<P> {
         let call = self.begin(&request, true)?;
         let counted = self.provider.count_tokens(request).await;
         call.end(match &counted {
-            Ok(tokens) => Line { tokens: Some(*tokens), ..Line::default() },
-            Err(error) => Line { refused: Some(call.error(error)), ..Line::default() },
+            Ok(tokens) => CassetteLine { tokens: Some(*tokens), ..CassetteLine::default() },
+            Err(error) => CassetteLine { refused: Some(call.error(error)), ..CassetteLine::default() },
         });
         counted
     }
 }
 
 /// A call that is being recorded.
-struct Call {
+struct RecordedCall {
     number: u64,
     count: bool,
-    asked: Asked,
-    settings: Settings,
-    log: Arc<Log>,
+    asked: RecordedRequest,
+    settings: VolatileSettings,
+    log: Arc<CassetteLog>,
 }
 
-impl Call {
-    fn error(&self, error: &ModelError) -> ErrorLine {
+impl RecordedCall {
+    fn error(&self, error: &ModelError) -> CassetteErrorLine {
         let scrub = self.log.scrub();
-        ErrorLine::of(error, |text| scrub.clean(text))
+        CassetteErrorLine::of(error, |text| scrub.clean(text))
     }
 
-    fn end(&self, last: Line) {
+    fn end(&self, last: CassetteLine) {
         self.write(Vec::new(), last);
     }
 
-    fn write(&self, mut items: Vec<ModelItem>, last: Line) {
+    fn write(&self, mut items: Vec<ModelItem>, last: CassetteLine) {
         scrub_items(&mut items, &self.log.scrub());
         let mut state = self.log.state();
         let state = &mut *state;
-        let request = RequestLine::new(&self.asked, self.settings.clone(), state.before.as_ref());
-        let mut lines =
-            vec![Line { call: Some(self.number), count: self.count, request: Some(request), ..Line::default() }];
-        lines.extend(items.iter().map(Line::of_item));
+        let request = CassetteRequest::new(&self.asked, self.settings.clone(), state.before.as_ref());
+        let mut lines = vec![CassetteLine {
+            call: Some(self.number),
+            count: self.count,
+            request: Some(request),
+            ..CassetteLine::default()
+        }];
+        lines.extend(items.iter().map(CassetteLine::of_item));
         lines.push(last);
         match write_lines(&mut state.sink, &lines) {
             Ok(()) => {
@@ -280,7 +287,7 @@ impl Call {
     }
 }
 
-fn write_lines(sink: &mut Box<dyn Write + Send>, lines: &[Line]) -> io::Result<()> {
+fn write_lines(sink: &mut Box<dyn Write + Send>, lines: &[CassetteLine]) -> io::Result<()> {
     let mut text = Vec::new();
     for line in lines {
         serde_json::to_writer(&mut text, line)?;
@@ -293,11 +300,11 @@ fn write_lines(sink: &mut Box<dyn Write + Send>, lines: &[Line]) -> io::Result<(
 struct Recording {
     inner: ModelStream,
     items: Vec<ModelItem>,
-    call: Option<Call>,
+    call: Option<RecordedCall>,
 }
 
 impl Recording {
-    fn end(&mut self, last: Line) {
+    fn end(&mut self, last: CassetteLine) {
         if let Some(call) = self.call.take() {
             call.write(std::mem::take(&mut self.items), last);
         }
@@ -313,9 +320,9 @@ impl Stream for Recording {
             Some(Ok(item)) => self.items.push(item.clone()),
             Some(Err(error)) => {
                 let failed = self.call.as_ref().map(|call| call.error(error));
-                self.end(Line { failed, ..Line::default() });
+                self.end(CassetteLine { failed, ..CassetteLine::default() });
             }
-            None => self.end(Line { end: Some(End::Complete), ..Line::default() }),
+            None => self.end(CassetteLine { end: Some(CassetteEnd::Complete), ..CassetteLine::default() }),
         }
         Poll::Ready(next)
     }
@@ -325,8 +332,8 @@ impl Drop for Recording {
     fn drop(&mut self) {
         // The caller need not poll again after the message's end.
         let whole = matches!(self.items.last(), Some(ModelItem { event: ModelEvent::MessageStop, .. }));
-        let end = if whole { End::Complete } else { End::Dropped };
-        self.end(Line { end: Some(end), ..Line::default() });
+        let end = if whole { CassetteEnd::Complete } else { CassetteEnd::Dropped };
+        self.end(CassetteLine { end: Some(end), ..CassetteLine::default() });
     }
 }
 

@@ -1,8 +1,8 @@
 //! Replaying provider.
 
-use super::asked::Asked;
+use super::asked::RecordedRequest;
 use super::facts::{self, Facts};
-use super::line::{End, ErrorLine, Line};
+use super::line::{CassetteEnd, CassetteErrorLine, CassetteLine};
 use super::{Scrub, VERSION};
 use crate::{Catalogue, ModelError, ModelInfo, ModelProvider, ModelStream, SessionFact, is_priced_otherwise, wire};
 use async_trait::async_trait;
@@ -52,7 +52,7 @@ pub enum CassetteError {
 #[derive(Debug, Clone)]
 pub struct Replayer {
     name: Arc<str>,
-    calls: Arc<[Recorded]>,
+    calls: Arc<[RecordedAnswer]>,
     facts: Arc<Facts>,
     used: Arc<Mutex<Vec<bool>>>,
     scrub: Arc<Mutex<Scrub>>,
@@ -62,10 +62,10 @@ pub struct Replayer {
 }
 
 #[derive(Debug)]
-struct Recorded {
+struct RecordedAnswer {
     number: u64,
     count: bool,
-    asked: Asked,
+    asked: RecordedRequest,
     items: Vec<ModelItem>,
     last: Last,
 }
@@ -73,9 +73,9 @@ struct Recorded {
 #[derive(Debug)]
 enum Last {
     Open,
-    End(End),
-    Failed(ErrorLine),
-    Refused(ErrorLine),
+    End(CassetteEnd),
+    Failed(CassetteErrorLine),
+    Refused(CassetteErrorLine),
     Tokens(u64),
 }
 
@@ -98,21 +98,21 @@ impl Replayer {
             Some((_, line)) => read_header(&line?)?,
             None => return Err(CassetteError::NotACassette),
         };
-        let (mut calls, mut facts): (Vec<Recorded>, _) = (Vec::new(), Facts::default());
+        let (mut calls, mut facts): (Vec<RecordedAnswer>, _) = (Vec::new(), Facts::default());
         let mut end = 1;
         for (at, text) in lines {
             let text = text?;
             end = at + 1;
             if !text.is_empty() {
                 let wrong = |reason: String| CassetteError::Line { line: end, reason };
-                let line: Line = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+                let line: CassetteLine = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
                 match (&line.fact, &line.value) {
                     (Some(fact), Some(value)) => add_fact(&mut facts, &calls, (fact, &line), value).map_err(wrong)?,
                     _ => add_line(&mut calls, line).map_err(wrong)?,
                 }
             }
         }
-        if let Some(Recorded { number, last: Last::Open, .. }) = calls.last() {
+        if let Some(RecordedAnswer { number, last: Last::Open, .. }) = calls.last() {
             return Err(CassetteError::Line {
                 line: end,
                 reason: format!("call {number} has no end: the file is cut"),
@@ -166,14 +166,14 @@ impl Replayer {
     }
 
     /// Returns the recorded call that a request repeats.
-    fn find(&self, request: &ModelRequest, count: bool) -> Result<&Recorded, ModelError> {
-        let asked = Asked::of(request, &self.scrub());
+    fn find(&self, request: &ModelRequest, count: bool) -> Result<&RecordedAnswer, ModelError> {
+        let asked = RecordedRequest::of(request, &self.scrub());
         let mut used = self.used();
         let mut open = self.calls.iter().zip(used.iter_mut()).filter(|(_, used)| !**used);
         let Some((next, mark)) = open.next() else {
             return Err(replay_error(run_out(self.calls.len(), request)));
         };
-        let fits = |call: &Recorded| call.count == count && call.asked == asked;
+        let fits = |call: &RecordedAnswer| call.count == count && call.asked == asked;
         if fits(next) {
             *mark = true;
             return Ok(next);
@@ -188,8 +188,8 @@ impl Replayer {
     }
 }
 
-impl Recorded {
-    fn divergence(&self, asked: &Asked, count: bool) -> String {
+impl RecordedAnswer {
+    fn divergence(&self, asked: &RecordedRequest, count: bool) -> String {
         let place = format!("request {} differs from the cassette", self.number + 1);
         if self.count != count {
             let what = |count| if count { "a count of tokens" } else { "an answer" };
@@ -221,11 +221,11 @@ fn read_header(text: &str) -> Result<Header, CassetteError> {
 /// Adds a fact after the calls read so far, or describes its error.
 fn add_fact(
     facts: &mut Facts,
-    calls: &[Recorded],
-    (fact, line): (&str, &Line),
+    calls: &[RecordedAnswer],
+    (fact, line): (&str, &CassetteLine),
     value: &JsonText,
 ) -> Result<(), String> {
-    if let Some(Recorded { number, last: Last::Open, .. }) = calls.last() {
+    if let Some(RecordedAnswer { number, last: Last::Open, .. }) = calls.last() {
         return Err(format!("call {number} has no end"));
     }
     let of = line.of.as_deref().unwrap_or_default();
@@ -239,17 +239,17 @@ fn add_fact(
 }
 
 /// Adds a line to the calls read so far, or describes its error.
-fn add_line(calls: &mut Vec<Recorded>, line: Line) -> Result<(), String> {
+fn add_line(calls: &mut Vec<RecordedAnswer>, line: CassetteLine) -> Result<(), String> {
     let item = line.read_item();
     if let (Some(number), Some(request)) = (line.call, line.request) {
-        if let Some(Recorded { number, last: Last::Open, .. }) = calls.last() {
+        if let Some(RecordedAnswer { number, last: Last::Open, .. }) = calls.last() {
             return Err(format!("call {number} has no end"));
         }
         if calls.iter().any(|call| call.number == number) {
             return Err(format!("there are two calls {number}"));
         }
         let asked = request.read(calls.last().map(|call| &call.asked))?;
-        calls.push(Recorded { number, count: line.count, asked, items: Vec::new(), last: Last::Open });
+        calls.push(RecordedAnswer { number, count: line.count, asked, items: Vec::new(), last: Last::Open });
         return Ok(());
     }
     let Some(call) = calls.last_mut().filter(|call| matches!(call.last, Last::Open)) else {
@@ -318,13 +318,13 @@ impl ModelProvider for Replayer {
         match &call.last {
             Last::Refused(error) => return Err(error.error()),
             Last::Failed(error) => items.push_back(Err(error.error())),
-            Last::End(End::Dropped) => {
+            Last::End(CassetteEnd::Dropped) => {
                 let text = format!("request {} was given up here when it was recorded", call.number + 1);
                 items.push_back(Err(replay_error(text)));
             }
-            Last::End(End::Complete) | Last::Tokens(_) | Last::Open => {}
+            Last::End(CassetteEnd::Complete) | Last::Tokens(_) | Last::Open => {}
         }
-        Ok(Box::pin(Replay(items)))
+        Ok(Box::pin(ReplayStream(items)))
     }
 
     async fn count_tokens(&self, request: Arc<ModelRequest>) -> Result<u64, ModelError> {
@@ -337,9 +337,9 @@ impl ModelProvider for Replayer {
     }
 }
 
-struct Replay(VecDeque<Result<ModelItem, ModelError>>);
+struct ReplayStream(VecDeque<Result<ModelItem, ModelError>>);
 
-impl Stream for Replay {
+impl Stream for ReplayStream {
     type Item = Result<ModelItem, ModelError>;
 
     fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {

@@ -12,14 +12,14 @@ pub struct ScriptError(String);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct ScriptFile {
     version: u32,
-    turns: Vec<Turn>,
+    turns: Vec<ScriptFileTurn>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Turn {
+struct ScriptFileTurn {
     #[serde(default)]
     blocks: Vec<JsonText>,
     id: Option<String>,
@@ -49,7 +49,7 @@ struct Kind {
 }
 
 #[derive(Deserialize)]
-struct Call {
+struct ScriptCall {
     id: Option<String>,
     name: String,
     input: JsonText,
@@ -106,7 +106,7 @@ impl Script {
             let escaped = quoted.as_str().strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or_default();
             text = text.replace(&format!("${{{name}}}"), escaped);
         }
-        let file: File = serde_json::from_str(&text).map_err(|error| ScriptError(error.to_string()))?;
+        let file: ScriptFile = serde_json::from_str(&text).map_err(|error| ScriptError(error.to_string()))?;
         if file.version != 1 {
             return Err(ScriptError(format!("version {} is not known; this program reads version 1", file.version)));
         }
@@ -119,7 +119,7 @@ impl Script {
     }
 }
 
-impl Turn {
+impl ScriptFileTurn {
     fn read(self) -> Result<ScriptedTurn, String> {
         let mut turn = ScriptedTurn::new();
         for (number, block) in self.blocks.iter().enumerate() {
@@ -158,7 +158,7 @@ fn add_block(turn: ScriptedTurn, block: &JsonText) -> Result<ScriptedTurn, windl
     if kind.kind != "tool_use" {
         return Ok(turn.block(block.to::<ContentBlock>()?));
     }
-    let call: Call = block.to()?;
+    let call: ScriptCall = block.to()?;
     Ok(match call.id {
         Some(id) => turn.tool_use_with_id(id, call.name, call.input),
         None => turn.tool_use(call.name, call.input),

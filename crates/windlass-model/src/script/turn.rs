@@ -25,7 +25,7 @@ pub struct ScriptedTurn {
     stop_reason: Option<StopReason>,
     delta_chars: Option<usize>,
     gates: Vec<(Option<usize>, Gate)>,
-    failure: Option<Failure>,
+    failure: Option<TurnFailure>,
     cut_after: Option<usize>,
     rate_limit: Option<RateLimit>,
     unusable: Option<String>,
@@ -40,7 +40,7 @@ enum Scripted {
 }
 
 #[derive(Debug, Clone)]
-struct Failure {
+struct TurnFailure {
     kind: ModelErrorKind,
     message: Option<String>,
     /// `None`: the request is refused; else the number of events after which the stream breaks.
@@ -175,7 +175,7 @@ impl ScriptedTurn {
     }
 
     fn failing(mut self, after: Option<usize>, kind: ModelErrorKind) -> Self {
-        self.failure = Some(Failure {
+        self.failure = Some(TurnFailure {
             kind,
             message: None,
             after,
@@ -339,7 +339,7 @@ impl Scripted {
     }
 }
 
-impl Failure {
+impl TurnFailure {
     fn error(&self) -> ModelError {
         let text = self.message.clone().unwrap_or_else(|| format!("the script fails here: {:?}", self.kind));
         let mut error =

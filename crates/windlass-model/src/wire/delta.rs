@@ -31,7 +31,7 @@ pub(super) fn write(index: usize, delta: &StreamDelta) -> Option<JsonText> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Event, mirror_delta};
+    use super::super::{WireEvent, mirror_delta};
     use super::*;
     use proptest::prelude::*;
 
@@ -44,7 +44,7 @@ mod tests {
                     StreamDelta::Thinking(text.clone()),
                     StreamDelta::ToolInput(text.clone()),
                 ] {
-                    let whole = JsonText::of(&Event::ContentBlockDelta { index, delta: mirror_delta(&delta) }).unwrap();
+                    let whole = JsonText::of(&WireEvent::ContentBlockDelta { index, delta: mirror_delta(&delta) }).unwrap();
                     let written = write(index, &delta).unwrap();
                     prop_assert_eq!(written.as_str(), whole.as_str());
                 }

@@ -8,7 +8,7 @@ use windlass_types::{
 };
 
 #[derive(Deserialize)]
-struct Read<'a> {
+struct ReadEvent<'a> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
     message: Option<ReadMessage>,
@@ -77,7 +77,7 @@ struct ReadStop {
 
 /// Reads the event of one frame's data.
 pub(crate) fn read_event(text: &str) -> serde_json::Result<ModelEvent> {
-    let read: Read<'_> = serde_json::from_str(text)?;
+    let read: ReadEvent<'_> = serde_json::from_str(text)?;
     let index = || read.index.ok_or_else(|| serde_json::Error::missing_field("index"));
     let delta = || read.delta.as_ref().ok_or_else(|| serde_json::Error::missing_field("delta"));
     Ok(match &*read.kind {
