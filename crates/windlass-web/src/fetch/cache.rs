@@ -12,7 +12,7 @@ const MOST_BYTES: usize = 16 * 1024 * 1024;
 
 /// Page in the form that the model can read.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Page {
+pub(super) struct ReadablePage {
     /// Address of the page after redirects.
     pub(super) url: String,
     pub(super) status: u16,
@@ -26,21 +26,21 @@ pub(super) struct Page {
 
 /// Pages that were read last, by the requested address.
 #[derive(Debug, Default)]
-pub(super) struct Cache(Mutex<VecDeque<(String, Timestamp, Arc<Page>)>>);
+pub(super) struct PageCache(Mutex<VecDeque<(String, Timestamp, Arc<ReadablePage>)>>);
 
-impl Cache {
+impl PageCache {
     /// Returns a page that was cached at most this time ago. A clock that was set back makes a page old.
-    pub(super) fn get(&self, url: &str, now: Timestamp, within: Duration) -> Option<Arc<Page>> {
+    pub(super) fn get(&self, url: &str, now: Timestamp, within: Duration) -> Option<Arc<ReadablePage>> {
         let mut pages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         pages.retain(|(_, at, _)| *at <= now && now <= at.after(within));
         pages.iter().find(|(known, ..)| known == url).map(|(.., page)| Arc::clone(page))
     }
 
-    pub(super) fn put(&self, url: &str, now: Timestamp, page: Arc<Page>) {
+    pub(super) fn put(&self, url: &str, now: Timestamp, page: Arc<ReadablePage>) {
         let mut pages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         pages.retain(|(known, ..)| known != url);
         pages.push_back((url.to_owned(), now, page));
-        let size = |pages: &VecDeque<(String, Timestamp, Arc<Page>)>| -> usize {
+        let size = |pages: &VecDeque<(String, Timestamp, Arc<ReadablePage>)>| -> usize {
             pages.iter().map(|(url, _, page)| url.len() + page.text.len()).sum()
         };
         while pages.len() > MOST_PAGES || size(&pages) > MOST_BYTES {
@@ -53,14 +53,14 @@ impl Cache {
 mod tests {
     use super::*;
 
-    fn page(text: &str) -> Arc<Page> {
+    fn page(text: &str) -> Arc<ReadablePage> {
         let (url, media_type) = ("https://example.com/".to_owned(), "text/plain".to_owned());
-        Arc::new(Page { url, status: 200, bytes: 1, media_type, text: text.to_owned(), is_cut: false })
+        Arc::new(ReadablePage { url, status: 200, bytes: 1, media_type, text: text.to_owned(), is_cut: false })
     }
 
     #[test]
     fn pages_age_and_room_is_bounded() {
-        let cache = Cache::default();
+        let cache = PageCache::default();
         let (at, within) = (Timestamp::from_millis, Duration::from_secs(1));
         cache.put("a", at(1_000), page("a"));
         assert!(cache.get("a", at(2_000), within).is_some());

@@ -11,11 +11,11 @@ const STEP: usize = 1024;
 
 /// Body that is decompressed as it arrives, and bounded.
 pub(super) struct Inflate {
-    form: Form,
+    form: PageEncoding,
     limit: usize,
 }
 
-enum Form {
+enum PageEncoding {
     Plain(Vec<u8>),
     Gzip(Box<GzDecoder<Vec<u8>>>),
 }
@@ -27,8 +27,8 @@ impl Inflate {
     /// Fails if the compression was not requested.
     pub(super) fn of(encoding: Option<&str>, limit: usize) -> Result<Self, ToolError> {
         let form = match encoding.map(str::trim).unwrap_or_default().to_ascii_lowercase().as_str() {
-            "" | "identity" => Form::Plain(Vec::new()),
-            "gzip" | "x-gzip" => Form::Gzip(Box::new(GzDecoder::new(Vec::new()))),
+            "" | "identity" => PageEncoding::Plain(Vec::new()),
+            "gzip" | "x-gzip" => PageEncoding::Gzip(Box::new(GzDecoder::new(Vec::new()))),
             _ => return Err(ToolError::rejected("The page is compressed in a way that cannot be read.")),
         };
         Ok(Self { form, limit })
@@ -41,11 +41,11 @@ impl Inflate {
     pub(super) fn add(&mut self, bytes: &[u8]) -> Result<bool, ToolError> {
         for step in bytes.chunks(STEP) {
             let length = match &mut self.form {
-                Form::Plain(body) => {
+                PageEncoding::Plain(body) => {
                     body.extend_from_slice(step);
                     body.len()
                 }
-                Form::Gzip(decoder) => {
+                PageEncoding::Gzip(decoder) => {
                     decoder.write_all(step).map_err(|error| damaged().with_source(error))?;
                     decoder.get_ref().len()
                 }
@@ -63,9 +63,9 @@ impl Inflate {
     /// Fails if the end of a gzip stream is missing.
     pub(super) fn finish(self) -> Result<(Vec<u8>, bool), ToolError> {
         let mut body = match self.form {
-            Form::Plain(body) => body,
-            Form::Gzip(decoder) if decoder.get_ref().len() > self.limit => decoder.get_ref().clone(),
-            Form::Gzip(decoder) => decoder.finish().map_err(|error| damaged().with_source(error))?,
+            PageEncoding::Plain(body) => body,
+            PageEncoding::Gzip(decoder) if decoder.get_ref().len() > self.limit => decoder.get_ref().clone(),
+            PageEncoding::Gzip(decoder) => decoder.finish().map_err(|error| damaged().with_source(error))?,
         };
         let is_cut = body.len() > self.limit;
         body.truncate(self.limit);

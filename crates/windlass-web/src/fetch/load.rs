@@ -13,7 +13,7 @@ use super::url::PageUrl;
 
 /// Outcome of loading an address.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum LoadedPage {
     Page(RawPage),
     /// The page has moved to another host, which has not been judged.
     Elsewhere(PageUrl),
@@ -32,16 +32,16 @@ pub(super) struct RawPage {
 }
 
 /// Requests a page. Redirects on the same host are followed, each judged anew.
-pub(super) async fn load(options: &FetchOptions, url: PageUrl) -> Result<Found, ToolError> {
+pub(super) async fn load(options: &FetchOptions, url: PageUrl) -> Result<LoadedPage, ToolError> {
     let mut url = url;
     for _ in 0..=options.max_redirects {
         let response = request(options, &url).await?;
         let Some(location) = redirection(&response) else {
-            return read(options, url, response).await.map(Found::Page);
+            return read(options, url, response).await.map(LoadedPage::Page);
         };
         let next = url.redirected(location, &options.policy)?;
         if next.target() != url.target() {
-            return Ok(Found::Elsewhere(next));
+            return Ok(LoadedPage::Elsewhere(next));
         }
         url = next;
     }

@@ -2,7 +2,7 @@
 
 /// Part of a text, in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Part<'a> {
+pub(super) struct PagePart<'a> {
     pub(super) text: &'a str,
     /// Offset of the part, in characters.
     pub(super) start: usize,
@@ -14,7 +14,7 @@ pub(super) struct Part<'a> {
 
 /// Returns the part that begins at an offset and has at most `most` characters. It ends at the end of a line if there
 /// is one in its second half.
-pub(super) fn part(text: &str, offset: usize, most: usize) -> Part<'_> {
+pub(super) fn part(text: &str, offset: usize, most: usize) -> PagePart<'_> {
     let whole = text.chars().count();
     let at = |count: usize| text.char_indices().nth(count).map_or(text.len(), |(index, _)| index);
     let begin = at(offset);
@@ -23,7 +23,7 @@ pub(super) fn part(text: &str, offset: usize, most: usize) -> Part<'_> {
     let line = window.rfind('\n').map(|end| end + 1).filter(|end| !is_last && *end > window.len() / 2);
     let taken = line.and_then(|end| window.get(..end)).unwrap_or(window);
     let rest = (!is_last).then(|| offset + taken.chars().count());
-    Part { text: taken, start: offset.min(whole), whole, rest }
+    PagePart { text: taken, start: offset.min(whole), whole, rest }
 }
 
 #[cfg(test)]
@@ -46,7 +46,7 @@ mod tests {
             }
             assert_eq!(all, text, "{most}");
         }
-        assert_eq!(part(text, 10_000, 5), Part { text: "", start: 48, whole: 48, rest: None });
+        assert_eq!(part(text, 10_000, 5), PagePart { text: "", start: 48, whole: 48, rest: None });
         assert_eq!(part("one\ntwo\nthree", 0, 9).text, "one\ntwo\n");
     }
 }

@@ -26,7 +26,7 @@ pub(super) struct Simple {
 
 /// Simplifies a page that was found at an address.
 pub(super) fn simplify(html: &str, base: &Url) -> Simple {
-    let sink = Sink(RefCell::new(State::of(base)));
+    let sink = SimplifierSink(RefCell::new(SimplifierState::of(base)));
     let tokenizer = Tokenizer::new(sink, TokenizerOpts::default());
     let input = BufferQueue::default();
     input.push_back(StrTendril::from(html));
@@ -37,9 +37,9 @@ pub(super) fn simplify(html: &str, base: &Url) -> Simple {
     Simple { title: state.title.split_whitespace().collect::<Vec<_>>().join(" "), html: state.out }
 }
 
-struct Sink(RefCell<State>);
+struct SimplifierSink(RefCell<SimplifierState>);
 
-struct State {
+struct SimplifierState {
     base: Url,
     out: String,
     title: String,
@@ -49,7 +49,7 @@ struct State {
     hidden: Option<(String, usize)>,
 }
 
-impl State {
+impl SimplifierState {
     fn of(base: &Url) -> Self {
         let (out, title, open) = (String::new(), String::new(), Vec::new());
         Self { base: base.clone(), out, title, in_title: false, open, hidden: None }
@@ -180,7 +180,7 @@ impl State {
     }
 }
 
-impl TokenSink for Sink {
+impl TokenSink for SimplifierSink {
     type Handle = ();
 
     fn process_token(&self, token: Token, _: u64) -> TokenSinkResult<()> {

@@ -11,11 +11,11 @@ use windlass_tool::{Annotations, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::Access;
 use windlass_types::text::clean_line;
 
-use super::cache::{Cache, Page};
+use super::cache::{PageCache, ReadablePage};
 use super::kind::{self, Kind};
-use super::load::{Found, RawPage, judge, load};
+use super::load::{LoadedPage, RawPage, judge, load};
 use super::markdown::markdown;
-use super::part::{Part, part};
+use super::part::{PagePart, part};
 use super::url::PageUrl;
 use super::{FetchOptions, decode, reader};
 
@@ -61,7 +61,7 @@ struct Fetched<'a> {
 #[derive(Debug, Clone)]
 pub struct WebFetch {
     options: Arc<FetchOptions>,
-    cache: Arc<Cache>,
+    cache: Arc<PageCache>,
 }
 
 impl WebFetch {
@@ -72,7 +72,7 @@ impl WebFetch {
     }
 
     /// Returns the page of an address, requested unless it is cached. `Err` with a text if there is none to read.
-    async fn page(&self, url: PageUrl, cx: &ToolCx) -> Result<Result<Arc<Page>, ToolOutput>, ToolError> {
+    async fn page(&self, url: PageUrl, cx: &ToolCx) -> Result<Result<Arc<ReadablePage>, ToolOutput>, ToolError> {
         // A page that was cached before the policy changed is judged again.
         judge(&self.options.policy, url.target())?;
         let asked = url.as_str().to_owned();
@@ -83,8 +83,8 @@ impl WebFetch {
         let limit = self.options.timeout;
         let loading = async {
             match load(&self.options, url).await? {
-                Found::Page(raw) => readable(raw).await.map(Ok),
-                Found::Elsewhere(next) => Ok(Err(elsewhere(&next))),
+                LoadedPage::Page(raw) => readable(raw).await.map(Ok),
+                LoadedPage::Elsewhere(next) => Ok(Err(elsewhere(&next))),
             }
         };
         let late = |_| ToolError::rejected(format!("The page did not come within {} s.", limit.as_secs()));
@@ -166,7 +166,7 @@ fn elsewhere(next: &PageUrl) -> ToolOutput {
 }
 
 /// Converts a page to text. Slow conversions run on another thread.
-async fn readable(raw: RawPage) -> Result<Page, ToolError> {
+async fn readable(raw: RawPage) -> Result<ReadablePage, ToolError> {
     let (media_type, charset) = kind::media_type(raw.content_type.as_deref().unwrap_or_default());
     let kind = kind::of(&media_type, &raw.bytes);
     if kind == Kind::Binary {
@@ -181,15 +181,15 @@ async fn readable(raw: RawPage) -> Result<Page, ToolError> {
         let text = decode::text(&raw.bytes, charset.as_deref(), kind == Kind::Html);
         let text = if kind == Kind::Html { markdown(&text, raw.url.url()) } else { text };
         let (url, bytes) = (raw.url.as_str().to_owned(), raw.bytes.len());
-        Page { url, status: raw.status, bytes, media_type, text, is_cut: raw.is_cut }
+        ReadablePage { url, status: raw.status, bytes, media_type, text, is_cut: raw.is_cut }
     };
     tokio::task::spawn_blocking(work).await.map_err(|_| ToolError::rejected("The page could not be read."))
 }
 
 /// Frames a part of a page between two lines that it cannot know.
-fn framed(page: &Page, part: Part<'_>, bits: u128) -> String {
+fn framed(page: &ReadablePage, part: PagePart<'_>, bits: u128) -> String {
     let mark = boundary_mark(bits, [part.text]);
-    let Page { url, status, bytes, .. } = page;
+    let ReadablePage { url, status, bytes, .. } = page;
     let kind = clean_line(&page.media_type);
     let mut text = format!(
         "{url} answered {status} {}, {bytes} bytes{}{kind}.{} Between the two lines with {mark} stands what the page says; it \
@@ -205,12 +205,12 @@ fn framed(page: &Page, part: Part<'_>, bits: u128) -> String {
 }
 
 /// Returns the answer of the reader, with its source.
-fn answered(page: &Page, part: Part<'_>, answer: &str) -> String {
+fn answered(page: &ReadablePage, part: PagePart<'_>, answer: &str) -> String {
     format!("From {}, read by another model:\n\n{}{}", page.url, answer.trim(), rest(part))
 }
 
 /// Returns the hint on reading the rest.
-fn rest(part: Part<'_>) -> String {
+fn rest(part: PagePart<'_>) -> String {
     match part.rest {
         Some(rest) => format!(
             "\nThese are the characters {} to {rest} of {}. For more call WebFetch with offset {rest}.",

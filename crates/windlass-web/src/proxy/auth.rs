@@ -13,12 +13,12 @@ pub(super) const USER: &str = "windlass";
 
 /// Token of 256 random bits, as text. Its debug form does not show them.
 #[derive(Clone)]
-pub(super) struct Token {
+pub(super) struct ProxyToken {
     text: String,
     header: String,
 }
 
-impl Token {
+impl ProxyToken {
     pub(super) fn new(ids: &dyn Ids) -> Self {
         let text = format!("{:032x}{:032x}", ids.bits(), ids.bits());
         let header = STANDARD.encode(format!("{USER}:{text}"));
@@ -39,7 +39,7 @@ impl Token {
     }
 }
 
-impl fmt::Debug for Token {
+impl fmt::Debug for ProxyToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("[token]")
     }

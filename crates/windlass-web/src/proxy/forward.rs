@@ -15,23 +15,23 @@ use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use windlass_permission::network::Target;
 
-use super::auth::Token;
-use super::gate::Gate;
-use super::traffic::{Counted, Traffic};
+use super::auth::ProxyToken;
+use super::gate::HostGate;
+use super::traffic::{CountedStream, Traffic};
 use super::{EgressOutcome, head};
 
 /// Handler of the requests of one connection.
-pub(super) struct Conversation {
-    pub(super) gate: Arc<Gate>,
-    pub(super) token: Token,
+pub(super) struct ForwardedConnection {
+    pub(super) gate: Arc<HostGate>,
+    pub(super) token: ProxyToken,
     /// Address of the client.
     pub(super) from: Option<SocketAddr>,
     /// Tunnel that the connection becomes.
     pub(super) tunnel: Mutex<Option<(OnUpgrade, TcpStream)>>,
 }
 
-impl Conversation {
-    pub(super) async fn answer(&self, request: Request<Incoming>) -> Response<Answer> {
+impl ForwardedConnection {
+    pub(super) async fn answer(&self, request: Request<Incoming>) -> Response<ForwardedBody> {
         if !self.token.is_shown(request.headers()) {
             self.gate.report(None, self.from, EgressOutcome::Unauthorized);
             let mut response = own(StatusCode::PROXY_AUTHENTICATION_REQUIRED, "this proxy needs its token");
@@ -47,7 +47,7 @@ impl Conversation {
         served.unwrap_or_else(|outcome| refused(&outcome))
     }
 
-    async fn open_tunnel(&self, request: Request<Incoming>) -> Result<Response<Answer>, EgressOutcome> {
+    async fn open_tunnel(&self, request: Request<Incoming>) -> Result<Response<ForwardedBody>, EgressOutcome> {
         let uri = request.uri();
         let is_plain = uri.scheme().is_none() && uri.path_and_query().is_none();
         let target = uri.authority().filter(|_| is_plain).and_then(|authority| Target::parse(authority.as_str()));
@@ -60,7 +60,7 @@ impl Conversation {
         Ok(own(StatusCode::OK, ""))
     }
 
-    async fn send_on(&self, request: Request<Incoming>) -> Result<Response<Answer>, EgressOutcome> {
+    async fn send_on(&self, request: Request<Incoming>) -> Result<Response<ForwardedBody>, EgressOutcome> {
         let Some((target, path)) = http_target(request.uri()) else {
             return Err(self.malformed("a proxy takes CONNECT, or a whole address that begins with http://"));
         };
@@ -72,7 +72,7 @@ impl Conversation {
         }
         let stream = self.gate.connect(&target, self.from).await?;
         let traffic = Traffic::default();
-        let io = TokioIo::new(Counted::new(stream, &traffic));
+        let io = TokioIo::new(CountedStream::new(stream, &traffic));
         let unreachable = |error: hyper::Error| EgressOutcome::Failed(error.to_string());
         let (mut sender, connection) = hyper::client::conn::http1::handshake(io).await.map_err(unreachable)?;
         let idle = self.gate.options.idle_timeout;
@@ -84,7 +84,7 @@ impl Conversation {
         let answered = sender.send_request(Request::from_parts(parts, body)).await.map_err(unreachable)?;
         let (mut parts, body) = answered.into_parts();
         head::strip(&mut parts.headers);
-        Ok(Response::from_parts(parts, Answer::Relayed { body, _driving: driving }))
+        Ok(Response::from_parts(parts, ForwardedBody::Relayed { body, _driving: driving }))
     }
 
     fn malformed(&self, why: &str) -> EgressOutcome {
@@ -112,7 +112,7 @@ fn http_target(uri: &Uri) -> Option<(Target, Uri)> {
     Some((target, path))
 }
 
-fn refused(outcome: &EgressOutcome) -> Response<Answer> {
+fn refused(outcome: &EgressOutcome) -> Response<ForwardedBody> {
     match outcome {
         EgressOutcome::Denied(why) => own(StatusCode::FORBIDDEN, why),
         EgressOutcome::Malformed(why) => own(StatusCode::BAD_REQUEST, why),
@@ -121,15 +121,15 @@ fn refused(outcome: &EgressOutcome) -> Response<Answer> {
     }
 }
 
-fn own(status: StatusCode, text: &str) -> Response<Answer> {
+fn own(status: StatusCode, text: &str) -> Response<ForwardedBody> {
     let body = (!text.is_empty()).then(|| Bytes::from(format!("windlass: {text}\n")));
-    let mut response = Response::new(Answer::Own(body));
+    let mut response = Response::new(ForwardedBody::Own(body));
     *response.status_mut() = status;
     response
 }
 
 /// Body of an answer.
-pub(super) enum Answer {
+pub(super) enum ForwardedBody {
     /// Body of the proxy itself.
     Own(Option<Bytes>),
     /// Body of the server, with the task that drives the connection to it.
@@ -145,7 +145,7 @@ impl Drop for EndOnDrop {
     }
 }
 
-impl Body for Answer {
+impl Body for ForwardedBody {
     type Data = Bytes;
     type Error = hyper::Error;
 

@@ -11,12 +11,12 @@ use super::options::EgressOptions;
 use super::{EgressEvent, EgressOutcome};
 
 /// Judges targets and connects to those that pass.
-pub(super) struct Gate {
+pub(super) struct HostGate {
     pub(super) policy: Arc<RwLock<NetworkPolicy>>,
     pub(super) options: EgressOptions,
 }
 
-impl Gate {
+impl HostGate {
     /// Connects to a target. Its name is looked up once, and only checked addresses are dialled.
     ///
     /// # Errors

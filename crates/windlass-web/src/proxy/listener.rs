@@ -16,9 +16,9 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::sleep;
 use windlass_permission::network::NetworkPolicy;
 
-use super::auth::{Token, USER};
-use super::forward::Conversation;
-use super::gate::Gate;
+use super::auth::{ProxyToken, USER};
+use super::forward::ForwardedConnection;
+use super::gate::HostGate;
 use super::options::EgressOptions;
 use super::traffic::tunnel;
 
@@ -47,7 +47,7 @@ pub enum EgressError {
 /// Running proxy. Dropping it ends it at once, with all connections through it.
 pub struct EgressProxy {
     address: Option<SocketAddr>,
-    token: Token,
+    token: ProxyToken,
     policy: Arc<RwLock<NetworkPolicy>>,
     serving: JoinHandle<()>,
 }
@@ -64,7 +64,7 @@ impl EgressProxy {
             Err(_) => TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).await.map_err(EgressError::Bind)?,
         };
         let address = listener.local_addr().map_err(EgressError::Bind)?;
-        Ok(Self::serve(Listener::Tcp(listener), Some(address), policy, options))
+        Ok(Self::serve(ProxyListener::Tcp(listener), Some(address), policy, options))
     }
 
     /// Starts on a Unix socket, for programs that have no network of their own and reach the proxy by a path. The
@@ -79,13 +79,18 @@ impl EgressProxy {
         options: EgressOptions,
     ) -> Result<Self, EgressError> {
         let listener = tokio::net::UnixListener::bind(path).map_err(EgressError::Bind)?;
-        Ok(Self::serve(Listener::Unix(listener), None, policy, options))
+        Ok(Self::serve(ProxyListener::Unix(listener), None, policy, options))
     }
 
-    fn serve(listener: Listener, address: Option<SocketAddr>, policy: NetworkPolicy, options: EgressOptions) -> Self {
-        let token = Token::new(&*options.ids);
+    fn serve(
+        listener: ProxyListener,
+        address: Option<SocketAddr>,
+        policy: NetworkPolicy,
+        options: EgressOptions,
+    ) -> Self {
+        let token = ProxyToken::new(&*options.ids);
         let policy = Arc::new(RwLock::new(policy));
-        let gate = Arc::new(Gate { policy: Arc::clone(&policy), options });
+        let gate = Arc::new(HostGate { policy: Arc::clone(&policy), options });
         let serving = tokio::spawn(serve(listener, gate, token.clone()));
         Self { address, token, policy, serving }
     }
@@ -144,13 +149,13 @@ impl fmt::Debug for EgressProxy {
     }
 }
 
-enum Listener {
+enum ProxyListener {
     Tcp(TcpListener),
     #[cfg(unix)]
     Unix(tokio::net::UnixListener),
 }
 
-async fn serve(listener: Listener, gate: Arc<Gate>, token: Token) {
+async fn serve(listener: ProxyListener, gate: Arc<HostGate>, token: ProxyToken) {
     let mut connections = JoinSet::new();
     let most = gate.options.max_connections.max(1);
     loop {
@@ -164,12 +169,12 @@ async fn serve(listener: Listener, gate: Arc<Gate>, token: Token) {
     }
 }
 
-trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+trait ProxiedStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> ProxiedStream for S {}
 
-impl Listener {
-    async fn accept(&self) -> io::Result<(Box<dyn Stream>, Option<SocketAddr>)> {
+impl ProxyListener {
+    async fn accept(&self) -> io::Result<(Box<dyn ProxiedStream>, Option<SocketAddr>)> {
         match self {
             Self::Tcp(listener) => {
                 let (stream, from) = listener.accept().await?;
@@ -184,8 +189,12 @@ impl Listener {
 }
 
 /// Serves one connection until it ends, also as a tunnel.
-async fn converse((stream, from): (Box<dyn Stream>, Option<SocketAddr>), gate: Arc<Gate>, token: Token) {
-    let conversation = Conversation { gate: Arc::clone(&gate), token, from, tunnel: Mutex::new(None) };
+async fn converse(
+    (stream, from): (Box<dyn ProxiedStream>, Option<SocketAddr>),
+    gate: Arc<HostGate>,
+    token: ProxyToken,
+) {
+    let conversation = ForwardedConnection { gate: Arc::clone(&gate), token, from, tunnel: Mutex::new(None) };
     let conversation = &Arc::new(conversation);
     let service = service_fn(move |request| {
         let conversation = Arc::clone(conversation);

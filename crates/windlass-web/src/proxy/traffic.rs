@@ -39,18 +39,18 @@ impl Traffic {
 }
 
 /// Stream whose bytes are counted.
-pub(super) struct Counted<S> {
+pub(super) struct CountedStream<S> {
     stream: S,
     traffic: Traffic,
 }
 
-impl<S> Counted<S> {
+impl<S> CountedStream<S> {
     pub(super) fn new(stream: S, traffic: &Traffic) -> Self {
         Self { stream, traffic: traffic.clone() }
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for CountedStream<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.stream).poll_read(cx, buffer);
@@ -61,7 +61,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for CountedStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
         let polled = Pin::new(&mut self.stream).poll_write(cx, data);
         if matches!(polled, Poll::Ready(Ok(written)) if written > 0) {
@@ -86,7 +86,7 @@ pub(super) async fn tunnel(
     limit: Duration,
 ) {
     let traffic = Traffic::default();
-    let (mut client, mut server) = (Counted::new(client, &traffic), Counted::new(server, &traffic));
+    let (mut client, mut server) = (CountedStream::new(client, &traffic), CountedStream::new(server, &traffic));
     // Both sides of a tunnel notice its end.
     let _ = traffic.bound(limit, copy_bidirectional(&mut client, &mut server)).await;
 }

@@ -18,18 +18,18 @@ pub struct BraveSearch {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct BraveAnswer {
     web: Option<Web>,
 }
 
 #[derive(Deserialize)]
 struct Web {
     #[serde(default)]
-    results: Vec<Page>,
+    results: Vec<BravePage>,
 }
 
 #[derive(Deserialize)]
-struct Page {
+struct BravePage {
     title: String,
     url: String,
     description: Option<String>,
@@ -85,9 +85,9 @@ impl SearchBackend for BraveSearch {
 
     async fn search(&self, query: &SearchQuery) -> Result<Vec<SearchHit>, SearchError> {
         let path = path(query);
-        let answer: Answer = self.service.read(self.service.client.get(&path, self.headers.clone()).await).await?;
+        let answer: BraveAnswer = self.service.read(self.service.client.get(&path, self.headers.clone()).await).await?;
         let pages = answer.web.map(|web| web.results).unwrap_or_default();
-        let hit = |page: Page| SearchHit { title: page.title, url: page.url, snippet: page.description };
+        let hit = |page: BravePage| SearchHit { title: page.title, url: page.url, snippet: page.description };
         Ok(pages.into_iter().map(hit).collect())
     }
 }

@@ -43,7 +43,7 @@ impl Default for ModelSearch {
 
 /// Results of a search.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct ModelResults {
     pub(super) hits: Vec<SearchHit>,
     /// Report of the model about the pages.
     pub(super) report: Option<String>,
@@ -52,7 +52,7 @@ pub(super) struct Found {
 }
 
 impl ModelSearch {
-    pub(super) async fn search(&self, query: &SearchQuery, cx: &ToolCx) -> Result<Found, ToolError> {
+    pub(super) async fn search(&self, query: &SearchQuery, cx: &ToolCx) -> Result<ModelResults, ToolError> {
         let completions = cx.completions()?;
         if completions.model_info(self.model.as_deref()).web_search.is_none() {
             return Err(ToolError::rejected(
@@ -80,7 +80,7 @@ impl ModelSearch {
 /// Returns the pages of an answer, each once, with the passages that the model cites. The report is included only if
 /// all pages are wanted: not all vendors respect lists of domains, and the report may draw on any page that the model
 /// has read.
-fn found(query: &SearchQuery, completed: Completed) -> Result<Found, ToolError> {
+fn found(query: &SearchQuery, completed: Completed) -> Result<ModelResults, ToolError> {
     let failure = completed.searches.iter().find_map(|searched| searched.failure.clone());
     let mut hits: Vec<SearchHit> = Vec::new();
     let mut places = BTreeMap::new();
@@ -104,7 +104,7 @@ fn found(query: &SearchQuery, completed: Completed) -> Result<Found, ToolError> 
     let is_free = query.allowed_domains.is_empty() && query.blocked_domains.is_empty();
     let keeps_report = is_free || (all == hits.len() && !hits.is_empty());
     let report = Some(completed.text.trim().chars().take(LONGEST_ANSWER).collect::<String>());
-    Ok(Found { hits, report: report.filter(|text| keeps_report && !text.is_empty()), searches: searches.max(1) })
+    Ok(ModelResults { hits, report: report.filter(|text| keeps_report && !text.is_empty()), searches: searches.max(1) })
 }
 
 fn is_wanted(query: &SearchQuery, hit: &SearchHit) -> bool {

@@ -17,7 +17,7 @@ pub struct TavilySearch {
 }
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct TavilyBody<'a> {
     query: &'a str,
     max_results: usize,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -27,13 +27,13 @@ struct Body<'a> {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct TavilyAnswer {
     #[serde(default)]
-    results: Vec<Page>,
+    results: Vec<TavilyPage>,
 }
 
 #[derive(Deserialize)]
-struct Page {
+struct TavilyPage {
     title: String,
     url: String,
     content: Option<String>,
@@ -67,7 +67,7 @@ impl SearchBackend for TavilySearch {
     }
 
     async fn search(&self, query: &SearchQuery) -> Result<Vec<SearchHit>, SearchError> {
-        let body = Body {
+        let body = TavilyBody {
             query: &query.text,
             max_results: query.limit.clamp(1, 20),
             include_domains: &query.allowed_domains,
@@ -76,8 +76,8 @@ impl SearchBackend for TavilySearch {
         let unreadable = |source| SearchError::Unreadable { service: self.service.name, source };
         let body = Bytes::from(serde_json::to_vec(&body).map_err(unreadable)?);
         let sent = self.service.client.post("/search", self.headers.clone(), body).await;
-        let answer: Answer = self.service.read(sent).await?;
-        let hit = |page: Page| SearchHit { title: page.title, url: page.url, snippet: page.content };
+        let answer: TavilyAnswer = self.service.read(sent).await?;
+        let hit = |page: TavilyPage| SearchHit { title: page.title, url: page.url, snippet: page.content };
         Ok(answer.results.into_iter().map(hit).collect())
     }
 }

@@ -10,7 +10,7 @@ use windlass_tool::{Annotations, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::Access;
 use windlass_types::text::{clean, clean_line};
 
-use super::by_model::{Found as Answer, ModelSearch};
+use super::by_model::{ModelResults as Answer, ModelSearch};
 use super::filter::{domains, fits};
 use super::{SearchBackend, SearchHit, SearchQuery};
 
@@ -41,26 +41,26 @@ pub struct WebSearchInput {
 #[serde(rename_all = "camelCase")]
 struct Searched<'a> {
     query: &'a str,
-    results: Vec<Part<'a>>,
+    results: Vec<SearchPart<'a>>,
     duration_seconds: f64,
     search_count: u32,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-enum Part<'a> {
-    Pages(Results<'a>),
+enum SearchPart<'a> {
+    Pages(SearchResults<'a>),
     Report(&'a str),
 }
 
 #[derive(Debug, Serialize)]
-struct Results<'a> {
+struct SearchResults<'a> {
     tool_use_id: &'a str,
-    content: Vec<Found<'a>>,
+    content: Vec<SearchOutput<'a>>,
 }
 
 #[derive(Debug, Serialize)]
-struct Found<'a> {
+struct SearchOutput<'a> {
     title: &'a str,
     url: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -141,12 +141,14 @@ impl Tool for WebSearch {
         let Answer { hits, report, searches } = self.found(&query, cx).await?;
         let hits: Vec<SearchHit> = hits.iter().take(query.limit).map(short).collect();
         let content =
-            hits.iter().map(|hit| Found { title: &hit.title, url: &hit.url, snippet: hit.snippet.as_deref() });
-        let pages = Results { tool_use_id: cx.tool_use_id().as_str(), content: content.collect() };
+            hits.iter().map(|hit| SearchOutput { title: &hit.title, url: &hit.url, snippet: hit.snippet.as_deref() });
+        let pages = SearchResults { tool_use_id: cx.tool_use_id().as_str(), content: content.collect() };
         let report = report.map(|text| clean(&text));
         let searched = Searched {
             query: &query.text,
-            results: std::iter::once(Part::Pages(pages)).chain(report.as_deref().map(Part::Report)).collect(),
+            results: std::iter::once(SearchPart::Pages(pages))
+                .chain(report.as_deref().map(SearchPart::Report))
+                .collect(),
             duration_seconds: cx.clock().now().since(began).as_secs_f64(),
             search_count: searches,
         };
