@@ -24,7 +24,7 @@ pub(crate) fn sign(
     use base64::Engine as _;
     use base64::engine::general_purpose::URL_SAFE_NO_PAD;
     use serde_json::json;
-    let key = signing::Key::read(key.expose())?;
+    let key = signing::AssertionKey::read(key.expose())?;
     let header = json!({ "alg": key.algorithm(), "typ": "JWT" });
     let claims = json!({
         "iss": id, "sub": id, "aud": audience, "iat": now, "exp": now.saturating_add(LIFETIME), "jti": format!("{unique:032x}"),
@@ -55,13 +55,13 @@ mod signing {
     };
 
     /// Private key.
-    pub(super) enum Key {
+    pub(super) enum AssertionKey {
         P256(EcdsaKeyPair),
         P384(EcdsaKeyPair),
         Rsa(RsaKeyPair),
     }
 
-    impl Key {
+    impl AssertionKey {
         /// Reads PKCS #8 in PEM.
         pub(super) fn read(pem: &str) -> Result<Self, AuthError> {
             let unreadable = || {

@@ -4,10 +4,10 @@ mod automatic;
 mod login;
 mod renew;
 
-use crate::discover::{Found, discover};
+use crate::discover::{DiscoveredServer, discover};
 use crate::fetch::Fetch;
 use crate::metadata::scopes;
-use crate::token::Tokens;
+use crate::token::TokenAnswer;
 use crate::{AuthError, AuthOptions, Challenge, LoginKey, OAuthConfig, SavedLogin, SecretText};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,13 +29,13 @@ pub struct Authorizer {
     config: OAuthConfig,
     options: AuthOptions,
     fetch: Fetch,
-    state: Mutex<State>,
+    state: Mutex<AuthorizerState>,
     /// Held while tokens are requested, so that only one task requests them.
     busy: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
-struct State {
+struct AuthorizerState {
     /// `true` once the store has been read.
     is_loaded: bool,
     login: Option<SavedLogin>,
@@ -65,7 +65,7 @@ impl Authorizer {
         Ok(Arc::new(Self { server, key, config, options, fetch, state, busy }))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, AuthorizerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -225,7 +225,7 @@ impl Authorizer {
         Ok(())
     }
 
-    async fn discovered(&self, preferred: Option<&str>) -> Result<Found, AuthError> {
+    async fn discovered(&self, preferred: Option<&str>) -> Result<DiscoveredServer, AuthError> {
         let challenge = self.state().challenge.clone();
         discover(&self.fetch, &self.server, &challenge, self.config.metadata_url.as_deref(), preferred).await
     }
@@ -235,7 +235,7 @@ impl Authorizer {
     }
 
     /// Puts new tokens into a login.
-    fn take(&self, login: &mut SavedLogin, tokens: Tokens) {
+    fn take(&self, login: &mut SavedLogin, tokens: TokenAnswer) {
         let now = self.options.clock.now();
         let lifetime = tokens.seconds().map(Duration::from_secs);
         login.expires_at = lifetime.map(|lifetime| now.after(lifetime).millis());

@@ -12,13 +12,13 @@ use serde_json::json;
 /// Method by which a client proves its identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Proof {
+pub(crate) enum ClientProof {
     None,
     ClientSecretBasic,
     ClientSecretPost,
 }
 
-impl Proof {
+impl ClientProof {
     fn named(name: &str) -> Option<Self> {
         match name {
             "none" => Some(Self::None),
@@ -45,34 +45,34 @@ impl Proof {
 
 /// Client of one authorisation server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Client {
+pub(crate) struct AuthClient {
     pub(crate) id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     secret: Option<SecretText>,
-    proof: Proof,
+    proof: ClientProof,
     /// Address to which the browser returns, for clients that were registered with one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) redirect_uri: Option<String>,
 }
 
-impl Client {
+impl AuthClient {
     /// Returns the client of the configuration, if it has one.
     pub(crate) fn configured(config: &OAuthConfig, server: &ServerMetadata) -> Option<Self> {
         let id = config.client_id.clone()?;
         let secret = config.client_secret.clone();
-        let proof = Proof::fitting(server, secret.is_some());
+        let proof = ClientProof::fitting(server, secret.is_some());
         Some(Self { id, secret, proof, redirect_uri: None })
     }
 
     /// Returns the client that a metadata document describes, if the server supports such documents.
     pub(crate) fn described(config: &OAuthConfig, server: &ServerMetadata) -> Option<Self> {
         let id = config.client_metadata_url.clone().filter(|_| server.client_id_metadata_document_supported)?;
-        Some(Self { id, secret: None, proof: Proof::None, redirect_uri: None })
+        Some(Self { id, secret: None, proof: ClientProof::None, redirect_uri: None })
     }
 
     /// Creates a client without an id, for grants that need none.
     pub(crate) fn anonymous() -> Self {
-        Self { id: String::new(), secret: None, proof: Proof::None, redirect_uri: None }
+        Self { id: String::new(), secret: None, proof: ClientProof::None, redirect_uri: None }
     }
 
     /// Registers a client (RFC 7591).
@@ -97,7 +97,7 @@ impl Client {
         let method = if is_public {
             "none"
         } else {
-            listed.iter().find(|one| Proof::named(one).is_some()).map_or("none", String::as_str)
+            listed.iter().find(|one| ClientProof::named(one).is_some()).map_or("none", String::as_str)
         };
         let asked = json!({
             "client_name": name,
@@ -108,9 +108,9 @@ impl Client {
             "token_endpoint_auth_method": method,
         });
         let answer = fetch.json(endpoint, &asked).await?;
-        let registered = answer.json::<Registered>().filter(|_| answer.is_success());
+        let registered = answer.json::<RegisteredClient>().filter(|_| answer.is_success());
         let Some(registered) = registered.filter(|registered| !registered.client_id.is_empty()) else {
-            let refusal = answer.json::<Refusal>().unwrap_or_default();
+            let refusal = answer.json::<RegistrationRefusal>().unwrap_or_default();
             let code = refusal.error.unwrap_or_else(|| format!("status {}", answer.status));
             let text = refusal.error_description.unwrap_or_default();
             return Err(AuthError::Client(format!(
@@ -119,9 +119,9 @@ impl Client {
             )));
         };
         let secret = registered.client_secret;
-        let agreed = registered.token_endpoint_auth_method.as_deref().and_then(Proof::named);
-        let agreed = agreed.filter(|proof| secret.is_some() || *proof == Proof::None);
-        let proof = agreed.unwrap_or_else(|| Proof::fitting(server, secret.is_some()));
+        let agreed = registered.token_endpoint_auth_method.as_deref().and_then(ClientProof::named);
+        let agreed = agreed.filter(|proof| secret.is_some() || *proof == ClientProof::None);
+        let proof = agreed.unwrap_or_else(|| ClientProof::fitting(server, secret.is_some()));
         Ok(Self { id: registered.client_id, secret, proof, redirect_uri: Some(redirect_uri.to_owned()) })
     }
 
@@ -130,23 +130,23 @@ impl Client {
         let secret = self.secret.as_ref().map(SecretText::expose).unwrap_or_default();
         let escaped = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
         match self.proof {
-            Proof::ClientSecretBasic => {
+            ClientProof::ClientSecretBasic => {
                 let pair = format!("{}:{}", escaped(&self.id), escaped(secret));
                 return Some(format!("Basic {}", STANDARD.encode(pair)));
             }
-            Proof::ClientSecretPost => {
+            ClientProof::ClientSecretPost => {
                 fields.push(("client_id", self.id.clone()));
                 fields.push(("client_secret", secret.to_owned()));
             }
-            Proof::None if self.id.is_empty() => {}
-            Proof::None => fields.push(("client_id", self.id.clone())),
+            ClientProof::None if self.id.is_empty() => {}
+            ClientProof::None => fields.push(("client_id", self.id.clone())),
         }
         None
     }
 }
 
 #[derive(Deserialize)]
-struct Registered {
+struct RegisteredClient {
     client_id: String,
     #[serde(default)]
     client_secret: Option<SecretText>,
@@ -155,7 +155,7 @@ struct Registered {
 }
 
 #[derive(Default, Deserialize)]
-struct Refusal {
+struct RegistrationRefusal {
     #[serde(default)]
     error: Option<String>,
     #[serde(default)]

@@ -91,7 +91,7 @@ impl OAuthConfig {
     /// # Errors
     /// Returns the reason, without values, if a member has the wrong form or `expand` fails.
     pub fn from_json(value: &Value, expand: &dyn Fn(&str) -> Result<String, String>) -> Result<Self, String> {
-        let read = Members { value, expand };
+        let read = ConfigMembers { value, expand };
         if !value.is_object() {
             return Err("its `oauth` is not an object".to_owned());
         }
@@ -121,12 +121,12 @@ impl OAuthConfig {
 }
 
 /// Members of an object.
-struct Members<'a> {
+struct ConfigMembers<'a> {
     value: &'a Value,
     expand: &'a dyn Fn(&str) -> Result<String, String>,
 }
 
-impl Members<'_> {
+impl ConfigMembers<'_> {
     fn text(&self, name: &str) -> Result<Option<String>, String> {
         match self.value.get(name) {
             None | Some(Value::Null) => Ok(None),
@@ -150,7 +150,7 @@ impl Members<'_> {
             }
             Some("identity_provider") => {
                 let value = self.value.get("identityProvider").ok_or_else(|| needs("identityProvider"))?;
-                let read = Members { value, expand: self.expand };
+                let read = ConfigMembers { value, expand: self.expand };
                 let provider = IdentityProvider {
                     token_endpoint: read.text("tokenEndpoint")?.ok_or_else(|| needs("tokenEndpoint"))?,
                     client_id: read.text("clientId")?.ok_or_else(|| needs("clientId"))?,
@@ -174,7 +174,7 @@ impl fmt::Debug for OAuthConfig {
     }
 }
 
-impl fmt::Debug for Members<'_> {
+impl fmt::Debug for ConfigMembers<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Members").finish_non_exhaustive()
     }

@@ -11,7 +11,7 @@ use url::Url;
 
 /// Results of the discovery.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
+pub(crate) struct DiscoveredServer {
     /// Name of the MCP server in requests for tokens, if it has metadata.
     pub(crate) resource: Option<String>,
     /// Scopes that the server names.
@@ -29,7 +29,7 @@ pub(crate) async fn discover(
     challenge: &Challenge,
     metadata_url: Option<&str>,
     preferred: Option<&str>,
-) -> Result<Found, AuthError> {
+) -> Result<DiscoveredServer, AuthError> {
     let described = describe(fetch, server, challenge).await?;
     let is_local = is_loopback(server);
     let authorization = match (metadata_url, issuer_of(described.as_ref(), preferred)) {
@@ -51,7 +51,7 @@ pub(crate) async fn discover(
     }
     let (resource, scopes) =
         described.map(|found| (found.resource, found.scopes_supported.unwrap_or_default())).unzip();
-    Ok(Found { resource, resource_scopes: scopes.unwrap_or_default(), server: authorization })
+    Ok(DiscoveredServer { resource, resource_scopes: scopes.unwrap_or_default(), server: authorization })
 }
 
 fn missing(issuer: &str) -> AuthError {

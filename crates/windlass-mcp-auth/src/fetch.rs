@@ -14,12 +14,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Answer that was read to its end.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct AuthAnswer {
     pub(crate) status: u16,
     body: Vec<u8>,
 }
 
-impl Answer {
+impl AuthAnswer {
     pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
@@ -40,7 +40,7 @@ impl Fetch {
         Self { options }
     }
 
-    pub(crate) async fn get(&self, address: &str) -> Result<Answer, AuthError> {
+    pub(crate) async fn get(&self, address: &str) -> Result<AuthAnswer, AuthError> {
         self.send(HttpRequest::get(address)).await
     }
 
@@ -50,7 +50,7 @@ impl Fetch {
         address: &str,
         authorization: Option<&str>,
         fields: &[(&str, &str)],
-    ) -> Result<Answer, AuthError> {
+    ) -> Result<AuthAnswer, AuthError> {
         let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
         let request = HttpRequest::post(address)
             .with_header("content-type", "application/x-www-form-urlencoded")
@@ -62,12 +62,12 @@ impl Fetch {
         .await
     }
 
-    pub(crate) async fn json(&self, address: &str, body: &serde_json::Value) -> Result<Answer, AuthError> {
+    pub(crate) async fn json(&self, address: &str, body: &serde_json::Value) -> Result<AuthAnswer, AuthError> {
         let request = HttpRequest::post(address).with_header("content-type", "application/json");
         self.send(request.with_body(body.to_string().into_bytes())).await
     }
 
-    async fn send(&self, request: HttpRequest) -> Result<Answer, AuthError> {
+    async fn send(&self, request: HttpRequest) -> Result<AuthAnswer, AuthError> {
         let host = Url::parse(request.url()).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
         let request = request.with_header("accept", "application/json");
         match timeout(PATIENCE, self.exchange(request, &host)).await {
@@ -76,7 +76,7 @@ impl Fetch {
         }
     }
 
-    async fn exchange(&self, request: HttpRequest, host: &str) -> Result<Answer, AuthError> {
+    async fn exchange(&self, request: HttpRequest, host: &str) -> Result<AuthAnswer, AuthError> {
         let failed =
             |error: windlass_http::HttpError| AuthError::Http(format!("the request to {host} failed: {error}"));
         let answer = match &self.options.transport {
@@ -94,6 +94,6 @@ impl Fetch {
             }
             body.extend_from_slice(&chunk);
         }
-        Ok(Answer { status, body })
+        Ok(AuthAnswer { status, body })
     }
 }

@@ -1,6 +1,6 @@
 //! Address of this machine to which a browser returns.
 
-use crate::page::{Page, Verdict};
+use crate::page::{BrowserLogin, RedirectVerdict};
 use crate::{AuthError, SecretText};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -48,12 +48,12 @@ impl Loopback {
     }
 
     /// Waits for the answer of a page. Cancel safe: dropping the future closes the port.
-    pub(crate) async fn answer(self, page: &Page) -> Result<SecretText, AuthError> {
+    pub(crate) async fn answer(self, page: &BrowserLogin) -> Result<SecretText, AuthError> {
         let mut requests = JoinSet::new();
         loop {
             tokio::select! {
                 Some(Ok(verdict)) = requests.join_next(), if !requests.is_empty() => {
-                    if let Verdict::Done(outcome) = verdict {
+                    if let RedirectVerdict::Done(outcome) = verdict {
                         return outcome;
                     }
                 }
@@ -76,14 +76,16 @@ async fn accept(listeners: &[TcpListener]) -> std::io::Result<TcpStream> {
 }
 
 /// Answers a request, and returns its meaning.
-async fn serve(mut stream: TcpStream, page: Page) -> Verdict {
+async fn serve(mut stream: TcpStream, page: BrowserLogin) -> RedirectVerdict {
     let exchange = async {
         let target = target(&mut stream).await?;
         let verdict = page.judge(&target);
         let (status, text) = match &verdict {
-            Verdict::Done(Ok(_)) => ("200 OK", "You are logged in. This window can be closed."),
-            Verdict::Done(Err(_)) => ("200 OK", "The login did not succeed. The program that asked for it says why."),
-            Verdict::Unrelated => ("404 Not Found", "This is not the answer of a login."),
+            RedirectVerdict::Done(Ok(_)) => ("200 OK", "You are logged in. This window can be closed."),
+            RedirectVerdict::Done(Err(_)) => {
+                ("200 OK", "The login did not succeed. The program that asked for it says why.")
+            }
+            RedirectVerdict::Unrelated => ("404 Not Found", "This is not the answer of a login."),
         };
         let length = text.len();
         let answer = format!(
@@ -96,7 +98,7 @@ async fn serve(mut stream: TcpStream, page: Page) -> Verdict {
         let _ = stream.shutdown().await;
         Some(verdict)
     };
-    timeout(PATIENCE, exchange).await.ok().flatten().unwrap_or(Verdict::Unrelated)
+    timeout(PATIENCE, exchange).await.ok().flatten().unwrap_or(RedirectVerdict::Unrelated)
 }
 
 /// Returns the target of a `GET` request.

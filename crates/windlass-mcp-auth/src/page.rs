@@ -11,7 +11,7 @@ use windlass_tool::Ids;
 
 /// Login with a browser, from its page to the code.
 #[derive(Debug, Clone)]
-pub(crate) struct Page {
+pub(crate) struct BrowserLogin {
     /// Address of the page.
     pub(crate) address: String,
     pub(crate) redirect_uri: String,
@@ -24,14 +24,14 @@ pub(crate) struct Page {
 
 /// Meaning of a request to the redirect address.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum RedirectVerdict {
     /// The login has ended.
     Done(Result<SecretText, AuthError>),
     /// The request is not about this login: any program on this machine can send one.
     Unrelated,
 }
 
-impl Page {
+impl BrowserLogin {
     /// # Errors
     /// Fails if the authorisation server has no page, or does not bind codes to the requesting client.
     pub(crate) fn new(
@@ -79,14 +79,14 @@ impl Page {
     }
 
     /// Reads a request to the redirect address: its path and query, or the whole address.
-    pub(crate) fn judge(&self, target: &str) -> Verdict {
+    pub(crate) fn judge(&self, target: &str) -> RedirectVerdict {
         let (Ok(own), Some(query)) = (Url::parse(&self.redirect_uri), target.split_once('?').map(|(_, query)| query))
         else {
-            return Verdict::Unrelated;
+            return RedirectVerdict::Unrelated;
         };
         let path = target.split('?').next().unwrap_or_default();
         if path != own.path() && path != self.redirect_uri {
-            return Verdict::Unrelated;
+            return RedirectVerdict::Unrelated;
         }
         let pairs: Vec<_> =
             url::form_urlencoded::parse(query.split('#').next().unwrap_or_default().as_bytes()).collect();
@@ -94,15 +94,15 @@ impl Page {
             pairs.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_ref()).collect::<Vec<_>>()
         };
         if all("state") != [self.state.expose()] {
-            return Verdict::Unrelated;
+            return RedirectVerdict::Unrelated;
         }
         let (issuers, codes, errors) = (all("iss"), all("code"), all("error"));
         if issuers.iter().any(|issuer| *issuer != self.issuer) || (issuers.is_empty() && self.names_issuer) {
-            return Verdict::Done(Err(AuthError::Untrusted(
+            return RedirectVerdict::Done(Err(AuthError::Untrusted(
                 "the answer of the login page does not come from the authorisation server that was asked".to_owned(),
             )));
         }
-        Verdict::Done(match (codes.as_slice(), errors.first()) {
+        RedirectVerdict::Done(match (codes.as_slice(), errors.first()) {
             (_, Some(error)) => {
                 let description = all("error_description").first().map(|text| format!(": {text}")).unwrap_or_default();
                 Err(AuthError::Refused { code: words(error), description: words(&description) })
@@ -126,9 +126,9 @@ mod tests {
         serde_json::from_str(&text).unwrap()
     }
 
-    fn page(more: &str) -> Page {
+    fn page(more: &str) -> BrowserLogin {
         let scopes = ["a".to_owned(), "b".to_owned()];
-        Page::new(
+        BrowserLogin::new(
             &server(more),
             "c",
             "http://localhost:1/callback",
@@ -164,9 +164,10 @@ mod tests {
     #[test]
     fn answers_are_judged() {
         let (plain, named) = (page(""), page(r#","authorization_response_iss_parameter_supported":true"#));
-        let code = |text: &str| Verdict::Done(Ok(SecretText::new(text)));
-        let fails = |verdict: Verdict| matches!(verdict, Verdict::Done(Err(_)));
-        let judge = |page: &Page, query: &str| page.judge(&format!("/callback?state={}{query}", page.state.expose()));
+        let code = |text: &str| RedirectVerdict::Done(Ok(SecretText::new(text)));
+        let fails = |verdict: RedirectVerdict| matches!(verdict, RedirectVerdict::Done(Err(_)));
+        let judge =
+            |page: &BrowserLogin, query: &str| page.judge(&format!("/callback?state={}{query}", page.state.expose()));
         assert_eq!(judge(&plain, "&code=x"), code("x"));
         assert_eq!(
             plain.judge(&format!("http://localhost:1/callback?code=x&state={}", plain.state.expose())),
@@ -191,7 +192,7 @@ mod tests {
             "/callback".to_owned(),
             String::new(),
         ] {
-            assert_eq!(plain.judge(&target), Verdict::Unrelated, "{target}");
+            assert_eq!(plain.judge(&target), RedirectVerdict::Unrelated, "{target}");
         }
     }
 
@@ -199,13 +200,16 @@ mod tests {
     fn a_server_that_does_not_bind_codes_is_refused() {
         let mut without = server("");
         without.code_challenge_methods_supported = None;
-        assert!(Page::new(&without, "c", "http://localhost:1/callback", (None, &[]), &SystemIds::default()).is_err());
+        assert!(
+            BrowserLogin::new(&without, "c", "http://localhost:1/callback", (None, &[]), &SystemIds::default())
+                .is_err()
+        );
     }
 
     proptest::proptest! {
         #[test]
         fn no_request_without_the_state_ends_a_login(target in "[/a-z?&=%:.0-9]{0,80}") {
-            proptest::prop_assert_eq!(page("").judge(&target), Verdict::Unrelated);
+            proptest::prop_assert_eq!(page("").judge(&target), RedirectVerdict::Unrelated);
         }
     }
 }

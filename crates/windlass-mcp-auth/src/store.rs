@@ -7,8 +7,8 @@ pub use file::FileTokenStore;
 pub use memory::MemoryTokenStore;
 
 use crate::SecretText;
-use crate::client::Client;
-use crate::discover::Found;
+use crate::client::AuthClient;
+use crate::discover::DiscoveredServer;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -41,7 +41,7 @@ pub struct SavedLogin {
     pub(crate) revocation_endpoint: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) resource: Option<String>,
-    pub(crate) client: Client,
+    pub(crate) client: AuthClient,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) access_token: Option<SecretText>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,7 +62,7 @@ pub struct SavedLogin {
 
 impl SavedLogin {
     /// Creates the login of a client that has no tokens yet.
-    pub(crate) fn without_tokens(found: Found, client: Client, scopes: Vec<String>) -> Self {
+    pub(crate) fn without_tokens(found: DiscoveredServer, client: AuthClient, scopes: Vec<String>) -> Self {
         Self {
             issuer: found.server.issuer,
             token_endpoint: found.server.token_endpoint,
@@ -173,11 +173,11 @@ pub trait TokenStore: fmt::Debug + Send + Sync + 'static {
 
 /// Lock that is held while tokens are renewed. Dropping it ends the lock.
 #[derive(Debug)]
-pub struct StoreLock(#[expect(dead_code, reason = "held until it is dropped")] Option<Box<dyn Held>>);
+pub struct StoreLock(#[expect(dead_code, reason = "held until it is dropped")] Option<Box<dyn StoreGuard>>);
 
 /// Any value that ends a lock when it is dropped.
-trait Held: fmt::Debug + Send + Sync {}
-impl<T: fmt::Debug + Send + Sync> Held for T {}
+trait StoreGuard: fmt::Debug + Send + Sync {}
+impl<T: fmt::Debug + Send + Sync> StoreGuard for T {}
 
 impl StoreLock {
     /// Returns no lock.

@@ -1,6 +1,6 @@
 //! Requests for tokens.
 
-use crate::client::Client;
+use crate::client::AuthClient;
 use crate::error::words;
 use crate::fetch::Fetch;
 use crate::{AuthError, SecretText};
@@ -20,7 +20,7 @@ const SECRET_FIELDS: &[&str] = &[
 
 /// Token answer of an authorisation server.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Tokens {
+pub(crate) struct TokenAnswer {
     pub(crate) access_token: SecretText,
     #[serde(default)]
     token_type: Option<String>,
@@ -33,7 +33,7 @@ pub(crate) struct Tokens {
     pub(crate) scope: Option<String>,
 }
 
-impl Tokens {
+impl TokenAnswer {
     /// Returns the lifetime of the access token in seconds, if the server gives it.
     pub(crate) fn seconds(&self) -> Option<u64> {
         let text = self.expires_in.as_str().and_then(|text| text.parse().ok());
@@ -42,7 +42,7 @@ impl Tokens {
 }
 
 #[derive(Default, Deserialize)]
-struct Refusal {
+struct TokenRefusal {
     #[serde(default)]
     error: Option<String>,
     #[serde(default)]
@@ -50,7 +50,7 @@ struct Refusal {
 }
 
 /// Fields of a request for tokens.
-pub(crate) type Fields = Vec<(&'static str, String)>;
+pub(crate) type TokenFields = Vec<(&'static str, String)>;
 
 /// Requests tokens.
 ///
@@ -59,10 +59,10 @@ pub(crate) type Fields = Vec<(&'static str, String)>;
 pub(crate) async fn request(
     fetch: &Fetch,
     endpoint: &str,
-    client: &Client,
-    fields: Fields,
-) -> Result<Tokens, AuthError> {
-    let tokens: Tokens = post(fetch, endpoint, client, fields).await?;
+    client: &AuthClient,
+    fields: TokenFields,
+) -> Result<TokenAnswer, AuthError> {
+    let tokens: TokenAnswer = post(fetch, endpoint, client, fields).await?;
     match tokens.token_type.as_deref() {
         None => Ok(tokens),
         Some(kind) if kind.eq_ignore_ascii_case("bearer") => Ok(tokens),
@@ -80,22 +80,27 @@ pub(crate) async fn request(
 pub(crate) async fn exchange(
     fetch: &Fetch,
     endpoint: &str,
-    client: &Client,
-    fields: Fields,
+    client: &AuthClient,
+    fields: TokenFields,
 ) -> Result<SecretText, AuthError> {
     post(fetch, endpoint, client, fields).await.map(|tokens| tokens.access_token)
 }
 
-async fn post(fetch: &Fetch, endpoint: &str, client: &Client, mut fields: Fields) -> Result<Tokens, AuthError> {
+async fn post(
+    fetch: &Fetch,
+    endpoint: &str,
+    client: &AuthClient,
+    mut fields: TokenFields,
+) -> Result<TokenAnswer, AuthError> {
     let authorization = client.prove(&mut fields);
     let borrowed: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let answer = fetch.form(endpoint, authorization.as_deref(), &borrowed).await?;
     if answer.is_success()
-        && let Some(tokens) = answer.json::<Tokens>()
+        && let Some(tokens) = answer.json::<TokenAnswer>()
     {
         return Ok(tokens);
     }
-    let refusal = answer.json::<Refusal>().unwrap_or_default();
+    let refusal = answer.json::<TokenRefusal>().unwrap_or_default();
     let code = refusal.error.unwrap_or_else(|| format!("status {}", answer.status));
     let description = refusal.error_description.map(|text| format!(": {text}")).unwrap_or_default();
     let [code, description] =
@@ -104,7 +109,7 @@ async fn post(fetch: &Fetch, endpoint: &str, client: &Client, mut fields: Fields
 }
 
 /// Masks sent secrets in a server's text, which may repeat them.
-fn without_secrets(text: String, fields: &Fields, authorization: Option<&str>) -> String {
+fn without_secrets(text: String, fields: &TokenFields, authorization: Option<&str>) -> String {
     let password = authorization.and_then(|value| value.split_once(' ')).map(|(_, value)| value);
     let sent = fields.iter().filter(|(name, _)| SECRET_FIELDS.contains(name)).map(|(_, value)| value.as_str());
     let hidden = sent.chain(password).filter(|value| !value.is_empty());
@@ -119,7 +124,7 @@ mod tests {
     fn times_are_read_as_numbers_and_as_texts() {
         let seconds = |value: &str| {
             let text = format!(r#"{{"access_token":"a","expires_in":{value}}}"#);
-            serde_json::from_str::<Tokens>(&text).unwrap().seconds()
+            serde_json::from_str::<TokenAnswer>(&text).unwrap().seconds()
         };
         assert_eq!(
             [seconds("3600"), seconds("\"60\""), seconds("null"), seconds("-1")],

@@ -2,10 +2,10 @@
 
 use super::{Authorizer, union};
 use crate::assertion::{ASSERTION_TYPE, sign};
-use crate::client::Client;
-use crate::discover::Found;
+use crate::client::AuthClient;
+use crate::discover::DiscoveredServer;
 use crate::metadata::scopes;
-use crate::token::{self, Fields};
+use crate::token::{self, TokenFields};
 use crate::{AuthError, IdentityProvider, OAuthConfig, OAuthGrant, SavedLogin, SecretText};
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ impl Authorizer {
         Ok(token)
     }
 
-    fn scopes_of_machine(&self, found: &Found, before: Option<&SavedLogin>) -> Vec<String> {
+    fn scopes_of_machine(&self, found: &DiscoveredServer, before: Option<&SavedLogin>) -> Vec<String> {
         match before {
             Some(login) => login.scopes.clone(),
             None if !self.config.scopes.is_empty() => self.config.scopes.clone(),
@@ -57,8 +57,8 @@ impl Authorizer {
     }
 
     /// Returns the client and the fields of the token request.
-    async fn request(&self, found: &Found) -> Result<(Client, Fields), AuthError> {
-        let configured = Client::configured(&self.config, &found.server);
+    async fn request(&self, found: &DiscoveredServer) -> Result<(AuthClient, TokenFields), AuthError> {
+        let configured = AuthClient::configured(&self.config, &found.server);
         let with_id = || {
             configured.clone().ok_or_else(|| AuthError::Configuration("this grant needs `oauth.clientId`".to_owned()))
         };
@@ -77,7 +77,7 @@ impl Authorizer {
                 Ok((client, fields))
             }
             OAuthGrant::JwtBearer { assertion } => {
-                Ok((configured.unwrap_or_else(Client::anonymous), bearer(assertion)))
+                Ok((configured.unwrap_or_else(AuthClient::anonymous), bearer(assertion)))
             }
             OAuthGrant::IdentityProvider(provider) => {
                 let client = with_id()?;
@@ -88,7 +88,7 @@ impl Authorizer {
     }
 
     /// Returns the assertion of an identity provider that the authorisation server accepts.
-    async fn vouched(&self, provider: &IdentityProvider, found: &Found) -> Result<SecretText, AuthError> {
+    async fn vouched(&self, provider: &IdentityProvider, found: &DiscoveredServer) -> Result<SecretText, AuthError> {
         let is_local = crate::address::is_loopback(&self.server);
         let endpoint = crate::address::usable(&provider.token_endpoint, "the identity provider", is_local)?;
         let there = OAuthConfig {
@@ -96,7 +96,7 @@ impl Authorizer {
             client_secret: provider.client_secret.clone(),
             ..OAuthConfig::default()
         };
-        let client = Client::configured(&there, &found.server).unwrap_or_else(Client::anonymous);
+        let client = AuthClient::configured(&there, &found.server).unwrap_or_else(AuthClient::anonymous);
         let resource = found.resource.clone().unwrap_or_else(|| self.server.to_string());
         let fields = vec![
             ("grant_type", "urn:ietf:params:oauth:grant-type:token-exchange".to_owned()),
@@ -110,7 +110,7 @@ impl Authorizer {
     }
 }
 
-fn bearer(assertion: &SecretText) -> Fields {
+fn bearer(assertion: &SecretText) -> TokenFields {
     let grant = "urn:ietf:params:oauth:grant-type:jwt-bearer".to_owned();
     vec![("grant_type", grant), ("assertion", assertion.expose().to_owned())]
 }

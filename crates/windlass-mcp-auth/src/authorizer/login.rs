@@ -2,12 +2,12 @@
 
 use super::{Authorizer, union};
 use crate::browser::LoginPage;
-use crate::client::Client;
-use crate::discover::Found;
+use crate::client::AuthClient;
+use crate::discover::DiscoveredServer;
 use crate::loopback::Loopback;
 use crate::metadata::scopes;
-use crate::page::{Page, Verdict};
-use crate::token::{self, Fields};
+use crate::page::{BrowserLogin, RedirectVerdict};
+use crate::token::{self, TokenFields};
 use crate::{AuthError, Browser, SavedLogin, SecretText};
 use std::sync::Arc;
 use tokio::time::timeout;
@@ -39,12 +39,17 @@ impl Authorizer {
         let port = self.config.callback_port;
         let (loopback, client) = self.client(&found, before.as_ref(), port).await?;
         let wanted = (found.resource.as_deref(), asked.as_slice());
-        let page =
-            Page::new(&found.server, &client.id, &loopback.redirect_uri(), wanted, self.options.random.as_ref())?;
+        let page = BrowserLogin::new(
+            &found.server,
+            &client.id,
+            &loopback.redirect_uri(),
+            wanted,
+            self.options.random.as_ref(),
+        )?;
         let limit = self.options.login_timeout;
         let answered = timeout(limit, self.answer(loopback, &page, browser)).await;
         let code = answered.unwrap_or(Err(AuthError::TimedOut { seconds: limit.as_secs() }))?;
-        let fields: Fields = vec![
+        let fields: TokenFields = vec![
             ("grant_type", "authorization_code".to_owned()),
             ("code", code.expose().to_owned()),
             ("redirect_uri", page.redirect_uri.clone()),
@@ -54,7 +59,12 @@ impl Authorizer {
     }
 
     /// Returns the authorisation code from the page, through the browser or the host.
-    async fn answer(&self, loopback: Loopback, page: &Page, browser: &dyn Browser) -> Result<SecretText, AuthError> {
+    async fn answer(
+        &self,
+        loopback: Loopback,
+        page: &BrowserLogin,
+        browser: &dyn Browser,
+    ) -> Result<SecretText, AuthError> {
         let host = Url::parse(&page.address).ok().and_then(|url| url.host_str().map(str::to_owned));
         let shown = LoginPage {
             server: self.server.to_string(),
@@ -66,8 +76,8 @@ impl Authorizer {
             match browser.open(&shown).await.map_err(AuthError::Browser)? {
                 None => std::future::pending().await,
                 Some(address) => match page.judge(address.trim()) {
-                    Verdict::Done(outcome) => outcome,
-                    Verdict::Unrelated => Err(AuthError::Browser(
+                    RedirectVerdict::Done(outcome) => outcome,
+                    RedirectVerdict::Unrelated => Err(AuthError::Browser(
                         "the address to which the browser returned is not the answer of this login".to_owned(),
                     )),
                 },
@@ -83,14 +93,14 @@ impl Authorizer {
     /// Returns the client of a login, and the port to which its browser returns.
     async fn client(
         &self,
-        found: &Found,
+        found: &DiscoveredServer,
         before: Option<&SavedLogin>,
         port: Option<u16>,
-    ) -> Result<(Loopback, Client), AuthError> {
+    ) -> Result<(Loopback, AuthClient), AuthError> {
         let mut config = self.config.clone();
         config.client_metadata_url = config.client_metadata_url.or_else(|| self.options.client_metadata_url.clone());
         if let Some(client) =
-            Client::configured(&config, &found.server).or_else(|| Client::described(&config, &found.server))
+            AuthClient::configured(&config, &found.server).or_else(|| AuthClient::described(&config, &found.server))
         {
             return Ok((Loopback::open(port.unwrap_or(0)).await?, client));
         }
@@ -105,13 +115,13 @@ impl Authorizer {
         }
         let loopback = Loopback::open(port.unwrap_or(0)).await?;
         let name = &self.options.client_name;
-        let client = Client::register(&self.fetch, &found.server, name, &loopback.redirect_uri()).await?;
+        let client = AuthClient::register(&self.fetch, &found.server, name, &loopback.redirect_uri()).await?;
         Ok((loopback, client))
     }
 
     /// Returns the scopes to request: those of the configuration, of the refusal, or of the server's metadata; in
     /// addition the previous ones if the token had insufficient scopes.
-    fn scopes_to_ask(&self, found: &Found, before: Option<&SavedLogin>) -> Vec<String> {
+    fn scopes_to_ask(&self, found: &DiscoveredServer, before: Option<&SavedLogin>) -> Vec<String> {
         let challenge = self.state().challenge.clone();
         let named = match &challenge.scope {
             _ if !self.config.scopes.is_empty() => self.config.scopes.clone(),
@@ -132,10 +142,10 @@ impl Authorizer {
     /// Exchanges a code for tokens and stores them.
     pub(super) async fn redeem(
         self: &Arc<Self>,
-        found: Found,
-        client: Client,
+        found: DiscoveredServer,
+        client: AuthClient,
         asked: Vec<String>,
-        mut fields: Fields,
+        mut fields: TokenFields,
     ) -> Result<(), AuthError> {
         fields.extend(found.resource.clone().map(|resource| ("resource", resource)));
         let tokens = token::request(&self.fetch, &found.server.token_endpoint, &client, fields).await?;

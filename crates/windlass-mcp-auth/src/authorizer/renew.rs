@@ -1,7 +1,7 @@
 //! Renewal of tokens.
 
 use super::Authorizer;
-use crate::token::{self, Fields};
+use crate::token::{self, TokenFields};
 use crate::{AuthError, SavedLogin, SecretText};
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ impl Authorizer {
             return Ok(token);
         }
         let Some(refresh) = login.refresh_token.clone() else { return Err(AuthError::LoginNeeded) };
-        let mut fields: Fields =
+        let mut fields: TokenFields =
             vec![("grant_type", "refresh_token".to_owned()), ("refresh_token", refresh.expose().to_owned())];
         fields.extend(login.resource.clone().map(|resource| ("resource", resource)));
         match token::request(&self.fetch, &login.token_endpoint, &login.client, fields).await {

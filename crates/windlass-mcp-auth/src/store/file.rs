@@ -23,7 +23,7 @@ pub struct FileTokenStore {
 
 /// Content of a file.
 #[derive(Serialize, Deserialize)]
-struct Kept<L> {
+struct StoredTokens<L> {
     server: String,
     account: String,
     login: L,
@@ -58,14 +58,14 @@ impl TokenStore for FileTokenStore {
         let (file, key) = (self.file(key), key.clone());
         blocking(move || {
             let Some(text) = read(&file)? else { return Ok(None) };
-            let kept: Option<Kept<SavedLogin>> = serde_json::from_slice(&text).ok();
+            let kept: Option<StoredTokens<SavedLogin>> = serde_json::from_slice(&text).ok();
             Ok(kept.filter(|kept| kept.server == key.server && kept.account == key.account).map(|kept| kept.login))
         })
         .await
     }
 
     async fn save(&self, key: &LoginKey, login: &SavedLogin) -> Result<(), TokenStoreError> {
-        let kept = Kept { server: key.server.clone(), account: key.account.clone(), login };
+        let kept = StoredTokens { server: key.server.clone(), account: key.account.clone(), login };
         let text = serde_json::to_vec_pretty(&kept).map_err(|error| TokenStoreError::new(error.to_string()))?;
         let (folder, file) = (self.folder.clone(), self.file(key));
         blocking(move || {
