@@ -107,7 +107,7 @@ impl ServerConfig {
 
     fn read(name: &str, server: &Value) -> Result<Self, ConfigError> {
         let wrong = |why: String| ConfigError { message: format!("the language server {name:?}: {why}") };
-        let file = File::deserialize(server).map_err(|error| wrong(error.to_string()))?;
+        let file = LanguageServerEntry::deserialize(server).map_err(|error| wrong(error.to_string()))?;
         let transport = file.transport.unwrap_or_default();
         let languages = file.extension_to_language.into_iter();
         let languages: BTreeMap<String, String> =
@@ -143,7 +143,7 @@ impl ServerConfig {
 /// Server in the form of configuration files.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct File {
+struct LanguageServerEntry {
     command: String,
     #[serde(default)]
     args: Vec<String>,

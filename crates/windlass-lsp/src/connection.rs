@@ -34,13 +34,13 @@ pub(crate) enum NoAnswer {
 
 /// Connection to a running server. Dropping it closes the connection.
 #[derive(Debug)]
-pub(crate) struct Connection {
-    shared: Arc<Shared>,
+pub(crate) struct LanguageConnection {
+    shared: Arc<LanguageConnectionState>,
     tasks: [AbortHandle; 2],
 }
 
 #[derive(Debug)]
-struct Shared {
+struct LanguageConnectionState {
     pending: Mutex<HashMap<i64, oneshot::Sender<Result<Value, String>>>>,
     next: AtomicI64,
     outgoing: mpsc::Sender<Vec<u8>>,
@@ -51,7 +51,7 @@ struct Shared {
     ended: watch::Sender<Option<String>>,
 }
 
-impl Connection {
+impl LanguageConnection {
     /// Opens a connection over the standard streams of a server.
     pub(crate) fn new(
         reader: impl AsyncRead + Send + Unpin + 'static,
@@ -59,7 +59,7 @@ impl Connection {
         settings: Value,
     ) -> Self {
         let (outgoing, waiting) = mpsc::channel(MOST_WAITING);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(LanguageConnectionState {
             pending: Mutex::default(),
             next: AtomicI64::new(1),
             outgoing,
@@ -97,7 +97,7 @@ impl Connection {
             }
             pending.insert(id, sender);
         }
-        let open = Open { shared: &self.shared, id };
+        let open = OpenRequest { shared: &self.shared, id };
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         let answered = async {
             self.shared.outgoing.send(encode(&message)).await.map_err(|_| NoAnswer::Closed)?;
@@ -117,7 +117,7 @@ impl Connection {
     }
 }
 
-impl Drop for Connection {
+impl Drop for LanguageConnection {
     fn drop(&mut self) {
         self.tasks.iter().for_each(AbortHandle::abort);
         self.shared.end("the connection was closed".to_owned());
@@ -125,19 +125,19 @@ impl Drop for Connection {
 }
 
 /// Guard of a request that waits for its answer. Dropping it cancels the request at the server.
-struct Open<'a> {
-    shared: &'a Shared,
+struct OpenRequest<'a> {
+    shared: &'a LanguageConnectionState,
     id: i64,
 }
 
-impl Open<'_> {
+impl OpenRequest<'_> {
     /// Disarms the guard of an answered request.
     fn forget(self) {
         self.shared.pending().remove(&self.id);
     }
 }
 
-impl Drop for Open<'_> {
+impl Drop for OpenRequest<'_> {
     fn drop(&mut self) {
         if self.shared.pending().remove(&self.id).is_some() {
             let message = json!({ "jsonrpc": "2.0", "method": "$/cancelRequest", "params": { "id": self.id } });
@@ -147,7 +147,7 @@ impl Drop for Open<'_> {
     }
 }
 
-impl Shared {
+impl LanguageConnectionState {
     fn pending(&self) -> std::sync::MutexGuard<'_, HashMap<i64, oneshot::Sender<Result<Value, String>>>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }

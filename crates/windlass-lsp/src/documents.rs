@@ -13,12 +13,12 @@ const MOST: usize = 64;
 /// Open files of a server.
 #[derive(Debug, Default)]
 pub(crate) struct Documents {
-    open: HashMap<PathBuf, Document>,
+    open: HashMap<PathBuf, OpenDocument>,
     used: u64,
 }
 
 #[derive(Debug)]
-struct Document {
+struct OpenDocument {
     version: i64,
     text: String,
     used: u64,
@@ -26,7 +26,7 @@ struct Document {
 
 /// Messages that bring a file of a server up to date.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Update {
+pub(crate) struct DocumentUpdate {
     /// Notifications, in order: method and parameters.
     pub(crate) messages: Vec<(&'static str, Value)>,
     /// Version of the file after the messages.
@@ -35,13 +35,13 @@ pub(crate) struct Update {
 
 impl Documents {
     /// Updates the text of a file.
-    pub(crate) fn update(&mut self, path: &Path, language: &str, text: String) -> Update {
+    pub(crate) fn update(&mut self, path: &Path, language: &str, text: String) -> DocumentUpdate {
         self.used += 1;
         let (used, uri) = (self.used, uri::of_path(path));
         if let Some(known) = self.open.get_mut(path) {
             known.used = used;
             if known.text == text {
-                return Update { messages: Vec::new(), version: known.version };
+                return DocumentUpdate { messages: Vec::new(), version: known.version };
             }
             known.version += 1;
             known.text.clone_from(&text);
@@ -49,7 +49,7 @@ impl Documents {
             let change = json!({ "textDocument": document, "contentChanges": [{ "text": text }] });
             let saved = json!({ "textDocument": { "uri": uri }, "text": text });
             let messages = vec![("textDocument/didChange", change), ("textDocument/didSave", saved)];
-            return Update { messages, version: known.version };
+            return DocumentUpdate { messages, version: known.version };
         }
         let mut messages = Vec::new();
         if self.open.len() >= MOST {
@@ -62,8 +62,8 @@ impl Documents {
         }
         let document = json!({ "uri": uri, "languageId": language, "version": 1, "text": text });
         messages.push(("textDocument/didOpen", json!({ "textDocument": document })));
-        self.open.insert(path.to_owned(), Document { version: 1, text, used });
-        Update { messages, version: 1 }
+        self.open.insert(path.to_owned(), OpenDocument { version: 1, text, used });
+        DocumentUpdate { messages, version: 1 }
     }
 
     /// Returns the open files.
@@ -72,10 +72,10 @@ impl Documents {
     }
 
     /// Closes a file that is gone.
-    pub(crate) fn close(&mut self, path: &Path) -> Update {
-        let Some(known) = self.open.remove(path) else { return Update { messages: Vec::new(), version: 0 } };
+    pub(crate) fn close(&mut self, path: &Path) -> DocumentUpdate {
+        let Some(known) = self.open.remove(path) else { return DocumentUpdate { messages: Vec::new(), version: 0 } };
         let closed = json!({ "textDocument": { "uri": uri::of_path(path) } });
-        Update { messages: vec![("textDocument/didClose", closed)], version: known.version }
+        DocumentUpdate { messages: vec![("textDocument/didClose", closed)], version: known.version }
     }
 }
 
@@ -83,7 +83,7 @@ impl Documents {
 mod tests {
     use super::*;
 
-    fn methods(update: &Update) -> Vec<&'static str> {
+    fn methods(update: &DocumentUpdate) -> Vec<&'static str> {
         update.messages.iter().map(|(method, _)| *method).collect()
     }
 
@@ -91,7 +91,7 @@ mod tests {
     fn a_file_is_opened_once_and_changed_when_it_has_changed() {
         let (mut documents, path) = (Documents::default(), Path::new("/a"));
         assert_eq!(methods(&documents.update(path, "rust", "a".into())), ["textDocument/didOpen"]);
-        assert_eq!(documents.update(path, "rust", "a".into()), Update { messages: Vec::new(), version: 1 });
+        assert_eq!(documents.update(path, "rust", "a".into()), DocumentUpdate { messages: Vec::new(), version: 1 });
         let changed = documents.update(path, "rust", "b".into());
         assert_eq!((methods(&changed).len(), changed.version), (2, 2));
         assert_eq!(methods(&documents.close(path)), ["textDocument/didClose"]);

@@ -16,13 +16,13 @@ const MOST_FILES: usize = 512;
 /// Latest diagnostics of a server for each file.
 #[derive(Debug)]
 pub(crate) struct Published {
-    files: Mutex<HashMap<PathBuf, Words>>,
+    files: Mutex<HashMap<PathBuf, DiagnosticWords>>,
     /// Number of publications of the server.
     count: watch::Sender<u64>,
 }
 
 #[derive(Debug, Clone)]
-struct Words {
+struct DiagnosticWords {
     /// Count of publications when this one arrived.
     at: u64,
     /// Version of the file that the diagnostics are about, if the server gives it.
@@ -41,7 +41,7 @@ impl Published {
     pub(crate) fn note(&self, params: &Value) {
         let Some(path) = params.get("uri").and_then(Value::as_str).and_then(uri::to_path) else { return };
         let said = params.get("diagnostics").unwrap_or(&Value::Null);
-        let words = Words {
+        let words = DiagnosticWords {
             at: self.count() + 1,
             version: params.get("version").and_then(Value::as_i64),
             diagnostics: answer::diagnostics(&path, said),

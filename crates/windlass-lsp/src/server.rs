@@ -11,7 +11,7 @@ use windlass_context::Diagnostic;
 use windlass_process::Program;
 use windlass_tool::ProcessCommand;
 
-use crate::connection::{Connection, NoAnswer};
+use crate::connection::{LanguageConnection, NoAnswer};
 use crate::documents::Documents;
 use crate::program::find;
 use crate::servers::ServerSurroundings;
@@ -28,31 +28,31 @@ const MOST_LOOKED_AT: usize = 64;
 
 /// One language server.
 #[derive(Debug)]
-pub(crate) struct Server {
+pub(crate) struct LanguageServer {
     pub(crate) config: ServerConfig,
     surroundings: Arc<ServerSurroundings>,
     confinement: Arc<OnceLock<Arc<dyn ServerConfinement>>>,
-    state: tokio::sync::Mutex<State>,
+    state: tokio::sync::Mutex<ServerLife>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    running: Option<Arc<Running>>,
+struct ServerLife {
+    running: Option<Arc<RunningServer>>,
     starts: u32,
 }
 
 /// Running server.
 #[derive(Debug)]
-struct Running {
+struct RunningServer {
     name: String,
-    connection: Connection,
+    connection: LanguageConnection,
     program: Program,
     /// Capabilities of the server from its `initialize` answer.
     capabilities: Value,
     documents: tokio::sync::Mutex<Documents>,
 }
 
-impl Server {
+impl LanguageServer {
     pub(crate) fn new(
         config: ServerConfig,
         surroundings: Arc<ServerSurroundings>,
@@ -62,7 +62,7 @@ impl Server {
     }
 
     /// Returns the running server, started if necessary. The start continues if the caller is dropped.
-    async fn running(self: &Arc<Self>) -> Result<Arc<Running>, CodeError> {
+    async fn running(self: &Arc<Self>) -> Result<Arc<RunningServer>, CodeError> {
         let server = Arc::clone(self);
         let started = tokio::spawn(async move {
             let mut state = server.state.lock().await;
@@ -71,7 +71,7 @@ impl Server {
         started.await.unwrap_or_else(|_| Err(CodeError::unusable(&self.config.name, "its start was broken off")))
     }
 
-    async fn start(&self, state: &mut State) -> Result<Arc<Running>, CodeError> {
+    async fn start(&self, state: &mut ServerLife) -> Result<Arc<RunningServer>, CodeError> {
         let mut why = String::new();
         if let Some(running) = &state.running {
             let Some(ended) = running.connection.ended() else { return Ok(Arc::clone(running)) };
@@ -93,7 +93,7 @@ impl Server {
     }
 
     /// Starts the program and performs the `initialize` handshake.
-    async fn greet(&self) -> Result<Running, CodeError> {
+    async fn greet(&self) -> Result<RunningServer, CodeError> {
         let ServerConfig { name, command, args, env, .. } = &self.config;
         let unusable = |why: String| CodeError::unusable(name, why);
         let ServerSurroundings { root, env: given, watch } = &*self.surroundings;
@@ -112,8 +112,8 @@ impl Server {
         };
         let started = Program::start(program, watch.as_deref(), kept);
         let (program, stdin, stdout) = started.map_err(|error| unusable(format!("{}: {error}", path.display())))?;
-        let connection = Connection::new(stdout, stdin, self.config.settings.clone());
-        let mut running = Running {
+        let connection = LanguageConnection::new(stdout, stdin, self.config.settings.clone());
+        let mut running = RunningServer {
             name: name.clone(),
             connection,
             program,
@@ -160,13 +160,13 @@ impl Server {
 
 /// State of a file when it was shown: the count of publications before, and the version after.
 #[derive(Debug, Clone, Copy)]
-struct Seen {
+struct FileVersion {
     count: u64,
     version: i64,
     is_changed: bool,
 }
 
-impl Running {
+impl RunningServer {
     fn words(&self, ended: &str) -> String {
         match self.program.words().stderr() {
             words if words.is_empty() => ended.to_owned(),
@@ -211,7 +211,12 @@ impl Running {
 
     /// Shows the current text of a file; `None` if it is gone. The messages are sent even if the caller is dropped, so
     /// that the server and the client never differ on the open files.
-    async fn show(self: &Arc<Self>, path: &Path, language: &str, text: Option<String>) -> Result<Seen, CodeError> {
+    async fn show(
+        self: &Arc<Self>,
+        path: &Path,
+        language: &str,
+        text: Option<String>,
+    ) -> Result<FileVersion, CodeError> {
         let (running, path, language) = (Arc::clone(self), path.to_owned(), language.to_owned());
         let shown = tokio::spawn(async move {
             let mut documents = running.documents.lock().await;
@@ -224,7 +229,7 @@ impl Running {
             for (method, params) in update.messages {
                 running.notify(method, params).await?;
             }
-            Ok(Seen { count, version: update.version, is_changed })
+            Ok(FileVersion { count, version: update.version, is_changed })
         });
         shown.await.unwrap_or_else(|_| Err(CodeError::unusable(&self.name, "a file could not be shown to it")))
     }
@@ -291,7 +296,7 @@ impl Running {
 
     /// Returns the diagnostics of a file that was shown: on request if the server supports that, else the published
     /// ones.
-    async fn diagnostics(&self, path: &Path, seen: Seen) -> Result<Vec<Diagnostic>, CodeError> {
+    async fn diagnostics(&self, path: &Path, seen: FileVersion) -> Result<Vec<Diagnostic>, CodeError> {
         if self.capabilities.get("diagnosticProvider").is_some_and(|provider| !provider.is_null()) {
             let params = json!({ "textDocument": { "uri": uri::of_path(path) } });
             let said = self.ask("textDocument/diagnostic", params).await?;

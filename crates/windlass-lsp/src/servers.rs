@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use windlass_context::Diagnostic;
 use windlass_tool::ProgramWatch;
 
-use crate::server::Server;
+use crate::server::LanguageServer;
 use crate::{CodeAnswer, CodeError, CodeIntelligence, CodeOperation, CodeQuery, ServerConfig, ServerConfinement};
 
 /// Surroundings of language servers: project, environment and watch.
@@ -53,7 +53,7 @@ impl fmt::Debug for ServerSurroundings {
 /// configuration permits.
 #[derive(Debug, Clone)]
 pub struct LanguageServers {
-    servers: Arc<[Arc<Server>]>,
+    servers: Arc<[Arc<LanguageServer>]>,
     confinement: Arc<OnceLock<Arc<dyn ServerConfinement>>>,
 }
 
@@ -62,7 +62,8 @@ impl LanguageServers {
     pub fn new(servers: impl IntoIterator<Item = ServerConfig>, surroundings: ServerSurroundings) -> Self {
         let surroundings = Arc::new(surroundings);
         let confinement = Arc::<OnceLock<_>>::default();
-        let server = |config| Arc::new(Server::new(config, Arc::clone(&surroundings), Arc::clone(&confinement)));
+        let server =
+            |config| Arc::new(LanguageServer::new(config, Arc::clone(&surroundings), Arc::clone(&confinement)));
         Self { servers: servers.into_iter().map(server).collect(), confinement }
     }
 
@@ -101,7 +102,7 @@ impl LanguageServers {
         Some(found)
     }
 
-    fn of(&self, path: &Path) -> Option<&Arc<Server>> {
+    fn of(&self, path: &Path) -> Option<&Arc<LanguageServer>> {
         self.servers.iter().find(|server| server.config.language_of(path).is_some())
     }
 
@@ -121,7 +122,7 @@ impl LanguageServers {
     }
 }
 
-async fn offered(server: &Arc<Server>, query: &CodeQuery) -> Result<CodeAnswer, CodeError> {
+async fn offered(server: &Arc<LanguageServer>, query: &CodeQuery) -> Result<CodeAnswer, CodeError> {
     if server.offers(query.operation).await? {
         return server.ask(query).await;
     }

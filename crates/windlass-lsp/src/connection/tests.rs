@@ -4,10 +4,10 @@ use tokio::io::{DuplexStream, duplex};
 const LONG: Duration = Duration::from_secs(60);
 
 /// Returns a connection, and the other end of its streams.
-fn connected() -> (Connection, DuplexStream, Decoder) {
+fn connected() -> (LanguageConnection, DuplexStream, Decoder) {
     let (ours, theirs) = duplex(1 << 20);
     let (reader, writer) = tokio::io::split(ours);
-    (Connection::new(reader, writer, json!({"a": {"b": 7}})), theirs, Decoder::default())
+    (LanguageConnection::new(reader, writer, json!({"a": {"b": 7}})), theirs, Decoder::default())
 }
 
 async fn receive(stream: &mut DuplexStream, decoder: &mut Decoder) -> Value {
@@ -91,7 +91,7 @@ async fn the_end_of_the_server_answers_all() {
 async fn a_server_that_does_not_read_takes_a_bounded_part() {
     let (ours, theirs) = duplex(64);
     let (reader, writer) = tokio::io::split(ours);
-    let connection = Connection::new(reader, writer, Value::Null);
+    let connection = LanguageConnection::new(reader, writer, Value::Null);
     let asked = (0..500).map(|_| connection.request("a", json!("x".repeat(1000)), Duration::from_secs(2)));
     let answers = futures_of(asked).await;
     let timed_out = answers.iter().filter(|answer| **answer == Err(NoAnswer::TimedOut)).count();
