@@ -10,26 +10,26 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Each call records its outcome before it closes. The order in which the call and the task that waits for the end of
 /// the connection notice the end is therefore irrelevant.
 #[derive(Debug, Default)]
-pub(crate) struct Calls(Mutex<Known>);
+pub(crate) struct ConnectionCalls(Mutex<CallRecord>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct CallRecord {
     answered: bool,
     lost: bool,
-    open: Vec<Open>,
+    open: Vec<OpenCalls>,
     /// Number of the next call; identifies it among the open calls.
     next: u64,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenCalls {
     number: u64,
     /// Id of the call's request, once it has one.
     id: Option<RequestId>,
 }
 
-impl Calls {
-    fn lock(&self) -> MutexGuard<'_, Known> {
+impl ConnectionCalls {
+    fn lock(&self) -> MutexGuard<'_, CallRecord> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -38,7 +38,7 @@ impl Calls {
         let mut known = self.lock();
         let number = known.next;
         known.next = number.wrapping_add(1);
-        known.open.push(Open { number, id: None });
+        known.open.push(OpenCalls { number, id: None });
         OneCall { calls: self, number }
     }
 
@@ -48,7 +48,7 @@ impl Calls {
     /// A call that is being sent has no id yet, and may have reached the server too.
     pub(crate) fn ended_in_the_first(&self, sent: &Sent) -> bool {
         let known = self.lock();
-        let reached = |open: &Open| open.id.as_ref().is_none_or(|id| sent.may_have(id));
+        let reached = |open: &OpenCalls| open.id.as_ref().is_none_or(|id| sent.may_have(id));
         !known.answered && (known.lost || known.open.iter().any(reached))
     }
 }
@@ -56,7 +56,7 @@ impl Calls {
 /// One call of a connection.
 #[derive(Debug)]
 pub(crate) struct OneCall<'a> {
-    calls: &'a Calls,
+    calls: &'a ConnectionCalls,
     number: u64,
 }
 
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn it_does_not_matter_whether_the_call_or_the_end_is_noticed_first() {
-        let (calls, sent) = (Calls::default(), Sent::default());
+        let (calls, sent) = (ConnectionCalls::default(), Sent::default());
         assert!(!calls.ended_in_the_first(&sent), "none was made");
         let call = calls.begin();
         call.has_id(&RequestId::Number(3));
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn calls_that_reached_no_server_or_were_given_up_do_not_count() {
-        let (calls, sent) = (Calls::default(), Sent::default());
+        let (calls, sent) = (ConnectionCalls::default(), Sent::default());
         let given_up = calls.begin();
         given_up.has_id(&RequestId::Number(0));
         sent.begin(&RequestId::Number(0));
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_server_that_answered_a_call_is_of_use_whatever_follows() {
-        let (calls, sent) = (Calls::default(), Sent::default());
+        let (calls, sent) = (ConnectionCalls::default(), Sent::default());
         calls.begin().was_answered();
         let lost = calls.begin();
         lost.has_id(&RequestId::Number(1));

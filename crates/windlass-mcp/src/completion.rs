@@ -21,12 +21,12 @@ pub enum McpCompletionOf {
 }
 
 #[derive(Deserialize)]
-struct Given {
-    completion: Completion,
+struct CompletionAnswer {
+    completion: CompletionResult,
 }
 
 #[derive(Deserialize)]
-struct Completion {
+struct CompletionResult {
     #[serde(default)]
     values: Vec<String>,
 }
@@ -53,7 +53,7 @@ impl McpServers {
             params.insert("context".to_owned(), json!({ "arguments": others }));
         }
         let given = self.request(server, "completion/complete", params).await?;
-        let given: Given = given.to().map_err(|_| McpError::bad_answer(server))?;
+        let given: CompletionAnswer = given.to().map_err(|_| McpError::bad_answer(server))?;
         Ok(given.completion.values.iter().take(MOST_VALUES).map(|value| clipped(value, LONGEST_VALUE)).collect())
     }
 }

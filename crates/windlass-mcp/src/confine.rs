@@ -1,7 +1,7 @@
 //! Confinement of the programs of servers.
 
 use crate::McpOptions;
-use crate::process::Spec;
+use crate::process::ProgramSpec;
 use async_trait::async_trait;
 use std::any::Any;
 use std::fmt;
@@ -80,11 +80,11 @@ pub(crate) async fn spec<'a>(
     command: ProcessCommand,
     confinement: Option<&dyn ProgramConfinement>,
     options: &'a McpOptions,
-) -> Result<Spec<'a>, String> {
+) -> Result<ProgramSpec<'a>, String> {
     let confined = match confinement {
         Some(confinement) => confinement.confine(server, command).await?,
         None => ConfinedProgram::new(command),
     };
     let ConfinedProgram { command, until_end, advice } = confined;
-    Ok(Spec { command, until_end, advice, watch: options.programs.watch.as_deref() })
+    Ok(ProgramSpec { command, until_end, advice, watch: options.programs.watch.as_deref() })
 }

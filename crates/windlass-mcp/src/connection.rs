@@ -9,26 +9,26 @@ mod rounds;
 mod tasks;
 
 pub(crate) use call::{CallCx, NotCalled};
-pub(crate) use ending::Ended;
-pub(crate) use lifecycle::Lifecycle;
-pub(crate) use tasks::Called;
+pub(crate) use ending::ConnectionEnd;
+pub(crate) use lifecycle::ConnectionLifecycle;
+pub(crate) use tasks::CallOutcome;
 
 use crate::McpError;
 use crate::answers::{Answers, visits};
-use crate::calls::Calls;
-use crate::listener::Heard;
+use crate::calls::ConnectionCalls;
+use crate::listener::ServerNotifications;
 use crate::process::LastWords;
 use crate::text::{LONGEST_ERROR, chain, clipped};
 use crate::tools::{Collector, Offered};
 use crate::transport::{Sent, UNANSWERED, UNREADABLE, lacks_rights};
 use call::{CallLimits, OpenCall, now};
-use ending::Ending;
+use ending::ConnectionCloser;
 pub(crate) use open::Introduction;
 use rmcp::model::{
     ClientRequest, CustomRequest, InputRequiredResult, ListToolsRequest, PaginatedRequestParams, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
-use rounds::Rounds;
+use rounds::InputRounds;
 use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,16 +43,16 @@ const MOST_PAGES: usize = 200;
 pub(crate) struct Connection {
     server: String,
     peer: Peer<RoleClient>,
-    pub(crate) heard: Arc<Heard>,
+    pub(crate) heard: Arc<ServerNotifications>,
     answers: Arc<Answers>,
     pub(crate) introduction: Introduction,
-    ending: Ending,
+    ending: ConnectionCloser,
     sent: Sent,
     /// `true` if the connection must be replaced before it is used again.
     spent: Arc<AtomicBool>,
     /// `true` if a call has seen the end of the connection. The task that waits for the end may see it later.
     ended: AtomicBool,
-    calls: Calls,
+    calls: ConnectionCalls,
     limits: CallLimits,
 }
 
@@ -138,7 +138,7 @@ impl Connection {
         mut wanted: InputRequiredResult,
         limit: Duration,
     ) -> Result<JsonText, McpError> {
-        let mut rounds = Rounds::default();
+        let mut rounds = InputRounds::default();
         loop {
             self.input(wanted, &mut rounds).await?.add_to(&mut params);
             match self.ask_for(method, &params, limit).await? {

@@ -1,7 +1,7 @@
 //! Greeting of a server, and reasons why it fails.
 
 use crate::McpError;
-use crate::listener::Listener;
+use crate::listener::ServerListener;
 use crate::text::{LONGEST_ERROR, chain, clipped};
 use crate::transport::was_not_sent;
 use rmcp::model::{ErrorCode, ProtocolVersion};
@@ -14,7 +14,7 @@ use rmcp::transport::Transport;
 const FIRST_VERSION: &str = "2024-10-07";
 
 /// Reason why a greeting failed.
-pub(crate) enum Greeting {
+pub(crate) enum GreetingFailure {
     /// The server does not know the lifecycle with which the connection was to begin.
     NoSuchLifecycle,
     /// The server answered with another error, which has this message.
@@ -39,13 +39,13 @@ pub(crate) fn unknown_version(version: &ProtocolVersion) -> Option<String> {
 }
 
 /// Returns the failure of a server that supports none of the versions without a handshake.
-fn incompatible(supported: &[ProtocolVersion]) -> Greeting {
+fn incompatible(supported: &[ProtocolVersion]) -> GreetingFailure {
     let has_handshake = |version: &ProtocolVersion| unknown_version(version).is_none() && version.has_initialize();
     if supported.is_empty() || supported.iter().any(has_handshake) {
-        return Greeting::NoSuchLifecycle;
+        return GreetingFailure::NoSuchLifecycle;
     }
     let named: Vec<&str> = supported.iter().take(10).map(ProtocolVersion::as_str).collect();
-    Greeting::UnknownVersion(clipped(&named.join(", "), 200))
+    GreetingFailure::UnknownVersion(clipped(&named.join(", "), 200))
 }
 
 /// Returns the known versions, for people.
@@ -54,7 +54,7 @@ fn known_versions() -> String {
     [FIRST_VERSION].into_iter().chain(known).collect::<Vec<_>>().join(", ")
 }
 
-impl Greeting {
+impl GreetingFailure {
     /// `true` if the server answered, and may be greeted with the other lifecycle.
     pub(crate) fn is_other_lifecycle(&self) -> bool {
         matches!(self, Self::NoSuchLifecycle | Self::Refused(_))
@@ -83,25 +83,25 @@ impl Greeting {
 }
 
 pub(crate) async fn greet<T: Transport<RoleClient> + 'static>(
-    listener: Listener,
+    listener: ServerListener,
     transport: T,
     lifecycle: ClientLifecycleMode,
-) -> Result<RunningService<RoleClient, Listener>, Greeting> {
+) -> Result<RunningService<RoleClient, ServerListener>, GreetingFailure> {
     serve_client_with_lifecycle(listener, transport, lifecycle).await.map_err(|error| match error {
-        error if error.is_authorization_required() => Greeting::NeedsAuth,
+        error if error.is_authorization_required() => GreetingFailure::NeedsAuth,
         ClientInitializeError::JsonRpcError(error)
             if matches!(error.code, ErrorCode::METHOD_NOT_FOUND | ErrorCode::UNSUPPORTED_PROTOCOL_VERSION) =>
         {
-            Greeting::NoSuchLifecycle
+            GreetingFailure::NoSuchLifecycle
         }
-        ClientInitializeError::JsonRpcError(error) => Greeting::Refused(error.message.into_owned()),
+        ClientInitializeError::JsonRpcError(error) => GreetingFailure::Refused(error.message.into_owned()),
         ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => incompatible(&server_supported),
-        ClientInitializeError::ConnectionClosed(_) => Greeting::Failed("it closed the connection".to_owned()),
+        ClientInitializeError::ConnectionClosed(_) => GreetingFailure::Failed("it closed the connection".to_owned()),
         ClientInitializeError::TransportError { error, .. } if was_not_sent(&*error.error) => {
-            Greeting::Unreached(chain(&*error.error))
+            GreetingFailure::Unreached(chain(&*error.error))
         }
-        ClientInitializeError::TransportError { error, .. } => Greeting::Failed(chain(&*error.error)),
+        ClientInitializeError::TransportError { error, .. } => GreetingFailure::Failed(chain(&*error.error)),
         // The texts of the other kinds show whole messages.
-        _ => Greeting::Failed("its answer to the greeting is not understood".to_owned()),
+        _ => GreetingFailure::Failed("its answer to the greeting is not understood".to_owned()),
     })
 }

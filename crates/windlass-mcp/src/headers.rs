@@ -1,8 +1,8 @@
 //! Headers that a command of the user prints.
 
 use crate::confine::spec;
-use crate::greeting::Greeting;
-use crate::process::Process;
+use crate::greeting::GreetingFailure;
+use crate::process::ServerProcess;
 use crate::program::find;
 use crate::{McpOptions, McpServerConfig};
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ pub(crate) async fn headers_of(
     config: &McpServerConfig,
     (url, configured): (&str, &BTreeMap<String, String>),
     options: &McpOptions,
-) -> Result<BTreeMap<String, String>, Greeting> {
+) -> Result<BTreeMap<String, String>, GreetingFailure> {
     let Some(helper) = &config.headers_helper else { return Ok(configured.clone()) };
     let printed = match timeout(LIMIT, print(helper, name, (url, config), options)).await {
         Ok(printed) => printed.map_err(|problem| failed(&problem))?,
@@ -43,8 +43,8 @@ pub(crate) async fn headers_of(
     Ok(kept.map(|(name, value)| (name.clone(), value.clone())).chain(headers.clone()).collect())
 }
 
-fn failed(problem: &str) -> Greeting {
-    Greeting::Unreached(format!("its `headersHelper` failed: {problem}"))
+fn failed(problem: &str) -> GreetingFailure {
+    GreetingFailure::Unreached(format!("its `headersHelper` failed: {problem}"))
 }
 
 /// Runs the command and returns its output. Dropping the future ends the command.
@@ -63,7 +63,7 @@ async fn print(
     (command.args, command.env) = ([flag, helper].map(OsString::from).into(), env);
     command.background = true;
     let spec = spec(name, command, config.confinement.as_deref(), options).await?;
-    let (process, stdin, stdout) = Process::start(spec).map_err(|error| error.to_string())?;
+    let (process, stdin, stdout) = ServerProcess::start(spec).map_err(|error| error.to_string())?;
     drop(stdin);
     let mut printed = Vec::new();
     let read = stdout.take(LONGEST + 1).read_to_end(&mut printed).await;

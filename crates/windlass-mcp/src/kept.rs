@@ -1,7 +1,7 @@
 //! Tools that servers offered when they were last connected, so that a server need not be started before its first
 //! call.
 
-use crate::connection::{Introduction, Lifecycle};
+use crate::connection::{ConnectionLifecycle, Introduction};
 use crate::tools::{Offered, RemoteTool};
 use crate::{McpServerConfig, McpServerInfo, McpTransport};
 use serde::{Deserialize, Serialize};
@@ -50,16 +50,16 @@ pub trait McpToolCache: std::fmt::Debug + Send + Sync {
 /// Cached description of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Kept {
+pub(crate) struct CachedServer {
     version: u32,
     /// Lifecycle of the last greeting, so that the next session need not find out.
-    pub(crate) lifecycle: Option<Lifecycle>,
+    pub(crate) lifecycle: Option<ConnectionLifecycle>,
     pub(crate) info: Option<McpServerInfo>,
     pub(crate) has_resources: bool,
     pub(crate) tools: Vec<RemoteTool>,
 }
 
-impl Kept {
+impl CachedServer {
     /// Creates the entry of a server's current tools.
     pub(crate) fn of(introduction: &Introduction, offered: &Offered) -> Self {
         Self {

@@ -7,9 +7,9 @@
 
 use crate::McpOptions;
 use crate::answers::Answers;
-use crate::connection::Lifecycle;
+use crate::connection::ConnectionLifecycle;
 use crate::text::clipped;
-use crate::watched::Watched;
+use crate::watched::WatchedResources;
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
     ClientConfig, ConstString as _, CreateMessageRequestMethod, CreateMessageRequestParams, CreateMessageResult,
@@ -27,24 +27,24 @@ use windlass_context::Masks;
 const LONGEST_TEXT: usize = 4000;
 
 /// Handler of the messages that a server sends on its own.
-pub(crate) struct Listener {
+pub(crate) struct ServerListener {
     server: String,
     config: ClientConfig,
     answers: Arc<Answers>,
-    heard: Arc<Heard>,
+    heard: Arc<ServerNotifications>,
 }
 
 /// Notifications of a server, for the tasks that wait for them.
 #[derive(Debug, Default)]
-pub(crate) struct Heard {
+pub(crate) struct ServerNotifications {
     /// Notified when the list of tools has changed.
     pub(crate) tools_changed: Notify,
     /// Resources whose changes are to be reported.
-    pub(crate) watched: Watched,
+    pub(crate) watched: WatchedResources,
     progress: Mutex<HashMap<ProgressToken, watch::Sender<String>>>,
 }
 
-impl Heard {
+impl ServerNotifications {
     fn progress(&self) -> MutexGuard<'_, HashMap<ProgressToken, watch::Sender<String>>> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -60,7 +60,7 @@ impl Heard {
 /// Guard that ends a progress subscription when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Listening {
-    heard: Arc<Heard>,
+    heard: Arc<ServerNotifications>,
     token: ProgressToken,
 }
 
@@ -70,28 +70,28 @@ impl Drop for Listening {
     }
 }
 
-impl Listener {
+impl ServerListener {
     pub(crate) fn new(
         server: &str,
         options: &McpOptions,
         answers: Arc<Answers>,
-        lifecycle: Lifecycle,
-    ) -> (Self, Arc<Heard>) {
+        lifecycle: ConnectionLifecycle,
+    ) -> (Self, Arc<ServerNotifications>) {
         let client = Implementation::new(&options.client.name, &options.client.version);
         let mut capabilities = answers.capabilities();
-        if lifecycle == Lifecycle::Discover {
+        if lifecycle == ConnectionLifecycle::Discover {
             // Servers of older revisions know no extensions, and state for each tool whether its calls can be tasks.
             capabilities.extensions.get_or_insert_default().insert(TASKS_EXTENSION_ID.to_owned(), JsonObject::new());
         }
         let config =
             ClientConfig::new(capabilities, client).with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE);
-        let heard = Arc::new(Heard::default());
+        let heard = Arc::new(ServerNotifications::default());
         let listener = Self { server: server.to_owned(), config, answers, heard: Arc::clone(&heard) };
         (listener, heard)
     }
 }
 
-impl ClientHandler for Listener {
+impl ClientHandler for ServerListener {
     async fn create_elicitation(
         &self,
         request: ElicitRequestParams,

@@ -22,22 +22,22 @@ use windlass_types::QuestionId;
 /// }
 /// ```
 #[derive(Debug, Clone)]
-pub struct OpenElicitations(Arc<Shared>);
+pub struct OpenElicitations(Arc<ElicitationState>);
 
 #[derive(Debug)]
-struct Shared {
-    open: Mutex<State>,
+struct ElicitationState {
+    open: Mutex<ElicitationQueue>,
     changes: watch::Sender<()>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ElicitationQueue {
     asked: u64,
-    open: Vec<Waiting>,
+    open: Vec<WaitingElicitation>,
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct WaitingElicitation {
     question: OpenElicitation,
     answer: oneshot::Sender<ElicitationAnswer>,
 }
@@ -64,10 +64,10 @@ pub struct ElicitationNotOpen {
 impl OpenElicitations {
     /// Creates an empty list.
     pub fn new() -> Self {
-        Self(Arc::new(Shared { open: Mutex::default(), changes: watch::Sender::new(()) }))
+        Self(Arc::new(ElicitationState { open: Mutex::default(), changes: watch::Sender::new(()) }))
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ElicitationQueue> {
         self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -97,7 +97,7 @@ impl OpenElicitations {
         }
     }
 
-    fn close(&self, id: &QuestionId) -> Option<Waiting> {
+    fn close(&self, id: &QuestionId) -> Option<WaitingElicitation> {
         let mut state = self.lock();
         let at = state.open.iter().position(|waiting| waiting.question.id == *id)?;
         let waiting = state.open.remove(at);
@@ -121,7 +121,7 @@ impl Elicitation for OpenElicitations {
             let mut state = self.lock();
             state.asked += 1;
             let id = QuestionId::from(format!("elicitation-{}", state.asked));
-            state.open.push(Waiting { question: OpenElicitation { id: id.clone(), request }, answer });
+            state.open.push(WaitingElicitation { question: OpenElicitation { id: id.clone(), request }, answer });
             id
         };
         self.0.changes.send_replace(());

@@ -15,11 +15,11 @@ use windlass_tool::ProgramWatch;
 #[non_exhaustive]
 pub struct McpOptions {
     pub(crate) client: ClientName,
-    pub(crate) programs: Programs,
-    pub(crate) limits: Limits,
+    pub(crate) programs: ServerPrograms,
+    pub(crate) limits: ServerLimits,
     pub(crate) elicitation: Option<Arc<dyn Elicitation>>,
     pub(crate) roots: Vec<PathBuf>,
-    pub(crate) logins: Logins,
+    pub(crate) logins: LoginOptions,
     pub(crate) sampling: Option<Arc<dyn Sampling>>,
     /// Sessions that use the set which is made from these options.
     pub(crate) samplers: Samplers,
@@ -35,7 +35,7 @@ pub(crate) struct ClientName {
 
 /// Start, watch and confinement of programs.
 #[derive(Clone, Default)]
-pub(crate) struct Programs {
+pub(crate) struct ServerPrograms {
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) env: Vec<(OsString, OsString)>,
     pub(crate) watch: Option<Arc<dyn ProgramWatch>>,
@@ -44,7 +44,7 @@ pub(crate) struct Programs {
 
 /// Time limits of servers, and limits of input rounds.
 #[derive(Clone)]
-pub(crate) struct Limits {
+pub(crate) struct ServerLimits {
     pub(crate) connect: Duration,
     pub(crate) call: Duration,
     pub(crate) rounds: RoundLimits,
@@ -52,7 +52,7 @@ pub(crate) struct Limits {
 
 /// Requirements of logins, and the command that makes one.
 #[derive(Clone, Default)]
-pub(crate) struct Logins {
+pub(crate) struct LoginOptions {
     pub(crate) auth: AuthOptions,
     pub(crate) command: Option<String>,
 }
@@ -61,15 +61,15 @@ impl Default for McpOptions {
     fn default() -> Self {
         Self {
             client: ClientName { name: "windlass".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
-            programs: Programs::default(),
-            limits: Limits {
+            programs: ServerPrograms::default(),
+            limits: ServerLimits {
                 connect: Duration::from_secs(30),
                 call: Duration::from_secs(60 * 60),
                 rounds: RoundLimits::default(),
             },
             elicitation: None,
             roots: Vec::new(),
-            logins: Logins::default(),
+            logins: LoginOptions::default(),
             sampling: None,
             samplers: Samplers::default(),
             cache: None,

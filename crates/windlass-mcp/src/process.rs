@@ -1,6 +1,6 @@
 //! Server that is a program.
 
-use crate::transport::Fault;
+use crate::transport::LineFault;
 use std::any::Any;
 use std::ffi::OsString;
 use tokio::process::{ChildStdin, ChildStdout};
@@ -9,7 +9,7 @@ use windlass_process::Program;
 use windlass_tool::{ProcessCommand, ProgramWatch};
 
 /// Start specification of a program.
-pub(crate) struct Spec<'a> {
+pub(crate) struct ProgramSpec<'a> {
     pub(crate) command: ProcessCommand,
     /// Value that is dropped once the program has ended.
     pub(crate) until_end: Option<Box<dyn Any + Send + Sync>>,
@@ -21,7 +21,7 @@ pub(crate) struct Spec<'a> {
 
 /// Running program with its process tree. Dropping it ends the tree without waiting.
 #[derive(Debug)]
-pub(crate) struct Process {
+pub(crate) struct ServerProcess {
     program: Program,
     words: LastWords,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Process {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LastWords {
     program: windlass_process::LastWords,
-    pub(crate) fault: Fault,
+    pub(crate) fault: LineFault,
     /// Secrets in the program's environment.
     masks: Masks,
     /// Advice for people when the program fails.
@@ -54,13 +54,13 @@ impl LastWords {
     }
 }
 
-impl Process {
+impl ServerProcess {
     /// Starts a program in a session of its own.
-    pub(crate) fn start(spec: Spec<'_>) -> std::io::Result<(Self, ChildStdin, ChildStdout)> {
-        let Spec { command, until_end, advice, watch } = spec;
+    pub(crate) fn start(spec: ProgramSpec<'_>) -> std::io::Result<(Self, ChildStdin, ChildStdout)> {
+        let ProgramSpec { command, until_end, advice, watch } = spec;
         let masks = masks(&command.env);
         let (program, stdin, stdout) = Program::start(command, watch, until_end)?;
-        let words = LastWords { program: program.words().clone(), fault: Fault::default(), masks, advice };
+        let words = LastWords { program: program.words().clone(), fault: LineFault::default(), masks, advice };
         Ok((Self { program, words }, stdin, stdout))
     }
 

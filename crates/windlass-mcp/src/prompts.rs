@@ -73,15 +73,15 @@ impl McpPrompt {
 }
 
 #[derive(Deserialize)]
-struct Page {
+struct PromptPage {
     #[serde(default)]
-    prompts: Vec<Listed>,
+    prompts: Vec<ListedPrompt>,
     #[serde(default, rename = "nextCursor")]
     next: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Listed {
+struct ListedPrompt {
     name: String,
     #[serde(default)]
     description: Option<String>,
@@ -92,13 +92,13 @@ struct Listed {
 }
 
 #[derive(Deserialize)]
-struct Given {
+struct PromptAnswer {
     #[serde(default)]
-    messages: Vec<Message>,
+    messages: Vec<PromptMessage>,
 }
 
 #[derive(Deserialize)]
-struct Message {
+struct PromptMessage {
     content: JsonText,
 }
 
@@ -117,8 +117,9 @@ impl McpServers {
         for _ in 0..MOST_PAGES {
             let params =
                 cursor.take().map_or_else(|| serde_json::json!({}), |cursor| serde_json::json!({ "cursor": cursor }));
-            let page = self.request(server, "prompts/list", params).await.ok().and_then(|page| page.to::<Page>().ok());
-            let Some(Page { prompts: listed, next }) = page else { break };
+            let page =
+                self.request(server, "prompts/list", params).await.ok().and_then(|page| page.to::<PromptPage>().ok());
+            let Some(PromptPage { prompts: listed, next }) = page else { break };
             prompts.extend(listed.into_iter().map(|listed| McpPrompt {
                 server: server.to_owned(),
                 name: listed.name,
@@ -146,8 +147,8 @@ impl McpServers {
         arguments: &BTreeMap<String, String>,
     ) -> Result<Vec<ContentBlock>, McpError> {
         let params = serde_json::json!({ "name": name, "arguments": arguments });
-        let given: Given =
-            self.request(server, "prompts/get", params).await?.to().unwrap_or(Given { messages: Vec::new() });
+        let given: PromptAnswer =
+            self.request(server, "prompts/get", params).await?.to().unwrap_or(PromptAnswer { messages: Vec::new() });
         let mut blocks = Vec::new();
         for message in given.messages {
             let content = message.content.to::<serde_json::Value>().unwrap_or_default();

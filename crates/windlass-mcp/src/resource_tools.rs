@@ -63,18 +63,20 @@ impl DynTool for ResourceTool {
     }
 
     fn prepare(self: Arc<Self>, input: &JsonText) -> Result<Box<dyn PreparedCall>, ToolError> {
-        let input: Input = input.to().map_err(|error| ToolError::rejected(error.to_string()))?;
+        let input: ResourceInput = input.to().map_err(|error| ToolError::rejected(error.to_string()))?;
         let servers = self.servers.clone();
         match (self.kind, input) {
-            (Kind::List, Input { server, .. }) => Ok(Box::new(List { server, servers })),
-            (Kind::Read, Input { server: Some(server), uri: Some(uri) }) => Ok(Box::new(Read { server, uri, servers })),
+            (Kind::List, ResourceInput { server, .. }) => Ok(Box::new(ResourceList { server, servers })),
+            (Kind::Read, ResourceInput { server: Some(server), uri: Some(uri) }) => {
+                Ok(Box::new(ResourceRead { server, uri, servers }))
+            }
             _ => Err(ToolError::rejected("A server and an address are needed.")),
         }
     }
 }
 
 #[derive(Deserialize)]
-struct Input {
+struct ResourceInput {
     #[serde(default)]
     server: Option<String>,
     #[serde(default)]
@@ -99,12 +101,12 @@ async fn stoppable(
     called.map_err(|error| ToolError::rejected(error.without_output().to_string()))
 }
 
-struct List {
+struct ResourceList {
     server: Option<String>,
     servers: Weak<Set>,
 }
 
-impl List {
+impl ResourceList {
     async fn list(wanted: Option<String>, servers: McpServers) -> Result<ToolOutput, McpError> {
         let names = match &wanted {
             Some(server) => vec![server.clone()],
@@ -137,7 +139,7 @@ impl List {
     }
 }
 
-impl PreparedCall for List {
+impl PreparedCall for ResourceList {
     fn access(&self) -> Access {
         Access::NOTHING
     }
@@ -151,13 +153,13 @@ impl PreparedCall for List {
     }
 }
 
-struct Read {
+struct ResourceRead {
     server: String,
     uri: String,
     servers: Weak<Set>,
 }
 
-impl Read {
+impl ResourceRead {
     async fn read(server: String, uri: String, servers: McpServers) -> Result<ToolOutput, McpError> {
         let read = servers.follow_resource(&server, &uri).await?;
         let bad = || McpError::bad_answer(&server);
@@ -179,7 +181,7 @@ fn without_data(part: &Value) -> Value {
     part
 }
 
-impl PreparedCall for Read {
+impl PreparedCall for ResourceRead {
     fn access(&self) -> Access {
         Access::Network
     }

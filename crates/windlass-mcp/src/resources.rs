@@ -53,7 +53,7 @@ pub enum McpResourceAddress {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Page {
+struct ResourcePage {
     #[serde(default, alias = "resourceTemplates")]
     resources: Vec<JsonText>,
     #[serde(default)]
@@ -62,7 +62,7 @@ struct Page {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Listed {
+struct ListedResource {
     #[serde(default)]
     uri: Option<String>,
     #[serde(default)]
@@ -79,7 +79,7 @@ struct Listed {
     icons: serde_json::Value,
 }
 
-impl Listed {
+impl ListedResource {
     /// Returns the resource of a server; `None` if the entry has no usable address.
     fn of_server(self, server: &str) -> Option<McpResource> {
         let address = match (self.uri, self.uri_template) {
@@ -134,8 +134,8 @@ impl McpServers {
             let params =
                 cursor.take().map_or_else(|| serde_json::json!({}), |cursor| serde_json::json!({ "cursor": cursor }));
             let page = self.request(server, method, params).await?;
-            let page: Page = page.to().map_err(|_| McpError::bad_answer(server))?;
-            let listed = page.resources.iter().filter_map(|entry| entry.to::<Listed>().ok());
+            let page: ResourcePage = page.to().map_err(|_| McpError::bad_answer(server))?;
+            let listed = page.resources.iter().filter_map(|entry| entry.to::<ListedResource>().ok());
             resources.extend(listed.filter_map(|entry| entry.of_server(server)));
             cursor = page.next_cursor.filter(|next| !next.is_empty());
             if cursor.is_none() || resources.len() >= MOST_RESOURCES {
@@ -161,7 +161,7 @@ mod tests {
     use serde_json::json;
 
     fn read(entry: serde_json::Value) -> Option<serde_json::Value> {
-        let listed: Listed = serde_json::from_value(entry).unwrap();
+        let listed: ListedResource = serde_json::from_value(entry).unwrap();
         listed.of_server("s").map(|resource| serde_json::to_value(resource).unwrap())
     }
 

@@ -239,8 +239,8 @@ impl SamplingAnswer {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "an object")]
-struct Given {
-    messages: Vec<messages::Given>,
+struct SamplingRequestParams {
+    messages: Vec<messages::MessageParams>,
     #[serde(default)]
     system_prompt: Option<String>,
     max_tokens: u32,
@@ -259,7 +259,7 @@ struct Given {
 impl SamplingRequest {
     /// Reads the parameters of a request. `takes_tools` is `true` if the request may have tools.
     pub(crate) fn read(server: &str, params: Value, takes_tools: bool) -> Result<Self, String> {
-        let given: Given = serde_json::from_value(params).map_err(|error| error.to_string())?;
+        let given: SamplingRequestParams = serde_json::from_value(params).map_err(|error| error.to_string())?;
         if given.messages.len() > MOST_MESSAGES {
             return Err(format!("there are more than {MOST_MESSAGES} messages"));
         }

@@ -2,12 +2,12 @@
 
 mod tasks;
 
-use crate::connection::{CallCx, Called, Connection, Ended, Lifecycle, NotCalled};
-use crate::kept::Kept;
+use crate::connection::{CallCx, CallOutcome, Connection, ConnectionEnd, ConnectionLifecycle, NotCalled};
+use crate::kept::CachedServer;
 use crate::review::Reviews;
 use crate::tools::{Offered, RemoteTool};
 use crate::transport::AbortOnDrop;
-use crate::watched::Changes;
+use crate::watched::ServerChanges;
 use crate::{
     McpError, McpOptions, McpServerConfig, McpServerInfo, McpServerState, McpServerStatus, McpToolLeftOut,
     ProgramConfinement,
@@ -32,7 +32,7 @@ const BETWEEN_LISTS: Duration = Duration::from_millis(250);
 
 /// State shared by the servers of a set.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct ServerSetState {
     pub(crate) options: McpOptions,
     /// Reviewers of elicitations, beside the handler that answers them.
     pub(crate) reviews: Reviews,
@@ -41,20 +41,20 @@ pub(crate) struct Shared {
     /// Counter of changes.
     pub(crate) changes: watch::Sender<u64>,
     /// Resources that have changed.
-    pub(crate) resource_changes: Changes,
+    pub(crate) resource_changes: ServerChanges,
 }
 
-impl Shared {
+impl ServerSetState {
     pub(crate) fn changed(&self) {
         self.changes.send_modify(|count| *count = count.wrapping_add(1));
     }
 }
 
 /// One server of a set.
-pub(crate) struct Server {
+pub(crate) struct PooledServer {
     pub(crate) name: String,
     pub(crate) config: McpServerConfig,
-    shared: Arc<Shared>,
+    shared: Arc<ServerSetState>,
     state: Mutex<ServerState>,
     /// Held while the server is being connected, so that only one task connects it.
     connecting: tokio::sync::Mutex<()>,
@@ -63,7 +63,7 @@ pub(crate) struct Server {
 struct ServerState {
     enabled: bool,
     removed: bool,
-    phase: Phase,
+    phase: ServerPhase,
     about: About,
     tools: Arc<[RemoteTool]>,
     left_out: Vec<McpToolLeftOut>,
@@ -79,18 +79,18 @@ struct About {
     has_prompts: bool,
     has_resources: bool,
     /// Lifecycle of the last connection.
-    lifecycle: Option<Lifecycle>,
+    lifecycle: Option<ConnectionLifecycle>,
 }
 
 /// State known from earlier sessions.
 struct Pins {
     /// Cached description, from before the server was first connected.
-    kept: Option<Kept>,
+    kept: Option<CachedServer>,
     /// Own names of the tools that had another definition then.
     changed: Vec<String>,
 }
 
-enum Phase {
+enum ServerPhase {
     Pending,
     /// Not started: the tools are known from the cache.
     Idle,
@@ -98,15 +98,15 @@ enum Phase {
     Failed(McpError),
 }
 
-impl Server {
-    pub(crate) fn new(name: &str, config: McpServerConfig, shared: Arc<Shared>) -> Self {
+impl PooledServer {
+    pub(crate) fn new(name: &str, config: McpServerConfig, shared: Arc<ServerSetState>) -> Self {
         let cache = shared.options.cache.as_deref();
-        let kept = cache.and_then(|cache| Kept::load(cache, name, &config));
+        let kept = cache.and_then(|cache| CachedServer::load(cache, name, &config));
         let idle = kept.clone();
         let state = ServerState {
             enabled: true,
             removed: false,
-            phase: if idle.is_some() { Phase::Idle } else { Phase::Pending },
+            phase: if idle.is_some() { ServerPhase::Idle } else { ServerPhase::Pending },
             about: About {
                 info: idle.as_ref().and_then(|kept| kept.info.clone()),
                 instructions: None,
@@ -131,12 +131,12 @@ impl Server {
 
     pub(crate) fn is_pending(&self) -> bool {
         let state = self.lock();
-        state.enabled && !state.removed && matches!(state.phase, Phase::Pending)
+        state.enabled && !state.removed && matches!(state.phase, ServerPhase::Pending)
     }
 
     /// `true` if the server waits for its first call.
     pub(crate) fn is_idle(&self) -> bool {
-        matches!(self.lock().phase, Phase::Idle)
+        matches!(self.lock().phase, ServerPhase::Idle)
     }
 
     /// Starts the server, if it waits for its first call.
@@ -189,11 +189,13 @@ impl Server {
         let state = self.lock();
         let (phase, error) = match &state.phase {
             _ if !state.enabled => (McpServerState::Disabled, None),
-            Phase::Pending => (McpServerState::Pending, None),
-            Phase::Idle => (McpServerState::Idle, None),
-            Phase::Connected(_) => (McpServerState::Connected, None),
-            Phase::Failed(error @ McpError::NeedsAuth { .. }) => (McpServerState::NeedsAuth, Some(error.to_string())),
-            Phase::Failed(error) => (McpServerState::Failed, Some(error.to_string())),
+            ServerPhase::Pending => (McpServerState::Pending, None),
+            ServerPhase::Idle => (McpServerState::Idle, None),
+            ServerPhase::Connected(_) => (McpServerState::Connected, None),
+            ServerPhase::Failed(error @ McpError::NeedsAuth { .. }) => {
+                (McpServerState::NeedsAuth, Some(error.to_string()))
+            }
+            ServerPhase::Failed(error) => (McpServerState::Failed, Some(error.to_string())),
         };
         let tools = if state.enabled { state.tools.iter().map(|tool| tool.info.clone()).collect() } else { Vec::new() };
         McpServerStatus {
@@ -246,12 +248,12 @@ impl Server {
                     state.about.has_prompts = connection.introduction.has_prompts;
                     state.about.has_resources = connection.introduction.has_resources;
                     state.about.lifecycle = Some(connection.introduction.lifecycle);
-                    let now = Kept::of(&connection.introduction, &tools);
+                    let now = CachedServer::of(&connection.introduction, &tools);
                     kept = (!state.is_kept(&now, &tools)).then_some(now);
                     state.offered(tools);
                     state.failures = 0;
                     state.retry_at = None;
-                    state.phase = Phase::Connected(Arc::clone(&connection));
+                    state.phase = ServerPhase::Connected(Arc::clone(&connection));
                     tokio::spawn(attend(Arc::downgrade(self), Arc::downgrade(&connection), ended));
                     Ok(connection)
                 }
@@ -280,8 +282,8 @@ impl Server {
             return Err(McpError::Disabled { name: self.name.clone() });
         }
         match &state.phase {
-            Phase::Connected(connection) if !connection.is_closed() => Ok(Some(Arc::clone(connection))),
-            Phase::Failed(error) if !at_once && state.retry_at.is_some_and(|at| at > Instant::now()) => {
+            ServerPhase::Connected(connection) if !connection.is_closed() => Ok(Some(Arc::clone(connection))),
+            ServerPhase::Failed(error) if !at_once && state.retry_at.is_some_and(|at| at > Instant::now()) => {
                 Err(error.clone())
             }
             _ => Ok(None),
@@ -300,7 +302,7 @@ impl Server {
                 return Err(McpError::Disabled { name: self.name.clone() });
             }
         }
-        self.disconnect(Phase::Pending).await;
+        self.disconnect(ServerPhase::Pending).await;
         self.connect(true).await.map(drop)
     }
 
@@ -310,26 +312,26 @@ impl Server {
         if was == enabled {
             return Ok(());
         }
-        self.disconnect(Phase::Pending).await;
+        self.disconnect(ServerPhase::Pending).await;
         if enabled { self.connect(true).await.map(drop) } else { Ok(()) }
     }
 
     /// Closes the connection for good, and waits a bounded time until that is done.
     pub(crate) async fn remove(&self) {
         self.lock().removed = true;
-        self.disconnect(Phase::Pending).await;
+        self.disconnect(ServerPhase::Pending).await;
     }
 
     /// Closes the connection for good, without waiting.
     pub(crate) fn abandon(&self) {
         let mut state = self.lock();
         state.removed = true;
-        state.phase = Phase::Pending;
+        state.phase = ServerPhase::Pending;
     }
 
-    async fn disconnect(&self, phase: Phase) {
+    async fn disconnect(&self, phase: ServerPhase) {
         let connection = match std::mem::replace(&mut self.lock().phase, phase) {
-            Phase::Connected(connection) => Some(connection),
+            ServerPhase::Connected(connection) => Some(connection),
             _ => None,
         };
         self.shared.changed();
@@ -374,12 +376,12 @@ impl Server {
                 }
                 // Some servers reject calls of task-only tools as an unknown method.
                 Err(NotCalled::Failed(McpError::Refused { code: METHOD_NOT_FOUND, .. }))
-                    if !as_task && connection.introduction.lifecycle == Lifecycle::Initialize =>
+                    if !as_task && connection.introduction.lifecycle == ConnectionLifecycle::Initialize =>
                 {
                     as_task = true;
                 }
-                Ok(Called::Task(task)) => return self.follow_task(task, &cx).await,
-                Ok(Called::Done(output)) => {
+                Ok(CallOutcome::Task(task)) => return self.follow_task(task, &cx).await,
+                Ok(CallOutcome::Done(output)) => {
                     // The end of the connection may be known before its last answer arrives: the server did answer.
                     self.lock().retry_at = None;
                     return Ok(output);
@@ -433,8 +435,8 @@ impl Server {
         let error = self.advised(error);
         if matches!(error, McpError::NeedsAuth { .. }) {
             let mut state = self.lock();
-            if matches!(&state.phase, Phase::Connected(current) if Arc::ptr_eq(current, connection)) {
-                state.phase = Phase::Failed(error.clone());
+            if matches!(&state.phase, ServerPhase::Connected(current) if Arc::ptr_eq(current, connection)) {
+                state.phase = ServerPhase::Failed(error.clone());
                 state.retry_at = None;
                 drop(state);
                 self.shared.changed();
@@ -464,7 +466,7 @@ impl Server {
         {
             let mut state = self.lock();
             match &state.phase {
-                Phase::Connected(current) if Arc::ptr_eq(current, last) => {}
+                ServerPhase::Connected(current) if Arc::ptr_eq(current, last) => {}
                 _ => return,
             }
             state.failed(self.not_connected(reason, words.output()));
@@ -477,7 +479,7 @@ impl Server {
 
     fn current(&self) -> Option<Arc<Connection>> {
         match &self.lock().phase {
-            Phase::Connected(current) => Some(Arc::clone(current)),
+            ServerPhase::Connected(current) => Some(Arc::clone(current)),
             _ => None,
         }
     }
@@ -489,7 +491,7 @@ impl Server {
                 {
                     let mut state = self.lock();
                     match &state.phase {
-                        Phase::Connected(current) if Arc::ptr_eq(current, connection) => {}
+                        ServerPhase::Connected(current) if Arc::ptr_eq(current, connection) => {}
                         _ => return,
                     }
                     if *state.tools == *tools.tools && state.left_out == tools.left_out {
@@ -509,7 +511,7 @@ impl Server {
 impl ServerState {
     /// Records the differences from the cached tools. Returns `true` if everything is unchanged. Only the first
     /// connection is compared.
-    fn is_kept(&mut self, now: &Kept, offered: &Offered) -> bool {
+    fn is_kept(&mut self, now: &CachedServer, offered: &Offered) -> bool {
         let Some(kept) = self.pins.kept.take() else { return false };
         self.pins.changed = kept.changed(offered);
         kept == *now
@@ -528,13 +530,13 @@ impl ServerState {
         if self.failures >= PATIENCE {
             self.offered(Offered::default());
         }
-        self.phase = Phase::Failed(error);
+        self.phase = ServerPhase::Failed(error);
     }
 }
 
 /// Supervises a connection until it ends: reads the tools again when they change, and records the loss of the
 /// connection.
-async fn attend(server: Weak<Server>, connection: Weak<Connection>, ended: Ended) {
+async fn attend(server: Weak<PooledServer>, connection: Weak<Connection>, ended: ConnectionEnd) {
     let mut ended = Box::pin(ended.wait());
     let follow = connection.upgrade().map(|connection| tokio::spawn(connection.follow()));
     let _following = follow.map(|task| AbortOnDrop(task.abort_handle()));

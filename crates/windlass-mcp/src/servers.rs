@@ -4,9 +4,9 @@ use crate::connection::CallCx;
 use crate::name::tool_names;
 use crate::review::{ElicitationReview, Reviewed, Reviews};
 use crate::sampling::Samplers;
-use crate::server::{Server, Shared};
+use crate::server::{PooledServer, ServerSetState};
 use crate::tool::McpTool;
-use crate::watched::Changes;
+use crate::watched::ServerChanges;
 use crate::{
     Elicitation, McpError, McpInstructions, McpMissing, McpOptions, McpResourceChange, McpServerConfig, McpServerState,
     McpServerStatus, ProgramConfinement, Sampling,
@@ -35,8 +35,8 @@ const MOST_SERVERS: usize = 100;
 pub struct McpServers(Arc<Set>);
 
 pub(crate) struct Set {
-    shared: Arc<Shared>,
-    servers: Mutex<BTreeMap<String, Arc<Server>>>,
+    shared: Arc<ServerSetState>,
+    servers: Mutex<BTreeMap<String, Arc<PooledServer>>>,
 }
 
 impl Drop for Set {
@@ -64,8 +64,8 @@ impl McpServers {
         options.elicitation = options.elicitation.take().map(reviewed);
         options.samplers = Samplers::default();
         let confinement = Mutex::new(options.programs.confinement.clone());
-        let (changes, resource_changes) = (watch::Sender::new(0), Changes::default());
-        let shared = Arc::new(Shared { options, reviews, confinement, changes, resource_changes });
+        let (changes, resource_changes) = (watch::Sender::new(0), ServerChanges::default());
+        let shared = Arc::new(ServerSetState { options, reviews, confinement, changes, resource_changes });
         Self(Arc::new(Set { shared, servers: Mutex::default() }))
     }
 
@@ -94,11 +94,11 @@ impl McpServers {
         self.0.shared.options.samplers.add(session);
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Server>>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<PooledServer>>> {
         self.0.servers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn get(&self, name: &str) -> Result<Arc<Server>, McpError> {
+    fn get(&self, name: &str) -> Result<Arc<PooledServer>, McpError> {
         self.lock().get(name).cloned().ok_or_else(|| McpError::UnknownServer { name: name.to_owned() })
     }
 
@@ -116,7 +116,7 @@ impl McpServers {
         if !mcp_name::is_usable(&name) {
             return Err(McpError::InvalidName { name });
         }
-        let server = Arc::new(Server::new(&name, config, Arc::clone(&self.0.shared)));
+        let server = Arc::new(PooledServer::new(&name, config, Arc::clone(&self.0.shared)));
         {
             let mut servers = self.lock();
             if servers.contains_key(&name) {
@@ -181,7 +181,7 @@ impl McpServers {
 
     /// Returns the servers that should be connected and are not, sorted by name: they failed, or require a login.
     pub fn missing(&self) -> Vec<McpMissing> {
-        let servers: Vec<Arc<Server>> = self.lock().values().cloned().collect();
+        let servers: Vec<Arc<PooledServer>> = self.lock().values().cloned().collect();
         let names = servers.iter().map(|server| mcp_name::server(&server.name));
         let missing = servers.iter().zip(names).filter_map(|(server, name)| {
             let status = server.status();
@@ -210,7 +210,7 @@ impl McpServers {
     /// Returns the instructions of the servers on the use of their tools, sorted by the names of the servers. Servers
     /// without instructions are left out.
     pub fn instructions(&self) -> Vec<McpInstructions> {
-        let servers: Vec<Arc<Server>> = self.lock().values().cloned().collect();
+        let servers: Vec<Arc<PooledServer>> = self.lock().values().cloned().collect();
         let names = servers.iter().map(|server| mcp_name::server(&server.name));
         let instructions = servers.iter().zip(names).filter_map(|(server, name)| {
             let (server, text) = (server.name.clone(), server.instructions()?);
@@ -226,7 +226,7 @@ impl McpServers {
 
     /// Returns the tools of all servers, sorted by name. Their names are unique.
     pub fn tools(&self) -> Vec<Arc<dyn DynTool>> {
-        let servers: Vec<Arc<Server>> = self.lock().values().cloned().collect();
+        let servers: Vec<Arc<PooledServer>> = self.lock().values().cloned().collect();
         let names = servers.iter().map(|server| mcp_name::server(&server.name));
         let mut seen = BTreeSet::new();
         let mut tools: Vec<(String, Arc<dyn DynTool>)> = Vec::new();
@@ -306,7 +306,7 @@ impl McpServers {
 
     /// Returns the server and the own name of a tool, by its whole name.
     pub fn find(&self, whole_name: &str) -> Option<(String, String)> {
-        let servers: Vec<Arc<Server>> = self.lock().values().cloned().collect();
+        let servers: Vec<Arc<PooledServer>> = self.lock().values().cloned().collect();
         let names = servers.iter().map(|server| mcp_name::server(&server.name));
         servers.iter().zip(names).find_map(|(server, server_name)| {
             let offered = server.tools();

@@ -4,7 +4,7 @@
 //! `io.modelcontextprotocol/tasks`). Servers of 2025-11-25 state for each tool whether its calls can be tasks, and the
 //! client asks for one.
 
-use crate::listener::Heard;
+use crate::listener::ServerNotifications;
 use crate::text::{LONGEST_ERROR, clipped};
 use rmcp::model::{InputRequests, ProgressToken, ServerResult};
 use serde_json::{Map, Value, json};
@@ -22,7 +22,7 @@ const KEPT: Duration = Duration::from_secs(24 * 3600);
 
 /// Form of tasks in a revision of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum TaskForm {
     /// The poll of a task returns its result and its questions (2026-07-28).
     Extension,
     /// The result is fetched by a request of its own, which waits while questions arrive (2025-11-25).
@@ -33,16 +33,16 @@ pub(crate) enum Shape {
 #[derive(Debug, Clone)]
 pub(crate) struct Begun {
     pub(crate) id: String,
-    pub(crate) shape: Shape,
+    pub(crate) shape: TaskForm,
     /// Pause until the next poll.
     pub(crate) pause: Duration,
     /// Receiver and token of the call's progress.
-    pub(crate) progress: Option<(Arc<Heard>, ProgressToken)>,
+    pub(crate) progress: Option<(Arc<ServerNotifications>, ProgressToken)>,
 }
 
 /// State of a task as reported by a poll.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum State {
+pub(crate) enum PolledState {
     /// In progress, with a status message.
     Working(Option<String>),
     /// Waiting for answers.
@@ -59,10 +59,13 @@ pub(crate) enum State {
 
 impl Begun {
     /// Reads the task that an answer to a call announces, if any.
-    pub(crate) fn read(answer: &ServerResult, progress: Option<(Arc<Heard>, ProgressToken)>) -> Option<Self> {
+    pub(crate) fn read(
+        answer: &ServerResult,
+        progress: Option<(Arc<ServerNotifications>, ProgressToken)>,
+    ) -> Option<Self> {
         let (task, shape) = match answer {
-            ServerResult::CreateTaskResult(_) => (serde_json::to_value(answer).ok()?, Shape::Extension),
-            ServerResult::CustomResult(result) => (result.0.get("task")?.clone(), Shape::Experimental),
+            ServerResult::CreateTaskResult(_) => (serde_json::to_value(answer).ok()?, TaskForm::Extension),
+            ServerResult::CustomResult(result) => (result.0.get("task")?.clone(), TaskForm::Experimental),
             _ => return None,
         };
         let id = task.get("taskId").and_then(Value::as_str).filter(|id| !id.is_empty() && id.len() <= LONGEST_ID)?;
@@ -77,23 +80,23 @@ pub(crate) fn pause(task: &Value) -> Option<Duration> {
     Some(wanted.clamp(SHORTEST_PAUSE, LONGEST_PAUSE))
 }
 
-impl State {
+impl PolledState {
     /// Reads an answer to `tasks/get`. `None` if it does not describe a task.
-    pub(crate) fn read(shape: Shape, answer: &Value) -> Option<Self> {
+    pub(crate) fn read(shape: TaskForm, answer: &Value) -> Option<Self> {
         let text = |value: Option<&Value>| value.and_then(Value::as_str).map(|text| clipped(text, LONGEST_ERROR));
         match (answer.get("status")?.as_str()?, shape) {
             ("working", _) => Some(Self::Working(text(answer.get("statusMessage")))),
             ("cancelled", _) => Some(Self::Cancelled),
-            ("input_required", Shape::Extension) => {
+            ("input_required", TaskForm::Extension) => {
                 serde_json::from_value(answer.get("inputRequests")?.clone()).ok().map(Self::Asks)
             }
-            ("completed", Shape::Extension) => answer.get("result").cloned().map(Self::Done),
-            ("failed", Shape::Extension) => {
+            ("completed", TaskForm::Extension) => answer.get("result").cloned().map(Self::Done),
+            ("failed", TaskForm::Extension) => {
                 let error = answer.get("error")?;
                 let message = text(error.get("message")).unwrap_or_else(|| "the task failed".to_owned());
                 Some(Self::Failed(error.get("code").and_then(Value::as_i64).unwrap_or_default(), message))
             }
-            ("input_required" | "completed" | "failed", Shape::Experimental) => Some(Self::Due),
+            ("input_required" | "completed" | "failed", TaskForm::Experimental) => Some(Self::Due),
             _ => None,
         }
     }
@@ -125,10 +128,10 @@ mod tests {
             json!({ "resultType": "task", "taskId": "a", "status": "working", "ttlMs": null, "pollIntervalMs": 70 }),
         );
         let newest = begun(&newest).unwrap();
-        assert_eq!((newest.id.as_str(), newest.shape, newest.pause.as_millis()), ("a", Shape::Extension, 70));
+        assert_eq!((newest.id.as_str(), newest.shape, newest.pause.as_millis()), ("a", TaskForm::Extension, 70));
         let older = with(json!({ "taskId": "b", "status": "working", "ttl": 60_000 }));
         let older = begun(&json!({ "task": older })).unwrap();
-        assert_eq!((older.id.as_str(), older.shape, older.pause), ("b", Shape::Experimental, PAUSE));
+        assert_eq!((older.id.as_str(), older.shape, older.pause), ("b", TaskForm::Experimental, PAUSE));
         for other in [json!({ "content": [] }), json!({ "task": {} }), json!({ "task": { "taskId": "" } }), json!({})] {
             assert!(begun(&other).is_none(), "{other}");
         }
@@ -144,21 +147,21 @@ mod tests {
 
     #[test]
     fn a_look_at_a_task_is_read_as_its_revision_means_it() {
-        let read = State::read;
-        let (new, old) = (Shape::Extension, Shape::Experimental);
+        let read = PolledState::read;
+        let (new, old) = (TaskForm::Extension, TaskForm::Experimental);
         assert_eq!(
             read(new, &json!({ "status": "working", "statusMessage": "half" })),
-            Some(State::Working(Some("half".to_owned())))
+            Some(PolledState::Working(Some("half".to_owned())))
         );
         assert_eq!(
             read(new, &json!({ "status": "completed", "result": { "content": [] } })),
-            Some(State::Done(json!({ "content": [] })))
+            Some(PolledState::Done(json!({ "content": [] })))
         );
-        assert_eq!(read(old, &json!({ "status": "completed" })), Some(State::Due));
-        assert_eq!(read(old, &json!({ "status": "input_required" })), Some(State::Due));
+        assert_eq!(read(old, &json!({ "status": "completed" })), Some(PolledState::Due));
+        assert_eq!(read(old, &json!({ "status": "input_required" })), Some(PolledState::Due));
         let failed = json!({ "status": "failed", "error": { "code": -32000, "message": "no" } });
-        assert_eq!(read(new, &failed), Some(State::Failed(-32000, "no".to_owned())));
-        assert_eq!(read(old, &json!({ "status": "cancelled" })), Some(State::Cancelled));
+        assert_eq!(read(new, &failed), Some(PolledState::Failed(-32000, "no".to_owned())));
+        assert_eq!(read(old, &json!({ "status": "cancelled" })), Some(PolledState::Cancelled));
         let nothing = [
             json!({}),
             json!({ "status": "odd" }),

@@ -2,7 +2,7 @@
 
 use crate::connection::CallCx;
 use crate::schema::{Renamed, restore};
-use crate::server::Server;
+use crate::server::PooledServer;
 use crate::tools::RemoteTool;
 use crate::{McpError, McpToolPolicy};
 use serde_json::{Map, Value};
@@ -19,13 +19,13 @@ const LONGEST_PROBLEM: usize = 500;
 pub(crate) struct McpTool {
     name: String,
     tool: RemoteTool,
-    server: Arc<Server>,
+    server: Arc<PooledServer>,
     /// `true` if the server had not been started when the tool was offered.
     of_idle: bool,
 }
 
 impl McpTool {
-    pub(crate) fn new(name: String, tool: RemoteTool, server: Arc<Server>) -> Self {
+    pub(crate) fn new(name: String, tool: RemoteTool, server: Arc<PooledServer>) -> Self {
         let of_idle = server.is_idle();
         Self { name, tool, server, of_idle }
     }

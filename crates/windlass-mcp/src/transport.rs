@@ -17,7 +17,7 @@ pub(crate) use authorized::lacks_rights;
 pub(crate) use execution::supports_tasks;
 pub(crate) use host::HostTransport;
 pub(crate) use http::{Address, http_transport, was_not_sent};
-pub(crate) use lines::{Fault, Lines};
+pub(crate) use lines::{LineFault, LineTransport};
 pub(crate) use salvage::{UNANSWERED, UNREADABLE};
 pub(crate) use sent::Sent;
 pub(crate) use sse::SseTransport;

@@ -12,14 +12,14 @@ const MOST_CHANGES: usize = 100;
 /// Watched resources of one connection. Each is reported once, and watched again once it is read again: a server that
 /// reports endlessly therefore causes no further reports.
 #[derive(Debug, Default)]
-pub(crate) struct Watched {
+pub(crate) struct WatchedResources {
     addresses: watch::Sender<BTreeSet<String>>,
     changed: Mutex<BTreeSet<String>>,
     /// Notified when a resource has changed.
     pub(crate) news: Notify,
 }
 
-impl Watched {
+impl WatchedResources {
     /// Watches a resource. Returns `true` if it was not watched before and the limit is not reached.
     pub(crate) fn add(&self, address: &str) -> bool {
         self.addresses.send_if_modified(|all| all.len() < MOST_WATCHED && all.insert(address.to_owned()))
@@ -65,9 +65,9 @@ pub struct McpResourceChange {
 
 /// Changes of a set of servers, numbered.
 #[derive(Debug, Default)]
-pub(crate) struct Changes(Mutex<(u64, VecDeque<McpResourceChange>)>);
+pub(crate) struct ServerChanges(Mutex<(u64, VecDeque<McpResourceChange>)>);
 
-impl Changes {
+impl ServerChanges {
     pub(crate) fn add(&self, server: &str, uris: BTreeSet<String>) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for uri in uris {
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_change_is_reported_once_for_each_time_it_was_asked_for() {
-        let watched = Watched::default();
+        let watched = WatchedResources::default();
         assert!(watched.add("a") && !watched.add("a"));
         watched.changed("other".to_owned());
         for _ in 0..3 {
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn each_who_looks_reads_what_is_new_to_them() {
-        let changes = Changes::default();
+        let changes = ServerChanges::default();
         changes.add("s", uris(&["a", "b"]));
         let (first, seen) = changes.since(0);
         assert_eq!(first.iter().map(|change| change.uri.as_str()).collect::<Vec<_>>(), ["a", "b"]);

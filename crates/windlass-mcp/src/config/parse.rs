@@ -50,7 +50,7 @@ pub fn parse_config(
     lookup: impl Fn(&str) -> Option<String>,
 ) -> Result<Vec<(String, Result<McpServerConfig, McpConfigError>)>, McpConfigError> {
     #[derive(Deserialize)]
-    struct Whole {
+    struct ConfigFile {
         #[serde(rename = "mcpServers")]
         servers: BTreeMap<String, JsonText>,
     }
@@ -58,7 +58,7 @@ pub fn parse_config(
     let json = JsonText::parse_strict(text).map_err(|error| unreadable(&error))?;
     let fields: BTreeMap<String, JsonText> = json.to().map_err(|error| unreadable(&error))?;
     let servers = if fields.contains_key("mcpServers") {
-        json.to::<Whole>().map_err(|error| unreadable(&error))?.servers
+        json.to::<ConfigFile>().map_err(|error| unreadable(&error))?.servers
     } else {
         fields
     };
@@ -71,7 +71,7 @@ pub fn parse_config(
 }
 
 #[derive(Deserialize)]
-struct Entry {
+struct ServerEntry {
     #[serde(default, rename = "type")]
     kind: Option<String>,
     #[serde(default)]
@@ -89,12 +89,12 @@ struct Entry {
     #[serde(default)]
     oauth: Option<serde_json::Value>,
     #[serde(flatten)]
-    settings: Settings,
+    settings: CommonSettings,
 }
 
 /// Settings common to all kinds of servers.
 #[derive(Default, Deserialize)]
-pub(super) struct Settings {
+pub(super) struct CommonSettings {
     #[serde(default)]
     timeout: Option<f64>,
     #[serde(default)]
@@ -110,7 +110,7 @@ pub(super) struct Settings {
 }
 
 impl McpServerConfig {
-    pub(super) fn apply(&mut self, settings: &Settings) {
+    pub(super) fn apply(&mut self, settings: &CommonSettings) {
         // A number that is no duration is ignored, like one that is too small.
         let timeout = settings.timeout.and_then(|millis| Duration::try_from_secs_f64(millis / 1000.0).ok());
         self.timeout = timeout.filter(|timeout| *timeout >= SHORTEST).or(self.timeout);
@@ -138,7 +138,7 @@ impl McpServerConfig {
 }
 
 fn parse_server(entry: &JsonText, lookup: &dyn Fn(&str) -> Option<String>) -> Result<McpServerConfig, String> {
-    let entry: Entry = entry.to().map_err(|error| error.to_string())?;
+    let entry: ServerEntry = entry.to().map_err(|error| error.to_string())?;
     let text = |text: String| expand(&text, lookup).map_err(|name| format!("the variable {name} is not set"));
     let texts = |texts: BTreeMap<String, String>| {
         texts.into_iter().map(|(name, value)| Ok((name, text(value)?))).collect::<Result<BTreeMap<_, _>, String>>()

@@ -1,7 +1,7 @@
 //! Call of a tool, from its request to its result.
 
-use super::rounds::Rounds;
-use super::{Called, Connection, Lifecycle};
+use super::rounds::InputRounds;
+use super::{CallOutcome, Connection, ConnectionLifecycle};
 use crate::text::{LONGEST_ERROR, chain, clipped};
 use crate::transport::{SendError, UNANSWERED, was_not_sent};
 use crate::{McpError, RoundLimits};
@@ -31,13 +31,13 @@ pub(super) struct CallLimits {
 
 /// Deadline of a call.
 #[derive(Debug, Clone, Copy)]
-struct End {
+struct CallDeadline {
     at: Instant,
     /// Duration from the begin of the call to the deadline.
     limit: Duration,
 }
 
-impl End {
+impl CallDeadline {
     fn after(begun: Instant, limit: Duration) -> Self {
         // Far enough for a limit that no clock can hold.
         let at = begun.checked_add(limit).unwrap_or_else(|| begun + Duration::from_secs(365 * 24 * 3600));
@@ -79,12 +79,12 @@ impl Connection {
         (tool, as_task): (&str, bool),
         arguments: &JsonText,
         cx: CallCx<'_>,
-    ) -> Result<Called, NotCalled> {
+    ) -> Result<CallOutcome, NotCalled> {
         let arguments: Map<String, Value> = arguments.to().map_err(|error| {
             let code = i64::from(ErrorCode::INVALID_PARAMS.0);
             NotCalled::Failed(McpError::Refused { code, message: error.to_string() })
         })?;
-        let called = if as_task && self.introduction.lifecycle == Lifecycle::Initialize {
+        let called = if as_task && self.introduction.lifecycle == ConnectionLifecycle::Initialize {
             let end = self.end_of_call(now(), &cx);
             let answered = self.call_once(self.call_as_task(tool, &arguments, &cx), &cx, end).await;
             answered.and_then(|(answer, token)| self.called(answer, token))
@@ -97,16 +97,20 @@ impl Connection {
         called
     }
 
-    fn end_of_call(&self, begun: Instant, cx: &CallCx<'_>) -> End {
-        End::after(begun, cx.timeout.or(self.limits.whole).unwrap_or(Duration::MAX))
+    fn end_of_call(&self, begun: Instant, cx: &CallCx<'_>) -> CallDeadline {
+        CallDeadline::after(begun, cx.timeout.or(self.limits.whole).unwrap_or(Duration::MAX))
     }
 
     fn timed_out(&self, limit: Duration) -> NotCalled {
         NotCalled::Failed(McpError::TimedOut { name: self.server.clone(), limit })
     }
 
-    async fn call_in_rounds(&self, mut params: CallToolRequestParams, cx: &CallCx<'_>) -> Result<Called, NotCalled> {
-        let (mut rounds, begun) = (Rounds::default(), now());
+    async fn call_in_rounds(
+        &self,
+        mut params: CallToolRequestParams,
+        cx: &CallCx<'_>,
+    ) -> Result<CallOutcome, NotCalled> {
+        let (mut rounds, begun) = (InputRounds::default(), now());
         let mut end = self.end_of_call(begun, cx);
         loop {
             let request = ClientRequest::CallToolRequest(CallToolRequest::new(params.clone()));
@@ -119,7 +123,7 @@ impl Connection {
                 }
                 Err(failed) => return Err(failed),
             };
-            end = end.or_earlier(End::after(begun, self.limits.rounds.time));
+            end = end.or_earlier(CallDeadline::after(begun, self.limits.rounds.time));
             let input = tokio::select! {
                 biased;
                 () = cx.cancel.cancelled() => return Err(NotCalled::Failed(McpError::Stopped)),
@@ -146,7 +150,7 @@ impl Connection {
         &self,
         request: ClientRequest,
         cx: &CallCx<'_>,
-        end: End,
+        end: CallDeadline,
     ) -> Result<(ServerResult, ProgressToken), NotCalled> {
         let mut options = PeerRequestOptions::no_options();
         if let Some(id) = cx.tool_use_id {
@@ -206,12 +210,17 @@ impl Connection {
         NotCalled::Failed(self.failed(error))
     }
 
-    async fn await_answer(&self, mut call: OpenCall, cx: &CallCx<'_>, end: End) -> Result<ServerResult, NotCalled> {
+    async fn await_answer(
+        &self,
+        mut call: OpenCall,
+        cx: &CallCx<'_>,
+        end: CallDeadline,
+    ) -> Result<ServerResult, NotCalled> {
         let silence = self.limits.silence;
         let Some(handle) = &mut call.0 else { return Err(NotCalled::Failed(self.bad_answer())) };
         let id = handle.id.clone();
         let (mut progress, _listening) = self.heard.listen(handle.progress_token.clone());
-        let mut patience = End::after(now(), silence);
+        let mut patience = CallDeadline::after(now(), silence);
         loop {
             tokio::select! {
                 biased;
@@ -224,7 +233,7 @@ impl Connection {
                 }
                 Ok(()) = progress.changed() => {
                     (cx.progress)(progress.borrow_and_update().clone());
-                    patience = End::after(now(), silence);
+                    patience = CallDeadline::after(now(), silence);
                 }
                 () = sleep_until(end.or_earlier(patience).at) => {
                     return Err(self.timed_out(end.or_earlier(patience).limit));

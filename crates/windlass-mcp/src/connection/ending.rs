@@ -1,7 +1,7 @@
 //! End of a connection.
 
-use crate::listener::Listener;
-use crate::process::{LastWords, Process};
+use crate::listener::ServerListener;
+use crate::process::{LastWords, ServerProcess};
 use rmcp::service::{QuitReason, RoleClient, RunningService, RunningServiceCancellationToken};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -16,18 +16,18 @@ const END: Duration = Duration::from_millis(2500);
 const LINGER: Duration = Duration::from_millis(200);
 
 /// Handle that ends a connection, and knows when it has ended.
-pub(super) struct Ending {
+pub(super) struct ConnectionCloser {
     /// Cancellation token of the service; taken when the connection is to end.
     stop: Mutex<Option<RunningServiceCancellationToken>>,
     /// Process of the server, if it is a program.
-    process: Option<Process>,
+    process: Option<ServerProcess>,
     over: watch::Receiver<bool>,
 }
 
 /// End of a connection: ready when the connection has ended, by itself or on request.
-pub(crate) struct Ended(RunningService<RoleClient, Listener>, watch::Sender<bool>);
+pub(crate) struct ConnectionEnd(RunningService<RoleClient, ServerListener>, watch::Sender<bool>);
 
-impl Ended {
+impl ConnectionEnd {
     pub(crate) async fn wait(self) {
         // Dropping the sender is the signal.
         let _over = self.1;
@@ -37,12 +37,15 @@ impl Ended {
     }
 }
 
-impl Ending {
+impl ConnectionCloser {
     /// Creates the handle of a connection that runs as this service.
-    pub(super) fn of(service: RunningService<RoleClient, Listener>, process: Option<Process>) -> (Self, Ended) {
+    pub(super) fn of(
+        service: RunningService<RoleClient, ServerListener>,
+        process: Option<ServerProcess>,
+    ) -> (Self, ConnectionEnd) {
         let (over_in, over) = watch::channel(false);
         let ending = Self { stop: Mutex::new(Some(service.cancellation_token())), process, over };
-        (ending, Ended(service, over_in))
+        (ending, ConnectionEnd(service, over_in))
     }
 
     /// `true` if the server is a program.

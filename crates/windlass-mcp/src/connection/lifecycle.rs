@@ -1,7 +1,7 @@
 //! Begin of a connection: with a handshake, as in revisions up to 2025-11-25, or without one, as in later revisions.
 
 use crate::McpTransport;
-use crate::greeting::Greeting;
+use crate::greeting::GreetingFailure;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::ClientLifecycleMode;
 use serde::{Deserialize, Serialize};
@@ -13,14 +13,14 @@ const DISCOVERY: Duration = Duration::from_secs(5);
 /// Way in which a connection begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Lifecycle {
+pub(crate) enum ConnectionLifecycle {
     /// Begins with the `initialize` handshake.
     Initialize,
     /// Begins with `server/discover`; each request carries the necessary context.
     Discover,
 }
 
-impl Lifecycle {
+impl ConnectionLifecycle {
     /// Returns the lifecycle to try first, and the fallback: the one that the server knew last time comes first.
     /// Endpoints answer unknown requests, so they are asked for the newest revision first. Most programs were written
     /// for the handshake, and some of them end at a request that they do not know.
@@ -46,20 +46,20 @@ impl Lifecycle {
     }
 
     /// `true` if a server that failed this greeting may be greeted in the other way.
-    pub(crate) fn may_be_other(self, failed: &Greeting) -> bool {
+    pub(crate) fn may_be_other(self, failed: &GreetingFailure) -> bool {
         match failed {
             failed if failed.is_other_lifecycle() => true,
             // Endpoints, gateways before them and programs reject unknown requests in many ways.
-            Greeting::Failed(_) | Greeting::Ended { .. } => self == Self::Discover,
+            GreetingFailure::Failed(_) | GreetingFailure::Ended { .. } => self == Self::Discover,
             _ => false,
         }
     }
 
     /// Returns the failure that explains more: the first one, by this lifecycle, or the second one.
-    pub(crate) fn better(self, first: Greeting, second: Greeting) -> Greeting {
+    pub(crate) fn better(self, first: GreetingFailure, second: GreetingFailure) -> GreetingFailure {
         match (&first, &second) {
-            (_, Greeting::NeedsAuth | Greeting::UnknownVersion(_)) => second,
-            (Greeting::Refused(_), _) if self == Self::Initialize => first,
+            (_, GreetingFailure::NeedsAuth | GreetingFailure::UnknownVersion(_)) => second,
+            (GreetingFailure::Refused(_), _) if self == Self::Initialize => first,
             _ => second,
         }
     }

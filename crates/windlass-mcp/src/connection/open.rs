@@ -2,19 +2,19 @@
 
 use super::Connection;
 use super::call::CallLimits;
-use super::ending::{Ended, Ending};
-use super::lifecycle::Lifecycle;
+use super::ending::{ConnectionCloser, ConnectionEnd};
+use super::lifecycle::ConnectionLifecycle;
 use crate::answers::Answers;
-use crate::calls::Calls;
+use crate::calls::ConnectionCalls;
 use crate::confine::spec;
-use crate::greeting::{Greeting, greet, unknown_version};
+use crate::greeting::{GreetingFailure, greet, unknown_version};
 use crate::headers::headers_of;
 use crate::icon::icons_of;
-use crate::listener::Listener;
-use crate::process::Process;
+use crate::listener::ServerListener;
+use crate::process::ServerProcess;
 use crate::program::find;
 use crate::text::clipped;
-use crate::transport::{Address, HostTransport, Lines, Sent, SseTransport, http_transport};
+use crate::transport::{Address, HostTransport, LineTransport, Sent, SseTransport, http_transport};
 use crate::{McpError, McpOptions, McpServerConfig, McpServerInfo, McpTransport};
 use rmcp::model::{ServerPeerInfo, SubscriptionFilter};
 use rmcp::service::{ClientLifecycleMode, RoleClient, RunningService};
@@ -35,7 +35,7 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 #[derive(Debug, Clone)]
 pub(crate) struct Introduction {
     /// Way in which the connection began.
-    pub(crate) lifecycle: Lifecycle,
+    pub(crate) lifecycle: ConnectionLifecycle,
     pub(crate) info: Option<McpServerInfo>,
     /// Instructions for the use of the server's tools.
     pub(crate) instructions: Option<String>,
@@ -50,7 +50,7 @@ pub(crate) struct Introduction {
 }
 
 impl Introduction {
-    fn of(greeting: Option<&ServerPeerInfo>, lifecycle: Lifecycle) -> Self {
+    fn of(greeting: Option<&ServerPeerInfo>, lifecycle: ConnectionLifecycle) -> Self {
         let mut introduction = Self {
             lifecycle,
             info: None,
@@ -85,15 +85,15 @@ impl Introduction {
 
 /// State of the requests of a connection while it is opened.
 #[derive(Clone, Default)]
-struct Requests {
+struct OpeningRequests {
     sent: Sent,
     spent: Arc<AtomicBool>,
 }
 
 /// Server that was reached and has greeted.
 struct Reached {
-    service: RunningService<RoleClient, Listener>,
-    process: Option<Process>,
+    service: RunningService<RoleClient, ServerListener>,
+    process: Option<ServerProcess>,
 }
 
 impl Reached {
@@ -101,10 +101,10 @@ impl Reached {
         name: &str,
         config: &McpServerConfig,
         options: &McpOptions,
-        Requests { sent, spent }: &Requests,
-        listener: Listener,
+        OpeningRequests { sent, spent }: &OpeningRequests,
+        listener: ServerListener,
         lifecycle: ClientLifecycleMode,
-    ) -> Result<Self, Greeting> {
+    ) -> Result<Self, GreetingFailure> {
         let agent = format!("{}/{}", options.client.name, options.client.version);
         let service = match &config.transport {
             McpTransport::Stdio { command, args, env } => {
@@ -117,17 +117,19 @@ impl Reached {
             }
             McpTransport::Http { url, headers } => {
                 let headers = headers_of(name, config, (url, headers), options).await?;
-                let address =
-                    Address::new(url, &headers, &agent, config.authorizer.clone()).map_err(Greeting::Unreached)?;
+                let address = Address::new(url, &headers, &agent, config.authorizer.clone())
+                    .map_err(GreetingFailure::Unreached)?;
                 greet(listener, http_transport(address, sent.clone(), Arc::clone(spent)), lifecycle).await?
             }
             McpTransport::Sse { url, headers } => {
                 let headers = headers_of(name, config, (url, headers), options).await?;
-                let address =
-                    Address::new(url, &headers, &agent, config.authorizer.clone()).map_err(Greeting::Unreached)?;
+                let address = Address::new(url, &headers, &agent, config.authorizer.clone())
+                    .map_err(GreetingFailure::Unreached)?;
                 greet(listener, SseTransport::open(address, sent.clone()).await?, lifecycle).await?
             }
-            McpTransport::InProcess(None) => return Err(Greeting::Failed("the host has no such server".to_owned())),
+            McpTransport::InProcess(None) => {
+                return Err(GreetingFailure::Failed("the host has no such server".to_owned()));
+            }
             McpTransport::InProcess(Some(channel)) => {
                 greet(listener, HostTransport::new(Arc::clone(channel), sent.clone()), lifecycle).await?
             }
@@ -138,15 +140,15 @@ impl Reached {
 
 /// Adds the last output of a program to a failed greeting: the end of a program explains more than the end of its
 /// connection.
-async fn with_last_words(failed: Greeting, process: &Process) -> Greeting {
+async fn with_last_words(failed: GreetingFailure, process: &ServerProcess) -> GreetingFailure {
     process.stop();
     let _ = timeout(LAST_WORDS, process.ended()).await;
     let words = process.words();
     match failed {
-        Greeting::Failed(error) => {
+        GreetingFailure::Failed(error) => {
             let exit = Some(words.exit()).filter(|exit| !exit.is_empty());
             let reason = std::iter::once(error).chain(exit).collect::<Vec<_>>().join("; ");
-            Greeting::Ended { reason, output: words.output() }
+            GreetingFailure::Ended { reason, output: words.output() }
         }
         other => other,
     }
@@ -158,22 +160,22 @@ impl Connection {
         name: &str,
         config: &McpServerConfig,
         options: &McpOptions,
-        known: Option<Lifecycle>,
-    ) -> Result<(Self, Ended), McpError> {
-        let [first, second] = Lifecycle::order(&config.transport, known);
+        known: Option<ConnectionLifecycle>,
+    ) -> Result<(Self, ConnectionEnd), McpError> {
+        let [first, second] = ConnectionLifecycle::order(&config.transport, known);
         let open = |lifecycle| Self::open_with(name, config, options, lifecycle);
         let mut is_late = false;
         let limit = first.limit(known.is_none(), options.limits.connect);
         let opened = timeout(limit, open(first)).await.unwrap_or_else(|_| {
             is_late = true;
-            Err(Greeting::NoSuchLifecycle)
+            Err(GreetingFailure::NoSuchLifecycle)
         });
         let failed = match opened {
             Err(failed) if first.may_be_other(&failed) => failed,
             other => return other.map_err(|failed| failed.into_error(name)),
         };
-        let limit = second.limit(matches!(failed, Greeting::Refused(_)), options.limits.connect);
-        let mut opened = timeout(limit, open(second)).await.unwrap_or(Err(Greeting::NoSuchLifecycle));
+        let limit = second.limit(matches!(failed, GreetingFailure::Refused(_)), options.limits.connect);
+        let mut opened = timeout(limit, open(second)).await.unwrap_or(Err(GreetingFailure::NoSuchLifecycle));
         if is_late && matches!(&opened, Err(again) if again.is_other_lifecycle()) {
             // The server does answer, and was only slow: it is asked again within the remaining time.
             opened = open(first).await;
@@ -185,21 +187,21 @@ impl Connection {
         name: &str,
         config: &McpServerConfig,
         options: &McpOptions,
-        lifecycle: Lifecycle,
-    ) -> Result<(Self, Ended), Greeting> {
+        lifecycle: ConnectionLifecycle,
+    ) -> Result<(Self, ConnectionEnd), GreetingFailure> {
         let answers = Arc::new(Answers::new(name, config, options));
-        let (listener, heard) = Listener::new(name, options, Arc::clone(&answers), lifecycle);
-        let requests = Requests::default();
+        let (listener, heard) = ServerListener::new(name, options, Arc::clone(&answers), lifecycle);
+        let requests = OpeningRequests::default();
         let Reached { service, process } =
             Reached::over(name, config, options, &requests, listener, lifecycle.mode()).await?;
         let peer = service.peer().clone();
         let greeting = peer.peer_info();
         if let Some(version) = greeting.as_ref().and_then(|greeting| unknown_version(&greeting.protocol_version)) {
             // Dropping the opened connection ends it.
-            return Err(Greeting::UnknownVersion(version));
+            return Err(GreetingFailure::UnknownVersion(version));
         }
         let introduction = Introduction::of(greeting.as_deref(), lifecycle);
-        let (ending, ended) = Ending::of(service, process);
+        let (ending, ended) = ConnectionCloser::of(service, process);
         let connection = Self {
             server: name.to_owned(),
             peer,
@@ -210,7 +212,7 @@ impl Connection {
             sent: requests.sent,
             spent: requests.spent,
             ended: AtomicBool::new(false),
-            calls: Calls::default(),
+            calls: ConnectionCalls::default(),
             limits: CallLimits { whole: config.timeout, silence: options.limits.call, rounds: options.limits.rounds },
         };
         Ok((connection, ended))
@@ -223,17 +225,17 @@ async fn start(
     (program, args, own): (&str, &[String], &BTreeMap<String, String>),
     options: &McpOptions,
     sent: Sent,
-) -> Result<(Process, Lines), Greeting> {
+) -> Result<(ServerProcess, LineTransport), GreetingFailure> {
     let own = own.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
     let (cwd, env) = config.surroundings(options, own);
-    let found = find(program, &env, &cwd).map_err(Greeting::Failed)?;
+    let found = find(program, &env, &cwd).map_err(GreetingFailure::Failed)?;
     let mut command = ProcessCommand::new(found, cwd);
     (command.args, command.env) = (args.iter().map(OsString::from).collect(), env);
     // The server runs concurrently with all tools, and files written meanwhile may be the user's.
     command.background = true;
-    let spec = spec(name, command, config.confinement.as_deref(), options).await.map_err(Greeting::Failed)?;
-    let (process, stdin, stdout) =
-        Process::start(spec).map_err(|error| Greeting::Failed(format!("{program:?} cannot be started: {error}")))?;
-    let lines = Lines::new(stdout, stdin, process.words().fault.clone(), sent);
+    let spec = spec(name, command, config.confinement.as_deref(), options).await.map_err(GreetingFailure::Failed)?;
+    let (process, stdin, stdout) = ServerProcess::start(spec)
+        .map_err(|error| GreetingFailure::Failed(format!("{program:?} cannot be started: {error}")))?;
+    let lines = LineTransport::new(stdout, stdin, process.words().fault.clone(), sent);
     Ok((process, lines))
 }

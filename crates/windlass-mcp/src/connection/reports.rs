@@ -1,7 +1,7 @@
 //! Subscription to reports of changes.
 
 use super::Connection;
-use crate::listener::Heard;
+use crate::listener::ServerNotifications;
 use futures_util::FutureExt;
 use rmcp::model::{ServerNotification, SubscriptionFilter};
 use rmcp::service::{Peer, RoleClient, ServiceError, Subscription};
@@ -53,7 +53,7 @@ impl Connection {
     }
 }
 
-async fn follow(peer: &Peer<RoleClient>, heard: &Heard, wanted: &SubscriptionFilter) {
+async fn follow(peer: &Peer<RoleClient>, heard: &ServerNotifications, wanted: &SubscriptionFilter) {
     let mut pause = FIRST_PAUSE;
     let mut is_first = true;
     let mut watched = heard.watched.subscribe();
@@ -105,7 +105,7 @@ fn with_resources(wanted: &SubscriptionFilter, resources: &BTreeSet<String>) -> 
 /// Passes reports on. Returns `false` at the end of the reports, `true` once a watched resource is not among them.
 async fn pass_on(
     reports: &mut Subscription,
-    heard: &Heard,
+    heard: &ServerNotifications,
     (watched, resources): (&mut watch::Receiver<BTreeSet<String>>, &BTreeSet<String>),
     pause: &mut Duration,
 ) -> bool {
@@ -129,7 +129,7 @@ async fn pass_on(
     }
 }
 
-fn take(report: ServerNotification, heard: &Heard) {
+fn take(report: ServerNotification, heard: &ServerNotifications) {
     match report {
         ServerNotification::ToolListChangedNotification(_) => heard.tools_changed.notify_one(),
         ServerNotification::ResourceUpdatedNotification(updated) => heard.watched.changed(updated.params.uri),

@@ -13,20 +13,20 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// Progress of the rounds of one request.
 #[derive(Debug, Default)]
-pub(super) struct Rounds {
+pub(super) struct InputRounds {
     count: u32,
     without_input: u32,
 }
 
 /// Input that is sent with the next round of a request.
 #[derive(Debug)]
-pub(super) struct Input {
+pub(super) struct RoundInput {
     pub(super) responses: Option<InputResponses>,
     /// Opaque state that the server wants back unchanged.
     pub(super) state: Option<String>,
 }
 
-impl Input {
+impl RoundInput {
     /// Puts the input into the parameters of a request, in place of that of an earlier round.
     pub(super) fn add_to(self, params: &mut Value) {
         let Value::Object(params) = params else { return };
@@ -43,7 +43,11 @@ impl Input {
 
 impl Connection {
     /// Collects the input for the next round. Dropping the future withdraws the open elicitations.
-    pub(super) async fn input(&self, wanted: InputRequiredResult, rounds: &mut Rounds) -> Result<Input, McpError> {
+    pub(super) async fn input(
+        &self,
+        wanted: InputRequiredResult,
+        rounds: &mut InputRounds,
+    ) -> Result<RoundInput, McpError> {
         rounds.count += 1;
         let requests = wanted.input_requests.unwrap_or_default();
         let is_empty = requests.is_empty();
@@ -65,7 +69,7 @@ impl Connection {
             code: i64::from(error.code.0),
             message: clipped(&error.message, LONGEST_ERROR),
         })?;
-        Ok(Input { responses: (!is_empty).then_some(responses), state: wanted.request_state })
+        Ok(RoundInput { responses: (!is_empty).then_some(responses), state: wanted.request_state })
     }
 }
 
@@ -77,9 +81,9 @@ mod tests {
     fn what_a_round_does_not_give_is_not_sent_again() {
         let mut params = json!({ "name": "a", "inputResponses": { "old": 1 }, "requestState": "old" });
         let responses = InputResponses::from([("k".to_owned(), json!({ "action": "accept" }))]);
-        Input { responses: Some(responses), state: None }.add_to(&mut params);
+        RoundInput { responses: Some(responses), state: None }.add_to(&mut params);
         assert_eq!(params, json!({ "name": "a", "inputResponses": { "k": { "action": "accept" } } }));
-        Input { responses: None, state: Some("s".to_owned()) }.add_to(&mut params);
+        RoundInput { responses: None, state: Some("s".to_owned()) }.add_to(&mut params);
         assert_eq!(params, json!({ "name": "a", "requestState": "s" }));
     }
 }

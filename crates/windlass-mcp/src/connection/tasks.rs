@@ -4,7 +4,7 @@ use super::Connection;
 use super::call::{CallCx, NotCalled};
 use crate::McpError;
 use crate::content::{lenient_output, output};
-use crate::task::{Begun, State, as_task, pause};
+use crate::task::{Begun, PolledState, as_task, pause};
 use rmcp::model::{ClientRequest, CustomRequest, InputRequests, ProgressToken, ServerResult};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use windlass_tool::ToolOutput;
 const LOOK: Duration = Duration::from_secs(60);
 
 /// Outcome of a call.
-pub(crate) enum Called {
+pub(crate) enum CallOutcome {
     Done(ToolOutput),
     /// Task that the server continues on its own.
     Task(Begun),
@@ -29,14 +29,16 @@ impl Connection {
     }
 
     /// Interprets an answer to a call that requests no input.
-    pub(super) fn called(&self, answer: ServerResult, token: ProgressToken) -> Result<Called, NotCalled> {
+    pub(super) fn called(&self, answer: ServerResult, token: ProgressToken) -> Result<CallOutcome, NotCalled> {
         let bad_answer = || NotCalled::Failed(self.bad_answer());
         if let Some(task) = Begun::read(&answer, Some((Arc::clone(&self.heard), token))) {
-            return Ok(Called::Task(task));
+            return Ok(CallOutcome::Task(task));
         }
         match answer {
-            ServerResult::CallToolResult(result) => Ok(Called::Done(output(result))),
-            ServerResult::CustomResult(result) => lenient_output(result.0).map(Called::Done).ok_or_else(bad_answer),
+            ServerResult::CallToolResult(result) => Ok(CallOutcome::Done(output(result))),
+            ServerResult::CustomResult(result) => {
+                lenient_output(result.0).map(CallOutcome::Done).ok_or_else(bad_answer)
+            }
             _ => Err(bad_answer()),
         }
     }
@@ -46,10 +48,10 @@ impl Connection {
     }
 
     /// Returns the state of a task, and the pause until the next poll if the server gives one.
-    pub(crate) async fn look_at(&self, task: &Begun) -> Result<(State, Option<Duration>), McpError> {
+    pub(crate) async fn look_at(&self, task: &Begun) -> Result<(PolledState, Option<Duration>), McpError> {
         let answer = self.about("tasks/get", json!({ "taskId": task.id }), LOOK).await?;
         let answer = serde_json::to_value(&answer).map_err(|_| self.bad_answer())?;
-        let state = State::read(task.shape, &answer).ok_or_else(|| self.bad_answer())?;
+        let state = PolledState::read(task.shape, &answer).ok_or_else(|| self.bad_answer())?;
         Ok((state, pause(&answer)))
     }
 

@@ -15,20 +15,20 @@ const LONGEST_ID: usize = 256;
 
 #[derive(Deserialize)]
 #[serde(expecting = "an object")]
-pub(super) struct Given {
+pub(super) struct MessageParams {
     role: String,
     content: Value,
 }
 
 #[derive(Deserialize)]
-struct Call {
+struct SampledCall {
     id: String,
     name: String,
     #[serde(default)]
     input: Map<String, Value>,
 }
 
-impl Given {
+impl MessageParams {
     pub(super) fn read(self, names: &mut OwnNames) -> Result<SamplingMessage, String> {
         let parts = match self.content {
             Value::Array(parts) => parts,
@@ -50,7 +50,7 @@ impl Given {
 }
 
 fn call(part: Value, names: &mut OwnNames) -> Result<ContentBlock, String> {
-    let Call { id, name, input } =
+    let SampledCall { id, name, input } =
         serde_json::from_value(part).map_err(|error| format!("a call cannot be read: {error}"))?;
     check_id(&id)?;
     let input =
@@ -156,9 +156,9 @@ mod tests {
 
     fn read(messages: &[(&str, Value)]) -> Result<Vec<SamplingMessage>, String> {
         let mut names = OwnNames::default();
-        let messages = messages
-            .iter()
-            .map(|(role, content)| Given { role: (*role).to_owned(), content: content.clone() }.read(&mut names));
+        let messages = messages.iter().map(|(role, content)| {
+            MessageParams { role: (*role).to_owned(), content: content.clone() }.read(&mut names)
+        });
         let messages = messages.collect::<Result<Vec<_>, _>>()?;
         check_balance(&messages).map(|()| messages)
     }

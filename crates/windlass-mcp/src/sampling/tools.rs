@@ -28,7 +28,7 @@ struct Own {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "an object")]
-struct Given {
+struct ToolParams {
     name: String,
     #[serde(default)]
     description: Option<String>,
@@ -58,7 +58,7 @@ impl OwnNames {
     }
 
     fn add(&mut self, tool: Value) -> Result<ToolSpec, String> {
-        let tool: Given = serde_json::from_value(tool).map_err(|error| error.to_string())?;
+        let tool: ToolParams = serde_json::from_value(tool).map_err(|error| error.to_string())?;
         check_name(&tool.name)?;
         if self.0.values().any(|own| own.name == tool.name) {
             return Err("its name occurs twice".to_owned());

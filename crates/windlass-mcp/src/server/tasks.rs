@@ -1,9 +1,9 @@
 //! Tasks of a server, from the call that began them to their result.
 
-use super::{FIRST_PAUSE, LONGEST_PAUSE, Server};
+use super::{FIRST_PAUSE, LONGEST_PAUSE, PooledServer};
 use crate::McpError;
 use crate::connection::{CallCx, Connection};
-use crate::task::{Begun, State};
+use crate::task::{Begun, PolledState};
 use rmcp::model::InputRequests;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const RESULT: Duration = Duration::from_secs(24 * 3600);
 
 /// Task that is cancelled when no caller waits for it any more.
 struct OpenTask {
-    server: Arc<Server>,
+    server: Arc<PooledServer>,
     task: Option<Begun>,
 }
 
@@ -36,7 +36,7 @@ impl Drop for OpenTask {
     }
 }
 
-impl Server {
+impl PooledServer {
     /// Waits for the result of a task. If the connection is lost, another one is used. Dropping the future cancels the
     /// task.
     pub(super) async fn follow_task(self: &Arc<Self>, task: Begun, cx: &CallCx<'_>) -> Result<ToolOutput, McpError> {
@@ -110,19 +110,21 @@ impl Server {
         let (state, pause) = looked?;
         task.pause = pause.unwrap_or(task.pause);
         match state {
-            State::Working(said) => {
+            PolledState::Working(said) => {
                 if let Some(said) = said.filter(|said| !said.is_empty()) {
                     (cx.progress)(said);
                 }
                 Ok(None)
             }
-            State::Asks(requests) => self.answer(&connection, task, requests, answered).await.map(|()| None),
-            State::Due => {
+            PolledState::Asks(requests) => self.answer(&connection, task, requests, answered).await.map(|()| None),
+            PolledState::Due => {
                 connection.result_of(task, cx.timeout.or(self.config.timeout).unwrap_or(RESULT)).await.map(Some)
             }
-            State::Done(result) => connection.output_of(result).map(Some),
-            State::Failed(code, message) => Err(McpError::Refused { code, message }),
-            State::Cancelled => Err(McpError::Refused { code: 0, message: "the server cancelled the task".to_owned() }),
+            PolledState::Done(result) => connection.output_of(result).map(Some),
+            PolledState::Failed(code, message) => Err(McpError::Refused { code, message }),
+            PolledState::Cancelled => {
+                Err(McpError::Refused { code: 0, message: "the server cancelled the task".to_owned() })
+            }
         }
     }
 

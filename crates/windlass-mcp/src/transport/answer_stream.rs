@@ -12,15 +12,15 @@ use sse_stream::Sse;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-type Events = BoxStream<'static, Result<Sse, SseError>>;
+type StreamEvents = BoxStream<'static, Result<Sse, SseError>>;
 
 /// Words of the library's error for an event that is too large.
 const TOO_LARGE: &str = "exceeded the maximum size";
 
 /// Adapts the stream that answers a request. Its errors belong to the request, whatever their id. A stream that ends or
 /// breaks without an answer, and that cannot be continued after an event, ends with an error.
-pub(super) fn answers(id: &RequestId, events: Events) -> Events {
-    let (id, progress) = (id.clone(), Arc::new(Progress::default()));
+pub(super) fn answers(id: &RequestId, events: StreamEvents) -> StreamEvents {
+    let (id, progress) = (id.clone(), Arc::new(StreamProgress::default()));
     let end = (id.clone(), Arc::clone(&progress));
     let events = events.flat_map(move |event| iter(of_request(&id, &progress, event)));
     let ending = once(async move { iter(end.1.is_cut().then(|| Ok(cut(&end.0)))) }).flatten();
@@ -28,24 +28,24 @@ pub(super) fn answers(id: &RequestId, events: Events) -> Events {
 }
 
 /// Adapts a stream that no request waits for, or that continues one.
-pub(super) fn messages(events: Events) -> Events {
+pub(super) fn messages(events: StreamEvents) -> StreamEvents {
     events.flat_map(|event| iter(event.map_or_else(|error| vec![Err(error)], |event| mended(event, None).0))).boxed()
 }
 
 /// Progress of a stream.
 #[derive(Debug, Default)]
-struct Progress {
+struct StreamProgress {
     has_answer: AtomicBool,
     has_event_id: AtomicBool,
 }
 
-impl Progress {
+impl StreamProgress {
     fn is_cut(&self) -> bool {
         !self.has_answer.load(Ordering::SeqCst) && !self.has_event_id.load(Ordering::SeqCst)
     }
 }
 
-fn of_request(id: &RequestId, progress: &Progress, event: Result<Sse, SseError>) -> Vec<Result<Sse, SseError>> {
+fn of_request(id: &RequestId, progress: &StreamProgress, event: Result<Sse, SseError>) -> Vec<Result<Sse, SseError>> {
     match event {
         Ok(event) => {
             progress.has_event_id.fetch_or(event.id.is_some(), Ordering::SeqCst);

@@ -14,8 +14,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use windlass_mcp_auth::{Authorizer, Challenge, SecretText};
 
-type Failure = StreamableHttpError<reqwest::Error>;
-type Headers = HashMap<HeaderName, HeaderValue>;
+type AuthorizedFailure = StreamableHttpError<reqwest::Error>;
+type AuthorizedHeaders = HashMap<HeaderName, HeaderValue>;
 
 /// Maximum number of retries of a request: once with a new token, and once with more scopes.
 const MOST_TRIES: usize = 2;
@@ -37,10 +37,10 @@ impl Authorized {
     }
 
     /// Sends a request until it is not refused for lack of rights, or no other token is available.
-    async fn send<T, F: Future<Output = Result<T, Failure>>>(
+    async fn send<T, F: Future<Output = Result<T, AuthorizedFailure>>>(
         &self,
         request: impl Fn(Option<String>) -> F,
-    ) -> Result<T, Failure> {
+    ) -> Result<T, AuthorizedFailure> {
         let mut token = self.token().await;
         let mut tries = 0;
         loop {
@@ -90,7 +90,7 @@ pub(super) async fn respond(
 }
 
 /// Returns the challenge of a request refused for lack of rights.
-fn challenge(error: &Failure) -> Option<Challenge> {
+fn challenge(error: &AuthorizedFailure) -> Option<Challenge> {
     match error {
         StreamableHttpError::AuthRequired(error) => Some(Challenge::read(401, Some(&error.www_authenticate_header))),
         StreamableHttpError::InsufficientScope(error) => {
@@ -116,7 +116,7 @@ pub(super) fn is_refusal(status: StatusCode) -> bool {
 
 /// `true` if a request failed for lack of rights.
 pub(crate) fn lacks_rights(error: &(dyn std::error::Error + 'static)) -> bool {
-    matches!(error.downcast_ref::<Failure>(), Some(StreamableHttpError::AuthRequired(_)))
+    matches!(error.downcast_ref::<AuthorizedFailure>(), Some(StreamableHttpError::AuthRequired(_)))
         || matches!(error.downcast_ref::<SendError>(), Some(SendError::LacksRights))
 }
 
@@ -129,8 +129,8 @@ impl StreamableHttpClient for Authorized {
         message: ClientJsonRpcMessage,
         session_id: Option<Arc<str>>,
         auth_header: Option<String>,
-        custom_headers: Headers,
-    ) -> Result<StreamableHttpPostResponse, Failure> {
+        custom_headers: AuthorizedHeaders,
+    ) -> Result<StreamableHttpPostResponse, AuthorizedFailure> {
         let limit = LARGEST_EVENT;
         self.post_message_with_max_sse_event_size(uri, message, session_id, auth_header, custom_headers, limit).await
     }
@@ -141,9 +141,9 @@ impl StreamableHttpClient for Authorized {
         message: ClientJsonRpcMessage,
         session_id: Option<Arc<str>>,
         _: Option<String>,
-        custom_headers: Headers,
+        custom_headers: AuthorizedHeaders,
         limit: usize,
-    ) -> Result<StreamableHttpPostResponse, Failure> {
+    ) -> Result<StreamableHttpPostResponse, AuthorizedFailure> {
         let post = |token| {
             let (client, uri, message) = (self.client.clone(), Arc::clone(&uri), message.clone());
             let (session, headers) = (session_id.clone(), custom_headers.clone());
@@ -157,8 +157,8 @@ impl StreamableHttpClient for Authorized {
         uri: Arc<str>,
         session_id: Arc<str>,
         _: Option<String>,
-        custom_headers: Headers,
-    ) -> Result<(), Failure> {
+        custom_headers: AuthorizedHeaders,
+    ) -> Result<(), AuthorizedFailure> {
         let token = self.token().await.map(|token| token.expose().to_owned());
         self.client.delete_session(uri, session_id, token, custom_headers).await
     }
@@ -169,8 +169,8 @@ impl StreamableHttpClient for Authorized {
         session_id: Option<Arc<str>>,
         last_event_id: Option<String>,
         auth_header: Option<String>,
-        custom_headers: Headers,
-    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+        custom_headers: AuthorizedHeaders,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, AuthorizedFailure> {
         let limit = LARGEST_EVENT;
         self.get_stream_with_max_sse_event_size(uri, session_id, last_event_id, auth_header, custom_headers, limit)
             .await
@@ -182,9 +182,9 @@ impl StreamableHttpClient for Authorized {
         session_id: Option<Arc<str>>,
         last_event_id: Option<String>,
         _: Option<String>,
-        custom_headers: Headers,
+        custom_headers: AuthorizedHeaders,
         limit: usize,
-    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, AuthorizedFailure> {
         let get = |token| {
             let (client, uri, session) = (self.client.clone(), Arc::clone(&uri), session_id.clone());
             let (last, headers) = (last_event_id.clone(), custom_headers.clone());

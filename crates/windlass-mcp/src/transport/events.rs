@@ -2,12 +2,12 @@
 
 /// Reads events from chunks of bytes. An incomplete event waits for the next chunk.
 #[derive(Debug)]
-pub(crate) struct Events {
+pub(crate) struct EventReader {
     most: usize,
     line: Vec<u8>,
     /// `true` if the last byte was a carriage return: a line feed after it ends no line of its own.
     after_return: bool,
-    event: Event,
+    event: ServerSentEvent,
     size: usize,
     /// `true` while the rest of an event that is too large is skipped.
     is_passed_over: bool,
@@ -17,7 +17,7 @@ pub(crate) struct Events {
 
 /// Server-sent event.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Event {
+pub(crate) struct ServerSentEvent {
     /// Event type; empty for a message.
     pub(crate) kind: String,
     /// Data lines, joined by line feeds.
@@ -27,15 +27,15 @@ pub(crate) struct Event {
     has_data: bool,
 }
 
-impl Events {
+impl EventReader {
     /// Creates a parser of events with at most `most` bytes.
     pub(crate) fn new(most: usize) -> Self {
-        let (line, event) = (Vec::new(), Event::default());
+        let (line, event) = (Vec::new(), ServerSentEvent::default());
         Self { most, line, after_return: false, event, size: 0, is_passed_over: false, is_blank: false }
     }
 
     /// Takes a chunk, and returns the events that end in it, or that are larger than allowed.
-    pub(crate) fn take(&mut self, chunk: &[u8]) -> Vec<Event> {
+    pub(crate) fn take(&mut self, chunk: &[u8]) -> Vec<ServerSentEvent> {
         let mut events = Vec::new();
         for byte in chunk {
             let is_rest_of_end = std::mem::take(&mut self.after_return) && *byte == b'\n';
@@ -54,7 +54,7 @@ impl Events {
                     } else {
                         self.end_line();
                         self.is_passed_over = true;
-                        events.push(Event { is_too_large: true, ..std::mem::take(&mut self.event) });
+                        events.push(ServerSentEvent { is_too_large: true, ..std::mem::take(&mut self.event) });
                     }
                 }
             }
@@ -63,7 +63,7 @@ impl Events {
     }
 
     /// Reads a line. An empty line ends the event.
-    fn end_line(&mut self) -> Option<Event> {
+    fn end_line(&mut self) -> Option<ServerSentEvent> {
         if self.is_passed_over {
             // An event that is too large ends with an empty line, too.
             self.is_passed_over = !std::mem::replace(&mut self.is_blank, true);
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str, chunk: usize) -> Vec<(String, String)> {
-        let mut events = Events::new(1000);
+        let mut events = EventReader::new(1000);
         let found = text.as_bytes().chunks(chunk).flat_map(|chunk| events.take(chunk));
         found.map(|event| (event.kind, event.data)).collect()
     }
@@ -124,15 +124,15 @@ mod tests {
     #[test]
     fn events_are_bounded_whatever_they_are_made_of() {
         for part in ["data: x\n", "x", "data:\n", ":x"] {
-            let mut events = Events::new(1000);
-            let found: Vec<Event> = (0..2000).flat_map(|_| events.take(part.as_bytes())).collect();
+            let mut events = EventReader::new(1000);
+            let found: Vec<ServerSentEvent> = (0..2000).flat_map(|_| events.take(part.as_bytes())).collect();
             assert!(matches!(&found[..], [one] if one.is_too_large && one.data.len() <= 1000), "{part}: {found:?}");
             // The next event is read again.
             let next = events.take(b"\n\ndata: next\n\n");
             assert!(matches!(&next[..], [one] if !one.is_too_large && one.data == "next"), "{part}: {next:?}");
         }
         // The limit applies to single events, not to their sum.
-        let mut events = Events::new(10);
+        let mut events = EventReader::new(10);
         for _ in 0..100 {
             assert_eq!(events.take(b"data: x\n\n").len(), 1);
             assert!(events.take(b": comment\n").is_empty());

@@ -21,7 +21,7 @@ const MOST_PUSHED: usize = 64;
 pub(crate) struct HostTransport {
     channel: Arc<dyn McpChannel>,
     intake: Intake,
-    open: Open,
+    open: HostRequests,
     sent: Sent,
     // Answers are bounded by the requests in flight, so they never wait behind pushed messages.
     answer: mpsc::UnboundedSender<ServerJsonRpcMessage>,
@@ -32,9 +32,9 @@ pub(crate) struct HostTransport {
 
 /// Requests on their way, each with a sender that cancels it.
 #[derive(Debug, Clone, Default)]
-struct Open(Arc<Mutex<HashMap<RequestId, oneshot::Sender<()>>>>);
+struct HostRequests(Arc<Mutex<HashMap<RequestId, oneshot::Sender<()>>>>);
 
-impl Open {
+impl HostRequests {
     fn lock(&self) -> MutexGuard<'_, HashMap<RequestId, oneshot::Sender<()>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -48,7 +48,7 @@ impl HostTransport {
         let intake = Intake::default();
         let listener = tokio::spawn(listen(Arc::clone(&channel), push, intake.clone()));
         let task = AbortOnDrop(listener.abort_handle());
-        Self { channel, intake, open: Open::default(), sent, answer, answers, pushed, _task: task }
+        Self { channel, intake, open: HostRequests::default(), sent, answer, answers, pushed, _task: task }
     }
 }
 

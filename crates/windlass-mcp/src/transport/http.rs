@@ -31,21 +31,21 @@ pub(super) const LARGEST_EVENT: usize = 16 * 1024 * 1024;
 const ACCEPTED: Duration = Duration::from_secs(60);
 
 /// Transport to an endpoint.
-pub(crate) type HttpTransport = StreamableHttpClientTransport<Endpoint>;
+pub(crate) type HttpTransport = StreamableHttpClientTransport<EndpointClient>;
 
-type Failure = StreamableHttpError<reqwest::Error>;
-type Headers = HashMap<HeaderName, HeaderValue>;
+type EndpointFailure = StreamableHttpError<reqwest::Error>;
+type EndpointHeaders = HashMap<HeaderName, HeaderValue>;
 
 /// `true` if a request that failed with this error was certainly not sent.
 pub(crate) fn was_not_sent(error: &(dyn std::error::Error + 'static)) -> bool {
-    match (error.downcast_ref::<Failure>(), error.downcast_ref::<SendError>()) {
+    match (error.downcast_ref::<EndpointFailure>(), error.downcast_ref::<SendError>()) {
         (Some(StreamableHttpError::Client(error)), _) | (_, Some(SendError::Http(error))) => error.is_connect(),
         _ => false,
     }
 }
 
 /// `true` if a broken stream will not be continued, however often the endpoint is asked.
-fn is_final(error: &Failure) -> bool {
+fn is_final(error: &EndpointFailure) -> bool {
     match error {
         StreamableHttpError::Client(error) => error
             .status()
@@ -58,7 +58,7 @@ fn is_final(error: &Failure) -> bool {
 /// Client for one endpoint. An error in answer to a request always belongs to that request: the library drops errors
 /// without an id, and their calls would wait for an answer that has already come.
 #[derive(Debug, Clone)]
-pub(crate) struct Endpoint {
+pub(crate) struct EndpointClient {
     client: Authorized,
     sent: Sent,
     /// `true` if the server rejected a request of the session as unknown: the session may be gone.
@@ -67,7 +67,7 @@ pub(crate) struct Endpoint {
     has_no_stream: Arc<watch::Sender<bool>>,
 }
 
-impl Endpoint {
+impl EndpointClient {
     fn correlated(
         &self,
         id: &RequestId,
@@ -112,7 +112,7 @@ fn unanswered(id: &RequestId) -> ServerJsonRpcMessage {
     failed(Some(id.clone()), UNANSWERED, "took it without an answer".to_owned())
 }
 
-impl StreamableHttpClient for Endpoint {
+impl StreamableHttpClient for EndpointClient {
     type Error = reqwest::Error;
 
     async fn post_message(
@@ -121,8 +121,8 @@ impl StreamableHttpClient for Endpoint {
         message: ClientJsonRpcMessage,
         session_id: Option<Arc<str>>,
         auth_header: Option<String>,
-        custom_headers: Headers,
-    ) -> Result<StreamableHttpPostResponse, Failure> {
+        custom_headers: EndpointHeaders,
+    ) -> Result<StreamableHttpPostResponse, EndpointFailure> {
         let limit = LARGEST_EVENT;
         self.post_message_with_max_sse_event_size(uri, message, session_id, auth_header, custom_headers, limit).await
     }
@@ -133,9 +133,9 @@ impl StreamableHttpClient for Endpoint {
         message: ClientJsonRpcMessage,
         session_id: Option<Arc<str>>,
         auth_header: Option<String>,
-        custom_headers: Headers,
+        custom_headers: EndpointHeaders,
         limit: usize,
-    ) -> Result<StreamableHttpPostResponse, Failure> {
+    ) -> Result<StreamableHttpPostResponse, EndpointFailure> {
         let id = match &message {
             JsonRpcMessage::Request(request) => Some(request.id.clone()),
             _ => None,
@@ -164,8 +164,8 @@ impl StreamableHttpClient for Endpoint {
         uri: Arc<str>,
         session_id: Arc<str>,
         auth_header: Option<String>,
-        custom_headers: Headers,
-    ) -> Result<(), Failure> {
+        custom_headers: EndpointHeaders,
+    ) -> Result<(), EndpointFailure> {
         self.client.delete_session(uri, session_id, auth_header, custom_headers).await
     }
 
@@ -175,8 +175,8 @@ impl StreamableHttpClient for Endpoint {
         session_id: Option<Arc<str>>,
         last_event_id: Option<String>,
         auth_header: Option<String>,
-        custom_headers: Headers,
-    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+        custom_headers: EndpointHeaders,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, EndpointFailure> {
         let limit = LARGEST_EVENT;
         self.get_stream_with_max_sse_event_size(uri, session_id, last_event_id, auth_header, custom_headers, limit)
             .await
@@ -188,9 +188,9 @@ impl StreamableHttpClient for Endpoint {
         session_id: Option<Arc<str>>,
         last_event_id: Option<String>,
         auth_header: Option<String>,
-        custom_headers: Headers,
+        custom_headers: EndpointHeaders,
         limit: usize,
-    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, EndpointFailure> {
         let continues = last_event_id.is_some();
         let stream = self.client.get_stream_with_max_sse_event_size(
             uri,
@@ -269,7 +269,7 @@ pub(crate) fn http_transport(address: Address, sent: Sent, lost_session: Arc<Ato
         .max_sse_event_size(LARGEST_EVENT);
     let client = Authorized { client: address.client, authorizer: address.authorizer };
     let has_no_stream = Arc::new(watch::Sender::new(false));
-    StreamableHttpClientTransport::with_client(Endpoint { client, sent, lost_session, has_no_stream }, config)
+    StreamableHttpClientTransport::with_client(EndpointClient { client, sent, lost_session, has_no_stream }, config)
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ struct OutgoingLine {
 /// Messages go out in the order in which they are sent. Receiving is cancel safe: a task of its own reads, so that no
 /// half-read line is lost.
 #[derive(Debug)]
-pub(crate) struct Lines {
+pub(crate) struct LineTransport {
     outgoing: mpsc::Sender<OutgoingLine>,
     incoming: mpsc::Receiver<ServerJsonRpcMessage>,
     intake: Intake,
@@ -46,7 +46,7 @@ pub(crate) struct Lines {
 
 /// Faults in the output of a server, for error texts.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Fault(Arc<Mutex<OutputFault>>);
+pub(crate) struct LineFault(Arc<Mutex<OutputFault>>);
 
 #[derive(Debug, Clone, Default)]
 struct OutputFault {
@@ -56,7 +56,7 @@ struct OutputFault {
     ending: Option<String>,
 }
 
-impl Fault {
+impl LineFault {
     fn lock(&self) -> MutexGuard<'_, OutputFault> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -84,12 +84,12 @@ impl Fault {
     }
 }
 
-impl Lines {
+impl LineTransport {
     /// Starts to read and write. Dropping the transport ends both.
     pub(crate) fn new(
         input: impl AsyncRead + Send + Unpin + 'static,
         output: impl AsyncWrite + Send + Unpin + 'static,
-        fault: Fault,
+        fault: LineFault,
         sent: Sent,
     ) -> Self {
         let (outgoing, to_write) = mpsc::channel(MOST_WAITING);
@@ -129,7 +129,7 @@ async fn read_lines(
     input: impl AsyncRead + Unpin,
     found: mpsc::Sender<ServerJsonRpcMessage>,
     (intake, open): (Intake, OpenRequests),
-    fault: Fault,
+    fault: LineFault,
 ) {
     let mut input = BufReader::with_capacity(64 * 1024, input);
     let mut line = Vec::new();
@@ -224,7 +224,7 @@ async fn pass_over(input: &mut (impl AsyncBufReadExt + Unpin)) -> bool {
     false
 }
 
-impl Transport<RoleClient> for Lines {
+impl Transport<RoleClient> for LineTransport {
     type Error = SendError;
 
     fn send(&mut self, message: ClientJsonRpcMessage) -> impl Future<Output = Result<(), SendError>> + Send + 'static {

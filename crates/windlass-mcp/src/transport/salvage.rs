@@ -42,7 +42,7 @@ pub(crate) fn read(text: &[u8]) -> Result<Vec<ServerJsonRpcMessage>, String> {
 /// # Errors
 /// Returns the problem if the text is no answer.
 pub(crate) fn unreadable(text: &[u8], problem: String) -> Result<Vec<ServerJsonRpcMessage>, String> {
-    match Envelope::of(text) {
+    match MessageEnvelope::of(text) {
         envelope if envelope.is_answer() => Ok(vec![failed(envelope.id, UNREADABLE, problem)]),
         _ => Err(problem),
     }
@@ -110,14 +110,14 @@ fn error_of(error: Value) -> ErrorData {
 
 /// Outer members of a message in a text that may be cut, or no JSON at all.
 #[derive(Debug, Default, PartialEq)]
-struct Envelope {
+struct MessageEnvelope {
     id: Option<RequestId>,
     is_tagged: bool,
     has_method: bool,
     has_outcome: bool,
 }
 
-impl Envelope {
+impl MessageEnvelope {
     /// Reads the members of the outermost object, up to the point where the text is no JSON.
     fn of(text: &[u8]) -> Self {
         let mut envelope = Self::default();

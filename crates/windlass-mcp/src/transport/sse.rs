@@ -5,12 +5,12 @@
 
 use super::authorized::{is_refusal, respond};
 use super::correlate::OpenRequests;
-use super::events::{Event, Events};
+use super::events::{EventReader, ServerSentEvent};
 use super::http::Address;
 use super::intake::Intake;
 use super::salvage::{read, unreadable};
 use super::{AbortOnDrop, SendError, Sent};
-use crate::greeting::Greeting;
+use crate::greeting::GreetingFailure;
 use crate::text::chain;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 use reqwest::{Response, Url};
@@ -48,16 +48,16 @@ pub(crate) struct SseTransport {
 
 impl SseTransport {
     /// Opens the stream and waits for the address.
-    pub(crate) async fn open(address: Address, sent: Sent) -> Result<Self, Greeting> {
+    pub(crate) async fn open(address: Address, sent: Sent) -> Result<Self, GreetingFailure> {
         let Address { url, client, headers, authorizer } = address;
         let get = || client.get(url.clone()).headers(headers.clone()).header(ACCEPT, "text/event-stream");
         let asked = respond(authorizer.as_ref(), get).await;
         let response = asked.map_err(|error| match error.is_connect() {
-            true => Greeting::Unreached(chain(&error)),
-            false => Greeting::Failed(chain(&error)),
+            true => GreetingFailure::Unreached(chain(&error)),
+            false => GreetingFailure::Failed(chain(&error)),
         })?;
         let mut stream =
-            Stream { response: accepted(response)?, events: Events::new(LARGEST_EVENT), found: Vec::new() };
+            SseStream { response: accepted(response)?, events: EventReader::new(LARGEST_EVENT), found: Vec::new() };
         let messages = message_address(&url, &mut stream).await?;
         let (found, incoming) = mpsc::channel(1);
         let (intake, open) = (Intake::default(), OpenRequests::default());
@@ -68,29 +68,29 @@ impl SseTransport {
 }
 
 /// Checks that a response is a stream of events.
-fn accepted(response: Response) -> Result<Response, Greeting> {
+fn accepted(response: Response) -> Result<Response, GreetingFailure> {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     match response.status() {
-        status if is_refusal(status) => Err(Greeting::NeedsAuth),
-        status if !status.is_success() => Err(Greeting::Failed(format!("it answered with the status {status}"))),
+        status if is_refusal(status) => Err(GreetingFailure::NeedsAuth),
+        status if !status.is_success() => Err(GreetingFailure::Failed(format!("it answered with the status {status}"))),
         _ if !kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream") => {
-            Err(Greeting::Failed("it did not answer with a stream of events".to_owned()))
+            Err(GreetingFailure::Failed("it did not answer with a stream of events".to_owned()))
         }
         _ => Ok(response),
     }
 }
 
 #[derive(Debug)]
-struct Stream {
+struct SseStream {
     response: Response,
-    events: Events,
+    events: EventReader,
     /// Events that have been read, the next one at the end.
-    found: Vec<Event>,
+    found: Vec<ServerSentEvent>,
 }
 
-impl Stream {
+impl SseStream {
     /// Returns the next event; `None` at the end of the stream.
-    async fn next(&mut self) -> Result<Option<Event>, String> {
+    async fn next(&mut self) -> Result<Option<ServerSentEvent>, String> {
         loop {
             if let Some(event) = self.found.pop() {
                 return Ok(Some(event));
@@ -103,25 +103,25 @@ impl Stream {
 }
 
 /// Returns the address to which messages are posted: on the same server, because headers with secrets are sent along.
-async fn message_address(url: &Url, stream: &mut Stream) -> Result<Url, Greeting> {
+async fn message_address(url: &Url, stream: &mut SseStream) -> Result<Url, GreetingFailure> {
     for _ in 0..MOST_BEFORE {
-        let event = stream.next().await.map_err(Greeting::Failed)?;
-        let Some(event) = event else { return Err(Greeting::Failed("it closed the connection".to_owned())) };
+        let event = stream.next().await.map_err(GreetingFailure::Failed)?;
+        let Some(event) = event else { return Err(GreetingFailure::Failed("it closed the connection".to_owned())) };
         if event.kind == "endpoint" {
             let messages = url.join(event.data.trim()).map_err(|_| "its address for messages is not valid".to_owned());
-            let messages = messages.map_err(Greeting::Failed)?;
+            let messages = messages.map_err(GreetingFailure::Failed)?;
             if messages.origin() != url.origin() {
-                return Err(Greeting::Failed("its address for messages is one of another server".to_owned()));
+                return Err(GreetingFailure::Failed("its address for messages is one of another server".to_owned()));
             }
             return Ok(messages);
         }
     }
-    Err(Greeting::Failed("it did not say where messages are posted".to_owned()))
+    Err(GreetingFailure::Failed("it did not say where messages are posted".to_owned()))
 }
 
 /// Passes on messages until the stream ends.
 async fn pass_on(
-    mut stream: Stream,
+    mut stream: SseStream,
     found: mpsc::Sender<ServerJsonRpcMessage>,
     (intake, open): (Intake, OpenRequests),
 ) {

@@ -23,9 +23,9 @@ impl AsyncRead for Drip {
     }
 }
 
-fn lines_of(text: &str, fault: &Fault) -> Lines {
+fn lines_of(text: &str, fault: &LineFault) -> LineTransport {
     let input = Drip { bytes: text.as_bytes().to_vec().into_iter(), ready: false };
-    Lines::new(input, tokio::io::sink(), fault.clone(), Sent::default())
+    LineTransport::new(input, tokio::io::sink(), fault.clone(), Sent::default())
 }
 
 fn response(id: usize, text: &str) -> String {
@@ -35,7 +35,7 @@ fn response(id: usize, text: &str) -> String {
 #[tokio::test]
 async fn no_half_read_line_is_lost_when_receiving_is_given_up() {
     let text: String = (0..20).map(|id| response(id, "grüße 🙂") + "\r\n").collect();
-    let mut lines = lines_of(&text, &Fault::default());
+    let mut lines = lines_of(&text, &LineFault::default());
     let mut found = Vec::new();
     loop {
         tokio::select! {
@@ -54,7 +54,7 @@ async fn no_half_read_line_is_lost_when_receiving_is_given_up() {
 
 #[tokio::test]
 async fn greetings_and_nonsense_are_skipped_up_to_a_limit() {
-    let fault = Fault::default();
+    let fault = LineFault::default();
     let text = format!("Server is ready!\n\n{{\"a\":1}}\n{}", response(1, "x"));
     let mut lines = lines_of(&text, &fault);
     assert!(lines.receive().await.is_some(), "a last line without its end counts");
@@ -63,7 +63,7 @@ async fn greetings_and_nonsense_are_skipped_up_to_a_limit() {
 
     let (mut far, near) = duplex(1 << 16);
     let flood = tokio::spawn(async move { while far.write_all(b"nonsense\n").await.is_ok() {} });
-    let mut lines = Lines::new(near, tokio::io::sink(), Fault::default(), Sent::default());
+    let mut lines = LineTransport::new(near, tokio::io::sink(), LineFault::default(), Sent::default());
     assert!(lines.receive().await.is_none());
     flood.await.unwrap();
 }
@@ -79,8 +79,8 @@ async fn a_line_without_an_end_is_given_up() {
         }
         sent
     });
-    let fault = Fault::default();
-    let mut lines = Lines::new(near, tokio::io::sink(), fault.clone(), Sent::default());
+    let fault = LineFault::default();
+    let mut lines = LineTransport::new(near, tokio::io::sink(), fault.clone(), Sent::default());
     assert!(lines.receive().await.is_none());
     assert!(fault.get().is_some_and(|fault| fault.contains("more than")));
     assert!(flood.await.unwrap() < 2 * LONGEST_LINE);
@@ -89,7 +89,7 @@ async fn a_line_without_an_end_is_given_up() {
 #[tokio::test]
 async fn messages_go_out_in_order_and_a_server_that_does_not_read_costs_little() {
     let (near, far) = duplex(1 << 20);
-    let mut lines = Lines::new(tokio::io::empty(), near, Fault::default(), Sent::default());
+    let mut lines = LineTransport::new(tokio::io::empty(), near, LineFault::default(), Sent::default());
     let ping = |id: usize| serde_json::from_str(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)).unwrap();
     let mut sent = tokio::task::JoinSet::new();
     for id in 0..50 {
@@ -102,7 +102,7 @@ async fn messages_go_out_in_order_and_a_server_that_does_not_read_costs_little()
     }
     // From here on there is no reader and no room.
     let (near, _far) = duplex(1);
-    let mut lines = Lines::new(tokio::io::empty(), near, Fault::default(), Sent::default());
+    let mut lines = LineTransport::new(tokio::io::empty(), near, LineFault::default(), Sent::default());
     let mut sent = tokio::task::JoinSet::new();
     for id in 0..2 * MOST_WAITING {
         sent.spawn(lines.send(ping(id)));
