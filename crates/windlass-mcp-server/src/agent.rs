@@ -34,12 +34,12 @@ pub struct AgentTool {
 }
 
 #[derive(Deserialize)]
-struct Input {
+struct AgentInput {
     prompt: String,
 }
 
 #[derive(Serialize)]
-struct Output<'a> {
+struct AgentOutput<'a> {
     result: &'a str,
     is_error: bool,
     session_id: &'a str,
@@ -104,7 +104,7 @@ fn output(result: &RunResult) -> Result<ToolOutput, String> {
     };
     let is_error = result.outcome != Outcome::Success;
     let (session_id, turns) = (result.session_id.as_str(), result.turns);
-    let structured = Output { result: &text, is_error, session_id, turns, cost_usd: result.cost.to_string() };
+    let structured = AgentOutput { result: &text, is_error, session_id, turns, cost_usd: result.cost.to_string() };
     let output = ToolOutput::text(text.as_str()).with_structured(&structured).map_err(|error| error.to_string())?;
     Ok(if is_error { output.failed() } else { output })
 }
@@ -116,7 +116,7 @@ impl McpService for AgentTool {
     }
 
     async fn call(&self, call: ServedCall) -> ToolOutput {
-        let prompt = match call.input.to::<Input>() {
+        let prompt = match call.input.to::<AgentInput>() {
             Ok(input) if !input.prompt.trim().is_empty() => input.prompt,
             Ok(_) => return ToolOutput::text("The prompt is empty.").failed(),
             Err(error) => return ToolOutput::text(format!("The input cannot be used: {error}")).failed(),

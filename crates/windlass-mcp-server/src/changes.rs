@@ -22,10 +22,10 @@ const MOST_WATCHED: usize = 256;
 /// changes.resource("notes://today");
 /// ```
 #[derive(Debug, Clone)]
-pub struct ServedChanges(Sender<Change>);
+pub struct ServedChanges(Sender<OfferChange>);
 
 #[derive(Debug, Clone)]
-pub(crate) enum Change {
+pub(crate) enum OfferChange {
     Tools,
     Prompts,
     Resources,
@@ -39,39 +39,39 @@ impl ServedChanges {
 
     /// Reports a change of the list of tools.
     pub fn tools(&self) {
-        self.send(Change::Tools);
+        self.send(OfferChange::Tools);
     }
 
     /// Reports a change of the list of prompts.
     pub fn prompts(&self) {
-        self.send(Change::Prompts);
+        self.send(OfferChange::Prompts);
     }
 
     /// Reports a change of the list of resources or of templates.
     pub fn resources(&self) {
-        self.send(Change::Resources);
+        self.send(OfferChange::Resources);
     }
 
     /// Reports a change of the resource at this address. Clients that watch it are informed.
     pub fn resource(&self, uri: impl Into<String>) {
-        self.send(Change::Resource(uri.into()));
+        self.send(OfferChange::Resource(uri.into()));
     }
 
-    fn send(&self, change: Change) {
+    fn send(&self, change: OfferChange) {
         // There may be no receiver.
         let _ = self.0.send(change);
     }
 
-    pub(crate) fn listen(&self) -> Receiver<Change> {
+    pub(crate) fn listen(&self) -> Receiver<OfferChange> {
         self.0.subscribe()
     }
 }
 
 /// Resources that a client of an older revision watches.
 #[derive(Default)]
-pub(crate) struct Watched(Mutex<BTreeSet<String>>);
+pub(crate) struct LegacyWatches(Mutex<BTreeSet<String>>);
 
-impl Watched {
+impl LegacyWatches {
     pub(crate) fn add(&self, uri: String) -> Result<(), ErrorData> {
         let mut watched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if watched.len() >= MOST_WATCHED && !watched.contains(&uri) {
@@ -91,17 +91,17 @@ impl Watched {
 }
 
 /// Forwards changes to a client of an older revision until it disconnects.
-pub(crate) async fn forward(mut changes: Receiver<Change>, peer: Peer<RoleServer>, watched: Arc<Watched>) {
+pub(crate) async fn forward(mut changes: Receiver<OfferChange>, peer: Peer<RoleServer>, watched: Arc<LegacyWatches>) {
     while let Some(batch) = next(&mut changes).await {
         for change in batch {
             let sent = match change {
-                Change::Tools => peer.notify_tool_list_changed().await,
-                Change::Prompts => peer.notify_prompt_list_changed().await,
-                Change::Resources => peer.notify_resource_list_changed().await,
-                Change::Resource(uri) if watched.contains(&uri) => {
+                OfferChange::Tools => peer.notify_tool_list_changed().await,
+                OfferChange::Prompts => peer.notify_prompt_list_changed().await,
+                OfferChange::Resources => peer.notify_resource_list_changed().await,
+                OfferChange::Resource(uri) if watched.contains(&uri) => {
                     peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await
                 }
-                Change::Resource(_) => Ok(()),
+                OfferChange::Resource(_) => Ok(()),
             };
             if sent.is_err() {
                 return;
@@ -111,7 +111,7 @@ pub(crate) async fn forward(mut changes: Receiver<Change>, peer: Peer<RoleServer
 }
 
 /// Forwards changes to a client that subscribes to some of them.
-pub(crate) async fn tell(mut changes: Receiver<Change>, context: SubscriptionContext) {
+pub(crate) async fn tell(mut changes: Receiver<OfferChange>, context: SubscriptionContext) {
     loop {
         let batch = tokio::select! {
             () = context.cancelled() => return,
@@ -122,10 +122,10 @@ pub(crate) async fn tell(mut changes: Receiver<Change>, context: SubscriptionCon
             let sink = context.sink();
             // The sink refuses changes without a subscription, and a disconnected client cancels.
             let sent = match change {
-                Change::Tools => sink.notify_tool_list_changed().await,
-                Change::Prompts => sink.notify_prompt_list_changed().await,
-                Change::Resources => sink.notify_resource_list_changed().await,
-                Change::Resource(uri) => sink.notify_resource_updated(uri).await,
+                OfferChange::Tools => sink.notify_tool_list_changed().await,
+                OfferChange::Prompts => sink.notify_prompt_list_changed().await,
+                OfferChange::Resources => sink.notify_resource_list_changed().await,
+                OfferChange::Resource(uri) => sink.notify_resource_updated(uri).await,
             };
             if let Err(error) = sent {
                 tracing::debug!(%error, "a change was not told to an MCP client");
@@ -134,10 +134,10 @@ pub(crate) async fn tell(mut changes: Receiver<Change>, context: SubscriptionCon
     }
 }
 
-async fn next(changes: &mut Receiver<Change>) -> Option<Vec<Change>> {
+async fn next(changes: &mut Receiver<OfferChange>) -> Option<Vec<OfferChange>> {
     match changes.recv().await {
         Ok(change) => Some(vec![change]),
-        Err(RecvError::Lagged(_)) => Some(vec![Change::Tools, Change::Prompts, Change::Resources]),
+        Err(RecvError::Lagged(_)) => Some(vec![OfferChange::Tools, OfferChange::Prompts, OfferChange::Resources]),
         Err(RecvError::Closed) => None,
     }
 }

@@ -1,6 +1,6 @@
 //! Client of a call: receiver of progress and log lines, and answerer of questions.
 
-use crate::rounds::Rounds;
+use crate::rounds::QuestionRounds;
 use crate::{ClientAbility, ClientAnswer, Question};
 use rmcp::model::{
     ClientCapabilities, InputRequest, InputResponses, ProgressNotificationParam, ProgressToken, ServerRequest,
@@ -18,10 +18,10 @@ const LONGEST_TEXT: usize = 1000;
 
 /// Client of one call. Cheap to clone.
 #[derive(Clone)]
-pub struct Client(Option<Arc<Remote>>);
+pub struct Client(Option<Arc<RemoteClient>>);
 
-struct Remote {
-    link: Mutex<Link>,
+struct RemoteClient {
+    link: Mutex<CallLink>,
     reports: AtomicU64,
     questions: AtomicU64,
     /// `true` while a report is being sent.
@@ -30,12 +30,12 @@ struct Remote {
     said: Mutex<Option<String>>,
     declared: ClientCapabilities,
     /// Rounds of questions, if the client cannot be asked while a call runs.
-    rounds: Option<Arc<Rounds>>,
+    rounds: Option<Arc<QuestionRounds>>,
 }
 
 /// Current request: a call that has asked continues with another request.
 #[derive(Clone)]
-struct Link {
+struct CallLink {
     peer: Peer<RoleServer>,
     /// Progress token, if the client wants progress.
     progress: Option<ProgressToken>,
@@ -100,9 +100,13 @@ impl Client {
     }
 
     /// Creates the client of a request. `level` is the log level that it has set for its connection.
-    pub(crate) fn of(context: &RequestContext<RoleServer>, level: LogLevel, rounds: Option<Arc<Rounds>>) -> Self {
-        Self(Some(Arc::new(Remote {
-            link: Mutex::new(Link::of(context, level)),
+    pub(crate) fn of(
+        context: &RequestContext<RoleServer>,
+        level: LogLevel,
+        rounds: Option<Arc<QuestionRounds>>,
+    ) -> Self {
+        Self(Some(Arc::new(RemoteClient {
+            link: Mutex::new(CallLink::of(context, level)),
             reports: AtomicU64::new(0),
             questions: AtomicU64::new(0),
             busy: AtomicBool::new(false),
@@ -115,7 +119,7 @@ impl Client {
     /// Continues with another request of the same client.
     pub(crate) fn continue_with(&self, context: &RequestContext<RoleServer>, level: LogLevel) {
         if let Some(remote) = &self.0 {
-            *remote.link() = Link::of(context, level);
+            *remote.link() = CallLink::of(context, level);
         }
     }
 
@@ -238,8 +242,8 @@ impl Client {
     }
 }
 
-impl Remote {
-    fn link(&self) -> MutexGuard<'_, Link> {
+impl RemoteClient {
+    fn link(&self) -> MutexGuard<'_, CallLink> {
         self.link.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -286,7 +290,7 @@ fn unreadable(_: serde_json::Error) -> ServiceError {
     ServiceError::UnexpectedResponse
 }
 
-impl Link {
+impl CallLink {
     fn of(context: &RequestContext<RoleServer>, level: LogLevel) -> Self {
         // Newer clients request log lines with each request.
         let log = if is_asked_in_rounds(context) { context.meta.log_level().map(LogLevel::of) } else { Some(level) };

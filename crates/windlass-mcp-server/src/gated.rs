@@ -6,7 +6,7 @@ mod queue;
 use crate::{McpService, ServeError, ServedCall, ServedHints, ServedTool, question};
 use async_trait::async_trait;
 use model::calling_model;
-use queue::{Queue, Ticket};
+use queue::{GatedQueue, GatedTicket};
 use std::fmt;
 use std::sync::Arc;
 use tokio::task::AbortHandle;
@@ -25,7 +25,7 @@ const PROMPT: &str = "Make the calls.";
 /// arrive together run in one batch, concurrently unless they touch the same; calls that arrive while a batch runs
 /// follow it. All clients share one session, so that a file that one of them has read may be edited by another.
 pub struct GatedTools {
-    queue: Arc<Queue>,
+    queue: Arc<GatedQueue>,
     handle: SessionHandle,
     tools: Vec<ServedTool>,
     driver: AbortHandle,
@@ -38,7 +38,7 @@ impl GatedTools {
     /// # Errors
     /// Fails if the session cannot be opened, or ends at once.
     pub async fn open(builder: SessionBuilder, permissions: Permissions) -> Result<Self, ServeError> {
-        let queue = Arc::new(Queue::default());
+        let queue = Arc::new(GatedQueue::default());
         let asked = Arc::clone(&queue);
         let answer = move |request: PermissionRequest| {
             let asked = Arc::clone(&asked);
@@ -85,7 +85,7 @@ impl McpService for GatedTools {
     }
 
     async fn call(&self, call: ServedCall) -> ToolOutput {
-        let ticket = Ticket { queue: &self.queue, handle: &self.handle, id: self.queue.add(call) };
+        let ticket = GatedTicket { queue: &self.queue, handle: &self.handle, id: self.queue.add(call) };
         match self.queue.outcome(&ticket.id).await {
             Some(output) => output,
             None => ToolOutput::text("The call was not made: the session has ended.").failed(),
@@ -109,7 +109,7 @@ fn served(spec: &ToolSpec) -> ServedTool {
 }
 
 /// Asks the client of a call for permission.
-async fn answered(queue: &Queue, request: &PermissionRequest) -> PermissionAnswer {
+async fn answered(queue: &GatedQueue, request: &PermissionRequest) -> PermissionAnswer {
     match queue.client(&request.tool_use_id) {
         Some(client) => question::ask(&client, request).await,
         None => PermissionAnswer::deny("The client that called is gone, so it was denied."),
@@ -117,7 +117,7 @@ async fn answered(queue: &Queue, request: &PermissionRequest) -> PermissionAnswe
 }
 
 /// Runs batches of calls until the session or the queue is closed.
-async fn drive(mut session: Session, queue: Arc<Queue>) {
+async fn drive(mut session: Session, queue: Arc<GatedQueue>) {
     while queue.wait().await {
         if let Err(error) = run(&mut session, &queue).await {
             tracing::debug!(%error, "the session behind an MCP server has ended");
@@ -129,7 +129,7 @@ async fn drive(mut session: Session, queue: Arc<Queue>) {
 }
 
 /// Performs one run: all waiting calls, and those that arrive until the model ends its turn.
-async fn run(session: &mut Session, queue: &Queue) -> Result<(), SessionError> {
+async fn run(session: &mut Session, queue: &GatedQueue) -> Result<(), SessionError> {
     session.handle.prompt(Prompt::new(vec![ContentBlock::text(PROMPT)]))?;
     while let Some(event) = session.events.try_next().await? {
         if finished(*event, queue) {
@@ -140,7 +140,7 @@ async fn run(session: &mut Session, queue: &Queue) -> Result<(), SessionError> {
 }
 
 /// Passes an event to the call that it is about. Returns `true` if the run has ended.
-fn finished(event: Event, queue: &Queue) -> bool {
+fn finished(event: Event, queue: &GatedQueue) -> bool {
     match event.kind {
         EventKind::ToolProgress(progress) => {
             if let Some(client) = queue.client(&progress.tool_use_id) {

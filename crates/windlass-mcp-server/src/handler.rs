@@ -3,9 +3,9 @@
 mod begun;
 mod offer;
 
-pub(crate) use offer::Offer;
+pub(crate) use offer::ServerOffer;
 
-use crate::changes::{Change, Watched, forward, tell};
+use crate::changes::{LegacyWatches, OfferChange, forward, tell};
 use crate::content::listed;
 use crate::{Completion, CompletionOf, LogLevel};
 use rmcp::ServerHandler;
@@ -26,39 +26,39 @@ use tokio::sync::broadcast::Receiver;
 use tokio::task::AbortHandle;
 
 /// Result of a request.
-pub(crate) enum Done {
+pub(crate) enum HandledResult {
     Call(CallToolResult),
     Prompt(GetPromptResult),
     Read(ReadResourceResult),
 }
 
 /// Answer to a request.
-enum Step {
-    Done(Done),
+enum HandlerStep {
+    Done(HandledResult),
     Asked(InputRequiredResult),
     Task(CreateTaskResult),
 }
 
 /// Handler of one client. `guard` is held while the client is connected.
-pub(crate) struct Handler<G> {
-    offer: Arc<Offer>,
-    link: Mutex<Link>,
-    watched: Arc<Watched>,
+pub(crate) struct ClientHandler<G> {
+    offer: Arc<ServerOffer>,
+    link: Mutex<ConnectionLink>,
+    watched: Arc<LegacyWatches>,
     _guard: G,
 }
 
 /// State of one connection.
-struct Link {
+struct ConnectionLink {
     /// Lowest level of log lines that the client has asked for.
     level: Option<LogLevel>,
     /// Receiver of changes since the client began to greet.
-    early: Option<Receiver<Change>>,
+    early: Option<Receiver<OfferChange>>,
     /// Receivers of subscriptions whose acknowledgement is being sent, so that no change is lost after it.
-    listening: VecDeque<Receiver<Change>>,
+    listening: VecDeque<Receiver<OfferChange>>,
     forwarding: Option<AbortHandle>,
 }
 
-impl Drop for Link {
+impl Drop for ConnectionLink {
     fn drop(&mut self) {
         if let Some(forwarding) = &self.forwarding {
             forwarding.abort();
@@ -66,14 +66,14 @@ impl Drop for Link {
     }
 }
 
-impl<G> Handler<G> {
-    pub(crate) fn new(offer: Arc<Offer>, guard: G) -> Self {
+impl<G> ClientHandler<G> {
+    pub(crate) fn new(offer: Arc<ServerOffer>, guard: G) -> Self {
         let early = offer.changes.as_ref().map(|changes| changes.listen());
-        let link = Link { level: None, early, listening: VecDeque::new(), forwarding: None };
+        let link = ConnectionLink { level: None, early, listening: VecDeque::new(), forwarding: None };
         Self { offer, link: Mutex::new(link), watched: Arc::default(), _guard: guard }
     }
 
-    fn link(&self) -> MutexGuard<'_, Link> {
+    fn link(&self) -> MutexGuard<'_, ConnectionLink> {
         self.link.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -95,7 +95,7 @@ fn unexpected() -> ErrorData {
 }
 
 #[expect(deprecated, reason = "revisions that have logs and subscriptions of this kind stay in use")]
-impl<G: Send + Sync + 'static> ServerHandler for Handler<G> {
+impl<G: Send + Sync + 'static> ServerHandler for ClientHandler<G> {
     fn get_info(&self) -> ServerConfig {
         self.offer.info()
     }
@@ -119,10 +119,10 @@ impl<G: Send + Sync + 'static> ServerHandler for Handler<G> {
     ) -> Result<CallToolResponse, ErrorData> {
         let begun = self.call(params, &context);
         match self.drive(begun, &context).await? {
-            Step::Done(Done::Call(result)) => Ok(result.into()),
-            Step::Asked(questions) => Ok(questions.into()),
-            Step::Task(task) => Ok(CallToolResponse::Task(task)),
-            Step::Done(_) => Err(unexpected()),
+            HandlerStep::Done(HandledResult::Call(result)) => Ok(result.into()),
+            HandlerStep::Asked(questions) => Ok(questions.into()),
+            HandlerStep::Task(task) => Ok(CallToolResponse::Task(task)),
+            HandlerStep::Done(_) => Err(unexpected()),
         }
     }
 
@@ -161,9 +161,9 @@ impl<G: Send + Sync + 'static> ServerHandler for Handler<G> {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let begun = self.read(params, &context);
         match self.drive(begun, &context).await? {
-            Step::Done(Done::Read(result)) => Ok(result.into()),
-            Step::Asked(questions) => Ok(questions.into()),
-            Step::Done(_) | Step::Task(_) => Err(unexpected()),
+            HandlerStep::Done(HandledResult::Read(result)) => Ok(result.into()),
+            HandlerStep::Asked(questions) => Ok(questions.into()),
+            HandlerStep::Done(_) | HandlerStep::Task(_) => Err(unexpected()),
         }
     }
 
@@ -182,9 +182,9 @@ impl<G: Send + Sync + 'static> ServerHandler for Handler<G> {
     ) -> Result<GetPromptResponse, ErrorData> {
         let begun = self.prompt(params, &context);
         match self.drive(begun, &context).await? {
-            Step::Done(Done::Prompt(result)) => Ok(result.into()),
-            Step::Asked(questions) => Ok(questions.into()),
-            Step::Done(_) | Step::Task(_) => Err(unexpected()),
+            HandlerStep::Done(HandledResult::Prompt(result)) => Ok(result.into()),
+            HandlerStep::Asked(questions) => Ok(questions.into()),
+            HandlerStep::Done(_) | HandlerStep::Task(_) => Err(unexpected()),
         }
     }
 

@@ -4,7 +4,7 @@ mod options;
 
 pub use options::{BearerToken, HttpOptions};
 
-use crate::handler::{Handler, Offer};
+use crate::handler::{ClientHandler, ServerOffer};
 use crate::{McpServer, ServeError};
 use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
@@ -29,8 +29,8 @@ const HEAD: Duration = Duration::from_secs(30);
 /// Pause if the system has no room for another connection.
 const PAUSE: Duration = Duration::from_millis(100);
 
-type Answer = Response<BoxBody<Bytes, Infallible>>;
-type Sessions = StreamableHttpService<Handler<Arc<OwnedSemaphorePermit>>, LocalSessionManager>;
+type HttpAnswer = Response<BoxBody<Bytes, Infallible>>;
+type Sessions = StreamableHttpService<ClientHandler<Arc<OwnedSemaphorePermit>>, LocalSessionManager>;
 
 impl McpServer {
     /// Serves clients over streamable HTTP until the future is dropped. A request needs the bearer token, a `Host` that
@@ -48,7 +48,7 @@ impl McpServer {
                 "an address that is not of this machine needs the names by which clients reach it",
             ));
         }
-        let endpoint = Arc::new(Endpoint::new(self.into_offer(), options));
+        let endpoint = Arc::new(HttpState::new(self.into_offer(), options));
         let connections = Arc::new(Semaphore::new(endpoint.options.max_connections));
         let mut open = JoinSet::new();
         loop {
@@ -67,7 +67,7 @@ impl McpServer {
     }
 }
 
-async fn connection(stream: TcpStream, endpoint: Arc<Endpoint>, permit: OwnedSemaphorePermit) {
+async fn connection(stream: TcpStream, endpoint: Arc<HttpState>, permit: OwnedSemaphorePermit) {
     let _permit = permit;
     let service = service_fn(|request| {
         let endpoint = Arc::clone(&endpoint);
@@ -81,19 +81,19 @@ async fn connection(stream: TcpStream, endpoint: Arc<Endpoint>, permit: OwnedSem
 }
 
 /// State that all connections share.
-struct Endpoint {
+struct HttpState {
     options: HttpOptions,
     sessions: Sessions,
 }
 
-impl Endpoint {
-    fn new(offer: Offer, options: HttpOptions) -> Self {
+impl HttpState {
+    fn new(offer: ServerOffer, options: HttpOptions) -> Self {
         let offer = Arc::new(offer);
         let room = Arc::new(Semaphore::new(options.max_sessions));
         let factory = move || {
             let permit = Arc::clone(&room).try_acquire_owned();
             let permit = permit.map_err(|_| io::Error::other("there are too many sessions"))?;
-            Ok(Handler::new(Arc::clone(&offer), Arc::new(permit)))
+            Ok(ClientHandler::new(Arc::clone(&offer), Arc::new(permit)))
         };
         let own = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
         let config = StreamableHttpServerConfig::default()
@@ -104,7 +104,7 @@ impl Endpoint {
         Self { options, sessions }
     }
 
-    async fn answer(&self, request: Request<Incoming>) -> Answer {
+    async fn answer(&self, request: Request<Incoming>) -> HttpAnswer {
         if request.uri().path() != self.options.path {
             return refused(StatusCode::NOT_FOUND, "there is no such path");
         }
@@ -117,7 +117,7 @@ impl Endpoint {
     }
 }
 
-fn refused(status: StatusCode, why: &'static str) -> Answer {
+fn refused(status: StatusCode, why: &'static str) -> HttpAnswer {
     let mut answer = Response::new(Full::new(Bytes::from_static(why.as_bytes())).boxed());
     *answer.status_mut() = status;
     answer

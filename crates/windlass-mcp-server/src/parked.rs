@@ -1,8 +1,8 @@
 //! Calls that wait for the request with which their client answers.
 
 use crate::client::Client;
-use crate::handler::Done;
-use crate::rounds::Rounds;
+use crate::handler::HandledResult;
+use crate::rounds::QuestionRounds;
 use rmcp::model::ErrorData;
 use std::collections::HashMap;
 use std::future::Future;
@@ -17,9 +17,9 @@ const MOST: usize = 64;
 const LONGEST: Duration = Duration::from_secs(10 * 60);
 
 /// Call that continues when it is polled.
-pub(crate) struct Running {
-    pub(crate) future: Pin<Box<dyn Future<Output = Result<Done, ErrorData>> + Send>>,
-    pub(crate) rounds: Arc<Rounds>,
+pub(crate) struct ParkedCall {
+    pub(crate) future: Pin<Box<dyn Future<Output = Result<HandledResult, ErrorData>> + Send>>,
+    pub(crate) rounds: Arc<QuestionRounds>,
     pub(crate) client: Client,
     /// Text of the original request: the answers are for this request alone.
     pub(crate) request: String,
@@ -29,21 +29,21 @@ pub(crate) struct Running {
 
 /// Waiting calls, by the handle that their client shows. A handle is random and valid once.
 #[derive(Default)]
-pub(crate) struct Parked(Mutex<State>);
+pub(crate) struct Parked(Mutex<ParkedState>);
 
 #[derive(Default)]
-struct State {
+struct ParkedState {
     count: u64,
-    calls: HashMap<String, (u64, Running)>,
+    calls: HashMap<String, (u64, ParkedCall)>,
 }
 
 impl Parked {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ParkedState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Parks a call, and returns its handle.
-    pub(crate) fn park(self: &Arc<Self>, call: Running) -> String {
+    pub(crate) fn park(self: &Arc<Self>, call: ParkedCall) -> String {
         let handle = format!("{:032x}", SystemIds::default().bits());
         let mut state = self.lock();
         if state.calls.len() >= MOST {
@@ -59,7 +59,7 @@ impl Parked {
     }
 
     /// Takes the call of a handle, if it waits and belongs to this request.
-    pub(crate) fn take(&self, handle: &str, request: &str) -> Option<Running> {
+    pub(crate) fn take(&self, handle: &str, request: &str) -> Option<ParkedCall> {
         let mut state = self.lock();
         state.calls.get(handle).filter(|(_, call)| call.request == request)?;
         state.calls.remove(handle).map(|(_, call)| call)

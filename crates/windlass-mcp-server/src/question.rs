@@ -8,7 +8,7 @@ use windlass::{JsonText, PermissionAnswer, PermissionRequest};
 const FORM: &str = r#"{"type":"object","properties":{"allow":{"type":"boolean","title":"Allow this call","description":"It runs once if this is set."}},"required":["allow"]}"#;
 
 #[derive(Deserialize)]
-struct Filled {
+struct FilledForm {
     #[serde(default)]
     allow: bool,
 }
@@ -19,7 +19,7 @@ pub(crate) async fn ask(client: &Client, request: &PermissionRequest) -> Permiss
     let Ok(form) = JsonText::parse(FORM) else { return PermissionAnswer::deny("It could not be asked about.") };
     let message = format!("{} wants to run: {}\n{reason}", request.tool, request.title);
     match client.ask(&message, &form).await {
-        ClientAnswer::Accepted(content) if content.to::<Filled>().is_ok_and(|filled| filled.allow) => {
+        ClientAnswer::Accepted(content) if content.to::<FilledForm>().is_ok_and(|filled| filled.allow) => {
             PermissionAnswer::allow()
         }
         ClientAnswer::Unsupported => PermissionAnswer::deny(format!(

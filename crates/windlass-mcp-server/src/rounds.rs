@@ -9,21 +9,21 @@ use tokio::sync::{Notify, oneshot};
 
 /// Questions of a call, and their answers.
 #[derive(Default)]
-pub(crate) struct Rounds {
-    state: Mutex<State>,
+pub(crate) struct QuestionRounds {
+    state: Mutex<RoundState>,
     /// Notified when a question has been asked.
     bell: Notify,
 }
 
 #[derive(Default)]
-struct State {
+struct RoundState {
     /// Answers to questions that were not asked yet.
     given: InputResponses,
     open: BTreeMap<String, (Question, oneshot::Sender<ClientAnswer>)>,
 }
 
-impl Rounds {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl QuestionRounds {
+    fn lock(&self) -> MutexGuard<'_, RoundState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -78,7 +78,7 @@ impl Rounds {
     }
 }
 
-impl State {
+impl RoundState {
     fn begin(&mut self, question: Question) -> oneshot::Receiver<ClientAnswer> {
         let (sender, answer) = oneshot::channel();
         let name = question.name().to_owned();
@@ -110,7 +110,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_was_answered_before_it_was_asked_is_not_asked() {
-        let rounds = Rounds::default();
+        let rounds = QuestionRounds::default();
         rounds.give(responses(json!({"a": {"action": "accept", "content": {"x": 1}}, "other": 5})));
         let answers = rounds.ask(vec![form("a")]).await;
         assert_eq!(answers, [ClientAnswer::Accepted(JsonText::parse(r#"{"x":1}"#).unwrap())]);
@@ -118,7 +118,7 @@ mod tests {
 
     #[tokio::test]
     async fn questions_stay_open_until_each_has_an_answer_of_its_kind() {
-        let rounds = Rounds::default();
+        let rounds = QuestionRounds::default();
         let mut asking = Box::pin(rounds.ask(vec![form("a"), Question::roots(), form("a")]));
         let open = tokio::select! { _ = &mut asking => panic!("nothing was answered"), open = rounds.asked() => open };
         assert_eq!(open.keys().collect::<Vec<_>>(), ["a", "roots"]);
@@ -132,7 +132,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_nobody_waits_for_is_not_asked() {
-        let rounds = Rounds::default();
+        let rounds = QuestionRounds::default();
         {
             let mut asking = Box::pin(rounds.ask(vec![form("a")]));
             tokio::select! { _ = &mut asking => panic!("nothing was answered"), _ = rounds.asked() => {} }

@@ -1,6 +1,6 @@
 //! Server and its transports.
 
-use crate::handler::{Handler, Offer};
+use crate::handler::{ClientHandler, ServerOffer};
 use crate::{McpLibrary, McpService, ServeError, ServedChanges};
 use rmcp::ServiceExt;
 use std::fmt;
@@ -9,12 +9,12 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 /// MCP server: its name, and its tools, prompts and resources.
 #[must_use = "no client is answered until the server serves"]
-pub struct McpServer(Offer);
+pub struct McpServer(ServerOffer);
 
 impl McpServer {
     /// Creates a server with this name and version, and without tools.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
-        Self(Offer::new(name.into(), version.into()))
+        Self(ServerOffer::new(name.into(), version.into()))
     }
 
     /// Sets the instructions on the use of the tools, for the models of clients. Default: no text.
@@ -65,7 +65,7 @@ impl McpServer {
         read: impl AsyncRead + Send + Unpin + 'static,
         write: impl AsyncWrite + Send + Unpin + 'static,
     ) -> Result<(), ServeError> {
-        let handler = Handler::new(Arc::new(self.0), ());
+        let handler = ClientHandler::new(Arc::new(self.0), ());
         let greeted = handler.serve((read, write)).await;
         let running = match greeted {
             Ok(running) => running,
@@ -78,7 +78,7 @@ impl McpServer {
     }
 
     #[cfg(feature = "http")]
-    pub(crate) fn into_offer(self) -> Offer {
+    pub(crate) fn into_offer(self) -> ServerOffer {
         self.0
     }
 }

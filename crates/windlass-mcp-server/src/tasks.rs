@@ -2,9 +2,9 @@
 //! `io.modelcontextprotocol/tasks` of 2026-07-28).
 
 use crate::client::Client;
-use crate::handler::Done;
-use crate::parked::Running;
-use crate::rounds::Rounds;
+use crate::handler::HandledResult;
+use crate::parked::ParkedCall;
+use crate::rounds::QuestionRounds;
 use rmcp::model::{
     CreateTaskResult, DetailedTask, ErrorData, GetTaskResult, InputResponses, JsonObject, Task, TaskPayload, TaskStatus,
 };
@@ -28,22 +28,22 @@ const KEPT: Duration = Duration::from_secs(24 * 3600);
 const PAUSE: u64 = 1000;
 
 /// Tasks of a server, by random ids. Dropping them stops the running ones.
-pub(crate) struct Tasks {
-    all: Mutex<HashMap<String, One>>,
+pub(crate) struct ServerTasks {
+    all: Mutex<HashMap<String, ServerTask>>,
     clock: Box<dyn Clock>,
     ids: Box<dyn Ids>,
 }
 
-struct One {
+struct ServerTask {
     begun: Timestamp,
     changed: Timestamp,
-    state: State,
+    state: TaskTable,
     client: Client,
-    rounds: Arc<Rounds>,
+    rounds: Arc<QuestionRounds>,
     work: AbortHandle,
 }
 
-enum State {
+enum TaskTable {
     Working,
     /// Result, and its size as JSON in bytes.
     Done(JsonObject, usize),
@@ -51,37 +51,37 @@ enum State {
     Cancelled,
 }
 
-impl Drop for One {
+impl Drop for ServerTask {
     fn drop(&mut self) {
         self.work.abort();
     }
 }
 
-impl Default for Tasks {
+impl Default for ServerTasks {
     fn default() -> Self {
         Self { all: Mutex::default(), clock: Box::new(SystemClock::default()), ids: Box::new(SystemIds::default()) }
     }
 }
 
-impl Tasks {
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, One>> {
+impl ServerTasks {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, ServerTask>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Turns a call into a task. Returns the call if there are too many.
-    pub(crate) fn begin(self: &Arc<Self>, call: Running) -> Result<CreateTaskResult, Running> {
+    pub(crate) fn begin(self: &Arc<Self>, call: ParkedCall) -> Result<CreateTaskResult, ParkedCall> {
         let mut all = self.lock();
-        let running = all.values().filter(|one| matches!(one.state, State::Working)).count();
+        let running = all.values().filter(|one| matches!(one.state, TaskTable::Working)).count();
         if running >= MOST_RUNNING || all.len() >= MOST_KNOWN {
             return Err(call);
         }
         let id = format!("{:032x}", self.ids.bits());
         let work = tokio::spawn(call.future);
         let begun = self.clock.now();
-        let one = One {
+        let one = ServerTask {
             begun,
             changed: begun,
-            state: State::Working,
+            state: TaskTable::Working,
             client: call.client,
             rounds: call.rounds,
             work: work.abort_handle(),
@@ -102,13 +102,13 @@ impl Tasks {
         let all = self.lock();
         let one = all.get(id).ok_or_else(unknown)?;
         let payload = match &one.state {
-            State::Working => match one.rounds.requests() {
+            TaskTable::Working => match one.rounds.requests() {
                 open if open.is_empty() => TaskPayload::Working,
                 input_requests => TaskPayload::InputRequired { input_requests },
             },
-            State::Done(result, _) => TaskPayload::Completed { result: result.clone() },
-            State::Failed(error) => TaskPayload::Failed { error: error.clone() },
-            State::Cancelled => TaskPayload::Cancelled,
+            TaskTable::Done(result, _) => TaskPayload::Completed { result: result.clone() },
+            TaskTable::Failed(error) => TaskPayload::Failed { error: error.clone() },
+            TaskTable::Cancelled => TaskPayload::Cancelled,
         };
         Ok(GetTaskResult::new(DetailedTask::new(one.task(id), payload)))
     }
@@ -131,26 +131,26 @@ impl Tasks {
     pub(crate) fn cancel(&self, id: &str) -> Result<(), ErrorData> {
         let mut all = self.lock();
         let one = all.get_mut(id).ok_or_else(unknown)?;
-        if matches!(one.state, State::Working) {
-            (one.state, one.changed) = (State::Cancelled, self.clock.now());
+        if matches!(one.state, TaskTable::Working) {
+            (one.state, one.changed) = (TaskTable::Cancelled, self.clock.now());
             one.work.abort();
         }
         Ok(())
     }
 
-    fn end(&self, id: &str, done: Result<Result<Done, ErrorData>, JoinError>) {
+    fn end(&self, id: &str, done: Result<Result<HandledResult, ErrorData>, JoinError>) {
         let state = match done {
-            Ok(Ok(Done::Call(result))) => {
-                let written = object(&result).map(|object| State::Done(object, bytes(&result)));
+            Ok(Ok(HandledResult::Call(result))) => {
+                let written = object(&result).map(|object| TaskTable::Done(object, bytes(&result)));
                 written.unwrap_or_else(|| failed("its result cannot be written"))
             }
             Ok(Ok(_)) => failed("it has no result of a call"),
-            Ok(Err(error)) => object(&error).map_or_else(|| failed("it failed"), State::Failed),
+            Ok(Err(error)) => object(&error).map_or_else(|| failed("it failed"), TaskTable::Failed),
             Err(error) if error.is_cancelled() => return,
             Err(_) => failed("the tool failed unexpectedly"),
         };
         let mut all = self.lock();
-        if let Some(one) = all.get_mut(id).filter(|one| matches!(one.state, State::Working)) {
+        if let Some(one) = all.get_mut(id).filter(|one| matches!(one.state, TaskTable::Working)) {
             (one.state, one.changed) = (state, self.clock.now());
             make_room(&mut all, id);
         }
@@ -158,14 +158,14 @@ impl Tasks {
 }
 
 /// Removes the oldest results while all of them take too many bytes, except that of the newest task.
-fn make_room(all: &mut HashMap<String, One>, newest: &str) {
-    let done = |(id, one): (&String, &One)| match one.state {
-        State::Done(_, bytes) if id != newest => Some((one.changed, id.clone(), bytes)),
+fn make_room(all: &mut HashMap<String, ServerTask>, newest: &str) {
+    let done = |(id, one): (&String, &ServerTask)| match one.state {
+        TaskTable::Done(_, bytes) if id != newest => Some((one.changed, id.clone(), bytes)),
         _ => None,
     };
     let older = all.iter().filter_map(done).collect();
     let own = match all.get(newest).map(|one| &one.state) {
-        Some(State::Done(_, bytes)) => *bytes,
+        Some(TaskTable::Done(_, bytes)) => *bytes,
         _ => 0,
     };
     for id in too_much(older, MOST_BYTES.saturating_sub(own)) {
@@ -192,8 +192,8 @@ fn too_much(mut kept: Vec<(Timestamp, String, usize)>, most: usize) -> Vec<Strin
 
 /// Returns the size of a value as JSON, in bytes.
 fn bytes(value: &impl Serialize) -> usize {
-    struct Count(usize);
-    impl std::io::Write for Count {
+    struct TaskCount(usize);
+    impl std::io::Write for TaskCount {
         fn write(&mut self, text: &[u8]) -> std::io::Result<usize> {
             self.0 = self.0.saturating_add(text.len());
             Ok(text.len())
@@ -203,18 +203,18 @@ fn bytes(value: &impl Serialize) -> usize {
             Ok(())
         }
     }
-    let mut count = Count(0);
+    let mut count = TaskCount(0);
     // A value that cannot be serialized was refused before.
     let _ = serde_json::to_writer(&mut count, value);
     count.0
 }
 
-impl One {
+impl ServerTask {
     fn task(&self, id: &str) -> Task {
         let task = Task::new(id, TaskStatus::Working, self.begun.to_string(), self.changed.to_string());
         let task = task.with_ttl_ms(u64::try_from(KEPT.as_millis()).unwrap_or(u64::MAX)).with_poll_interval_ms(PAUSE);
         match self.client.said() {
-            Some(said) if matches!(self.state, State::Working) => task.with_status_message(said),
+            Some(said) if matches!(self.state, TaskTable::Working) => task.with_status_message(said),
             _ => task,
         }
     }
@@ -224,8 +224,8 @@ fn unknown() -> ErrorData {
     ErrorData::invalid_params("there is no such task, or no longer", None)
 }
 
-fn failed(why: &str) -> State {
-    State::Failed(object(&ErrorData::internal_error(why.to_owned(), None)).unwrap_or_default())
+fn failed(why: &str) -> TaskTable {
+    TaskTable::Failed(object(&ErrorData::internal_error(why.to_owned(), None)).unwrap_or_default())
 }
 
 fn object(value: &impl Serialize) -> Option<JsonObject> {
@@ -236,7 +236,7 @@ fn object(value: &impl Serialize) -> Option<JsonObject> {
 }
 
 /// Waits for the end of a task, and then until it expires. A task that has not ended by then is stopped.
-async fn watch(tasks: Weak<Tasks>, id: String, work: JoinHandle<Result<Done, ErrorData>>) {
+async fn watch(tasks: Weak<ServerTasks>, id: String, work: JoinHandle<Result<HandledResult, ErrorData>>) {
     let forgotten = sleep(KEPT);
     tokio::pin!(forgotten);
     let done = tokio::select! {

@@ -1,6 +1,6 @@
 //! Model of a session whose calls come from clients.
 
-use super::queue::Queue;
+use super::queue::GatedQueue;
 use std::sync::Arc;
 use windlass::crates::context::compaction_prompt;
 use windlass::crates::types::{ModelRequest, ToolResultContent};
@@ -8,7 +8,7 @@ use windlass::event::ToolFinished;
 use windlass::{ContentBlock, ScriptedModel, ScriptedTurn, ToolOutput};
 
 /// Creates a model that makes all waiting calls. Without any it ends its turn.
-pub(super) fn calling_model(queue: Arc<Queue>) -> ScriptedModel {
+pub(super) fn calling_model(queue: Arc<GatedQueue>) -> ScriptedModel {
     let model = ScriptedModel::from_fn(move |request, number| {
         // A compaction request is no turn of the model.
         if wants_summary(request) {

@@ -12,32 +12,32 @@ const MOST_CALLS: usize = 256;
 
 /// Calls of clients, and the tools that they may call.
 #[derive(Default)]
-pub(super) struct Queue {
-    state: Mutex<State>,
+pub(super) struct GatedQueue {
+    state: Mutex<QueueState>,
     /// Notified when a call has arrived, or the queue is closed.
     bell: Notify,
 }
 
 #[derive(Default)]
-struct State {
+struct QueueState {
     closed: bool,
     count: u64,
     /// Calls that the model has not made yet.
     waiting: VecDeque<(ToolUseId, String, JsonText)>,
     /// Calls that have no answer yet.
-    open: HashMap<ToolUseId, Open>,
+    open: HashMap<ToolUseId, OpenGatedCall>,
     answers: HashMap<ToolUseId, oneshot::Receiver<ToolOutput>>,
     /// Offered tools; absent until a model was asked.
     offered: Option<Vec<Arc<ToolSpec>>>,
 }
 
-struct Open {
+struct OpenGatedCall {
     client: Client,
     answer: oneshot::Sender<ToolOutput>,
 }
 
-impl Queue {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl GatedQueue {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -56,7 +56,7 @@ impl Queue {
             let _ = answer.send(ToolOutput::text(text).failed());
             return id;
         }
-        state.open.insert(id.clone(), Open { client: call.client, answer });
+        state.open.insert(id.clone(), OpenGatedCall { client: call.client, answer });
         state.waiting.push_back((id.clone(), call.tool, call.input));
         drop(state);
         self.bell.notify_one();
@@ -106,7 +106,7 @@ impl Queue {
     /// Answers calls that were made and have no answer when their run has ended.
     pub(super) fn settle_unmade(&self, why: &str) {
         let mut state = self.lock();
-        let State { open, waiting, .. } = &mut *state;
+        let QueueState { open, waiting, .. } = &mut *state;
         let made: Vec<ToolUseId> =
             open.keys().filter(|id| !waiting.iter().any(|(waits, ..)| waits == *id)).cloned().collect();
         for id in made {
@@ -147,13 +147,13 @@ impl Queue {
 }
 
 /// Guard of a call while its client waits for it. Dropping it stops the call.
-pub(super) struct Ticket<'a> {
-    pub(super) queue: &'a Queue,
+pub(super) struct GatedTicket<'a> {
+    pub(super) queue: &'a GatedQueue,
     pub(super) handle: &'a SessionHandle,
     pub(super) id: ToolUseId,
 }
 
-impl Drop for Ticket<'_> {
+impl Drop for GatedTicket<'_> {
     fn drop(&mut self) {
         if self.queue.forget(&self.id) {
             // A session that has ended has stopped the call already.

@@ -1,10 +1,10 @@
 //! Requests that begin an operation: a call, a prompt, the reading of a resource.
 
-use super::{Done, Handler, Step};
+use super::{ClientHandler, HandledResult, HandlerStep};
 use crate::client::is_asked_in_rounds;
 use crate::content::{contents_of, message, result};
-use crate::parked::Running;
-use crate::rounds::Rounds;
+use crate::parked::ParkedCall;
+use crate::rounds::QuestionRounds;
 use crate::{Client, ClientAbility, LibraryError, McpLibrary, PromptCall, ServedCall, ServedPrompt, ServedRead};
 use rmcp::model::{
     CallToolRequestParams, ClientCapabilities, ErrorData, GetPromptRequestParams, GetPromptResult, InputRequiredResult,
@@ -17,8 +17,8 @@ use std::future::Future;
 use std::sync::Arc;
 use windlass::JsonText;
 
-impl<G: Send + Sync + 'static> Handler<G> {
-    pub(super) fn call(&self, params: CallToolRequestParams, context: &RequestContext<RoleServer>) -> Begun {
+impl<G: Send + Sync + 'static> ClientHandler<G> {
+    pub(super) fn call(&self, params: CallToolRequestParams, context: &RequestContext<RoleServer>) -> BegunOperation {
         let request = json!(["tools/call", params.name, params.arguments]).to_string();
         let task_after = self.offer.tool(&params.name).and_then(|(tool, _)| tool.task_after);
         let begun = self.going(request, params.request_state, params.input_responses, context, |client| {
@@ -33,39 +33,47 @@ impl<G: Send + Sync + 'static> Handler<G> {
             let input = JsonText::of(&params.arguments.unwrap_or_default())
                 .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
             let (service, call) = (Arc::clone(service), ServedCall::new(params.name.into_owned(), input, client));
-            Ok(async move { result(service.call(call).await).map(Done::Call).map_err(broken) })
+            Ok(async move { result(service.call(call).await).map(HandledResult::Call).map_err(broken) })
         });
-        begun.map(|running| Running { task_after, ..running })
+        begun.map(|running| ParkedCall { task_after, ..running })
     }
 
-    pub(super) fn read(&self, params: ReadResourceRequestParams, context: &RequestContext<RoleServer>) -> Begun {
+    pub(super) fn read(
+        &self,
+        params: ReadResourceRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> BegunOperation {
         let request = json!(["resources/read", params.uri]).to_string();
         self.going(request, params.request_state, params.input_responses, context, |client| {
             let (libraries, uri) = (self.offer.libraries.clone(), params.uri);
-            Ok(async move { read(&libraries, uri, client).await.map(Done::Read) })
+            Ok(async move { read(&libraries, uri, client).await.map(HandledResult::Read) })
         })
     }
 
-    pub(super) fn prompt(&self, params: GetPromptRequestParams, context: &RequestContext<RoleServer>) -> Begun {
+    pub(super) fn prompt(
+        &self,
+        params: GetPromptRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> BegunOperation {
         let request = json!(["prompts/get", params.name, params.arguments]).to_string();
         self.going(request, params.request_state, params.input_responses, context, |client| {
             let unknown = || ErrorData::invalid_params(format!("there is no prompt {:?}", params.name), None);
             let (prompt, library) = self.offer.prompt(&params.name).ok_or_else(unknown)?;
             let arguments = arguments(&prompt, params.arguments.unwrap_or_default())?;
             let (library, call) = (Arc::clone(library), PromptCall::new(params.name, arguments, client));
-            Ok(async move { prompted(&*library, call).await.map(Done::Prompt) })
+            Ok(async move { prompted(&*library, call).await.map(HandledResult::Prompt) })
         })
     }
 
     /// Begins an operation, or continues it with the answers to its questions.
-    fn going<F: Future<Output = Result<Done, ErrorData>> + Send + 'static>(
+    fn going<F: Future<Output = Result<HandledResult, ErrorData>> + Send + 'static>(
         &self,
         request: String,
         state: Option<String>,
         responses: Option<InputResponses>,
         context: &RequestContext<RoleServer>,
         begin: impl FnOnce(Client) -> Result<F, ErrorData>,
-    ) -> Begun {
+    ) -> BegunOperation {
         let running = match state {
             Some(handle) => {
                 let unknown = || ErrorData::invalid_params("the request state is not known, or no longer", None);
@@ -74,10 +82,10 @@ impl<G: Send + Sync + 'static> Handler<G> {
                 running
             }
             None => {
-                let rounds = Arc::new(Rounds::default());
+                let rounds = Arc::new(QuestionRounds::default());
                 let asked = is_asked_in_rounds(context).then(|| Arc::clone(&rounds));
                 let client = Client::of(context, self.level(), asked);
-                Running { future: Box::pin(begin(client.clone())?), rounds, client, request, task_after: None }
+                ParkedCall { future: Box::pin(begin(client.clone())?), rounds, client, request, task_after: None }
             }
         };
         running.client.give(responses.unwrap_or_default());
@@ -85,7 +93,11 @@ impl<G: Send + Sync + 'static> Handler<G> {
     }
 
     /// Runs an operation until it is done, or has to ask its client.
-    pub(super) async fn drive(&self, running: Begun, context: &RequestContext<RoleServer>) -> Result<Step, ErrorData> {
+    pub(super) async fn drive(
+        &self,
+        running: BegunOperation,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<HandlerStep, ErrorData> {
         let mut running = running?;
         let takes_tasks = is_asked_in_rounds(context) && running.client.can(ClientAbility::Tasks);
         let task_after = running.task_after.filter(|_| takes_tasks);
@@ -95,7 +107,7 @@ impl<G: Send + Sync + 'static> Handler<G> {
         let rounds = Arc::clone(&running.rounds);
         let questions = tokio::select! {
             biased;
-            done = &mut running.future => return done.map(Step::Done),
+            done = &mut running.future => return done.map(HandlerStep::Done),
             questions = rounds.asked() => Some(questions),
             () = tokio::time::sleep(task_after.unwrap_or_default()), if task_after.is_some() => None,
             // Dropping the call stops it. A client that cancels reads no answer.
@@ -103,20 +115,20 @@ impl<G: Send + Sync + 'static> Handler<G> {
         };
         let Some(questions) = questions else { return self.go_on(running, context).await };
         let handle = self.offer.parked.park(running);
-        Ok(Step::Asked(InputRequiredResult::new(Some(questions), Some(handle))))
+        Ok(HandlerStep::Asked(InputRequiredResult::new(Some(questions), Some(handle))))
     }
 
     /// Turns a call into a task. If there are too many tasks, the client waits for the result.
-    async fn go_on(&self, running: Running, context: &RequestContext<RoleServer>) -> Result<Step, ErrorData> {
+    async fn go_on(&self, running: ParkedCall, context: &RequestContext<RoleServer>) -> Result<HandlerStep, ErrorData> {
         match self.offer.tasks.begin(running) {
-            Ok(task) => Ok(Step::Task(task)),
-            Err(call) => Box::pin(self.drive(Ok(Running { task_after: None, ..call }), context)).await,
+            Ok(task) => Ok(HandlerStep::Task(task)),
+            Err(call) => Box::pin(self.drive(Ok(ParkedCall { task_after: None, ..call }), context)).await,
         }
     }
 }
 
 /// Operation that continues, or the reason why it does not begin.
-pub(super) type Begun = Result<Running, ErrorData>;
+pub(super) type BegunOperation = Result<ParkedCall, ErrorData>;
 
 async fn read(libraries: &[Arc<dyn McpLibrary>], uri: String, client: Client) -> Result<ReadResourceResult, ErrorData> {
     for library in libraries {

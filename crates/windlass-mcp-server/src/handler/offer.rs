@@ -3,7 +3,7 @@
 use crate::changes::ServedChanges;
 use crate::content::{listed, prompt, resource, template};
 use crate::parked::Parked;
-use crate::tasks::Tasks;
+use crate::tasks::ServerTasks;
 use crate::{McpLibrary, McpService, ServedPrompt, ServedTool};
 use rmcp::model::{
     Implementation, InitializeResult, JsonObject, Prompt, PromptsCapability, Resource, ResourceTemplate,
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Name of a server, and the services that it offers to all clients.
-pub(crate) struct Offer {
+pub(crate) struct ServerOffer {
     pub(crate) name: String,
     pub(crate) version: String,
     pub(crate) instructions: Option<String>,
@@ -23,10 +23,10 @@ pub(crate) struct Offer {
     /// Calls that wait for answers of their clients.
     pub(super) parked: Arc<Parked>,
     /// Calls that continue without a waiting client.
-    pub(super) tasks: Arc<Tasks>,
+    pub(super) tasks: Arc<ServerTasks>,
 }
 
-impl Offer {
+impl ServerOffer {
     pub(crate) fn new(name: String, version: String) -> Self {
         Self {
             name,
