@@ -34,7 +34,7 @@ pub async fn all(checkpoints: &dyn Checkpoints, files: &dyn Fixture) -> Result<(
 }
 
 /// Check of one promise, with its own directory and its own prompts.
-struct Case<'a> {
+struct CheckpointCase<'a> {
     rule: &'static str,
     number: u128,
     checkpoints: &'a dyn Checkpoints,
@@ -42,7 +42,7 @@ struct Case<'a> {
     directory: PathBuf,
 }
 
-impl<'a> Case<'a> {
+impl<'a> CheckpointCase<'a> {
     async fn new(
         rule: &'static str,
         number: u128,
@@ -144,7 +144,7 @@ impl<'a> Case<'a> {
 /// # Errors
 /// The promise is broken.
 pub async fn gives_back_what_was(checkpoints: &dyn Checkpoints, files: &dyn Fixture) -> Result<(), Violation> {
-    let case = Case::new("files get back what they were", 1, checkpoints, files).await?;
+    let case = CheckpointCase::new("files get back what they were", 1, checkpoints, files).await?;
     case.set("changed", Some("one\ntwo\n")).await?;
     case.set("removed", Some("three\n")).await?;
     case.begin(1).await?;
@@ -166,7 +166,7 @@ pub async fn gives_back_what_was(checkpoints: &dyn Checkpoints, files: &dyn Fixt
 /// # Errors
 /// The promise is broken.
 pub async fn the_first_change_counts(checkpoints: &dyn Checkpoints, files: &dyn Fixture) -> Result<(), Violation> {
-    let case = Case::new("what was there first counts", 2, checkpoints, files).await?;
+    let case = CheckpointCase::new("what was there first counts", 2, checkpoints, files).await?;
     for prompt in 1..=3 {
         case.begin(prompt).await?;
         for step in 1..=2 {
@@ -185,7 +185,7 @@ pub async fn the_first_change_counts(checkpoints: &dyn Checkpoints, files: &dyn 
 /// # Errors
 /// The promise is broken.
 pub async fn every_prompt_is_a_checkpoint(checkpoints: &dyn Checkpoints, files: &dyn Fixture) -> Result<(), Violation> {
-    let case = Case::new("every prompt is a checkpoint", 3, checkpoints, files).await?;
+    let case = CheckpointCase::new("every prompt is a checkpoint", 3, checkpoints, files).await?;
     case.set("file", Some("before")).await?;
     case.begin(1).await?;
     case.begin(2).await?;
@@ -206,7 +206,7 @@ pub async fn every_prompt_is_a_checkpoint(checkpoints: &dyn Checkpoints, files: 
 /// # Errors
 /// The promise is broken.
 pub async fn a_preview_changes_nothing(checkpoints: &dyn Checkpoints, files: &dyn Fixture) -> Result<(), Violation> {
-    let case = Case::new("a preview changes nothing", 4, checkpoints, files).await?;
+    let case = CheckpointCase::new("a preview changes nothing", 4, checkpoints, files).await?;
     case.set("file", Some("before\n")).await?;
     case.begin(1).await?;
     case.change(1, "file", Some("after\n")).await?;
@@ -225,7 +225,7 @@ pub async fn rewinding_twice_is_rewinding_once(
     checkpoints: &dyn Checkpoints,
     files: &dyn Fixture,
 ) -> Result<(), Violation> {
-    let case = Case::new("rewinding twice is rewinding once", 5, checkpoints, files).await?;
+    let case = CheckpointCase::new("rewinding twice is rewinding once", 5, checkpoints, files).await?;
     case.begin(1).await?;
     case.change(1, "file", Some("after")).await?;
     case.rewind(&case.prompt(1)).await?;
@@ -239,7 +239,7 @@ pub async fn rewinding_twice_is_rewinding_once(
 /// # Errors
 /// The promise is broken.
 pub async fn a_rewind_can_be_undone(checkpoints: &dyn Checkpoints, files: &dyn Fixture) -> Result<(), Violation> {
-    let case = Case::new("a rewind can be undone", 6, checkpoints, files).await?;
+    let case = CheckpointCase::new("a rewind can be undone", 6, checkpoints, files).await?;
     case.set("file", Some("0")).await?;
     for prompt in 1..=2 {
         case.begin(prompt).await?;
@@ -265,7 +265,7 @@ pub async fn a_rewind_can_be_undone(checkpoints: &dyn Checkpoints, files: &dyn F
 /// # Errors
 /// The promise is broken.
 pub async fn other_files_are_left_alone(checkpoints: &dyn Checkpoints, files: &dyn Fixture) -> Result<(), Violation> {
-    let case = Case::new("other files are left alone", 7, checkpoints, files).await?;
+    let case = CheckpointCase::new("other files are left alone", 7, checkpoints, files).await?;
     case.set("old", Some("old")).await?;
     case.begin(1).await?;
     case.change(1, "file", Some("after")).await?;
@@ -282,7 +282,7 @@ pub async fn other_files_are_left_alone(checkpoints: &dyn Checkpoints, files: &d
 /// # Errors
 /// The promise is broken.
 pub async fn nothing_outside_is_touched(checkpoints: &dyn Checkpoints, files: &dyn Fixture) -> Result<(), Violation> {
-    let case = Case::new("nothing outside is touched", 8, checkpoints, files).await?;
+    let case = CheckpointCase::new("nothing outside is touched", 8, checkpoints, files).await?;
     for name in ["in", "in-not"] {
         case.io("a directory is made", files.put(&case.path(name), Item::Directory).await)?;
     }
@@ -307,7 +307,7 @@ pub async fn nothing_outside_is_touched(checkpoints: &dyn Checkpoints, files: &d
 /// # Errors
 /// The promise is broken.
 pub async fn links_are_left_alone(checkpoints: &dyn Checkpoints, files: &dyn Fixture) -> Result<(), Violation> {
-    let case = Case::new("links are left alone", 9, checkpoints, files).await?;
+    let case = CheckpointCase::new("links are left alone", 9, checkpoints, files).await?;
     for name in ["way", "elsewhere"] {
         case.io("a directory is made", files.put(&case.path(name), Item::Directory).await)?;
     }
@@ -342,7 +342,7 @@ pub async fn changes_of_others_are_reported(
     checkpoints: &dyn Checkpoints,
     files: &dyn Fixture,
 ) -> Result<(), Violation> {
-    let case = Case::new("changes of others are reported and kept", 10, checkpoints, files).await?;
+    let case = CheckpointCase::new("changes of others are reported and kept", 10, checkpoints, files).await?;
     case.begin(1).await?;
     case.change(1, "ours", Some("tool")).await?;
     case.change(1, "theirs", Some("tool")).await?;
@@ -364,7 +364,7 @@ pub async fn changes_of_others_can_be_left(
     checkpoints: &dyn Checkpoints,
     files: &dyn Fixture,
 ) -> Result<(), Violation> {
-    let case = Case::new("changes of others can be left", 11, checkpoints, files).await?;
+    let case = CheckpointCase::new("changes of others can be left", 11, checkpoints, files).await?;
     case.begin(1).await?;
     case.change(1, "ours", Some("tool")).await?;
     case.change(1, "theirs", Some("tool")).await?;
@@ -385,7 +385,7 @@ pub async fn unknown_checkpoints_are_refused(
     checkpoints: &dyn Checkpoints,
     files: &dyn Fixture,
 ) -> Result<(), Violation> {
-    let case = Case::new("unknown checkpoints are refused", 12, checkpoints, files).await?;
+    let case = CheckpointCase::new("unknown checkpoints are refused", 12, checkpoints, files).await?;
     case.begin(1).await?;
     case.change(1, "file", Some("after")).await?;
     let (unknown, options) = (case.prompt(9), case.options());

@@ -13,7 +13,7 @@ use super::lock;
 use crate::Gate;
 
 /// Answers an occasion for the hook with this name.
-type Answer = Arc<dyn Fn(&str, &HookCall) -> Result<HookOutcome, HookError> + Send + Sync>;
+type HookAnswer = Arc<dyn Fn(&str, &HookCall) -> Result<HookOutcome, HookError> + Send + Sync>;
 
 /// A hook that records every occasion and answers with closures; without a closure it has no opinion.
 ///
@@ -44,7 +44,7 @@ pub struct RecordingHook {
     name: String,
     interests: Vec<Interest>,
     gate: Option<Gate>,
-    answers: BTreeMap<HookEventName, Answer>,
+    answers: BTreeMap<HookEventName, HookAnswer>,
     occasions: Arc<Mutex<Vec<HookCall>>>,
 }
 

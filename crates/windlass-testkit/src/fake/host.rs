@@ -35,14 +35,14 @@ pub struct ScriptedHost(Arc<Mutex<HostState>>);
 
 #[derive(Debug, Default)]
 struct HostState {
-    script: VecDeque<Step>,
+    script: VecDeque<HostStep>,
     otherwise: Option<PermissionAnswer>,
     requests: Vec<PermissionRequest>,
     withdrawn: usize,
 }
 
 #[derive(Debug)]
-enum Step {
+enum HostStep {
     Answer(PermissionAnswer),
     AnswerAt(Gate, PermissionAnswer),
     Panic(String),
@@ -70,25 +70,25 @@ impl ScriptedHost {
     /// Gives this answer to the next permission request.
     #[must_use]
     pub fn answer(self, answer: PermissionAnswer) -> Self {
-        self.step(Step::Answer(answer))
+        self.step(HostStep::Answer(answer))
     }
 
     /// Gives this answer to the next permission request once the gate is open.
     #[must_use]
     pub fn answer_at(self, gate: &Gate, answer: PermissionAnswer) -> Self {
-        self.step(Step::AnswerAt(gate.clone(), answer))
+        self.step(HostStep::AnswerAt(gate.clone(), answer))
     }
 
     /// Panics at the next permission request.
     #[must_use]
     pub fn panic(self, message: impl Into<String>) -> Self {
-        self.step(Step::Panic(message.into()))
+        self.step(HostStep::Panic(message.into()))
     }
 
     /// Never answers the next permission request.
     #[must_use]
     pub fn hang(self) -> Self {
-        self.step(Step::Hang)
+        self.step(HostStep::Hang)
     }
 
     /// Sets the answer to all permission requests after the script is over.
@@ -98,7 +98,7 @@ impl ScriptedHost {
         self
     }
 
-    fn step(self, step: Step) -> Self {
+    fn step(self, step: HostStep) -> Self {
         lock(&self.0).script.push_back(step);
         self
     }
@@ -120,12 +120,12 @@ impl ScriptedHost {
 }
 
 /// Counts a permission request that is dropped before its answer.
-struct Asked<'a> {
+struct DroppedQuestion<'a> {
     host: &'a ScriptedHost,
     answered: bool,
 }
 
-impl Drop for Asked<'_> {
+impl Drop for DroppedQuestion<'_> {
     fn drop(&mut self) {
         if !self.answered && !std::thread::panicking() {
             lock(&self.host.0).withdrawn += 1;
@@ -142,15 +142,15 @@ impl CanUseTool for ScriptedHost {
             state.requests.push(request);
             state.script.pop_front()
         };
-        let mut asked = Asked { host: self, answered: false };
+        let mut asked = DroppedQuestion { host: self, answered: false };
         let answer = match step {
-            Some(Step::Answer(answer)) => answer,
-            Some(Step::AnswerAt(gate, answer)) => {
+            Some(HostStep::Answer(answer)) => answer,
+            Some(HostStep::AnswerAt(gate, answer)) => {
                 gate.pass().await;
                 answer
             }
-            Some(Step::Panic(message)) => panic!("{message}"),
-            Some(Step::Hang) => std::future::pending().await,
+            Some(HostStep::Panic(message)) => panic!("{message}"),
+            Some(HostStep::Hang) => std::future::pending().await,
             None => lock(&self.0)
                 .otherwise
                 .clone()

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use windlass_tool::{Cancel, Process, ProcessCommand, ProcessError, ProcessExit, ProcessOutcome};
 
 use super::lock;
-use run::Ending;
+use run::RunEnd;
 
 /// Programs that run from a script, and a record of the commands.
 ///
@@ -42,12 +42,12 @@ pub struct ScriptedProcess(Arc<Mutex<ProcessState>>);
 
 #[derive(Default)]
 struct ProcessState {
-    entries: Vec<Entry>,
+    entries: Vec<FakeProgram>,
     commands: Vec<ProcessCommand>,
     abandoned: usize,
 }
 
-struct Entry {
+struct FakeProgram {
     matches: Arc<dyn Fn(&ProcessCommand) -> bool + Send + Sync>,
     run: ScriptedRun,
     uses: Option<usize>,
@@ -91,7 +91,7 @@ impl ScriptedProcess {
         run: ScriptedRun,
         uses: Option<usize>,
     ) -> Self {
-        lock(&self.0).entries.push(Entry { matches, run, uses });
+        lock(&self.0).entries.push(FakeProgram { matches, run, uses });
         self
     }
 
@@ -132,12 +132,12 @@ impl fmt::Debug for ScriptedProcess {
 }
 
 /// Counts a run that is dropped before its end.
-struct Running<'a> {
+struct RunGuard<'a> {
     of: &'a ScriptedProcess,
     ended: bool,
 }
 
-impl Drop for Running<'_> {
+impl Drop for RunGuard<'_> {
     fn drop(&mut self) {
         if !self.ended {
             lock(&self.of.0).abandoned += 1;
@@ -154,16 +154,16 @@ impl Process for ScriptedProcess {
         if cancel.is_cancelled() {
             return Ok(ProcessOutcome::new(ProcessExit::Cancelled, std::time::Duration::ZERO));
         }
-        let mut running = Running { of: self, ended: false };
+        let mut running = RunGuard { of: self, ended: false };
         if let Some(progress) = &command.progress {
             run.report(progress);
         }
         let exit = match run.ending() {
-            Ending::NotStarted(message) => {
+            RunEnd::NotStarted(message) => {
                 running.ended = true;
                 return Err(ProcessError::new(message.clone()));
             }
-            Ending::Exit(exit) => {
+            RunEnd::Exit(exit) => {
                 let exit = *exit;
                 tokio::select! {
                     biased;

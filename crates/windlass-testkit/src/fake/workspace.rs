@@ -15,7 +15,7 @@ use windlass_types::Timestamp;
 
 use super::lock;
 use crate::workspace::{Fixture, Item};
-use tree::{Node, Stored, Tree};
+use tree::{FakeTree, Stored, TreeNode};
 
 /// A file system in memory: files, directories, symbolic links, and special entries.
 ///
@@ -41,7 +41,7 @@ use tree::{Node, Stored, Tree};
 /// # });
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct MemoryWorkspace(Arc<Mutex<Tree>>, EditOrder);
+pub struct MemoryWorkspace(Arc<Mutex<FakeTree>>, EditOrder);
 
 impl MemoryWorkspace {
     /// Returns an empty tree with the directory `/work`, where a [`ToolBench`](crate::ToolBench) starts.
@@ -112,7 +112,7 @@ impl MemoryWorkspace {
     /// Returns the content of the file at exactly this path, without following links.
     pub fn content(&self, path: impl AsRef<Path>) -> Option<Vec<u8>> {
         match lock(&self.0).get(path.as_ref()) {
-            Some(Node { stored: Stored::File { content, .. }, .. }) => Some(content.to_vec()),
+            Some(TreeNode { stored: Stored::File { content, .. }, .. }) => Some(content.to_vec()),
             _ => None,
         }
     }
@@ -245,12 +245,12 @@ impl Workspace for MemoryWorkspace {
 }
 
 /// Returns the resolved path that a permit lets a call read for `path`.
-fn readable(tree: &Tree, permit: &Permit, path: &Path) -> Result<PathBuf, WorkspaceError> {
+fn readable(tree: &FakeTree, permit: &Permit, path: &Path) -> Result<PathBuf, WorkspaceError> {
     let judged = permit.readable(path).ok_or_else(|| refused(WorkspaceErrorKind::NotPermitted, path))?;
     place_of(tree, judged, permit, path)
 }
 
-fn place_of(tree: &Tree, judged: &JudgedPath, permit: &Permit, path: &Path) -> Result<PathBuf, WorkspaceError> {
+fn place_of(tree: &FakeTree, judged: &JudgedPath, permit: &Permit, path: &Path) -> Result<PathBuf, WorkspaceError> {
     let place = if judged.requested == path {
         judged.resolved.clone()
     } else {

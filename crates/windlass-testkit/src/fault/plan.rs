@@ -7,41 +7,41 @@ use crate::Gate;
 
 /// Faults by operation, and the number of times that each operation was begun.
 #[derive(Debug)]
-pub(super) struct Plan<O, K>(Mutex<PlanState<O, K>>);
+pub(super) struct FaultPlan<O, K>(Mutex<PlanState<O, K>>);
 
 #[derive(Debug)]
 struct PlanState<O, K> {
     counts: BTreeMap<O, u64>,
-    faults: Vec<Fault<O, K>>,
+    faults: Vec<PlannedFault<O, K>>,
     gates: Vec<(O, u64, Gate)>,
 }
 
 #[derive(Debug)]
-struct Fault<O, K> {
+struct PlannedFault<O, K> {
     operation: O,
     first: u64,
     last: u64,
-    failure: Failure<K>,
+    failure: PlannedFailure<K>,
 }
 
 /// Failure of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Failure<K> {
+pub(super) enum PlannedFailure<K> {
     /// The operation is not done.
     Before(K),
     /// The operation is done, and reported as failed.
     After(K),
 }
 
-impl<O, K> Default for Plan<O, K> {
+impl<O, K> Default for FaultPlan<O, K> {
     fn default() -> Self {
         Self(Mutex::new(PlanState { counts: BTreeMap::new(), faults: Vec::new(), gates: Vec::new() }))
     }
 }
 
-impl<O: Ord + Copy, K: Copy> Plan<O, K> {
-    pub(super) fn fail(&self, operation: O, first: u64, last: u64, failure: Failure<K>) {
-        self.lock().faults.push(Fault { operation, first, last, failure });
+impl<O: Ord + Copy, K: Copy> FaultPlan<O, K> {
+    pub(super) fn fail(&self, operation: O, first: u64, last: u64, failure: PlannedFailure<K>) {
+        self.lock().faults.push(PlannedFault { operation, first, last, failure });
     }
 
     pub(super) fn wait_at(&self, operation: O, nth: u64, gate: &Gate) {
@@ -53,7 +53,7 @@ impl<O: Ord + Copy, K: Copy> Plan<O, K> {
     }
 
     /// Counts an operation, waits at its gates, and returns its planned failure.
-    pub(super) async fn begin(&self, operation: O) -> Option<Failure<K>> {
+    pub(super) async fn begin(&self, operation: O) -> Option<PlannedFailure<K>> {
         let (gates, failure) = {
             let mut state = self.lock();
             let count = state.counts.entry(operation).or_default();

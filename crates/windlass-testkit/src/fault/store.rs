@@ -10,7 +10,7 @@ use windlass_session::{
 };
 use windlass_types::Entry;
 
-use super::plan::{Failure, Plan};
+use super::plan::{FaultPlan, PlannedFailure};
 use crate::Gate;
 
 /// An operation of a [`FaultyStore`].
@@ -60,12 +60,12 @@ pub enum StoreOperation {
 /// # });
 /// ```
 #[derive(Debug)]
-pub struct FaultyStore<S>(Arc<Inner<S>>);
+pub struct FaultyStore<S>(Arc<FaultyLogs<S>>);
 
 #[derive(Debug)]
-struct Inner<S> {
+struct FaultyLogs<S> {
     inner: S,
-    plan: Plan<StoreOperation, StoreErrorKind>,
+    plan: FaultPlan<StoreOperation, StoreErrorKind>,
     state: Mutex<FaultyStoreState>,
 }
 
@@ -73,12 +73,12 @@ struct Inner<S> {
 struct FaultyStoreState {
     crashed: bool,
     crash_at_append: Option<u64>,
-    sessions: BTreeMap<SessionKey, Kept>,
+    sessions: BTreeMap<SessionKey, SurvivingEntries>,
 }
 
 /// Entries of a session that would be left after a crash.
 #[derive(Debug)]
-struct Kept {
+struct SurvivingEntries {
     owner: Owner,
     header: LogHeader,
     entries: Vec<Entry>,
@@ -96,7 +96,7 @@ impl<S> Clone for FaultyStore<S> {
 impl<S: SessionStore> FaultyStore<S> {
     /// Returns a store without faults so far.
     pub fn new(inner: S) -> Self {
-        Self(Arc::new(Inner { inner, plan: Plan::default(), state: Mutex::default() }))
+        Self(Arc::new(FaultyLogs { inner, plan: FaultPlan::default(), state: Mutex::default() }))
     }
 
     /// Returns the wrapped store.
@@ -106,17 +106,17 @@ impl<S: SessionStore> FaultyStore<S> {
 
     /// Plans that the n-th operation of this kind, from 1, fails without being done.
     pub fn fail(&self, operation: StoreOperation, nth: u64, kind: StoreErrorKind) {
-        self.0.plan.fail(operation, nth, nth, Failure::Before(kind));
+        self.0.plan.fail(operation, nth, nth, PlannedFailure::Before(kind));
     }
 
     /// Plans that the n-th operation of this kind and all after it fail without being done.
     pub fn fail_from(&self, operation: StoreOperation, nth: u64, kind: StoreErrorKind) {
-        self.0.plan.fail(operation, nth, u64::MAX, Failure::Before(kind));
+        self.0.plan.fail(operation, nth, u64::MAX, PlannedFailure::Before(kind));
     }
 
     /// Plans that the n-th operation of this kind is done and then fails, like an append whose sync failed.
     pub fn fail_late(&self, operation: StoreOperation, nth: u64, kind: StoreErrorKind) {
-        self.0.plan.fail(operation, nth, nth, Failure::After(kind));
+        self.0.plan.fail(operation, nth, nth, PlannedFailure::After(kind));
     }
 
     /// Plans that the n-th operation of this kind waits at the gate before it is done.
@@ -161,8 +161,8 @@ impl<S: SessionStore> FaultyStore<S> {
     }
 
     /// Removes the entries that were not durable from one session.
-    async fn cut(&self, key: &SessionKey, kept: &Kept) -> Result<(), StoreError> {
-        let Kept { owner, header, entries, synced, .. } = kept;
+    async fn cut(&self, key: &SessionKey, kept: &SurvivingEntries) -> Result<(), StoreError> {
+        let SurvivingEntries { owner, header, entries, synced, .. } = kept;
         if *synced == entries.len() {
             return Ok(());
         }
@@ -211,8 +211,8 @@ impl<S: SessionStore> FaultyStore<S> {
             return Err(StoreError::new(StoreErrorKind::Io, "the store has crashed: start it again"));
         }
         match failure {
-            Some(Failure::Before(kind)) => Err(planned(operation, kind)),
-            Some(Failure::After(kind)) => Ok(Some(planned(operation, kind))),
+            Some(PlannedFailure::Before(kind)) => Err(planned(operation, kind)),
+            Some(PlannedFailure::After(kind)) => Ok(Some(planned(operation, kind))),
             None => Ok(None),
         }
     }
@@ -282,7 +282,7 @@ impl<S: SessionStore> SessionStore for FaultyStore<S> {
             // Entries that an earlier lease left unsynced stay unsynced.
             let synced = state.sessions.get(key).map_or(before.len(), |kept| kept.synced.min(before.len()));
             let epoch = lease.epoch();
-            let kept = Kept { owner: owner.clone(), header, entries: before, synced, epoch, failed: None };
+            let kept = SurvivingEntries { owner: owner.clone(), header, entries: before, synced, epoch, failed: None };
             state.sessions.insert(key.clone(), kept);
         }
         late.map_or(Ok(lease), Err)
@@ -295,7 +295,7 @@ impl<S: SessionStore> SessionStore for FaultyStore<S> {
         entries: Vec<Entry>,
         durability: Durability,
     ) -> Result<u64, StoreError> {
-        let of_lease = |kept: &&mut Kept| kept.epoch == lease.epoch();
+        let of_lease = |kept: &&mut SurvivingEntries| kept.epoch == lease.epoch();
         if let Some(failed) =
             self.lock().sessions.get_mut(lease.key()).filter(of_lease).and_then(|kept| kept.failed.clone())
         {

@@ -10,7 +10,7 @@ use windlass_tool::{
     WriteOptions,
 };
 
-use super::plan::{Failure, Plan};
+use super::plan::{FaultPlan, PlannedFailure};
 use crate::Gate;
 
 /// An operation of a [`FaultyWorkspace`].
@@ -58,17 +58,17 @@ pub enum FileOperation {
 /// # });
 /// ```
 #[derive(Debug)]
-pub struct FaultyWorkspace<W>(Arc<Inner<W>>);
+pub struct FaultyWorkspace<W>(Arc<FaultyWorkspaceState<W>>);
 
 #[derive(Debug)]
-struct Inner<W> {
+struct FaultyWorkspaceState<W> {
     inner: W,
-    faults: Arc<Faults>,
+    faults: Arc<WorkspaceFaults>,
 }
 
 #[derive(Debug, Default)]
-struct Faults {
-    plan: Plan<FileOperation, WorkspaceErrorKind>,
+struct WorkspaceFaults {
+    plan: FaultPlan<FileOperation, WorkspaceErrorKind>,
     /// Maximum number of bytes that one read returns; 0 means no limit.
     read_size: AtomicUsize,
 }
@@ -82,22 +82,22 @@ impl<W> Clone for FaultyWorkspace<W> {
 impl<W: Workspace> FaultyWorkspace<W> {
     /// Returns a workspace without faults so far.
     pub fn new(inner: W) -> Self {
-        Self(Arc::new(Inner { inner, faults: Arc::default() }))
+        Self(Arc::new(FaultyWorkspaceState { inner, faults: Arc::default() }))
     }
 
     /// Plans that the n-th operation of this kind, from 1, fails without being done.
     pub fn fail(&self, operation: FileOperation, nth: u64, kind: WorkspaceErrorKind) {
-        self.0.faults.plan.fail(operation, nth, nth, Failure::Before(kind));
+        self.0.faults.plan.fail(operation, nth, nth, PlannedFailure::Before(kind));
     }
 
     /// Plans that the n-th operation of this kind and all after it fail without being done.
     pub fn fail_from(&self, operation: FileOperation, nth: u64, kind: WorkspaceErrorKind) {
-        self.0.faults.plan.fail(operation, nth, u64::MAX, Failure::Before(kind));
+        self.0.faults.plan.fail(operation, nth, u64::MAX, PlannedFailure::Before(kind));
     }
 
     /// Plans that the n-th operation of this kind is done and then fails, like a write whose last sync failed.
     pub fn fail_late(&self, operation: FileOperation, nth: u64, kind: WorkspaceErrorKind) {
-        self.0.faults.plan.fail(operation, nth, nth, Failure::After(kind));
+        self.0.faults.plan.fail(operation, nth, nth, PlannedFailure::After(kind));
     }
 
     /// Plans that the n-th operation of this kind waits at the gate before it is done.
@@ -123,11 +123,11 @@ fn planned(kind: WorkspaceErrorKind, path: &Path) -> WorkspaceError {
 /// Returns the outcome of an operation, or its planned late failure.
 fn settle<T>(
     result: Result<T, WorkspaceError>,
-    failure: Option<Failure<WorkspaceErrorKind>>,
+    failure: Option<PlannedFailure<WorkspaceErrorKind>>,
     path: &Path,
 ) -> Result<T, WorkspaceError> {
     match failure {
-        Some(Failure::After(kind)) => result.and(Err(planned(kind, path))),
+        Some(PlannedFailure::After(kind)) => result.and(Err(planned(kind, path))),
         _ => result,
     }
 }
@@ -137,7 +137,7 @@ fn settle<T>(
 impl<W: Workspace> Workspace for FaultyWorkspace<W> {
     async fn resolve(&self, path: &Path) -> Result<ResolvedPath, WorkspaceError> {
         let failure = self.0.faults.plan.begin(FileOperation::Resolve).await;
-        if let Some(Failure::Before(kind)) = failure {
+        if let Some(PlannedFailure::Before(kind)) = failure {
             return Err(planned(kind, path));
         }
         settle(self.0.inner.resolve(path).await, failure, path)
@@ -145,7 +145,7 @@ impl<W: Workspace> Workspace for FaultyWorkspace<W> {
 
     async fn open(&self, permit: &Permit, path: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError> {
         let failure = self.0.faults.plan.begin(FileOperation::Open).await;
-        if let Some(Failure::Before(kind)) = failure {
+        if let Some(PlannedFailure::Before(kind)) = failure {
             return Err(planned(kind, path));
         }
         let file = settle(self.0.inner.open(permit, path).await, failure, path)?;
@@ -160,7 +160,7 @@ impl<W: Workspace> Workspace for FaultyWorkspace<W> {
         options: WriteOptions,
     ) -> Result<(), WorkspaceError> {
         let failure = self.0.faults.plan.begin(FileOperation::Write).await;
-        if let Some(Failure::Before(kind)) = failure {
+        if let Some(PlannedFailure::Before(kind)) = failure {
             return Err(planned(kind, path));
         }
         settle(self.0.inner.write(permit, path, content, options).await, failure, path)
@@ -168,7 +168,7 @@ impl<W: Workspace> Workspace for FaultyWorkspace<W> {
 
     async fn remove(&self, permit: &Permit, path: &Path) -> Result<(), WorkspaceError> {
         let failure = self.0.faults.plan.begin(FileOperation::Remove).await;
-        if let Some(Failure::Before(kind)) = failure {
+        if let Some(PlannedFailure::Before(kind)) = failure {
             return Err(planned(kind, path));
         }
         settle(self.0.inner.remove(permit, path).await, failure, path)
@@ -182,7 +182,7 @@ impl<W: Workspace> Workspace for FaultyWorkspace<W> {
         content: &[u8],
     ) -> Result<(), WorkspaceError> {
         let failure = self.0.faults.plan.begin(FileOperation::Write).await;
-        if let Some(Failure::Before(kind)) = failure {
+        if let Some(PlannedFailure::Before(kind)) = failure {
             return Err(planned(kind, path));
         }
         settle(self.0.inner.compare_and_write(permit, path, expected, content).await, failure, path)
@@ -190,7 +190,7 @@ impl<W: Workspace> Workspace for FaultyWorkspace<W> {
 
     async fn compare_and_remove(&self, permit: &Permit, path: &Path, expected: &[u8]) -> Result<(), WorkspaceError> {
         let failure = self.0.faults.plan.begin(FileOperation::Remove).await;
-        if let Some(Failure::Before(kind)) = failure {
+        if let Some(PlannedFailure::Before(kind)) = failure {
             return Err(planned(kind, path));
         }
         settle(self.0.inner.compare_and_remove(permit, path, expected).await, failure, path)
@@ -208,7 +208,7 @@ impl<W: Workspace> Workspace for FaultyWorkspace<W> {
         options: WriteOptions,
     ) -> Result<(), WorkspaceError> {
         let failure = self.0.faults.plan.begin(FileOperation::Rename).await;
-        if let Some(Failure::Before(kind)) = failure {
+        if let Some(PlannedFailure::Before(kind)) = failure {
             return Err(planned(kind, from));
         }
         settle(self.0.inner.rename(permit, from, to, options).await, failure, from)
@@ -216,7 +216,7 @@ impl<W: Workspace> Workspace for FaultyWorkspace<W> {
 
     async fn list(&self, permit: &Permit, path: &Path, limit: usize) -> Result<Vec<String>, WorkspaceError> {
         let failure = self.0.faults.plan.begin(FileOperation::List).await;
-        if let Some(Failure::Before(kind)) = failure {
+        if let Some(PlannedFailure::Before(kind)) = failure {
             return Err(planned(kind, path));
         }
         settle(self.0.inner.list(permit, path, limit).await, failure, path)
@@ -224,7 +224,7 @@ impl<W: Workspace> Workspace for FaultyWorkspace<W> {
 
     async fn entries(&self, directory: &Path, limit: usize) -> Result<Vec<DirectoryEntry>, WorkspaceError> {
         let failure = self.0.faults.plan.begin(FileOperation::Entries).await;
-        if let Some(Failure::Before(kind)) = failure {
+        if let Some(PlannedFailure::Before(kind)) = failure {
             return Err(planned(kind, directory));
         }
         settle(self.0.inner.entries(directory, limit).await, failure, directory)
@@ -239,7 +239,7 @@ impl<W: Workspace> Workspace for FaultyWorkspace<W> {
 struct FaultyFile {
     file: Box<dyn OpenFile>,
     path: Box<Path>,
-    faults: Arc<Faults>,
+    faults: Arc<WorkspaceFaults>,
 }
 
 #[deny(clippy::missing_trait_methods)]
@@ -251,7 +251,7 @@ impl OpenFile for FaultyFile {
 
     async fn read(&mut self, limit: usize) -> Result<Vec<u8>, WorkspaceError> {
         let failure = self.faults.plan.begin(FileOperation::Read).await;
-        if let Some(Failure::Before(kind)) = failure {
+        if let Some(PlannedFailure::Before(kind)) = failure {
             return Err(planned(kind, &self.path));
         }
         let limit = match self.faults.read_size.load(Ordering::Relaxed) {

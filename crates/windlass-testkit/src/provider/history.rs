@@ -16,7 +16,7 @@ use crate::wire::{Answer, Asked, Dialect, Failure, Part, Said, Tokens, WireServe
 
 /// Requests that follow the vendor's rules, and the fault of the others.
 #[derive(Debug, Default)]
-struct Seen {
+struct SeenRequests {
     asked: Vec<Asked>,
     broken: Option<String>,
 }
@@ -27,7 +27,7 @@ struct Drive<'a> {
     server: WireServer,
     provider: Arc<dyn ModelProvider>,
     conversation: Conversation,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<SeenRequests>>,
     given: Vec<Answer>,
 }
 

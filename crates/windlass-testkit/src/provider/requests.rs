@@ -14,9 +14,9 @@ use crate::Violation;
 use crate::wire::{Answer, Failure};
 
 /// A change of a plain request.
-type Change = fn(&mut ModelRequest);
+type RequestChange = fn(&mut ModelRequest);
 
-const KINDS: &[(&str, Change)] = &[
+const KINDS: &[(&str, RequestChange)] = &[
     ("nothing but a message", |request| {
         request.system.clear();
         request.tools = Arc::from([]);

@@ -9,8 +9,8 @@ use serde_json::Value;
 use windlass_tool::{Cancel, InterruptBehavior, PreparedCall, ToolCx, ToolOutput};
 use windlass_types::Access;
 
-use super::reading::Claims;
-use super::watch::{Notes, Watched};
+use super::reading::DeclaredAccess;
+use super::watch::{AccessNotes, WatchedWorkspace};
 use crate::violation::{ensure, within};
 use crate::{ToolBench, Violation};
 
@@ -25,7 +25,7 @@ const HELD: Duration = Duration::from_secs(5);
 /// # Errors
 /// The call opens another file, or runs a program.
 pub async fn keeps_to_its_access(bench: &ToolBench, sample: &Value) -> Result<(), Violation> {
-    let notes = Notes::default();
+    let notes = AccessNotes::default();
     let access = call(bench, sample, Some(&notes)).await?.0;
     let refused = notes.refused();
     ensure(refused.is_empty(), || format!("call {sample}: it opens {refused:?}, but declares {access:?}"))?;
@@ -52,7 +52,7 @@ pub async fn fits_its_bound(bench: &ToolBench, sample: &Value) -> Result<(), Vio
 async fn call(
     bench: &ToolBench,
     sample: &Value,
-    notes: Option<&Notes>,
+    notes: Option<&AccessNotes>,
 ) -> Result<(Access, Option<ToolOutput>), Violation> {
     let (prepared, cx, access) = begin(bench, sample, notes, None).await?;
     let output = within(&format!("call {sample}"), prepared.call(cx)).await?;
@@ -62,18 +62,18 @@ async fn call(
 async fn begin(
     bench: &ToolBench,
     sample: &Value,
-    notes: Option<&Notes>,
+    notes: Option<&AccessNotes>,
     cancel: Option<&Cancel>,
 ) -> Result<(Box<dyn PreparedCall>, ToolCx, Access), Violation> {
     let prepared =
         bench.prepare(sample).map_err(|error| Violation::new(format!("prepare {sample}: {}", error.model_text())))?;
-    let access = Claims::of(&*prepared).access;
+    let access = DeclaredAccess::of(&*prepared).access;
     let mut parts = bench.parts();
     parts.permit = bench.cx(&access).await.permit().clone();
     if let Some(notes) = notes {
         let notes = notes.clone();
-        parts.workspace = Arc::new(Watched { inner: parts.workspace, notes: notes.clone() });
-        parts.process = Arc::new(Watched { inner: parts.process, notes });
+        parts.workspace = Arc::new(WatchedWorkspace { inner: parts.workspace, notes: notes.clone() });
+        parts.process = Arc::new(WatchedWorkspace { inner: parts.process, notes });
     }
     if let Some(cancel) = cancel {
         parts.cancel = cancel.clone();

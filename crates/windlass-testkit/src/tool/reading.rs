@@ -44,14 +44,14 @@ pub fn has_a_valid_spec(bench: &ToolBench) -> Result<(), Violation> {
 
 /// Declarations of a prepared call.
 #[derive(Debug, PartialEq)]
-pub(super) struct Claims {
+pub(super) struct DeclaredAccess {
     pub(super) access: Access,
     command: Option<String>,
     check: ToolCheck,
     title: String,
 }
 
-impl Claims {
+impl DeclaredAccess {
     pub(super) fn of(call: &dyn PreparedCall) -> Self {
         Self {
             access: call.access(),
@@ -80,12 +80,12 @@ pub fn reads_samples_steadily(bench: &ToolBench, samples: &[Value]) -> Result<()
     Ok(())
 }
 
-fn prepared(bench: &ToolBench, sample: &Value) -> Result<Claims, Violation> {
+fn prepared(bench: &ToolBench, sample: &Value) -> Result<DeclaredAccess, Violation> {
     let what = format!("prepare {sample}");
     let call = calmly(&what, || bench.prepare(sample))?;
     let call = call.map_err(|error| Violation::new(format!("{what}: {}", error.model_text())))?;
-    let claims = calmly(&what, || Claims::of(&*call))?;
-    let again = calmly(&what, || Claims::of(&*call))?;
+    let claims = calmly(&what, || DeclaredAccess::of(&*call))?;
+    let again = calmly(&what, || DeclaredAccess::of(&*call))?;
     ensure(again == claims, || format!("{what}: first it declares {claims:?}, then {again:?}"))?;
     Ok(claims)
 }
@@ -121,8 +121,10 @@ pub fn survives_any_input(bench: &ToolBench, samples: &[Value]) -> Result<(), Vi
         let fits = calmly(&what, || schema.check(&input).is_ok())?;
         let call = calmly(&what, || Arc::clone(tool).prepare(&input))?;
         if let Ok(call) = call {
-            let claims = calmly(&what, || Claims::of(&*call))?;
-            ensure(!fits || claims == Claims::of(&*call), || format!("{what}: its declarations of one call differ"))?;
+            let claims = calmly(&what, || DeclaredAccess::of(&*call))?;
+            ensure(!fits || claims == DeclaredAccess::of(&*call), || {
+                format!("{what}: its declarations of one call differ")
+            })?;
         }
     }
     Ok(())

@@ -11,7 +11,7 @@ use windlass_tool::{
 
 /// Files and programs that a call used and that its access does not name.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Notes(Arc<Mutex<WatchState>>);
+pub(super) struct AccessNotes(Arc<Mutex<WatchState>>);
 
 #[derive(Debug, Default)]
 struct WatchState {
@@ -19,7 +19,7 @@ struct WatchState {
     programs: Vec<String>,
 }
 
-impl Notes {
+impl AccessNotes {
     pub(super) fn refused(&self) -> Vec<PathBuf> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).refused.clone()
     }
@@ -37,14 +37,14 @@ impl Notes {
 }
 
 #[derive(Debug)]
-pub(super) struct Watched<P: ?Sized> {
+pub(super) struct WatchedWorkspace<P: ?Sized> {
     pub(super) inner: Arc<P>,
-    pub(super) notes: Notes,
+    pub(super) notes: AccessNotes,
 }
 
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
-impl Workspace for Watched<dyn Workspace> {
+impl Workspace for WatchedWorkspace<dyn Workspace> {
     async fn resolve(&self, path: &Path) -> Result<ResolvedPath, WorkspaceError> {
         self.inner.resolve(path).await
     }
@@ -111,7 +111,7 @@ impl Workspace for Watched<dyn Workspace> {
 
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
-impl Process for Watched<dyn Process> {
+impl Process for WatchedWorkspace<dyn Process> {
     async fn run(&self, command: ProcessCommand, cancel: &Cancel) -> Result<ProcessOutcome, ProcessError> {
         let program = command.program.to_string_lossy().into_owned();
         self.notes.0.lock().unwrap_or_else(PoisonError::into_inner).programs.push(program);

@@ -8,7 +8,7 @@ mod messages;
 mod ollama;
 mod responses;
 
-use super::{Answer, Asked, Failure, RecordedRequest, Reply, WireServer, rules::Faults, schema};
+use super::{Answer, Asked, Failure, RecordedRequest, Reply, WireServer, rules::BrokenRules, schema};
 use bytes::Bytes;
 pub use chat::ChatForm;
 
@@ -96,7 +96,7 @@ impl Dialect {
         if let Some(misfit) = schema::misfit(shape, &shown) {
             return Err(misfit);
         }
-        let mut faults = Faults::default();
+        let mut faults = BrokenRules::default();
         let asked = match self {
             Self::Messages => messages::read(request, &body, &mut faults),
             Self::Responses => responses::read(request, &body, &mut faults),

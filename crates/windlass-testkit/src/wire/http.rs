@@ -42,11 +42,11 @@ impl RecordedRequest {
 
 /// Reads requests from one kept-alive connection.
 #[derive(Debug, Default)]
-pub(super) struct Reader {
+pub(super) struct RequestReader {
     buffer: BytesMut,
 }
 
-impl Reader {
+impl RequestReader {
     /// Reads the next request, or `None` when the client hung up between requests. Its numbers are left at zero.
     pub(super) async fn next(&mut self, stream: &mut TcpStream) -> io::Result<Option<RecordedRequest>> {
         let Some(head) = self.head(stream).await? else {

@@ -44,7 +44,7 @@ impl Event {
 pub struct Message {
     id: Option<String>,
     model: String,
-    blocks: Vec<Block>,
+    blocks: Vec<WireBlockText>,
     stop_reason: Option<String>,
     input_tokens: u64,
     output_tokens: u64,
@@ -54,7 +54,7 @@ pub struct Message {
 
 /// JSON texts, because the API writes the `type` first and a JSON map would not.
 #[derive(Clone, Debug)]
-struct Block {
+struct WireBlockText {
     start: String,
     deltas: Vec<String>,
     is_call: bool,
@@ -141,7 +141,7 @@ impl Message {
     }
 
     fn push(mut self, start: String, deltas: Vec<String>) -> Self {
-        self.blocks.push(Block { start, deltas, is_call: false });
+        self.blocks.push(WireBlockText { start, deltas, is_call: false });
         self
     }
 

@@ -9,23 +9,23 @@ use super::{Event, Gate, Message};
 /// with chunked coding, one HTTP chunk for each event, all of them in as few writes as the pauses allow.
 #[derive(Clone, Debug)]
 pub struct Reply {
-    pub(super) head: Head,
-    pub(super) body: Body,
+    pub(super) head: ReplyHead,
+    pub(super) body: ReplyBody,
     pub(super) framing: Framing,
-    pub(super) chunks: Chunks,
+    pub(super) chunks: ReplyChunks,
     pub(super) pauses: Vec<(usize, Gate)>,
-    pub(super) end: End,
+    pub(super) end: ReplyEnd,
     pub(super) separate_writes: bool,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Head {
+pub(super) struct ReplyHead {
     pub(super) status: u16,
     pub(super) headers: Vec<(String, String)>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Body {
+pub(super) enum ReplyBody {
     Message(Box<Message>),
     Events(Vec<Event>),
     Pieces(Vec<Bytes>),
@@ -41,7 +41,7 @@ pub(super) enum Framing {
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Chunks {
+pub(super) enum ReplyChunks {
     Natural,
     Whole,
     Every(usize),
@@ -49,7 +49,7 @@ pub(super) enum Chunks {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum End {
+pub(super) enum ReplyEnd {
     Complete,
     Stop(usize),
     Cut(usize),
@@ -67,27 +67,27 @@ impl Reply {
     /// Returns a whole streamed message.
     #[must_use]
     pub fn message(message: Message) -> Self {
-        Self::stream(Body::Message(Box::new(message)))
+        Self::stream(ReplyBody::Message(Box::new(message)))
     }
 
     /// Returns a 200 stream of exactly these events.
     #[must_use]
     pub fn events(events: Vec<Event>) -> Self {
-        Self::stream(Body::Events(events))
+        Self::stream(ReplyBody::Events(events))
     }
 
     /// Returns a 200 stream of exactly these pieces, each an event in the framing of its dialect. The caller sets the
     /// content type.
     #[must_use]
     pub fn pieces(pieces: Vec<Bytes>) -> Self {
-        let head = Head { status: 200, headers: vec![("request-id".into(), "req_wire".into())] };
-        Self::new(head, Body::Pieces(pieces), Framing::Chunked)
+        let head = ReplyHead { status: 200, headers: vec![("request-id".into(), "req_wire".into())] };
+        Self::new(head, ReplyBody::Pieces(pieces), Framing::Chunked)
     }
 
     /// Returns a 200 event stream of exactly these bytes, well formed or not.
     #[must_use]
     pub fn stream_bytes(bytes: impl Into<Bytes>) -> Self {
-        Self::stream(Body::Bytes(bytes.into()))
+        Self::stream(ReplyBody::Bytes(bytes.into()))
     }
 
     /// Returns a 200 with a JSON body.
@@ -110,7 +110,7 @@ impl Reply {
     /// Returns any status with any body.
     #[must_use]
     pub fn status(status: u16, body: impl Into<Bytes>) -> Self {
-        Self::new(Head { status, headers: Vec::new() }, Body::Bytes(body.into()), Framing::Length)
+        Self::new(ReplyHead { status, headers: Vec::new() }, ReplyBody::Bytes(body.into()), Framing::Length)
     }
 
     /// Sends these bytes instead of an HTTP response, and then closes the connection.
@@ -122,7 +122,7 @@ impl Reply {
     /// Reads the request and never answers.
     #[must_use]
     pub fn never() -> Self {
-        Self { end: End::Hang(0), ..Self::raw(Bytes::new()) }
+        Self { end: ReplyEnd::Hang(0), ..Self::raw(Bytes::new()) }
     }
 
     /// Closes the connection (FIN) without an answer.
@@ -134,7 +134,7 @@ impl Reply {
     /// Resets the connection (RST) without an answer.
     #[must_use]
     pub fn reset() -> Self {
-        Self { end: End::Reset(0), ..Self::raw(Bytes::new()) }
+        Self { end: ReplyEnd::Reset(0), ..Self::raw(Bytes::new()) }
     }
 
     /// Adds a response header.
@@ -147,21 +147,21 @@ impl Reply {
     /// Sends the body in HTTP chunks of `bytes` bytes, the last one shorter.
     #[must_use]
     pub fn chunks_of(mut self, bytes: usize) -> Self {
-        self.chunks = Chunks::Every(bytes.max(1));
+        self.chunks = ReplyChunks::Every(bytes.max(1));
         self
     }
 
     /// Ends an HTTP chunk at each of these positions and nowhere else.
     #[must_use]
     pub fn chunks_at(mut self, positions: impl IntoIterator<Item = usize>) -> Self {
-        self.chunks = Chunks::At(positions.into_iter().collect());
+        self.chunks = ReplyChunks::At(positions.into_iter().collect());
         self
     }
 
     /// Sends the body as one HTTP chunk.
     #[must_use]
     pub fn one_chunk(mut self) -> Self {
-        self.chunks = Chunks::Whole;
+        self.chunks = ReplyChunks::Whole;
         self
     }
 
@@ -182,28 +182,28 @@ impl Reply {
     /// Ends the body here as if it were whole: a well-formed HTTP response with a shortened stream.
     #[must_use]
     pub fn stop_at(mut self, position: usize) -> Self {
-        self.end = End::Stop(position);
+        self.end = ReplyEnd::Stop(position);
         self
     }
 
     /// Closes the connection (FIN) here, in the middle of the HTTP body.
     #[must_use]
     pub fn cut_at(mut self, position: usize) -> Self {
-        self.end = End::Cut(position);
+        self.end = ReplyEnd::Cut(position);
         self
     }
 
     /// Resets the connection (RST) here.
     #[must_use]
     pub fn reset_at(mut self, position: usize) -> Self {
-        self.end = End::Reset(position);
+        self.end = ReplyEnd::Reset(position);
         self
     }
 
     /// Falls silent here and keeps the connection open until the client hangs up.
     #[must_use]
     pub fn hang_at(mut self, position: usize) -> Self {
-        self.end = End::Hang(position);
+        self.end = ReplyEnd::Hang(position);
         self
     }
 
@@ -215,8 +215,8 @@ impl Reply {
         self
     }
 
-    fn stream(body: Body) -> Self {
-        let head = Head {
+    fn stream(body: ReplyBody) -> Self {
+        let head = ReplyHead {
             status: 200,
             headers: vec![
                 ("content-type".into(), "text/event-stream; charset=utf-8".into()),
@@ -226,14 +226,14 @@ impl Reply {
         Self::new(head, body, Framing::Chunked)
     }
 
-    fn new(head: Head, body: Body, framing: Framing) -> Self {
+    fn new(head: ReplyHead, body: ReplyBody, framing: Framing) -> Self {
         Self {
             head,
             body,
             framing,
-            chunks: Chunks::Natural,
+            chunks: ReplyChunks::Natural,
             pauses: Vec::new(),
-            end: End::Complete,
+            end: ReplyEnd::Complete,
             separate_writes: false,
         }
     }
@@ -242,16 +242,16 @@ impl Reply {
     /// message.
     pub(super) fn render(&self, index: usize) -> (Bytes, Vec<usize>) {
         match &self.body {
-            Body::Bytes(bytes) => (bytes.clone(), Vec::new()),
-            Body::Events(events) => frames(events),
-            Body::Pieces(pieces) => {
+            ReplyBody::Bytes(bytes) => (bytes.clone(), Vec::new()),
+            ReplyBody::Events(events) => frames(events),
+            ReplyBody::Pieces(pieces) => {
                 let ends = pieces.iter().scan(0, |end, piece| {
                     *end += piece.len();
                     Some(*end)
                 });
                 (pieces.concat().into(), ends.collect())
             }
-            Body::Message(message) => frames(&message.events(&format!("msg_wire_{index:06}"))),
+            ReplyBody::Message(message) => frames(&message.events(&format!("msg_wire_{index:06}"))),
         }
     }
 

@@ -6,9 +6,9 @@ use serde_json::Value;
 
 /// The rules that a request breaks.
 #[derive(Debug, Default)]
-pub(super) struct Faults(Vec<String>);
+pub(super) struct BrokenRules(Vec<String>);
 
-impl Faults {
+impl BrokenRules {
     pub(super) fn add(&mut self, text: impl Into<String>) {
         self.0.push(text.into());
     }
@@ -48,7 +48,7 @@ pub(super) fn words(content: &Value) -> String {
 }
 
 /// Checks that every name occurs once and is valid.
-pub(super) fn tool_names(names: &[String], fits: impl Fn(&str) -> bool, faults: &mut Faults) {
+pub(super) fn tool_names(names: &[String], fits: impl Fn(&str) -> bool, faults: &mut BrokenRules) {
     let mut seen = BTreeSet::new();
     for name in names {
         faults.unless(fits(name), || format!("the tool name {name:?} is not valid"));
@@ -57,7 +57,7 @@ pub(super) fn tool_names(names: &[String], fits: impl Fn(&str) -> bool, faults: 
 }
 
 /// Checks the subset of JSON Schema that OpenAI accepts for strict schemas.
-pub(super) fn strict_schema(schema: &Value, at: &str, faults: &mut Faults) {
+pub(super) fn strict_schema(schema: &Value, at: &str, faults: &mut BrokenRules) {
     let Some(members) = schema.as_object() else { return };
     for name in ["$schema", "allOf", "not", "if", "oneOf", "patternProperties", "dependentRequired", "uniqueItems"] {
         faults.unless(!members.contains_key(name), || format!("{at}: '{name}' is not permitted"));
@@ -86,7 +86,7 @@ pub(super) fn strict_schema(schema: &Value, at: &str, faults: &mut Faults) {
     }
 }
 
-fn strict_object(schema: &Value, at: &str, faults: &mut Faults) {
+fn strict_object(schema: &Value, at: &str, faults: &mut BrokenRules) {
     let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
     faults.unless(is_closed, || format!("{at}: 'additionalProperties' is required to be supplied and to be false"));
     let required: BTreeSet<&str> = items(schema, "required").iter().filter_map(Value::as_str).collect();
@@ -100,18 +100,18 @@ fn strict_object(schema: &Value, at: &str, faults: &mut Faults) {
 /// Pairs of calls and results: each call is answered once, after it and before the next message of the model, and
 /// nothing else is answered.
 #[derive(Debug, Default)]
-pub(super) struct Pairs {
+pub(super) struct CallPairs {
     open: Vec<String>,
     seen: BTreeSet<String>,
 }
 
-impl Pairs {
-    pub(super) fn call(&mut self, id: &str, faults: &mut Faults) {
+impl CallPairs {
+    pub(super) fn call(&mut self, id: &str, faults: &mut BrokenRules) {
         faults.unless(self.seen.insert(id.to_owned()), || format!("the call id {id:?} stands twice"));
         self.open.push(id.to_owned());
     }
 
-    pub(super) fn result(&mut self, id: &str, faults: &mut Faults) {
+    pub(super) fn result(&mut self, id: &str, faults: &mut BrokenRules) {
         let at = self.open.iter().position(|open| open == id);
         match at {
             Some(at) => drop(self.open.remove(at)),
@@ -120,7 +120,7 @@ impl Pairs {
     }
 
     /// Checks that no call is open here.
-    pub(super) fn settled(&self, faults: &mut Faults) {
+    pub(super) fn settled(&self, faults: &mut BrokenRules) {
         faults.unless(self.open.is_empty(), || format!("no tool output found for the calls {:?}", self.open));
     }
 }

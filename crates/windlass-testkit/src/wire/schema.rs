@@ -8,7 +8,7 @@ use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::Value;
 
 /// A schema, compiled when it is first needed.
-pub(super) type Shape = LazyLock<Result<Validator, String>>;
+pub(super) type LazySchema = LazyLock<Result<Validator, String>>;
 
 pub(super) fn compile(text: &str) -> Result<Validator, String> {
     let schema: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
@@ -16,7 +16,7 @@ pub(super) fn compile(text: &str) -> Result<Validator, String> {
 }
 
 /// Returns the first misfit of a body with its place, in words.
-pub(super) fn misfit(shape: &Shape, body: &Value) -> Option<String> {
+pub(super) fn misfit(shape: &LazySchema, body: &Value) -> Option<String> {
     let validator = match &**shape {
         Ok(validator) => validator,
         Err(error) => return Some(format!("the schema of the dialect cannot be used: {error}")),

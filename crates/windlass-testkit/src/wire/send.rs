@@ -5,12 +5,12 @@ use tokio::{io::AsyncWriteExt, net::TcpStream};
 
 use super::{
     Gate, Reply,
-    reply::{Chunks, End, Framing, Head},
+    reply::{Framing, ReplyChunks, ReplyEnd, ReplyHead},
 };
 
 /// State of the connection after a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum ConnectionState {
     /// The reply is sent; the connection can carry another request.
     Kept,
     /// The reply asked for the end of the connection.
@@ -20,18 +20,18 @@ pub(super) enum Outcome {
 }
 
 /// Sends one reply.
-pub(super) async fn send(stream: &mut TcpStream, reply: &Reply, index: usize) -> io::Result<Outcome> {
+pub(super) async fn send(stream: &mut TcpStream, reply: &Reply, index: usize) -> io::Result<ConnectionState> {
     let (body, event_ends) = reply.render(index);
     let limit = match reply.end {
-        End::Complete => body.len(),
-        End::Stop(at) | End::Cut(at) | End::Reset(at) | End::Hang(at) => at.min(body.len()),
+        ReplyEnd::Complete => body.len(),
+        ReplyEnd::Stop(at) | ReplyEnd::Cut(at) | ReplyEnd::Reset(at) | ReplyEnd::Hang(at) => at.min(body.len()),
     };
     let mut sender = Sender { stream, pending: Vec::new(), chunked: reply.framing == Framing::Chunked };
     let mut stops = stops(reply, &event_ends, limit);
     if let Some(gate) = stops.first_gate()
-        && sender.pause(&gate).await? == Outcome::HungUp
+        && sender.pause(&gate).await? == ConnectionState::HungUp
     {
-        return Ok(Outcome::HungUp);
+        return Ok(ConnectionState::HungUp);
     }
     if reply.framing != Framing::Raw {
         sender.head(&reply.head, reply.framing, body.len());
@@ -44,9 +44,9 @@ pub(super) async fn send(stream: &mut TcpStream, reply: &Reply, index: usize) ->
             sender.flush().await?;
         }
         if let Some(gate) = gate
-            && sender.pause(&gate).await? == Outcome::HungUp
+            && sender.pause(&gate).await? == ConnectionState::HungUp
         {
-            return Ok(Outcome::HungUp);
+            return Ok(ConnectionState::HungUp);
         }
     }
     sender.finish(reply).await
@@ -64,15 +64,15 @@ impl Stops {
 
 fn stops(reply: &Reply, event_ends: &[usize], limit: usize) -> Stops {
     let mut ends: Vec<(usize, Option<Gate>)> = match &reply.chunks {
-        Chunks::Natural => event_ends.iter().map(|end| (*end, None)).collect(),
-        Chunks::Whole => Vec::new(),
-        Chunks::Every(size) => (*size..limit).step_by(*size).map(|end| (end, None)).collect(),
-        Chunks::At(positions) => positions.iter().map(|end| (*end, None)).collect(),
+        ReplyChunks::Natural => event_ends.iter().map(|end| (*end, None)).collect(),
+        ReplyChunks::Whole => Vec::new(),
+        ReplyChunks::Every(size) => (*size..limit).step_by(*size).map(|end| (end, None)).collect(),
+        ReplyChunks::At(positions) => positions.iter().map(|end| (*end, None)).collect(),
     };
     ends.push((limit, None));
     ends.extend(reply.pauses.iter().map(|(at, gate)| (*at, Some(gate.clone()))));
     // A pause past a cut is never reached; one past a whole body is at its end.
-    let whole = matches!(reply.end, End::Complete);
+    let whole = matches!(reply.end, ReplyEnd::Complete);
     ends.retain(|(end, gate)| *end <= limit || (whole && gate.is_some()));
     for (end, _) in &mut ends {
         *end = (*end).min(limit);
@@ -88,7 +88,7 @@ struct Sender<'a> {
 }
 
 impl Sender<'_> {
-    fn head(&mut self, head: &Head, framing: Framing, length: usize) {
+    fn head(&mut self, head: &ReplyHead, framing: Framing, length: usize) {
         let mut text = format!("HTTP/1.1 {} Scripted\r\n", head.status);
         for (name, value) in &head.headers {
             // Writing to a string cannot fail.
@@ -123,42 +123,42 @@ impl Sender<'_> {
         Ok(())
     }
 
-    async fn pause(&mut self, gate: &Gate) -> io::Result<Outcome> {
+    async fn pause(&mut self, gate: &Gate) -> io::Result<ConnectionState> {
         self.flush().await?;
         tokio::select! {
-            () = gate.pass() => Ok(Outcome::Kept),
-            () = hung_up(self.stream) => Ok(Outcome::HungUp),
+            () = gate.pass() => Ok(ConnectionState::Kept),
+            () = hung_up(self.stream) => Ok(ConnectionState::HungUp),
         }
     }
 
-    async fn finish(mut self, reply: &Reply) -> io::Result<Outcome> {
-        let whole = matches!(reply.end, End::Complete | End::Stop(_));
+    async fn finish(mut self, reply: &Reply) -> io::Result<ConnectionState> {
+        let whole = matches!(reply.end, ReplyEnd::Complete | ReplyEnd::Stop(_));
         if whole && self.chunked {
             self.pending.extend_from_slice(b"0\r\n\r\n");
         }
         self.flush().await?;
         match reply.end {
-            End::Complete | End::Stop(_) => match reply.framing {
-                Framing::Chunked => Ok(Outcome::Kept),
+            ReplyEnd::Complete | ReplyEnd::Stop(_) => match reply.framing {
+                Framing::Chunked => Ok(ConnectionState::Kept),
                 // A shortened body with a length is not whole.
-                Framing::Length if matches!(reply.end, End::Complete) => Ok(Outcome::Kept),
+                Framing::Length if matches!(reply.end, ReplyEnd::Complete) => Ok(ConnectionState::Kept),
                 Framing::Length | Framing::Close | Framing::Raw => self.close().await,
             },
-            End::Cut(_) => self.close().await,
-            End::Reset(_) => {
+            ReplyEnd::Cut(_) => self.close().await,
+            ReplyEnd::Reset(_) => {
                 self.stream.set_zero_linger()?;
-                Ok(Outcome::Closed)
+                Ok(ConnectionState::Closed)
             }
-            End::Hang(_) => {
+            ReplyEnd::Hang(_) => {
                 hung_up(self.stream).await;
-                Ok(Outcome::HungUp)
+                Ok(ConnectionState::HungUp)
             }
         }
     }
 
-    async fn close(&mut self) -> io::Result<Outcome> {
+    async fn close(&mut self) -> io::Result<ConnectionState> {
         self.stream.shutdown().await?;
-        Ok(Outcome::Closed)
+        Ok(ConnectionState::Closed)
     }
 }
 

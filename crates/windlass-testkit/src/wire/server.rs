@@ -13,33 +13,33 @@ use tokio::{
 
 use super::{
     RecordedRequest, Reply,
-    http::Reader,
-    send::{Outcome, send},
+    http::RequestReader,
+    send::{ConnectionState, send},
 };
 
-type Handler = Arc<dyn Fn(&RecordedRequest) -> Reply + Send + Sync>;
+type ReplyHandler = Arc<dyn Fn(&RecordedRequest) -> Reply + Send + Sync>;
 
 /// A local server with scripted replies. Dropping it closes every connection.
 pub struct WireServer {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<WireServerState>,
     _stop: oneshot::Sender<()>,
 }
 
-struct Shared {
-    script: Mutex<Script>,
-    counts: watch::Sender<Counts>,
+struct WireServerState {
+    script: Mutex<ReplyScript>,
+    counts: watch::Sender<ServerCounts>,
 }
 
-struct Script {
+struct ReplyScript {
     queue: VecDeque<Reply>,
-    handler: Option<Handler>,
+    handler: Option<ReplyHandler>,
     requests: Vec<RecordedRequest>,
     keep_requests: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Counts {
+struct ServerCounts {
     connections: usize,
     requests: usize,
     hang_ups: usize,
@@ -92,14 +92,14 @@ impl WireServer {
         let (stop, stopped) = oneshot::channel();
         let server = Self {
             address: listener.local_addr()?,
-            shared: Arc::new(Shared {
-                script: Mutex::new(Script {
+            shared: Arc::new(WireServerState {
+                script: Mutex::new(ReplyScript {
                     queue: VecDeque::new(),
                     handler: None,
                     requests: Vec::new(),
                     keep_requests: true,
                 }),
-                counts: watch::Sender::new(Counts::default()),
+                counts: watch::Sender::new(ServerCounts::default()),
             }),
             _stop: stop,
         };
@@ -175,15 +175,15 @@ impl WireServer {
         self.wait(|counts| counts.hang_ups >= count).await;
     }
 
-    async fn wait(&self, mut done: impl FnMut(&Counts) -> bool) {
+    async fn wait(&self, mut done: impl FnMut(&ServerCounts) -> bool) {
         let mut watcher = self.shared.counts.subscribe();
         // The sender lives in self, so it still exists.
         let _ = watcher.wait_for(|counts| done(counts)).await;
     }
 }
 
-impl Shared {
-    fn lock<T>(&self, act: impl FnOnce(&mut Script) -> T) -> T {
+impl WireServerState {
+    fn lock<T>(&self, act: impl FnOnce(&mut ReplyScript) -> T) -> T {
         act(&mut self.script.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -210,7 +210,7 @@ impl Shared {
     }
 }
 
-async fn serve(listener: TcpListener, shared: Arc<Shared>, mut stop: oneshot::Receiver<()>) {
+async fn serve(listener: TcpListener, shared: Arc<WireServerState>, mut stop: oneshot::Receiver<()>) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
@@ -230,18 +230,18 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>, mut stop: oneshot::Re
 }
 
 /// Answers the requests of one connection. An I/O error ends it: the client then reports it.
-async fn converse(mut stream: TcpStream, shared: Arc<Shared>, connection: usize) -> io::Result<()> {
+async fn converse(mut stream: TcpStream, shared: Arc<WireServerState>, connection: usize) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let mut reader = Reader::default();
+    let mut reader = RequestReader::default();
     while let Some(mut request) = reader.next(&mut stream).await? {
         request.connection = connection;
         let reply = shared.answer(&mut request);
         let index = request.index;
         drop(request);
         match send(&mut stream, &reply, index).await? {
-            Outcome::Kept => {}
-            Outcome::Closed => break,
-            Outcome::HungUp => {
+            ConnectionState::Kept => {}
+            ConnectionState::Closed => break,
+            ConnectionState::HungUp => {
                 shared.counts.send_modify(|counts| counts.hang_ups += 1);
                 break;
             }

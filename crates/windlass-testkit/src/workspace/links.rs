@@ -4,7 +4,7 @@ use std::path::Path;
 
 use windlass_tool::{EntryKind, Workspace, WorkspaceErrorKind as Kind, WriteOptions};
 
-use super::site::{Site, shown};
+use super::site::{RuleSite, shown};
 use super::{Fixture, Item};
 use crate::Violation;
 use crate::violation::{ensure, within};
@@ -17,7 +17,7 @@ const SWAPPED: &[Kind] = &[Kind::Changed];
 ///
 /// A path resolves to another place or kind, or a link in it is not reported.
 pub async fn follows_links_when_resolving(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
-    let site = Site::new(workspace, fixture, "resolving").await?;
+    let site = RuleSite::new(workspace, fixture, "resolving").await?;
     site.put("real", Item::Directory).await?;
     site.put("real/file", Item::File(b"x")).await?;
     let mut cases = vec![
@@ -82,7 +82,7 @@ pub async fn tells_entries_without_following(
     workspace: &dyn Workspace,
     fixture: &dyn Fixture,
 ) -> Result<(), Violation> {
-    let site = Site::new(workspace, fixture, "entries").await?;
+    let site = RuleSite::new(workspace, fixture, "entries").await?;
     site.put("sub", Item::Directory).await?;
     site.put("sub/below", Item::File(b"x")).await?;
     site.put(".hidden", Item::File(b"x")).await?;
@@ -123,7 +123,7 @@ pub async fn tells_entries_without_following(
 /// # Errors
 /// A link was followed, or the refusal is of another kind than [`WorkspaceErrorKind::Changed`](Kind::Changed).
 pub async fn never_follows_a_swapped_link(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
-    let site = Site::new(workspace, fixture, "swapped").await?;
+    let site = RuleSite::new(workspace, fixture, "swapped").await?;
     site.put("secret", Item::Directory).await?;
     site.put("secret/file", Item::File(b"secret")).await?;
     if !site.link("probe", "secret").await? {
@@ -182,7 +182,7 @@ pub async fn never_follows_a_swapped_link(workspace: &dyn Workspace, fixture: &d
 /// # Errors
 /// A file outside was read.
 pub async fn stays_inside_of_a_judged_tree(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
-    let site = Site::new(workspace, fixture, "inside").await?;
+    let site = RuleSite::new(workspace, fixture, "inside").await?;
     site.put("tree", Item::Directory).await?;
     site.put("tree/sub", Item::Directory).await?;
     site.put("out", Item::Directory).await?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use windlass_tool::{Workspace, WorkspaceErrorKind, WriteOptions};
 
-use super::site::{Site, no_permit, shown, unexpected};
+use super::site::{RuleSite, no_permit, shown, unexpected};
 use super::{Fixture, Item};
 use crate::Violation;
 use crate::violation::ensure;
@@ -20,7 +20,7 @@ const REFUSED: &[WorkspaceErrorKind] = &[WorkspaceErrorKind::NotPermitted];
 /// # Errors
 /// An operation was done, or refused for another reason.
 pub async fn refuses_what_is_not_permitted(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
-    let site = Site::new(workspace, fixture, "permits").await?;
+    let site = RuleSite::new(workspace, fixture, "permits").await?;
     site.put("tree", Item::Directory).await?;
     site.put("tree/in", Item::File(b"in")).await?;
     site.put("tree-beside", Item::File(b"beside")).await?;

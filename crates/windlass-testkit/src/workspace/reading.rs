@@ -2,7 +2,7 @@
 
 use windlass_tool::{Workspace, WorkspaceErrorKind as Kind};
 
-use super::site::{Site, read_all, shown, unexpected};
+use super::site::{RuleSite, read_all, shown, unexpected};
 use super::{Fixture, Item};
 use crate::Violation;
 use crate::violation::{ensure, within};
@@ -13,7 +13,7 @@ use crate::violation::{ensure, within};
 /// # Errors
 /// Bytes differ, or a piece or the size is wrong.
 pub async fn reads_files(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
-    let site = Site::new(workspace, fixture, "reading").await?;
+    let site = RuleSite::new(workspace, fixture, "reading").await?;
     let large: Vec<u8> = b"0123456\n89\xffabcdef".repeat(100_000);
     let contents: [(&str, &[u8]); 4] =
         [("empty", b""), ("one", b"\n"), ("bytes", b"a\0\xff\r\n\xe2\x82"), ("large", &large)];
@@ -41,7 +41,7 @@ pub async fn reads_files(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Re
 /// # Errors
 /// Another entry was opened, kept the caller waiting, or was refused for another reason.
 pub async fn opens_only_regular_files(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
-    let site = Site::new(workspace, fixture, "regular").await?;
+    let site = RuleSite::new(workspace, fixture, "regular").await?;
     site.put("file", Item::File(b"x")).await?;
     site.put("directory", Item::Directory).await?;
     let mut cases: Vec<(&str, &[Kind])> = vec![
@@ -71,7 +71,7 @@ pub async fn opens_only_regular_files(workspace: &dyn Workspace, fixture: &dyn F
 /// # Errors
 /// A name is missing or additional.
 pub async fn lists_names(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
-    let site = Site::new(workspace, fixture, "listing").await?;
+    let site = RuleSite::new(workspace, fixture, "listing").await?;
     site.put("file", Item::File(b"x")).await?;
     site.put("folder", Item::Directory).await?;
     let all = ["folder/.hidden", "folder/a", "folder/b", "folder/sub"];

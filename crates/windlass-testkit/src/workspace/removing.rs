@@ -2,12 +2,12 @@
 
 use windlass_tool::{Permit, Workspace, WorkspaceError, WorkspaceErrorKind as Kind, WriteOptions};
 
-use super::site::{Site, no_permit, unexpected};
+use super::site::{RuleSite, no_permit, unexpected};
 use super::{Fixture, Item};
 use crate::Violation;
 use crate::violation::{ensure, within};
 
-impl Site<'_> {
+impl RuleSite<'_> {
     async fn discard(&self, permit: &Permit, path: &str) -> Result<Result<(), WorkspaceError>, Violation> {
         within(&format!("remove {path}"), self.workspace.remove(permit, &self.at(path))).await
     }
@@ -25,7 +25,7 @@ impl Site<'_> {
 /// # Errors
 /// Something else was removed, or a file was not.
 pub async fn removes_only_permitted_files(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
-    let site = Site::new(workspace, fixture, "removing").await?;
+    let site = RuleSite::new(workspace, fixture, "removing").await?;
     site.put("file", Item::File(b"x")).await?;
     site.put("other", Item::File(b"y")).await?;
     site.put("directory", Item::Directory).await?;
@@ -59,7 +59,7 @@ pub async fn removes_only_permitted_files(workspace: &dyn Workspace, fixture: &d
 /// # Errors
 /// A file was replaced, lost or not renamed.
 pub async fn renames_without_replacing(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
-    let site = Site::new(workspace, fixture, "renaming").await?;
+    let site = RuleSite::new(workspace, fixture, "renaming").await?;
     site.put("file", Item::File(b"x")).await?;
     site.put("taken", Item::File(b"y")).await?;
     site.put("directory", Item::Directory).await?;

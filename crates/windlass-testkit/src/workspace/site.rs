@@ -14,13 +14,13 @@ use crate::Violation;
 use crate::violation::{ensure, within};
 
 /// A separate directory for one rule.
-pub(super) struct Site<'a> {
+pub(super) struct RuleSite<'a> {
     pub(super) workspace: &'a dyn Workspace,
     fixture: &'a dyn Fixture,
     root: PathBuf,
 }
 
-impl<'a> Site<'a> {
+impl<'a> RuleSite<'a> {
     pub(super) async fn new(
         workspace: &'a dyn Workspace,
         fixture: &'a dyn Fixture,

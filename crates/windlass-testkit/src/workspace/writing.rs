@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use windlass_tool::{Workspace, WorkspaceErrorKind as Kind, WriteOptions};
 
-use super::site::{Site, shown, unexpected};
+use super::site::{RuleSite, shown, unexpected};
 use super::{Fixture, Item};
 use crate::Violation;
 use crate::violation::{PATIENCE, ensure};
@@ -18,7 +18,7 @@ use crate::violation::{PATIENCE, ensure};
 /// # Errors
 /// Bytes differ, or another name is there.
 pub async fn writes_whole_files(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
-    let site = Site::new(workspace, fixture, "writing").await?;
+    let site = RuleSite::new(workspace, fixture, "writing").await?;
     site.put("old", Item::File(b"a longer content than all that follow")).await?;
     let large = vec![b'x'; 1_500_000];
     let contents: [&[u8]; 5] = [b"new", b"", b"\0\xff\r\n", &large, b"end"];
@@ -40,7 +40,7 @@ pub async fn writes_whole_files(workspace: &dyn Workspace, fixture: &dyn Fixture
 /// # Errors
 /// An entry was replaced, or the refusal is of another kind.
 pub async fn writes_only_over_regular_files(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
-    let site = Site::new(workspace, fixture, "over").await?;
+    let site = RuleSite::new(workspace, fixture, "over").await?;
     site.put("directory", Item::Directory).await?;
     let mut cases = vec![("directory", Kind::IsDirectory)];
     if site.put("special", Item::Special).await? {
@@ -61,7 +61,7 @@ pub async fn writes_only_over_regular_files(workspace: &dyn Workspace, fixture: 
 /// # Errors
 /// Another content was overwritten, or the refusal is of another kind.
 pub async fn compares_before_it_replaces(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
-    let site = Site::new(workspace, fixture, "comparing").await?;
+    let site = RuleSite::new(workspace, fixture, "comparing").await?;
     for (content, expected) in [("theirs", "ours"), ("longer", "long"), ("long", "longer"), ("", "x"), ("x", "")] {
         site.put("file", Item::File(content.as_bytes())).await?;
         let permit = site.writing(&["file"]).await?;
@@ -98,7 +98,7 @@ pub async fn makes_only_new_files_when_asked(
     workspace: &dyn Workspace,
     fixture: &dyn Fixture,
 ) -> Result<(), Violation> {
-    let site = Site::new(workspace, fixture, "new").await?;
+    let site = RuleSite::new(workspace, fixture, "new").await?;
     let only_new = WriteOptions::default().only_new();
     let permit = site.writing(&["file", "directory"]).await?;
     let written = site.write(&permit, "file", b"first", only_new).await?;
@@ -121,7 +121,7 @@ pub async fn creates_directories_only_when_asked(
     workspace: &dyn Workspace,
     fixture: &dyn Fixture,
 ) -> Result<(), Violation> {
-    let site = Site::new(workspace, fixture, "directories").await?;
+    let site = RuleSite::new(workspace, fixture, "directories").await?;
     site.put("file", Item::File(b"x")).await?;
     let making = WriteOptions::default().creating_directories();
     let permit = site.writing(&["a/b/c/file"]).await?;
@@ -145,7 +145,7 @@ pub async fn creates_directories_only_when_asked(
 /// # Errors
 /// The link was replaced, or the file was not written.
 pub async fn keeps_the_kind_of_a_file(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
-    let site = Site::new(workspace, fixture, "kind").await?;
+    let site = RuleSite::new(workspace, fixture, "kind").await?;
     site.put("real", Item::File(b"old")).await?;
     if !site.link("link", "real").await? {
         return Ok(());
@@ -163,7 +163,7 @@ pub async fn keeps_the_kind_of_a_file(workspace: &dyn Workspace, fixture: &dyn F
 /// # Errors
 /// A read gave a mix, a part or no bytes.
 pub async fn readers_see_whole_files(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
-    let site = Site::new(workspace, fixture, "whole").await?;
+    let site = RuleSite::new(workspace, fixture, "whole").await?;
     let contents = [vec![b'a'; 200_000], vec![b'b'; 100_000], vec![b'c'; 150_000]];
     let permit = site.writing(&["file"]).await?;
     site.put("file", Item::File(contents.first().map_or(&[], Vec::as_slice))).await?;
@@ -202,7 +202,7 @@ pub async fn a_dropped_write_is_whole_or_not_made(
     workspace: &dyn Workspace,
     fixture: &dyn Fixture,
 ) -> Result<(), Violation> {
-    let site = Site::new(workspace, fixture, "dropped").await?;
+    let site = RuleSite::new(workspace, fixture, "dropped").await?;
     let (old, new) = (vec![b'o'; 100_000], vec![b'n'; 300_000]);
     site.put("file", Item::File(&old)).await?;
     let permit = site.writing(&["file"]).await?;

@@ -12,14 +12,14 @@ use crate::Gate;
 pub struct ScriptedRun {
     stdout: Vec<u8>,
     stderr: Vec<u8>,
-    ending: Ending,
+    ending: RunEnd,
     gate: Option<Gate>,
     stopped: usize,
     duration: Duration,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Ending {
+pub(super) enum RunEnd {
     Exit(ProcessExit),
     NotStarted(String),
 }
@@ -30,7 +30,7 @@ impl ScriptedRun {
         Self {
             stdout: Vec::new(),
             stderr: Vec::new(),
-            ending: Ending::Exit(ProcessExit::Code(0)),
+            ending: RunEnd::Exit(ProcessExit::Code(0)),
             gate: None,
             stopped: 0,
             duration: Duration::ZERO,
@@ -70,14 +70,14 @@ impl ScriptedRun {
     }
 
     fn exit(mut self, exit: ProcessExit) -> Self {
-        self.ending = Ending::Exit(exit);
+        self.ending = RunEnd::Exit(exit);
         self
     }
 
     /// Does not start; the error has this text.
     #[must_use]
     pub fn not_started(mut self, message: impl Into<String>) -> Self {
-        self.ending = Ending::NotStarted(message.into());
+        self.ending = RunEnd::NotStarted(message.into());
         self
     }
 
@@ -108,7 +108,7 @@ impl ScriptedRun {
         self
     }
 
-    pub(super) fn ending(&self) -> &Ending {
+    pub(super) fn ending(&self) -> &RunEnd {
         &self.ending
     }
 

@@ -12,13 +12,13 @@ const MAX_LINKS: usize = 40;
 
 /// Entries by path. Every ancestor of a path is a directory, except roots, which are not listed.
 #[derive(Debug, Default)]
-pub(super) struct Tree {
-    nodes: BTreeMap<PathBuf, Node>,
+pub(super) struct FakeTree {
+    nodes: BTreeMap<PathBuf, TreeNode>,
     changes: u64,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Node {
+pub(super) struct TreeNode {
     pub(super) stored: Stored,
     pub(super) changed: u64,
 }
@@ -37,10 +37,10 @@ impl Stored {
     }
 }
 
-const ROOT: &Node = &Node { stored: Stored::Directory, changed: 0 };
+const ROOT: &TreeNode = &TreeNode { stored: Stored::Directory, changed: 0 };
 
-impl Tree {
-    pub(super) fn get(&self, path: &Path) -> Option<&Node> {
+impl FakeTree {
+    pub(super) fn get(&self, path: &Path) -> Option<&TreeNode> {
         if path.parent().is_none() && path.has_root() { Some(ROOT) } else { self.nodes.get(path) }
     }
 
@@ -89,21 +89,21 @@ impl Tree {
     }
 
     pub(super) fn set_executable(&mut self, path: &Path, now: bool) {
-        if let Some(Node { stored: Stored::File { executable, .. }, .. }) = self.nodes.get_mut(path) {
+        if let Some(TreeNode { stored: Stored::File { executable, .. }, .. }) = self.nodes.get_mut(path) {
             *executable = now;
         }
     }
 
     fn insert(&mut self, path: &Path, stored: Stored) {
         self.changes += 1;
-        self.nodes.insert(path.to_owned(), Node { stored, changed: self.changes });
+        self.nodes.insert(path.to_owned(), TreeNode { stored, changed: self.changes });
     }
 
     /// Returns the node at a path that was free of links when it was judged.
     ///
     /// # Errors
     /// An ancestor is now a link or not a directory, or the path does not exist.
-    pub(super) fn walk(&self, place: &Path) -> Result<&Node, WorkspaceErrorKind> {
+    pub(super) fn walk(&self, place: &Path) -> Result<&TreeNode, WorkspaceErrorKind> {
         self.check_above(place)?;
         self.get(place).ok_or(WorkspaceErrorKind::NotFound)
     }
@@ -204,30 +204,30 @@ impl Tree {
     }
 
     /// Follows every link of a path. Missing components are taken as spelled, except `..` after them.
-    pub(super) fn resolve(&self, path: &Path) -> Result<Followed, WorkspaceErrorKind> {
+    pub(super) fn resolve(&self, path: &Path) -> Result<FollowedLinks, WorkspaceErrorKind> {
         if !path.has_root() {
             return Err(WorkspaceErrorKind::Other);
         }
-        let mut todo: VecDeque<Part> = parts(path).collect();
+        let mut todo: VecDeque<PathPart> = parts(path).collect();
         let mut at = PathBuf::new();
         let mut via = Vec::new();
         while let Some(part) = todo.pop_front() {
             match part {
-                Part::Root(root) => at.push(root),
-                Part::Up => {
+                PathPart::Root(root) => at.push(root),
+                PathPart::Up => {
                     if !self.get(&at).is_some_and(|node| node.stored.is_directory()) {
                         return Err(WorkspaceErrorKind::NotFound);
                     }
                     at.pop();
                 }
-                Part::Down(name) => {
+                PathPart::Down(name) => {
                     at.push(name);
-                    let Some(Node { stored: Stored::Link(target), .. }) = self.get(&at) else {
+                    let Some(TreeNode { stored: Stored::Link(target), .. }) = self.get(&at) else {
                         continue;
                     };
                     at.pop();
                     let mut hop = at.join(target);
-                    hop.extend(todo.iter().map(Part::name));
+                    hop.extend(todo.iter().map(PathPart::name));
                     via.push(hop);
                     if via.len() > MAX_LINKS {
                         return Err(WorkspaceErrorKind::LinkCycle);
@@ -239,23 +239,23 @@ impl Tree {
             }
         }
         via.retain(|hop| *hop != at);
-        Ok(Followed { path: at, via })
+        Ok(FollowedLinks { path: at, via })
     }
 }
 
 /// Target of a path, and the intermediate path after each link but the last.
-pub(super) struct Followed {
+pub(super) struct FollowedLinks {
     pub(super) path: PathBuf,
     pub(super) via: Vec<PathBuf>,
 }
 
-enum Part {
+enum PathPart {
     Root(OsString),
     Up,
     Down(OsString),
 }
 
-impl Part {
+impl PathPart {
     fn name(&self) -> &OsStr {
         match self {
             Self::Root(name) | Self::Down(name) => name,
@@ -264,11 +264,11 @@ impl Part {
     }
 }
 
-fn parts(path: &Path) -> impl DoubleEndedIterator<Item = Part> + '_ {
+fn parts(path: &Path) -> impl DoubleEndedIterator<Item = PathPart> + '_ {
     path.components().filter_map(|component| match component {
-        Component::Prefix(_) | Component::RootDir => Some(Part::Root(component.as_os_str().to_owned())),
+        Component::Prefix(_) | Component::RootDir => Some(PathPart::Root(component.as_os_str().to_owned())),
         Component::CurDir => None,
-        Component::ParentDir => Some(Part::Up),
-        Component::Normal(name) => Some(Part::Down(name.to_owned())),
+        Component::ParentDir => Some(PathPart::Up),
+        Component::Normal(name) => Some(PathPart::Down(name.to_owned())),
     })
 }

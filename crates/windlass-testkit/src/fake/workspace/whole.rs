@@ -5,7 +5,7 @@ use std::path::Path;
 use async_trait::async_trait;
 use windlass_tool::{EntryKind, FileContent, FileTree, WholeFile, WorkspaceError, WorkspaceErrorKind, WriteOptions};
 
-use super::tree::{Stored, Tree};
+use super::tree::{FakeTree, Stored};
 use super::{MemoryWorkspace, refused};
 use crate::fake::lock;
 
@@ -90,6 +90,6 @@ impl FileTree for MemoryWorkspace {
     }
 }
 
-fn is_empty(tree: &Tree, directory: &Path) -> bool {
+fn is_empty(tree: &FakeTree, directory: &Path) -> bool {
     tree.names(directory).next().is_none()
 }

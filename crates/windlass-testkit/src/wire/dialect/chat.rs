@@ -11,12 +11,12 @@ use super::{
     super::{
         Answer, Failure, FailureKind,
         answer::{Finish, Part, Tokens},
-        schema::{self, Shape},
+        schema::{self, LazySchema},
     },
     framing::{ErrorAnswer, ordered},
 };
 
-pub(super) static SHAPE: Shape = LazyLock::new(|| schema::compile(include_str!("../schema/openai-chat.json")));
+pub(super) static SHAPE: LazySchema = LazyLock::new(|| schema::compile(include_str!("../schema/openai-chat.json")));
 
 /// Variants of Chat Completions, by the additions of vendors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl ChatForm {
     }
 
     pub(super) fn pieces(self, answer: &Answer, number: usize) -> Vec<Bytes> {
-        let mut stream = Stream { pieces: Vec::new(), model: answer.model.clone(), number };
+        let mut stream = ChatWriter { pieces: Vec::new(), model: answer.model.clone(), number };
         stream.delta(json!({"role": "assistant", "content": "", "refusal": null}));
         let mut calls = 0;
         for part in &answer.parts {
@@ -74,7 +74,7 @@ impl ChatForm {
         stream.pieces
     }
 
-    fn reasoning(self, deltas: &[String], token: &str, stream: &mut Stream) {
+    fn reasoning(self, deltas: &[String], token: &str, stream: &mut ChatWriter) {
         for delta in deltas {
             stream.delta(match self {
                 Self::Plain => return,
@@ -97,13 +97,13 @@ impl ChatForm {
     }
 }
 
-struct Stream {
+struct ChatWriter {
     pieces: Vec<Bytes>,
     model: String,
     number: usize,
 }
 
-impl Stream {
+impl ChatWriter {
     fn delta(&mut self, delta: Value) {
         self.chunk(json!([choice(delta, Value::Null)]), Value::Null);
     }

@@ -13,13 +13,14 @@ use super::{
     super::{
         Answer, Failure, FailureKind,
         answer::{Finish, Part, Tokens},
-        schema::{self, Shape},
+        schema::{self, LazySchema},
     },
     framing::ErrorAnswer,
 };
 pub(super) use rules::read;
 
-pub(super) static SHAPE: Shape = LazyLock::new(|| schema::compile(include_str!("../schema/bedrock-converse.json")));
+pub(super) static SHAPE: LazySchema =
+    LazyLock::new(|| schema::compile(include_str!("../schema/bedrock-converse.json")));
 
 pub(super) fn pieces(answer: &Answer) -> Vec<Bytes> {
     let mut pieces = vec![event("messageStart", json!({"role": "assistant"}))];

@@ -12,13 +12,13 @@ use super::{
     super::{
         Answer, Failure, FailureKind,
         answer::{Finish, Part, Tokens},
-        schema::{self, Shape},
+        schema::{self, LazySchema},
     },
     framing::{ErrorAnswer, ordered},
 };
 pub(super) use rules::{name_as_published, read};
 
-pub(super) static SHAPE: Shape = LazyLock::new(|| schema::compile(include_str!("../schema/gemini.json")));
+pub(super) static SHAPE: LazySchema = LazyLock::new(|| schema::compile(include_str!("../schema/gemini.json")));
 
 pub(super) fn pieces(answer: &Answer, number: usize) -> Vec<Bytes> {
     let mut parts = parts(answer);

@@ -11,14 +11,15 @@ use super::{
     super::{
         Answer, Asked, Event, Failure, FailureKind, Message, RecordedRequest, Said,
         answer::{Finish, Part},
-        rules::{Faults, Pairs, is_plain, items, text, tool_names, words},
-        schema::{self, Shape},
+        rules::{BrokenRules, CallPairs, is_plain, items, text, tool_names, words},
+        schema::{self, LazySchema},
     },
     framing::ErrorAnswer,
 };
 pub(super) use vertex::from_vertex;
 
-pub(super) static SHAPE: Shape = LazyLock::new(|| schema::compile(include_str!("../schema/anthropic-messages.json")));
+pub(super) static SHAPE: LazySchema =
+    LazyLock::new(|| schema::compile(include_str!("../schema/anthropic-messages.json")));
 
 pub(super) fn pieces(answer: &Answer, number: usize) -> Vec<Bytes> {
     let tokens = answer.tokens;
@@ -76,7 +77,7 @@ pub(super) fn error(failure: &Failure) -> ErrorAnswer {
     ErrorAnswer { status: kind(failure).0, headers, body: body(failure) }
 }
 
-pub(super) fn read(request: &RecordedRequest, body: &Value, faults: &mut Faults) -> Asked {
+pub(super) fn read(request: &RecordedRequest, body: &Value, faults: &mut BrokenRules) -> Asked {
     faults.unless(request.header("anthropic-version").is_some(), || "anthropic-version: header is required".to_owned());
     let tools: Vec<String> = items(body, "tools").iter().map(|tool| text(tool, "name").to_owned()).collect();
     tool_names(&tools, |name| is_plain(name, 128), faults);
@@ -89,7 +90,7 @@ pub(super) fn read(request: &RecordedRequest, body: &Value, faults: &mut Faults)
     faults.unless(messages.first().is_some_and(|first| text(first, "role") == "user"), || {
         "messages: first message must use the \"user\" role".to_owned()
     });
-    let mut pairs = Pairs::default();
+    let mut pairs = CallPairs::default();
     for message in messages {
         read_message(message, &mut asked, &mut pairs, faults);
     }
@@ -98,7 +99,7 @@ pub(super) fn read(request: &RecordedRequest, body: &Value, faults: &mut Faults)
 }
 
 /// Checks rules on figures that the shape cannot express.
-fn limits(body: &Value, faults: &mut Faults) {
+fn limits(body: &Value, faults: &mut BrokenRules) {
     let most = body.get("max_tokens").and_then(Value::as_u64).unwrap_or_default();
     faults.unless(most >= 1, || "max_tokens: must be at least 1".to_owned());
     if let Some(budget) = body.pointer("/thinking/budget_tokens").and_then(Value::as_u64) {
@@ -133,7 +134,7 @@ fn is_after_budgets(model: &str) -> bool {
     names.iter().any(|name| model.starts_with(name))
 }
 
-fn read_message(message: &Value, asked: &mut Asked, pairs: &mut Pairs, faults: &mut Faults) {
+fn read_message(message: &Value, asked: &mut Asked, pairs: &mut CallPairs, faults: &mut BrokenRules) {
     let role = text(message, "role");
     if role == "assistant" {
         pairs.settled(faults);

@@ -9,13 +9,13 @@ use super::{
     super::{
         Answer, Asked, Failure, FailureKind, RecordedRequest, Said,
         answer::{Finish, Part},
-        rules::{Faults, items, text, tool_names},
-        schema::{self, Shape},
+        rules::{BrokenRules, items, text, tool_names},
+        schema::{self, LazySchema},
     },
     framing::{ErrorAnswer, ordered},
 };
 
-pub(super) static SHAPE: Shape = LazyLock::new(|| schema::compile(include_str!("../schema/ollama-chat.json")));
+pub(super) static SHAPE: LazySchema = LazyLock::new(|| schema::compile(include_str!("../schema/ollama-chat.json")));
 
 /// Members of the body that the server accepts and that the Python package does not have (`api/types.go` of the
 /// server).
@@ -104,7 +104,7 @@ pub(super) fn without_additions(mut body: Value) -> Value {
     body
 }
 
-pub(super) fn read(_: &RecordedRequest, body: &Value, faults: &mut Faults) -> Asked {
+pub(super) fn read(_: &RecordedRequest, body: &Value, faults: &mut BrokenRules) -> Asked {
     let mut asked = Asked { model: text(body, "model").to_owned(), ..Asked::default() };
     let name = |tool: &Value| text(tool.get("function").unwrap_or(&Value::Null), "name").to_owned();
     asked.tools = items(body, "tools").iter().map(name).collect();
@@ -145,7 +145,7 @@ fn assistant(
     at: usize,
     words: String,
     asked: &mut Asked,
-    faults: &mut Faults,
+    faults: &mut BrokenRules,
 ) -> Vec<(String, String)> {
     let thinking = text(message, "thinking");
     if !thinking.is_empty() {

@@ -10,14 +10,15 @@ use serde_json::{Value, json};
 use super::super::{
     Answer, Failure, FailureKind,
     answer::{Finish, Part, Tokens},
-    schema::{self, Shape},
+    schema::{self, LazySchema},
 };
 pub(super) use rules::read;
 
-pub(super) static SHAPE: Shape = LazyLock::new(|| schema::compile(include_str!("../schema/openai-responses.json")));
+pub(super) static SHAPE: LazySchema =
+    LazyLock::new(|| schema::compile(include_str!("../schema/openai-responses.json")));
 
 pub(super) fn pieces(answer: &Answer, number: usize) -> Vec<Bytes> {
-    let mut stream = Stream { pieces: Vec::new(), output: Vec::new(), id: format!("resp_wire{number:06}") };
+    let mut stream = ResponsesWriter { pieces: Vec::new(), output: Vec::new(), id: format!("resp_wire{number:06}") };
     let begun = stream.response(answer, "in_progress");
     stream.send("response.created", json!({"response": begun}));
     stream.send("response.in_progress", json!({"response": begun}));
@@ -38,7 +39,7 @@ pub(super) fn pieces(answer: &Answer, number: usize) -> Vec<Bytes> {
 }
 
 pub(super) fn failure(failure: &Failure, answer: &Answer) -> Bytes {
-    let mut stream = Stream { pieces: Vec::new(), output: Vec::new(), id: "resp_wire000000".to_owned() };
+    let mut stream = ResponsesWriter { pieces: Vec::new(), output: Vec::new(), id: "resp_wire000000".to_owned() };
     let mut response = stream.response(answer, "failed");
     let (code, words) = match failure.kind {
         FailureKind::Invalid => ("invalid_prompt", "Invalid prompt."),
@@ -67,13 +68,13 @@ pub(super) fn failure(failure: &Failure, answer: &Answer) -> Bytes {
     stream.pieces.pop().unwrap_or_default()
 }
 
-struct Stream {
+struct ResponsesWriter {
     pieces: Vec<Bytes>,
     output: Vec<Value>,
     id: String,
 }
 
-impl Stream {
+impl ResponsesWriter {
     #[expect(clippy::needless_pass_by_value, reason = "callers pass json!({..}) literals")]
     fn send(&mut self, kind: &str, members: Value) {
         let mut ordered = vec![("type", Value::from(kind)), ("sequence_number", Value::from(self.pieces.len()))];

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::super::{
     Asked, RecordedRequest, Said,
-    rules::{Faults, Pairs, is_plain, items, strict_schema, text, tool_names, words},
+    rules::{BrokenRules, CallPairs, is_plain, items, strict_schema, text, tool_names, words},
 };
 use super::ChatForm;
 
@@ -63,13 +63,13 @@ impl ChatForm {
         body
     }
 
-    pub(in super::super) fn read(self, request: &RecordedRequest, body: &Value, faults: &mut Faults) -> Asked {
+    pub(in super::super) fn read(self, request: &RecordedRequest, body: &Value, faults: &mut BrokenRules) -> Asked {
         faults.unless(request.method == "POST", || "Not allowed to GET.".to_owned());
         let mut asked = Asked { model: text(body, "model").to_owned(), ..Asked::default() };
         top_level(body, faults);
         asked.tools = items(body, "tools").iter().map(|tool| tool_name(tool).to_owned()).collect();
         tool_names(&asked.tools, |name| is_plain(name, 64), faults);
-        let mut pairs = Pairs::default();
+        let mut pairs = CallPairs::default();
         for message in items(body, "messages") {
             if text(message, "role") != "tool" {
                 pairs.settled(faults);
@@ -80,7 +80,7 @@ impl ChatForm {
         asked
     }
 
-    fn read_message(self, message: &Value, asked: &mut Asked, pairs: &mut Pairs, faults: &mut Faults) {
+    fn read_message(self, message: &Value, asked: &mut Asked, pairs: &mut CallPairs, faults: &mut BrokenRules) {
         let words = message.get("content").map(words).unwrap_or_default();
         match text(message, "role") {
             "system" | "developer" => asked.said.push(Said::System(words)),
@@ -126,7 +126,7 @@ impl ChatForm {
         }
     }
 
-    fn read_call(self, call: &Value, asked: &mut Asked, pairs: &mut Pairs, faults: &mut Faults) {
+    fn read_call(self, call: &Value, asked: &mut Asked, pairs: &mut CallPairs, faults: &mut BrokenRules) {
         let id = text(call, "id");
         faults.unless(!id.is_empty() && id.len() <= 40, || format!("Invalid 'tool_calls.id': {id:?}: 1 to 40 long."));
         // Mistral gives and accepts only ids of one form.
@@ -148,7 +148,7 @@ fn tool_name(tool: &Value) -> &str {
     text(tool.get("function").unwrap_or(&Value::Null), "name")
 }
 
-fn top_level(body: &Value, faults: &mut Faults) {
+fn top_level(body: &Value, faults: &mut BrokenRules) {
     faults.unless(!items(body, "messages").is_empty(), || "'messages' is an empty array".to_owned());
     let limits = ["max_tokens", "max_completion_tokens"].iter().filter(|name| body.get(**name).is_some()).count();
     faults.unless(limits <= 1, || "Setting 'max_tokens' and 'max_completion_tokens' at the same time".to_owned());

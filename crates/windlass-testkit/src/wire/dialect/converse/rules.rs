@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use super::super::super::{
     Asked, RecordedRequest, Said,
-    rules::{Faults, Pairs, items, text, tool_names, words},
+    rules::{BrokenRules, CallPairs, items, text, tool_names, words},
 };
 
-pub(in super::super) fn read(request: &RecordedRequest, body: &Value, faults: &mut Faults) -> Asked {
+pub(in super::super) fn read(request: &RecordedRequest, body: &Value, faults: &mut BrokenRules) -> Asked {
     let model = request.path.strip_prefix("/model/").and_then(|rest| rest.strip_suffix("/converse-stream"));
     faults.unless(model.is_some_and(|model| !model.contains('/')), || format!("{} is not found", request.path));
     let signed = request
@@ -28,7 +28,7 @@ pub(in super::super) fn read(request: &RecordedRequest, body: &Value, faults: &m
     faults.unless(messages.first().is_some_and(|first| text(first, "role") == "user"), || {
         "A conversation must start with a user message. Try again with a conversation that starts with a user message.".to_owned()
     });
-    let mut pairs = Pairs::default();
+    let mut pairs = CallPairs::default();
     let mut last = "";
     for message in messages {
         let role = text(message, "role");
@@ -49,7 +49,7 @@ fn decoded(path: &str) -> String {
     path.replace("%3A", ":").replace("%3a", ":").replace("%2F", "/").replace("%2f", "/")
 }
 
-fn read_message(message: &Value, asked: &mut Asked, pairs: &mut Pairs, faults: &mut Faults) {
+fn read_message(message: &Value, asked: &mut Asked, pairs: &mut CallPairs, faults: &mut BrokenRules) {
     let is_assistant = text(message, "role") == "assistant";
     if is_assistant {
         pairs.settled(faults);

@@ -4,13 +4,13 @@ use serde_json::Value;
 
 use super::super::super::{
     Asked, RecordedRequest, Said,
-    rules::{Faults, items, text, tool_names, words},
+    rules::{BrokenRules, items, text, tool_names, words},
 };
 
 /// Placeholders for the signature of a call of another model. Source: the page of the API on thought signatures.
 const NO_SIGNATURE: [&str; 2] = ["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"];
 
-pub(in super::super) fn read(request: &RecordedRequest, body: &Value, faults: &mut Faults) -> Asked {
+pub(in super::super) fn read(request: &RecordedRequest, body: &Value, faults: &mut BrokenRules) -> Asked {
     let path = request.path.split('?').next().unwrap_or_default();
     let model = path.rsplit('/').next().and_then(|last| last.strip_suffix(":streamGenerateContent"));
     faults.unless(model.is_some(), || format!("{path} is not found"));
@@ -64,7 +64,7 @@ fn is_name(name: &str) -> bool {
         && name.bytes().all(fits)
 }
 
-fn top_level(model: &str, body: &Value, faults: &mut Faults) {
+fn top_level(model: &str, body: &Value, faults: &mut BrokenRules) {
     let thinking = body.pointer("/generationConfig/thinkingConfig").unwrap_or(&Value::Null);
     let both = thinking.get("thinkingBudget").is_some() && thinking.get("thinkingLevel").is_some();
     faults.unless(!both, || "You can only set only one of thinking budget and thinking level.".to_owned());
@@ -83,7 +83,7 @@ fn top_level(model: &str, body: &Value, faults: &mut Faults) {
     }
 }
 
-fn turns(body: &Value, asked: &mut Asked, faults: &mut Faults) {
+fn turns(body: &Value, asked: &mut Asked, faults: &mut BrokenRules) {
     let contents = items(body, "contents");
     faults.unless(!contents.is_empty(), || "contents is not specified".to_owned());
     faults.unless(contents.first().is_none_or(|first| text(first, "role") != "model"), || {
@@ -116,14 +116,20 @@ fn is_current(contents: &[Value], at: usize) -> bool {
     !contents.iter().skip(at).any(is_said)
 }
 
-fn one_kind(part: &Value, faults: &mut Faults) {
+fn one_kind(part: &Value, faults: &mut BrokenRules) {
     let kinds =
         ["text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode", "codeExecutionResult"];
     let count = kinds.iter().filter(|kind| part.get(**kind).is_some()).count();
     faults.unless(count == 1, || format!("required oneof field 'data' must have one initialized field, not {count}"));
 }
 
-fn model_turn(parts: &[Value], at: usize, is_current: bool, asked: &mut Asked, faults: &mut Faults) -> Vec<String> {
+fn model_turn(
+    parts: &[Value],
+    at: usize,
+    is_current: bool,
+    asked: &mut Asked,
+    faults: &mut BrokenRules,
+) -> Vec<String> {
     let mut names = Vec::new();
     for part in parts {
         let signature = text(part, "thoughtSignature");
@@ -169,7 +175,7 @@ fn call_id(call: &Value, turn: usize, position: usize) -> String {
     }
 }
 
-fn user_turn(parts: &[Value], at: usize, open: &[String], asked: &mut Asked, faults: &mut Faults) {
+fn user_turn(parts: &[Value], at: usize, open: &[String], asked: &mut Asked, faults: &mut BrokenRules) {
     let mut answered = Vec::new();
     for part in parts {
         if let Some(response) = part.get("functionResponse") {

@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::super::super::{
     Asked, RecordedRequest, Said,
-    rules::{Faults, Pairs, is_plain, items, strict_schema, text, tool_names, words},
+    rules::{BrokenRules, CallPairs, is_plain, items, strict_schema, text, tool_names, words},
 };
 
-pub(in super::super) fn read(request: &RecordedRequest, body: &Value, faults: &mut Faults) -> Asked {
+pub(in super::super) fn read(request: &RecordedRequest, body: &Value, faults: &mut BrokenRules) -> Asked {
     let is_bearer = request.header("authorization").is_some_and(|value| value.starts_with("Bearer "));
     faults.unless(is_bearer || request.header("api-key").is_some(), || "You didn't provide an API key.".to_owned());
     let mut asked = Asked { model: text(body, "model").to_owned(), ..Asked::default() };
@@ -26,7 +26,7 @@ pub(in super::super) fn read(request: &RecordedRequest, body: &Value, faults: &m
         }
         _ => items(body, "input"),
     };
-    let mut pairs = Pairs::default();
+    let mut pairs = CallPairs::default();
     let mut ids = BTreeSet::new();
     for (at, item) in input.iter().enumerate() {
         let id = text(item, "id");
@@ -54,7 +54,7 @@ pub(in super::super) fn read(request: &RecordedRequest, body: &Value, faults: &m
     asked
 }
 
-fn top_level(body: &Value, faults: &mut Faults) {
+fn top_level(body: &Value, faults: &mut BrokenRules) {
     faults.unless(body.get("stream") == Some(&Value::Bool(true)), || "this server only streams".to_owned());
     let most = body.get("max_output_tokens").and_then(Value::as_u64);
     faults.unless(most.is_none_or(|most| most >= 16), || "max_output_tokens: expected a value >= 16".to_owned());
@@ -78,7 +78,7 @@ fn top_level(body: &Value, faults: &mut Faults) {
 }
 
 /// Checks parameters that only models with reasoning accept. Source: the page of the API on reasoning.
-fn reasoning(body: &Value, asks: bool, faults: &mut Faults) {
+fn reasoning(body: &Value, asks: bool, faults: &mut BrokenRules) {
     let model = text(body, "model");
     let given = |name: &str| body.get(name).is_some_and(|value| !value.is_null());
     if model.starts_with("gpt-4") {
@@ -96,14 +96,14 @@ fn reasoning(body: &Value, asks: bool, faults: &mut Faults) {
     }
 }
 
-fn item_id(item: &Value, prefix: &str, faults: &mut Faults) {
+fn item_id(item: &Value, prefix: &str, faults: &mut BrokenRules) {
     let id = text(item, "id");
     let fits = id.is_empty() || (id.starts_with(prefix) && id.len() <= 64);
     faults
         .unless(fits, || format!("Invalid 'id': {id:?}. Expected an ID that begins with '{prefix}', at most 64 long."));
 }
 
-fn read_item(item: &Value, asked: &mut Asked, pairs: &mut Pairs, faults: &mut Faults) {
+fn read_item(item: &Value, asked: &mut Asked, pairs: &mut CallPairs, faults: &mut BrokenRules) {
     match text(item, "type") {
         "reasoning" => {
             item_id(item, "rs_", faults);
@@ -135,7 +135,7 @@ fn read_item(item: &Value, asked: &mut Asked, pairs: &mut Pairs, faults: &mut Fa
     }
 }
 
-fn read_message(item: &Value, asked: &mut Asked, faults: &mut Faults) {
+fn read_message(item: &Value, asked: &mut Asked, faults: &mut BrokenRules) {
     let words = item.get("content").map(words).unwrap_or_default();
     let parts = items(item, "content");
     match text(item, "role") {
