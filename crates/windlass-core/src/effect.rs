@@ -283,6 +283,8 @@ pub enum Input {
     Rewound(EffectId, Option<Vec<Entry>>),
     /// Time for which the log has not answered any append. Repeated while that lasts.
     LogSilent(Duration),
+    /// The lease of the log is lost, or about to expire: the session ends, and all effects with it.
+    LogLost(StoreFailure),
     /// Time for which the host has waited for the log of a closed session, before it gave up.
     GiveUpLog(Duration),
     /// A wait is over.

@@ -147,7 +147,7 @@ impl Machine {
     pub fn handle(&mut self, now: Timestamp, input: Input) -> Result<(), UnfitInput> {
         let counts = self.session.out.admit(&input)?;
         if matches!(self.activity, Activity::Closed)
-            && !matches!(input, Input::Appended(..) | Input::LogSilent(_) | Input::GiveUpLog(_))
+            && !matches!(input, Input::Appended(..) | Input::LogSilent(_) | Input::LogLost(_) | Input::GiveUpLog(_))
         {
             return Ok(());
         }
@@ -210,6 +210,7 @@ impl Machine {
             (_, Input::TaskProgress(id, usage, last_tool)) => self.tasks.progress(session, &id, usage, last_tool),
             (_, Input::TaskEnded(ended)) => self.tasks.ended(session, *ended),
             (_, Input::LogSilent(silence)) => self.log_is_silent(silence),
+            (_, Input::LogLost(failure)) => self.broken(failure),
             (_, Input::GiveUpLog(waited)) => self.give_up_log(waited),
             _ => {}
         }

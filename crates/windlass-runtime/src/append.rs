@@ -1,5 +1,6 @@
 //! The log writer: entries in the order in which the machine gave them.
 
+use crate::lease::LeaseDeadline;
 use futures_util::FutureExt;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -89,6 +90,13 @@ impl Log {
     }
 }
 
+/// Lease of a log, and its deadline.
+#[derive(Debug)]
+pub(crate) struct LogLease {
+    pub(crate) lease: Lease,
+    pub(crate) deadline: LeaseDeadline,
+}
+
 /// Beginning of the new part of a log.
 #[derive(Debug, Default)]
 pub(crate) struct Begin {
@@ -115,14 +123,44 @@ async fn with_patience<T>(answer: impl Future<Output = T>, inputs: &mpsc::Unboun
     }
 }
 
-/// Appends entries until the sender is dropped or the store refuses, then gives the lease back. Waiting entries are
-/// written together, with one sync.
+/// Appends entries until the sender is dropped, the store refuses or the lease is lost, then gives the lease back. Renews
+/// the lease meanwhile.
 pub(crate) async fn write_log(
     store: Arc<dyn SessionStore>,
-    lease: Lease,
+    LogLease { lease, mut deadline }: LogLease,
+    begin: Begin,
+    waiting: mpsc::UnboundedReceiver<LogOrder>,
+    inputs: mpsc::UnboundedSender<Input>,
+) {
+    let lost = {
+        let renewing = AssertUnwindSafe(deadline.lost(&*store, &lease)).catch_unwind();
+        let writing = write_orders(&*store, &lease, begin, waiting, &inputs);
+        tokio::select! {
+            biased;
+            lost = renewing => Some(lost.unwrap_or_else(|_| store_panicked())),
+            () = writing => None,
+        }
+    };
+    match lost {
+        // Another owner may have the session from now on, and the store may be out of reach: nothing is waited for.
+        Some(error) => {
+            drop(lease);
+            // A send fails only when the session has ended.
+            let _ = inputs.send(Input::LogLost(StoreFailure::new(error.to_string())));
+        }
+        // Acknowledged entries are durable already, and a failure here could not be reported any more.
+        None => drop(AssertUnwindSafe(store.close(lease)).catch_unwind().await),
+    }
+}
+
+/// Carries out orders until the sender is dropped or the store refuses. Waiting entries are written together, with one
+/// sync.
+async fn write_orders(
+    store: &dyn SessionStore,
+    lease: &Lease,
     Begin { mut seq, mut first }: Begin,
     mut waiting: mpsc::UnboundedReceiver<LogOrder>,
-    inputs: mpsc::UnboundedSender<Input>,
+    inputs: &mpsc::UnboundedSender<Input>,
 ) {
     let mut after = None;
     while let Some(order) = next(&mut after, &mut waiting).await {
@@ -130,11 +168,11 @@ pub(crate) async fn write_log(
             LogOrder::Append(next) => next,
             LogOrder::Look(to, answer) => {
                 // The requester may have dropped its receiver.
-                let _ = answer.send(with_patience(look(&*store, lease.key(), &to), &inputs).await);
+                let _ = answer.send(with_patience(look(store, lease.key(), &to), inputs).await);
                 continue;
             }
             LogOrder::Rewind(rewinding) => {
-                rewind(&*store, &lease, &mut seq, *rewinding, &inputs).await;
+                rewind(store, lease, &mut seq, *rewinding, inputs).await;
                 continue;
             }
         };
@@ -154,15 +192,15 @@ pub(crate) async fn write_log(
             }
         }
         let durability = if durable { Durability::Durable } else { Durability::Buffered };
-        let appending = AssertUnwindSafe(store.append(&lease, seq, entries, durability)).catch_unwind();
-        let result = with_patience(appending, &inputs).await;
+        let appending = AssertUnwindSafe(store.append(lease, seq, entries, durability)).catch_unwind();
+        let result = with_patience(appending, inputs).await;
         let answer = match result {
             Ok(Ok(now)) => {
                 seq = now;
                 Ok(())
             }
             Ok(Err(error)) => Err(StoreFailure::new(error.to_string())),
-            Err(_) => Err(StoreFailure::new("the session store panicked; this is a bug in the store")),
+            Err(_) => Err(StoreFailure::new(store_panicked().to_string())),
         };
         let failed = answer.is_err();
         all.into_iter().for_each(|waiting| waiting.report(&answer));
@@ -170,8 +208,6 @@ pub(crate) async fn write_log(
             break;
         }
     }
-    // Acknowledged entries are durable already, and a failure here could not be reported any more.
-    let _ = AssertUnwindSafe(store.close(lease)).catch_unwind().await;
 }
 
 async fn next(after: &mut Option<LogOrder>, waiting: &mut mpsc::UnboundedReceiver<LogOrder>) -> Option<LogOrder> {
@@ -217,7 +253,11 @@ async fn rewind(
 }
 
 fn panicked() -> ForkError {
-    StoreError::new(StoreErrorKind::Io, "the session store panicked; this is a bug in the store").into()
+    store_panicked().into()
+}
+
+fn store_panicked() -> StoreError {
+    StoreError::new(StoreErrorKind::Io, "the session store panicked; this is a bug in the store")
 }
 
 #[cfg(test)]
@@ -247,6 +287,7 @@ mod tests {
         let store = MemoryStore::new();
         let key = SessionKey::new(ProjectKey::from_slug("p"), SessionId::from("s"));
         let lease = store.open(&key, &Owner::new(1, "test"), LogHeader::new("/w", "0", "test")).await.unwrap();
+        let deadline = LeaseDeadline::new(&lease, tokio::time::Instant::now());
         let (log, waiting) = mpsc::unbounded_channel();
         let (effect, entries) = first_append();
         let (inputs, mut answers) = mpsc::unbounded_channel();
@@ -259,7 +300,7 @@ mod tests {
             log.send(LogOrder::Append(appending)).unwrap();
         }
         drop(log);
-        write_log(Arc::new(store.clone()), lease, Begin::default(), waiting, inputs).await;
+        write_log(Arc::new(store.clone()), LogLease { lease, deadline }, Begin::default(), waiting, inputs).await;
         for _ in grades {
             assert!(matches!(answers.recv().await, Some(Input::Appended(_, Ok(())))));
         }

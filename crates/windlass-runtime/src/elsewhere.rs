@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 use windlass_core::Unanswered;
-use windlass_session::{PendingAnswers, SessionKey, SessionStore, StoredAnswer};
+use windlass_session::{PendingAnswers, SessionKey, SessionStore, StoreErrorKind, StoredAnswer};
 use windlass_types::{PendingQuestion, PermissionAnswer};
 
 /// Interval between checks for an answer while a host is asked, too.
@@ -31,9 +31,12 @@ impl Elsewhere {
     pub(crate) async fn find(&self) -> Result<Option<StoredAnswer>, Unanswered> {
         let Some((answers, key)) = self.answers() else { return Ok(None) };
         let id = &self.question.id;
-        let Some(answer) = answers.answer_to(key, id).await.map_err(|error| self.unusable(&error))? else {
-            return Ok(None);
+        let answer = match answers.answer_to(key, id).await {
+            Ok(answer) => answer,
+            Err(error) if error.kind == StoreErrorKind::Unavailable => None,
+            Err(error) => return Err(self.unusable(&error)),
         };
+        let Some(answer) = answer else { return Ok(None) };
         answer.check(key, &self.question).map_err(|refusal| self.unusable(&refusal))?;
         Ok(Some(answer))
     }
@@ -61,7 +64,7 @@ impl Elsewhere {
         Unanswered::Unusable(format!("the answer to the question {} does not count: {why}", self.question.id))
     }
 
-    /// Waits for an answer of another process.
+    /// Waits for an answer of another process. A store that cannot be reached for a while is asked again.
     ///
     /// # Errors
     /// There is an invalid answer.

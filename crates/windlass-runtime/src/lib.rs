@@ -42,6 +42,7 @@ mod handle;
 mod held;
 mod hooks;
 mod kept;
+mod lease;
 mod look;
 mod made;
 mod mentions;

@@ -1,12 +1,13 @@
 //! Opening a session.
 
 use crate::agents::CallAbove;
-use crate::append::{Begin, Log, write_log};
+use crate::append::{Begin, Log, LogLease, write_log};
 use crate::budget::Budget;
 use crate::checkpoints::Keeper;
 use crate::driver::{Driver, DriverParts};
 use crate::events::{EventQueue, EventStream};
 use crate::handle::{Ended, SessionHandle};
+use crate::lease::LeaseDeadline;
 use crate::open_questions::{OpenQuestions, unanswered};
 use crate::prices::PriceCheck;
 use crate::resumed::Directory;
@@ -19,7 +20,7 @@ use tokio::sync::{mpsc, watch};
 use windlass_core::{Machine, MachineConfig};
 use windlass_hook::Hooks;
 use windlass_session::{
-    Durability, ForkError, ForkRequest, Loaded, LogHeader, Owner, ResumePoint, SessionKey, SessionStore,
+    Durability, ForkError, ForkRequest, Lease, Loaded, LogHeader, Owner, ResumePoint, SessionKey, SessionStore,
     StoreErrorKind, StoredQuestion, TokenSecret, fork_session, questions_below, repair, repair_but_waiting,
 };
 use windlass_types::{Entry, EntryId, HookEventName, ToolMatcher};
@@ -304,28 +305,46 @@ async fn open_log(
     }
     let Persistence { store, key, owner, header, must_exist, point, .. } = persistence;
     let cwd = header.cwd.clone();
+    let asked = tokio::time::Instant::now();
     let lease = store.open(&key, &owner, header).await.map_err(|source| OpenError::Store { source })?;
+    let mut deadline = LeaseDeadline::new(&lease, asked);
+    // A long log may take longer to read than the lease holds.
+    let restored = tokio::select! {
+        biased;
+        source = deadline.lost(&*store, &lease) => return Err(OpenError::Store { source }),
+        restored = restore((&*store, &key), &lease, (must_exist, point, &cwd), (machine, ports)) => restored?,
+    };
+    let Restored { begin, entries, notices, taken_ids } = restored;
+    let (log, waiting) = mpsc::unbounded_channel();
+    let writer = tokio::spawn(write_log(store, LogLease { lease, deadline }, begin, waiting, results));
+    Ok(Opened { entries, log: Log::Store(log), writer: Some(writer), notices, taken_ids })
+}
+
+/// Loads and repairs the log of an open session, and writes the repair.
+async fn restore(
+    (store, key): (&dyn SessionStore, &SessionKey),
+    lease: &Lease,
+    (must_exist, point, cwd): (bool, Option<ResumePoint>, &str),
+    (machine, ports): (&MachineConfig, &Ports),
+) -> Result<Restored, OpenError> {
     let must_exist = must_exist || point.is_some();
-    let loaded = match store.load(&key).await {
+    let loaded = match store.load(key).await {
         Ok(loaded) => Some(loaded),
         Err(error) if error.kind == StoreErrorKind::NotFound && !must_exist => None,
-        Err(error) if error.kind == StoreErrorKind::NotFound => return Err(not_found(&key)),
+        Err(error) if error.kind == StoreErrorKind::NotFound => return Err(not_found(key)),
         Err(source) => return Err(OpenError::Store { source }),
     };
     let begin = Begin { seq: lease.seq(), first: Vec::new() };
     let mut restored = Restored { begin, entries: Vec::new(), notices: Vec::new(), taken_ids: Vec::new() };
     if let Some(loaded) = loaded {
-        let synthetic = restored.take((&*store, &key), loaded, (point, &cwd), ports).await?;
+        let synthetic = restored.take((store, key), loaded, (point, cwd), ports).await?;
         restored.settle_directory(machine, ports).await;
         if !synthetic.is_empty() {
-            let appended = store.append(&lease, restored.begin.seq, synthetic, Durability::Durable).await;
+            let appended = store.append(lease, restored.begin.seq, synthetic, Durability::Durable).await;
             restored.begin.seq = appended.map_err(|source| OpenError::Store { source })?;
         }
     }
-    let Restored { begin, entries, notices, taken_ids } = restored;
-    let (log, waiting) = mpsc::unbounded_channel();
-    let writer = tokio::spawn(write_log(store, lease, begin, waiting, results));
-    Ok(Opened { entries, log: Log::Store(log), writer: Some(writer), notices, taken_ids })
+    Ok(restored)
 }
 
 /// Restored state of a kept session.

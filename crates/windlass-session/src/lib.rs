@@ -6,6 +6,7 @@
 //!   [`SessionKey::of_agent`], [`AgentHeader`], [`SessionStore::agents`].
 //! - [`LogEncoder`] writes entries as JSON lines, [`read_log`] reads any bytes back: unusable content is skipped and
 //!   reported, and no other line is lost.
+//! - [`LogReader`] reads a stored log from any position, for programs that follow a session of another one.
 //! - [`repair`] makes the entries whole: every call gets exactly one result. It
 //!   is total, and repairing twice is repairing once.
 //! - [`Transcript`] is the conversation as a request contains it: a fold over the entries that cannot be invalid.
@@ -35,10 +36,12 @@ mod digest;
 mod foreign;
 mod fork;
 mod key;
+mod lease;
 mod load;
 mod masked;
 mod memory;
 mod pending;
+mod reader;
 mod repair;
 mod rewound;
 mod search;
@@ -67,6 +70,7 @@ pub use copy::{ForkError, ForkRequest, ResumePoint, fork_session};
 pub use digest::{LogText, LogTextKind, SessionDigest};
 pub use fork::{Fork, Origin, fork};
 pub use key::{ProjectKey, SessionKey, slug};
+pub use lease::{Lease, Owner};
 pub use load::{Log, read_agent_log, read_log};
 pub use masked::{MaskText, MaskedStore};
 pub use memory::MemoryStore;
@@ -74,12 +78,13 @@ pub use pending::{
     AnswerRefusal, PendingAnswers, PendingQuestions, StoredAnswer, StoredQuestion, TokenSecret, is_token_of,
     questions_below, repair_but_waiting, stored_questions, token_hash,
 };
+pub use reader::{LogChunk, LogReader};
 pub use repair::{RenamedCall, RepairReport, repair, repair_but_pending};
 pub use rewound::{RewindPoint, RewoundMark, rewind_conversation, rewind_point};
 pub use search::{SearchWords, Snippet, words};
 pub use store::{
-    Durability, Lease, LoadReport, Loaded, LogHeader, Owner, SessionStore, SessionSummary, SkippedLine, StoreError,
-    StoreErrorKind, annotate_by_append, create_by_append,
+    Durability, LoadReport, Loaded, LogHeader, SessionStore, SessionSummary, SkippedLine, StoreError, StoreErrorKind,
+    annotate_by_append, create_by_append,
 };
 pub use summary::{SUMMARY_BYTES, summarize};
 pub use title::TitleRequest;

@@ -62,6 +62,13 @@ pub(crate) fn read_any_log(reader: impl BufRead) -> io::Result<Log> {
     Ok(log_of(scanned))
 }
 
+impl Scanned {
+    /// Returns the entries in the order of their lines, of all branches, each with the number of its last line.
+    pub(crate) fn into_appended(self) -> Vec<(u64, Entry)> {
+        emit::emit_appended(self.nodes)
+    }
+}
+
 fn log_of(scanned: Scanned) -> Log {
     let mut report = scanned.report;
     let conversation = conversation::choose(&scanned.nodes, scanned.by_id);

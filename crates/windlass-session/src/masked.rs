@@ -1,13 +1,14 @@
 //! A store that masks secrets in texts.
 
 use crate::{
-    AgentSummary, Annotation, Durability, Lease, Loaded, LogHeader, Owner, PendingAnswers, ProjectKey, SessionKey,
-    SessionStore, SessionSummary, StoreError,
+    AgentSummary, Annotation, Durability, Lease, Loaded, LogHeader, LogReader, Owner, PendingAnswers, ProjectKey,
+    SessionKey, SessionStore, SessionSummary, StoreError,
 };
 use async_trait::async_trait;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 use windlass_types::{ContentBlock, Entry, EntryKind, JsonText, ToolResultContent, UserEntry};
 
 /// Function that replaces the secrets of a text.
@@ -135,6 +136,10 @@ impl SessionStore for MaskedStore {
         self.store.append(lease, expected_seq, self.masked(entries), durability).await
     }
 
+    async fn renew(&self, lease: &Lease) -> Result<Option<Duration>, StoreError> {
+        self.store.renew(lease).await
+    }
+
     async fn load(&self, key: &SessionKey) -> Result<Loaded, StoreError> {
         self.store.load(key).await
     }
@@ -167,6 +172,10 @@ impl SessionStore for MaskedStore {
 
     fn answers(&self) -> Option<&dyn PendingAnswers> {
         self.store.answers()
+    }
+
+    fn reader(&self) -> Option<&dyn LogReader> {
+        self.store.reader()
     }
 
     async fn close(&self, lease: Lease) -> Result<(), StoreError> {

@@ -1,14 +1,16 @@
 //! Sessions in memory.
 
 use crate::{
-    AgentHeader, AgentSummary, Durability, Lease, Loaded, LogEncoder, LogHeader, Owner, PendingAnswers, ProjectKey,
-    SUMMARY_BYTES, SessionKey, SessionStore, SessionSummary, StoreError, StoredAnswer, read_agent_log, read_log,
-    summarize,
+    AgentHeader, AgentSummary, Durability, Lease, Loaded, LogChunk, LogEncoder, LogHeader, LogReader, Owner,
+    PendingAnswers, ProjectKey, SUMMARY_BYTES, SessionKey, SessionStore, SessionSummary, StoreError, StoredAnswer,
+    read_agent_log, read_log, summarize,
 };
 use async_trait::async_trait;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use windlass_types::{Entry, QuestionId, Timestamp};
 
 /// Store that keeps sessions in memory, in the same lines as on disk, so that loads use the same reader. Its data is
@@ -16,6 +18,20 @@ use windlass_types::{Entry, QuestionId, Timestamp};
 #[derive(Debug, Clone, Default)]
 pub struct MemoryStore {
     state: Arc<Mutex<State>>,
+    expiry: Option<Expiry>,
+}
+
+/// Term of leases, and the clock that ends them.
+#[derive(Clone)]
+struct Expiry {
+    term: Duration,
+    clock: Arc<dyn Fn() -> Duration + Send + Sync>,
+}
+
+impl fmt::Debug for Expiry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Expiry").field("term", &self.term).finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug, Default)]
@@ -37,7 +53,22 @@ struct Session {
     changed: (Timestamp, u64),
     /// Header of an agent's log, from the creation of the log.
     agent: Option<Arc<AgentHeader>>,
-    lease: Option<(u64, Owner, LogEncoder)>,
+    lease: Option<HeldLease>,
+}
+
+#[derive(Debug)]
+struct HeldLease {
+    epoch: u64,
+    owner: Owner,
+    encoder: LogEncoder,
+    /// Time at which it expires, by the store's clock. `None`: never.
+    until: Option<Duration>,
+}
+
+impl HeldLease {
+    fn is_over(&self, now: Option<Duration>) -> bool {
+        matches!((self.until, now), (Some(until), Some(now)) if until <= now)
+    }
 }
 
 /// Guard that releases the lease when it is dropped.
@@ -51,11 +82,11 @@ impl Drop for Guard {
     fn drop(&mut self) {
         let mut state = self.store.lock();
         if let Some(session) = state.sessions.get_mut(&self.key) {
-            if session.lease.as_ref().is_some_and(|(epoch, ..)| *epoch == self.epoch) {
+            if session.lease.as_ref().is_some_and(|lease| lease.epoch == self.epoch) {
                 session.lease = None;
-            }
-            if !session.exists {
-                state.sessions.remove(&self.key);
+                if !session.exists {
+                    state.sessions.remove(&self.key);
+                }
             }
         }
     }
@@ -65,6 +96,22 @@ impl MemoryStore {
     /// Returns a store without sessions.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Returns a store whose leases expire after `term` unless they are renewed, like those of a store that machines
+    /// share. `clock` returns the time since any fixed point.
+    pub fn with_lease_term(term: Duration, clock: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
+        Self { expiry: Some(Expiry { term, clock: Arc::new(clock) }), ..Self::default() }
+    }
+
+    /// Returns the time of the store's clock. `None`: leases never expire.
+    fn now(&self) -> Option<Duration> {
+        self.expiry.as_ref().map(|expiry| (expiry.clock)())
+    }
+
+    /// Returns the time at which a lease expires that is taken or renewed now.
+    fn until(&self) -> Option<Duration> {
+        self.expiry.as_ref().map(|expiry| (expiry.clock)().saturating_add(expiry.term))
     }
 
     /// Returns the lines of a session, as a file would contain them.
@@ -82,19 +129,24 @@ impl MemoryStore {
 impl SessionStore for MemoryStore {
     async fn open(&self, key: &SessionKey, owner: &Owner, header: LogHeader) -> Result<Lease, StoreError> {
         key.check_agent()?;
+        let (now, until) = (self.now(), self.until());
         let mut state = self.lock();
         state.count += 1;
         let epoch = state.count;
         let session = state.sessions.entry(key.clone()).or_default();
-        if let Some((_, owner, _)) = &session.lease {
-            return Err(StoreError::in_use(key, owner));
+        if let Some(lease) = session.lease.as_ref().filter(|lease| !lease.is_over(now)) {
+            return Err(StoreError::in_use(key, &lease.owner));
         }
         if !session.exists {
             session.agent.clone_from(&header.agent);
         }
-        session.lease = Some((epoch, owner.clone(), LogEncoder::of(key, header)));
+        session.lease = Some(HeldLease { epoch, owner: owner.clone(), encoder: LogEncoder::of(key, header), until });
         let guard = Guard { store: self.clone(), key: key.clone(), epoch };
-        Ok(Lease::new(key.clone(), epoch, session.seq, guard))
+        let lease = Lease::new(key.clone(), epoch, session.seq, guard);
+        Ok(match &self.expiry {
+            Some(expiry) => lease.with_term(expiry.term),
+            None => lease,
+        })
     }
 
     async fn append(
@@ -104,18 +156,19 @@ impl SessionStore for MemoryStore {
         entries: Vec<Entry>,
         durability: Durability,
     ) -> Result<u64, StoreError> {
-        let key = lease.key();
+        let (key, time) = (lease.key(), self.now());
         let mut state = self.lock();
         let is_ours = lease.guard::<Guard>().is_some_and(|guard| Arc::ptr_eq(&guard.store.state, &self.state));
         state.count += 1;
         let now = state.count;
         let session = state.sessions.get_mut(key).filter(|_| is_ours).ok_or_else(|| StoreError::lease_lost(key))?;
-        let Session { log, exists, seq, changed, lease: Some((epoch, _, encoder)), .. } = session else {
+        let Session { log, exists, seq, changed, lease: Some(held), .. } = session else {
             return Err(StoreError::lease_lost(key));
         };
-        if *epoch != lease.epoch() {
+        if held.epoch != lease.epoch() || held.is_over(time) {
             return Err(StoreError::lease_lost(key));
         }
+        let encoder = &mut held.encoder;
         if *seq != expected_seq {
             return Err(StoreError::conflict(key, expected_seq, *seq));
         }
@@ -130,6 +183,20 @@ impl SessionStore for MemoryStore {
         }
         *seq += entries.len() as u64;
         Ok(*seq)
+    }
+
+    async fn renew(&self, lease: &Lease) -> Result<Option<Duration>, StoreError> {
+        let Some(expiry) = &self.expiry else { return Ok(None) };
+        let (now, until) = (self.now(), self.until());
+        let mut state = self.lock();
+        let held = state.sessions.get_mut(lease.key()).and_then(|session| session.lease.as_mut());
+        match held.filter(|held| held.epoch == lease.epoch() && !held.is_over(now)) {
+            Some(held) => {
+                held.until = until;
+                Ok(Some(expiry.term))
+            }
+            None => Err(StoreError::lease_lost(lease.key())),
+        }
     }
 
     async fn load(&self, key: &SessionKey) -> Result<Loaded, StoreError> {
@@ -165,9 +232,13 @@ impl SessionStore for MemoryStore {
 
     async fn delete(&self, key: &SessionKey) -> Result<(), StoreError> {
         key.check_agent()?;
+        let now = self.now();
         let mut state = self.lock();
         let mut leases = state.sessions.iter().filter(|(other, _)| key.covers(other));
-        if let Some((other, owner)) = leases.find_map(|(other, session)| Some((other, &session.lease.as_ref()?.1))) {
+        let held = |session: &Session| {
+            session.lease.as_ref().filter(|lease| !lease.is_over(now)).map(|lease| lease.owner.clone())
+        };
+        if let Some((other, owner)) = leases.find_map(|(other, session)| Some((other, held(session)?))) {
             return Err(StoreError::in_use(other, owner));
         }
         state.sessions.retain(|other, _| !key.covers(other));
@@ -176,6 +247,10 @@ impl SessionStore for MemoryStore {
     }
 
     fn answers(&self) -> Option<&dyn PendingAnswers> {
+        Some(self)
+    }
+
+    fn reader(&self) -> Option<&dyn LogReader> {
         Some(self)
     }
 
@@ -222,6 +297,17 @@ impl PendingAnswers for MemoryStore {
         let mut state = self.lock();
         let found = state.answers.get_mut(&(key.clone(), question.clone()));
         Ok(found.is_some_and(|(_, taken)| !std::mem::replace(taken, true)))
+    }
+}
+
+#[async_trait]
+impl LogReader for MemoryStore {
+    async fn read(&self, key: &SessionKey, position: u64) -> Result<LogChunk, StoreError> {
+        let state = self.lock();
+        let session = state.sessions.get(key).filter(|session| session.exists);
+        let session = session.ok_or_else(|| StoreError::not_found(key))?;
+        let rest = usize::try_from(position).ok().and_then(|from| session.log.get(from..));
+        Ok(LogChunk::new(position, rest.unwrap_or_default().to_vec(), false))
     }
 }
 

@@ -1,9 +1,10 @@
 //! Rewind to an earlier prompt in the log itself: a line records where the conversation continues, and where it had
 //! ended.
 
+use crate::Lease;
 use crate::branch::UnknownEntry;
 use crate::copy::ForkError;
-use crate::store::{Durability, Lease, SessionStore};
+use crate::store::{Durability, SessionStore};
 use crate::{SessionKey, foreign::kind_of};
 use serde::{Deserialize, Serialize};
 use windlass_types::{Entry, EntryId, EntryKind, JsonText, SessionId, Timestamp};

@@ -4,11 +4,13 @@ mod error;
 
 pub use error::{StoreError, StoreErrorKind};
 
-use crate::{AgentHeader, AgentSummary, Annotation, Origin, PendingAnswers, ProjectKey, SessionKey};
+use crate::{
+    AgentHeader, AgentSummary, Annotation, Lease, LogReader, Origin, Owner, PendingAnswers, ProjectKey, SessionKey,
+};
 use async_trait::async_trait;
-use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 use windlass_types::{Entry, EntryId, SessionId, Timestamp};
 
 /// Store of sessions.
@@ -53,8 +55,10 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     /// first poll loses only the confirmation.
     ///
     /// # Errors
-    /// [`StoreErrorKind::Conflict`] when `expected_seq` is not the current position. After a failed write every later
-    /// append fails with the same error: entries after a gap must not look complete.
+    /// [`StoreErrorKind::Conflict`] when `expected_seq` is not the current position; [`StoreErrorKind::LeaseLost`] when the
+    /// lease has expired or another owner has the session. After a failed write every later append fails with the same
+    /// error: entries after a gap must not look complete. A store that can be out of reach for a while repeats the write
+    /// itself, with the same entries, until the lease expires, and writes them once.
     async fn append(
         &self,
         lease: &Lease,
@@ -62,6 +66,20 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
         entries: Vec<Entry>,
         durability: Durability,
     ) -> Result<u64, StoreError>;
+
+    /// Renews a lease that expires, and returns the time for which it holds from the call on. `None`: it never expires.
+    ///
+    /// The holder renews it several times within its [term](Lease::term), and stops all effects before the time is over:
+    /// from then on another owner may open the session. An expired lease stays lost.
+    ///
+    /// The default serves stores whose leases never expire.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::LeaseLost`] when the lease has expired or was released; [`StoreErrorKind::Unavailable`] when the
+    /// store cannot be reached: the lease holds for the rest of its time, and the call can be repeated.
+    async fn renew(&self, lease: &Lease) -> Result<Option<Duration>, StoreError> {
+        lease.term().map_or(Ok(None), |_| Err(StoreError::lease_lost(lease.key())))
+    }
 
     /// Reads a session: the entries of its current conversation in order, and those beside it. Damage is skipped and
     /// reported; the stored data is not changed.
@@ -123,6 +141,12 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     /// Returns the storage of answers that other processes give to permission requests of a session. `None`, the
     /// default: there is none, so such a request is answered by the next program that opens the session.
     fn answers(&self) -> Option<&dyn PendingAnswers> {
+        None
+    }
+
+    /// Returns the reader of logs from any position. `None`, the default: there is none, so a session can be followed only
+    /// in the process that has it open.
+    fn reader(&self) -> Option<&dyn LogReader> {
         None
     }
 
@@ -190,29 +214,6 @@ pub enum Durability {
     Durable,
 }
 
-/// Writer of a session.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Owner {
-    /// Process id.
-    pub pid: u32,
-    /// Name of the program, for people.
-    pub program: String,
-}
-
-impl Owner {
-    /// Returns an owner.
-    pub fn new(pid: u32, program: impl Into<String>) -> Self {
-        Self { pid, program: program.into() }
-    }
-}
-
-impl fmt::Display for Owner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (process {})", self.program, self.pid)
-    }
-}
-
 /// Fields of every line of a session beside its entry. Constant for one lease.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -257,47 +258,6 @@ impl LogHeader {
     pub fn with_agent(mut self, agent: AgentHeader) -> Self {
         self.agent = Some(Arc::new(agent));
         self
-    }
-}
-
-/// Exclusive right to write one session. Dropping it releases it.
-pub struct Lease {
-    key: SessionKey,
-    epoch: u64,
-    seq: u64,
-    guard: Option<Box<dyn Any + Send + Sync>>,
-}
-
-impl Lease {
-    /// For implementers of stores: returns a lease that keeps `guard` until it is closed or dropped.
-    pub fn new(key: SessionKey, epoch: u64, seq: u64, guard: impl Any + Send + Sync) -> Self {
-        Self { key, epoch, seq, guard: Some(Box::new(guard)) }
-    }
-
-    /// Returns the key of the session.
-    pub fn key(&self) -> &SessionKey {
-        &self.key
-    }
-
-    /// Returns a number that no other lease of this store has.
-    pub fn epoch(&self) -> u64 {
-        self.epoch
-    }
-
-    /// Returns the position at which the session was opened, which the first append expects.
-    pub fn seq(&self) -> u64 {
-        self.seq
-    }
-
-    /// For implementers of stores: returns the guard, if it is of this type.
-    pub fn guard<T: Any>(&self) -> Option<&T> {
-        self.guard.as_ref()?.downcast_ref()
-    }
-}
-
-impl fmt::Debug for Lease {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lease").field("key", &self.key).field("epoch", &self.epoch).field("seq", &self.seq).finish()
     }
 }
 

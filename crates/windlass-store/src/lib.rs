@@ -33,6 +33,7 @@ mod log;
 mod observe;
 mod open;
 mod owner;
+mod reader;
 mod remove;
 mod rewind;
 mod session;

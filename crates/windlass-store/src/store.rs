@@ -17,9 +17,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use windlass_session::{
-    AgentSummary, Annotation, Durability, Lease, Loaded, LogEncoder, LogHeader, Owner, PendingAnswers, ProjectKey,
-    SearchWords, SessionKey, SessionStore, SessionSummary, StoreError, StoreErrorKind, StoredAnswer, read_agent_log,
-    read_log,
+    AgentSummary, Annotation, Durability, Lease, Loaded, LogEncoder, LogHeader, LogReader, Owner, PendingAnswers,
+    ProjectKey, SearchWords, SessionKey, SessionStore, SessionSummary, StoreError, StoreErrorKind, StoredAnswer,
+    read_agent_log, read_log,
 };
 use windlass_tool::private_file::sync_dir;
 use windlass_types::{Entry, QuestionId, SessionId};
@@ -148,6 +148,10 @@ impl JsonlStore {
     /// text without words matches nothing.
     pub fn search(&self, text: &str) -> SessionSearch {
         SessionSearch::new(self.inner.roots.clone(), Some(SearchWords::of(text)))
+    }
+
+    pub(crate) fn roots(&self) -> &Roots {
+        &self.inner.roots
     }
 
     fn sessions(&self) -> MutexGuard<'_, HashMap<SessionKey, Weak<OpenSession>>> {
@@ -360,6 +364,10 @@ impl SessionStore for JsonlStore {
     }
 
     fn answers(&self) -> Option<&dyn PendingAnswers> {
+        Some(self)
+    }
+
+    fn reader(&self) -> Option<&dyn LogReader> {
         Some(self)
     }
 

@@ -18,6 +18,8 @@
 mod agents;
 mod answers;
 mod crash;
+mod leases;
+mod reader;
 mod sample;
 
 pub use agents::{
@@ -26,6 +28,11 @@ pub use agents::{
 };
 pub use answers::an_answer_is_given_once_and_taken_once;
 pub use crash::{Crash, a_torn_line_is_ended};
+pub use leases::{
+    ExpiringStores, a_renewed_lease_holds, an_expired_lease_is_taken_over, an_unused_session_is_free_again,
+    leases_expire, one_of_many_openers_wins,
+};
+pub use reader::a_log_is_read_from_any_position;
 pub use sample::{entries, header, key};
 
 use crate::Violation;
@@ -67,6 +74,7 @@ pub async fn all(store: &dyn SessionStore, crash: Crash<'_>) -> Result<(), Viola
     of("agents go with their session", agents_go_with_their_session(store).await)?;
     of("agents are named safely", agents_are_named_safely(store).await)?;
     of("an answer is given once and taken once", an_answer_is_given_once_and_taken_once(store).await)?;
+    of("a log is read from any position", a_log_is_read_from_any_position(store).await)?;
     if let Crash::TearsLines(tear) = crash {
         of("a torn line is ended", a_torn_line_is_ended(store, tear).await)?;
     }

@@ -18,6 +18,7 @@ mod faults;
 mod following;
 mod foreign;
 mod host;
+mod leases;
 mod limits;
 mod mentions;
 mod money;

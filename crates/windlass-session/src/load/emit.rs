@@ -61,6 +61,47 @@ pub(super) fn emit(nodes: Vec<Node>, conversation: &Conversation, report: &mut L
     merge(chain, beside)
 }
 
+/// Returns the entries of a log in the order of their lines, each with its last line.
+pub(super) fn emit_appended(nodes: Vec<Node>) -> Vec<(u64, Entry)> {
+    let groups = groups_in_order(&nodes);
+    let lines: Vec<u64> = nodes.iter().map(|node| node.line).collect();
+    let mut nodes: Vec<Option<Node>> = nodes.into_iter().map(Some).collect();
+    let mut entries = Vec::new();
+    for (at, group) in groups {
+        let line = |placed: &Placed| lines.get(placed.at).copied().unwrap_or_default();
+        let (placed, results, _) = entries_of(&mut nodes, &group);
+        entries.extend(placed.into_iter().chain(results).map(|placed| (line(&placed), placed.entry)));
+        if let Some(Node { line, id, parent, timestamp, body: NodeBody::Beside(kind), .. }) =
+            nodes.get_mut(at).and_then(Option::take)
+        {
+            entries.push((line, Entry::new(id, link_id(&parent), timestamp, kind)));
+        }
+    }
+    entries
+}
+
+/// Returns a group for each node, and one for the lines of a message that stand together.
+fn groups_in_order(nodes: &[Node]) -> Vec<(usize, Group)> {
+    let message = |node: &Node| match &node.body {
+        NodeBody::Assistant(line) => Some(line.message_id.clone()),
+        _ => None,
+    };
+    let mut groups: Vec<(usize, Group)> = Vec::new();
+    let mut last = None;
+    for (at, node) in nodes.iter().enumerate() {
+        let of = message(node);
+        match groups.last_mut() {
+            Some((_, group)) if of.is_some() && of == last => group.lines.push(at),
+            _ if matches!(node.body, NodeBody::Result(_)) => {
+                groups.push((at, Group { lines: Vec::new(), results: vec![at] }));
+            }
+            _ => groups.push((at, Group { lines: vec![at], results: Vec::new() })),
+        }
+        last = of;
+    }
+    groups
+}
+
 /// Appends the results of a message and the lines after it up to the next message, each in its order, together in file
 /// order.
 fn close_segment(chain: &mut Vec<Placed>, segment: &mut Vec<Placed>, results: &mut Vec<Placed>) {
@@ -95,8 +136,9 @@ fn merge(mut chain: Vec<Placed>, beside: Vec<Placed>) -> Vec<Entry> {
 
 /// Returns the entries of a group, those of its results, and `true` if it is a message of the model.
 fn entries_of(nodes: &mut [Option<Node>], group: &Group) -> (Vec<Placed>, Vec<Placed>, bool) {
+    let is_chained = |node: &mut Node| !matches!(node.body, NodeBody::Beside(_));
     let lines: Vec<(usize, Node)> =
-        group.lines.iter().filter_map(|at| Some((*at, nodes.get_mut(*at)?.take()?))).collect();
+        group.lines.iter().filter_map(|at| Some((*at, nodes.get_mut(*at)?.take_if(is_chained)?))).collect();
     let mut calls = HashMap::new();
     let mut placed = Vec::new();
     let mut message: Option<Placed> = None;

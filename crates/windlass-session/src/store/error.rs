@@ -3,6 +3,7 @@
 use crate::SessionKey;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 use windlass_types::QuestionId;
 
 /// Kind of a store error.
@@ -17,12 +18,14 @@ pub enum StoreErrorKind {
     NotFound,
     /// The session, or the answer, exists already.
     Exists,
-    /// The lease is not of this store, or was released.
+    /// The lease is not of this store, was released, or has expired.
     LeaseLost,
     /// Another program replaced, cut, moved or removed the stored data of the session while it was open.
     Changed,
     /// The key is not valid for a session.
     InvalidKey,
+    /// The store cannot be reached now. The operation can be repeated.
+    Unavailable,
     /// No space is left on the device.
     Full,
     /// Reading or writing failed.
@@ -112,7 +115,31 @@ impl StoreError {
 
     /// For implementers of stores: the lease does not give access.
     pub fn lease_lost(key: &SessionKey) -> Self {
-        Self::new(StoreErrorKind::LeaseLost, format!("the lease of {} was given back: open it again", Subject(key)))
+        Self::new(
+            StoreErrorKind::LeaseLost,
+            format!("the lease of {} has expired or was given back: open it again", Subject(key)),
+        )
+    }
+
+    /// The lease could not be renewed within its term.
+    pub fn lease_expired(key: &SessionKey, term: Duration) -> Self {
+        Self::new(
+            StoreErrorKind::LeaseLost,
+            format!(
+                "the lease of {} was not renewed within {} seconds, so another owner may continue it: look at the connection \
+                 to the store, then resume the session",
+                Subject(key),
+                term.as_secs_f32()
+            ),
+        )
+    }
+
+    /// For implementers of stores: the store cannot be reached. `why`: the cause.
+    pub fn unavailable(store: impl fmt::Display, why: impl fmt::Display) -> Self {
+        Self::new(
+            StoreErrorKind::Unavailable,
+            format!("{store} cannot be reached: {why}; look at it and at the network, then try again"),
+        )
     }
 
     /// For implementers of stores: an agent has no annotations.

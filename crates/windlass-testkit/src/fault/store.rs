@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use windlass_session::{
@@ -21,6 +22,8 @@ pub enum StoreOperation {
     Open,
     /// [`SessionStore::append`].
     Append,
+    /// [`SessionStore::renew`].
+    Renew,
     /// [`SessionStore::load`].
     Load,
     /// [`SessionStore::list`].
@@ -259,7 +262,7 @@ fn planned(operation: StoreOperation, kind: StoreErrorKind) -> StoreError {
 
 /// `true` unless the call itself was refused, which is not a failed write.
 fn is_of_the_store(error: &StoreError) -> bool {
-    !matches!(error.kind, StoreErrorKind::Conflict | StoreErrorKind::LeaseLost)
+    !matches!(error.kind, StoreErrorKind::Conflict | StoreErrorKind::LeaseLost | StoreErrorKind::Unavailable)
 }
 
 #[deny(clippy::missing_trait_methods)]
@@ -267,6 +270,10 @@ fn is_of_the_store(error: &StoreError) -> bool {
 impl<S: SessionStore> SessionStore for FaultyStore<S> {
     fn answers(&self) -> Option<&dyn windlass_session::PendingAnswers> {
         self.0.inner.answers()
+    }
+
+    fn reader(&self) -> Option<&dyn windlass_session::LogReader> {
+        self.0.inner.reader()
     }
 
     async fn open(&self, key: &SessionKey, owner: &Owner, header: LogHeader) -> Result<Lease, StoreError> {
@@ -309,6 +316,12 @@ impl<S: SessionStore> SessionStore for FaultyStore<S> {
             kept.failed = Some(error.clone());
         }
         result
+    }
+
+    async fn renew(&self, lease: &Lease) -> Result<Option<Duration>, StoreError> {
+        let late = self.begin(StoreOperation::Renew).await?;
+        let renewed = self.0.inner.renew(lease).await?;
+        late.map_or(Ok(renewed), Err)
     }
 
     async fn load(&self, key: &SessionKey) -> Result<Loaded, StoreError> {
