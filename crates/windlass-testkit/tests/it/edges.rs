@@ -72,6 +72,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("windlass-program", &["windlass-tool", "windlass-types"]),
     ("windlass-sandbox", &["windlass-tool"]),
     ("windlass-store", &["windlass-session", "windlass-tool", "windlass-types"]),
+    ("windlass-postgres", &["windlass-session", "windlass-types"]),
     (
         "windlass-project",
         &[

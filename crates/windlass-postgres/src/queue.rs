@@ -1,0 +1,145 @@
+//! Queue of sessions that workers run.
+
+use crate::PgStore;
+use crate::database::Arguments;
+use crate::inbox::SessionLimits;
+use crate::session::{Grant, odd};
+use crate::store::Place;
+use tokio::time::Instant;
+use tokio_postgres::types::Json;
+use windlass_session::{Owner, ProjectKey, SessionKey, StoreError};
+use windlass_types::SessionId;
+
+const CLAIM: &str = "select r_id, r_epoch, r_seq, r_project, r_session, r_profile, r_workspace, r_needs, r_attempts \
+                     from wl_claim($1, $2, $3, $4, $5, $6::float8 * interval '1 second')";
+
+const STATE: &str = "select state, reason, profile, workspace, owner is not null and lease_until > clock_timestamp() \
+                     from wl_session where tenant = $1 and project = $2 and session = $3 and agent = ''";
+
+/// State of a session in the queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SessionState {
+    /// Nothing is to be done.
+    Idle,
+    /// A worker may claim it.
+    Ready,
+    /// A worker runs it, or died while it did.
+    Running,
+    /// It waits for an answer to a permission request.
+    Waits,
+    /// It was set aside by a person.
+    Paused,
+    /// It was set aside because workers ended while they ran it.
+    Poisoned,
+    /// It is over.
+    Closed,
+}
+
+impl SessionState {
+    const ALL: [Self; 7] =
+        [Self::Idle, Self::Ready, Self::Running, Self::Waits, Self::Paused, Self::Poisoned, Self::Closed];
+
+    fn code(self) -> i16 {
+        (0..).zip(Self::ALL).find(|(_, state)| *state == self).map_or(0, |(code, _)| code)
+    }
+
+    fn of(code: i16) -> Option<Self> {
+        (0..).zip(Self::ALL).find(|(known, _)| *known == code).map(|(_, state)| state)
+    }
+}
+
+/// Sessions that a worker can run: names of its own configuration.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WorkerOffer {
+    /// Names of its profiles.
+    pub profiles: Vec<String>,
+    /// Names of its workspaces.
+    pub workspaces: Vec<String>,
+}
+
+impl WorkerOffer {
+    /// Returns an offer.
+    pub fn new(profiles: Vec<String>, workspaces: Vec<String>) -> Self {
+        Self { profiles, workspaces }
+    }
+}
+
+/// A session whose lease this store has taken. Open it soon, with the same store: the lease is not renewed before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClaimedSession {
+    /// Key of the session.
+    pub key: SessionKey,
+    /// Name of its profile.
+    pub profile: String,
+    /// Name of its workspace.
+    pub workspace: String,
+    /// Limits that narrow the profile.
+    pub limits: SessionLimits,
+    /// `true` if its log has entries.
+    pub exists: bool,
+    /// Number of claims without an entry in between, this one included.
+    pub attempts: u32,
+}
+
+impl PgStore {
+    /// Claims sessions that are ready, and those whose owner is gone: at most `most`, the longest ready first. A session
+    /// that three workers claimed without an entry in between is [poisoned](SessionState::Poisoned) instead.
+    ///
+    /// # Errors
+    /// The database refused, or cannot be reached.
+    pub async fn claim(
+        &self,
+        owner: &Owner,
+        offer: &WorkerOffer,
+        most: usize,
+    ) -> Result<Vec<ClaimedSession>, StoreError> {
+        let (asked, most) = (Instant::now(), i32::try_from(most).unwrap_or(i32::MAX));
+        let (tenant, term) = (self.inner.database.tenant(), self.inner.term.as_secs_f64());
+        let arguments: Arguments<'_> = &[&tenant, &offer.profiles, &offer.workspaces, &most, &Json(owner), &term];
+        let rows = self.inner.database.query(CLAIM, arguments).await?;
+        let mut claimed = Vec::new();
+        for row in rows {
+            let project: String = row.try_get(3).map_err(odd)?;
+            let session: String = row.try_get(4).map_err(odd)?;
+            let key = SessionKey::new(ProjectKey::from_slug(project), SessionId::from(session));
+            let (id, epoch) = (row.try_get(0).map_err(odd)?, row.try_get(1).map_err(odd)?);
+            let grant = Grant { id, epoch, seq: row.try_get(2).map_err(odd)?, asked };
+            self.inner.claim(key.clone(), grant);
+            let Json(limits) = row.try_get(7).map_err(odd)?;
+            let attempts: i32 = row.try_get(8).map_err(odd)?;
+            claimed.push(ClaimedSession {
+                key,
+                profile: row.try_get(5).map_err(odd)?,
+                workspace: row.try_get(6).map_err(odd)?,
+                limits,
+                exists: grant.seq > 0,
+                attempts: u32::try_from(attempts).unwrap_or_default(),
+            });
+        }
+        Ok(claimed)
+    }
+
+    /// Sets the state that an open session has from its release on. Without it the state stays, so that another worker claims
+    /// the session. A session with messages in its inbox stays ready where it would be idle or wait. `false`: this store has
+    /// it not open.
+    pub fn leave_as(&self, key: &SessionKey, state: SessionState) -> bool {
+        self.open_session(key).map(|session| session.leave_as(state.code())).is_some()
+    }
+
+    /// Returns the state of a session in the queue, with the reason for which it was set aside. `None`: it is not stored, or
+    /// of a newer program.
+    ///
+    /// # Errors
+    /// The database refused, or cannot be reached.
+    pub async fn state(&self, key: &SessionKey) -> Result<Option<(SessionState, String)>, StoreError> {
+        let key = &*self.stored_key(key);
+        let Place { project, session, .. } = Place::of(key);
+        let rows = self.inner.database.repeat(STATE, &[&self.inner.database.tenant(), &project, &session]).await?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        let reason = row.try_get(1).map_err(odd)?;
+        Ok(SessionState::of(row.try_get(0).map_err(odd)?).map(|state| (state, reason)))
+    }
+}
