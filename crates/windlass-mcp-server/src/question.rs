@@ -17,7 +17,8 @@ struct FilledForm {
 pub(crate) async fn ask(client: &Client, request: &PermissionRequest) -> PermissionAnswer {
     let reason = &request.decision.message;
     let Ok(form) = JsonText::parse(FORM) else { return PermissionAnswer::deny("It could not be asked about.") };
-    let message = format!("{} wants to run: {}\n{reason}", request.tool, request.title);
+    let effect = request.impact.as_ref().map(|impact| format!("{} Risk: {}\n", impact.summary, impact.risk.as_str()));
+    let message = format!("{} wants to run: {}\n{}{reason}", request.tool, request.title, effect.unwrap_or_default());
     match client.ask(&message, &form).await {
         ClientAnswer::Accepted(content) if content.to::<FilledForm>().is_ok_and(|filled| filled.allow) => {
             PermissionAnswer::allow()

@@ -7,7 +7,12 @@ use crate::matcher::Rule;
 use crate::policy::Policy;
 use crate::raise::{self, Cover, Gap};
 use crate::{names, suggest};
+use windlass_shell::SimpleCommand;
+use windlass_types::text::visible_line;
 use windlass_types::{Access, Behavior, CallDigest, Decision, DecisionReason, HookVerdict, PermissionMode};
+
+/// Maximum length of the name of a command in a reason, in characters.
+const LONGEST_NAME: usize = 60;
 
 /// The first of the lowest verdicts so far.
 #[derive(Debug, Default)]
@@ -125,9 +130,13 @@ impl Policy {
         if let Some(hook) = hook.filter(|hook| hook.behavior == Behavior::Allow) {
             return Decision::new(Behavior::Allow, DecisionReason::Hook, hook_message(hook, "allows"));
         }
-        let decision = Decision::new(Behavior::Ask, gap_reason(&gap), gap_message(&gap, call));
+        let uncovered = self.grants().uncovered(call);
+        let name = uncovered.and_then(command_name);
+        let decision = Decision::new(Behavior::Ask, gap_reason(&gap), gap_message(&gap, call, name.as_deref()));
         let decision = decision.with_suggestions(suggest::suggestions(self, call, &gap));
-        let decision = decision.with_part(self.grants().uncovered(call));
+        let is_line = call.parts.as_ref().is_some_and(|parts| parts.len() > 1);
+        let part = uncovered.filter(|_| is_line).map(|command| command.source().to_owned());
+        let decision = decision.with_part(part);
         match gap {
             Gap::ReadOutside(path) | Gap::ReadSecret(path) | Gap::WriteOutside(path) => {
                 decision.with_blocked_path(path)
@@ -198,6 +207,15 @@ fn own_check(call: &Call<'_>) -> Option<Decision> {
     }
 }
 
+/// Returns a short name of a command: its program, and its first argument if that is a plain word.
+fn command_name(command: &SimpleCommand) -> Option<String> {
+    let program = visible_line(command.program()?);
+    let is_plain = |word: &&str| word.len() <= 20 && word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+    let first = command.words().get(1).and_then(|word| word.as_literal()).filter(is_plain);
+    let name = first.filter(|word| !word.starts_with('-')).map_or(program.clone(), |word| format!("{program} {word}"));
+    (name.chars().count() <= LONGEST_NAME && !name.contains('`')).then_some(name)
+}
+
 fn gap_reason(gap: &Gap) -> DecisionReason {
     match gap {
         Gap::NotUnderstood(_) | Gap::Unclear(_) => DecisionReason::NotUnderstood,
@@ -206,7 +224,8 @@ fn gap_reason(gap: &Gap) -> DecisionReason {
     }
 }
 
-fn gap_message(gap: &Gap, call: &Call<'_>) -> String {
+/// Returns the reason in words. `name`: the command that no rule allows, if the call runs one.
+fn gap_message(gap: &Gap, call: &Call<'_>, name: Option<&str>) -> String {
     match gap {
         Gap::NotUnderstood(why) => format!("Nothing allows it: {why}."),
         Gap::Unclear(why) => format!("Nothing allows it: {why}."),
@@ -220,6 +239,9 @@ fn gap_message(gap: &Gap, call: &Call<'_>) -> String {
             "Its server has changed what {} is since a rule allowed it: description or schema are others now.",
             call.tool
         ),
-        Gap::NoRule => format!("No rule allows this call of {}.", call.tool),
+        Gap::NoRule => match name {
+            Some(name) => format!("No rule allows `{name}`."),
+            None => format!("No rule allows this call of {}.", call.tool),
+        },
     }
 }

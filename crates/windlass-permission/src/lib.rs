@@ -38,6 +38,7 @@ mod found;
 pub mod git;
 mod glob;
 mod groups;
+mod impact;
 mod limits;
 mod lower;
 mod made;

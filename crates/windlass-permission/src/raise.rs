@@ -11,7 +11,7 @@ use crate::network::{Host, host};
 use crate::repository::{is_version_control, version_control_places};
 use crate::touch::Touch;
 use std::path::{Path, PathBuf};
-use windlass_shell::{Effect, NotUnderstood};
+use windlass_shell::{Effect, NotUnderstood, SimpleCommand};
 use windlass_types::Access;
 use windlass_types::names::skill;
 use windlass_types::secret::{holds_home, is_secret, is_secret_of_home};
@@ -251,12 +251,11 @@ impl<'a> Grants<'a> {
             || version_control_places(&command.analysis, &call.facts.cwd).is_empty()
     }
 
-    /// Returns the first command of a line of several that nothing covers.
-    pub(crate) fn uncovered(&self, call: &Call<'_>) -> Option<String> {
+    /// Returns the first command that nothing covers, of a text that is understood.
+    pub(crate) fn uncovered<'c>(&self, call: &'c Call<'_>) -> Option<&'c SimpleCommand> {
         let (command, parts) = (call.facts.command.as_ref()?, call.parts.as_ref()?);
         let gap = |(part, touches): &&(Part<'_>, Vec<Touch>)| self.cover_part(part, touches, command).is_err();
-        let first = parts.iter().find(gap).filter(|_| parts.len() > 1)?;
-        Some(first.0.command.source().to_owned())
+        parts.iter().find(gap).map(|(part, _)| part.command)
     }
 
     /// Covers the program first, then each of its paths.

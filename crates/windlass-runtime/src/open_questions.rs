@@ -125,6 +125,7 @@ fn request_of(stored: &StoredQuestion) -> PermissionRequest {
     let call = ToolUse::new(question.tool_use_id.clone(), question.tool.clone(), stored.input.clone());
     let mut request = PermissionRequest::new(call, question.title.clone(), decision, question.digest.clone());
     request.id.clone_from(&question.id);
+    request.impact.clone_from(&question.impact);
     (request.agent, request.identity) = (stored.agent.clone(), stored.identity.clone());
     request
 }

@@ -10,12 +10,14 @@ use std::sync::Arc;
 mod answer;
 mod audit;
 mod group;
+mod impact;
 mod question;
 mod rule;
 
 pub use answer::PermissionAnswer;
 pub use audit::{AnsweredBy, AuditedAnswer, AuditedDecision, AuditedSandbox, InputChange, InputChangedBy, MadeCall};
 pub use group::PermissionGroup;
+pub use impact::{CallEffect, CallImpact, RiskGrade};
 pub use question::{PendingQuestion, QuestionToken, TokenHash, WaitingAgent, WaitingCall};
 pub use rule::{MatchedRule, RuleOrigin, RuleSource, RuleValue};
 
@@ -343,6 +345,9 @@ pub struct PermissionRequest {
     /// Preview of the file changes, if the session makes previews and the tool can compute one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edits: Option<crate::EditPreview>,
+    /// Effects, risk, paths and hosts of the call, with a sentence for people. `None`: the call was not analysed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub impact: Option<Box<CallImpact>>,
 }
 
 impl PermissionRequest {
@@ -362,6 +367,7 @@ impl PermissionRequest {
             token: None,
             group: PermissionGroup::default(),
             edits: None,
+            impact: None,
         }
     }
 }

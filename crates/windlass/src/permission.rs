@@ -9,8 +9,8 @@ pub use windlass_permission::{
 pub use windlass_runtime::{AnswerError, Classifier};
 pub use windlass_types::{
     Access, AgentIdentity, AgentPath, AnsweredBy, AuditedAnswer, AuditedDecision, AuditedSandbox, Behavior, CallDigest,
-    Decision, DecisionReason, EditPreview, HookVerdict, InputChange, InputChangedBy, JsonText, MadeCall, MatchedRule,
-    PendingQuestion, PermissionAnswer, PermissionDenial, PermissionGroup, PermissionMode, PermissionRequest,
-    PermissionUpdate, QuestionId, QuestionToken, RuleOrigin, RuleSource, RuleValue, TokenHash, ToolUseId,
-    UpdateDestination, WaitingCall,
+    CallEffect, CallImpact, Decision, DecisionReason, EditPreview, HookVerdict, InputChange, InputChangedBy, JsonText,
+    MadeCall, MatchedRule, PendingQuestion, PermissionAnswer, PermissionDenial, PermissionGroup, PermissionMode,
+    PermissionRequest, PermissionUpdate, QuestionId, QuestionToken, RiskGrade, RuleOrigin, RuleSource, RuleValue,
+    TokenHash, ToolUseId, UpdateDestination, WaitingCall,
 };

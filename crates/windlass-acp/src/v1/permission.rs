@@ -64,9 +64,12 @@ pub(crate) fn params(session: &str, call: &str, request: &PermissionRequest, cho
     fields.insert("rawInput".to_owned(), tool_call::input(&request.input));
     tool_call::add_preview(&mut fields, request.edits.as_ref(), cwd);
     if !fields.contains_key("content") {
-        let reason = visible_line(&request.decision.message);
-        let reason = json!({ "type": "content", "content": { "type": "text", "text": reason } });
-        fields.insert("content".to_owned(), json!([reason]));
+        let effect =
+            request.impact.as_ref().map(|impact| format!("{} Risk: {}.", impact.summary, impact.risk.as_str()));
+        let texts = effect.iter().map(String::as_str).chain([request.decision.message.as_str()]);
+        let content =
+            texts.map(|text| json!({ "type": "content", "content": { "type": "text", "text": visible_line(text) } }));
+        fields.insert("content".to_owned(), content.collect());
     }
     let options: Vec<Value> = choices
         .iter()

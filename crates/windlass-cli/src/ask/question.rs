@@ -47,6 +47,10 @@ impl Question {
         if let more @ 1.. = remarks.len().saturating_sub(MOST_REMARKS) {
             rows.push(format!("  … {more} more fields"));
         }
+        if let Some(impact) = &request.impact {
+            let effect = format!("{} Risk: {}", visible_line(&impact.summary), impact.risk.as_str());
+            rows.extend(bounded("", "  ", &effect, width, HEAD_ROWS));
+        }
         let why = visible_line(&request.decision.message);
         rows.extend(bounded("Why it asks: ", "  ", &why, width, REASON_ROWS));
         let (always, shown) = alternatives(&request.decision.suggestions, width);

@@ -229,6 +229,7 @@ impl Call {
         let mut request = PermissionRequest::new(self.current(), read.title.clone(), decision, digest);
         request.id = cx.session.ids.question();
         request.group = PermissionGroup::of(&self.original.name, &read.facts.access);
+        request.impact = Some(Box::new(read.facts.impact(&request.decision)));
         request.edits.clone_from(&read.edits);
         request.identity = cx.session.config.agent.as_ref().map(|agent| agent.identity.clone());
         match self.waits(cx).cloned() {

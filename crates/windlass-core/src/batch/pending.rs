@@ -196,6 +196,7 @@ impl Call {
             let mut request =
                 PermissionRequest::new(self.current(), question.title.clone(), decision, question.digest.clone());
             (request.id, request.token) = (question.id.clone(), token.clone());
+            request.impact.clone_from(&question.impact);
             request
         });
         Some(request)

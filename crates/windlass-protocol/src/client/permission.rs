@@ -33,6 +33,8 @@ struct PermissionFields {
     agent_id: Option<String>,
     #[serde(default)]
     suppress_always_allow_rule: bool,
+    #[serde(default)]
+    windlass_impact: Option<JsonText>,
 }
 
 #[derive(Deserialize)]
@@ -105,6 +107,8 @@ impl PermissionFields {
         let title = self.title.or(self.description).unwrap_or_else(|| self.tool_name.clone());
         let call = ToolUse::new(self.tool_use_id, self.tool_name, self.input);
         let mut request = PermissionRequest::new(call, title, decision, CallDigest::new(id));
+        // Facts of another form are left out: nothing is decided by them.
+        request.impact = self.windlass_impact.and_then(|impact| impact.to().ok());
         if let Some(agent) = self.agent_id {
             request.agent = AgentPath::default().child(ToolUseId::from(agent.clone()));
             request.identity = Some(AgentIdentity::new(agent.into(), String::new()));

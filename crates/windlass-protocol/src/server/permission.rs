@@ -9,7 +9,7 @@ use serde::Serialize;
 use windlass_conversation::{Asker, CallReference};
 use windlass_permission::{CanUseTool, read_permission_answer};
 use windlass_types::text::clause;
-use windlass_types::{JsonText, PermissionAnswer, PermissionRequest, PermissionUpdate};
+use windlass_types::{CallImpact, JsonText, PermissionAnswer, PermissionRequest, PermissionUpdate};
 
 /// The host as the one who answers permission requests. Cheap to clone.
 ///
@@ -44,6 +44,9 @@ struct PermissionFrame<'a> {
     windlass_question: Option<OpenRequest<'a>>,
     /// Kind of the call.
     windlass_group: &'static str,
+    /// Effects, risk, paths and hosts of the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    windlass_impact: Option<&'a CallImpact>,
     /// File changes that the call would make.
     #[serde(skip_serializing_if = "Option::is_none")]
     windlass_preview: Option<HostEdit<'a>>,
@@ -96,7 +99,7 @@ impl<'a> PermissionFrame<'a> {
                 input: &request.input,
                 tool_use_id: request.tool_use_id.as_str(),
                 title: &request.title,
-                description: &request.title,
+                description: request.impact.as_ref().map_or(&request.title, |impact| &impact.summary),
             },
             permission_suggestions: decision.suggestions.iter().collect(),
             reason: Reason {
@@ -116,6 +119,7 @@ impl<'a> PermissionFrame<'a> {
                 .as_ref()
                 .map(|token| OpenRequest { id: request.id.as_str(), token: token.reveal() }),
             windlass_group: request.group.as_str(),
+            windlass_impact: request.impact.as_deref(),
             windlass_preview: request.edits.as_ref().map(HostEdit::new),
         }
     }

@@ -71,6 +71,7 @@ impl Gate {
         let digest = self.facts.digest.clone();
         let mut request = PermissionRequest::new(call, visible_line(&self.title), decision.clone(), digest);
         request.group = PermissionGroup::of(&self.facts.tool, &self.facts.access);
+        request.impact = Some(Box::new(self.facts.impact(&decision)));
         request.edits = edits;
         let question = request.id.clone();
         let Asked { hooks, cx, asked, answers, questions, .. } = &self.of;

@@ -93,6 +93,9 @@ pub(super) fn reasons(request: &PermissionRequest, task: &str) -> Vec<DialogLine
         let task = if task.is_empty() { "another agent" } else { task };
         add(format!("Asked by the agent for: {}", note(task)));
     }
+    if let Some(impact) = &request.impact {
+        add(format!("{} Risk: {}", note(&impact.summary), impact.risk.as_str()));
+    }
     add(format!("Why it asks: {}", note(&request.decision.message)));
     if let Some(rule) = &request.decision.rule {
         add(rule_line(rule));

@@ -3,8 +3,9 @@ use proptest::prelude::*;
 use serde_json::json;
 use std::time::Duration;
 use windlass_types::{
-    AgentId, AgentIdentity, AgentPath, Behavior, CallDigest, Decision, DecisionReason, EditPreview, JsonText,
-    MatchedRule, PermissionMode, PermissionUpdate, RuleOrigin, RuleSource, RuleValue, ToolUse, UpdateDestination,
+    AgentId, AgentIdentity, AgentPath, Behavior, CallDigest, CallImpact, Decision, DecisionReason, EditPreview,
+    JsonText, MatchedRule, PermissionMode, PermissionUpdate, RiskGrade, RuleOrigin, RuleSource, RuleValue, ToolUse,
+    UpdateDestination,
 };
 
 fn request(id: &str, tool: &str, input: &serde_json::Value) -> PermissionRequest {
@@ -104,10 +105,12 @@ fn the_dialog_says_who_asks_what_and_why() {
     request.decision.rule = Some(rule);
     request.decision.rule.as_mut().unwrap().origin = Some(RuleOrigin::new(".claude/settings.json", Some(7)));
     request.decision.part = Some("git push".to_owned());
+    request.impact = Some(Box::new(CallImpact::new(RiskGrade::High, "Sends commits to another repository.")));
     let shown = text(&dialogs(request, 100, 40));
     for expected in [
         "Bash wants permission: git push",
         "Asked by the agent reviewer\n",
+        "Sends commits to another repository. Risk: high",
         "Why it asks: No rule allows the command.",
         "Rule: Bash(git push:*) (.claude/settings.json:7)",
         "description: Push",

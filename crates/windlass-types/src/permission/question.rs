@@ -1,6 +1,6 @@
 //! Questions that outlive the process that asked them.
 
-use super::{CallDigest, PermissionRequest};
+use super::{CallDigest, CallImpact, PermissionRequest};
 use crate::{AgentId, AgentIdentity, EntryId, QuestionId, ToolUseId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -81,6 +81,9 @@ pub struct PendingQuestion {
     /// Commands and skills of the run whose hooks were active. The hooks are active again when the run is continued.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skills: Vec<String>,
+    /// Effects, risk, paths and hosts of the call, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub impact: Option<Box<CallImpact>>,
 }
 
 /// Maximum number of valid tokens of earlier openings for one question.
@@ -107,6 +110,7 @@ impl PendingQuestion {
             earlier_tokens: Vec::new(),
             denied: Vec::new(),
             skills: Vec::new(),
+            impact: request.impact.clone(),
         }
     }
 }
