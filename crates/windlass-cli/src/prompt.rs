@@ -7,7 +7,6 @@ use std::io::{Read, stdin};
 use std::sync::mpsc;
 use std::time::Duration;
 use windlass::Prompt;
-use windlass::crates::context::{bounded_input, foreign_text};
 
 /// Maximum size of standard input that becomes part of a prompt, in bytes.
 const MOST: usize = 10 << 20;
@@ -16,13 +15,8 @@ const MOST: usize = 10 << 20;
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Reads the whole prompt; `None` if it is empty and may be. Standard input is read only if it is not a terminal: its
-/// words are not the user's, so they name no command and attach no file. `bits` are random.
-pub(crate) fn read(
-    args: &RunArgs,
-    stdin_is_terminal: bool,
-    may_be_empty: bool,
-    bits: u128,
-) -> anyhow::Result<Option<Prompt>> {
+/// words are not the user's, so they name no command and attach no file.
+pub(crate) fn read(args: &RunArgs, stdin_is_terminal: bool, may_be_empty: bool) -> anyhow::Result<Option<Prompt>> {
     let given = match (args.given.print.as_deref().filter(|text| !text.is_empty()), args.given.prompt.as_deref()) {
         (Some(_), Some(_)) => {
             return Err(Usage("there are two prompts: quote the prompt if it has blanks".to_owned()).into());
@@ -33,8 +27,8 @@ pub(crate) fn read(
     let piped = if stdin_is_terminal { String::new() } else { piped(!given.trim().is_empty())? };
     Ok(match (given.trim().is_empty(), piped.trim().is_empty()) {
         (false, true) => Some(Prompt::text(given)),
-        (true, false) => Some(Prompt::default().with_quoted(foreign_text(&piped))),
-        (false, false) => Some(Prompt::text(given).with_quoted(bounded_input(&piped, bits))),
+        (true, false) => Some(Prompt::quotation(piped)),
+        (false, false) => Some(Prompt::text(given).with_quoted("the standard input of the command", piped)),
         (true, true) if may_be_empty => None,
         (true, true) => {
             let text = "the prompt is empty: give it as `windlass -p PROMPT`, or on standard input";

@@ -27,10 +27,10 @@ use std::task::Poll;
 use std::time::Duration;
 use windlass::crates::mcp::McpServerState;
 use windlass::crates::project::Agents;
-use windlass::crates::runtime::{SeededIds, SystemIds};
+use windlass::crates::runtime::SystemIds;
 use windlass::crates::tool::Ids as _;
 use windlass::{
-    Error, Event, EventKind, Home, ModelProvider, Outcome, PermissionMode, Run, RunResult, SessionBuilder,
+    Error, Event, EventKind, Home, Outcome, PermissionMode, Run, RunResult, SessionBuilder,
     mcp::McpServers,
     project::LoadedProject,
     session::{Options, PromptInput, SessionId},
@@ -79,7 +79,7 @@ async fn run_to_end(
     let (builder, mut notes) = settled(&args, &project, (asker.as_ref(), elsewhere.as_ref()))?;
     notes.splice(..0, elsewhere.as_ref().map(Elsewhere::note));
     let builder = builder.provider(Arc::clone(&provider.model));
-    let prompt = prompt_of(&args, terminal, (&builder, &*provider.model), waits)?;
+    let prompt = prompt_of(&args, terminal, &builder, waits)?;
     let mut output = Output::new(output_options(&args, provider.key_source, terminal), writer.clone());
     output.lists_plugins(Arc::new(Listed(project.clone())));
     output.lists_agents(agents(builder.options()));
@@ -136,16 +136,9 @@ fn tell_of_memory(
 }
 
 /// Returns the prompt. Without one, a resumed session that waits for answers continues its run.
-fn prompt_of(
-    args: &RunArgs,
-    terminal: Terminal,
-    (builder, provider): (&SessionBuilder, &dyn ModelProvider),
-    waits: bool,
-) -> anyhow::Result<PromptInput> {
+fn prompt_of(args: &RunArgs, terminal: Terminal, builder: &SessionBuilder, waits: bool) -> anyhow::Result<PromptInput> {
     let has_initial = builder.options().initial_prompt().is_some();
-    let recorded = SeededIds::recorded(provider, &SystemIds::default());
-    let mark = recorded.map_or_else(|| SystemIds::default().bits(), |ids| ids.of("standard input").bits());
-    let prompt = prompt::read(args, terminal.stdin, has_initial || waits, mark)?;
+    let prompt = prompt::read(args, terminal.stdin, has_initial || waits)?;
     Ok(match prompt {
         Some(prompt) => prompt.into(),
         None if waits => PromptInput::continue_run(),

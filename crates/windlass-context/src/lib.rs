@@ -31,7 +31,7 @@ mod shares;
 mod task;
 mod trim;
 
-pub use boundary::{boundary_mark, bounded_content, bounded_hook_context, bounded_input, noted_content};
+pub use boundary::{boundary_mark, bounded_content, bounded_hook_context, noted_content, quoted_text};
 pub use changed::{REST_LEFT_OUT, changed_file, more_changed_files};
 pub use compaction::{
     SessionFacts, compaction_prompt, from_message, older_half, summary_of, summary_text, with_last_word,

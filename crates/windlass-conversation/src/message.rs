@@ -1,6 +1,6 @@
 //! Messages of people and hosts.
 
-use windlass_types::{ContentBlock, JsonText};
+use windlass_types::{ContentBlock, JsonText, Quotation};
 
 /// A message of a person or a host that becomes a prompt.
 #[derive(Debug, Clone)]
@@ -9,6 +9,8 @@ pub struct Message {
     /// Blocks of the prompt, or the reason why they cannot be one. A message without usable content is answered by
     /// [`Update::Refused`](crate::Update::Refused).
     pub content: Result<Vec<ContentBlock>, String>,
+    /// Words of others behind the blocks. Default: none.
+    pub quoted: Vec<Quotation>,
     /// Id that the sender gave it. Updates of its state name it; a message without an id has none.
     pub id: Option<String>,
     /// Place among the messages that wait.
@@ -29,6 +31,7 @@ impl Message {
         let size = content.iter().map(|block| block.as_text().map_or(1024, str::len)).sum();
         Self {
             content: Ok(content),
+            quoted: Vec::new(),
             id: None,
             priority: Priority::default(),
             wants_answer: true,

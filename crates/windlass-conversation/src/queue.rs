@@ -2,7 +2,7 @@
 
 use crate::message::{Message, Priority};
 use std::collections::VecDeque;
-use windlass_types::{ContentBlock, EntryId, JsonText};
+use windlass_types::{ContentBlock, EntryId, JsonText, Quotation};
 
 /// Maximum number of messages that wait.
 const MAX_WAITING: usize = 256;
@@ -13,6 +13,7 @@ const MAX_WAITING_BYTES: usize = 64 * 1024 * 1024;
 #[derive(Debug)]
 pub(crate) struct QueuedMessage {
     pub(crate) content: Vec<ContentBlock>,
+    pub(crate) quoted: Vec<Quotation>,
     pub(crate) original: Option<JsonText>,
     pub(crate) id: Option<String>,
     pub(crate) wants_answer: bool,
@@ -65,7 +66,7 @@ impl Queue {
     /// # Errors
     /// The message cannot be a prompt, or too many wait already.
     pub(crate) fn push(&mut self, message: Message, in_turn: bool) -> Result<(), String> {
-        let Message { content, id, priority, wants_answer, is_verbatim, size, original } = message;
+        let Message { content, quoted, id, priority, wants_answer, is_verbatim, size, original } = message;
         let content = content?;
         if self.waiting.len() >= MAX_WAITING || self.bytes + size > MAX_WAITING_BYTES {
             return Err(format!(
@@ -78,7 +79,8 @@ impl Queue {
         let begins = usize::from(!in_turn && !self.waiting.is_empty());
         let wants = (in_turn || begins > 0) && wants_answer && priority == Priority::Next;
         let joining = if wants { Joining::Wanted } else { Joining::No };
-        let waiting = QueuedMessage { content, original, id, wants_answer, is_verbatim, size, priority, joining };
+        let waiting =
+            QueuedMessage { content, quoted, original, id, wants_answer, is_verbatim, size, priority, joining };
         match priority {
             Priority::Later => self.waiting.push_back(waiting),
             Priority::Now => self.waiting.push_front(waiting),

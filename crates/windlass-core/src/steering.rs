@@ -39,16 +39,14 @@ enum Review {
 
 /// Returns the text of a prompt for hooks.
 pub(crate) fn prompt_text(prompt: &Prompt) -> String {
-    texts(prompt.content.iter().chain(&prompt.quoted))
+    let quoted = prompt.quoted.iter().map(|quotation| quotation.text.as_str());
+    let text: Vec<&str> = prompt.content.iter().filter_map(ContentBlock::as_text).chain(quoted).collect();
+    text.join("\n")
 }
 
 /// Returns the user's own words in a prompt.
 pub(crate) fn own_text(prompt: &Prompt) -> String {
-    texts(&prompt.content)
-}
-
-fn texts<'a>(blocks: impl IntoIterator<Item = &'a ContentBlock>) -> String {
-    let text: Vec<&str> = blocks.into_iter().filter_map(ContentBlock::as_text).collect();
+    let text: Vec<&str> = prompt.content.iter().filter_map(ContentBlock::as_text).collect();
     text.join("\n")
 }
 

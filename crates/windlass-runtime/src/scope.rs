@@ -1,15 +1,19 @@
-//! Models of commands and skills: the machine gets their full profiles.
+//! Parts of inputs that the ports supply: profiles of the models that commands and skills name, and the marks of quotations.
 
 use crate::Ports;
 use windlass_core::Input;
 use windlass_types::{ContextChange, RunModel, RunScope};
 
-/// Replaces the named models of an input by their profiles. Returns the doubts about the names.
-pub(crate) fn with_models(mut input: Input, ports: &Ports) -> (Input, Vec<String>) {
+/// Replaces the named models of an input by their profiles, and draws the marks of its quotations. Returns the doubts
+/// about the names.
+pub(crate) fn completed(mut input: Input, ports: &Ports) -> (Input, Vec<String>) {
     let mut doubts = Vec::new();
     match &mut input {
         Input::Prompt(prompt) | Input::Steer(prompt) | Input::Offer(prompt) => {
             find(&mut prompt.scope, ports, &mut doubts);
+            for quotation in prompt.quoted.iter_mut().filter(|quotation| quotation.boundary.is_none()) {
+                quotation.boundary = Some(ports.system.ids.bits());
+            }
         }
         Input::Ran(_, outcome) => {
             for change in &mut outcome.changes {

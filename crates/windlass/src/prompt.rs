@@ -50,7 +50,8 @@ impl PromptInput {
             return Ok(self.0);
         }
         let empty = |block: &ContentBlock| block.as_text().is_some_and(|text| text.trim().is_empty());
-        if self.0.parts.is_empty() && self.0.content.iter().chain(&self.0.quoted).all(empty) {
+        let quoted = self.0.quoted.iter().all(|quotation| quotation.text.trim().is_empty());
+        if self.0.parts.is_empty() && self.0.content.iter().all(empty) && quoted {
             return Err(Error::EmptyPrompt);
         }
         Ok(self.0)

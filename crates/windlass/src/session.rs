@@ -32,6 +32,6 @@ pub use windlass_store::{
 };
 pub use windlass_types::{
     AgentId, CompactTrigger, ContentBlock, ContextKind, ContextSection, ContextUsage, Effort, EntryId,
-    EnvironmentContext, ModelFact, PermissionMode, PermissionUpdate, PromptCall, PromptCommand, PromptPart, RunModel,
-    RunScope, SessionId, TaskId, TaskRecord, Thinking, Timestamp, ToolUseId, TrimRecord, TrimmedResult,
+    EnvironmentContext, ModelFact, PermissionMode, PermissionUpdate, PromptCall, PromptCommand, PromptPart, Quotation,
+    RunModel, RunScope, SessionId, TaskId, TaskRecord, Thinking, Timestamp, ToolUseId, TrimRecord, TrimmedResult,
 };

@@ -28,7 +28,8 @@ impl Conversation {
         self.turns.queue.offer(is_text, |waiting| {
             let own = || EntryId::from_bits(ids.bits());
             let id = waiting.id.as_deref().map_or_else(own, EntryId::from);
-            let prompt = Prompt::new(waiting.content.clone()).with_id(id.clone());
+            let mut prompt = Prompt::new(waiting.content.clone()).with_id(id.clone());
+            prompt.quoted.clone_from(&waiting.quoted);
             offered.push(if waiting.is_verbatim { prompt.ignoring_keywords() } else { prompt });
             id
         });

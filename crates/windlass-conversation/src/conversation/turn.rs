@@ -210,12 +210,13 @@ impl Conversation {
     /// Starts a run with a message, or with another prompt in its place.
     fn start(&mut self, mut turn: QueuedMessage, instead: Option<Prompt>) {
         let entry = self.begin(&mut turn);
-        let QueuedMessage { content, id, wants_answer, is_verbatim, .. } = turn;
+        let QueuedMessage { content, quoted, id, wants_answer, is_verbatim, .. } = turn;
         let own = || {
             let prompt = if wants_answer { Prompt::new(content) } else { Prompt::note(content) };
             if is_verbatim { prompt.ignoring_keywords() } else { prompt }
         };
         let mut prompt = instead.unwrap_or_else(own);
+        prompt.quoted.extend(quoted);
         if let Some(facts) = self.session.facts.as_mut().filter(|_| prompt.kind == PromptKind::Query) {
             // The blocks that a session begins with stand in front of its first prompt.
             let initial = std::mem::take(&mut facts.initial_prompt);

@@ -4,7 +4,7 @@ use super::Session;
 use crate::request::Purpose;
 use crate::{ModelFailure, ModelProfile};
 use windlass_context::{estimate_blocks, estimate_message, estimate_text, estimate_tool, unusable_media};
-use windlass_types::{ContentBlock, ModelErrorKind, ModelRequest, RunFailureKind};
+use windlass_types::{ModelErrorKind, ModelRequest, Prompt, RunFailureKind};
 
 /// Tokens of the prompt for a summary.
 const SUMMARY_PROMPT: u64 = 600;
@@ -77,13 +77,15 @@ impl Session {
 
     /// Returns the reason why a prompt cannot be sent at all, as a message for its sender: it would be refused again
     /// with every later request, so it does not enter the conversation.
-    pub(crate) fn unsendable(&self, prompt: &[ContentBlock]) -> Option<(RunFailureKind, String)> {
-        if let Some(problem) = unusable_media(prompt) {
+    pub(crate) fn unsendable(&self, prompt: &Prompt) -> Option<(RunFailureKind, String)> {
+        if let Some(problem) = unusable_media(&prompt.content) {
             return Some((RunFailureKind::Model(ModelErrorKind::InvalidRequest), problem));
         }
         let model = self.current_model();
         let window = model.info.context_window;
-        let size = RequestSize { counted: 0, estimated: estimate_blocks(prompt).saturating_add(self.frame_tokens()) };
+        let quoted: u64 = prompt.quoted.iter().map(|quotation| estimate_text(&quotation.text)).sum();
+        let words = estimate_blocks(&prompt.content).saturating_add(quoted);
+        let size = RequestSize { counted: 0, estimated: words.saturating_add(self.frame_tokens()) };
         (window > 0 && size.likely() > window).then(|| {
             let text = format!(
                 "The prompt is larger than the context window of {}: with system prompt and tools it has about {} tokens, and \

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use windlass_tool::Ids;
-use windlass_types::{ContentBlock, EntryId, JsonText, PermissionMode, Prompt, PromptKind};
+use windlass_types::{ContentBlock, EntryId, JsonText, PermissionMode, Prompt, PromptKind, Quotation};
 
 /// State shared by the parts of a client.
 pub(super) struct ClientState {
@@ -83,6 +83,16 @@ struct UserLine<'a> {
     /// Absent for the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     priority: Option<Priority>,
+    #[serde(rename = "windlass_quoted", skip_serializing_if = "Vec::is_empty")]
+    quoted: Vec<Quoted<'a>>,
+}
+
+/// Words of others.
+#[derive(Serialize)]
+struct Quoted<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'a str>,
+    text: &'a str,
 }
 
 #[derive(Serialize)]
@@ -126,13 +136,16 @@ impl ClientHandle {
             let focus: Vec<&str> = prompt.content.iter().filter_map(ContentBlock::as_text).collect();
             prompt.content = vec![ContentBlock::text(format!("/compact {}", focus.join("\n")))];
         }
-        prompt.content.append(&mut prompt.quoted);
+        let quoted =
+            prompt.quoted.iter().map(|Quotation { source, text, .. }| Quoted { source: source.as_deref(), text });
+        let quoted: Vec<Quoted<'_>> = quoted.collect();
         let uuid = prompt.id.take().unwrap_or_else(|| EntryId::from_bits(self.0.ids.bits()));
         let message = UserContent { role: "user", content: &prompt.content };
         let should_query = (prompt.kind == PromptKind::Note).then_some(false);
         let priority = Some(priority).filter(|priority| *priority != Priority::Later);
         let (kind, session_id, parent_tool_use_id) = ("user", "", None);
-        let line = UserLine { kind, session_id, uuid: &uuid, message, parent_tool_use_id, should_query, priority };
+        let line =
+            UserLine { kind, session_id, uuid: &uuid, message, parent_tool_use_id, should_query, priority, quoted };
         let mut bytes = Vec::new();
         if !line::push_within(&mut bytes, &line, self.0.max_line) {
             return Err(ClientError::RequestTooLong { limit: self.0.max_line });

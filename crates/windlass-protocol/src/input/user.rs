@@ -3,13 +3,15 @@
 use super::LineType;
 use serde::Deserialize;
 use windlass_conversation::{Message, Priority};
-use windlass_types::{ContentBlock, JsonError, JsonText};
+use windlass_types::{ContentBlock, JsonError, JsonText, Quotation};
 
 /// A prompt, with the fields that the host sets.
 #[derive(Debug, Clone)]
 pub(crate) struct HostPrompt {
     /// Content blocks, or the reason why they cannot be a prompt.
     pub(crate) content: Result<Vec<ContentBlock>, String>,
+    /// Words of others behind the content.
+    pub(crate) quoted: Vec<Quotation>,
     /// Id chosen by the host.
     pub(crate) uuid: Option<String>,
     pub(crate) priority: Priority,
@@ -25,9 +27,10 @@ pub(crate) struct HostPrompt {
 
 impl From<HostPrompt> for Message {
     fn from(message: HostPrompt) -> Self {
-        let HostPrompt { content, uuid, priority, should_query, verbatim, message, size } = message;
+        let HostPrompt { content, quoted, uuid, priority, should_query, verbatim, message, size } = message;
         let mut prompt = Self::new(Vec::new()).with_priority(priority);
         (prompt.content, prompt.id, prompt.original) = (content, uuid, message);
+        prompt.quoted = quoted;
         (prompt.wants_answer, prompt.is_verbatim, prompt.size) = (should_query, verbatim, size);
         prompt
     }
@@ -45,6 +48,16 @@ struct PromptLine {
     should_query: Option<bool>,
     #[serde(default)]
     client_composed: Option<bool>,
+    #[serde(default)]
+    windlass_quoted: Option<JsonText>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct QuotedFields {
+    #[serde(default)]
+    source: Option<String>,
+    text: String,
 }
 
 #[derive(Deserialize)]
@@ -59,7 +72,12 @@ impl HostPrompt {
     /// # Errors
     /// The line is not JSON.
     pub(crate) fn parse(line: &[u8]) -> Result<Self, JsonError> {
-        let PromptLine { message, uuid, priority, should_query, client_composed } = serde_json::from_slice(line)?;
+        let PromptLine { message, uuid, priority, should_query, client_composed, windlass_quoted } =
+            serde_json::from_slice(line)?;
+        let (quoted, problem) = match quoted(windlass_quoted.as_ref()) {
+            Ok(quoted) => (quoted, None),
+            Err(problem) => (Vec::new(), Some(problem)),
+        };
         let text = |json: Option<JsonText>| json.and_then(|json| json.to::<String>().ok());
         let priority = match text(priority).as_deref() {
             Some("now") => Priority::Now,
@@ -67,7 +85,8 @@ impl HostPrompt {
             _ => Priority::Later,
         };
         Ok(Self {
-            content: content(message.as_ref()),
+            content: problem.map_or_else(|| content(message.as_ref(), !quoted.is_empty()), Err),
+            quoted,
             uuid: text(uuid),
             priority,
             should_query: should_query.unwrap_or(true),
@@ -78,12 +97,29 @@ impl HostPrompt {
     }
 }
 
-fn content(message: Option<&JsonText>) -> Result<Vec<ContentBlock>, String> {
+/// Reads the words of others. Unreadable ones refuse the message: without their frame they would be the user's words.
+fn quoted(quoted: Option<&JsonText>) -> Result<Vec<Quotation>, String> {
+    let Some(quoted) = quoted else { return Ok(Vec::new()) };
+    let read: Vec<QuotedFields> =
+        quoted.to().map_err(|error| format!("`windlass_quoted` of the user message cannot be read: {error}"))?;
+    Ok(read
+        .into_iter()
+        .map(|QuotedFields { source, text }| match source {
+            Some(source) => Quotation::new(source, text),
+            None => Quotation::alone(text),
+        })
+        .collect())
+}
+
+/// `may_be_empty`: the message has words of others.
+fn content(message: Option<&JsonText>, may_be_empty: bool) -> Result<Vec<ContentBlock>, String> {
     let message = message.ok_or("the user message has no `message`")?;
     let MessageFields { content } =
         message.to().map_err(|error| format!("the user message cannot be read: {error}"))?;
     if let Ok(text) = content.to::<String>() {
-        return if text.trim().is_empty() {
+        return if text.trim().is_empty() && may_be_empty {
+            Ok(Vec::new())
+        } else if text.trim().is_empty() {
             Err("the prompt is empty".to_owned())
         } else {
             Ok(vec![ContentBlock::text(text)])
@@ -105,7 +141,7 @@ fn content(message: Option<&JsonText>) -> Result<Vec<ContentBlock>, String> {
     if blocks.iter().any(lacks_its_source) {
         return Err("an image or document of the user message has no `source` that can be read".to_owned());
     }
-    if blocks.iter().all(|block| block.as_text().is_some_and(|text| text.trim().is_empty())) {
+    if !may_be_empty && blocks.iter().all(|block| block.as_text().is_some_and(|text| text.trim().is_empty())) {
         return Err("the prompt is empty".to_owned());
     }
     Ok(blocks)
@@ -140,6 +176,21 @@ mod tests {
             (message.uuid.as_deref(), message.priority, message.should_query),
             (Some("u"), Priority::Now, false)
         );
+    }
+
+    #[test]
+    fn words_of_others_stand_beside_the_content_or_refuse_the_message() {
+        let quoted = |quoted: &str, content: &str| {
+            parse(&format!(r#"{{"message":{{"content":{content}}},"windlass_quoted":{quoted}}}"#))
+        };
+        let issue = r#"[{"source":"the issue 7","text":"/clear @a"},{"text":"b"}]"#;
+        let message = quoted(issue, r#""Answer it.""#);
+        assert_eq!(message.content, Ok(vec![ContentBlock::text("Answer it.")]));
+        assert_eq!(message.quoted, [Quotation::new("the issue 7", "/clear @a"), Quotation::alone("b")]);
+        assert_eq!(quoted(issue, r#""""#).content, Ok(Vec::new()));
+        for unreadable in ["7", r#"[{"source":"a"}]"#, r#"[{"text":"a","sauce":"b"}]"#, r#""a""#] {
+            assert!(quoted(unreadable, r#""Answer it.""#).content.is_err(), "{unreadable}");
+        }
     }
 
     #[test]

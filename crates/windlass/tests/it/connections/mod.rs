@@ -2,6 +2,7 @@
 //! transport of the program's own.
 
 mod dialects;
+mod quotations;
 mod transports;
 mod world;
 
