@@ -8,7 +8,7 @@
 use crate::{EffectId, ModelFailure, ModelProfile};
 use std::sync::Arc;
 use windlass_context::{StreamedTokens, estimate_request};
-use windlass_types::{CacheTtl, ModelErrorKind, ModelEvent, ModelRequest, Timestamp, Usage};
+use windlass_types::{AttemptId, CacheTtl, ModelErrorKind, ModelEvent, ModelRequest, Timestamp, Usage};
 
 /// A model request that has not ended, and its usage until now.
 #[derive(Debug)]
@@ -19,6 +19,10 @@ pub(crate) struct Bill {
     pub(crate) answered_by: Option<Box<ModelProfile>>,
     pub(crate) request: Arc<ModelRequest>,
     pub(crate) started: Timestamp,
+    /// Id of the attempt.
+    pub(crate) attempt: AttemptId,
+    /// Arrival of the first piece of content.
+    pub(crate) first_content: Option<Timestamp>,
     /// Usage reported with the first frame, and the maximum reported until now.
     first: Option<Usage>,
     reported: Usage,
@@ -31,15 +35,29 @@ impl Bill {
     pub(crate) fn new(
         model: ModelProfile,
         request: Arc<ModelRequest>,
-        started: Timestamp,
+        (attempt, started): (AttemptId, Timestamp),
         reservation: Option<EffectId>,
     ) -> Self {
         let (reported, streamed) = (Usage::default(), StreamedTokens::default());
-        Self { model, answered_by: None, request, started, first: None, reported, streamed, reservation }
+        Self {
+            model,
+            answered_by: None,
+            request,
+            started,
+            attempt,
+            first_content: None,
+            first: None,
+            reported,
+            streamed,
+            reservation,
+        }
     }
 
     /// Applies an event of the stream.
-    pub(crate) fn note(&mut self, event: &ModelEvent) {
+    pub(crate) fn note(&mut self, now: Timestamp, event: &ModelEvent) {
+        if matches!(event, ModelEvent::BlockDelta { .. }) {
+            self.first_content.get_or_insert(now);
+        }
         match event {
             ModelEvent::MessageStart { usage, .. } => {
                 self.first.get_or_insert(*usage);

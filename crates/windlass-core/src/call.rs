@@ -7,7 +7,7 @@ use crate::naming::with_own_id;
 use crate::pending::not_awaited;
 use crate::request::{Purpose, build, limit_output};
 use crate::retry::{Next, Retry, out_of_patience};
-use crate::session::Session;
+use crate::session::{Session, duration_ms};
 use crate::{Effect, EffectId, Input, ModelFailure, ModelProfile, UnfitInput};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use windlass_context::estimate_request;
 use windlass_session::CallIds;
 use windlass_types::text::clause;
 use windlass_types::{
-    Continuation, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, Outcome, RetryStatus, Status, Usage,
+    AttemptId, Continuation, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, Outcome, RetryStatus, Status, Usage,
 };
 
 /// Minimum of requested output tokens, even if the context window is nearly full.
@@ -54,13 +54,21 @@ struct Stream {
     ids: CallIds,
 }
 
+/// Timing of an attempt that gave a message.
+#[derive(Debug)]
+pub(crate) struct AttemptTiming {
+    pub(crate) id: AttemptId,
+    pub(crate) latency_ms: u64,
+    pub(crate) first_token_ms: Option<u64>,
+}
+
 /// Next step of a model request.
 #[derive(Debug)]
 pub(crate) enum CallStep {
     /// Waiting for the log, the ledger, a retry, or more of the stream.
     Waits,
     /// Sent to the model.
-    Sent(Arc<ModelRequest>),
+    Sent(Arc<ModelRequest>, AttemptId),
     /// Failed, or ended early by its stream. [`ModelCall::after_failure`] decides the next step.
     Failed(ModelFailure),
     /// Too long: the prompt must become shorter.
@@ -161,10 +169,11 @@ impl ModelCall {
     ) -> CallStep {
         let request = Arc::new(request);
         let effect = session.effect(Effect::CallModel(Arc::clone(&request)));
-        let bill = Bill::new(model, Arc::clone(&request), session.now, reservation);
+        let attempt = session.ids.attempt();
+        let bill = Bill::new(model, Arc::clone(&request), (attempt.clone(), session.now), reservation);
         let (assembler, ids) = (MessageAssembler::new(), CallIds::default());
         self.stage = Stage::Streaming(Box::new(Stream { effect, bill, assembler, ids }));
-        CallStep::Sent(request)
+        CallStep::Sent(request, attempt)
     }
 
     /// Applies an answer to the effect that the request waits for, other than an item of its stream.
@@ -228,7 +237,7 @@ impl ModelCall {
             return Ok(Step::Nothing);
         }
         let Stage::Streaming(stream) = &mut self.stage else { return Ok(Step::Nothing) };
-        stream.bill.note(&item.event);
+        stream.bill.note(session.now, &item.event);
         let limit = stream.bill.request.max_output_tokens;
         let mut step = stream.assembler.handle(&mut item.event)?;
         if let Step::Complete(message) = &mut step {
@@ -240,6 +249,18 @@ impl ModelCall {
     /// `true` if the request asks for an answer in the form of the structured output.
     pub(crate) fn is_formatted(&self) -> bool {
         matches!(&self.stage, Stage::Streaming(stream) if stream.bill.request.response_format.is_some())
+    }
+
+    /// Returns the timing of the attempt that streams; `None` if none does.
+    pub(crate) fn timing(&self, session: &Session) -> Option<AttemptTiming> {
+        let Stage::Streaming(stream) = &self.stage else { return None };
+        let bill = &stream.bill;
+        let first_token_ms = bill.first_content.map(|first| duration_ms(first, bill.started));
+        Some(AttemptTiming {
+            id: bill.attempt.clone(),
+            latency_ms: duration_ms(session.now, bill.started),
+            first_token_ms,
+        })
     }
 
     /// Books the request of a complete message. Returns the model that was asked.

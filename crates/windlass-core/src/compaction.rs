@@ -144,7 +144,7 @@ impl Compaction {
 
     fn follow(&mut self, session: &mut Session, step: CallStep) -> CompactionStep {
         match step {
-            CallStep::Waits | CallStep::Sent(_) => CompactionStep::Waits,
+            CallStep::Waits | CallStep::Sent(..) => CompactionStep::Waits,
             CallStep::Failed(failure) => {
                 let step = self.call.after_failure(session, failure);
                 self.follow(session, step)

@@ -152,6 +152,7 @@ impl Machine {
             return Ok(());
         }
         self.session.now = self.session.now.max(now);
+        self.session.out.advance_clock(self.session.now);
         let flow = if counts { self.take(input)? } else { self.take_late(input) };
         self.follow(flow);
         self.advance();
@@ -251,7 +252,7 @@ impl Machine {
     /// Passes a user's message to the open run, or queues it as a prompt if there is none.
     fn steer(&mut self, prompt: Prompt, returns: bool) {
         let session = &mut self.session;
-        if let Some((_, reason)) = session.unsendable(&prompt.content) {
+        if let Some((_, reason)) = session.unsendable(&prompt) {
             return session.steered(prompt.id, SteeredFate::Blocked { reason }, None);
         }
         match &mut self.activity {

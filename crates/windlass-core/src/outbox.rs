@@ -8,7 +8,7 @@ use crate::unsaved::UnsavedEntries;
 use crate::{Effect, EffectId, Input, Output, UnfitInput, coalesce};
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
-use windlass_types::{Event, EventKind, Outcome, RunFailure, RunFailureKind, RunId, SessionId, Status};
+use windlass_types::{Event, EventKind, Outcome, RunFailure, RunFailureKind, RunId, SessionId, Status, Timestamp};
 
 /// Queues of outputs that leave the machine.
 #[derive(Debug)]
@@ -32,6 +32,8 @@ pub(crate) struct Outbox {
     /// Silence of the log when it was reported to the host. `None`: the log has answered since.
     silence: Option<Duration>,
     next_seq: u64,
+    /// Time of the events that are queued now.
+    now: Timestamp,
     /// Notices for the host at the beginning of the next run.
     notices: Vec<String>,
 }
@@ -61,8 +63,14 @@ impl Outbox {
             before_request: None,
             silence: None,
             next_seq: 0,
+            now: Timestamp::default(),
             notices: Vec::new(),
         }
+    }
+
+    /// Sets the time of the events that are queued from now on.
+    pub(crate) fn advance_clock(&mut self, now: Timestamp) {
+        self.now = now;
     }
 
     /// Keeps a notice until the next run begins.
@@ -140,7 +148,9 @@ impl Outbox {
 
     /// Returns an event of this session, which gets its sequence number when it leaves.
     fn boxed(&self, run: RunId, turn: u32, kind: EventKind) -> Box<Event> {
-        Box::new(Event::new(0, self.session_id.clone(), run, turn, kind))
+        let mut event = Event::new(0, self.session_id.clone(), run, turn, kind);
+        event.at = self.now;
+        Box::new(event)
     }
 
     /// Queues an event ahead of all others. It belongs to the run of the first queued event, else to the given one;

@@ -17,11 +17,11 @@ use crate::outbox::Outbox;
 use crate::rights::Rights;
 use crate::{Effect, EffectId, MachineConfig, Prompt, SessionState};
 use std::collections::HashSet;
-use windlass_context::ThinkingLevel;
+use windlass_context::{ThinkingLevel, quoted_text};
 use windlass_types::{
-    AuditedDecision, ContentBlock, Entry, EntryId, EntryKind, EventKind, JsonText, NanoUsd, PermissionDenial,
-    PermissionRequest, QuestionId, RunId, RunOrigin, Status, Steered, SteeredFate, StopReason, Timestamp, Usage,
-    UserEntry,
+    AttemptId, AuditedDecision, ContentBlock, Entry, EntryId, EntryKind, EventKind, JsonText, NanoUsd,
+    PermissionDenial, PermissionRequest, QuestionId, RunId, RunOrigin, Status, Steered, SteeredFate, StopReason,
+    Timestamp, Usage, UserEntry,
 };
 
 /// Shared state of all parts of a machine.
@@ -106,6 +106,7 @@ pub(crate) struct Ids {
     seed: u128,
     made: u64,
     questions: u64,
+    attempts: u64,
     /// Ids of all entries: none is assigned twice.
     taken: HashSet<EntryId>,
 }
@@ -120,6 +121,12 @@ impl Ids {
     pub(crate) fn question(&mut self) -> QuestionId {
         self.questions += 1;
         QuestionId::from_bits((!self.seed).wrapping_add(spread(self.questions)))
+    }
+
+    /// Attempts of model calls are counted separately too.
+    pub(crate) fn attempt(&mut self) -> AttemptId {
+        self.attempts += 1;
+        AttemptId::from_bits(self.seed.rotate_left(64).wrapping_add(spread(self.attempts)))
     }
 
     pub(crate) fn run(&mut self) -> RunId {
@@ -162,7 +169,7 @@ impl Session {
             rights: Rights::new(&config, state.permission_mode()),
             models: Models::default(),
             out,
-            ids: Ids { seed: config.ids.seed, made: 0, questions: 0, taken },
+            ids: Ids { seed: config.ids.seed, made: 0, questions: 0, attempts: 0, taken },
             now: Timestamp::default(),
             run: RunTally::default(),
             prompt: None,
@@ -270,7 +277,7 @@ impl Session {
 
     /// Records a prompt and returns it for appending.
     pub(crate) fn record_prompt(&mut self, mut prompt: Prompt) -> Entry {
-        prompt.content.append(&mut prompt.quoted);
+        prompt.content.extend(prompt.quoted.iter().map(|quotation| ContentBlock::text(quoted_text(quotation))));
         let id = self.ids.of_prompt(prompt.id);
         self.prompt = Some(id.clone());
         self.record_user_as(id, UserEntry::new(prompt.content))

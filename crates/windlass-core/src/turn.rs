@@ -2,7 +2,7 @@
 
 use crate::assemble::{AssembledMessage, Step};
 use crate::batch::Batch;
-use crate::call::{CallStep, ModelCall};
+use crate::call::{AttemptTiming, CallStep, ModelCall};
 use crate::request::Purpose;
 use crate::session::Session;
 use crate::{EffectId, Input, ModelFailure, ModelProfile, UnfitInput};
@@ -79,10 +79,10 @@ impl Turn {
     fn follow(&mut self, session: &mut Session, step: CallStep) -> TurnStep {
         match step {
             CallStep::Waits => TurnStep::Waits,
-            CallStep::Sent(request) => {
+            CallStep::Sent(request, attempt_id) => {
                 session.note_prefix(&request);
                 let (continuation, model) = (self.call.repeat.unwrap_or(self.continuation), request.model.clone());
-                session.status(Status::Requesting { continuation, model: model.clone() });
+                session.status(Status::Requesting { continuation, model: model.clone(), attempt_id });
                 self.shown = Shown { model, ..Shown::default() };
                 TurnStep::Waits
             }
@@ -117,8 +117,9 @@ impl Turn {
                 if self.call.is_formatted() {
                     self.call_with_text(session, &mut message);
                 }
+                let timing = self.call.timing(session);
                 let asked = self.call.complete(session);
-                TurnStep::Complete(self.store(session, *message, asked))
+                TurnStep::Complete(self.store(session, *message, asked, timing))
             }
             Ok(step) => {
                 if let Step::BlockFinished { block: ContentBlock::ToolUse(call), malformed, .. } = &step {
@@ -154,7 +155,13 @@ impl Turn {
     }
 
     /// Stores the complete message.
-    fn store(&mut self, session: &mut Session, message: AssembledMessage, asked: ModelProfile) -> StopReason {
+    fn store(
+        &mut self,
+        session: &mut Session,
+        message: AssembledMessage,
+        asked: ModelProfile,
+        timing: Option<AttemptTiming>,
+    ) -> StopReason {
         let AssembledMessage { id, model, content, stop_reason, usage } = message;
         let text: Vec<&str> = content.iter().filter_map(ContentBlock::as_text).collect();
         session.run.last.text = text.join("\n");
@@ -174,8 +181,20 @@ impl Turn {
         let parent = session.state.leaf().cloned();
         let entry = session.record(parent, EntryKind::Assistant(entry));
         let append = session.append(vec![entry]);
-        let kind = EventKind::MessageFinished { message_id: id, model, stop_reason: Some(stop_reason.clone()), usage };
-        session.event(kind, Some(append));
+        if let Some(AttemptTiming { id: attempt_id, latency_ms, first_token_ms }) = timing {
+            let stop_reason = Some(stop_reason.clone());
+            let message_id = id;
+            let kind = EventKind::MessageFinished {
+                message_id,
+                model,
+                stop_reason,
+                usage,
+                attempt_id,
+                latency_ms,
+                first_token_ms,
+            };
+            session.event(kind, Some(append));
+        }
         stop_reason
     }
 

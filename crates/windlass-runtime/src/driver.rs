@@ -26,7 +26,7 @@ use crate::prepare::ReadCalls;
 use crate::progress::Progress;
 use crate::rewind;
 use crate::room::Room;
-use crate::scope::with_models;
+use crate::scope::completed;
 use crate::session::{Nested, Persistence, listened};
 use crate::side::SideCalls;
 use crate::tasks::Tasks;
@@ -497,7 +497,7 @@ impl Driver {
             let loaded = self.outgoing.observer.see_instructions(files, "nested_traversal");
             self.ask_beside(loaded);
         }
-        let (input, doubts) = with_models(input, &self.ports);
+        let (input, doubts) = completed(input, &self.ports);
         for doubt in doubts {
             self.give(Input::Notice(doubt));
         }

@@ -1,6 +1,7 @@
 //! Hooks, asked within their limits of time.
 
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use windlass_core::Input;
 use windlass_hook::{HookContext, Hooks};
 use windlass_types::{EventKind, HookCall, HookOutcome, Status};
@@ -43,7 +44,9 @@ impl Asked {
 /// it.
 pub(crate) async fn ask(hooks: &Hooks, cx: &HookContext, call: &HookCall, asked: &Asked) -> HookOutcome {
     asked.starting(hooks, cx, call);
-    let outcome = hooks.run_timed(cx, call, tokio::time::sleep).await;
+    let began = Instant::now();
+    let mut outcome = hooks.run_timed(cx, call, tokio::time::sleep).await;
+    outcome.duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     for (hook, failure) in &outcome.failures {
         tracing::warn!(hook, failure, event = %call.event(), "a hook failed");
     }

@@ -1,10 +1,10 @@
 //! Events of a run, for hosts.
 
 use crate::{
-    AgentIdentity, AgentPath, CommandKinds, CompactTrigger, ContentBlock, Continuation, Decision, EditPreview, EntryId,
-    HookEventName, HookOutcome, JsonText, MessageId, ModelErrorKind, NanoUsd, PermissionMode, PermissionRequest,
-    RateLimit, RunId, RunOrigin, RunResult, SessionId, Steered, StopReason, TaskEnded, TaskInfo, TaskProgress,
-    ToolFailure, ToolResult, ToolUseId, Usage,
+    AgentIdentity, AgentPath, AttemptId, CommandKinds, CompactTrigger, ContentBlock, Continuation, Decision,
+    EditPreview, EntryId, HookEventName, HookOutcome, JsonText, MessageId, ModelErrorKind, NanoUsd, PermissionMode,
+    PermissionRequest, RateLimit, RunId, RunOrigin, RunResult, SessionId, Steered, StopReason, TaskEnded, TaskInfo,
+    TaskProgress, Timestamp, ToolFailure, ToolResult, ToolUseId, Usage,
 };
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ pub use unknown::UnknownEvent;
 /// # use windlass_types as windlass;
 /// use windlass::{Event, EventKind};
 ///
-/// let text = r#"{"seq":7,"session_id":"s","agent":[],"run_id":"r","turn":1,
+/// let text = r#"{"seq":7,"session_id":"s","agent":[],"run_id":"r","turn":1,"at":"2026-01-01T00:00:00.000Z",
 ///     "type":"block_delta","index":0,"delta":{"kind":"text","text":"Hello"}}"#;
 /// let event: Event = serde_json::from_str(text)?;
 /// assert!(matches!(event.kind, EventKind::BlockDelta { index: 0, .. }));
@@ -58,15 +58,18 @@ pub struct Event {
     pub run_id: RunId,
     /// The turn inside the run, from one; zero before the first model call.
     pub turn: u32,
+    /// Time of the event by the session's clock. Of joined pieces of a text, that of the first. Never earlier than that of
+    /// an earlier event of the same agent.
+    pub at: Timestamp,
     /// Kind and content of the event.
     #[cfg_attr(feature = "schema", schemars(flatten))]
     pub kind: EventKind,
 }
 
 impl Event {
-    /// An event of the main agent.
+    /// An event of the main agent, at the beginning of time.
     pub fn new(seq: u64, session_id: SessionId, run_id: RunId, turn: u32, kind: EventKind) -> Self {
-        Self { seq, session_id, agent: AgentPath::default(), run_id, turn, kind }
+        Self { seq, session_id, agent: AgentPath::default(), run_id, turn, at: Timestamp::default(), kind }
     }
 }
 
@@ -119,6 +122,13 @@ pub enum EventKind {
         stop_reason: Option<StopReason>,
         /// Tokens of the message.
         usage: Usage,
+        /// Attempt that gave the message, as [`Status::Requesting`] named it.
+        attempt_id: AttemptId,
+        /// Time from the request of the attempt to the end of the message, in milliseconds.
+        latency_ms: u64,
+        /// Time from the request of the attempt to the first piece of content, in milliseconds. `None`: the message came as a
+        /// whole.
+        first_token_ms: Option<u64>,
     },
     /// The shown parts of an unfinished message are withdrawn.
     MessageWithdrawn {
@@ -419,6 +429,8 @@ pub enum Status {
         continuation: Continuation,
         /// The model.
         model: String,
+        /// Attempt that begins. A repeat of the call is another one.
+        attempt_id: AttemptId,
     },
     /// A failed call is repeated after a wait.
     Retrying(RetryStatus),

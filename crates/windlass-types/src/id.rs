@@ -88,6 +88,10 @@ string_id! {
     RunId
 }
 string_id! {
+    /// One attempt of a model call: the request and its answer. Formatted as a UUID v4.
+    AttemptId
+}
+string_id! {
     /// A model message, as the provider named it (`msg_…`).
     MessageId
 }
@@ -141,6 +145,13 @@ impl EntryId {
     /// Returns `true` if the id has the form of a UUID.
     pub fn is_uuid(&self) -> bool {
         is_uuid(self.as_str())
+    }
+}
+
+impl AttemptId {
+    /// Formats 128 bits as a UUID v4.
+    pub fn from_bits(bits: u128) -> Self {
+        uuid_v4(bits)
     }
 }
 

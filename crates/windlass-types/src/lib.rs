@@ -65,7 +65,7 @@ pub use event::{
     ToolStarted, UnknownEvent, WithdrawReason,
 };
 pub use hook::{HookCall, HookEventName, HookOutcome, HookVerdict};
-pub use id::{AgentId, EntryId, MessageId, QuestionId, RunId, SessionId, TaskId, ToolUseId};
+pub use id::{AgentId, AttemptId, EntryId, MessageId, QuestionId, RunId, SessionId, TaskId, ToolUseId};
 pub use json::{JsonError, JsonText};
 pub use media::{DocumentSource, IMAGE_TYPES, ImageSource, media_type_of};
 pub use media_limits::MediaLimits;
@@ -78,12 +78,12 @@ pub use model_failure::{ErrorClass, ModelErrorKind};
 pub use model_info::{LongPrompt, ModelInfo, Price};
 pub use origin::{Api, Origin};
 pub use permission::{
-    AnsweredBy, AuditedAnswer, AuditedDecision, AuditedSandbox, Behavior, CallDigest, Decision, DecisionReason,
-    InputChange, InputChangedBy, MadeCall, MatchedRule, PendingQuestion, PermissionAnswer, PermissionDenial,
-    PermissionGroup, PermissionMode, PermissionRequest, PermissionUpdate, QuestionToken, RuleOrigin, RuleSource,
-    RuleValue, TokenHash, UpdateDestination, WaitingAgent, WaitingCall,
+    AnsweredBy, AuditedAnswer, AuditedDecision, AuditedSandbox, Behavior, CallDigest, CallEffect, CallImpact, Decision,
+    DecisionReason, InputChange, InputChangedBy, MadeCall, MatchedRule, PendingQuestion, PermissionAnswer,
+    PermissionDenial, PermissionGroup, PermissionMode, PermissionRequest, PermissionUpdate, QuestionToken, RiskGrade,
+    RuleOrigin, RuleSource, RuleValue, TokenHash, UpdateDestination, WaitingAgent, WaitingCall,
 };
-pub use prompt::{Prompt, PromptKind};
+pub use prompt::{Prompt, PromptKind, Quotation};
 pub use rate_limit::{RateLimit, RateLimitKind, RateLimitStatus, Utilization};
 pub use run::{
     Continuation, Interrupted, ModelUsage, Outcome, RunFailure, RunFailureKind, RunOrigin, RunResult, SuccessfulRun,

@@ -3,7 +3,7 @@
 pub use crate::typed::{RunOutput, Typed};
 pub use windlass_runtime::{EventFeed, EventStream, UnknownPosition, Watched};
 pub use windlass_types::{
-    AgentId, AgentIdentity, AgentPath, AgentRights, CommandKinds, CompactTrigger, Compacted, ContentBlock,
+    AgentId, AgentIdentity, AgentPath, AgentRights, AttemptId, CommandKinds, CompactTrigger, Compacted, ContentBlock,
     Continuation, Delta, DocumentSource, EntryId, Event, EventKind, HookEventName, HookOutcome, HookVerdict,
     ImageSource, Interrupted, JsonError, JsonText, MessageId, ModelErrorKind, ModelUsage, NanoUsd, Outcome, QuestionId,
     RateLimit, RateLimitKind, RateLimitStatus, RetryStatus, RunFailure, RunFailureKind, RunId, RunOrigin, RunResult,

@@ -96,7 +96,7 @@ impl Run {
 
     /// Adds the prompt to the conversation.
     fn accept(&mut self, session: &mut Session, prompt: Prompt) -> Flow {
-        if let Some((kind, problem)) = session.unsendable(&prompt.content) {
+        if let Some((kind, problem)) = session.unsendable(&prompt) {
             return fails(kind, problem);
         }
         let asks = prompt.kind == PromptKind::Query;

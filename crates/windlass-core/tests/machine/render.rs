@@ -50,7 +50,7 @@ fn line(kind: &EventKind) -> String {
             _ => "todos".to_owned(),
         },
         EventKind::Status(status) => match status {
-            Status::Requesting { continuation, model } => format!("requesting {model} ({continuation:?})"),
+            Status::Requesting { continuation, model, .. } => format!("requesting {model} ({continuation:?})"),
             Status::Retrying(retry) => {
                 format!("retrying {} of {}: {:?}", retry.attempt, retry.max_retries, retry.error)
             }

@@ -43,7 +43,7 @@ fn started() -> EventKind {
 }
 
 fn requesting(continuation: Continuation) -> EventKind {
-    EventKind::Status(Status::Requesting { continuation, model: "opus".into() })
+    EventKind::Status(Status::Requesting { continuation, model: "opus".into(), attempt_id: "a".into() })
 }
 
 fn raw(frame: &str) -> EventKind {
@@ -66,7 +66,15 @@ fn call() -> ToolUse {
 
 fn message_finished() -> EventKind {
     let (message_id, stop_reason) = (MessageId::from("msg_1"), Some(StopReason::EndTurn));
-    EventKind::MessageFinished { message_id, model: "opus-1".into(), stop_reason, usage: Usage::new(9, 5) }
+    EventKind::MessageFinished {
+        message_id,
+        model: "opus-1".into(),
+        stop_reason,
+        usage: Usage::new(9, 5),
+        attempt_id: "a".into(),
+        latency_ms: 900,
+        first_token_ms: Some(300),
+    }
 }
 
 fn tool_finished(result: ToolResult) -> EventKind {

@@ -57,7 +57,7 @@ mod tests {
         for (seen, expected) in [
             (
                 Watched::Event(Arc::new(event)),
-                r#"{"seq":18446744073709551615,"session_id":"s","agent":[],"run_id":"r","turn":1,"type":"model_frame","frame":{ "n":1.0000000000000000001 }}"#,
+                r#"{"seq":18446744073709551615,"session_id":"s","agent":[],"run_id":"r","turn":1,"at":"1970-01-01T00:00:00.000Z","type":"model_frame","frame":{ "n":1.0000000000000000001 }}"#,
             ),
             (Watched::Missed { from: 3, to: u64::MAX }, r#"{"type":"missed","from":3,"to":18446744073709551615}"#),
         ] {

@@ -194,7 +194,7 @@ fn the_examples_and_the_schema_name_the_same_types_of_events() {
 fn what_is_wrong_does_not_fit() {
     let event = validator("event.schema.json");
     let right = json!({
-        "seq": 1, "session_id": "s", "agent": [], "run_id": "r", "turn": 1,
+        "seq": 1, "session_id": "s", "agent": [], "run_id": "r", "turn": 1, "at": "2026-01-01T00:00:00.000Z",
         "type": "status", "status": "notice", "message": "m",
     });
     assert!(event.is_valid(&right));

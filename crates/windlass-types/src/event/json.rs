@@ -3,15 +3,15 @@
 use super::{Delta, Event, EventKind, StateChange, WithdrawReason};
 use crate::json::{by_tag, variant};
 use crate::{
-    AgentPath, ContentBlock, Decision, EntryId, HookEventName, HookOutcome, JsonError, JsonText, MessageId, NanoUsd,
-    PermissionMode, RunId, SessionId, StopReason, ToolUseId, Usage,
+    AgentPath, AttemptId, ContentBlock, Decision, EntryId, HookEventName, HookOutcome, JsonError, JsonText, MessageId,
+    NanoUsd, PermissionMode, RunId, SessionId, StopReason, Timestamp, ToolUseId, Usage,
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// The names of the envelope's fields.
-pub(super) const ENVELOPE: [&str; 5] = ["seq", "session_id", "agent", "run_id", "turn"];
+pub(super) const ENVELOPE: [&str; 6] = ["seq", "session_id", "agent", "run_id", "turn", "at"];
 
 #[derive(Serialize)]
 struct Written<'a> {
@@ -22,6 +22,7 @@ struct Written<'a> {
     agent: Option<&'a AgentPath>,
     run_id: &'a RunId,
     turn: u32,
+    at: Timestamp,
     #[serde(flatten)]
     kind: &'a EventKind,
 }
@@ -33,6 +34,7 @@ struct Envelope {
     agent: AgentPath,
     run_id: RunId,
     turn: u32,
+    at: Timestamp,
 }
 
 impl Event {
@@ -60,16 +62,16 @@ impl Serialize for Event {
         // Envelope fields that the kind writes itself are left out here, so that no name occurs twice.
         let session_id = (!matches!(*kind, EventKind::RunFinished(_))).then_some(&self.session_id);
         let agent = (!matches!(*kind, EventKind::PermissionRequested(_))).then_some(&self.agent);
-        let Self { seq, run_id, turn, .. } = self;
-        Written { seq: *seq, session_id, agent, run_id, turn: *turn, kind: &kind }.serialize(serializer)
+        let Self { seq, run_id, turn, at, .. } = self;
+        Written { seq: *seq, session_id, agent, run_id, turn: *turn, at: *at, kind: &kind }.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Event {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         by_tag(deserializer, |text| {
-            let Envelope { seq, session_id, agent, run_id, turn } = text.to()?;
-            Ok(Self { seq, session_id, agent, run_id, turn, kind: EventKind::read(text)? })
+            let Envelope { seq, session_id, agent, run_id, turn, at } = text.to()?;
+            Ok(Self { seq, session_id, agent, run_id, turn, at, kind: EventKind::read(text)? })
         })
     }
 }
@@ -124,7 +126,15 @@ impl EventKind {
             ),
             "message_finished" => variant!(
                 text,
-                MessageFinished { message_id: MessageId, model: String, stop_reason: Option<StopReason>, usage: Usage }
+                MessageFinished {
+                    message_id: MessageId,
+                    model: String,
+                    stop_reason: Option<StopReason>,
+                    usage: Usage,
+                    attempt_id: AttemptId,
+                    latency_ms: u64,
+                    first_token_ms: Option<u64>,
+                }
             ),
             "message_withdrawn" => {
                 variant!(text, MessageWithdrawn { message_id: Option<MessageId>, reason: WithdrawReason })

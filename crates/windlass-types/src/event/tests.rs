@@ -95,8 +95,7 @@ fn fields_that_are_not_known_are_ignored() {
 
 #[test]
 fn an_event_of_a_type_that_is_not_known_is_passed_on() {
-    let text =
-        r#"{"seq":3,"session_id":"s","agent":[],"run_id":"r","turn":0,"type":"newer","b":{ "n":1.50 },"a":null}"#;
+    let text = r#"{"seq":3,"session_id":"s","agent":[],"run_id":"r","turn":0,"at":"2026-01-01T00:00:00.000Z","type":"newer","b":{ "n":1.50 },"a":null}"#;
     let event: Event = serde_json::from_str(text).unwrap();
     let EventKind::Unknown(unknown) = &event.kind else { panic!("{event:?}") };
     assert_eq!((event.seq, unknown.event_type()), (3, "newer"));
@@ -107,7 +106,7 @@ fn an_event_of_a_type_that_is_not_known_is_passed_on() {
 
 #[test]
 fn what_is_no_event_is_an_error_that_says_why() {
-    let envelope = r#""seq":3,"session_id":"s","agent":[],"run_id":"r","turn":0"#;
+    let envelope = r#""seq":3,"session_id":"s","agent":[],"run_id":"r","turn":0,"at":"2026-01-01T00:00:00.000Z""#;
     for (rest, expected) in [
         ("", "missing field `type`"),
         (r#","type":7"#, "invalid type: integer `7`"),

@@ -88,6 +88,9 @@ pub struct HookOutcome {
     /// Output of the hooks' programs. A hook that runs in this process writes none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<HookOutput>,
+    /// Time from the first question to the last answer, in milliseconds; set by the session.
+    #[serde(default)]
+    pub duration_ms: u64,
 }
 
 impl HookOutcome {
@@ -141,6 +144,7 @@ impl HookOutcome {
             stop,
             failures,
             outputs,
+            duration_ms,
         } = later;
         self.verdict = strictest(self.verdict.take(), verdict, |verdict| (verdict.behavior, !verdict.defers));
         self.answer = strictest(self.answer.take(), answer, |answer| !matches!(answer, PermissionAnswer::Deny { .. }));
@@ -154,6 +158,7 @@ impl HookOutcome {
         self.system_messages.extend(system_messages);
         self.failures.extend(failures);
         self.outputs.extend(outputs);
+        self.duration_ms = self.duration_ms.max(duration_ms);
     }
 }
 

@@ -95,6 +95,9 @@ fn silent() -> Vec<EventKind> {
             model: "opus".into(),
             stop_reason: None,
             usage: Usage::new(1, 1),
+            attempt_id: "a".into(),
+            latency_ms: 900,
+            first_token_ms: Some(300),
         },
         EventKind::MessageWithdrawn { message_id: Some("msg".into()), reason: WithdrawReason::StreamFailed },
         EventKind::ToolStarted(ToolStarted::new("t1".into(), "Read".into(), JsonText::empty_object(), "x".into())),
@@ -106,7 +109,7 @@ fn silent() -> Vec<EventKind> {
     ];
     all.extend(
         [
-            Status::Requesting { continuation: Continuation::Prompt, model: "opus".into() },
+            Status::Requesting { continuation: Continuation::Prompt, model: "opus".into(), attempt_id: "a".into() },
             Status::Retrying(retry),
             Status::FallingBack { from: "opus".into(), to: "sonnet".into() },
             Status::Compacting { trigger: CompactTrigger::Auto },
@@ -214,6 +217,9 @@ fn only_what_was_shown_is_taken_back() {
         model: "opus".into(),
         stop_reason: None,
         usage: Usage::default(),
+        attempt_id: "a".into(),
+        latency_ms: 900,
+        first_token_ms: None,
     };
     stream.of(&["t0"], started(Some(explorer()), &[]));
     assert!(stream.of(&["t0"], withdrawn()).is_empty());

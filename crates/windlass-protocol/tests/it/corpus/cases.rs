@@ -209,8 +209,10 @@ fn contents() -> Vec<ToolResultContent> {
 }
 
 fn statuses() -> Vec<Status> {
-    let mut all: Vec<Status> =
-        CONTINUATIONS.iter().map(|why| Status::Requesting { continuation: *why, model: "opus".into() }).collect();
+    let mut all: Vec<Status> = CONTINUATIONS
+        .iter()
+        .map(|why| Status::Requesting { continuation: *why, model: "opus".into(), attempt_id: "a".into() })
+        .collect();
     for kind in ERRORS {
         for (status, message) in [(None, ""), (Some(529), "the API is overloaded (529)")] {
             let mut retry = RetryStatus::new(1, 10, 500, kind);
@@ -479,6 +481,9 @@ pub(crate) fn events() -> Vec<EventKind> {
         model: "opus".into(),
         stop_reason: Some(stop),
         usage: Usage::new(9, 5),
+        attempt_id: "a".into(),
+        latency_ms: 900,
+        first_token_ms: Some(300),
     }));
     all.push(EventKind::ToolStarted(ToolStarted::new(id(), "Read".into(), json("{}"), "Read /w/a".into())));
     all.extend(texts().map(|text| EventKind::ToolProgress(ToolProgress::new(id(), "Bash".into(), text, 2500))));

@@ -5,7 +5,7 @@
 
 use crate::hook::{ElicitationChoice, ElicitationReply, HookOutput};
 use crate::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Source of the choices of a sample. When the choices are used up, all further values are as small as possible.
@@ -128,7 +128,9 @@ made! {
     EntryId: |s| Self::from_bits(s.number().into());
     MessageId: |s| Self::from(s.one_of(&["msg_1", "msg_2"]));
     QuestionId: |s| Self::from_bits(s.number().into());
+    AttemptId: |s| Self::from_bits(s.number().into());
     RunId: |s| Self::from_bits(s.number().into());
+    Timestamp: |s| Self::from_millis(s.number() % 253_402_300_800_000);
     SessionId: |s| Self::from_bits(s.number().into());
     TaskId: |s| Self::from(s.one_of(&["task-1", "task-2"]));
     ToolUseId: |s| Self::from(s.one_of(&["toolu_1", "toolu_2"]));
@@ -164,6 +166,18 @@ impl<A: Sample, B: Sample> Sample for (A, B) {
     }
 }
 
+impl<T: Sample> Sample for Box<T> {
+    fn sample(s: &mut Source<'_>) -> Self {
+        Self::new(s.make())
+    }
+}
+
+impl<T: Sample + Ord> Sample for BTreeSet<T> {
+    fn sample(s: &mut Source<'_>) -> Self {
+        s.make::<Vec<T>>().into_iter().collect()
+    }
+}
+
 impl<K: Sample + Ord, V: Sample> Sample for BTreeMap<K, V> {
     fn sample(s: &mut Source<'_>) -> Self {
         s.make::<Vec<(K, V)>>().into_iter().collect()
@@ -178,8 +192,15 @@ impl Sample for Event {
 
 /// An event of a kind, with equal values for the fields that envelope and kind share.
 pub(crate) fn event(s: &mut Source<'_>, kind: impl FnOnce(&mut Source<'_>) -> EventKind) -> Event {
-    let mut event =
-        Event { seq: s.make(), session_id: s.make(), agent: s.make(), run_id: s.make(), turn: s.make(), kind: kind(s) };
+    let mut event = Event {
+        seq: s.make(),
+        session_id: s.make(),
+        agent: s.make(),
+        run_id: s.make(),
+        turn: s.make(),
+        at: s.make(),
+        kind: kind(s),
+    };
     match &mut event.kind {
         EventKind::RunFinished(result) => result.session_id.clone_from(&event.session_id),
         EventKind::PermissionRequested(request) => request.agent.clone_from(&event.agent),
@@ -204,7 +225,8 @@ structs! {
     ToolUse { id, name, input; replay }
     Compacted { trigger, pre_tokens, post_tokens, duration_ms, summary, entry, boundary }
     RetryStatus { attempt, max_retries, delay_ms, error, http_status, message }
-    PermissionRequest { id, tool_use_id, tool, input, title, decision, digest, agent, identity, token, group, edits }
+    PermissionRequest { id, tool_use_id, tool, input, title, decision, digest, agent, identity, token, group, edits, impact }
+    CallImpact { summary, risk, effects, paths, hosts }
     PermissionDenial { tool_name, tool_use_id, tool_input }
     Decision { behavior, reason, message, rule, protected, suggestions, blocked_path, part }
     RuleOrigin { file, line }
@@ -216,6 +238,7 @@ structs! {
     HookOutput { hook, stdout, stderr, exit_code }
     HookOutcome {
         ran, verdict, answer, elicitation, block, updated_input, updated_output, additional_context, system_messages, stop, failures, outputs,
+        duration_ms,
     }
     RateLimit {
         status, resets_at, kind, utilization, overage_status, overage_resets_at, overage_disabled_reason, is_using_overage,
@@ -243,7 +266,7 @@ enums! {
         ModelFrame { frame },
         BlockDelta { index, delta },
         BlockFinished { message_id, model, index, line, block, usage },
-        MessageFinished { message_id, model, stop_reason, usage },
+        MessageFinished { message_id, model, stop_reason, usage, attempt_id, latency_ms, first_token_ms },
         MessageWithdrawn { message_id, reason },
         ToolStarted(x),
         ToolProgress(x),
@@ -267,7 +290,7 @@ enums! {
     Delta { Text(x), Thinking(x), ToolInput(x) }
     WithdrawReason { StreamFailed, Interrupted }
     Status {
-        Requesting { continuation, model },
+        Requesting { continuation, model, attempt_id },
         Retrying(x),
         FallingBack { from, to },
         Compacting { trigger },
@@ -305,6 +328,8 @@ enums! {
     }
     Behavior { Deny, Ask, Allow }
     ElicitationChoice { Cancel, Decline, Accept }
+    CallEffect { Reads, Writes, Removes, Runs, Network, Elevates }
+    RiskGrade { Low, Medium, High }
     PermissionGroup { ReadOnly, Edit, Execution, Mcp, Other }
     RuleSource {
         PolicySettings, FlagSettings, LocalSettings, ProjectSettings, UserSettings, CliArg, Command, Session,
