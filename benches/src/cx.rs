@@ -2,9 +2,9 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use windlass::crates::local::{LocalProcess, LocalWorkspace};
 use windlass::crates::runtime::{SystemClock, SystemIds};
 use windlass::crates::tool::{CallAbilities, CallPlace, ToolCxParts};
-use windlass::crates::tools::{LocalProcess, LocalWorkspace};
 use windlass::{
     ToolCx,
     tool::{Cancel, Permit},

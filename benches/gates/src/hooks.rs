@@ -4,9 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use windlass_builtin_tools::{LocalProcess, find_bash, host_environment};
 use windlass_hook::{Hook, HookContext, Hooks, PreToolUse, PreToolUseAction, hook_fn};
 use windlass_hook_runner::{ConfiguredHook, HookDefinition, HookPorts, configured_hooks};
+use windlass_local::LocalProcess;
+use windlass_tool::environment::host_environment;
+use windlass_tool::search_path::find_bash;
 use windlass_tool::{Cancel, Process, ProcessCommand};
 use windlass_types::{HookCall, JsonText, PermissionMode};
 

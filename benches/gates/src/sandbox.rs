@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use windlass_builtin_tools::LocalProcess;
+use windlass_local::LocalProcess;
 use windlass_permission::protected_names;
 use windlass_sandbox::{Mechanism, Sandbox, SandboxConfig, SandboxPolicy};
 use windlass_tool::{Cancel, Process, ProcessCommand};

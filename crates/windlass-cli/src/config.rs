@@ -15,7 +15,7 @@ use std::io::{Write, stderr, stdout};
 use windlass::crates::project::{SettingPath, settings_schema};
 use windlass::crates::types::text::visible_json;
 use windlass::project::LoadedProject;
-use windlass::tool::built_in::given_environment;
+use windlass::tool::environment::given_environment;
 
 /// Carries out a command on settings, and returns the exit code.
 pub(crate) fn config(command: &ConfigCommand) -> anyhow::Result<i32> {

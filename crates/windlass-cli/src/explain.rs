@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use std::io::{stdin, stdout};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use windlass::crates::local::LocalWorkspace;
 use windlass::crates::permission::PolicyConfig;
 use windlass::crates::runtime::judge;
 use windlass::crates::tool::Workspace;
-use windlass::crates::tools::LocalWorkspace;
 use windlass::crates::types::path::absolute;
 use windlass::crates::types::{AuditedSandbox, MatchedRule, RuleSource, ToolUse};
 use windlass::{

@@ -8,7 +8,7 @@ use std::io::{Write, stdout};
 use std::path::PathBuf;
 use windlass::crates::project::{ModelSettings, Resolved, ResolvedSession, Setting, SnapshotContent};
 use windlass::crates::types::text::visible_json;
-use windlass::{permission::Behavior, project::LoadedProject, tool::built_in::given_environment};
+use windlass::{permission::Behavior, project::LoadedProject, tool::environment::given_environment};
 
 /// Returns all active settings, as `get_settings` and `windlass settings` print them: `effective` in the shape of a
 /// settings file, `provenance` with the file of each value, `sources` with the files that were read, and notes. Keys

@@ -117,7 +117,7 @@ fn ended(outcome: ProcessOutcome) -> Result<Ended, HookError> {
     Ok(Ended {
         code,
         is_whole: outcome.stdout.omitted_bytes == 0,
-        file: outcome.spilled.filter(|_| outcome.stdout.omitted_bytes > 0),
+        file: outcome.spilled.filter(|_| outcome.stdout.omitted_bytes > 0).map(|file| file.path),
         stdout: outcome.stdout.head,
         stderr: outcome.stderr.head,
     })

@@ -14,8 +14,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
-use windlass_builtin_tools::search::TreeReader;
 use windlass_context::{FileInstructions, is_secret};
+use windlass_local::TreeReader;
 use windlass_tool::{Cancel, Clock, EntryKind, SystemClock};
 
 /// Interval between two checks while a thread waits for another one.

@@ -8,8 +8,9 @@ use crate::parallel::for_each;
 use crate::tree::{Folder, Stamp, Tree};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use windlass_builtin_tools::search::{IgnoreRules, TreeReader};
+use windlass_local::TreeReader;
 use windlass_tool::EntryKind;
+use windlass_tool::ignore_rules::IgnoreRules;
 use windlass_types::Timestamp;
 
 /// Limits of a walk.

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use windlass_tool::search_path;
+
 /// Resolves a program: an absolute path, or a name in the absolute directories of `PATH`, so that no file of the
 /// working directory can be mistaken for a program.
 pub(crate) fn find(command: &str, env: &[(OsString, OsString)]) -> Result<PathBuf, String> {
@@ -13,5 +15,5 @@ pub(crate) fn find(command: &str, env: &[(OsString, OsString)]) -> Result<PathBu
     if path.components().count() != 1 {
         return Err(format!("{command:?} is neither an absolute path nor a name"));
     }
-    windlass_process::find(command, env).ok_or_else(|| format!("there is no program {command:?} in PATH"))
+    search_path::find_program(command, env).ok_or_else(|| format!("there is no program {command:?} in PATH"))
 }

@@ -171,7 +171,7 @@ impl McpOptions {
     }
 
     /// Sets the watch over the programs: it ends them also when this process is killed, together with processes that
-    /// have left their process group. `LocalProcess` of `windlass-builtin-tools` is one. Default: none; a program whose host is
+    /// have left their process group. `LocalProcess` of `windlass-local` is one. Default: none; a program whose host is
     /// killed then sees the end of its input, and only the process group of its tree is ended.
     #[must_use]
     pub fn with_watch(mut self, watch: Arc<dyn ProgramWatch>) -> Self {

@@ -3,6 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use windlass_tool::search_path;
+
 /// Resolves a program: paths are relative to `cwd`, names are searched in the absolute directories of `PATH`, so that
 /// no file of the working directory can be mistaken for a program.
 pub(crate) fn find(command: &str, env: &[(OsString, OsString)], cwd: &Path) -> Result<PathBuf, String> {
@@ -10,7 +12,7 @@ pub(crate) fn find(command: &str, env: &[(OsString, OsString)], cwd: &Path) -> R
     if path.components().count() > 1 || path.is_absolute() {
         return Ok(cwd.join(path));
     }
-    windlass_process::find(command, env).ok_or_else(|| match env.iter().any(|(name, _)| is_path_variable(name)) {
+    search_path::find_program(command, env).ok_or_else(|| match env.iter().any(|(name, _)| is_path_variable(name)) {
         true => format!("there is no program {command:?} in its PATH"),
         false => format!("{command:?} cannot be found without a PATH: set one in its environment, or give a path"),
     })

@@ -5,7 +5,7 @@
 //! as a language server: it is asked to end, then killed, and its last output is kept.
 //!
 //! A process can leave its group. A [`ProgramWatch`](windlass_tool::ProgramWatch) finds such processes, and ends all of
-//! them when this process is killed; `LocalProcess` of `windlass-builtin-tools` is one.
+//! them when this process is killed; `LocalProcess` of `windlass-local` is one.
 //!
 //! A child gets the variables of its command. The caller decides which of them may pass.
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -13,7 +13,6 @@
 
 mod child;
 mod command;
-mod find;
 pub mod job;
 #[cfg(target_os = "linux")]
 mod keeper;
@@ -35,7 +34,6 @@ use windows as sys;
 
 pub use child::{Child, Group};
 pub use command::{ChildCommand, ChildStream, StreamFile};
-pub use find::find;
 pub use last_words::LastWords;
 pub use program::Program;
 #[cfg(unix)]

@@ -23,10 +23,11 @@ use rustix::process::{
 use tokio::io::unix::AsyncFd;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use windlass_tool::ConfinedStart;
+use windlass_tool::search_path::find_program;
 
+use crate::Terminal;
 use crate::command::{ChildCommand, ChildStream};
 use crate::keeper::{self, Keeper, Kept};
-use crate::{Terminal, find};
 
 /// A child that leads a session, and the ends of its pipes.
 #[derive(Debug)]
@@ -61,7 +62,7 @@ impl Spawned {
         let knows_processes = pidfd_open(getpid(), PidfdFlags::empty()).is_ok();
         // A name without a directory is looked up in the child's own variables, which the C library does not do.
         let found = match command.program.to_str().filter(|name| !name.contains('/')) {
-            Some(name) => find(name, &command.env),
+            Some(name) => find_program(name, &command.env),
             None => Some(command.program.clone()),
         };
         let Some(program) = found.filter(|_| knows_processes) else { return Ok(Start::Unable(command)) };

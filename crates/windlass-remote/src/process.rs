@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep_until};
-use windlass_builtin_tools::{KeptOutput, KeptSpace};
+use windlass_local::{KeptOutput, KeptSpace};
 use windlass_tool::{Cancel, Process, ProcessCommand, ProcessError, ProcessExit, ProcessOutcome};
 
 use crate::connection::{Connected, Link, shown};
@@ -34,7 +34,7 @@ const READ: usize = 64 * 1024;
 ///
 /// Each has a connection of its own. A program and all its descendants are ended when it ends by itself, is cancelled
 /// or is out of time. The same happens when the host is gone or the connection is lost. All of them carry the variable
-/// [`LocalProcess::MARK`](windlass_builtin_tools::LocalProcess::MARK); processes that have cleared their environment and left
+/// [`LocalProcess::MARK`](windlass_local::LocalProcess::MARK); processes that have cleared their environment and left
 /// their session are not found. The time limit starts with the remote program. The file with full output is on this
 /// machine. A sandbox of this machine does not apply.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl RemoteProcess {
     }
 
     /// Takes the files with outputs, which are on this machine, from this space. Default: that of
-    /// [`KeptLimits::default`](windlass_builtin_tools::KeptLimits), for each folder.
+    /// [`KeptLimits::default`](windlass_local::KeptLimits), for each folder.
     #[must_use]
     pub fn with_kept_space(mut self, space: KeptSpace) -> Self {
         self.space = Some(space);

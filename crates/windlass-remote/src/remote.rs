@@ -72,7 +72,7 @@ impl Remote {
     }
 
     /// [`process`](Self::process) whose files with outputs, which are on this machine, take their disk space from an account.
-    pub fn process_in_space(&self, space: windlass_builtin_tools::KeptSpace) -> Arc<RemoteProcess> {
+    pub fn process_in_space(&self, space: windlass_local::KeptSpace) -> Arc<RemoteProcess> {
         Arc::new(RemoteProcess::new(Arc::clone(&self.link)).with_kept_space(space))
     }
 

@@ -16,7 +16,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
-use windlass_builtin_tools::LocalWorkspace;
+use windlass_local::LocalWorkspace;
 use windlass_session::{ChangedBy, Checkpoints, Survey};
 use windlass_store::FileCheckpoints;
 use windlass_tool::{FileTree, SystemClock, SystemIds};

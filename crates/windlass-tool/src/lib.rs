@@ -20,9 +20,14 @@ pub mod content_swap;
 mod cx;
 mod dyn_tool;
 mod edit_order;
+#[cfg(feature = "system")]
+pub mod environment;
 mod error;
+mod file_walk;
 mod foreground;
 mod function;
+#[cfg(feature = "ignore-rules")]
+pub mod ignore_rules;
 mod nowhere;
 mod output;
 #[cfg(feature = "system")]
@@ -50,13 +55,17 @@ pub use cx::{CallAbilities, CallPlace, Recorded, SessionState, ToolCx, ToolCxPar
 pub use dyn_tool::{BoxFuture, DynTool, PreparedCall, schema_of};
 pub use edit_order::{EditOrder, EditTurn};
 pub use error::{ToolError, ToolErrorKind};
+pub use file_walk::{
+    FileVisitor, FileVisitors, FileWalk, InterruptCheck, VERSION_CONTROL, VisitedContent, VisitedFile, WalkInterrupt,
+    WalkReport, WalkScope,
+};
 pub use foreground::{Foreground, ForegroundCall};
 pub use function::{ToolFn, tool_fn, tool_fn_with, tool_json};
 pub use nowhere::Nowhere;
 pub use output::{IntoToolOutput, Json, ToolOutput};
 pub use process::{
     CapturedOutput, Confine, ConfinedStart, OutputProgress, Process, ProcessCommand, ProcessError, ProcessExit,
-    ProcessOutcome, TerminalSize,
+    ProcessOutcome, SpilledOutput, TerminalSize,
 };
 pub use seen_files::SeenFiles;
 pub use set::{ToolSet, ToolSetError};

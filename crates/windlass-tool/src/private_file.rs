@@ -24,7 +24,7 @@
 
 use crate::{Ids as _, SystemIds, content_swap};
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -49,6 +49,24 @@ pub fn create_dir(path: &Path) -> io::Result<()> {
 /// The name is taken, even if only by a dangling link, or the file cannot be created.
 pub fn create(path: &Path) -> io::Result<File> {
     create_with_mode(path, 0o600)
+}
+
+/// Appends to a file, durably.
+///
+/// # Errors
+/// The file does not exist, or the disk does not store the bytes.
+pub fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().append(true).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_data()
+}
+
+/// Removes a file.
+///
+/// # Errors
+/// The file does not exist, or its folder does not let it be removed.
+pub fn remove(path: &Path) -> io::Result<()> {
+    std::fs::remove_file(path)
 }
 
 /// Takes the lock of an open file, or of a folder, with `lock`: [`File::try_lock`] or [`File::try_lock_shared`]. While
@@ -114,6 +132,48 @@ pub fn sync_dir(_: &Path) -> io::Result<()> {
 pub fn sync_names(file: &Path) -> io::Result<()> {
     let mut folders = file.ancestors().skip(1).take(3).filter(|folder| !folder.as_os_str().is_empty());
     folders.try_for_each(sync_dir)
+}
+
+/// A file that only this user can read, for an exchange with a program. Removed on drop.
+#[derive(Debug)]
+pub struct ExchangeFile {
+    path: PathBuf,
+}
+
+impl ExchangeFile {
+    /// Creates the file.
+    ///
+    /// # Errors
+    /// The errors of [`create`], or the disk does not store the content.
+    pub fn create(path: PathBuf, content: &[u8]) -> io::Result<Self> {
+        let mut file = create(&path)?;
+        // Removed if it cannot be written.
+        let created = Self { path };
+        file.write_all(content)?;
+        Ok(created)
+    }
+
+    /// Returns the path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads at most `limit` bytes from the beginning.
+    ///
+    /// # Errors
+    /// The file was removed, or cannot be read.
+    pub fn read(&self, limit: u64) -> io::Result<Vec<u8>> {
+        let mut content = Vec::new();
+        File::open(&self.path)?.take(limit).read_to_end(&mut content)?;
+        Ok(content)
+    }
+}
+
+impl Drop for ExchangeFile {
+    fn drop(&mut self) {
+        // The program may have removed the file.
+        let _ = remove(&self.path);
+    }
 }
 
 /// New content of a file, written beside it and put in its place in one step. A reader of the file sees all of the old

@@ -224,9 +224,7 @@ pub struct ProcessOutcome {
     /// Standard error.
     pub stderr: CapturedOutput,
     /// File with the full output, if that was larger than the kept part.
-    pub spilled: Option<PathBuf>,
-    /// `true` if that file is complete: not when it reached its limit, or the disk was full.
-    pub spilled_whole: bool,
+    pub spilled: Option<SpilledOutput>,
     /// Number of processes that the program left running, which were then stopped.
     pub stopped: usize,
     /// Duration of the run.
@@ -248,13 +246,31 @@ impl ProcessOutcome {
             stdout: CapturedOutput::default(),
             stderr: CapturedOutput::default(),
             spilled: None,
-            spilled_whole: true,
             stopped: 0,
             duration,
             notes: Vec::new(),
             violations: Vec::new(),
             directory: None,
         }
+    }
+}
+
+/// File with the output of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SpilledOutput {
+    /// Path of the file.
+    pub path: PathBuf,
+    /// Size of the file in bytes.
+    pub bytes: u64,
+    /// `true` if the file is complete: not when it reached its limit, or the disk was full.
+    pub is_whole: bool,
+}
+
+impl SpilledOutput {
+    /// Returns a file with output.
+    pub fn new(path: impl Into<PathBuf>, bytes: u64, is_whole: bool) -> Self {
+        Self { path: path.into(), bytes, is_whole }
     }
 }
 

@@ -1,5 +1,5 @@
 //! Variables with which programs find other programs and code, without directories from which programs must not be
-//! taken. Needs the feature `system`.
+//! taken, and the lookup of programs. Needs the feature `system`.
 //!
 //! ```
 //! # #[cfg(unix)]
@@ -10,6 +10,10 @@
 //! assert_eq!(environment_outside(&given, &["/work".into()]), [("PATH".into(), "/bin".into())]);
 //! # }
 //! ```
+
+mod program;
+
+pub use program::{find_bash, find_program};
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! Port to files.
 
-use crate::{EditOrder, Permit};
+use crate::{EditOrder, FileWalk, Permit};
 use async_trait::async_trait;
 use std::error::Error as StdError;
 use std::ffi::OsString;
@@ -43,7 +43,7 @@ use windlass_types::Timestamp;
 ///     }
 ///
 ///     fn is_local(&self) -> bool {
-///         // Searches and programs would pass by this.
+///         // Programs would pass by this.
 ///         false
 ///     }
 /// }
@@ -170,7 +170,13 @@ pub trait Workspace: Debug + Send + Sync + 'static {
         Err(WorkspaceError::new(WorkspaceErrorKind::Other, message))
     }
 
-    /// `true` if these files are local files, under the same paths: searches and programs may then reach them directly.
+    /// Returns a walk that searches use. The default has none: searches then list and read files one by one, some at a
+    /// time.
+    fn file_walk(&self) -> Option<&dyn FileWalk> {
+        None
+    }
+
+    /// `true` if these files are local files, under the same paths: programs may then reach them directly.
     fn is_local(&self) -> bool;
 }
 

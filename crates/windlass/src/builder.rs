@@ -332,7 +332,7 @@ macro_rules! option_methods {
 
             /// Environment of programs that tools run, instead of the default: an allow-list of the process's
             /// variables. Variables given here reach the programs, except for names that look like secrets or that
-            /// change which code programs load, see [`given_environment`](crate::tool::built_in::given_environment); a
+            /// change which code programs load, see [`given_environment`](crate::tool::environment::given_environment); a
             /// notice of the session names the exceptions. Needs the feature `tools`; without it the environment is
             /// empty.
             #[cfg(feature = "tools")]
@@ -569,7 +569,7 @@ macro_rules! option_methods {
             /// of the home. The setting `outputLimits` of a [`project`](Self::project) says otherwise where this is left out.
             /// Default: 4 GiB and 16 GiB.
             #[cfg(feature = "tools")]
-            pub fn output_limits(self, limits: windlass_builtin_tools::KeptLimits) -> Self {
+            pub fn output_limits(self, limits: windlass_local::KeptLimits) -> Self {
                 self.with(|options| options.storage.output_limits = limits)
             }
 

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::home::Home;
 use std::sync::Arc;
-use windlass_builtin_tools::{LocalWorkspace, TemporaryFiles};
+use windlass_local::{LocalWorkspace, TemporaryFiles};
 use windlass_runtime::{SystemClock, SystemIds};
 use windlass_session::ProjectKey;
 use windlass_store::{CheckpointLimits, CheckpointRetention, CollectedCheckpoints, FileCheckpoints};

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use windlass_builtin_tools::{find_bash, given_environment, unattended_environment};
+use windlass_builtin_tools::unattended_environment;
 use windlass_context::bounded_hook_context;
 use windlass_hook::{Hook, HookError};
 use windlass_hook_runner::{
@@ -21,7 +21,9 @@ use windlass_hook_runner::{HookRequest, HookResponse};
 use windlass_project::ConfiguredLine;
 use windlass_runtime::{Ports, SessionHandle};
 use windlass_session::SessionKey;
+use windlass_tool::environment::given_environment;
 use windlass_tool::search_path::environment_outside;
+use windlass_tool::search_path::find_bash;
 use windlass_tool::{AgentSpec, Cancel, Ids};
 #[cfg(feature = "mcp")]
 use windlass_types::JsonText;

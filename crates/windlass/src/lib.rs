@@ -259,6 +259,8 @@ pub mod crates {
     pub use windlass_hook_runner as hooks;
     #[cfg(feature = "project")]
     pub use windlass_index as index;
+    #[cfg(feature = "tools")]
+    pub use windlass_local as local;
     #[cfg(feature = "lsp")]
     pub use windlass_lsp as lsp;
     #[cfg(feature = "mcp")]

@@ -97,17 +97,17 @@ impl Surroundings {
     ) -> Arc<dyn Workspace> {
         #[cfg(feature = "tools")]
         if let Some(far) = self.files.workspace.clone().filter(|_| self.is_elsewhere()) {
-            return Arc::new(windlass_builtin_tools::WithLocalFolders::new(far, folders));
+            return Arc::new(windlass_local::WithLocalFolders::new(far, folders));
         }
         let _ = (folders, home);
         #[cfg(feature = "tools")]
         let own = || {
-            let files = windlass_builtin_tools::LocalWorkspace::default();
+            let files = windlass_local::LocalWorkspace::default();
             let Some(lists) = home.map(crate::Home::temporary_files) else { return Arc::new(files) as _ };
-            if let Err(error) = windlass_builtin_tools::TemporaryFiles::remove_left_behind(&lists) {
+            if let Err(error) = windlass_local::TemporaryFiles::remove_left_behind(&lists) {
                 tracing::warn!(%error, "what killed processes have left behind was not removed");
             }
-            Arc::new(files.with_temporary_files(windlass_builtin_tools::TemporaryFiles::in_folder(lists))) as _
+            Arc::new(files.with_temporary_files(windlass_local::TemporaryFiles::in_folder(lists))) as _
         };
         #[cfg(not(feature = "tools"))]
         let own = || Arc::new(NOWHERE) as _;
@@ -119,7 +119,7 @@ impl Surroundings {
     pub(crate) fn process(&self, id: &SessionId, ids: &dyn Ids, space: &OutputSpace) -> Arc<dyn Process> {
         #[cfg(feature = "tools")]
         let own = || {
-            let own = windlass_builtin_tools::LocalProcess::new(format!("{id}.{:032x}", ids.bits()));
+            let own = windlass_local::LocalProcess::new(format!("{id}.{:032x}", ids.bits()));
             Arc::new(own.with_kept_space(space.0.clone())) as _
         };
         #[cfg(not(feature = "tools"))]
@@ -141,12 +141,12 @@ impl Surroundings {
     pub(crate) fn program_environment(&self, notices: &mut Vec<String>) -> Environment {
         let Some(given) = self.environments.programs.clone() else {
             return match &self.environments.host {
-                Some(own) => windlass_builtin_tools::host_environment(own.iter().cloned()),
+                Some(own) => windlass_tool::environment::host_environment(own.iter().cloned()),
                 None if self.is_elsewhere() => Vec::new(),
-                None => windlass_builtin_tools::host_environment(std::env::vars_os()),
+                None => windlass_tool::environment::host_environment(std::env::vars_os()),
             };
         };
-        let parted = windlass_builtin_tools::given_environment(given);
+        let parted = windlass_tool::environment::given_environment(given);
         if !parted.kept_back.is_empty() {
             notices.push(format!(
                 "these variables do not reach the programs of tools, since they look like secrets or change what programs \
@@ -162,7 +162,7 @@ impl Surroundings {
     pub(crate) fn with_utf8(&self, environment: Environment) -> Environment {
         #[cfg(feature = "tools")]
         if self.process.is_none() && !self.is_elsewhere() {
-            return windlass_builtin_tools::utf8_environment(environment);
+            return windlass_tool::environment::utf8_environment(environment);
         }
         environment
     }

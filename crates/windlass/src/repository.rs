@@ -4,10 +4,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_builtin_tools::{Bash, child_environment};
+use windlass_builtin_tools::Bash;
 use windlass_context::RepositoryStatus;
 use windlass_permission::Policy;
 use windlass_runtime::judge;
+use windlass_tool::environment::child_environment;
 use windlass_tool::{Cancel, Process, ProcessCommand, ProcessExit, Tool, ToolSet, Workspace};
 use windlass_types::{Behavior, JsonText, ToolUse};
 

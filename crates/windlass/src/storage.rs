@@ -27,7 +27,7 @@ pub(crate) struct Storage {
     pub(crate) checkpoint_limits: windlass_store::CheckpointLimits,
     /// Disk space for the outputs of programs.
     #[cfg(feature = "tools")]
-    pub(crate) output_limits: windlass_builtin_tools::KeptLimits,
+    pub(crate) output_limits: windlass_local::KeptLimits,
     /// Checkpoints of the program, used instead of those beside the log.
     pub(crate) checkpoints: Option<Arc<dyn Checkpoints>>,
     /// Name of the program in the log, if set.
@@ -163,7 +163,7 @@ impl LargeResults {
 
 /// The disk space that outputs of programs take.
 #[derive(Debug)]
-pub(crate) struct OutputSpace(#[cfg(feature = "tools")] pub(crate) windlass_builtin_tools::KeptSpace);
+pub(crate) struct OutputSpace(#[cfg(feature = "tools")] pub(crate) windlass_local::KeptSpace);
 
 impl OutputSpace {
     pub(crate) fn of(storage: &Storage) -> Self {
@@ -172,8 +172,8 @@ impl OutputSpace {
             let limits = storage.output_limits;
             let projects = storage.home.as_ref().map(|home| home.root().join("projects"));
             Self(match projects {
-                Some(projects) => windlass_builtin_tools::KeptSpace::in_home(limits, projects),
-                None => windlass_builtin_tools::KeptSpace::new(limits),
+                Some(projects) => windlass_local::KeptSpace::in_home(limits, projects),
+                None => windlass_local::KeptSpace::new(limits),
             })
         }
         #[cfg(not(feature = "tools"))]

@@ -17,8 +17,9 @@ pub use windlass_types::{
     WaitingAgent, media_type_of,
 };
 
-/// The tools of [`coding_tools`] one by one, further tools, and the types that they use.
+/// The tools of [`coding_tools`] one by one, further tools, the types that they use, and the files and processes of this machine.
 #[cfg(feature = "tools")]
 pub mod built_in {
     pub use windlass_builtin_tools::*;
+    pub use windlass_local::*;
 }

@@ -1,11 +1,12 @@
 //! Commands that continue after their call.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use windlass_tool::{
     BoxFuture, ProcessError, ProcessExit, ProcessOutcome, TaskCx, TaskOutcome, TaskSpec, TerminalSize, ToolCx,
-    ToolError, ToolOutput,
+    ToolError, ToolOutput, private_file,
 };
 use windlass_types::{TaskId, TaskKind, TaskStatus};
 
@@ -110,7 +111,7 @@ impl Task {
     pub(super) async fn outcome(self, ended: Result<ProcessOutcome, ProcessError>) -> TaskOutcome {
         match ended {
             Ok(outcome) => {
-                let missing = note_cut(&self.output, &outcome).await;
+                let missing = note_cut(&outcome).await;
                 let mut ended = self::ended(&self.title, &self.command, &outcome);
                 ended.summary.push_str(missing.unwrap_or_default());
                 ended
@@ -156,34 +157,30 @@ fn ended(title: &str, command: &str, outcome: &ProcessOutcome) -> TaskOutcome {
 
 /// Writes a note at the end of the file that output is missing. The answer reports it as well if writing failed (and
 /// the file is not merely full), because the note may then be missing too.
-async fn note_cut(file: &Path, outcome: &ProcessOutcome) -> Option<&'static str> {
-    use tokio::io::AsyncWriteExt as _;
+async fn note_cut(outcome: &ProcessOutcome) -> Option<&'static str> {
     let output = &outcome.stdout;
     let kept = (output.head.len() as u64).saturating_add(output.tail.len() as u64);
     let total = kept.saturating_add(output.omitted_bytes);
-    let Ok(found) = tokio::fs::metadata(file).await else {
+    let Some(file) = &outcome.spilled else {
         return (total > 0).then_some("; its output could not be written to the file");
     };
-    if outcome.spilled_whole {
+    if file.is_whole {
         return None;
     }
     let note = format!("\n[... cut here: the command wrote {total} bytes, of which these are the first ...]\n");
-    let written = async {
-        let mut file = tokio::fs::OpenOptions::new().append(true).open(file).await?;
-        file.write_all(note.as_bytes()).await?;
-        file.flush().await?;
-        file.sync_data().await
-    };
-    if let Err(error) = written.await {
+    let path = file.path.clone();
+    let written = tokio::task::spawn_blocking(move || private_file::append(&path, note.as_bytes())).await;
+    if let Err(error) = written.map_err(io::Error::other).flatten() {
         tracing::warn!(%error, "the end of a file with output could not be marked");
     }
-    (found.len() < MOST_BYTES).then_some("; only the beginning of its output could be written to the file")
+    (file.bytes < MOST_BYTES).then_some("; only the beginning of its output could be written to the file")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::time::Duration;
+    use windlass_tool::SpilledOutput;
 
     fn input(description: Option<&str>, command: &str) -> BashInput {
         BashInput {
@@ -218,13 +215,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("output");
         let mut outcome = ProcessOutcome::new(ProcessExit::Code(0), Duration::ZERO);
-        assert_eq!(note_cut(&file, &outcome).await, None, "it wrote nothing");
+        assert_eq!(note_cut(&outcome).await, None, "it wrote nothing");
         outcome.stdout = windlass_tool::CapturedOutput::new("abc", "xyz", 94);
-        assert!(note_cut(&file, &outcome).await.unwrap().contains("could not be written"));
+        assert!(note_cut(&outcome).await.unwrap().contains("could not be written"));
         std::fs::write(&file, "abcd").unwrap();
-        assert_eq!(note_cut(&file, &outcome).await, None);
-        outcome.spilled_whole = false;
-        assert!(note_cut(&file, &outcome).await.unwrap().contains("only the beginning"));
+        outcome.spilled = Some(SpilledOutput::new(&file, 4, true));
+        assert_eq!(note_cut(&outcome).await, None);
+        outcome.spilled = Some(SpilledOutput::new(&file, 4, false));
+        assert!(note_cut(&outcome).await.unwrap().contains("only the beginning"));
         assert!(
             std::fs::read_to_string(&file).unwrap().starts_with("abcd\n[... cut here: the command wrote 100 bytes")
         );

@@ -5,13 +5,14 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use windlass_tool::environment::child_environment;
+use windlass_tool::search_path::find_bash;
 use windlass_tool::{EntryKind, ProcessCommand, ToolCx, ToolError};
 use windlass_types::text::visible_path;
 
 use super::BashInput;
 use super::snapshot::Taken;
 use super::text::clean;
-use crate::process::child_environment;
 
 /// Variables for programs without a terminal and without a user to ask. The session may set others.
 /// Git also leaves out work that is optional, such as refreshing its index while another program uses it.
@@ -80,15 +81,6 @@ pub fn unattended_environment(given: &[(OsString, OsString)], workspace: &[PathB
         }
     }
     env
-}
-
-/// Finds the bash of this machine: in `/bin`, in `/usr/bin`, or on the search path of an environment. `None` if there
-/// is none.
-pub fn find_bash(env: &[(OsString, OsString)]) -> Option<PathBuf> {
-    let fixed = ["/bin/bash", "/usr/bin/bash"].map(PathBuf::from);
-    let name = if cfg!(windows) { "bash.exe" } else { "bash" };
-    let path = variable(env, "PATH").unwrap_or_default();
-    fixed.into_iter().chain(std::env::split_paths(path).map(|folder| folder.join(name))).find(|shell| shell.is_file())
 }
 
 pub(super) fn variable<'a>(env: &'a [(OsString, OsString)], name: &str) -> Option<&'a OsStr> {

@@ -8,15 +8,16 @@
 //! session's directory unchanged.
 
 use std::ffi::OsString;
-use std::io::{self, Read as _, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use windlass_tool::{ToolCx, private_file};
+use windlass_tool::ToolCx;
+use windlass_tool::private_file::ExchangeFile;
 
 /// File of one command; removed on drop.
 #[derive(Debug)]
 pub(super) struct CwdFile {
-    path: PathBuf,
+    file: ExchangeFile,
     /// Script that bash reads.
     script: Vec<u8>,
 }
@@ -28,17 +29,14 @@ impl CwdFile {
     /// Creates the file, with functions and aliases that bash reads as well.
     pub(super) fn create(folder: &Path, name: u128, functions: &[u8]) -> io::Result<Self> {
         let path = folder.join(format!("windlass-{name:032x}"));
-        let mut file = private_file::create(&path)?;
         let script = script(&path, functions);
-        let created = Self { path, script };
-        file.write_all(&created.script)?;
-        Ok(created)
+        Ok(Self { file: ExchangeFile::create(path, &script)?, script })
     }
 
     /// Value of `BASH_ENV`, in which bash expands as in double quotes.
     pub(super) fn bash_env(&self) -> OsString {
         let mut value = Vec::new();
-        for byte in self.path.as_os_str().as_encoded_bytes() {
+        for byte in self.file.path().as_os_str().as_encoded_bytes() {
             if matches!(byte, b'$' | b'`' | b'\\' | b'"') {
                 value.push(b'\\');
             }
@@ -49,18 +47,10 @@ impl CwdFile {
 
     /// Directory that the command reported, links resolved.
     pub(super) fn reported(&self) -> Option<PathBuf> {
-        let mut report = Vec::new();
-        let most = LONGEST_PATH.saturating_add(self.script.len() as u64);
-        std::fs::File::open(&self.path).ok()?.take(most).read_to_end(&mut report).ok()?;
+        let report = self.file.read(LONGEST_PATH.saturating_add(self.script.len() as u64)).ok()?;
         let directory = report.strip_prefix(self.script.as_slice())?;
         let path = directory.strip_suffix(b"\n").filter(|path| path.starts_with(b"/"))?;
         Some(PathBuf::from(os_string(path.to_vec())?))
-    }
-}
-
-impl Drop for CwdFile {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
     }
 }
 

@@ -11,7 +11,7 @@ mod snapshot;
 mod terminal;
 mod text;
 
-pub use command::{find_bash, unattended_environment};
+pub use command::unattended_environment;
 pub use powershell::{PowerShell, PowerShellInput};
 pub use snapshot::ShellSnapshot;
 pub use terminal::{BashOnTerminals, BashOnTerminalsInput};

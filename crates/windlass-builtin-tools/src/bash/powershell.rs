@@ -10,6 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use windlass_tool::search_path::find_program;
 use windlass_tool::{Annotations, ProcessCommand, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::Access;
 
@@ -140,11 +141,11 @@ fn find(env: &[(OsString, OsString)]) -> Option<PathBuf> {
     let system = || {
         let is_root = |name: &OsStr| name.eq_ignore_ascii_case("SYSTEMROOT");
         let (_, root) = env.iter().find(|(name, _)| is_root(name))?;
-        let path: PathBuf =
+        let folder: PathBuf =
             [root.as_os_str(), "System32".as_ref(), "WindowsPowerShell".as_ref(), "v1.0".as_ref()].iter().collect();
-        Some(path.join("powershell.exe")).filter(|file| file.is_absolute() && file.is_file())
+        find_program("powershell.exe", &[("PATH".into(), folder.into())])
     };
-    windlass_process::find("pwsh", env).or_else(system)
+    find_program("pwsh", env).or_else(system)
 }
 
 /// Script before a command: output is UTF-8, progress bars are off.

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
-use windlass_tool::{ProcessExit, ProcessOutcome, SandboxViolation, ToolError, ToolOutput};
+use windlass_tool::{
+    ProcessExit, ProcessOutcome, SandboxViolation, SpilledOutput, ToolError, ToolOutput, private_file,
+};
 use windlass_types::text::visible_path;
 
 use super::cwd::Moved;
@@ -87,20 +89,18 @@ impl Report {
         let output = &outcome.stdout;
         let total =
             (output.head.len() as u64).saturating_add(output.tail.len() as u64).saturating_add(output.omitted_bytes);
-        let file = match &outcome.spilled {
-            Some(path) => tokio::fs::metadata(path).await.ok().map(|found| (path, found.len())),
-            None => None,
-        };
+        let file = outcome.spilled.as_ref();
         let clipped = clip(output, budget, |left_out| marker(left_out, file, total));
         self.structured.stdout = clipped.text;
         match file {
-            Some((path, size)) if clipped.left_out > 0 => {
-                self.structured.persisted_output_path = Some(path.to_string_lossy().into_owned());
-                self.structured.persisted_output_size = Some(size);
+            Some(file) if clipped.left_out > 0 => {
+                self.structured.persisted_output_path = Some(file.path.to_string_lossy().into_owned());
+                self.structured.persisted_output_size = Some(file.bytes);
             }
             // The file was begun, but then all could be shown.
-            Some((path, _)) => {
-                let _ = tokio::fs::remove_file(path).await;
+            Some(file) => {
+                let path = file.path.clone();
+                let _ = tokio::task::spawn_blocking(move || private_file::remove(&path)).await;
             }
             None => {}
         }
@@ -145,14 +145,14 @@ impl Report {
 }
 
 /// Marker line between the beginning and the end.
-fn marker(left_out: u64, file: Option<(&std::path::PathBuf, u64)>, total: u64) -> String {
+fn marker(left_out: u64, file: Option<&SpilledOutput>, total: u64) -> String {
     match file {
-        Some((path, size)) if size >= total => {
+        Some(SpilledOutput { path, bytes, .. }) if *bytes >= total => {
             format!("[... {left_out} bytes left out; all {total} bytes are in {} ...]", visible_path(path))
         }
-        Some((path, size)) => {
+        Some(SpilledOutput { path, bytes, .. }) => {
             format!(
-                "[... {left_out} bytes left out; the first {size} of {total} bytes are in {} ...]",
+                "[... {left_out} bytes left out; the first {bytes} of {total} bytes are in {} ...]",
                 visible_path(path)
             )
         }

@@ -1,17 +1,14 @@
 //! Search for files by name pattern.
 
-use std::ffi::OsStr;
-use std::fs::FileType;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-use std::time::SystemTime;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use ignore::DirEntry;
+use windlass_tool::{
+    FileVisitor, FileVisitors, FileWalk, PathFilter, VisitedFile, WalkInterrupt, WalkReport, WalkScope, WorkspaceError,
+};
 
 use super::newest::Newest;
-use super::walk::{Interrupt, Scope, WalkReport, Worker, walk};
-use crate::workspace::dir::Dir;
 
 /// Maximum length of a pattern, in bytes.
 const MAX_PATTERN: usize = 4096;
@@ -140,69 +137,76 @@ pub(crate) struct GlobOutcome {
     pub(crate) report: WalkReport,
 }
 
-/// Searches below `scope.root`, the resolved base of the pattern. Keeps at most `limit` paths in memory per processor.
-pub(crate) fn search(pattern: &GlobPattern, scope: Scope<'_>, limit: usize) -> GlobOutcome {
-    let found = Mutex::new(Newest::new(limit));
-    let scope = Scope { max_depth: pattern.max_depth, ..scope };
-    let report =
-        walk(scope, &|| NameWorker { scope, pattern, folder: None, newest: Newest::new(limit), found: &found });
-    let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    GlobOutcome { total: found.offered(), paths: found.into_paths(), report }
+/// Search for names on a walk below the resolved base of its pattern. Keeps at most `limit` paths in memory for each
+/// thread.
+pub(crate) struct GlobSearch {
+    pattern: GlobPattern,
+    root: PathBuf,
+    filter: Option<PathFilter>,
+    limit: usize,
+    found: Mutex<Newest>,
 }
 
-struct NameWorker<'s> {
-    scope: Scope<'s>,
-    pattern: &'s GlobPattern,
-    /// Folder of the last file.
-    folder: Option<(PathBuf, Dir)>,
-    newest: Newest,
-    found: &'s Mutex<Newest>,
-}
-
-impl Worker for NameWorker<'_> {
-    fn wants(&self, file: &Path) -> bool {
-        below(self.scope.root, file).is_some_and(|relative| self.pattern.matches(relative))
-            && (self.scope.allowed)(file)
+impl GlobSearch {
+    /// Runs a search.
+    ///
+    /// # Errors
+    /// The walk cannot begin.
+    pub(crate) async fn run(
+        pattern: &GlobPattern,
+        walk: &dyn FileWalk,
+        mut scope: WalkScope,
+        limit: usize,
+    ) -> Result<GlobOutcome, WorkspaceError> {
+        scope.max_depth = pattern.max_depth;
+        let (pattern, root, filter) = (pattern.clone(), scope.root.clone(), scope.filter.clone());
+        let search = Arc::new(Self { pattern, root, filter, limit, found: Mutex::new(Newest::new(limit)) });
+        let shared = Arc::clone(&search);
+        let visitors: FileVisitors =
+            Arc::new(move || Box::new(NameVisitor { search: Arc::clone(&shared), newest: Newest::new(shared.limit) }));
+        let report = walk.walk(scope, visitors).await?;
+        let found = std::mem::take(&mut *search.found.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok(GlobOutcome { total: found.offered(), paths: found.into_paths(), report })
     }
 
-    fn visit(&mut self, entry: &DirEntry, kind: FileType) -> Result<(), Interrupt> {
-        let path = entry.path();
-        let Some(relative) = below(self.scope.root, path) else {
-            return Ok(());
-        };
-        if !self.pattern.matches(relative) || !(self.scope.allowed)(path) {
+    fn allows(&self, path: &Path) -> bool {
+        self.filter.as_ref().is_none_or(|filter| filter(path))
+    }
+}
+
+struct NameVisitor {
+    search: Arc<GlobSearch>,
+    newest: Newest,
+}
+
+impl FileVisitor for NameVisitor {
+    fn wants(&self, file: &Path) -> bool {
+        let search = &self.search;
+        below(&search.root, file).is_some_and(|relative| search.pattern.matches(relative)) && search.allows(file)
+    }
+
+    fn visit(&mut self, file: &mut dyn VisitedFile) -> Result<(), WalkInterrupt> {
+        if !self.wants(file.path()) {
             return Ok(());
         }
-        if kind.is_symlink() && !self.stays_inside(path) {
+        // A link is listed if it leads to a file that could itself be listed.
+        let search = &self.search;
+        let stays_inside = |target: PathBuf| target.starts_with(&search.root) && search.allows(&target);
+        if file.is_link() && !file.link_target().is_some_and(stays_inside) {
             return Ok(());
         }
         // A file removed meanwhile is ignored.
-        if let Some(modified) = self.modified(path) {
-            self.newest.offer(modified, path);
+        if let Some(modified) = file.modified() {
+            self.newest.offer(modified, file.path());
         }
         Ok(())
     }
 }
 
-impl NameWorker<'_> {
-    /// Modification time, looked up in the folder: for a whole tree that takes half the time of looking up the path.
-    fn modified(&mut self, path: &Path) -> Option<SystemTime> {
-        let (parent, name) = split_name(path)?;
-        let dir = match &self.folder {
-            Some((at, dir)) if at.as_os_str() == parent.as_os_str() => dir,
-            _ => {
-                let dir = Dir::open_for_lookup(parent).ok()?;
-                &self.folder.insert((parent.to_owned(), dir)).1
-            }
-        };
-        dir.modified(name).ok()
-    }
-
-    /// `true` if a link leads to a file that could itself be listed.
-    fn stays_inside(&self, link: &Path) -> bool {
-        std::fs::canonicalize(link).is_ok_and(|target| {
-            target.starts_with(self.scope.root) && target.is_file() && (self.scope.allowed)(&target)
-        })
+impl Drop for NameVisitor {
+    fn drop(&mut self) {
+        let own = std::mem::take(&mut self.newest);
+        self.search.found.lock().unwrap_or_else(PoisonError::into_inner).absorb(own);
     }
 }
 
@@ -210,6 +214,7 @@ impl NameWorker<'_> {
 /// comparing their components.
 #[cfg(unix)]
 fn below<'p>(root: &Path, path: &'p Path) -> Option<&'p Path> {
+    use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     let rest = path.as_os_str().as_bytes().strip_prefix(root.as_os_str().as_bytes())?;
     Some(Path::new(OsStr::from_bytes(rest.strip_prefix(b"/").unwrap_or(rest))))
@@ -218,27 +223,6 @@ fn below<'p>(root: &Path, path: &'p Path) -> Option<&'p Path> {
 #[cfg(not(unix))]
 fn below<'p>(root: &Path, path: &'p Path) -> Option<&'p Path> {
     path.strip_prefix(root).ok()
-}
-
-/// Folder and name of a plain path.
-#[cfg(unix)]
-fn split_name(path: &Path) -> Option<(&Path, &OsStr)> {
-    use std::os::unix::ffi::OsStrExt;
-    let bytes = path.as_os_str().as_bytes();
-    let (folder, name) = bytes.split_at_checked(bytes.iter().rposition(|byte| *byte == b'/')? + 1)?;
-    Some((Path::new(OsStr::from_bytes(folder)), OsStr::from_bytes(name)))
-}
-
-#[cfg(not(unix))]
-fn split_name(path: &Path) -> Option<(&Path, &OsStr)> {
-    Some((path.parent()?, path.file_name()?))
-}
-
-impl Drop for NameWorker<'_> {
-    fn drop(&mut self) {
-        let mine = std::mem::take(&mut self.newest);
-        self.found.lock().unwrap_or_else(PoisonError::into_inner).absorb(mine);
-    }
 }
 
 #[cfg(test)]

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use windlass_tool::{Annotations, EntryKind, Tool, ToolCx, ToolError, ToolOutput};
+use windlass_tool::{Annotations, EntryKind, Tool, ToolCx, ToolError, ToolOutput, WalkInterrupt};
 use windlass_types::Access;
 use windlass_types::text::visible_path;
 
-use super::elsewhere::Elsewhere;
-use super::glob::{GlobOutcome, GlobPattern, search};
-use super::place::{Place, TIME_LIMIT, given, run};
-use super::walk::Interrupt;
+use super::glob::{GlobOutcome, GlobPattern, GlobSearch};
+use super::place::{Place, TIME_LIMIT, failed, given, scope};
+use super::port_search::PortSearch;
+use super::report_notes::{ignored_phrase, walk_notes};
 use crate::files::open::named_folder;
 
 /// Maximum number of files in one result.
@@ -113,16 +113,18 @@ impl Tool for Glob {
             }
         }
         let ignored = input.include_ignored.unwrap_or(false);
-        let outcome = if cx.workspace().is_local() {
-            let searched = pattern.clone();
-            run(cx, &place, self.time_limit, move |root, guard| {
-                guard.within(root, ignored, |scope| search(&searched, scope, MAX_FILES))
-            })
-            .await?
-        } else {
-            Elsewhere::new(cx, &place, self.time_limit).glob(&pattern, ignored, MAX_FILES).await?
+        let outcome = match cx.workspace().file_walk() {
+            Some(walk) => {
+                let mut scope = scope(cx, &place, self.time_limit);
+                scope.include_ignored = ignored;
+                GlobSearch::run(&pattern, walk, scope, MAX_FILES).await.map_err(failed)?
+            }
+            None => PortSearch::new(cx, &place, self.time_limit).glob(&pattern, ignored, MAX_FILES).await?,
         };
-        let timed_out = outcome.report.interrupted == Some(Interrupt::TimedOut);
+        if cx.cancel().is_cancelled() {
+            return Err(ToolError::cancelled());
+        }
+        let timed_out = outcome.report.interrupted == Some(WalkInterrupt::TimedOut);
         let found = Found {
             duration_ms: u64::try_from(cx.clock().now().since(started).as_millis()).unwrap_or(u64::MAX),
             num_files: outcome.paths.len(),
@@ -168,11 +170,11 @@ fn text(found: &Found, outcome: &GlobOutcome, pattern: &GlobPattern, place: &Pla
         ));
     }
     if found.filenames.is_empty()
-        && let Some(ignored) = outcome.report.ignored.phrase()
+        && let Some(ignored) = ignored_phrase(&outcome.report)
     {
         text.push_str(&format!("\n\n({ignored} left out. Set `include_ignored` to see what is there.)"));
     }
-    for note in outcome.report.notes() {
+    for note in walk_notes(&outcome.report) {
         text.push_str(&format!("\n\n({note})"));
     }
     text

@@ -9,9 +9,9 @@ use windlass_tool::{Annotations, EntryKind, Tool, ToolCx, ToolError, ToolOutput}
 use windlass_types::Access;
 use windlass_types::text::visible_path;
 
-use super::elsewhere::Elsewhere;
 use super::grep::{GrepMode, GrepQuery, search};
-use super::place::{Place, TIME_LIMIT, given, run};
+use super::place::{Place, TIME_LIMIT, failed, given, scope};
+use super::port_search::PortSearch;
 use super::report::{Page, render};
 use crate::files::open::named_folder;
 
@@ -151,14 +151,13 @@ impl Tool for Grep {
             is_named: input.path.as_deref().is_some_and(|path| !matches!(path, "" | "." | "./")),
         };
         let query = query(input);
-        let outcome = if cx.workspace().is_local() {
-            run(cx, &place, self.time_limit, move |root, guard| {
-                guard.within(root, false, |scope| search(&query, scope))
-            })
-            .await?
-        } else {
-            Elsewhere::new(cx, &place, self.time_limit).grep(&query).await?
+        let outcome = match cx.workspace().file_walk() {
+            Some(walk) => search(query, walk, scope(cx, &place, self.time_limit)).await.map_err(failed)?,
+            None => PortSearch::new(cx, &place, self.time_limit).grep(query).await?,
         };
+        if cx.cancel().is_cancelled() {
+            return Err(ToolError::cancelled());
+        }
         let outcome = outcome.map_err(|error| ToolError::invalid_input(error.to_string()))?;
         let (text, found) = render(&outcome, &page, |path| place.show(path));
         ToolOutput::text(text).with_structured(&found)

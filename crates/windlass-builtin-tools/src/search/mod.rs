@@ -5,26 +5,22 @@
 //! version control's own folders and ignored files are not. Ignore files apply without a repository around them, and
 //! the account's own git configuration does not: the same tree gives the same result everywhere.
 //!
-//! Files in remote workspaces are listed and read through the port, some at a time, and searched here.
+//! The walk is that of the workspace. Files of a workspace without one are listed and read through the port, some at a
+//! time, and searched here.
 
-mod elsewhere;
 mod glob;
 mod glob_tool;
 mod grep;
 mod grep_tool;
-mod ignored;
 mod ls_tool;
 mod newest;
 mod place;
+mod port_search;
 mod report;
-mod survey;
+mod report_notes;
 #[cfg(test)]
 mod testing;
-mod tree;
-mod walk;
 
 pub use self::glob_tool::{Glob, GlobInput};
 pub use self::grep_tool::{Grep, GrepInput, OutputMode};
 pub use self::ls_tool::{Ls, LsInput};
-pub(crate) use self::survey::{Extent, Wanted, survey};
-pub use self::tree::{IgnoreRules, TreeEntry, TreeReader};

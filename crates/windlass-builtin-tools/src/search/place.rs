@@ -2,13 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use windlass_tool::{EntryKind, PathFilter, ToolCx, ToolError};
+use windlass_tool::{EntryKind, ToolCx, ToolError, WalkInterrupt, WalkScope, WorkspaceError};
 use windlass_types::text::visible_path;
 
-use super::walk::{Interrupt, Scope};
 use crate::files::suggest::{other_places, similar_names};
 
 /// Time limit of a search, after which it returns its results so far.
@@ -105,73 +103,27 @@ impl Place {
     }
 }
 
-/// Runs a search on a blocking thread, until it is done, stopped, dropped or out of time.
+/// Scope of a walk over a place, until the call is stopped or out of time.
 #[expect(clippy::disallowed_methods, reason = "measures how long a search takes on a real disk")]
-pub(super) async fn run<T: Send + 'static>(
-    cx: &ToolCx,
-    place: &Place,
-    limit: Duration,
-    work: impl FnOnce(&Path, &Guard) -> T + Send + 'static,
-) -> Result<T, ToolError> {
-    let dropped = Arc::new(AtomicBool::new(false));
-    let _on_drop = SetOnDrop(Arc::clone(&dropped));
-    let guard = Guard {
-        cx: cx.clone(),
-        deadline: cx.clock().now().after(limit),
-        limit,
-        began: Instant::now(),
-        dropped,
-        filter: cx.permit().filter(),
-    };
-    let root = place.resolved.clone();
-    let done = crate::workspace::blocking(move || work(&root, &guard)).await?;
-    if cx.cancel().is_cancelled() { Err(ToolError::cancelled()) } else { Ok(done) }
-}
-
-/// Limits of a running search.
-pub(super) struct Guard {
-    cx: ToolCx,
-    deadline: windlass_types::Timestamp,
-    /// Limit on a monotonic clock, because the time of day may be set back meanwhile.
-    limit: Duration,
-    began: Instant,
-    dropped: Arc<AtomicBool>,
-    filter: Option<PathFilter>,
-}
-
-impl Guard {
-    fn interrupt(&self) -> Option<Interrupt> {
-        if self.cx.cancel().is_cancelled() || self.dropped.load(Ordering::Relaxed) {
-            Some(Interrupt::Cancelled)
-        } else if self.cx.clock().now() > self.deadline || self.began.elapsed() > self.limit {
-            Some(Interrupt::TimedOut)
+pub(super) fn scope(cx: &ToolCx, place: &Place, limit: Duration) -> WalkScope {
+    let mut scope = WalkScope::new(&place.resolved);
+    scope.workspace = cx.directories().into();
+    scope.filter = cx.permit().filter();
+    let (cx, deadline, began) = (cx.clone(), cx.clock().now().after(limit), Instant::now());
+    scope.interrupt = Arc::new(move || {
+        if cx.cancel().is_cancelled() {
+            Some(WalkInterrupt::Cancelled)
+        } else if cx.clock().now() > deadline || began.elapsed() > limit {
+            // The time of day may be set back meanwhile.
+            Some(WalkInterrupt::TimedOut)
         } else {
             None
         }
-    }
-
-    /// Calls `search` with a scope over `root`.
-    pub(super) fn within<T>(&self, root: &Path, include_ignored: bool, search: impl FnOnce(Scope<'_>) -> T) -> T {
-        let interrupt = || self.interrupt();
-        let workspace = self.cx.directories();
-        match &self.filter {
-            Some(filter) => {
-                let allowed = |path: &Path| filter(path);
-                let (allowed, interrupt) = (&allowed, &interrupt);
-                search(Scope { root, workspace, include_ignored, max_depth: None, allowed, interrupt })
-            }
-            None => {
-                let (allowed, interrupt) = (&|_: &Path| true, &interrupt);
-                search(Scope { root, workspace, include_ignored, max_depth: None, allowed, interrupt })
-            }
-        }
-    }
+    });
+    scope
 }
 
-struct SetOnDrop(Arc<AtomicBool>);
-
-impl Drop for SetOnDrop {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
+/// Error of a walk that could not begin.
+pub(super) fn failed(error: WorkspaceError) -> ToolError {
+    ToolError::rejected(error.message.clone()).with_source(error)
 }

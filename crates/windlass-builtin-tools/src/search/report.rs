@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use serde::Serialize;
+use windlass_tool::WalkInterrupt;
 
 use super::grep::{GrepFound, GrepOutcome, Line, LineKind};
 use super::grep_tool::OutputMode;
-use super::walk::Interrupt;
+use super::report_notes::{ignored_phrase, walk_notes};
 
 /// Maximum text of one result, in bytes; the rest is on the next page.
 const MAX_TEXT: usize = 64 * 1024;
@@ -55,7 +56,7 @@ pub(super) fn render(outcome: &GrepOutcome, page: &Page, show: impl Fn(&Path) ->
         total_files: outcome.total_files,
         total_lines: outcome.total_lines,
         applied_offset: (page.offset > 0).then_some(page.offset),
-        timed_out: outcome.report.interrupted == Some(Interrupt::TimedOut),
+        timed_out: outcome.report.interrupted == Some(WalkInterrupt::TimedOut),
         ..Found::default()
     };
     match &outcome.found {
@@ -174,11 +175,11 @@ fn frame(body: &Body, found: &Found, outcome: &GrepOutcome, page: &Page, more: b
         notes.push(format!("{} files were left out because they are too large.", outcome.too_large));
     }
     if (body.entries == 0 || page.is_named)
-        && let Some(ignored) = outcome.report.ignored.phrase()
+        && let Some(ignored) = ignored_phrase(&outcome.report)
     {
         notes.push(format!("{ignored} not searched. Give one as `path` to search it."));
     }
-    notes.extend(outcome.report.notes());
+    notes.extend(walk_notes(&outcome.report));
     for note in notes {
         text.push_str(&format!("\n\n({note})"));
     }

@@ -3,17 +3,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
+use windlass_local::LocalWorkspace;
 use windlass_tool::{
     CallAbilities, CallPlace, Cancel, Clock, DynTool, Ids, JudgedPath, PathFilter, Permit, Process, ProcessCommand,
-    ProcessError, ProcessOutcome, ToolCx, ToolCxParts, ToolError, ToolOutput,
+    ProcessError, ProcessOutcome, ToolCx, ToolCxParts, ToolError, ToolOutput, WalkInterrupt, WalkScope,
 };
 use windlass_types::{CallDigest, JsonText, SessionId, Timestamp, ToolResultContent, ToolUseId};
-
-use super::walk::{Interrupt, Scope};
-use crate::LocalWorkspace;
 
 /// A temporary folder, its path free of links.
 pub(super) struct Tree {
@@ -50,15 +49,33 @@ impl Tree {
     }
 
     /// Scope that permits the whole tree.
-    pub(super) fn scope(&self) -> Scope<'_> {
-        Scope {
-            root: &self.root,
-            workspace: std::slice::from_ref(&self.root),
-            include_ignored: false,
-            max_depth: None,
-            allowed: &|_| true,
-            interrupt: &|| None::<Interrupt>,
-        }
+    pub(super) fn scope(&self) -> WalkScope {
+        let mut scope = WalkScope::new(&self.root);
+        scope.workspace = Arc::from([self.root.clone()]);
+        scope
+    }
+
+    /// Scope over a path below the root.
+    pub(super) fn scope_of(&self, path: &str) -> WalkScope {
+        let mut scope = self.scope();
+        scope.root = self.root.join(path);
+        scope
+    }
+
+    /// Scope that permits some paths.
+    pub(super) fn scope_where(&self, allowed: impl Fn(&Path) -> bool + Send + Sync + 'static) -> WalkScope {
+        let mut scope = self.scope();
+        scope.filter = Some(Arc::new(allowed));
+        scope
+    }
+
+    /// Scope that is interrupted after some checks, and their number so far.
+    pub(super) fn scope_until(&self, checks: usize, why: WalkInterrupt) -> (WalkScope, Arc<AtomicUsize>) {
+        let calls = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&calls);
+        let mut scope = self.scope();
+        scope.interrupt = Arc::new(move || (counted.fetch_add(1, Ordering::Relaxed) >= checks).then_some(why));
+        (scope, calls)
     }
 
     /// Context whose permit lets the tool read `path` below the root.
@@ -111,11 +128,11 @@ pub(super) fn call(
 
 /// Clock that advances by one millisecond at each reading.
 #[derive(Debug, Default)]
-struct Ticking(std::sync::atomic::AtomicU64);
+struct Ticking(AtomicU64);
 
 impl Clock for Ticking {
     fn now(&self) -> Timestamp {
-        Timestamp::from_millis(self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
+        Timestamp::from_millis(self.0.fetch_add(1, Ordering::Relaxed))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The built-in tools and the local ports, over real files and real programs.
+//! The built-in tools over real files and real programs.
 
 #![allow(
     clippy::disallowed_methods,
@@ -13,5 +13,3 @@ mod files;
 mod kits;
 #[cfg(target_os = "linux")]
 mod programs;
-#[cfg(unix)]
-mod swaps;

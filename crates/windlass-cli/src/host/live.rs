@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use windlass::crates::model::{KnownModel, ModelError, ModelInfo, ModelStream, SessionFact};
 use windlass::crates::runtime::SessionHandle;
 use windlass::crates::types::ModelRequest;
-use windlass::{ModelProvider, project::LoadedProject, tool::built_in::given_environment};
+use windlass::{ModelProvider, project::LoadedProject, tool::environment::given_environment};
 
 /// Prefixes of variables that configure a provider.
 const OF_PROVIDERS: [&str; 10] = [

@@ -4,10 +4,13 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
-use windlass_builtin_tools::{LocalProcess, find_bash, host_environment, unattended_environment};
+use windlass_builtin_tools::unattended_environment;
 use windlass_hook::{HookContext, Hooks, PreToolUse};
 use windlass_hook_runner::{ConfiguredHook, HookHost, HookPorts, HookTexts, configured_hooks, read_hooks};
+use windlass_local::LocalProcess;
 use windlass_tool::SystemIds;
+use windlass_tool::environment::host_environment;
+use windlass_tool::search_path::find_bash;
 use windlass_types::{HookCall, HookOutcome, JsonText, PermissionMode};
 
 /// A session that records the requests of hooks.

@@ -3,8 +3,8 @@
 use crate::tree::Tree;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use windlass_builtin_tools::LocalWorkspace;
 use windlass_index::{ProjectIndex, ProjectSearch};
+use windlass_local::LocalWorkspace;
 use windlass_testkit::{ToolBench, tool};
 
 fn bench(tree: &Tree, index: ProjectIndex) -> ToolBench {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use windlass_builtin_tools::LocalWorkspace;
+use windlass_local::LocalWorkspace;
 use windlass_lsp::Lsp;
 use windlass_testkit::{ToolBench, tool};
 

@@ -9,7 +9,7 @@
 
 use std::time::Instant;
 
-use windlass_builtin_tools::LocalProcess;
+use windlass_local::LocalProcess;
 use windlass_remote::{Remote, Transport};
 use windlass_testkit::process::{self, Shell};
 use windlass_testkit::workspace::{self, LocalFiles};

@@ -1,6 +1,6 @@
 //! Programs.
 
-use windlass_builtin_tools::LocalProcess;
+use windlass_local::LocalProcess;
 use windlass_remote::{ConnectionLost, Remote, RemoteProcess, Transport};
 use windlass_testkit::process::{self, Shell};
 use windlass_tool::{Cancel, Process as _, ProcessCommand, ProcessExit};
@@ -85,7 +85,7 @@ async fn programs_there_read_utf_8_whatever_the_locale_of_the_account() {
         let far = Remote::connect(there.with_connect_time(std::time::Duration::from_secs(120))).await.unwrap();
         let mut command = ProcessCommand::new("bash", "/");
         command.args = ["-c", "--", "x=日; echo ${#x}"].map(Into::into).into();
-        command.env = windlass_builtin_tools::child_environment(far.environment(), &[]);
+        command.env = windlass_tool::environment::child_environment(far.environment(), &[]);
         let outcome = far.process().run(command, &Cancel::new()).await.unwrap();
         assert_eq!(outcome.stdout.head, "1\n", "{set}: {:?}", far.environment());
     }

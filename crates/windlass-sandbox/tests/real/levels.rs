@@ -49,7 +49,7 @@ fn a_helper_that_is_none_is_found_out() {
     std::fs::set_permissions(&fake, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     for helper in [fake.as_path(), std::path::Path::new("/bin/true"), &site.at("not/there")] {
         let config = SandboxConfig::new(site.policy(), site.at("tmp"), "fake").with_helper(helper);
-        let process = windlass_builtin_tools::LocalProcess::new(format!("fake{}", std::process::id()));
+        let process = windlass_local::LocalProcess::new(format!("fake{}", std::process::id()));
         let config = config.with_mechanisms([Mechanism::Namespaces, Mechanism::Landlock]);
         let found = block_on(Sandbox::open(config, &process));
         assert!(matches!(found, Err(SandboxError::Unavailable { .. })), "{}: {found:?}", helper.display());
@@ -63,8 +63,7 @@ fn a_helper_that_is_none_is_found_out() {
     if let Some(program) = std::env::var_os("BWRAP") {
         config = config.with_bubblewrap(program);
     }
-    let process: Arc<dyn Process> =
-        Arc::new(windlass_builtin_tools::LocalProcess::new(format!("view{}", std::process::id())));
+    let process: Arc<dyn Process> = Arc::new(windlass_local::LocalProcess::new(format!("view{}", std::process::id())));
     let sandbox = block_on(Sandbox::open(config, &*process)).unwrap();
     let level = sandbox.level();
     assert!(level.mechanism == Mechanism::Bubblewrap && level.holds.writes && level.holds.hidden, "{level}");
@@ -77,7 +76,7 @@ fn a_helper_that_is_none_is_found_out() {
 fn without_a_helper_the_reason_names_it() {
     let site = Site::new();
     let config = SandboxConfig::new(site.policy(), site.at("tmp"), "bare");
-    let process = windlass_builtin_tools::LocalProcess::new(format!("bare{}", std::process::id()));
+    let process = windlass_local::LocalProcess::new(format!("bare{}", std::process::id()));
     let config = config.with_mechanisms([Mechanism::Namespaces, Mechanism::Landlock]);
     let refused = block_on(Sandbox::open(config, &process)).unwrap_err().to_string();
     let expected = "no sandbox holds on this machine: namespaces, Landlock and seccomp: the program names no helper; \
@@ -90,7 +89,7 @@ fn without_bubblewrap_the_next_one_is_taken() {
     let config = SandboxConfig::new(site.policy(), site.at("tmp"), "next")
         .with_helper(std::env::current_exe().unwrap())
         .with_bubblewrap(site.at("not/there"));
-    let process = windlass_builtin_tools::LocalProcess::new(format!("next{}", std::process::id()));
+    let process = windlass_local::LocalProcess::new(format!("next{}", std::process::id()));
     let sandbox = block_on(Sandbox::open(config, &process)).unwrap();
     assert_eq!(sandbox.level().mechanism, Mechanism::Namespaces);
 }

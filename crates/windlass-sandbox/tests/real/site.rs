@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use windlass_builtin_tools::LocalProcess;
+use windlass_local::LocalProcess;
 use windlass_sandbox::{Mechanism, Sandbox, SandboxConfig, SandboxError, SandboxPolicy};
 use windlass_tool::{Cancel, Process, ProcessCommand, ProcessError, ProcessOutcome};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use windlass_builtin_tools::LocalProcess;
+use windlass_local::LocalProcess;
 use windlass_tool::{Cancel, Process, ProcessCommand};
 
 use crate::site::{Site, block_on, mechanisms};

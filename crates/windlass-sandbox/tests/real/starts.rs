@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 
-use windlass_builtin_tools::LocalProcess;
+use windlass_local::LocalProcess;
 use windlass_sandbox::{Mechanism, Sandbox, SandboxConfig};
 use windlass_tool::{Process, ProcessExit};
 

@@ -95,7 +95,7 @@ pub async fn spills_what_is_too_large(process: &dyn Process, shell: &Shell) -> R
         command.inline_bytes = if above.is_none() { 100 } else { 64 * 1024 };
         (command.spill, command.spill_above) = (Some(path.clone()), above);
         let outcome = run(process, command, &Cancel::new(), script).await?;
-        let spilled = outcome.spilled.as_deref() == Some(path.as_path());
+        let spilled = outcome.spilled.as_ref().is_some_and(|file| file.path == path);
         ensure(spilled == expected, || {
             format!("{} bytes, a file above {above:?} of them: {:?}", whole.len(), outcome.spilled)
         })?;

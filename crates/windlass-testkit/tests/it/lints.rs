@@ -45,6 +45,36 @@ fn every_crate_has_the_lints_of_the_workspace() {
     }
 }
 
+/// The tools reach files and programs through ports alone: their crate depends on nothing that has others, and clippy
+/// refuses those of the standard library, without an exception.
+#[test]
+fn tools_have_no_way_around_the_ports() {
+    let workspace = fs::read_to_string(crates().join("../clippy.toml")).unwrap();
+    let tools = crates().join("windlass-builtin-tools");
+    let own = fs::read_to_string(tools.join("clippy.toml")).unwrap();
+    for line in workspace.lines().filter(|line| !line.starts_with(']')) {
+        assert!(own.lines().any(|own| own == line), "clippy.toml of windlass-builtin-tools lacks {line}");
+    }
+    for banned in ["std::fs::read", "std::fs::File::open", "std::path::Path::is_file", "std::process::Command::new"] {
+        assert!(own.contains(&format!("path = \"{banned}\"")), "{banned}");
+    }
+    let manifest = manifest(&tools);
+    let dependencies = section(&manifest, "dependencies");
+    for banned in ["rustix", "windlass-process", "windlass-local", "tempfile"] {
+        assert!(!dependencies.iter().any(|line| line.starts_with(banned)), "{banned}");
+    }
+    let tokio = dependencies.iter().find(|line| line.starts_with("tokio ")).unwrap();
+    assert!(
+        !["fs", "net", "process", "full"].iter().any(|feature| tokio.contains(&format!("\"{feature}\""))),
+        "{tokio}"
+    );
+    for file in sources(&tools.join("src")) {
+        let allowed = code(&fs::read_to_string(&file).unwrap()).matches("clippy::disallowed_methods").count();
+        let clocks = ["lib.rs", "place.rs", "port_search.rs"].iter().any(|name| file.ends_with(name));
+        assert!(allowed == 0 || clocks, "{}", file.display());
+    }
+}
+
 #[test]
 fn the_unsafe_blocks_are_known() {
     let folder = crates().join(UNSAFE.0);

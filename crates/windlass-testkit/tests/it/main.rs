@@ -9,7 +9,6 @@
     reason = "a test that cannot be set up has failed, and helpers of tests fail by panicking"
 )]
 
-mod around_ports;
 mod budgets;
 mod diagram;
 mod dialect;

@@ -85,7 +85,7 @@ impl LoadedProject {
     fn apply_output_limits(&self, options: &mut Options) {
         let (limits, settings) = (&mut options.storage.output_limits, &self.resolved().session.output_limits);
         // The program's own limits have priority.
-        if let Some(settings) = settings.as_ref().filter(|_| *limits == windlass_builtin_tools::KeptLimits::default()) {
+        if let Some(settings) = settings.as_ref().filter(|_| *limits == windlass_local::KeptLimits::default()) {
             limits.session = settings.value.max_session_bytes.unwrap_or(limits.session);
             limits.home = settings.value.max_home_bytes.unwrap_or(limits.home);
         }

@@ -9,8 +9,8 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock, Weak};
 use tokio::sync::OnceCell;
-use windlass_builtin_tools::host_environment;
 use windlass_mcp::{ConfinedProgram, ProgramConfinement};
+use windlass_tool::environment::host_environment;
 use windlass_tool::{Process, ProcessCommand, SystemIds};
 
 /// Opens the sandbox of the project's servers when the first server starts.

@@ -4,11 +4,12 @@ use super::reviewed_servers::ReviewedServers;
 use super::tool_cache::ToolLists;
 use super::{LoadedProject, ProjectError, ProjectServers};
 use std::sync::Arc;
-use windlass_builtin_tools::{LocalProcess, host_environment};
+use windlass_local::LocalProcess;
 use windlass_mcp::auth::{AuthOptions, FileTokenStore};
 use windlass_mcp::{McpOptions, McpServers, ProgramConfinement};
 use windlass_runtime::SystemIds;
 use windlass_tool::Ids;
+use windlass_tool::environment::host_environment;
 
 impl LoadedProject {
     /// MCP servers of the project's sessions, in a set that is made at the first call. Nothing is connected yet.

@@ -106,7 +106,7 @@ impl LoadedProject {
         if self.choice.without.instructions || self.place_elsewhere().is_some() {
             return Vec::new();
         }
-        let workspace: Arc<dyn Workspace> = Arc::new(windlass_builtin_tools::LocalWorkspace::new());
+        let workspace: Arc<dyn Workspace> = Arc::new(windlass_local::LocalWorkspace::new());
         let (mut files, _) = self.instruction_files(&workspace, policy);
         files.load().await;
         files.into_waiting().await.iter().filter_map(waiting).collect()

@@ -6,9 +6,10 @@ use crate::options::Options;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
-use windlass_builtin_tools::{LocalProcess, host_environment};
+use windlass_local::LocalProcess;
 use windlass_lsp::{LanguageServers, ServerConfig, ServerConfinement, ServerSurroundings};
 use windlass_project::{ProgramAuthor, ProgramLine, StartRefusal};
+use windlass_tool::environment::host_environment;
 use windlass_tool::{Ids, SystemIds};
 use windlass_types::JsonText;
 

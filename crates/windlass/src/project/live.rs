@@ -6,10 +6,10 @@ use super::{LoadedProject, ProjectNotice, ProjectNoticeKind};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use windlass_builtin_tools::{given_environment, host_environment};
 use windlass_permission::{SettingsRules, SourceRules};
 use windlass_project::{Layer, LiveSettings, Origin, Resolved, SettingsNews};
 use windlass_runtime::{SessionError, SessionHandle};
+use windlass_tool::environment::{given_environment, host_environment};
 use windlass_types::SessionId;
 use windlass_types::hook::event::ConfigChange;
 

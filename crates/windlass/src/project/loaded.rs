@@ -11,8 +11,8 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use windlass_builtin_tools::{given_environment, host_environment};
 use windlass_project::{Agents, Layer, Places, Plugins, Resolved, SettingsUpdates, is_trusted, load_agents};
+use windlass_tool::environment::{given_environment, host_environment};
 use windlass_types::{Behavior, PermissionMode, RuleSource, UpdateDestination};
 
 /// A project whose files were read. Cheap to clone; clones share plugins, MCP servers and notices, so that all sessions

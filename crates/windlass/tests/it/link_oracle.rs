@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use windlass::coding_tools;
+use windlass::crates::local::LocalWorkspace;
 use windlass::crates::permission::{Policy, PolicyConfig};
 use windlass::crates::runtime::judge;
 use windlass::crates::tool::{ToolSet, Workspace};
-use windlass::crates::tools::LocalWorkspace;
 use windlass::crates::types::{Behavior, JsonText, PermissionMode, ToolUse, ToolUseId};
 
 const SECRET: &str = "secret-outside";

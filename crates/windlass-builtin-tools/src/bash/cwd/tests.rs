@@ -17,7 +17,7 @@ fn bash_reports_the_directory_through_any_file_name() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "none\n");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert_eq!(file.reported(), Some(folder.canonicalize().unwrap()));
-    let path = file.path.clone();
+    let path = file.file.path().to_owned();
     drop(file);
     assert!(!path.exists());
 }
@@ -27,5 +27,5 @@ fn a_file_that_is_there_is_not_overwritten() {
     let dir = tempfile::tempdir().unwrap();
     let first = CwdFile::create(dir.path(), 7, b"").unwrap();
     assert!(CwdFile::create(dir.path(), 7, b"").is_err());
-    assert!(first.path.exists());
+    assert!(first.file.path().exists());
 }

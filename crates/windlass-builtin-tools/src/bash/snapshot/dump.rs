@@ -3,8 +3,9 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 
+use windlass_tool::environment::{given_environment, host_environment};
+
 use crate::bash::cwd::quoted;
-use crate::process::{given_environment, host_environment};
 
 /// Maximum number of bytes of functions and aliases. They are read before each command.
 const MOST_FUNCTIONS: usize = 256 * 1024;

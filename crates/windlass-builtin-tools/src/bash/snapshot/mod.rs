@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::OnceCell;
-use windlass_tool::search_path::is_inside;
-use windlass_tool::{ProcessCommand, ProcessExit, ToolCx, ToolError};
+use windlass_tool::search_path::{find_bash, is_inside};
+use windlass_tool::{EntryKind, ProcessCommand, ProcessExit, ToolCx, ToolError};
 
-use super::command::{find_bash, unattended_environment, variable};
+use super::command::{unattended_environment, variable};
 use super::report::in_words;
 use dump::{Dump, IsJudged, merged, read, script};
 
@@ -29,7 +29,7 @@ const SHELLS: &[&str] = &["bash", "dash", "ksh", "sh", "zsh"];
 /// has neither terminal nor input. Each session takes a new snapshot. If it fails (no end in time, too much output,
 /// start-up files that end the shell), commands run without it, and the first of them reports the reason.
 ///
-/// Only variables that pass [`host_environment`](crate::host_environment) are taken, and the session's own take
+/// Only variables that pass [`host_environment`](windlass_tool::environment::host_environment) are taken, and the session's own take
 /// precedence, so that no key of a start-up file reaches a command. The search path leads neither through the workspace
 /// nor through the directory of the command.
 #[derive(Debug, Clone)]
@@ -94,7 +94,7 @@ impl ShellSnapshot {
     async fn take(&self, cx: &ToolCx) -> Result<Taken, ToolError> {
         let env = unattended_environment(cx.env(), cx.directories());
         let began_with = variable(&env, "PATH").map(OsStr::to_owned);
-        let taken = match self.shell(&env, cx) {
+        let taken = match self.shell(&env, cx).await {
             None => Err("there is no shell that can be asked".to_owned()),
             Some(shell) => self.ask(&shell, env, cx).await?,
         };
@@ -112,15 +112,18 @@ impl ShellSnapshot {
         Ok(Taken { dump, began_with, problem, is_noted: AtomicBool::new(false) })
     }
 
-    fn shell(&self, env: &[(OsString, OsString)], cx: &ToolCx) -> Option<PathBuf> {
+    async fn shell(&self, env: &[(OsString, OsString)], cx: &ToolCx) -> Option<PathBuf> {
         if let Some(shell) = &self.shell {
             return Some(shell.clone());
         }
         let of_user = variable(env, "SHELL").map(PathBuf::from).filter(|shell| {
             let is_known = name(shell).is_some_and(|name| SHELLS.contains(&name));
-            is_known && shell.is_absolute() && !is_inside(shell, cx.directories()) && shell.is_file()
+            is_known && shell.is_absolute() && !is_inside(shell, cx.directories())
         });
-        of_user.or_else(|| find_bash(env))
+        match of_user {
+            Some(shell) if is_kind(cx, &shell, EntryKind::File).await => Some(shell),
+            _ => find_bash(env),
+        }
     }
 
     /// Runs a shell that prints itself.
@@ -130,10 +133,13 @@ impl ShellSnapshot {
         env: Vec<(OsString, OsString)>,
         cx: &ToolCx,
     ) -> Result<Result<Dump, String>, ToolError> {
-        let home = variable(&env, "HOME").map(PathBuf::from).filter(|home| home.is_absolute() && home.is_dir());
+        let home = match variable(&env, "HOME").map(PathBuf::from) {
+            Some(home) if home.is_absolute() && is_kind(cx, &home, EntryKind::Directory).await => home,
+            _ => PathBuf::from("/"),
+        };
         let mark = format!("{:032x}", cx.ids().bits());
         let is_judged = self.is_judged.filter(|_| name(shell) == Some("bash"));
-        let mut command = ProcessCommand::new(shell, home.unwrap_or_else(|| PathBuf::from("/")));
+        let mut command = ProcessCommand::new(shell, home);
         command.args = ["-l", "-i", "-c", &script(is_judged.is_some()), "windlass", &mark].map(OsString::from).into();
         command.env = env;
         command.timeout = Some(self.timeout);
@@ -151,6 +157,10 @@ impl ShellSnapshot {
                 .ok_or_else(|| format!("its start-up files ended it ({exit:?})")),
         })
     }
+}
+
+async fn is_kind(cx: &ToolCx, path: &Path, kind: EntryKind) -> bool {
+    cx.workspace().resolve(path).await.is_ok_and(|resolved| resolved.kind == kind)
 }
 
 fn name(shell: &Path) -> Option<&str> {

@@ -1,16 +1,23 @@
 use super::*;
 use crate::search::testing::Tree;
+use futures::executor::block_on;
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::SystemTime;
+use windlass_local::LocalWorkspace;
 
 fn names(tree: &Tree, pattern: &str) -> Vec<String> {
     found(tree, pattern, tree.scope(), 100)
 }
 
-fn found(tree: &Tree, pattern: &str, scope: Scope<'_>, limit: usize) -> Vec<String> {
+fn search(pattern: &GlobPattern, scope: WalkScope, limit: usize) -> GlobOutcome {
+    block_on(GlobSearch::run(pattern, &LocalWorkspace::new(), scope, limit)).unwrap()
+}
+
+fn found(tree: &Tree, pattern: &str, mut scope: WalkScope, limit: usize) -> Vec<String> {
     let pattern = GlobPattern::parse(pattern).unwrap();
-    let root = tree.root.join(pattern.base());
-    let outcome = search(&pattern, Scope { root: &root, ..scope }, limit);
+    scope.root = tree.root.join(pattern.base());
+    let outcome = search(&pattern, scope, limit);
     outcome.paths.iter().map(|path| tree.relative(path)).collect()
 }
 
@@ -104,7 +111,8 @@ fn ignore_files_count_unless_asked_otherwise() {
     assert_eq!(names(&tree, "**/*.{txt,log}"), ["keep.log", "a.txt"]);
     // A folder that the pattern names itself is searched.
     assert_eq!(names(&tree, "target/debug/*.txt"), ["target/debug/out.txt"]);
-    let all = Scope { include_ignored: true, ..tree.scope() };
+    let mut all = tree.scope();
+    all.include_ignored = true;
     assert_eq!(found(&tree, "**/*.{txt,log}", all, 100).len(), 6);
 }
 
@@ -124,27 +132,25 @@ fn only_the_newest_are_kept_and_all_are_counted() {
 #[test]
 fn what_is_not_allowed_is_neither_entered_nor_listed() {
     let tree = Tree::with(&[("a/x", ""), ("secret/x", ""), ("secret/deep/x", ""), ("b/secret.x", "")]);
-    let asked_inside = AtomicUsize::new(0);
-    let allowed = |path: &Path| {
-        let path = tree.relative(path);
-        if path.starts_with("secret/") {
-            asked_inside.fetch_add(1, Ordering::Relaxed);
+    let asked_inside = Arc::new(AtomicUsize::new(0));
+    let (root, asked) = (tree.root.clone(), Arc::clone(&asked_inside));
+    let scope = tree.scope_where(move |path| {
+        let path = path.strip_prefix(&root).unwrap();
+        if path.starts_with("secret") && path != Path::new("secret") {
+            asked.fetch_add(1, Ordering::Relaxed);
         }
-        path != "secret" && path != "b/secret.x"
-    };
-    let scope = Scope { allowed: &allowed, ..tree.scope() };
+        path != Path::new("secret") && path != Path::new("b/secret.x")
+    });
     assert_eq!(found(&tree, "**/*x", scope, 10), ["a/x"]);
-    assert_eq!(asked_inside.into_inner(), 0);
+    assert_eq!(asked_inside.load(Ordering::Relaxed), 0);
 }
 
 #[test]
 fn a_stopped_search_says_so_and_returns() {
     let tree = Tree::with(&[("a", ""), ("b", ""), ("c", "")]);
-    for why in [Interrupt::Cancelled, Interrupt::TimedOut] {
-        let calls = AtomicUsize::new(0);
-        let interrupt = || (calls.fetch_add(1, Ordering::Relaxed) > 0).then_some(why);
+    for why in [WalkInterrupt::Cancelled, WalkInterrupt::TimedOut] {
         let pattern = GlobPattern::parse("**").unwrap();
-        let outcome = search(&pattern, Scope { interrupt: &interrupt, ..tree.scope() }, 10);
+        let outcome = search(&pattern, tree.scope_until(1, why).0, 10);
         assert_eq!(outcome.report.interrupted, Some(why));
         assert!(outcome.total < 3);
     }
@@ -164,8 +170,8 @@ fn links_are_listed_only_when_they_stay_inside() {
     let mut names = names(&tree, "in/**/*.md");
     names.sort();
     assert_eq!(names, ["in/file.md", "in/link.md"]);
-    let hidden = |path: &Path| !path.ends_with("file.md");
-    assert_eq!(found(&tree, "in/**/*.md", Scope { allowed: &hidden, ..tree.scope() }, 10), [""; 0]);
+    let visible = tree.scope_where(|path| !path.ends_with("file.md"));
+    assert_eq!(found(&tree, "in/**/*.md", visible, 10), [""; 0]);
 }
 
 /// Every file below a folder, by the simplest means.

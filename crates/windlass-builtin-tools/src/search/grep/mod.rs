@@ -5,25 +5,25 @@ mod line;
 mod pattern;
 mod query;
 mod sink;
+mod visitor;
 mod window;
-mod worker;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-use std::time::SystemTime;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use grep_regex::RegexMatcher;
+use windlass_tool::{FileVisitors, FileWalk, InterruptCheck, PathFilter, WalkReport, WalkScope, WorkspaceError};
 
 pub(crate) use self::filter::FilterError;
 pub(crate) use self::line::{Line, LineKind};
 pub(crate) use self::pattern::PatternError;
 pub(crate) use self::query::{GrepMode, GrepQuery};
+pub(crate) use self::visitor::ContentVisitor;
 
 use self::filter::Filter;
+use self::visitor::Tally;
 use self::window::Window;
-use self::worker::{FileWorker, Shared, Tally};
 use super::newest::Newest;
-use super::walk::{Scope, WalkReport, walk};
 
 /// Reason why a query cannot be run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -61,39 +61,57 @@ pub(crate) struct GrepOutcome {
 /// Maximum number of kept entries, whatever the limit and the offset.
 const MAX_ENTRIES: usize = 200_000;
 
-/// Runs `query` over `scope`.
+/// Runs `query` on a walk.
 ///
 /// Memory is bounded by the requested part of the result. The order does not depend on timing, so consecutive offsets
 /// return consecutive parts of one sequence as long as the files do not change.
 ///
 /// # Errors
 /// A pattern, type or glob that cannot be used.
-pub(crate) fn search(query: &GrepQuery, scope: Scope<'_>) -> Result<GrepOutcome, GrepError> {
-    let job = Job::new(query, scope.root)?;
-    let report = walk(scope, &|| job.worker(scope));
-    Ok(job.outcome(report))
+pub(crate) async fn search(
+    query: GrepQuery,
+    walk: &dyn FileWalk,
+    scope: WalkScope,
+) -> Result<Result<GrepOutcome, GrepError>, WorkspaceError> {
+    let job = match GrepJob::new(query, &scope.root, scope.filter.clone()) {
+        Ok(job) => Arc::new(job.with_interrupt(Arc::clone(&scope.interrupt))),
+        Err(error) => return Ok(Err(error)),
+    };
+    let shared = Arc::clone(&job);
+    let visitors: FileVisitors = Arc::new(move || Box::new(ContentVisitor::new(&shared)));
+    let report = walk.walk(scope, visitors).await?;
+    Ok(Ok(job.outcome(report)))
 }
 
-/// A search, whose files come from a local walk or a remote workspace.
-pub(crate) struct Job<'q> {
-    query: &'q GrepQuery,
+/// A content search, whose files come from a walk or from the caller.
+pub(crate) struct GrepJob {
+    query: GrepQuery,
     matcher: RegexMatcher,
     filter: Filter,
+    allowed: Option<PathFilter>,
+    interrupt: InterruptCheck,
     wanted: usize,
     window: Window,
     newest: Mutex<Newest>,
     tally: Tally,
 }
 
-impl<'q> Job<'q> {
+impl GrepJob {
     /// # Errors
     /// A pattern, type or glob that cannot be used.
-    pub(crate) fn new(query: &'q GrepQuery, root: &Path) -> Result<Self, GrepError> {
-        let matcher = pattern::compile(query)?;
-        let filter = Filter::new(query, root)?;
+    pub(crate) fn new(query: GrepQuery, root: &Path, allowed: Option<PathFilter>) -> Result<Self, GrepError> {
+        let matcher = pattern::compile(&query)?;
+        let filter = Filter::new(&query, root)?;
         let wanted = query.limit.unwrap_or(MAX_ENTRIES).saturating_add(query.offset).min(MAX_ENTRIES);
         let (window, newest) = (Window::new(wanted), Mutex::new(Newest::new(wanted)));
-        Ok(Self { query, matcher, filter, wanted, window, newest, tally: Tally::default() })
+        let interrupt = Arc::new(|| None);
+        Ok(Self { query, matcher, filter, allowed, interrupt, wanted, window, newest, tally: Tally::default() })
+    }
+
+    /// Polls this check during long files.
+    fn with_interrupt(mut self, interrupt: InterruptCheck) -> Self {
+        self.interrupt = interrupt;
+        self
     }
 
     /// `true` if files below a folder can be in the result.
@@ -106,25 +124,26 @@ impl<'q> Job<'q> {
         self.filter.accepts(file)
     }
 
-    fn worker<'s>(&'s self, scope: Scope<'s>) -> FileWorker<'s> {
-        let Self { query, filter, window, newest, tally, .. } = self;
-        FileWorker::new(Shared { query, scope, filter, window, newest, tally }, &self.matcher, self.wanted)
+    /// `true` if a file or folder can still add to the result. Counts need all of them.
+    fn is_wanted(&self, path: &Path) -> bool {
+        self.query.mode != GrepMode::Content || self.window.wants(path)
     }
 
-    /// Search of contents that the caller supplies, one after the other.
-    pub(crate) fn by_hand<'s>(&'s self, scope: Scope<'s>) -> ByHand<'s> {
-        ByHand(self.worker(scope))
+    /// `true` if a file is to be searched; one that was `named` itself always is.
+    pub(crate) fn wants(&self, path: &Path, named: bool) -> bool {
+        let is_allowed = || self.allowed.as_ref().is_none_or(|allowed| allowed(path));
+        (named || self.accepts(path)) && is_allowed() && self.is_wanted(path)
     }
 
-    /// Result of the search, when no worker is left.
-    pub(crate) fn outcome(self, mut report: WalkReport) -> GrepOutcome {
+    /// Result of the search, when no visitor is left.
+    pub(crate) fn outcome(&self, mut report: WalkReport) -> GrepOutcome {
         let Self { query, window, newest, tally, .. } = self;
         report.unreadable += tally.unreadable();
         let complete = report.interrupted.is_none();
         let limit = query.limit.unwrap_or(MAX_ENTRIES);
         let (found, more, total_files, total_lines) = match query.mode {
             GrepMode::Files => {
-                let newest = newest.into_inner().unwrap_or_else(PoisonError::into_inner);
+                let newest = std::mem::take(&mut *newest.lock().unwrap_or_else(PoisonError::into_inner));
                 let total = newest.offered();
                 let paths: Vec<PathBuf> = newest.into_paths().into_iter().skip(query.offset).take(limit).collect();
                 let more = query.offset.saturating_add(paths.len()) < total;
@@ -132,12 +151,12 @@ impl<'q> Job<'q> {
             }
             GrepMode::Counts => {
                 let (files, lines) = tally.totals();
-                let counts = window.into_counts(query.offset, limit);
+                let counts = window.take_counts(query.offset, limit);
                 let more = query.offset.saturating_add(counts.len()) < files;
                 (GrepFound::Counts(counts), more, Some(files), Some(lines))
             }
             GrepMode::Content => {
-                let part = window.into_lines(query.offset, limit);
+                let part = window.take_lines(query.offset, limit);
                 let (files, lines) = part.totals.unzip();
                 (GrepFound::Content(part.files), part.more, files, lines)
             }
@@ -150,21 +169,6 @@ impl<'q> Job<'q> {
             report,
             too_large: tally.too_large(),
         }
-    }
-}
-
-/// Searches contents that the caller supplies.
-pub(crate) struct ByHand<'s>(FileWorker<'s>);
-
-impl ByHand<'_> {
-    /// `true` if a file is to be searched; one that was `named` itself always is.
-    pub(crate) fn wants(&self, file: &Path, named: bool) -> bool {
-        self.0.wants(file, named)
-    }
-
-    /// Searches the whole content of a file.
-    pub(crate) fn search(&mut self, file: &Path, modified: SystemTime, content: &[u8]) {
-        self.0.search_content(file, modified, content);
     }
 }
 

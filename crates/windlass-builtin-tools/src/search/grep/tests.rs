@@ -1,16 +1,21 @@
 use super::*;
 use crate::search::testing::Tree;
-use crate::search::walk::Interrupt;
+use futures::executor::block_on;
 use proptest::prelude::*;
-use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
+use windlass_local::LocalWorkspace;
+use windlass_tool::WalkInterrupt;
 
 fn content(pattern: &str) -> GrepQuery {
     GrepQuery { pattern: pattern.to_owned(), mode: GrepMode::Content, ..GrepQuery::default() }
 }
 
+fn found(query: &GrepQuery, scope: WalkScope) -> Result<GrepOutcome, GrepError> {
+    block_on(search(query.clone(), &LocalWorkspace::new(), scope)).unwrap()
+}
+
 fn outcome(tree: &Tree, query: &GrepQuery) -> GrepOutcome {
-    search(query, tree.scope()).unwrap()
+    found(query, tree.scope()).unwrap()
 }
 
 /// Lines in the form of grep.
@@ -116,7 +121,7 @@ fn types_and_globs_narrow_and_never_widen() {
 #[test]
 fn mistakes_come_with_advice() {
     let tree = Tree::new();
-    let error = |query: GrepQuery| search(&query, tree.scope()).unwrap_err().to_string();
+    let error = |query: GrepQuery| found(&query, tree.scope()).unwrap_err().to_string();
     for (pattern, expected) in [
         ("", "empty"),
         ("foo(", r"use `foo\(`"),
@@ -192,18 +197,17 @@ fn a_result_is_as_large_as_asked_whatever_there_is() {
 #[test]
 fn a_file_that_was_named_is_searched_whatever_its_name() {
     let tree = Tree::with(&[(".gitignore", "*.log\n"), ("x.log", "foo\n")]);
-    let root = tree.root.join("x.log");
     let query = GrepQuery { globs: vec!["*.rs".to_owned()], ..content("foo") };
-    let found = search(&query, Scope { root: &root, ..tree.scope() }).unwrap();
+    let found = found(&query, tree.scope_of("x.log")).unwrap();
     assert_eq!(shown(&tree, found.found), ["x.log:1:foo"]);
 }
 
 #[test]
 fn what_is_not_allowed_is_not_opened() {
     let tree = Tree::with(&[("a", "foo"), ("secret/b", "foo"), ("c.secret", "foo")]);
-    let allowed = |path: &Path| !path.to_string_lossy().contains("secret");
+    let scope = tree.scope_where(|path| !path.to_string_lossy().contains("secret"));
     for mode in [GrepMode::Files, GrepMode::Counts, GrepMode::Content] {
-        let found = search(&GrepQuery { mode, ..content("foo") }, Scope { allowed: &allowed, ..tree.scope() }).unwrap();
+        let found = found(&GrepQuery { mode, ..content("foo") }, scope.clone()).unwrap();
         let found = shown(&tree, found.found);
         assert!(found.len() == 1 && found[0].starts_with('a'), "{found:?}");
     }
@@ -213,10 +217,9 @@ fn what_is_not_allowed_is_not_opened() {
 fn a_large_file_does_not_hold_up_the_end() {
     let tree = Tree::new();
     tree.write("large", "nothing here\n".repeat(1_000_000), 0);
-    for why in [Interrupt::Cancelled, Interrupt::TimedOut] {
-        let calls = AtomicUsize::new(0);
-        let interrupt = || (calls.fetch_add(1, Ordering::Relaxed) > 4).then_some(why);
-        let found = search(&content("x"), Scope { interrupt: &interrupt, ..tree.scope() }).unwrap();
+    for why in [WalkInterrupt::Cancelled, WalkInterrupt::TimedOut] {
+        let (scope, calls) = tree.scope_until(5, why);
+        let found = found(&content("x"), scope).unwrap();
         assert_eq!(found.report.interrupted, Some(why));
         // Not read to its end: 13 MB are more than two hundred reads.
         assert!(calls.load(Ordering::Relaxed) < 20);
@@ -238,12 +241,11 @@ mod unix {
         let mode = rustix::fs::Mode::from_bits_truncate(0o600);
         let pipe = tree.root.join("in/pipe");
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
-        let root = tree.root.join("in");
-        let found = search(&content("foo"), Scope { root: &root, ..tree.scope() }).unwrap();
-        assert_eq!(shown(&tree, found.found), ["in/a:1:foo"]);
+        let inside = found(&content("foo"), tree.scope_of("in")).unwrap();
+        assert_eq!(shown(&tree, inside.found), ["in/a:1:foo"]);
         // A pipe that is named itself is not waited for either.
-        let found = search(&content("foo"), Scope { root: &pipe, ..tree.scope() }).unwrap();
-        assert_eq!(shown(&tree, found.found), [""; 0]);
+        let inside = found(&content("foo"), tree.scope_of("in/pipe")).unwrap();
+        assert_eq!(shown(&tree, inside.found), [""; 0]);
     }
 
     /// Ends the other thread also when an assertion fails.
@@ -275,10 +277,9 @@ mod unix {
                 }
             });
             let _stop = StopOnDrop(&stop);
-            let root = tree.root.join("in");
             let mut seen = 0;
             for _ in 0..1_500 {
-                let found = search(&content("foo"), Scope { root: &root, ..tree.scope() }).unwrap();
+                let found = found(&content("foo"), tree.scope_of("in")).unwrap();
                 for line in shown(&tree, found.found) {
                     assert_eq!(line, "in/dir/file:1:foo inside");
                     seen += 1;

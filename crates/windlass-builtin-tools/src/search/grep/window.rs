@@ -123,12 +123,8 @@ impl Window {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn into_state(self) -> WindowState {
-        self.state.into_inner().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn into_counts(self, offset: usize, limit: usize) -> Vec<(PathBuf, u64)> {
-        self.into_state()
+    pub(super) fn take_counts(&self, offset: usize, limit: usize) -> Vec<(PathBuf, u64)> {
+        std::mem::take(&mut *self.lock())
             .files
             .into_iter()
             .filter_map(|(path, kept)| match kept {
@@ -140,8 +136,8 @@ impl Window {
             .collect()
     }
 
-    pub(super) fn into_lines(self, offset: usize, limit: usize) -> Part {
-        let state = self.into_state();
+    pub(super) fn take_lines(&self, offset: usize, limit: usize) -> Part {
+        let state = std::mem::take(&mut *self.lock());
         let (mut skip, mut room) = (offset, limit);
         let (mut lines_seen, mut files_seen) = (0_u64, 0);
         let mut files = Vec::new();

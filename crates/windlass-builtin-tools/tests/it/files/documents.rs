@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use windlass_builtin_tools::LocalWorkspace;
+use windlass_local::LocalWorkspace;
 use windlass_tool::{BoxFuture, Completed, Completion, Completions, ToolError, ToolOutput};
 use windlass_types::{ContentBlock, ImageSource, ModelInfo, ToolResultContent};
 

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use windlass_builtin_tools::LocalWorkspace;
+use windlass_local::LocalWorkspace;
 
 use crate::files::session::Session;
 

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use proptest::prelude::*;
 use serde_json::json;
-use windlass_builtin_tools::LocalWorkspace;
+use windlass_local::LocalWorkspace;
 
 use crate::files::session::Session;
 

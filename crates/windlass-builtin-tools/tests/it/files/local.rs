@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::json;
-use windlass_builtin_tools::LocalWorkspace;
+use windlass_local::LocalWorkspace;
 
 use crate::files::session::Session;
 

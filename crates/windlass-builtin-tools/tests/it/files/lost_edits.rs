@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::json;
-use windlass_builtin_tools::LocalWorkspace;
+use windlass_local::LocalWorkspace;
 
 use crate::files::session::Session;
 

@@ -1,8 +1,8 @@
 //! Searches of files that are elsewhere say what they leave out, as those of this machine do.
 
 use serde_json::{Value, json};
-use windlass_builtin_tools::LocalWorkspace;
 use windlass_builtin_tools::search::{Glob, Grep};
+use windlass_local::LocalWorkspace;
 use windlass_testkit::ToolBench;
 use windlass_testkit::fake::MemoryWorkspace;
 use windlass_testkit::fault::{FaultyWorkspace, FileOperation};

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use std::{env, fs};
 
-use windlass_builtin_tools::{LocalWorkspace, TemporaryFiles};
+use windlass_local::{LocalWorkspace, TemporaryFiles};
 
 use crate::files::session::Session;
 

@@ -1,6 +1,3 @@
-//! The local ports and the built-in tools against the kits of their contracts.
+//! The built-in tools against the kit of their contract.
 
-#[cfg(target_os = "linux")]
-mod process;
 mod tools;
-mod workspace;

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use windlass_builtin_tools::{
-    ApplyPatch, Bash, Edit, LocalProcess, LocalWorkspace, MultiEdit, NotebookEdit, PowerShell, Read, TaskCreate,
-    TaskGet, TaskList, TaskUpdate, TodoWrite, Write, search,
+    ApplyPatch, Bash, Edit, MultiEdit, NotebookEdit, PowerShell, Read, TaskCreate, TaskGet, TaskList, TaskUpdate,
+    TodoWrite, Write, search,
 };
+use windlass_local::{LocalProcess, LocalWorkspace};
 use windlass_testkit::fake::MemoryWorkspace;
 use windlass_testkit::{ToolBench, tool};
 use windlass_tool::DynTool;

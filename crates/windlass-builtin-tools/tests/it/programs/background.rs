@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
-use windlass_builtin_tools::{Bash, LocalProcess, TaskStop};
+use windlass_builtin_tools::{Bash, TaskStop};
+use windlass_local::LocalProcess;
 use windlass_tool::{
     Background, Cancel, Foreground, Process, ProcessCommand, ProcessError, ProcessOutcome, TaskCx, TaskOutcome,
     TaskSpec, TaskWork, Tool, ToolCx, ToolError, ToolOutput,

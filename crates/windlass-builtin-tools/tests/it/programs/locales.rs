@@ -11,9 +11,9 @@ use std::process::{Command, Stdio};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use windlass_builtin_tools::child_environment;
 use windlass_shell::{Analysis, WordKind, analyse};
 use windlass_testkit::skipped;
+use windlass_tool::environment::child_environment;
 
 /// Runs each line of standard input, and notes what it runs: the number of fields, then program and arguments.
 const SCRIPT: &str = r#"

@@ -2,12 +2,10 @@
 
 mod background;
 mod bash;
-mod cancelled;
-mod faults;
-mod host;
 #[cfg(target_os = "linux")]
 mod locales;
-mod process;
+#[path = "../../../../windlass-local/tests/it/programs/support.rs"]
+mod processes;
 mod snapshot;
 pub(crate) mod support;
 #[cfg(target_os = "linux")]

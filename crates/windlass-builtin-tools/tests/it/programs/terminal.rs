@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use serde_json::json;
-use windlass_builtin_tools::{Bash, BashOnTerminals, LocalProcess};
+use windlass_builtin_tools::{Bash, BashOnTerminals};
+use windlass_local::LocalProcess;
 use windlass_tool::{Cancel, DynTool, Process as _, ProcessCommand, ProcessExit, ProcessOutcome, TerminalSize, Tool};
 use windlass_types::JsonText;
 

@@ -16,7 +16,7 @@ mod surveys;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use windlass_builtin_tools::LocalWorkspace;
+use windlass_local::LocalWorkspace;
 use windlass_session::{Checkpoints, RewindOptions};
 use windlass_store::FileCheckpoints;
 use windlass_testkit::fake::ManualClock;

@@ -6,7 +6,7 @@ use std::io::{BufRead, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use windlass_builtin_tools::LocalWorkspace;
+use windlass_local::LocalWorkspace;
 use windlass_session::{
     AgentHeader, Annotation, Checkpoints, Durability, ForkRequest, Lease, Owner, RewindOptions, SessionKey,
     SessionStore, StoreError, StoreErrorKind, fork_session, repair,

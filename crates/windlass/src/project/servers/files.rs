@@ -6,11 +6,11 @@ use super::{AbsentServer, ProjectServers, ServerNotConnected, about, grouped};
 use crate::mcp::server_config;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use windlass_builtin_tools::host_environment;
 use windlass_mcp::{McpError, McpServerConfig, McpTransport, ServerPlace};
 use windlass_project::{
     LeftOutServer, Note, Plugins, ProgramAuthor, ProgramLine, ProgramStarts, ServerDefinition, ServerScope, Servers,
 };
+use windlass_tool::environment::host_environment;
 
 /// Servers of files.
 #[derive(Debug, Default)]

@@ -1,0 +1,193 @@
+//! Ignore files of this machine.
+//!
+//! Ignore files are foreign input, so they are opened here and not by the library that walks: only regular files are
+//! used, and none is followed out of the workspace.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{PoisonError, RwLock};
+
+use windlass_tool::ignore_rules::{IgnoreFiles, IgnoreRules, IgnoreTexts, MAX_IGNORE_FILE};
+
+use super::Scope;
+use crate::workspace::{dir, resolve};
+
+/// Maximum length of a line with which git names its folder.
+const LONGEST_POINTER: u64 = 64 * 1024;
+
+/// Rules of the folders that a walk has entered.
+#[derive(Debug, Default)]
+pub(crate) struct WalkRules {
+    files: IgnoreFiles,
+    /// Rules by path, as whole strings: comparing paths part by part takes longer.
+    folders: RwLock<HashMap<OsString, IgnoreRules>>,
+    /// `true` if there are any rules at all.
+    any: AtomicBool,
+}
+
+impl WalkRules {
+    /// Number of unusable ignore files.
+    pub(crate) fn unusable(&self) -> usize {
+        self.files.unusable()
+    }
+
+    /// `true` if the rules of `folder`'s parent, which was entered, or of folders above leave it out.
+    pub(super) fn leave_out_folder(&self, folder: &Path) -> bool {
+        let rules = || Some(self.of(folder.parent()?));
+        self.any.load(Ordering::Relaxed) && rules().is_some_and(|rules| rules.leave_out(folder, true))
+    }
+
+    /// Reads the ignore files of a folder before its entries are checked. Those above the root are read with the root.
+    pub(super) fn enter(&self, folder: &Path, scope: &Scope<'_>) {
+        let above = match folder.parent() {
+            _ if folder == scope.root => self.above(scope),
+            Some(above) => self.of(above),
+            None => IgnoreRules::default(),
+        };
+        let rules = self.read_folder(folder, &above, scope);
+        if !rules.is_empty() {
+            self.any.store(true, Ordering::Relaxed);
+            // A root may be spelled with a slash at its end; the parents of its entries are not.
+            let folder = folder.components().as_path().into();
+            self.folders.write().unwrap_or_else(PoisonError::into_inner).insert(folder, rules);
+        }
+    }
+
+    fn of(&self, folder: &Path) -> IgnoreRules {
+        let folders = self.folders.read().unwrap_or_else(PoisonError::into_inner);
+        folders.get(folder.as_os_str()).cloned().unwrap_or_default()
+    }
+
+    /// Rules of the folders above the root.
+    pub(crate) fn above(&self, scope: &Scope<'_>) -> IgnoreRules {
+        let folders: Vec<&Path> = scope.root.ancestors().skip(1).collect();
+        folders.into_iter().rev().fold(IgnoreRules::default(), |above, folder| self.read_folder(folder, &above, scope))
+    }
+
+    /// Rules of a folder and of those above it.
+    pub(super) fn read_folder(&self, folder: &Path, above: &IgnoreRules, scope: &Scope<'_>) -> IgnoreRules {
+        self.of_texts(folder, above, texts(folder, scope))
+    }
+
+    /// Rules of a folder from its ignore files, in order of precedence.
+    pub(crate) fn of_texts(&self, folder: &Path, above: &IgnoreRules, texts: IgnoreTexts) -> IgnoreRules {
+        self.files.rules(folder, above, texts)
+    }
+}
+
+/// Reads the ignore files of a folder.
+pub(crate) fn texts(folder: &Path, scope: &Scope<'_>) -> IgnoreTexts {
+    let whole = |opened: io::Result<Option<File>>| opened?.map(|file| bounded(file, MAX_IGNORE_FILE)).transpose();
+    [
+        whole(open(&folder.join(".ignore"), folder, scope)),
+        whole(open(&folder.join(".gitignore"), folder, scope)),
+        whole(open_exclude(folder, scope)),
+    ]
+}
+
+/// Fingerprint of ignore files: different contents have different fingerprints.
+pub(crate) fn fingerprint(texts: &IgnoreTexts) -> [u8; 32] {
+    let mut all = blake3::Hasher::new();
+    for text in texts {
+        match text {
+            Ok(Some(bytes)) => all.update(b"+").update(&(bytes.len() as u64).to_le_bytes()).update(bytes),
+            Ok(None) => all.update(b"-"),
+            Err(error) => all.update(b"!").update(error.to_string().as_bytes()).update(b"\n"),
+        };
+    }
+    *all.finalize().as_bytes()
+}
+
+/// Rules of the folder whose files one thread checks, cached because it checks many of a folder in sequence.
+#[derive(Debug, Default)]
+pub(super) struct FolderRules {
+    folder: OsString,
+    rules: IgnoreRules,
+}
+
+impl FolderRules {
+    /// `true` if the rules of `file`'s folder, which was entered, or of folders above leave it out.
+    pub(super) fn leave_out(&mut self, file: &Path, all: &WalkRules) -> bool {
+        let Some(folder) = file.parent().filter(|_| all.any.load(Ordering::Relaxed)) else { return false };
+        if self.folder != folder.as_os_str() {
+            *self = Self { folder: folder.into(), rules: all.of(folder) };
+        }
+        self.rules.leave_out(file, false)
+    }
+}
+
+/// Opens an ignore file of a folder. A link is followed if it leads into the workspace or below the folder.
+fn open(path: &Path, folder: &Path, scope: &Scope<'_>) -> io::Result<Option<File>> {
+    match dir::open_file(path) {
+        Err(error) if dir::is_link_error(&error) => {
+            let target = resolve(path)?.path;
+            let mut places = scope.workspace.iter().map(PathBuf::as_path).chain([scope.root, folder]);
+            if !places.any(|place| target.starts_with(place)) {
+                return Err(io::Error::other("it leads out of the workspace"));
+            }
+            open_resolved(&target, scope)
+        }
+        opened => there(opened),
+    }
+}
+
+/// Opens the patterns that git itself keeps for a folder. Its data may be elsewhere: a link or, in a linked working
+/// tree, a file gives the path.
+fn open_exclude(folder: &Path, scope: &Scope<'_>) -> io::Result<Option<File>> {
+    let git = folder.join(".git");
+    let path = git.join("info").join("exclude");
+    match dir::open_file(&path) {
+        Err(error) if dir::is_link_error(&error) => open_resolved(&resolve(&path)?.path, scope),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            let Some(own) = pointed(&git, b"gitdir: ", scope)? else { return Ok(None) };
+            let own = folder.join(own);
+            let Some(common) = pointed(&own.join("commondir"), b"", scope)? else { return Ok(None) };
+            open_resolved(&resolve(&own.join(common).join("info").join("exclude"))?.path, scope)
+        }
+        opened => there(opened),
+    }
+}
+
+/// Path in the first line of a file, after a word.
+fn pointed(path: &Path, word: &[u8], scope: &Scope<'_>) -> io::Result<Option<PathBuf>> {
+    let Some(file) = open_resolved(&resolve(path)?.path, scope)? else { return Ok(None) };
+    let bytes = bounded(file, LONGEST_POINTER)?;
+    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let line = line.strip_prefix(word).map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    Ok(line.and_then(|line| std::str::from_utf8(line).ok()).filter(|line| !line.is_empty()).map(PathBuf::from))
+}
+
+fn open_resolved(path: &Path, scope: &Scope<'_>) -> io::Result<Option<File>> {
+    if (scope.allowed)(path) { there(dir::open_file(path)) } else { Err(io::ErrorKind::PermissionDenied.into()) }
+}
+
+/// Turns a missing file into `None`, because most folders have no ignore files.
+fn there(opened: io::Result<File>) -> io::Result<Option<File>> {
+    match opened {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Content of a regular file within the maximum length.
+fn bounded(file: File, longest: u64) -> io::Result<Vec<u8>> {
+    let meta = file.metadata()?;
+    if !meta.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    // The file may grow meanwhile.
+    file.take(longest.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > longest {
+        return Err(io::Error::other("it is too large"));
+    }
+    Ok(bytes)
+}
+
+#[cfg(all(test, unix))]
+mod tests;

@@ -1,0 +1,7 @@
+//! Programs as they really behave: real processes, real signals.
+
+mod cancelled;
+mod faults;
+mod host;
+mod process;
+pub(crate) mod support;
