@@ -101,6 +101,11 @@ pub mod runtime_text {
     /// Asks the model to continue a turn that the API has paused.
     pub const PAUSED: &str = "The API paused your turn before it was finished. Continue it exactly where it stopped, \
                               without repeating anything.";
+    /// Reminds a model that it repeats itself.
+    pub const REPEATED_CALLS: &str = "Your last turns repeated calls that you had made before, with the same results. \
+                                      Repeating them once more brings nothing new. Use the results that you have, try \
+                                      another way, or tell the user what stops you. To wait for something, wait in a \
+                                      command.";
     /// Asks for the structured output that a run must end with.
     pub const OUTPUT_MISSING: &str = "Your answer must be given with the StructuredOutput tool: its input is the \
                                       answer, and it must fit the tool's schema. Call it now.";

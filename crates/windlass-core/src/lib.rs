@@ -33,6 +33,7 @@ mod pending;
 mod plan;
 mod prompts;
 mod rate_limit;
+mod repetition;
 mod request;
 mod retry;
 mod rights;

@@ -27,6 +27,7 @@ use crate::compaction::Compaction;
 use crate::feedback::Feedback;
 use crate::pace::Pace;
 use crate::pending::not_awaited;
+use crate::repetition::Repetition;
 use crate::session::Session;
 use crate::steering::Steering;
 use crate::tasks::Tasks;
@@ -43,6 +44,7 @@ pub(crate) struct Run {
     pub(crate) steering: Steering,
     feedback: Feedback,
     pace: Pace,
+    repetition: Repetition,
     counts: Counts,
 }
 

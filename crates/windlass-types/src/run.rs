@@ -78,6 +78,8 @@ pub enum RunFailureKind {
     PromptCall,
     /// Tool calls kept failing.
     RepeatedToolFailure,
+    /// The model kept repeating calls whose results it had already.
+    NoProgress,
     /// The answer kept running into the output limit.
     OutputLimit,
     /// The conversation could not be compacted, as the user asked.

@@ -1,6 +1,7 @@
 //! One tool call and its stages up to the result.
 
 use crate::feedback::Feedback;
+use crate::repetition::CallTrace;
 use crate::session::Session;
 use crate::{EffectId, Unprepared};
 use std::sync::Arc;
@@ -219,6 +220,8 @@ pub(crate) struct Notes {
     pub(super) interrupts: bool,
     /// Background tasks that calls want to stop.
     pub(crate) tasks_to_stop: Vec<TaskId>,
+    /// Calls of the model with their results, to notice repetitions.
+    pub(crate) traces: Vec<CallTrace>,
 }
 
 /// The call that made another call.

@@ -1,6 +1,7 @@
 //! Execution of one call, and its answer.
 
 use super::call::{Allowed, Call, Cx, Running, Settled, Settling, Stage, Step};
+use crate::repetition::CallTrace;
 use crate::session::hooks::feedback;
 use crate::session::{Session, duration_ms};
 use crate::{Effect, EffectId, Input, RunCall, Unprepared};
@@ -225,6 +226,10 @@ impl Call {
     pub(super) fn settle(&mut self, cx: &mut Cx<'_>, mut outcome: ToolOutcome, how: Settling) {
         if self.made.is_some() {
             return self.settle_made(cx, outcome, how);
+        }
+        if !self.of_prompt {
+            let trace = CallTrace::new(&self.original.name, &self.input, &outcome.content, outcome.duration_ms);
+            cx.notes.traces.push(trace);
         }
         if let Some(bits) = outcome.boundary {
             outcome.content = bounded_content(outcome.content, bits);

@@ -116,6 +116,7 @@ impl Run {
 
     fn compacted(&mut self, session: &mut Session, then: AfterCompaction) -> Flow {
         let spins = self.pace.spins(session.run.turns);
+        self.repetition.reset();
         match then {
             AfterCompaction::EndOfRun => Flow::Break(Outcome::Success),
             _ if spins => fails(

@@ -27,7 +27,10 @@ impl Run {
         let joined = self.join(session, matches!(at, SafePoint::Tools));
         match at {
             SafePoint::Tools if !joined => self.call_model(session, Continuation::ToolResults),
-            _ if joined => self.call_model(session, Continuation::Steered),
+            _ if joined => {
+                self.repetition.reset();
+                self.call_model(session, Continuation::Steered)
+            }
             SafePoint::Stopping(outcome) => self.may_stop(session, *outcome),
             SafePoint::Tools | SafePoint::End => self.ask_to_stop(session),
         }

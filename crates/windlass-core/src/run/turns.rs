@@ -4,6 +4,7 @@ use super::{Flow, Phase, Run, SafePoint, fails};
 use crate::ModelFailure;
 use crate::batch::is_cut;
 use crate::compaction::AfterCompaction;
+use crate::repetition::CallTrace;
 use crate::retry::advice;
 use crate::session::{OutputDemand, Session};
 use crate::turn::{Turn, TurnStep};
@@ -187,6 +188,7 @@ impl Run {
             let text = format!("Every tool call of the last {failing} turns failed, so the run was stopped.");
             return fails(RunFailureKind::RepeatedToolFailure, text);
         }
+        self.check_repetition(session, notes.traces)?;
         match notes.output {
             None => self.halt(SafePoint::Tools),
             Some(true) => self.halt(SafePoint::End),
@@ -195,6 +197,23 @@ impl Run {
                 self.halt(SafePoint::Tools)
             }
         }
+    }
+
+    /// Reminds the model once it repeats itself, and ends the run if it goes on doing so.
+    fn check_repetition(&mut self, session: &mut Session, turn: Vec<CallTrace>) -> Flow {
+        let (repeated, limit) = (self.repetition.add(turn), session.config.limits.max_repeated_turns);
+        if limit > 0 && repeated >= limit {
+            let text = format!(
+                "The last {repeated} turns only repeated calls that had been made before with the same results, so the \
+                 run was stopped. Tell the model what is missing, or ask for something else."
+            );
+            return fails(RunFailureKind::NoProgress, text);
+        }
+        if limit > 0 && repeated == limit.div_ceil(4) {
+            let entry = session.record_runtime_texts(vec![ContentBlock::text(runtime_text::REPEATED_CALLS.to_owned())]);
+            session.append_unawaited(vec![entry]);
+        }
+        Flow::Continue(())
     }
 }
 

@@ -28,6 +28,7 @@ mod origins;
 mod pending;
 mod properties;
 mod render;
+mod repetition;
 mod replay;
 mod rewound;
 mod scopes;

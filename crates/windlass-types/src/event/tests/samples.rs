@@ -353,7 +353,7 @@ enums! {
     RunOrigin { User, TaskNotification }
     Interrupted { Streaming, Tools, Starting }
     RunFailureKind {
-        Model(x), PromptTooLong, PromptCall, RepeatedToolFailure, OutputLimit, Compaction, Store, Internal,
+        Model(x), PromptTooLong, PromptCall, RepeatedToolFailure, NoProgress, OutputLimit, Compaction, Store, Internal,
     }
     Outcome {
         Success,
