@@ -3,21 +3,21 @@
 //! Each agent is a session of its own, whose events reach the host of the main agent. The driver of its parent opens
 //! it, because only that driver knows the parent's current rights.
 
-mod asking;
-mod follow;
-mod uncalled;
+mod child_run;
+pub(crate) mod open_calls;
+pub(crate) mod parts;
 
-use crate::Ports;
+use crate::agents::child_run::{ChildRun, ParentAgent};
+use crate::agents::open_calls::{OpenCalls, ParentCall};
+use crate::agents::parts::{AgentParts, SessionOpener};
 use crate::budget::{Place, Places};
-use crate::checkpoints::Keeper;
-use crate::events::EventQueue;
+use crate::commands::SessionCommand;
+use crate::config::{Persistence, SessionConfig};
+use crate::events::queue::EventQueue;
+use crate::files::keeper::Keeper;
 use crate::handle::SessionHandle;
-use crate::open_questions::{OpenQuestion, OpenQuestions};
-use crate::order::Order;
-use crate::session::{Nested, Persistence, SessionConfig};
-pub(crate) use asking::CallAbove;
-use asking::KeptOpen;
-use follow::{Above, Followed};
+use crate::ports::Ports;
+use crate::questions::open_questions::{OpenQuestion, OpenQuestions};
 use futures_util::future::join_all;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -33,23 +33,23 @@ use windlass_types::{AgentId, AgentIdentity, AgentPath, PermissionAnswer, Permis
 /// Time limit for agents to end when their parent ends.
 const GRACE: Duration = Duration::from_secs(4);
 
-/// Order of a call to the driver about agents.
+/// Command of a call to the driver about agents.
 #[derive(Debug)]
-pub(crate) enum AgentOrder {
+pub(crate) enum AgentCommand {
     /// Prepare an agent.
-    Open(Box<Opening>),
+    Open(Box<AgentRequest>),
     /// Begin an agent that is open.
-    Opened(Box<Opened>),
+    Opened(Box<OpenedAgent>),
 }
 
 /// An agent that is about to begin.
 #[derive(Debug)]
-pub(crate) struct Opening {
+pub(crate) struct AgentRequest {
     spec: AgentSpec,
     call: AgentsCall,
     /// The call that the agent keeps open, if it may.
-    above: Option<Arc<CallAbove>>,
-    answer: oneshot::Sender<Result<Parts, ToolError>>,
+    above: Option<Arc<ParentCall>>,
+    answer: oneshot::Sender<Result<ChildParts, ToolError>>,
 }
 
 /// A call that may run agents.
@@ -90,9 +90,9 @@ impl AgentsCall {
 
 /// Parts to open an agent with.
 #[derive(Debug)]
-struct Parts {
+struct ChildParts {
     config: SessionConfig,
-    nested: Nested,
+    nested: AgentParts,
     place: Place,
     /// Number of changes that agents follow, at the time of the preparation.
     changes: u64,
@@ -100,8 +100,8 @@ struct Parts {
 
 /// An agent that is open and has no prompt yet.
 #[derive(Debug)]
-pub(crate) struct Opened {
-    agent: Alive,
+pub(crate) struct OpenedAgent {
+    agent: ChildAgent,
     changes: u64,
     /// The agent begins when this is sent or dropped.
     ready: oneshot::Sender<()>,
@@ -109,7 +109,7 @@ pub(crate) struct Opened {
 
 /// An agent that is at work.
 #[derive(Debug)]
-struct Alive {
+struct ChildAgent {
     handle: SessionHandle,
     spec: AgentSpec,
     cwd: PathBuf,
@@ -117,10 +117,10 @@ struct Alive {
 
 /// The agents below a driver's own agent.
 #[derive(Debug)]
-pub(crate) struct Below {
-    orders: mpsc::UnboundedReceiver<AgentOrder>,
-    ask: mpsc::UnboundedSender<AgentOrder>,
-    alive: Vec<Alive>,
+pub(crate) struct ChildAgents {
+    commands: mpsc::UnboundedReceiver<AgentCommand>,
+    ask: mpsc::UnboundedSender<AgentCommand>,
+    alive: Vec<ChildAgent>,
     /// Policy epoch that the agents below have.
     epoch: u64,
     /// Number of other changes that agents below follow.
@@ -135,8 +135,9 @@ pub(crate) struct Below {
     /// The questions of the session, as this agent asks them.
     questions: OpenQuestions,
     /// The call above this agent, if its questions wait for answers.
-    call_above: Option<Arc<CallAbove>>,
-    kept_open: KeptOpen,
+    parent_call: Option<Arc<ParentCall>>,
+    open_calls: OpenCalls,
+    opener: SessionOpener,
 }
 
 /// The inputs of the agents that must know of answers to questions of an agent below the main one. Empty for the main
@@ -168,21 +169,26 @@ impl Ancestors {
 }
 
 /// Parts of a driver that the agents below it need.
-pub(crate) struct Parent<'a> {
+pub(crate) struct ParentParts<'a> {
     pub(crate) machine: &'a Machine,
     pub(crate) ports: &'a Ports,
     pub(crate) keeper: Option<&'a Keeper>,
     pub(crate) results: &'a mpsc::UnboundedSender<Input>,
 }
 
-impl Below {
+impl ChildAgents {
     /// Returns the state for the agents below an agent, and the keeper of files of that agent.
-    pub(crate) fn new(nested: Nested, kept: Option<Persistence>, places: Places) -> (Self, Option<Keeper>) {
-        let Nested { keeper, depth, main, waiting, budget: _, questions, call_above } = nested;
-        let (ask, orders) = mpsc::unbounded_channel();
+    pub(crate) fn new(
+        parts: AgentParts,
+        kept: Option<Persistence>,
+        places: Places,
+        opener: SessionOpener,
+    ) -> (Self, Option<Keeper>) {
+        let AgentParts { keeper, depth, main, waiting, budget: _, questions, parent_call } = parts;
+        let (ask, commands) = mpsc::unbounded_channel();
         let (alive, epoch, changes) = (Vec::new(), 0, 0);
         let below = Self {
-            orders,
+            commands,
             ask,
             alive,
             epoch,
@@ -192,8 +198,9 @@ impl Below {
             ancestors: Ancestors { main, waiting },
             kept,
             questions,
-            call_above,
-            kept_open: KeptOpen::default(),
+            parent_call,
+            open_calls: OpenCalls::default(),
+            opener,
         };
         (below, keeper)
     }
@@ -219,13 +226,13 @@ impl Below {
     }
 
     /// The call above this agent, if its questions wait for answers.
-    pub(crate) fn call_above(&self) -> Option<Arc<CallAbove>> {
-        self.call_above.clone()
+    pub(crate) fn parent_call(&self) -> Option<Arc<ParentCall>> {
+        self.parent_call.clone()
     }
 
     /// The agents below whose calls are being kept open.
-    pub(crate) fn kept_open(&self) -> &KeptOpen {
-        &self.kept_open
+    pub(crate) fn open_calls(&self) -> &OpenCalls {
+        &self.open_calls
     }
 
     /// Persistence of the session, if it is kept.
@@ -233,13 +240,13 @@ impl Below {
         self.kept.as_ref()
     }
 
-    pub(crate) async fn next(&mut self) -> Option<AgentOrder> {
-        self.orders.recv().await
+    pub(crate) async fn next(&mut self) -> Option<AgentCommand> {
+        self.commands.recv().await
     }
 
-    /// Returns `true` if there is an order.
+    /// Returns `true` if there is a command.
     pub(crate) fn has_next(&self) -> bool {
-        !self.orders.is_empty()
+        !self.commands.is_empty()
     }
 
     /// Returns the agents interface of one call.
@@ -251,7 +258,7 @@ impl Below {
         queue: &Arc<EventQueue>,
         results: &mpsc::UnboundedSender<Input>,
     ) -> Arc<dyn Agents> {
-        let above = Above {
+        let above = ParentAgent {
             queue: Arc::clone(queue),
             results: results.clone(),
             provider: Arc::clone(&ports.provider),
@@ -259,27 +266,36 @@ impl Below {
             tool_use_id: call.tool_use_id.clone(),
         };
         let caller = caller.map(|agent| agent.agent_type.clone());
-        let (kept_open, call_above) = (self.kept_open.clone(), self.call_above.clone());
-        Arc::new(OfCall { ask: self.ask.clone(), depth: self.depth, caller, call, above, kept_open, call_above })
+        let (open_calls, parent_call) = (self.open_calls.clone(), self.parent_call.clone());
+        Arc::new(CallAgents {
+            ask: self.ask.clone(),
+            depth: self.depth,
+            caller,
+            call,
+            above,
+            open_calls,
+            parent_call,
+            opener: self.opener,
+        })
     }
 
-    /// Carries out an order of a call.
-    pub(crate) fn obey(&mut self, order: AgentOrder, parent: &Parent<'_>) {
+    /// Carries out a command of a call.
+    pub(crate) fn obey(&mut self, command: AgentCommand, parent: &ParentParts<'_>) {
         self.alive.retain(|agent| !agent.handle.has_ended());
-        match order {
-            AgentOrder::Open(opening) => {
+        match command {
+            AgentCommand::Open(opening) => {
                 let parts = self.parts(&opening, parent);
                 // The requesting call may have been stopped.
                 let _ = opening.answer.send(parts);
             }
-            AgentOrder::Opened(opened) => {
-                let Opened { agent, changes, ready } = *opened;
+            AgentCommand::Opened(opened) => {
+                let OpenedAgent { agent, changes, ready } = *opened;
                 // The rights of this agent may have changed since the parts were prepared.
                 agent.may_do(parent.machine.policy());
                 if changes != self.changes {
                     agent.has_tools(&parent.ports.tools, parent.machine);
-                    agent.order(Order::Hooks);
-                    agent.order(Order::Environment(parent.ports.system.env.to_vec()));
+                    agent.command(SessionCommand::Hooks);
+                    agent.command(SessionCommand::Environment(parent.ports.system.env.to_vec()));
                 }
                 self.alive.push(agent);
                 // The call that waits may have been stopped.
@@ -300,7 +316,7 @@ impl Below {
     pub(crate) fn follow_hooks(&mut self) {
         self.changes += 1;
         for agent in &self.alive {
-            agent.order(Order::Hooks);
+            agent.command(SessionCommand::Hooks);
         }
     }
 
@@ -308,14 +324,14 @@ impl Below {
     pub(crate) fn follow_environment(&mut self, env: &[(OsString, OsString)]) {
         self.changes += 1;
         for agent in &self.alive {
-            agent.order(Order::Environment(env.to_vec()));
+            agent.command(SessionCommand::Environment(env.to_vec()));
         }
     }
 
     /// Stops a background task if it belongs to an agent below.
     pub(crate) fn stop_task(&self, id: &TaskId) {
         for agent in &self.alive {
-            agent.order(Order::StopTask(id.clone()));
+            agent.command(SessionCommand::StopTask(id.clone()));
         }
     }
 
@@ -337,20 +353,20 @@ impl Below {
 
     /// Stops all agents and waits until they have ended. Bounded.
     pub(crate) async fn close(&mut self) {
-        // Orders of agents that are about to begin are not answered any more.
-        self.orders.close();
-        while self.orders.try_recv().is_ok() {}
+        // Commands of agents that are about to begin are not answered any more.
+        self.commands.close();
+        while self.commands.try_recv().is_ok() {}
         let closed = join_all(self.alive.iter().map(|agent| agent.handle.close()));
         // Each agent ends within its own grace period; acknowledged entries are safe already.
         let _ = tokio::time::timeout(GRACE, closed).await;
     }
 
     /// Returns the parts to open an agent with.
-    fn parts(&self, opening: &Opening, parent: &Parent<'_>) -> Result<Parts, ToolError> {
-        let Opening { spec, call, above, .. } = opening;
+    fn parts(&self, opening: &AgentRequest, parent: &ParentParts<'_>) -> Result<ChildParts, ToolError> {
+        let AgentRequest { spec, call, above, .. } = opening;
         let AgentsCall { tool_use_id, cwd, .. } = call;
         let place = self.places.take().map_err(refused)?;
-        let Parent { machine, ports, keeper, results } = parent;
+        let ParentParts { machine, ports, keeper, results } = parent;
         let mut opened = opened_with(spec, ports, cwd);
         // An agent that is not kept could not be continued.
         opened.agent.waits = above.is_some() && self.kept.is_some();
@@ -363,16 +379,16 @@ impl Below {
         (ports.tools, ports.storage.checkpoints) = (tools.into(), None);
         ports.host.callback = ports.host.callback.map(|parent| passed_on(parent, tool_use_id.clone()));
         let config = self.kept_beside(SessionConfig::new(config, ports), spec, call, machine)?;
-        let nested = Nested {
+        let nested = AgentParts {
             keeper: keeper.zip(machine.prompt()).map(|(keeper, prompt)| keeper.of_agent(prompt.clone())),
             depth: self.depth.saturating_add(1),
             main: Some(self.ancestors.main.clone().unwrap_or_else(|| (*results).clone())),
             waiting: spec.task.is_none().then(|| self.ancestors.waiting.clone().unwrap_or_else(|| (*results).clone())),
             budget: Some(self.places.budget().clone()),
             questions: self.questions.of_agent(tool_use_id.clone()),
-            call_above: above.clone(),
+            parent_call: above.clone(),
         };
-        Ok(Parts { config, nested, place, changes: self.changes })
+        Ok(ChildParts { config, nested, place, changes: self.changes })
     }
 
     /// Returns the persistence of an agent's session beside that of the main one, if that one is kept.
@@ -397,21 +413,21 @@ impl Below {
     }
 }
 
-impl Alive {
-    /// Gives the agent an order. The order is dropped when the agent has ended.
-    fn order(&self, order: Order) {
-        let _ = self.handle.order(order);
+impl ChildAgent {
+    /// Gives the agent a command. The command is dropped when the agent has ended.
+    fn command(&self, command: SessionCommand) {
+        let _ = self.handle.command(command);
     }
 
     /// Gives the agent the policy of its parent.
     fn may_do(&self, policy: &Policy) {
-        self.order(Order::Input(Input::Inherit(Box::new(policy.clone()))));
+        self.command(SessionCommand::Input(Input::Inherit(Box::new(policy.clone()))));
     }
 
     /// Gives the agent its share of its parent's tools. An agent that loses its last tool continues without.
     fn has_tools(&self, above: &ToolSet, machine: &Machine) {
         let tools = tools_of(&self.spec, &self.cwd, above, machine).ok();
-        self.order(Order::Tools(tools.unwrap_or_default()));
+        self.command(SessionCommand::Tools(tools.unwrap_or_default()));
     }
 }
 
@@ -454,30 +470,31 @@ fn tools_of(spec: &AgentSpec, cwd: &Path, above: &ToolSet, machine: &Machine) ->
 
 /// Agents interface of one call.
 #[derive(Debug)]
-struct OfCall {
-    ask: mpsc::UnboundedSender<AgentOrder>,
+struct CallAgents {
+    ask: mpsc::UnboundedSender<AgentCommand>,
     depth: u32,
     /// Type of the calling agent, unless it is the main one.
     caller: Option<String>,
     call: AgentsCall,
-    above: Above,
-    kept_open: KeptOpen,
+    above: ParentAgent,
+    open_calls: OpenCalls,
     /// The call above the caller.
-    call_above: Option<Arc<CallAbove>>,
+    parent_call: Option<Arc<ParentCall>>,
+    opener: SessionOpener,
 }
 
-impl OfCall {
+impl CallAgents {
     /// Returns the call as the agent that it runs keeps it open, if it may stay open for the agent.
-    fn call_above(&self, spec: &AgentSpec) -> Option<Arc<CallAbove>> {
+    fn parent_call(&self, spec: &AgentSpec) -> Option<Arc<ParentCall>> {
         let effect = self.call.may_wait_for(spec)?;
         let agent = (effect, AgentIdentity::new(spec.id.clone(), spec.agent_type.clone()));
-        let (results, kept_open) = (self.above.results.clone(), self.kept_open.clone());
-        let above = CallAbove::new(agent, results, kept_open, self.call_above.clone());
+        let (results, open_calls) = (self.above.results.clone(), self.open_calls.clone());
+        let above = ParentCall::new(agent, results, open_calls, self.parent_call.clone());
         Some(Arc::new(if self.call.continues(spec) { above.kept_open_before() } else { above }))
     }
 }
 
-impl Agents for OfCall {
+impl Agents for CallAgents {
     fn depth(&self) -> u32 {
         self.depth
     }
@@ -492,22 +509,22 @@ impl Agents for OfCall {
 
     fn run(&self, spec: AgentSpec, cancel: Cancel) -> BoxFuture<'static, Result<AgentReport, ToolError>> {
         let (ask, above, call) = (self.ask.clone(), self.above.clone(), self.call.clone());
-        let call_above = self.call_above(&spec);
+        let (parent_call, opener) = (self.parent_call(&spec), self.opener);
         Box::pin(async move {
             let (answer, parts) = oneshot::channel();
             let (described, cwd) = (spec.clone(), call.cwd.clone());
-            let work = Followed { is_continued: call.continues(&spec), call_above: call_above.clone(), spec };
-            let opening = Opening { spec: described.clone(), call, above: call_above, answer };
+            let work = ChildRun { is_continued: call.continues(&spec), parent_call: parent_call.clone(), spec };
+            let opening = AgentRequest { spec: described.clone(), call, above: parent_call, answer };
             let ended = || ToolError::rejected(format!("{}: the session is about to end.", work.failed()));
-            ask.send(AgentOrder::Open(Box::new(opening))).map_err(|_| ended())?;
-            let Parts { config, nested, place, changes } = parts.await.map_err(|_| ended())??;
-            let session = crate::Session::open_nested(config, nested)
+            ask.send(AgentCommand::Open(Box::new(opening))).map_err(|_| ended())?;
+            let ChildParts { config, nested, place, changes } = parts.await.map_err(|_| ended())??;
+            let session = opener(config, nested)
                 .await
                 .map_err(|error| ToolError::rejected(format!("{}: {error}", work.failed())).with_source(error))?;
             let (ready, begins) = oneshot::channel();
-            let agent = Alive { handle: session.handle.clone(), spec: described, cwd };
+            let agent = ChildAgent { handle: session.handle.clone(), spec: described, cwd };
             // Either fails when the session has ended; then this is dropped soon.
-            let _ = ask.send(AgentOrder::Opened(Box::new(Opened { agent, changes, ready })));
+            let _ = ask.send(AgentCommand::Opened(Box::new(OpenedAgent { agent, changes, ready })));
             let _ = begins.await;
             let ended = above.follow(session, work, cancel).await;
             drop(place);

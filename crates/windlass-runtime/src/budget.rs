@@ -5,7 +5,9 @@
 //! The log of the main agent records each change. A call that a budget pays for is granted once the operating system
 //! has the log entry of its reservation: a kill of the process does not lose it. That takes no sync.
 
-use crate::append::{Appending, LogOrder, Waiting};
+pub(crate) mod price_check;
+
+use crate::log::writer::{AppendReceiver, AppendRequest, LogCommand};
 use crate::ports::SystemPorts;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -105,11 +107,11 @@ impl Book {
     /// Writes the changes, and sends the answers once the log has them.
     fn send(&mut self, answers: LedgerAnswers) {
         let to = |(agent, effect, answer)| Some((self.agents.get(&agent)?.clone(), effect, answer));
-        self.note(Waiting::Reserved(answers.into_iter().filter_map(to).collect()));
+        self.note(AppendReceiver::Reserved(answers.into_iter().filter_map(to).collect()));
     }
 
     /// Writes the changes, if there are any and the session is kept.
-    fn note(&mut self, waiting: Waiting) {
+    fn note(&mut self, waiting: AppendReceiver) {
         match (&self.journal, self.ledger.record()) {
             (Some(journal), Some(record)) => {
                 self.latest = self.latest.max(journal.clock.now());
@@ -123,24 +125,24 @@ impl Book {
 /// The log of a session, as its ledger writes to it.
 #[derive(Debug)]
 pub(crate) struct Journal {
-    orders: mpsc::WeakUnboundedSender<LogOrder>,
+    commands: mpsc::WeakUnboundedSender<LogCommand>,
     ids: Arc<dyn Ids>,
     clock: Arc<dyn Clock>,
 }
 
 impl Journal {
-    pub(crate) fn new(orders: mpsc::WeakUnboundedSender<LogOrder>, system: &SystemPorts) -> Self {
-        Self { orders, ids: Arc::clone(&system.ids), clock: Arc::clone(&system.clock) }
+    pub(crate) fn new(commands: mpsc::WeakUnboundedSender<LogCommand>, system: &SystemPorts) -> Self {
+        Self { commands, ids: Arc::clone(&system.ids), clock: Arc::clone(&system.clock) }
     }
 
-    fn write(&self, at: Timestamp, kind: EntryKind, waiting: Waiting) {
+    fn write(&self, at: Timestamp, kind: EntryKind, waiting: AppendReceiver) {
         let entry = Entry::new(EntryId::from_bits(self.ids.bits()), None, at, kind);
-        let appending = Appending { waiting, entries: vec![entry], durable: false };
-        let refused = match self.orders.upgrade() {
-            Some(orders) => orders.send(LogOrder::Append(appending)).err().map(|refused| refused.0),
-            None => Some(LogOrder::Append(appending)),
+        let appending = AppendRequest { waiting, entries: vec![entry], durable: false };
+        let refused = match self.commands.upgrade() {
+            Some(commands) => commands.send(LogCommand::Append(appending)).err().map(|refused| refused.0),
+            None => Some(LogCommand::Append(appending)),
         };
-        if let Some(LogOrder::Append(appending)) = refused {
+        if let Some(LogCommand::Append(appending)) = refused {
             let failure = StoreFailure::new("the log writer has ended after an earlier failure");
             appending.waiting.report(&Err(failure));
         }
@@ -204,7 +206,7 @@ impl Account {
         let answer = book.ledger.reserve(self.key, effect, cost);
         match answer {
             Some(answer) if is_limited => book.send(vec![(self.key, effect, answer)]),
-            _ => book.note(Waiting::Nobody),
+            _ => book.note(AppendReceiver::Nobody),
         }
     }
 
@@ -261,7 +263,7 @@ impl Account {
             return None;
         }
         let (sender, noted) = oneshot::channel();
-        book.note(if is_limited { Waiting::Claim(sender) } else { Waiting::Nobody });
+        book.note(if is_limited { AppendReceiver::Claim(sender) } else { AppendReceiver::Nobody });
         Some(claim(is_limited.then_some(noted)))
     }
 }

@@ -1,10 +1,21 @@
 //! Orders to a session.
 
-use crate::events::EventQueue;
-use crate::open_questions::OpenQuestions;
-use crate::order::Order;
-use crate::prices::PriceCheck;
-use crate::{AnswerError, EventFeed, SessionError, UnknownPosition};
+mod agents;
+mod approval;
+pub(crate) mod conversation;
+pub(crate) mod event_feed;
+pub(crate) mod event_stream;
+mod files;
+pub(crate) mod session;
+mod side_call;
+mod tasks;
+mod watched_json;
+
+use crate::SessionError;
+use crate::budget::price_check::PriceCheck;
+use crate::commands::SessionCommand;
+use crate::events::queue::EventQueue;
+use crate::questions::open_questions::{AnswerError, OpenQuestions};
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,7 +40,7 @@ pub(crate) type Ended = Option<Result<(), SessionError>>;
 #[derive(Debug, Clone)]
 pub struct SessionHandle {
     session_id: SessionId,
-    orders: Orders,
+    commands: CommandSender,
     /// `true` once somebody has closed the session: later orders would be lost.
     closing: Arc<AtomicBool>,
     ended: watch::Receiver<Ended>,
@@ -40,28 +51,28 @@ pub struct SessionHandle {
     opening: Arc<str>,
 }
 
-/// Sender of orders to a session.
+/// Sender of commands to a session.
 #[derive(Debug, Clone)]
-enum Orders {
+enum CommandSender {
     /// Keeps the session open.
-    Holding(mpsc::UnboundedSender<Order>),
+    Holding(mpsc::UnboundedSender<SessionCommand>),
     /// Does not keep the session open.
-    Weak(mpsc::WeakUnboundedSender<Order>),
+    Weak(mpsc::WeakUnboundedSender<SessionCommand>),
 }
 
-impl Orders {
-    fn send(&self, order: Order) -> Result<(), SessionError> {
+impl CommandSender {
+    fn send(&self, command: SessionCommand) -> Result<(), SessionError> {
         let sent = match self {
-            Self::Holding(orders) => orders.send(order).ok(),
-            Self::Weak(orders) => orders.upgrade().and_then(|orders| orders.send(order).ok()),
+            Self::Holding(commands) => commands.send(command).ok(),
+            Self::Weak(commands) => commands.upgrade().and_then(|commands| commands.send(command).ok()),
         };
         sent.ok_or(SessionError::Closed)
     }
 
-    fn weak(&self) -> mpsc::WeakUnboundedSender<Order> {
+    fn weak(&self) -> mpsc::WeakUnboundedSender<SessionCommand> {
         match self {
-            Self::Holding(orders) => orders.downgrade(),
-            Self::Weak(orders) => orders.clone(),
+            Self::Holding(commands) => commands.downgrade(),
+            Self::Weak(commands) => commands.clone(),
         }
     }
 }
@@ -97,36 +108,36 @@ impl From<ModelProfile> for ModelSelection {
 impl SessionHandle {
     pub(crate) fn new(
         session_id: SessionId,
-        orders: mpsc::UnboundedSender<Order>,
+        commands: mpsc::UnboundedSender<SessionCommand>,
         ended: watch::Receiver<Ended>,
         (questions, events, opening): (OpenQuestions, Arc<EventQueue>, Arc<str>),
         prices: PriceCheck,
     ) -> Self {
-        let orders = Orders::Holding(orders);
-        Self { session_id, orders, closing: Arc::default(), ended, questions, events, prices, opening }
+        let commands = CommandSender::Holding(commands);
+        Self { session_id, commands, closing: Arc::default(), ended, questions, events, prices, opening }
     }
 
     /// Returns a handle that does not keep a session open whose stream is [detached](crate::EventStream::detach): for
     /// code that follows the session without being its user.
     #[must_use]
     pub fn weak(&self) -> Self {
-        Self { orders: Orders::Weak(self.orders.weak()), ..self.clone() }
+        Self { commands: CommandSender::Weak(self.commands.weak()), ..self.clone() }
     }
 
     /// Closes the session when it is dropped.
-    pub(crate) fn guard(&self, orders: mpsc::UnboundedSender<Order>) -> Guard {
-        Guard { orders, closing: Arc::clone(&self.closing), is_armed: true }
+    pub(crate) fn guard(&self, commands: mpsc::UnboundedSender<SessionCommand>) -> Guard {
+        Guard { commands, closing: Arc::clone(&self.closing), is_armed: true }
     }
 
     fn give(&self, input: Input) -> Result<(), SessionError> {
-        self.order(Order::Input(input))
+        self.command(SessionCommand::Input(input))
     }
 
-    pub(crate) fn order(&self, order: Order) -> Result<(), SessionError> {
+    pub(crate) fn command(&self, command: SessionCommand) -> Result<(), SessionError> {
         if self.closing.load(Ordering::Acquire) {
             return Err(SessionError::Closed);
         }
-        self.orders.send(order)
+        self.commands.send(command)
     }
 
     /// The session.
@@ -240,7 +251,7 @@ impl SessionHandle {
             ModelSelection::Name(name) if name.trim().is_empty() => Err(SessionError::EmptyModelName),
             ModelSelection::Name(name) => {
                 self.prices.check_named(&name)?;
-                self.order(Order::Model(name))
+                self.command(SessionCommand::Model(name))
             }
             ModelSelection::Profile(profile) => {
                 self.prices.check(&profile)?;
@@ -267,25 +278,6 @@ impl SessionHandle {
     /// The question is not open any more, or never was, or its run has to be [continued](Self::continue_run) first.
     pub fn answer(&self, id: &QuestionId, answer: PermissionAnswer) -> Result<(), AnswerError> {
         self.questions.answer(id, answer)
-    }
-
-    /// Watches the session from now on, independently of its stream and other watchers.
-    ///
-    /// Events are kept for watchers from the first subscription, or from
-    /// [`EventStream::detach`](crate::EventStream::detach), on: at most the last 4,096 and 4 MiB of them.
-    pub fn subscribe(&self) -> EventFeed {
-        EventFeed::now(self.clone())
-    }
-
-    /// Watches the session from the event with this number on: first the kept past events, then new ones. Events that
-    /// are no longer kept are reported as [`Watched::Missed`](crate::Watched::Missed). A watcher that comes back begins
-    /// behind the last event that it has seen.
-    ///
-    /// # Errors
-    /// The session has not reached this number. Each opening numbers from zero, so this may be a position of an earlier
-    /// opening.
-    pub fn subscribe_from(&self, seq: u64) -> Result<EventFeed, UnknownPosition> {
-        EventFeed::from(self.clone(), seq)
     }
 
     pub(crate) fn events(&self) -> &Arc<EventQueue> {
@@ -322,7 +314,7 @@ impl SessionHandle {
     /// # Errors
     /// The session is closed.
     pub fn set_tools(&self, tools: ToolSet) -> Result<(), SessionError> {
-        self.order(Order::Tools(tools))
+        self.command(SessionCommand::Tools(tools))
     }
 
     /// Replaces the instructions of tool servers. The model reads new ones with the next prompt or the next tool
@@ -366,7 +358,7 @@ impl SessionHandle {
     /// # Errors
     /// The session is closed.
     pub fn renew_hooks(&self) -> Result<(), SessionError> {
-        self.order(Order::Hooks)
+        self.command(SessionCommand::Hooks)
     }
 
     /// Runs the hooks of the session for an event that only the host sees, such as a
@@ -379,7 +371,7 @@ impl SessionHandle {
     /// The session is closed.
     pub async fn ask_hooks(&self, call: impl Into<HookCall>) -> Result<HookOutcome, SessionError> {
         let (sender, answer) = oneshot::channel();
-        self.order(Order::AskHooks(Box::new(call.into()), sender))?;
+        self.command(SessionCommand::AskHooks(Box::new(call.into()), sender))?;
         answer.await.map_err(|_| SessionError::Closed)
     }
 
@@ -406,7 +398,7 @@ impl SessionHandle {
     /// # Errors
     /// The session is closed.
     pub fn set_environment(&self, env: Vec<(OsString, OsString)>) -> Result<(), SessionError> {
-        self.order(Order::Environment(env))
+        self.command(SessionCommand::Environment(env))
     }
 
     /// Sets these variables in the environment of programs from the next call on, and removes those without a value.
@@ -414,7 +406,7 @@ impl SessionHandle {
     /// # Errors
     /// The session is closed.
     pub fn change_environment(&self, changes: Vec<(OsString, Option<OsString>)>) -> Result<(), SessionError> {
-        self.order(Order::Variables(changes))
+        self.command(SessionCommand::Variables(changes))
     }
 
     /// Returns `true` if the session has ended: every further order is an error.
@@ -426,7 +418,7 @@ impl SessionHandle {
     pub(crate) fn begin_close(&self) {
         self.closing.store(true, Ordering::Release);
         // A send fails only when the session has ended already.
-        let _ = self.orders.send(Order::Input(Input::Close));
+        let _ = self.commands.send(SessionCommand::Input(Input::Close));
     }
 
     /// Ends the session: stops the run, settles every open call, and waits until
@@ -453,7 +445,7 @@ impl SessionHandle {
     /// log has answered, or that nobody closes.
     pub fn give_up_log(&self, waited: Duration) {
         // A send fails only when the session has ended already.
-        let _ = self.orders.send(Order::Input(Input::GiveUpLog(waited)));
+        let _ = self.commands.send(SessionCommand::Input(Input::GiveUpLog(waited)));
     }
 
     /// Returns the current use of the context window, part by part: that of the next request. No request is made.
@@ -464,7 +456,7 @@ impl SessionHandle {
     /// The session is closed.
     pub async fn context_usage(&self) -> Result<ContextUsage, SessionError> {
         let (sender, answer) = oneshot::channel();
-        self.order(Order::ContextUsage(sender))?;
+        self.command(SessionCommand::ContextUsage(sender))?;
         answer.await.map_err(|_| SessionError::Closed)
     }
 
@@ -474,7 +466,7 @@ impl SessionHandle {
     /// The session is closed.
     pub async fn permission_mode(&self) -> Result<PermissionMode, SessionError> {
         let (sender, answer) = oneshot::channel();
-        self.order(Order::PermissionMode(sender))?;
+        self.command(SessionCommand::PermissionMode(sender))?;
         answer.await.map_err(|_| SessionError::Closed)
     }
 
@@ -491,7 +483,7 @@ impl SessionHandle {
 /// Closes the session when the host drops its events.
 #[derive(Debug)]
 pub(crate) struct Guard {
-    orders: mpsc::UnboundedSender<Order>,
+    commands: mpsc::UnboundedSender<SessionCommand>,
     closing: Arc<AtomicBool>,
     is_armed: bool,
 }
@@ -509,6 +501,6 @@ impl Drop for Guard {
             return;
         }
         self.closing.store(true, Ordering::Release);
-        let _ = self.orders.send(Order::Input(Input::Close));
+        let _ = self.commands.send(SessionCommand::Input(Input::Close));
     }
 }

@@ -1,10 +1,17 @@
 //! Ports of a session: its connections to the world.
 
-use crate::classify::Classifier;
-use crate::edits::Diagnostics;
-use crate::mentions::Mentions;
-use crate::nested::NestedInstructions;
-use crate::seeded::SeededIds;
+pub(crate) mod classifier;
+pub(crate) mod diagnostics;
+pub(crate) mod instructions;
+pub(crate) mod mentions;
+pub(crate) mod model_text;
+pub(crate) mod seeded_ids;
+
+use crate::ports::classifier::Classifier;
+use crate::ports::diagnostics::Diagnostics;
+use crate::ports::instructions::NestedInstructions;
+use crate::ports::mentions::Mentions;
+use crate::ports::seeded_ids::SeededIds;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;

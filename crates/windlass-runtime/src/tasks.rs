@@ -1,4 +1,6 @@
-//! Effects that run on tasks of their own.
+//! Effects that run on tasks of their own, and work that continues after its call.
+
+pub(crate) mod background;
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -8,7 +10,7 @@ use windlass_tool::Cancel;
 
 /// The effects in progress. Dropping this stops them all.
 #[derive(Debug, Default)]
-pub(crate) struct Tasks(HashMap<EffectId, Task>);
+pub(crate) struct EffectTasks(HashMap<EffectId, Task>);
 
 #[derive(Debug)]
 struct Task {
@@ -17,7 +19,7 @@ struct Task {
     cancel: Option<Cancel>,
 }
 
-impl Tasks {
+impl EffectTasks {
     /// Starts an effect that is forgotten when it is cancelled.
     pub(crate) fn start(&mut self, id: EffectId, work: impl Future<Output = ()> + Send + 'static) {
         self.0.insert(id, Task { work: AbortOnDrop(tokio::spawn(work)), cancel: None });

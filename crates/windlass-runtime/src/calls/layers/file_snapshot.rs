@@ -1,0 +1,24 @@
+//! The layer that keeps the files which a call is about to change.
+
+use crate::calls::layer::{CallLayer, LayeredCall};
+use crate::files::keeper::Keeper;
+use async_trait::async_trait;
+use std::path::PathBuf;
+use windlass_types::EntryId;
+
+/// Keeps files as they are. A call whose files cannot be kept does not run.
+pub(crate) struct FileSnapshotLayer {
+    pub(crate) keeper: Keeper,
+    /// Prompt to which the snapshot belongs.
+    pub(crate) prompt: EntryId,
+    /// The files, with links followed.
+    pub(crate) paths: Vec<PathBuf>,
+}
+
+#[async_trait]
+impl CallLayer for FileSnapshotLayer {
+    async fn before(&mut self, call: &LayeredCall) -> Result<(), String> {
+        let paths = std::mem::take(&mut self.paths);
+        self.keeper.clone().keep(self.prompt.clone(), call.id.clone(), paths).await
+    }
+}

@@ -1,0 +1,81 @@
+//! Configuration of a session, and where it is kept.
+
+use crate::ports::Ports;
+use std::sync::Arc;
+use windlass_core::MachineConfig;
+use windlass_session::{LogHeader, Owner, ResumePoint, SessionKey, SessionStore};
+
+/// Persistence of a session.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Persistence {
+    /// Store of the session.
+    pub store: Arc<dyn SessionStore>,
+    /// Key of the session in the store.
+    pub key: SessionKey,
+    /// Owner of the lease.
+    pub owner: Owner,
+    /// Header fields of every line.
+    pub header: LogHeader,
+    /// `true` if the session must exist already.
+    pub must_exist: bool,
+    /// Session to copy. It must exist, and this one must not.
+    pub fork_of: Option<SessionKey>,
+    /// Point where the conversation continues, if not at its end.
+    pub point: Option<ResumePoint>,
+}
+
+impl Persistence {
+    /// Keeps a session in a store, which may be new or existing.
+    pub fn new(store: Arc<dyn SessionStore>, key: SessionKey, owner: Owner, header: LogHeader) -> Self {
+        Self { store, key, owner, header, must_exist: false, fork_of: None, point: None }
+    }
+
+    /// Requires that the session exists already.
+    #[must_use]
+    pub fn existing(mut self) -> Self {
+        self.must_exist = true;
+        self
+    }
+
+    /// Makes the session a copy of another one, which is not changed. The copy is written before the session opens.
+    #[must_use]
+    pub fn fork_of(mut self, source: SessionKey) -> Self {
+        self.fork_of = Some(source);
+        self
+    }
+
+    /// Continues the conversation behind an earlier entry. Entries after that one stay in the log and are no longer
+    /// part of the conversation, from the first new entry on; a copy does not get them.
+    #[must_use]
+    pub fn at(mut self, point: ResumePoint) -> Self {
+        self.point = Some(point);
+        self
+    }
+}
+
+/// Configuration of a session.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct SessionConfig {
+    /// Configuration of the loop.
+    pub machine: MachineConfig,
+    /// Connections to the world.
+    pub ports: Ports,
+    /// Persistence. `None`: the session is not kept.
+    pub persistence: Option<Persistence>,
+}
+
+impl SessionConfig {
+    /// A session that is not kept.
+    pub fn new(machine: MachineConfig, ports: Ports) -> Self {
+        Self { machine, ports, persistence: None }
+    }
+
+    /// Keeps the session.
+    #[must_use]
+    pub fn with_persistence(mut self, persistence: Persistence) -> Self {
+        self.persistence = Some(persistence);
+        self
+    }
+}
