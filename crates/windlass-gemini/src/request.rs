@@ -3,10 +3,10 @@
 mod contents;
 mod generation;
 mod schema;
+mod target;
 
 use crate::endpoint::GeminiEndpoint;
 use crate::grounding;
-use crate::models::GeminiFamily;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -14,22 +14,7 @@ use windlass_http::Bytes;
 use windlass_http::provider::{JsonBody as Json, without_compositions};
 use windlass_types::{ModelRequest, ToolChoice};
 
-/// Model and service that a body is for.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct GeminiTarget<'a> {
-    pub(crate) model: &'a str,
-    pub(crate) family: GeminiFamily,
-    /// `true` if the service searches the web for the model.
-    pub(crate) searches: bool,
-    pub(crate) endpoint: &'a GeminiEndpoint,
-}
-
-impl GeminiTarget<'_> {
-    /// `true` if calls of other models are sent with an id. Vertex takes only its own ids.
-    pub(crate) fn makes_ids(&self) -> bool {
-        self.family.is_modern && *self.endpoint == GeminiEndpoint::Gemini
-    }
-}
+pub(crate) use target::GeminiTarget;
 
 /// Writes the body of a call. Members that stay the same from request to request come first, those that can change
 /// after the contents.

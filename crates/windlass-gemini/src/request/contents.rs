@@ -2,14 +2,15 @@
 
 mod media;
 
-use super::{GeminiTarget, Json};
 use crate::assembly::PART;
 use crate::replay::{Blank, GeminiReplay};
+use crate::request::target::GeminiTarget;
 use media::GeminiMedia;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use windlass_http::provider::JsonBody as Json;
 use windlass_http::provider::call_id;
 use windlass_types::{ContentBlock, Message, Role, SharedMessage, ToolResult, ToolResultContent, ToolUse, ToolUseId};
 

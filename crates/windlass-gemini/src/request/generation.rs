@@ -1,8 +1,10 @@
 //! Generation settings of a request.
 
-use super::{GeminiTarget, Json, schema};
 use crate::models::ThinkingControl;
+use crate::request::schema;
+use crate::request::target::GeminiTarget;
 use serde::Serialize;
+use windlass_http::provider::JsonBody as Json;
 use windlass_types::{Effort, ModelRequest, Thinking};
 
 /// Budgets from which on a level is implied, for models that have levels only.

@@ -1,7 +1,7 @@
 //! Image and document parts.
 
-use crate::request::Json;
 use std::borrow::Cow;
+use windlass_http::provider::JsonBody as Json;
 use windlass_types::{ContentBlock, DocumentSource, ImageSource};
 
 /// Types by the end of an address. The API requires one for addresses that are not its own.
