@@ -4,21 +4,16 @@ mod cache;
 mod content;
 mod fields;
 mod media;
+mod target;
 mod tools;
 
-use crate::models::ConverseFamily;
 use cache::CachePoints;
 use windlass_http::Bytes;
 use windlass_http::provider::JsonBody as Json;
 use windlass_http::provider::with_members;
-use windlass_types::{ModelInfo, ModelRequest, ResponseFormat};
+use windlass_types::{ModelRequest, ResponseFormat};
 
-/// Model that a body is for.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ConverseTarget<'a> {
-    pub(crate) family: ConverseFamily,
-    pub(crate) info: &'a ModelInfo,
-}
+pub(crate) use target::ConverseTarget;
 
 /// Writes the body of a call. Members that stay the same from request to request come first, those that can change
 /// after the messages.

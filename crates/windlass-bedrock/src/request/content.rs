@@ -2,7 +2,8 @@
 
 use super::cache::CachePoints;
 use super::media::{self, ConverseMedia};
-use super::{ConverseTarget, tools};
+use crate::request::target::ConverseTarget;
+use crate::request::tools;
 use windlass_http::provider::JsonBody as Json;
 use windlass_http::provider::call_id;
 use windlass_types::{ContentBlock, Message, ModelRequest, Role, ToolResult, ToolResultContent, ToolUse};

@@ -1,7 +1,7 @@
 //! Model-specific request fields: the control of reasoning.
 
-use super::ConverseTarget;
 use crate::models::ReasoningControl;
+use crate::request::target::ConverseTarget;
 use serde::Serialize;
 use windlass_types::{Effort, ModelRequest, Thinking};
 
