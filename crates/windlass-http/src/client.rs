@@ -6,6 +6,8 @@ use std::{
 use bytes::Bytes;
 use reqwest::{Url, header::HeaderMap};
 
+use crate::base_url::parse_base;
+
 use crate::{HttpError, HttpErrorKind, HttpOptions, HttpRequest, HttpTransport, NetworkTransport, Response, tls};
 
 /// Client of one base URL with kept connections. Cheap to clone.
@@ -100,32 +102,4 @@ impl ClientState {
         let network = Arc::new(NetworkTransport::set_up(&self.base, &self.host, &self.options)?);
         Ok(&**self.transport.get_or_init(|| network))
     }
-}
-
-/// Parses a base URL that this build can connect to, and returns its host and port for messages.
-pub(crate) fn base(text: &str) -> Result<(Url, String), HttpError> {
-    let (base, host) = parse_base(text)?;
-    tls::check(&base)?;
-    Ok((base, host))
-}
-
-fn parse_base(text: &str) -> Result<(Url, String), HttpError> {
-    let invalid = |what: &str| {
-        HttpError::new(
-            HttpErrorKind::Configuration,
-            format!("the base URL {what}; it should look like https://api.example.com"),
-        )
-    };
-    let base = Url::parse(text.trim()).map_err(|error| invalid("is not a URL").with_source(error))?;
-    if !matches!(base.scheme(), "http" | "https") {
-        return Err(invalid("is neither http nor https"));
-    }
-    let Some(name) = base.host_str() else {
-        return Err(invalid("has no host"));
-    };
-    let host = match base.port() {
-        Some(port) => format!("{name}:{port}"),
-        None => name.to_owned(),
-    };
-    Ok((base, host))
 }

@@ -71,7 +71,7 @@ impl HttpOptions {
     /// through a proxy. `false` for an invalid URL.
     #[must_use]
     pub fn is_proxied(&self, url: &str) -> bool {
-        let Ok((base, _)) = crate::client::base(url) else { return false };
+        let Ok((base, _)) = crate::base_url::connectable_base(url) else { return false };
         self.proxy.pinned_route(&base).is_ok_and(|route| route.proxy().is_some())
     }
 }

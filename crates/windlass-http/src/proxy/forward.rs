@@ -18,7 +18,7 @@ use super::{
     notice::ProxyNotices,
     redact::Needles,
 };
-use crate::{HttpError, HttpErrorKind, HttpOptions, Secret, client, transport};
+use crate::{HttpError, HttpErrorKind, HttpOptions, Secret, base_url, transport};
 
 /// Headers for the next hop only.
 const HOP_BY_HOP: [HeaderName; 9] = [
@@ -67,7 +67,7 @@ pub(super) struct Upstream {
 
 impl Upstream {
     pub(super) fn new(options: &ProxyOptions) -> Result<Self, ProxyError> {
-        let (base, host) = client::base(&options.base_url).map_err(ProxyError::Configuration)?;
+        let (base, host) = base_url::connectable_base(&options.base_url).map_err(ProxyError::Configuration)?;
         if base.query().is_some() || base.fragment().is_some() {
             let text = "the base URL has a query or a fragment; it should look like https://api.example.com";
             return Err(ProxyError::Configuration(HttpError::new(HttpErrorKind::Configuration, text)));

@@ -62,7 +62,7 @@ impl NetworkTransport {
     /// [`HttpErrorKind::Configuration`] if the URL is not an absolute http or https URL, or if the proxy, the
     /// certificate authorities or TLS cannot be set up.
     pub fn new(base_url: &str, options: &HttpOptions) -> Result<Self, HttpError> {
-        let (base, host) = crate::client::base(base_url)?;
+        let (base, host) = crate::base_url::connectable_base(base_url)?;
         Self::set_up(&base, &host, options)
     }
 
@@ -73,7 +73,7 @@ impl NetworkTransport {
     /// # Errors
     /// The errors of [`new`](Self::new).
     pub fn pinned(base_url: &str, addresses: &[SocketAddr], options: &HttpOptions) -> Result<Self, HttpError> {
-        let (base, host) = crate::client::base(base_url)?;
+        let (base, host) = crate::base_url::connectable_base(base_url)?;
         let route = options.proxy.pinned_route(&base)?;
         let proxy = route.proxy().map(str::to_owned);
         let mut builder = builder(&base, &route, options)?.pool_max_idle_per_host(0);
