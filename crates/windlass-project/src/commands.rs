@@ -1,7 +1,7 @@
 //! Custom slash commands (Markdown files with prompts) and skills (folders with such a file).
 
 mod asks;
-mod bundled;
+pub(crate) mod bundled;
 pub(crate) mod definition;
 mod given;
 mod hooks;
@@ -314,7 +314,7 @@ impl Commands {
     }
 
     fn add_skill(&mut self, found: &skills::Found, source: CommandSource, notes: &mut Notes) {
-        let path = found.directory.join(skills::FILE);
+        let path = found.directory.join(bundled::SKILL_FILE);
         // Both have no links, and paths are slow to compare part by part.
         let known = |command: &Command| command.directory().map(Path::as_os_str) == Some(found.directory.as_os_str());
         if !self.commands.iter().any(known)

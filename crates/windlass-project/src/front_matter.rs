@@ -171,24 +171,5 @@ fn unreadable(problem: &YamlError) -> String {
     format!("the front matter cannot be read: {problem}")
 }
 
-/// Returns the parts between commas that stand outside of brackets.
-pub(crate) fn at_commas(text: &str) -> Vec<String> {
-    let (mut parts, mut part, mut depth) = (Vec::new(), String::new(), 0_usize);
-    for c in text.chars() {
-        match c {
-            '(' | '{' | '[' => depth = depth.saturating_add(1),
-            ')' | '}' | ']' => depth = depth.saturating_sub(1),
-            ',' if depth == 0 => {
-                parts.push(std::mem::take(&mut part));
-                continue;
-            }
-            _ => {}
-        }
-        part.push(c);
-    }
-    parts.push(part);
-    parts
-}
-
 #[cfg(test)]
 mod tests;

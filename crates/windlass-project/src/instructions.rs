@@ -25,8 +25,6 @@ use std::sync::Arc;
 use windlass_context::{FileInstructions, InstructionSource, is_secret};
 use windlass_tool::Workspace;
 
-/// Maximum number of bytes of a file.
-const MOST_BYTES: u64 = 256 * 1024;
 /// Maximum number of files of a session, imports included.
 const MOST_FILES: usize = 512;
 /// Maximum depth of nested imports.

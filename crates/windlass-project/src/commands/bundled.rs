@@ -1,11 +1,13 @@
 //! The skills that windlass brings along.
 
 use super::definition::{Command, CommandSource, SkillDetails};
-use super::skills::FILE;
 use crate::front_matter;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use windlass_tool::private_file::{AtomicFile, create_dir};
+
+/// The file of a skill.
+pub(crate) const SKILL_FILE: &str = "SKILL.md";
 
 /// A skill with its files; the first one is its text.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,19 +17,19 @@ pub(super) struct Bundled {
 }
 
 static ALL: [Bundled; 4] = [
-    Bundled { name: "commit", files: &[(FILE, include_str!("bundled/commit/SKILL.md"))] },
-    Bundled { name: "explain-test", files: &[(FILE, include_str!("bundled/explain-test/SKILL.md"))] },
+    Bundled { name: "commit", files: &[(SKILL_FILE, include_str!("bundled/commit/SKILL.md"))] },
+    Bundled { name: "explain-test", files: &[(SKILL_FILE, include_str!("bundled/explain-test/SKILL.md"))] },
     Bundled {
         name: "review",
         files: &[
-            (FILE, include_str!("bundled/review/SKILL.md")),
+            (SKILL_FILE, include_str!("bundled/review/SKILL.md")),
             ("checklist.md", include_str!("bundled/review/checklist.md")),
         ],
     },
     Bundled {
         name: "write-skill",
         files: &[
-            (FILE, include_str!("bundled/write-skill/SKILL.md")),
+            (SKILL_FILE, include_str!("bundled/write-skill/SKILL.md")),
             ("template.md", include_str!("bundled/write-skill/template.md")),
         ],
     },

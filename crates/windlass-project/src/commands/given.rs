@@ -1,7 +1,7 @@
 //! Skills that a program gives to its sessions.
 
+use super::bundled::SKILL_FILE;
 use super::definition::{Command, CommandSource, SkillDetails};
-use super::skills::FILE;
 use crate::file::read_named;
 use crate::front_matter;
 use crate::markdown::{MOST_BYTES, one_line};
@@ -45,7 +45,7 @@ impl Skill {
         let directory = path.as_ref().canonicalize()?;
         let unnamed = || io::Error::new(io::ErrorKind::InvalidInput, "the folder has no name that is text");
         let name = directory.file_name().and_then(|name| name.to_str()).ok_or_else(unnamed)?.to_owned();
-        let text = read_named(&directory.join(FILE), MOST_BYTES)?;
+        let text = read_named(&directory.join(SKILL_FILE), MOST_BYTES)?;
         Ok(Self { name, description: String::new(), text, directory: Some(directory) })
     }
 
@@ -64,7 +64,7 @@ impl Skill {
     }
 
     pub(super) fn command(&self) -> Command {
-        let path = self.directory.clone().unwrap_or_default().join(FILE);
+        let path = self.directory.clone().unwrap_or_default().join(SKILL_FILE);
         let mut command = Command::parse(&self.name, CommandSource::Host, path, &self.text);
         if !self.description.is_empty() {
             command.description = one_line(&self.description, super::definition::MOST_DESCRIPTION);

@@ -1,5 +1,6 @@
 //! Skills: folders with a `SKILL.md`, which the model uses when its description fits.
 
+use super::bundled::SKILL_FILE;
 use super::definition::{Command, CommandSource, MOST_DESCRIPTION, SkillDetails};
 use crate::front_matter::{self, FrontMatter};
 use crate::markdown::{is_name, one_line};
@@ -9,8 +10,6 @@ use std::collections::BTreeSet;
 use std::fs::{DirEntry, Metadata};
 use std::path::{Path, PathBuf};
 
-/// The file of a skill.
-pub(crate) const FILE: &str = "SKILL.md";
 /// The folder of skills.
 const SKILLS: &str = "skills";
 /// The folder that programs of several vendors read.
@@ -77,7 +76,7 @@ pub(crate) fn in_folder(folder: &Path, within: Option<&Path>) -> Vec<Found> {
         let name = entry.file_name().into_string().ok().filter(|name| !name.starts_with('.') && is_name(name))?;
         let directory = resolved(&entry, &name)?;
         let lies_in_project = within.is_none_or(|within| directory.starts_with(within));
-        let file = lies_in_project.then(|| directory.join(FILE).metadata().ok()).flatten();
+        let file = lies_in_project.then(|| directory.join(SKILL_FILE).metadata().ok()).flatten();
         let file = file.filter(Metadata::is_file)?;
         Some(Found { name, directory, file: Some(file) })
     });
@@ -90,7 +89,7 @@ impl Command {
     /// Returns a skill from the text of its file.
     pub(crate) fn skill(found: &Found, source: CommandSource, text: &str) -> Self {
         let parts = front_matter::split(text);
-        let mut command = Self::of(found.name.clone(), source, found.directory.join(FILE), &parts);
+        let mut command = Self::of(found.name.clone(), source, found.directory.join(SKILL_FILE), &parts);
         command.scope.place_skill(&found.directory);
         let details = SkillDetails::of(&parts.0);
         command

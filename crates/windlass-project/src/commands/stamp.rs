@@ -1,6 +1,6 @@
 //! Detection of changed files of commands and skills.
 
-use super::skills;
+use super::bundled;
 use super::{FoundFile, find};
 use crate::note::Notes;
 use crate::places::Places;
@@ -24,7 +24,9 @@ impl CommandsStamp {
         let mut stamp = Stamp::new();
         for file in found {
             match file {
-                FoundFile::Skill(_, skill) => stamp.add_seen(&skill.directory.join(skills::FILE), skill.file.as_ref()),
+                FoundFile::Skill(_, skill) => {
+                    stamp.add_seen(&skill.directory.join(bundled::SKILL_FILE), skill.file.as_ref())
+                }
                 FoundFile::Command(_, file) => stamp.add(&file.path),
             }
         }

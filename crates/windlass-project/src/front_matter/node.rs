@@ -1,6 +1,5 @@
 //! YAML nodes, built from the events of the parser.
 
-use super::at_commas;
 use granit_parser::{Event, Parser, ScalarStyle, Span, Tag};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -241,4 +240,23 @@ fn is_plain_node(anchor: usize, tag: Option<&Cow<'_, Tag>>) -> Result<bool, Stri
         Some(tag) if tag.is_yaml_core_schema_tag("str") => Ok(true),
         Some(tag) => Err(format!("the tag `{}` is not read", tag.original())),
     }
+}
+
+/// Returns the parts between commas that stand outside of brackets.
+pub(crate) fn at_commas(text: &str) -> Vec<String> {
+    let (mut parts, mut part, mut depth) = (Vec::new(), String::new(), 0_usize);
+    for c in text.chars() {
+        match c {
+            '(' | '{' | '[' => depth = depth.saturating_add(1),
+            ')' | '}' | ']' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                parts.push(std::mem::take(&mut part));
+                continue;
+            }
+            _ => {}
+        }
+        part.push(c);
+    }
+    parts.push(part);
+    parts
 }

@@ -1,10 +1,12 @@
 //! Reading the files that instructions are in.
 
-use super::MOST_BYTES;
 use crate::file::{ReadError, read_text, read_text_through};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_tool::{EntryKind, Workspace, WorkspaceErrorKind};
+
+/// Maximum number of bytes of a file.
+const MOST_BYTES: u64 = 256 * 1024;
 
 /// Predicate: `true` if a path, as it is written and as it resolves, may be read.
 pub(super) type MayRead = Arc<dyn Fn(&Path, &Path) -> bool + Send + Sync>;

@@ -4,8 +4,9 @@ use super::error::{PluginError, PluginErrorKind};
 use super::manifest::{Manifest, Named, inside, read_inside};
 use super::unsupported::UNSUPPORTED;
 use crate::agents::Agents;
+use crate::commands::bundled::SKILL_FILE;
 use crate::commands::definition::{Command, CommandSource};
-use crate::commands::skills::{FILE, Found, in_folder};
+use crate::commands::skills::{Found, in_folder};
 use crate::expand::PLUGIN_ROOT_PLACEHOLDER;
 use crate::markdown::{Folder, MarkdownFile, Walk, is_name};
 use crate::note::Notes;
@@ -76,7 +77,7 @@ impl<'a> Components<'a> {
         let mut notes = Notes::default();
         for found in self.skill_folders() {
             let name = format!("{}:{}", self.manifest.name, found.name);
-            let path = found.directory.join(FILE);
+            let path = found.directory.join(SKILL_FILE);
             if commands.iter().any(|other| other.skill.is_some() && other.name == name) {
                 notes.add(&path, format!("there is another skill {name}"));
             } else if commands.len() >= MOST {
@@ -105,14 +106,14 @@ impl<'a> Components<'a> {
                 Vec::new()
             }
         };
-        let own = self.root.join(FILE).is_file();
+        let own = self.root.join(SKILL_FILE).is_file();
         let name = self.manifest.name.clone();
         let mut found: Vec<Found> =
             own.then(|| Found { name, directory: self.root.to_path_buf(), file: None }).into_iter().collect();
         for path in paths {
             match inside(self.root, &path) {
                 // A path may be the folder of one skill.
-                Ok(Some(folder)) if folder.join(FILE).is_file() => {
+                Ok(Some(folder)) if folder.join(SKILL_FILE).is_file() => {
                     let name = folder.file_name().and_then(|name| name.to_str()).filter(|name| is_name(name));
                     let name = name.map(str::to_owned);
                     found.extend(name.map(|name| Found { name, directory: folder, file: None }));
