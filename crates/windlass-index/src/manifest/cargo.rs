@@ -1,6 +1,7 @@
 //! `Cargo.toml`.
 
-use super::{Manifest, Purpose, toml};
+use super::content::{Manifest, Purpose};
+use super::toml;
 
 pub(super) fn read(head: &str) -> Manifest {
     let mut read = Manifest::default();

@@ -1,6 +1,6 @@
 //! `go.mod`.
 
-use super::{Manifest, Purpose};
+use super::content::{Manifest, Purpose};
 
 pub(super) fn read(head: &str) -> Manifest {
     let mut read = Manifest::default();

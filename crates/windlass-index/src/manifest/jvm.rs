@@ -1,6 +1,6 @@
 //! Maven and Gradle.
 
-use super::{Manifest, Purpose, between};
+use super::content::{Manifest, Purpose, between};
 
 pub(super) fn read_maven(head: &str) -> Manifest {
     // The parent's name comes before the project's own.

@@ -1,6 +1,6 @@
 //! CMake and .NET.
 
-use super::{Manifest, Purpose, between};
+use super::content::{Manifest, Purpose, between};
 
 pub(super) fn read_cmake(head: &str) -> Manifest {
     let mut read = Manifest::default();

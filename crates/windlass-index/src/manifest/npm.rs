@@ -1,6 +1,6 @@
 //! `package.json`, and the similar `composer.json`.
 
-use super::{Manifest, Purpose, is_plain};
+use super::content::{Manifest, Purpose, is_plain};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 

@@ -1,6 +1,7 @@
 //! Python manifests.
 
-use super::{Manifest, Purpose, toml};
+use super::content::{Manifest, Purpose};
+use super::toml;
 
 pub(super) fn read(file: &str, head: &str) -> Manifest {
     match file.rsplit('/').next() {

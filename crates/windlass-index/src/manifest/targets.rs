@@ -1,6 +1,6 @@
 //! Programs that run targets by name: make and just. And Ruby's Gemfile.
 
-use super::{Manifest, Purpose, is_plain};
+use super::content::{Manifest, Purpose, is_plain};
 
 /// Reads the targets of a Makefile or justfile with the usual names.
 pub(super) fn read(program: &str, head: &str) -> Manifest {
