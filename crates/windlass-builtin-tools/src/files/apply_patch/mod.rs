@@ -5,6 +5,7 @@
 
 mod commit;
 mod parse;
+mod patch;
 mod place;
 mod plan;
 mod tool;

@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use super::parse::{Anchor, Hunk, HunkLine, Mark};
+use super::patch::{Anchor, Hunk, HunkLine, Mark};
 use crate::files::canonical::{Ending, Fold, canonical};
 use crate::files::charset::TextFormat;
 use crate::files::edit::{EditError, Span, replace_spans};

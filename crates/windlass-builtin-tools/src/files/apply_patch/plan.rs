@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use windlass_tool::{ToolCx, ToolError};
 use windlass_types::text::visible_path;
 
-use super::parse::{FileChange, FilePatch, Hunk};
+use super::patch::{FileChange, FilePatch, Hunk};
 use super::place::apply;
 use crate::files::change::{Target, not_text};
 use crate::files::charset::{Charset, Content};

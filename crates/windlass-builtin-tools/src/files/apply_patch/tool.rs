@@ -13,7 +13,8 @@ use windlass_tool::{
 use windlass_types::{Access, JsonText, ToolSpec};
 
 use super::commit::commit;
-use super::parse::{FileChange, FilePatch, parse};
+use super::parse::parse;
+use super::patch::{FileChange, FilePatch};
 use super::plan::{Becomes, Planned, plan};
 
 /// Adds, changes, moves and deletes files by one patch: all of them, or none.

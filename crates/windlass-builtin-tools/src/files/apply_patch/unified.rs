@@ -1,6 +1,6 @@
 //! Unified diffs, including those of git.
 
-use super::parse::{Anchor, FileChange, FilePatch, Hunk, HunkLine, MAX_FILES, Mark, ParseError};
+use super::patch::{Anchor, FileChange, FilePatch, Hunk, HunkLine, MAX_FILES, Mark, ParseError};
 
 /// `true` if a line can be the first of a unified diff.
 pub(super) fn is_header(line: &str) -> bool {

@@ -1,6 +1,6 @@
 //! The format that begins with `*** Begin Patch`.
 
-use super::parse::{Anchor, FileChange, FilePatch, Hunk, HunkLine, MAX_FILES, Mark, ParseError};
+use super::patch::{Anchor, FileChange, FilePatch, Hunk, HunkLine, MAX_FILES, Mark, ParseError};
 
 pub(super) const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";

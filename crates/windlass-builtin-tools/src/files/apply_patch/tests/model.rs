@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 
-use crate::files::apply_patch::parse::{FileChange, parse};
+use crate::files::apply_patch::parse::parse;
+use crate::files::apply_patch::patch::FileChange;
 use crate::files::apply_patch::place::apply;
 use crate::files::charset::TextFormat;
 

@@ -1,4 +1,5 @@
-use crate::files::apply_patch::parse::{FileChange, parse};
+use crate::files::apply_patch::parse::parse;
+use crate::files::apply_patch::patch::FileChange;
 use crate::files::apply_patch::place::{Applied, PlaceError, apply};
 use crate::files::charset::{Charset, Content, of_file};
 

@@ -1,4 +1,5 @@
-use crate::files::apply_patch::parse::{Anchor, FileChange, FilePatch, MAX_PATCH, Mark, ParseError, parse};
+use crate::files::apply_patch::parse::parse;
+use crate::files::apply_patch::patch::{Anchor, FileChange, FilePatch, MAX_PATCH, Mark, ParseError};
 
 /// Short form of a patch.
 fn shown(text: &str) -> String {
