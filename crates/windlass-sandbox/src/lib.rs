@@ -61,14 +61,11 @@ pub use enter::Entered;
 pub use error::SandboxError;
 pub use ground::{Ground, Watched, nested_projects};
 pub use level::{Holds, Level, Mechanism};
-pub use policy::{Network, SandboxPolicy};
+pub use policy::{Network, PROXY_PORT, SandboxPolicy};
 pub use process::{Confines, Sandboxed};
 pub use refused::RefusedHosts;
 pub use sandbox::{Sandbox, SandboxConfig};
 pub use seatbelt::seatbelt_profile;
-
-/// Port on the loopback of the sandbox at which programs reach the proxy of [`Network::Proxy`].
-pub const PROXY_PORT: u16 = 3128;
 
 /// Becomes the helper if the arguments of the program (without its name) ask for it. Call it first in `main`, while the
 /// program has one thread.

@@ -3,6 +3,9 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+/// Port on the loopback of the sandbox at which programs reach the proxy of [`Network::Proxy`].
+pub const PROXY_PORT: u16 = 3128;
+
 /// Part of the network that programs reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -12,7 +15,7 @@ pub enum Network {
     Off,
     /// Only a proxy, at this address of the host.
     ///
-    /// Programs reach it at the port [`PROXY_PORT`](crate::PROXY_PORT) of their own loopback. If the sandbox cannot
+    /// Programs reach it at the port [`PROXY_PORT`] of their own loopback. If the sandbox cannot
     /// separate networks, they reach none, as with [`Network::Off`].
     Proxy(SocketAddr),
     /// The whole network.

@@ -10,7 +10,7 @@ use std::path::Path;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
 use super::{Failed, context};
-use crate::PROXY_PORT;
+use crate::policy::PROXY_PORT;
 
 /// Hands a listener over to the host. It belongs to the network in which it was created, in whichever process it is
 /// open, so no process has to run beside the program.
