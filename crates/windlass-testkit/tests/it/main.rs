@@ -10,6 +10,7 @@
 )]
 
 mod budgets;
+mod circles;
 mod diagram;
 mod dialect;
 mod edges;
