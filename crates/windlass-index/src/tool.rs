@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use windlass_blocking::run_blocking;
 use windlass_tool::{Annotations, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::Access;
 use windlass_types::text::clean_line;
@@ -100,12 +101,8 @@ impl Tool for ProjectSearch {
                 None => index.overview(&stop).map(|overview| overview.readable(allows).to_string()),
             }
         };
-        let done = match tokio::runtime::Handle::try_current() {
-            Ok(runtime) => {
-                runtime.spawn_blocking(work).await.map_err(|_| ToolError::rejected("The program is ending."))?
-            }
-            Err(_) => work(),
-        };
+        let done = run_blocking(work);
+        let done = done.await.map_err(|why| ToolError::rejected(format!("The index was not read: {why}.")))?;
         match done {
             Ok(text) => Ok(ToolOutput::text(text)),
             Err(_) if cx.cancel().is_cancelled() => Err(ToolError::cancelled()),

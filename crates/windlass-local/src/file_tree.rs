@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use windlass_tool::content_swap::ContentChanged;
 use windlass_tool::{FileContent, FileTree, TreeSurvey, WholeFile, WorkspaceError};
 
-use crate::blocking::DropFlag;
+use crate::drop_flag::DropFlag;
 use crate::survey::{Extent, Wanted, survey};
 use crate::workspace::TemporaryFiles;
 use crate::workspace::dir::{self, Dir, link_error};

@@ -59,7 +59,8 @@ impl Database {
         if found < migration::VERSION {
             return Err(ConnectError::Schema { found, needed: migration::VERSION });
         }
-        let member = "select session_user::text, exists (select from wl_member where role = session_user and tenant = $1)";
+        let member =
+            "select session_user::text, exists (select from wl_member where role = session_user and tenant = $1)";
         let row = client.query_one(member, &[&self.tenant]).await.map_err(|error| of_statement(&error))?;
         if row.try_get(1).map_err(odd)? {
             return Ok(());

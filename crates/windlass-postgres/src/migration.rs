@@ -52,7 +52,8 @@ pub async fn migrate(config: &PgConfig, members: &[Member]) -> Result<(), Connec
                  at timestamptz not null default clock_timestamp())",
             )
             .await?;
-        let version: i32 = change.query_one("select coalesce(max(version), 0) from wl_schema", &[]).await?.try_get(0)?;
+        let version: i32 =
+            change.query_one("select coalesce(max(version), 0) from wl_schema", &[]).await?.try_get(0)?;
         for (number, script) in (1..).zip(SCRIPTS).filter(|(number, _)| *number > version) {
             change.batch_execute(script).await?;
             change.execute("insert into wl_schema (version) values ($1)", &[&number]).await?;

@@ -30,10 +30,9 @@ impl LogReader for PgStore {
         let (mut lines, mut last, mut whole) = (Vec::new(), start, None);
         for row in &rows {
             whole = Some(row.try_get::<_, i64>(0).map_err(odd)?);
-            let (Some(seq), Some(body)) = (
-                row.try_get::<_, Option<i64>>(1).map_err(odd)?,
-                row.try_get::<_, Option<&[u8]>>(2).map_err(odd)?,
-            ) else {
+            let (Some(seq), Some(body)) =
+                (row.try_get::<_, Option<i64>>(1).map_err(odd)?, row.try_get::<_, Option<&[u8]>>(2).map_err(odd)?)
+            else {
                 continue;
             };
             // A position may be inside a batch, behind one of its entries.

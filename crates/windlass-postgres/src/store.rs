@@ -130,8 +130,7 @@ impl Inner {
         let (place, term) = (Place::of(key), self.term.as_secs_f64());
         let Place { project, session, agent } = &place;
         let tenant = self.database.tenant();
-        let rows =
-            self.database.query(OPEN, &[&tenant, project, session, agent, &meta, &Json(owner), &term]).await?;
+        let rows = self.database.query(OPEN, &[&tenant, project, session, agent, &meta, &Json(owner), &term]).await?;
         let row = rows.first().ok_or_else(|| no_row(key))?;
         let id: Option<i64> = row.try_get(0).map_err(odd)?;
         let Some(id) = id else {

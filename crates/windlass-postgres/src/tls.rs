@@ -53,9 +53,8 @@ mod rustls_backend {
 
     fn client(config: &PgConfig) -> Result<ClientConfig, String> {
         let unusable = |error: rustls::Error| format!("TLS cannot be set up: {error}");
-        let versions = ClientConfig::builder_with_provider(provider()?)
-            .with_safe_default_protocol_versions()
-            .map_err(unusable)?;
+        let versions =
+            ClientConfig::builder_with_provider(provider()?).with_safe_default_protocol_versions().map_err(unusable)?;
         let verifying = match config.root_certificates() {
             None => versions.with_platform_verifier().map_err(unusable)?,
             Some(pem) => {

@@ -9,6 +9,7 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{oneshot, watch};
 use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
+use windlass_blocking::{BlockingError, run_blocking};
 use windlass_tool::{EndSignal, ProcessCommand, ProgramWatch, WatchedProgram};
 
 use crate::{Child, ChildCommand, ChildStream, LastWords};
@@ -129,7 +130,12 @@ impl Tree {
     /// Signals all known processes of the tree. Returns their number.
     async fn signal(&self, signal: EndSignal) -> usize {
         let Some(watched) = self.watched.clone() else { return 0 };
-        tokio::task::spawn_blocking(move || watched.signal(signal)).await.unwrap_or_default()
+        let apart = watched.clone();
+        match run_blocking(move || apart.signal(signal)).await {
+            // The rest of a program has to end all the same.
+            Err(BlockingError::NoThread) => watched.signal(signal),
+            done => done.unwrap_or_default(),
+        }
     }
 
     /// Asks all processes to end.

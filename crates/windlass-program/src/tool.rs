@@ -9,7 +9,7 @@ use serde_json::json;
 use std::borrow::Cow;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
-use tokio::task::spawn_blocking;
+use windlass_blocking::run_blocking;
 use windlass_tool::{Annotations, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::{Access, JsonText};
 
@@ -174,7 +174,7 @@ async fn made_calls(
 
 /// Computes on a blocking thread.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ToolError> {
-    Ok(spawn_blocking(work).await?)
+    run_blocking(work).await.map_err(|why| ToolError::rejected(format!("The program could not run: {why}.")))
 }
 
 /// Output for the model.

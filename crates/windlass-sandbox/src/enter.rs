@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use windlass_blocking::run_blocking;
 use windlass_tool::{Confine, ProcessCommand, ProcessError, SandboxViolation};
 
 #[cfg(target_os = "linux")]
@@ -41,8 +42,10 @@ impl Held {
     /// Returns the protected names that the program created or changed; called once it has ended.
     pub(crate) async fn sweep(&mut self) -> Vec<Made> {
         let Some(ground) = self.ground.take() else { return Vec::new() };
-        let restore = self.restore;
-        tokio::task::spawn_blocking(move || sweep(&ground.watched, restore)).await.unwrap_or_default()
+        let (ground, restore) = (Arc::new(ground), self.restore);
+        let apart = Arc::clone(&ground);
+        // Protected names are checked all the same where no thread is left.
+        run_blocking(move || sweep(&apart.watched, restore)).await.unwrap_or_else(|_| sweep(&ground.watched, restore))
     }
 
     /// Returns the hosts that the proxy has refused to the program; these are certain, because the proxy reports them.
@@ -75,7 +78,7 @@ impl Inner {
     async fn look(self: &Arc<Self>) -> Result<(Ground, Option<Arc<Confine>>), ProcessError> {
         let inner = Arc::clone(self);
         let not_run = |reason: String| ProcessError::new(format!("The program was not started: {reason}."));
-        let look = tokio::task::spawn_blocking(move || {
+        let look = run_blocking(move || {
             let ground = Ground::look(&inner.policy, &inner.nested)?;
             #[cfg(target_os = "linux")]
             let thread = inner.wrap.thread(&inner.policy, &ground, &inner.threads);

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(target_os = "linux")]
+use windlass_blocking::run_blocking;
 use windlass_tool::{Cancel, Confine, Process, ProcessCommand, ProcessExit};
 
 use crate::level::Holds;
@@ -90,8 +92,8 @@ impl Proof {
     #[cfg(target_os = "linux")]
     async fn thread(&self, wrap: &Wrap) -> Result<Option<Arc<Confine>>, String> {
         let (own, policy, ground) = (wrap.clone(), self.policy.clone(), self.ground.clone());
-        let thread = tokio::task::spawn_blocking(move || own.thread(&policy, &ground, &Threads::default()));
-        thread.await.map_err(|error| error.to_string())
+        let thread = run_blocking(move || own.thread(&policy, &ground, &Threads::default()));
+        thread.await.map_err(|why| why.to_string())
     }
 
     #[cfg(not(target_os = "linux"))]

@@ -8,6 +8,7 @@ use std::sync::Arc;
 #[cfg(target_os = "linux")]
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use windlass_blocking::run_blocking;
 use windlass_tool::{Process, ProcessCommand, ProcessError};
 
 use crate::level::{Level, Mechanism};
@@ -164,7 +165,7 @@ impl Sandbox {
         let (mut policy, temporary) = (config.policy.clone(), config.temporary.clone());
         let means: Vec<PathBuf> = config.helper.iter().chain(&config.bubblewrap).cloned().collect();
         let at = temporary.join(format!("windlass-sandbox-{}", config.name));
-        let prepared = tokio::task::spawn_blocking(move || {
+        let prepared = run_blocking(move || {
             let failed = |source| SandboxError::Temporary { path: temporary.clone(), source };
             let folder = Folder::create(&at).map_err(failed)?;
             policy.writable.push(folder.temporary());

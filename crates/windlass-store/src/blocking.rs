@@ -1,32 +1,14 @@
-//! Work that blocks, on threads of the runtime.
+//! Reading sessions on threads of the runtime.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use tokio::runtime::Handle;
-use tokio::task::JoinHandle;
+use windlass_blocking::run_blocking;
 use windlass_session::{StoreError, StoreErrorKind};
 
-/// The reason why work was not begun.
-pub(crate) const NO_THREAD: &str = "no thread can be started, the system or the account has reached its limit";
-
-/// Hands work to the pool of a runtime. `None`: the pool has no thread, and none can be started, which it answers with a panic.
-pub(crate) fn start_blocking<T: Send + 'static>(
-    runtime: &Handle,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Option<JoinHandle<T>> {
-    catch_unwind(AssertUnwindSafe(|| runtime.spawn_blocking(work))).ok()
-}
-
-/// Runs what blocks on a thread that may, when there is a runtime to give one.
+/// Runs work that reads sessions where it may block.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
-    let Ok(runtime) = Handle::try_current() else { return work() };
-    let Some(started) = start_blocking(&runtime, work) else {
-        return Err(StoreError::new(StoreErrorKind::Io, format!("sessions cannot be read: {NO_THREAD}")));
-    };
-    started.await.unwrap_or_else(|error| {
-        Err(StoreError::new(StoreErrorKind::Io, format!("reading sessions was stopped: {error}")))
-    })
+    let refused = |why| StoreError::new(StoreErrorKind::Io, format!("sessions cannot be read: {why}"));
+    run_blocking(work).await.unwrap_or_else(|why| Err(refused(why)))
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! One open session: a queue of entries and the writer of its log.
 
-use crate::blocking::start_blocking;
 use crate::log::Log;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
+use windlass_blocking::start_blocking;
 use windlass_session::{Durability, LogEncoder, Owner, SessionKey, StoreError};
 use windlass_types::Entry;
 
@@ -229,7 +229,7 @@ impl Job {
         let job = Arc::new(Mutex::new(Some(self)));
         let take = |job: &Mutex<Option<Self>>| job.lock().unwrap_or_else(PoisonError::into_inner).take();
         let later = Arc::clone(&job);
-        if start_blocking(&runtime, move || take(&later).map(Self::run)).is_none() {
+        if start_blocking(&runtime, move || take(&later).map(Self::run)).is_err() {
             tracing::warn!("no thread can be started: the session log is written without one");
             take(&job).into_iter().for_each(Self::run);
         }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use windlass_blocking::run_blocking;
 use windlass_tool::{
     AgentReport, AgentSpec, BoxFuture, TaskCx, TaskOutcome, TaskSpec, ToolCx, ToolError, ToolOutput, private_file,
 };
@@ -95,6 +96,5 @@ async fn outcome(task: &Task, ended: Result<AgentReport, ToolError>, file: Optio
 /// Writes a report to a new private file, whole or not at all. The file is durable, since the notification names it.
 /// Dropping the future does not stop the writing.
 async fn keep(file: PathBuf, text: String) -> io::Result<()> {
-    let written = tokio::task::spawn_blocking(move || private_file::write_new(&file, text.as_bytes()));
-    written.await.map_err(io::Error::other)?
+    run_blocking(move || private_file::write_new(&file, text.as_bytes())).await.map_err(io::Error::other)?
 }

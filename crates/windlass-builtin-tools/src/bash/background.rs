@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use windlass_blocking::run_blocking;
 use windlass_tool::{
     BoxFuture, ProcessError, ProcessExit, ProcessOutcome, TaskCx, TaskOutcome, TaskSpec, TerminalSize, ToolCx,
     ToolError, ToolOutput, private_file,
@@ -169,7 +170,7 @@ async fn note_cut(outcome: &ProcessOutcome) -> Option<&'static str> {
     }
     let note = format!("\n[... cut here: the command wrote {total} bytes, of which these are the first ...]\n");
     let path = file.path.clone();
-    let written = tokio::task::spawn_blocking(move || private_file::append(&path, note.as_bytes())).await;
+    let written = run_blocking(move || private_file::append(&path, note.as_bytes())).await;
     if let Err(error) = written.map_err(io::Error::other).flatten() {
         tracing::warn!(%error, "the end of a file with output could not be marked");
     }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
+use windlass_blocking::run_blocking;
 use windlass_tool::{
     ProcessExit, ProcessOutcome, SandboxViolation, SpilledOutput, ToolError, ToolOutput, private_file,
 };
@@ -100,7 +101,7 @@ impl Report {
             // The file was begun, but then all could be shown.
             Some(file) => {
                 let path = file.path.clone();
-                let _ = tokio::task::spawn_blocking(move || private_file::remove(&path)).await;
+                let _ = run_blocking(move || private_file::remove(&path)).await;
             }
             None => {}
         }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::kept_space::KeptSpace;
 use tokio::fs::File;
 use tokio::io::AsyncWriteExt as _;
+use windlass_blocking::run_blocking;
 use windlass_tool::private_file;
 
 /// Limits of kept output, and the file for the rest.
@@ -244,7 +245,7 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
-    crate::blocking::blocking(work).await.map_err(io::Error::other)?
+    run_blocking(work).await.map_err(io::Error::other)?
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use windlass_process::Child;
 
 use super::capture::{Capture, CaptureLimits, Captured};
 use super::spec::{End, Exit, Finished, Progress, Spec};
-use crate::blocking::NotDone;
+use windlass_blocking::{BlockingError, run_blocking};
 
 use super::sys::{self, Force, InputPipe, OutputPipe, Spawned, Tree, Watchdog};
 
@@ -187,9 +187,9 @@ async fn stop(tree: &Tree, output: &mut Output) -> Left {
 async fn signal(tree: &Tree, force: Force, wide: bool) -> usize {
     let tree = tree.clone();
     let apart = tree.clone();
-    match crate::blocking::blocking(move || apart.signal(force, wide)).await {
+    match run_blocking(move || apart.signal(force, wide)).await {
         // The rest of a program has to end all the same.
-        Err(NotDone::NoThread) => tree.signal(force, wide),
+        Err(BlockingError::NoThread) => tree.signal(force, wide),
         done => done.unwrap_or_default(),
     }
 }

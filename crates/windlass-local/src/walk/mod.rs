@@ -20,9 +20,10 @@ use windlass_tool::{
 };
 
 use self::ignore_files::FolderRules;
-use crate::blocking::{DropFlag, blocking};
+use crate::drop_flag::DropFlag;
 use crate::workspace::LocalWorkspace;
 use crate::workspace::dir::{self, Dir};
+use windlass_blocking::run_blocking;
 
 pub(crate) use self::ignore_files::{WalkRules, fingerprint, texts};
 pub use self::tree_reader::{TreeEntry, TreeReader};
@@ -60,7 +61,7 @@ impl FileWalk for LocalWorkspace {
             let scope = Scope { root, workspace, include_ignored, max_depth, allowed: &allowed, interrupt: &interrupt };
             walk(scope, &*visitors)
         };
-        blocking(work).await.map_err(|error| WorkspaceError::new(WorkspaceErrorKind::Other, error.to_string()))
+        run_blocking(work).await.map_err(|error| WorkspaceError::new(WorkspaceErrorKind::Other, error.to_string()))
     }
 }
 

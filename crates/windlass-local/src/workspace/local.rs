@@ -21,7 +21,7 @@ use super::entry::{Entry, Missing};
 use super::replace::{Expect, NotRegular, Place, compare_and_remove, replace_with_mode};
 use super::resolve::{is_cycle, kind, resolve};
 use super::temporary_files::TemporaryFiles;
-use crate::blocking::blocking;
+use windlass_blocking::run_blocking;
 
 /// Maximum number of bytes that one read returns.
 const MAX_READ: usize = 1024 * 1024;
@@ -388,7 +388,7 @@ fn executable(_: &Metadata) -> bool {
 pub(crate) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, WorkspaceError> + Send + 'static,
 ) -> Result<T, WorkspaceError> {
-    match blocking(work).await {
+    match run_blocking(work).await {
         Ok(result) => result,
         Err(not_done) => {
             let message = format!("the file could not be reached: {not_done}");

@@ -7,6 +7,7 @@ use sha2::{Digest as _, Sha256};
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
+use windlass_blocking::run_blocking;
 use windlass_tool::private_file;
 
 /// Maximum size of a file that is read, in bytes.
@@ -48,8 +49,7 @@ impl FileTokenStore {
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, TokenStoreError> + Send + 'static,
 ) -> Result<T, TokenStoreError> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|error| Err(TokenStoreError::new(error.to_string())))
+    run_blocking(work).await.unwrap_or_else(|why| Err(TokenStoreError::new(why.to_string())))
 }
 
 #[async_trait]

@@ -23,6 +23,7 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Sleep, sleep};
+use windlass_blocking::run_blocking;
 use windlass_conversation::{Input as Turn, OpenFailure, Order as ConversationOrder, SessionDriver};
 use windlass_types::JsonText;
 
@@ -207,12 +208,14 @@ impl EffectExecutor {
         };
         self.spawn(ticket, async move {
             // Blocking, because this reads files.
-            let reloaded = tokio::task::spawn_blocking(move || {
+            let reloaded = run_blocking(move || {
                 let reloaded = plugins.reload(&order)?;
                 let servers = mcp.map(|control| control.status()).unwrap_or_default();
                 Ok(Box::new(Reloaded { reloaded, offer: plugins.offer(), listing: plugins.listing(), servers }))
             });
-            ServerJobOutcome::Reloaded(reloaded.await.unwrap_or_else(|_| Err("loading the plugins failed".to_owned())))
+            ServerJobOutcome::Reloaded(
+                reloaded.await.unwrap_or_else(|why| Err(format!("the plugins were not loaded: {why}"))),
+            )
         });
     }
 
@@ -230,7 +233,7 @@ impl EffectExecutor {
         match (named, plugins) {
             (Some(named), Some(plugins)) => self.spawn(ticket, async move {
                 // Blocking, because this reads files.
-                let launched = tokio::task::spawn_blocking(move || (plugins.launch(&named), plugins.offer()));
+                let launched = run_blocking(move || (plugins.launch(&named), plugins.offer()));
                 let (launched, offer) = launched.await.map_or((false, None), |(done, offer)| (done, Some(offer)));
                 then(Some(launched), offer)
             }),

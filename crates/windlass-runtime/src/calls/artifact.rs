@@ -1,7 +1,7 @@
 //! Results that are too large for the model.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use windlass_blocking::run_blocking;
 use windlass_context::{beginning, ending};
 use windlass_tool::{Ids, private_file};
 use windlass_types::{ContentBlock, JsonText, ToolResultContent};
@@ -165,18 +165,16 @@ async fn keep(artifacts: Option<&Path>, text: &str, ids: &dyn Ids) -> Option<Pat
     let text = text.to_owned();
     let path = artifacts?.join(format!("result-{:032x}.txt", ids.bits()));
     let write = move || private_file::write_new(&path, text.as_bytes()).map(|()| path);
-    // A pool without threads panics where none can be started.
-    let Ok(written) = catch_unwind(AssertUnwindSafe(|| tokio::task::spawn_blocking(write))) else {
-        tracing::warn!("a large result is not kept: no thread can be started");
-        return None;
-    };
-    match written.await {
+    match run_blocking(write).await {
         Ok(Ok(path)) => Some(path),
         Ok(Err(error)) => {
             tracing::warn!(%error, "a large result is not kept");
             None
         }
-        Err(_) => None,
+        Err(error) => {
+            tracing::warn!(%error, "a large result is not kept");
+            None
+        }
     }
 }
 

@@ -5,10 +5,10 @@ use super::baseline::Baseline;
 use super::history::{History, Unusable};
 use super::record::{Kind, Record, State};
 use super::shelf::Shelf;
-use crate::blocking::{NO_THREAD, start_blocking};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Mutex as TurnMutex, RwLock};
+use windlass_blocking::start_blocking;
 use windlass_session::{Checkpoint, CheckpointError, CheckpointErrorKind};
 use windlass_tool::{Clock, FileTree, Ids, WholeFile, WorkspaceError, WorkspaceErrorKind};
 use windlass_types::{EntryId, ToolUseId};
@@ -197,10 +197,8 @@ impl<S: Shelf> Engine<S> {
             drop(at_work);
             done
         };
-        let Some(started) = start_blocking(&runtime, work) else {
-            return Err(CheckpointError::new(CheckpointErrorKind::Io, format!("files cannot be kept: {NO_THREAD}")));
-        };
-        started.await.unwrap_or_else(|error| {
+        let refused = |why| CheckpointError::new(CheckpointErrorKind::Io, format!("files cannot be kept: {why}"));
+        start_blocking(&runtime, work).map_err(refused)?.await.unwrap_or_else(|error| {
             Err(CheckpointError::new(CheckpointErrorKind::Io, format!("keeping files was stopped: {error}")))
         })
     }

@@ -6,6 +6,7 @@ use std::process::Command;
 /// For each crate, all crates of this workspace that it may use.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("windlass-types", &[]),
+    ("windlass-blocking", &[]),
     ("windlass-macros", &[]),
     ("windlass-model", &["windlass-types"]),
     ("windlass-tool", &["windlass-macros", "windlass-types"]),
@@ -28,6 +29,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "windlass-runtime",
         &[
+            "windlass-blocking",
             "windlass-context",
             "windlass-core",
             "windlass-hook",
@@ -40,8 +42,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "windlass-types",
         ],
     ),
-    ("windlass-subagent", &["windlass-tool", "windlass-types"]),
-    ("windlass-http", &["windlass-context", "windlass-model", "windlass-types"]),
+    ("windlass-subagent", &["windlass-blocking", "windlass-tool", "windlass-types"]),
+    ("windlass-http", &["windlass-blocking", "windlass-context", "windlass-model", "windlass-types"]),
     ("windlass-anthropic", &["windlass-http", "windlass-model", "windlass-types"]),
     ("windlass-openai", &["windlass-http", "windlass-model", "windlass-types"]),
     ("windlass-bedrock", &["windlass-http", "windlass-model", "windlass-types"]),
@@ -58,21 +60,31 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "windlass-types",
         ],
     ),
-    ("windlass-mcp-auth", &["windlass-http", "windlass-tool", "windlass-types"]),
-    ("windlass-process", &["windlass-tool"]),
-    ("windlass-builtin-tools", &["windlass-tool", "windlass-types"]),
-    ("windlass-local", &["windlass-process", "windlass-tool", "windlass-types"]),
+    ("windlass-mcp-auth", &["windlass-blocking", "windlass-http", "windlass-tool", "windlass-types"]),
+    ("windlass-process", &["windlass-blocking", "windlass-tool"]),
+    ("windlass-builtin-tools", &["windlass-blocking", "windlass-tool", "windlass-types"]),
+    ("windlass-local", &["windlass-blocking", "windlass-process", "windlass-tool", "windlass-types"]),
     (
         "windlass-hook-runner",
         &["windlass-hook", "windlass-permission", "windlass-shell", "windlass-tool", "windlass-types"],
     ),
-    ("windlass-index", &["windlass-context", "windlass-local", "windlass-tool", "windlass-types"]),
+    ("windlass-index", &["windlass-blocking", "windlass-context", "windlass-local", "windlass-tool", "windlass-types"]),
     ("windlass-lsp", &["windlass-context", "windlass-process", "windlass-tool", "windlass-types"]),
-    ("windlass-web", &["windlass-context", "windlass-http", "windlass-permission", "windlass-tool", "windlass-types"]),
+    (
+        "windlass-web",
+        &[
+            "windlass-blocking",
+            "windlass-context",
+            "windlass-http",
+            "windlass-permission",
+            "windlass-tool",
+            "windlass-types",
+        ],
+    ),
     ("windlass-remote", &["windlass-local", "windlass-process", "windlass-tool", "windlass-types"]),
-    ("windlass-program", &["windlass-tool", "windlass-types"]),
-    ("windlass-sandbox", &["windlass-tool"]),
-    ("windlass-store", &["windlass-session", "windlass-tool", "windlass-types"]),
+    ("windlass-program", &["windlass-blocking", "windlass-tool", "windlass-types"]),
+    ("windlass-sandbox", &["windlass-blocking", "windlass-tool"]),
+    ("windlass-store", &["windlass-blocking", "windlass-session", "windlass-tool", "windlass-types"]),
     ("windlass-postgres", &["windlass-session", "windlass-types"]),
     (
         "windlass-project",
@@ -123,6 +135,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "windlass-protocol",
         &[
+            "windlass-blocking",
             "windlass-conversation",
             "windlass-hook",
             "windlass-hook-runner",

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use windlass_blocking::run_blocking;
 use windlass_context::boundary_mark;
 use windlass_permission::network::{Host, host};
 use windlass_tool::{Annotations, Tool, ToolCx, ToolError, ToolOutput};
@@ -183,7 +184,7 @@ async fn readable(raw: RawPage) -> Result<ReadablePage, ToolError> {
         let (url, bytes) = (raw.url.as_str().to_owned(), raw.bytes.len());
         ReadablePage { url, status: raw.status, bytes, media_type, text, is_cut: raw.is_cut }
     };
-    tokio::task::spawn_blocking(work).await.map_err(|_| ToolError::rejected("The page could not be read."))
+    run_blocking(work).await.map_err(|why| ToolError::rejected(format!("The page could not be read: {why}.")))
 }
 
 /// Frames a part of a page between two lines that it cannot know.

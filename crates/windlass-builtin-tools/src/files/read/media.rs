@@ -6,7 +6,6 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::json;
-use tokio::task::spawn_blocking;
 use windlass_tool::{OpenFile, ToolError, ToolOutput};
 use windlass_types::text::visible_path;
 use windlass_types::{ContentBlock, DocumentSource, ImageSource, MediaLimits};
@@ -18,6 +17,7 @@ use crate::files::open::MAX_EDIT;
 #[cfg(feature = "pdf")]
 use crate::files::pdf;
 use crate::files::picture::{MAX_FILE, Picture};
+use windlass_blocking::run_blocking;
 
 /// Maximum size of a PDF document in bytes.
 const MAX_PDF: usize = 10 * 1024 * 1024;
@@ -38,7 +38,7 @@ impl Reading<'_> {
         let size = bytes.len();
         let path = visible_path(self.path);
         let most = MediaLimits::of_file(self.cx.model().media.image_bytes);
-        let fitted = spawn_blocking(move || Picture::fit(bytes, most)).await?;
+        let fitted = run_blocking(move || Picture::fit(bytes, most)).await?;
         let picture = fitted.map_err(|problem| {
             ToolError::rejected(format!(
                 "{path} cannot be shown: {problem}. A program through Bash can look into it or make a smaller copy."
@@ -74,7 +74,7 @@ impl Reading<'_> {
     ) -> Result<Option<ToolOutput>, ToolError> {
         let limit = usize::try_from(MAX_EDIT).unwrap_or(usize::MAX);
         let bytes = self.whole(file, limit, "notebook").await?;
-        let shown = spawn_blocking(move || {
+        let shown = run_blocking(move || {
             let shown = Notebook::read(&bytes).map(|notebook| (notebook.cells.len(), show(&notebook, range)));
             (shown, bytes)
         });
@@ -127,7 +127,7 @@ impl Reading<'_> {
     /// Refuses a document that models would refuse, or with too many pages for one result.
     #[cfg(feature = "pdf")]
     async fn checked_pdf(&self, bytes: Vec<u8>) -> Result<Vec<u8>, ToolError> {
-        let (count, bytes) = spawn_blocking(move || (pdf::page_count(&bytes), bytes)).await?;
+        let (count, bytes) = run_blocking(move || (pdf::page_count(&bytes), bytes)).await?;
         match count {
             Ok(count) if count > WHOLE_PAGES => Err(self.too_many_pages(count, WHOLE_PAGES)),
             Ok(_) => Ok(bytes),
@@ -144,7 +144,7 @@ impl Reading<'_> {
     /// Text of all pages, for a model that does not read documents.
     #[cfg(feature = "pdf")]
     async fn pdf_as_text(&self, bytes: Vec<u8>) -> Result<ToolOutput, ToolError> {
-        let (count, bytes) = spawn_blocking(move || (pdf::page_count(&bytes), bytes)).await?;
+        let (count, bytes) = run_blocking(move || (pdf::page_count(&bytes), bytes)).await?;
         match count.map_err(|problem| self.unreadable(&problem))? {
             count if count > MOST_PAGES => Err(self.too_many_pages(count, MOST_PAGES)),
             count => self.pdf_text(bytes, (1, count.max(1))).await,
@@ -164,7 +164,7 @@ impl Reading<'_> {
     async fn pdf_text(&self, bytes: Vec<u8>, (first, last): (u32, u32)) -> Result<ToolOutput, ToolError> {
         let cx = self.cx.clone();
         let size = bytes.len();
-        let text = spawn_blocking(move || {
+        let text = run_blocking(move || {
             let end = cx.clock().now().after(MOST_TIME);
             let late = || cx.clock().now() > end;
             pdf::text(&bytes, first, last, &mut || cx.cancel().is_cancelled() || late())

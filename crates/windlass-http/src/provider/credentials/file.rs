@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use windlass_blocking::run_blocking;
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
@@ -36,7 +37,7 @@ impl Credentials for FileCredentials {
 /// # Errors
 /// `Authentication` if there is no such file; `Configuration` if it is unreadable.
 pub(super) async fn text_of(path: PathBuf) -> Result<String, ModelError> {
-    let reading = tokio::task::spawn_blocking(move || {
+    let reading = run_blocking(move || {
         let read = bounded(&path);
         read.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => unavailable(&path, "does not exist").with_source(error),

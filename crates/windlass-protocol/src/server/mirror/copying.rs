@@ -11,9 +11,11 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Sleep, sleep};
+use windlass_blocking::{BlockingError, start_blocking};
 use windlass_tool::Ids;
 use windlass_types::EntryId;
 
@@ -109,9 +111,15 @@ impl Copying {
                     return CopyOutcome::Frame(frame);
                 }
             } else if let Some(&(at, to)) = self.round.front() {
-                self.reading = self.read(at, to);
-                if self.reading.is_none() {
-                    self.round.pop_front();
+                match self.read(at, to) {
+                    Some(Ok(reading)) => self.reading = Some(reading),
+                    Some(Err(error)) => {
+                        let frame = self.take(LogRead::Lines(at, to, Err(io::Error::other(error))));
+                        if !frame.is_empty() {
+                            return CopyOutcome::Frame(frame);
+                        }
+                    }
+                    None => drop(self.round.pop_front()),
                 }
             } else if self.answers > 0 {
                 self.answers -= 1;
@@ -150,13 +158,13 @@ impl Copying {
     }
 
     /// Begins to read the next part of a log; `None` if it was read up to here.
-    fn read(&self, at: usize, to: u64) -> Option<JoinHandle<LogRead>> {
+    fn read(&self, at: usize, to: u64) -> Option<Result<JoinHandle<LogRead>, BlockingError>> {
         let log = self.logs.get(at).filter(|log| log.sent < to)?;
         let (path, file, from, longest) = (Arc::clone(&log.path), log.file.clone(), log.sent, self.longest);
         if log.is_unnamed {
-            return Some(tokio::task::spawn_blocking(move || LogRead::Name(at, agent::frame(&path))));
+            return Some(start_blocking(&Handle::current(), move || LogRead::Name(at, agent::frame(&path))));
         }
-        Some(tokio::task::spawn_blocking(move || {
+        Some(start_blocking(&Handle::current(), move || {
             let opened = || File::open(&*path).map(Arc::new);
             let read = file.map_or_else(opened, Ok);
             let read = read.and_then(|file| read_batch(&file, &path, from..to, longest).map(|batch| (batch, file)));
