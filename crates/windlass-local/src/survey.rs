@@ -16,14 +16,13 @@ use crate::workspace::dir::Dir;
 use crate::workspace::entry::Entry;
 
 mod reported;
+mod rule_files;
 #[cfg_attr(not(target_os = "linux"), path = "survey/watch_portable.rs")]
 mod watch;
 
 use reported::Memo;
+use rule_files::RULES;
 use watch::{News, Watch};
-
-/// Files that indicate rules of a folder.
-const RULES: [&str; 3] = [".ignore", ".gitignore", ".git"];
 
 /// Maximum number of threads of one survey: more would wait for each other.
 const MOST_THREADS: usize = 8;

@@ -18,7 +18,7 @@ use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
 use windlass_tool::FolderSurvey;
 
-use super::RULES;
+use super::rule_files::RULES;
 use crate::workspace::dir::Dir;
 
 /// A tree takes at most one in `SHARE` of the watches that the system grants one user, because other programs need
