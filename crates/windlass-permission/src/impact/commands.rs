@@ -1,7 +1,7 @@
 //! Effects of the commands of a line, from their programs and arguments.
 
 use super::MOST;
-use super::table::{Purpose, purpose};
+use super::table::{Purpose, is_option, purpose};
 use crate::facts::CommandFacts;
 use std::collections::BTreeSet;
 use windlass_shell::{FoundCommand, RedirectKind, Undecided, Word};
@@ -119,15 +119,6 @@ fn transfer(arguments: &[&str]) -> Part {
         risk: RiskGrade::Medium,
         effects: vec![CallEffect::Network, CallEffect::Reads],
     }
-}
-
-/// Returns `true` if an argument is one of these options, with a value or in a cluster of letters.
-pub(super) fn is_option(argument: &str, long: &[&str], short: &[char]) -> bool {
-    if argument.starts_with("--") {
-        let name = argument.split('=').next().unwrap_or(argument);
-        return long.contains(&name);
-    }
-    argument.strip_prefix('-').is_some_and(|letters| letters.contains(short))
 }
 
 /// Returns the hosts that commands name, without credentials.

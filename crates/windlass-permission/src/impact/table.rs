@@ -1,6 +1,5 @@
 //! What known programs do, in a sentence each.
 
-use super::commands::is_option;
 use windlass_types::CallEffect::{self, Elevates, Network, Reads, Removes, Runs, Writes};
 use windlass_types::RiskGrade::{self, High, Low, Medium};
 
@@ -466,3 +465,12 @@ const TABLE: &[Row] = &[
         "Prints a text, or prepares other commands.",
     ),
 ];
+
+/// Returns `true` if an argument is one of these options, with a value or in a cluster of letters.
+pub(super) fn is_option(argument: &str, long: &[&str], short: &[char]) -> bool {
+    if argument.starts_with("--") {
+        let name = argument.split('=').next().unwrap_or(argument);
+        return long.contains(&name);
+    }
+    argument.strip_prefix('-').is_some_and(|letters| letters.contains(short))
+}
