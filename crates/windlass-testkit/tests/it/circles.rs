@@ -15,7 +15,7 @@ const LARGEST: usize = 2;
 const KNOWN: &[(&str, &[usize])] = &[
     ("windlass", &[26, 3]),
     ("windlass-anthropic", &[3, 3]),
-    ("windlass-builtin-tools", &[5, 3]),
+    ("windlass-builtin-tools", &[5]),
     ("windlass-cli", &[14]),
     ("windlass-context", &[3]),
     ("windlass-conversation", &[3]),

@@ -10,16 +10,16 @@ const LIMITS: &[(&str, &[&str], usize)] = &[
     (
         "the library without providers",
         &["-p", "windlass", "--no-default-features", "--features", WITHOUT_PROVIDERS],
-        // Three of them read YAML.
-        95,
+        // Three of them read YAML. Two of our own are this machine and work that blocks.
+        97,
     ),
     // One of them is the index of projects, one runs the hooks of settings, one starts programs.
-    ("the library as it is", &["-p", "windlass"], 155),
+    ("the library as it is", &["-p", "windlass"], 157),
     // Pages are read as HTML and converted to Markdown: eleven packages, and our own. Five more are the sandbox and the
     // dependencies of hooks. Fifteen decode images, 21 read PDF documents, one is our own adapter of language servers,
     // and four serve and sign for MCP. One of our own reaches containers and other machines, and one is the
     // conversation for hosts. The terminal and the editor protocol are two of our own, with Markdown and widths.
-    ("the command", &["-p", "windlass-cli"], 295),
+    ("the command", &["-p", "windlass-cli"], 296),
     ("the author of a tool", &["-p", "windlass-tool"], 40),
     (
         "a host that only drives other processes",
