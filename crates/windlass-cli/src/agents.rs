@@ -8,6 +8,7 @@ use crate::settings::current_directory;
 use crate::terminal::clean_line;
 use serde_json::json;
 use std::io::{Write, stderr, stdout};
+use windlass::crates::project::{Agents, LoadedAgent};
 use windlass::crates::subagent::MemoryScope;
 use windlass::{AgentDefinition, Effort, Subagents};
 use windlass_protocol::HostAgent;
@@ -17,6 +18,17 @@ pub(crate) fn listed(agents: &Subagents) -> Vec<HostAgent> {
     let listed =
         |agent: &AgentDefinition| HostAgent::new(agent.name.clone(), agent.description.clone(), agent.model.clone());
     agents.definitions().map(listed).collect()
+}
+
+/// Returns a row for each agent: name, source, description and file, with tabs between them.
+pub(crate) fn rows(agents: &Agents) -> Vec<String> {
+    let row = |found: &LoadedAgent| {
+        let agent = &found.definition;
+        let path = found.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+        let [name, description, path] = [&agent.name, &agent.description, &path].map(|text| clean_line(text));
+        format!("{name}\t{}\t{description}\t{path}", found.source)
+    };
+    agents.agents.iter().map(row).collect()
 }
 
 /// Prints the agents, and returns the exit code.
@@ -39,11 +51,11 @@ pub(crate) fn print(args: &AgentsListArgs) -> anyhow::Result<i32> {
                     "memory": agent.memory.map(MemoryScope::as_str), "skills": agent.skills, "withoutEffect": found.without_effect,
                 }),
             )?;
-        } else {
-            let path = found.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
-            // Tabs separate them.
-            let [name, description, path] = [&agent.name, &agent.description, &path].map(|text| clean_line(text));
-            writeln!(out, "{name}\t{}\t{description}\t{path}", found.source)?;
+        }
+    }
+    if !args.json {
+        for row in rows(&agents) {
+            writeln!(out, "{row}")?;
         }
     }
     for error in &project.plugins().errors {

@@ -32,6 +32,10 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) session: SessionArgs,
 
+    /// Converse in labelled lines, without redrawing: for screen readers, and terminals without control sequences
+    #[arg(long, help_heading = "Session")]
+    pub(crate) plain: bool,
+
     /// Print the version
     #[arg(short = 'v', long)]
     pub(crate) version: bool,
@@ -150,8 +154,8 @@ pub(crate) struct SessionArgs {
     /// Continue the last session of this directory
     #[arg(short, long, conflicts_with = "resume", help_heading = "Session")]
     pub(crate) r#continue: bool,
-    /// Continue a session: its id, or its title, or how that begins
-    #[arg(short, long, value_name = "ID|TITLE", help_heading = "Session")]
+    /// Continue a session: its id, or its title, or how that begins. Without one, a list at the terminal to choose from
+    #[arg(short, long, value_name = "ID|TITLE", num_args = 0..=1, default_missing_value = "", help_heading = "Session")]
     pub(crate) resume: Option<String>,
     /// With --resume or --continue: continue in a copy, and leave the session as it is
     #[arg(long, help_heading = "Session")]
@@ -412,9 +416,19 @@ impl RunArgs {
         self.session.resume.is_some() || self.session.r#continue
     }
 
+    /// Returns `true` if the session to continue is to be chosen from a list.
+    pub(crate) fn picks_session(&self) -> bool {
+        self.session.resume.as_deref() == Some("")
+    }
+
+    /// Drops the prompt, which was sent.
+    pub(crate) fn forget_prompt(&mut self) {
+        self.given = PromptArgs { print: None, prompt: None };
+    }
+
     /// Continues the session with this id, without a prompt.
     pub(crate) fn resume_session(&mut self, id: String) {
-        self.given = PromptArgs { print: None, prompt: None };
+        self.forget_prompt();
         self.session = SessionArgs { resume: Some(id), r#continue: false, fork_session: false, ..self.session.clone() };
     }
 

@@ -3,6 +3,7 @@
 pub(crate) mod command;
 mod layers;
 
+use crate::args::SettingsArgs;
 use crate::failure::{Usage, of_project};
 use crate::launch;
 use crate::settings::{current_directory, shown, shown_server};
@@ -44,23 +45,36 @@ fn show(args: &ShowArgs) -> anyhow::Result<i32> {
         return Ok(0);
     }
     let mut out = stdout().lock();
+    for row in listed(&document, &said, args.origin) {
+        writeln!(out, "{row}")?;
+    }
+    notes(&project)?;
+    Ok(0)
+}
+
+/// Returns a row for each setting of a project, and with `has_origins` one for each file that sets it.
+pub(crate) fn rows(project: &LoadedProject, args: &SettingsArgs, has_origins: bool) -> anyhow::Result<Vec<String>> {
+    Ok(listed(&shown(project), &said(project, args)?, has_origins))
+}
+
+fn listed(document: &Value, said: &[Said], has_origins: bool) -> Vec<String> {
     let mut keys: Vec<&str> = said.iter().map(|said| said.key.as_str()).collect();
     keys.sort_unstable();
     keys.dedup();
+    let mut rows = Vec::new();
     for key in keys {
         let of_key: Vec<&Said> = said.iter().filter(|said| said.key == key).collect();
         let Some(first) = of_key.first() else { continue };
         let said_first = OF_SESSIONS.contains(&key).then_some(&first.value);
-        let value = in_force(&document, &first.members)
+        let value = in_force(document, &first.members)
             .or(said_first)
             .map_or_else(|| "does not count".to_owned(), Value::to_string);
-        writeln!(out, "{key} = {}", clean_line(&visible_json(&value)))?;
-        if args.origin {
-            print_origins(&mut out, &document, &of_key)?;
+        rows.push(format!("{key} = {}", clean_line(&visible_json(&value))));
+        if has_origins {
+            rows.extend(origin_rows(document, &of_key));
         }
     }
-    notes(&project)?;
-    Ok(0)
+    rows
 }
 
 /// Returns the values of each file, by setting.
@@ -93,7 +107,9 @@ fn get(args: &GetArgs) -> anyhow::Result<i32> {
         writeln!(out, "{}", clean_line(&text))?;
     }
     if args.origin {
-        print_origins(&mut out, &document, &said.iter().collect::<Vec<_>>())?;
+        for row in origin_rows(&document, &said.iter().collect::<Vec<_>>()) {
+            writeln!(out, "{row}")?;
+        }
     }
     if value.is_none() {
         writeln!(stderr(), "windlass: no settings file that counts says anything of {}", clean_line(&args.key))?;
@@ -125,14 +141,13 @@ fn counts(document: &Value, said: &Said) -> bool {
     of_setting.map_or_else(is_in_force, |origins| names(origins, &said.file))
 }
 
-fn print_origins(out: &mut impl Write, document: &Value, said: &[&Said]) -> std::io::Result<()> {
-    for one in said {
+fn origin_rows(document: &Value, said: &[&Said]) -> Vec<String> {
+    let row = |one: &&Said| {
         let place = one.line.map_or_else(|| one.file.clone(), |line| format!("{}:{line}", one.file));
         let state = if counts(document, one) { "" } else { ", does not count" };
-        let text = format!("  {place} ({}{state}): {}", one.layer, visible_json(&one.value.to_string()));
-        writeln!(out, "{}", clean_line(&text))?;
-    }
-    Ok(())
+        clean_line(&format!("  {place} ({}{state}): {}", one.layer, visible_json(&one.value.to_string())))
+    };
+    said.iter().map(row).collect()
 }
 
 /// Returns a value without secrets: variables that no program gets may contain some, and so may the headers of servers.
@@ -155,6 +170,19 @@ fn masked(key: &str, value: &Value) -> Value {
 }
 
 fn change(name: &str, value: Option<&str>, scope: Scope) -> anyhow::Result<i32> {
+    let mut said = set(name, value, scope)?.into_iter();
+    writeln!(stdout(), "{}", said.next().unwrap_or_default())?;
+    for notice in said {
+        writeln!(stderr(), "windlass: {notice}")?;
+    }
+    Ok(0)
+}
+
+/// Sets a setting, or takes it away. Returns the outcome, and notices about the file behind it.
+///
+/// # Errors
+/// The setting or its value is not known, or the file cannot be written.
+pub(crate) fn set(name: &str, value: Option<&str>, scope: Scope) -> anyhow::Result<Vec<String>> {
     let setting = SettingPath::named(name).map_err(|problem| Usage(problem.to_string()))?;
     let value = value.map(|written| setting.value(written)).transpose().map_err(Usage)?;
     let here = launch::project(&Default::default(), &current_directory()?)?;
@@ -162,16 +190,14 @@ fn change(name: &str, value: Option<&str>, scope: Scope) -> anyhow::Result<i32> 
     let file = updates.set(scope.destination(), &setting, value.as_deref())?;
     let file = file.context("there is no place for your settings: set WINDLASS_HOME or HOME")?;
     let done = if value.is_some() { "is set" } else { "is not set" };
-    writeln!(stdout(), "{}", clean_line(&format!("{name} {done} in {}", file.display())))?;
+    let mut said = vec![clean_line(&format!("{name} {done} in {}", file.display()))];
     // Permissions of the project may not apply yet, because it is not trusted.
     if let Ok(project) = here.inspect() {
         let prefix = file.display().to_string();
         let about = project.settings_notices().into_iter().filter(|notice| notice.text.starts_with(&prefix));
-        for notice in about {
-            writeln!(stderr(), "windlass: {}", clean_line(&notice.text))?;
-        }
+        said.extend(about.map(|notice| clean_line(&notice.text)));
     }
-    Ok(0)
+    Ok(said)
 }
 
 fn notes(project: &LoadedProject) -> std::io::Result<()> {

@@ -5,6 +5,7 @@ mod detail;
 use crate::args::SettingsArgs;
 use crate::jsonl;
 use crate::launch;
+use crate::permissions::behavior_word;
 use crate::web::with_web;
 use detail::Detail;
 use serde::{Deserialize, Serialize};
@@ -111,6 +112,42 @@ pub(crate) async fn explain() -> anyhow::Result<i32> {
         }
     }
     Ok(i32::from(refused))
+}
+
+/// Returns the verdict on a call in sentences. The input is a JSON object, or the subject of the call alone.
+///
+/// # Errors
+/// The call cannot be judged.
+pub(crate) async fn verdict(tool: &str, input: &str, cwd: &Path) -> Result<String, String> {
+    let tools = ToolSet::new(with_web(coding_tools(".")).tools().iter().cloned()).map_err(|error| error.to_string())?;
+    let workspace: Arc<dyn Workspace> = Arc::new(LocalWorkspace::default());
+    let input = if input.starts_with('{') {
+        JsonText::parse(input).map_err(|error| error.to_string())?
+    } else {
+        let key = if tool == "Bash" { "command" } else { "file_path" };
+        JsonText::of(&serde_json::json!({ key: input })).map_err(|error| error.to_string())?
+    };
+    let question = Question {
+        tool: tool.to_owned(),
+        input,
+        cwd: Some(cwd.to_path_buf()),
+        mode: None,
+        allow: None,
+        deny: None,
+        ask: None,
+        additional_directories: None,
+        settings: Some(true),
+        trust: None,
+    };
+    let Judged { decision, detail, warnings } = answer(&question, &tools, &workspace).await?;
+    let mut lines = vec![format!("{}: {}", behavior_word(decision.behavior), decision.message)];
+    lines.extend(decision.rule.iter().map(|rule| {
+        let place = rule.origin.as_ref().map(|origin| format!(" in {origin}")).unwrap_or_default();
+        format!("rule: {} {}{place}", behavior_word(rule.behavior), rule.rule)
+    }));
+    lines.extend(detail.way().map(|way| format!("allowed by: {way}")));
+    lines.extend(warnings);
+    Ok(lines.iter().map(|line| crate::terminal::clean_line(line)).collect::<Vec<_>>().join("\n"))
 }
 
 /// Result of one line.

@@ -1,86 +1,133 @@
 //! `windlass` at a terminal: a conversation until the person leaves.
 
+mod appearance;
+mod clipboard;
+mod commands;
 mod earlier;
+mod elicitation;
 mod history;
 mod mentions;
 mod services;
 mod shell;
+mod status_line;
 
 use crate::args::RunArgs;
 use crate::failure::of_start;
 use crate::opening::Opening;
 use crate::provider::Provider;
 use crate::settings::current_directory;
+use elicitation::TerminalElicitation;
 use services::Services;
+use std::path::Path;
 use std::sync::Arc;
-use tokio::sync::mpsc;
 use windlass::Home;
 use windlass::conversation::LiveConversation;
-use windlass_terminal::app::{TerminalEnd, TerminalError, TerminalOptions, run};
-use windlass_terminal::capabilities::{Background, Capabilities, Presentation};
+use windlass_terminal::app::{TerminalEnd, TerminalError, TerminalOptions, program_link, run};
+use windlass_terminal::capabilities::{Capabilities, Presentation};
 use windlass_terminal::cell::{Cell, Notice, NoticeLevel};
 use windlass_terminal::theme::Theme;
 
 /// Runs conversations until the person leaves, and returns the exit code.
 pub(crate) async fn interactive(mut args: RunArgs) -> anyhow::Result<i32> {
+    let mut start = Start::First;
     loop {
-        match converse(&args).await? {
-            TerminalEnd::Resume(id) => args.resume_session(id),
+        match converse(&args, start).await? {
+            TerminalEnd::Resume(id) => {
+                args.resume_session(id);
+                start = Start::Other;
+            }
+            TerminalEnd::Fork(id) => {
+                args.resume_session(id);
+                args.session.fork_session = true;
+                start = Start::Same("This is a copy of the session. /resume lists the one before.".to_owned());
+            }
+            TerminalEnd::AddDirectory { session, directory } => {
+                start = Start::Same(format!("{directory} is part of the workspace now."));
+                if session.is_empty() {
+                    args.forget_prompt();
+                } else {
+                    args.resume_session(session);
+                }
+                args.permissions.add_dir.push(directory.into());
+            }
             TerminalEnd::Signal(code) => return Ok(code),
             _ => return Ok(0),
         }
     }
 }
 
+/// Beginning of a conversation at the terminal.
+#[derive(Debug, PartialEq, Eq)]
+enum Start {
+    /// The first one of the command.
+    First,
+    /// One whose session is another one than before.
+    Other,
+    /// One that goes on with what stands above, with a note.
+    Same(String),
+}
+
 /// Runs one conversation.
-async fn converse(args: &RunArgs) -> anyhow::Result<TerminalEnd> {
-    let capabilities = Capabilities::detect(|name| std::env::var(name).ok(), true);
-    if capabilities.presentation == Presentation::Plain {
-        anyhow::bail!(crate::failure::Usage(
-            "this terminal has no control sequences (TERM is empty or dumb): add -p to run a prompt".to_owned()
-        ));
-    }
+async fn converse(args: &RunArgs, start: Start) -> anyhow::Result<TerminalEnd> {
+    let mut capabilities = Capabilities::detect(|name| std::env::var(name).ok(), true);
     let cwd = current_directory()?;
     let first = args.given_prompt().map(str::to_owned);
-    let (told, notices) = mpsc::unbounded_channel();
-    let tell = told.clone();
-    let opening = Opening::new(args.clone(), &cwd, move |text| {
-        // The terminal is gone when nobody hears it, and then nobody reads.
-        let _ = tell.send(text.to_owned());
-    })?;
+    let (link, messages) = program_link();
+    let tell = link.clone();
+    let asked = Arc::new(TerminalElicitation(link.clone()));
+    let opening = Opening::new(args.clone(), &cwd, asked, move |text| tell.notice(text))?;
     let model = callable_model(&opening)?;
     let options = opening.options();
-    let mut terminal = TerminalOptions::new(capabilities, theme());
+    let settings = opening.project().resolved().terminal.clone();
+    if args.plain || settings.screen_reader.as_ref().is_some_and(|setting| setting.value) {
+        capabilities.presentation = Presentation::Plain;
+    }
+    let mut terminal = TerminalOptions::new(capabilities, Theme::default());
+    let (status, problems) = appearance::apply(&settings, &mut terminal);
+    problems.iter().for_each(|problem| link.notice(problem));
     terminal.has_auto = !options.auto_forbidden;
     terminal.allows_bypass = options.bypass_allowed;
     terminal.project = cwd.to_string_lossy().into_owned();
     terminal.first_message = first;
+    terminal.picks_session = args.picks_session();
     terminal.presenter.masks = crate::terminal::masks();
-    let place = crate::terminal::clean_line(&cwd.display().to_string());
-    let welcome = format!("windlass {} in {place}. ? shows the keys, /help the commands.", env!("CARGO_PKG_VERSION"));
-    terminal.first_cells.push(Cell::Notice(Notice::new(NoticeLevel::Info, welcome)));
-    if let Some(session) = opening.resumed().await? {
-        let transcript = Home::from_env().map_err(of_start)?.transcript(&session).await.map_err(of_start)?;
-        terminal.first_cells.extend(earlier::cells(&transcript));
-    }
+    terminal.first_cells = first_cells(&opening, &cwd, start).await?;
     let opener = opening.clone();
     let conversation = LiveConversation::new(options, windlass::conversation::ids(), move |settings, asker| {
-        let (opener, told) = (opener.clone(), told.clone());
+        let (opener, link) = (opener.clone(), link.clone());
         async move {
             let opened = opener.open(&settings, asker).await.map_err(|error| format!("{error:#}"))?;
-            for notice in &opened.session().notices {
-                let _ = told.send(notice.clone());
-            }
+            opened.session().notices.iter().for_each(|notice| link.notice(notice));
             Ok(opened)
         }
     });
-    let services = Arc::new(Services::new(&opening, &cwd, model));
-    let ended = run(conversation, windlass::conversation::ids(), services, terminal, notices).await;
+    let services = Arc::new(Services::new(&opening, &cwd, model, status));
+    let ended = run(conversation, windlass::conversation::ids(), services, terminal, messages).await;
     opening.close().await;
     ended.map_err(|error| match error {
         TerminalError::Open(failure) => anyhow::anyhow!("{failure}"),
         error => error.into(),
     })
+}
+
+/// Cells above the conversation: the welcome, and what was said in a session that is resumed. What this command has
+/// written already stands above.
+async fn first_cells(opening: &Opening, cwd: &Path, start: Start) -> anyhow::Result<Vec<Cell>> {
+    let notice = |text: String| Cell::Notice(Notice::new(NoticeLevel::Info, text));
+    let mut cells = match start {
+        Start::Same(note) => return Ok(vec![notice(note)]),
+        Start::Other => Vec::new(),
+        Start::First => {
+            let place = crate::terminal::clean_line(&cwd.display().to_string());
+            let version = env!("CARGO_PKG_VERSION");
+            vec![notice(format!("windlass {version} in {place}. ? shows the keys, /help the commands."))]
+        }
+    };
+    if let Some(session) = opening.resumed().await? {
+        let transcript = Home::from_env().map_err(of_start)?.transcript(&session).await.map_err(of_start)?;
+        cells.extend(earlier::cells(&transcript));
+    }
+    Ok(cells)
 }
 
 /// Name of the model of the conversation. Without one that can be called the person would write a prompt in vain.
@@ -89,14 +136,4 @@ fn callable_model(opening: &Opening) -> anyhow::Result<String> {
     let model = opening.model()?.unwrap_or_else(|| "default".to_owned());
     provider.model.ready(&model).map_err(|error| of_start(error.into()))?;
     Ok(model)
-}
-
-/// The styles for the background that the terminal tells, in its environment.
-fn theme() -> Theme {
-    let background = std::env::var("COLORFGBG").ok().and_then(|value| value.rsplit(';').next()?.parse::<u8>().ok());
-    match background {
-        Some(7 | 15) => Theme::for_background(Some(Background::Light)),
-        Some(_) => Theme::for_background(Some(Background::Dark)),
-        None => Theme::for_background(None),
-    }
 }

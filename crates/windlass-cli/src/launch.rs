@@ -13,7 +13,7 @@ use windlass::crates::index::ProjectSearch;
 use windlass::crates::lsp::Lsp;
 use windlass::crates::project::{Agents, MEMORY_TOOL, SettingSources};
 use windlass::crates::subagent::AGENT_TOOL_NAME;
-use windlass::crates::tools::{AskUserQuestion, PreviewFormat};
+use windlass::crates::tools::{AskUserQuestion, Bash, PreviewFormat};
 use windlass::{
     PermissionMode, Permissions, Project, SessionBuilder, Subagents, SystemPrompt, coding_tools,
     project::LoadedProject, provider::UnpricedModels, session, tool::Toolkit,
@@ -110,12 +110,13 @@ pub(crate) fn options(
 ) -> anyhow::Result<SessionBuilder> {
     let cwd = project.places().start().to_path_buf();
     let project = project.clone().agents(defined.or(agents(args.model.agents.as_deref())?));
+    let tools = with_background(tools(args, cwd, driver)?, &project, driver);
     let entrypoint = if driver == Driver::Host { "sdk-cli" } else { "cli" };
     let mut builder = session()
         .project(project)
         .thinking_keywords(true)
         .mentions(true)
-        .tools(tools(args, cwd, driver)?)
+        .tools(tools)
         .include_partial_messages(
             args.output.include_partial_messages && args.output.output_format == OutputFormat::StreamJson,
         )
@@ -238,6 +239,15 @@ fn tools(args: &RunArgs, cwd: PathBuf, driver: Driver) -> Result<Toolkit, Usage>
         all = all.only(&names);
     }
     if args.offered.programs { with_programs(all) } else { Ok(all) }
+}
+
+/// Lets a person move the running command to the background, unless settings or variables decide on Bash.
+fn with_background(tools: Toolkit, project: &LoadedProject, driver: Driver) -> Toolkit {
+    let is_decided = project.bash().is_some() || project.resolved().session.background_long_commands.is_some();
+    if driver != Driver::Terminal || is_decided {
+        return tools;
+    }
+    tools.replacing(Bash::new().with_moves_to_background(true))
 }
 
 /// Returns the names in the value of `--tools`; `None` if it means all.

@@ -55,8 +55,8 @@ mod warnings;
 mod web;
 mod writer;
 
+use clap::Parser;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser};
 use command_line::{AgentsCommand, Cli, Command, ContextCommand, PermissionsCommand, ToolsCommand};
 use debug_log::DebugLogPlace;
 use failure::Usage;
@@ -121,9 +121,13 @@ fn command() -> anyhow::Result<i32> {
         None if cli.run.given.print.is_none() && terminal.stdin && terminal.stdout => {
             block_on(interactive::interactive(cli.run))
         }
+        None if cli.run.picks_session() => Err(Usage(
+            "--resume without a session needs a terminal to choose at: name its id or title, or use --continue"
+                .to_owned(),
+        )
+        .into()),
         None if cli.run.is_empty() => {
-            write!(stderr(), "{}", Cli::command().render_help())?;
-            Ok(2)
+            Err(Usage("a conversation needs a terminal: add -p PROMPT, or see `windlass --help`".to_owned()).into())
         }
         None if cli.run.given.print.is_none() && (cli.run.given.prompt.is_some() || !cli.run.resumes()) => {
             Err(Usage("a conversation needs a terminal: add -p to run this prompt".to_owned()).into())

@@ -8,7 +8,9 @@ mod examine;
 mod import;
 mod login;
 mod serve;
-mod shown;
+pub(crate) mod shown;
+
+pub(crate) use login::open_in_browser;
 
 use crate::block_on;
 use command::McpCommand;

@@ -21,7 +21,7 @@ use windlass::tool::{Clock, SystemClock};
 const MOST: u64 = 1 << 20;
 
 /// Message if there is no memory.
-const NONE: &str = "there is no memory here: settings (autoMemoryEnabled) or CLAUDE_CODE_DISABLE_AUTO_MEMORY switch it off, or \
+pub(crate) const NONE: &str = "there is no memory here: settings (autoMemoryEnabled) or CLAUDE_CODE_DISABLE_AUTO_MEMORY switch it off, or \
                     neither WINDLASS_HOME nor HOME is set";
 
 /// Carries out a command on the memory of the project here, and returns the exit code.
@@ -51,16 +51,26 @@ fn day(at: Option<Timestamp>) -> Option<String> {
 fn list(args: &ListArgs) -> anyhow::Result<i32> {
     let directory = directory(&args.settings)?;
     let mut out = stdout().lock();
-    for note in directory.list()? {
-        if args.json {
+    if args.json {
+        for note in directory.list()? {
             jsonl::write(&mut out, &object(&directory, &note))?;
-        } else {
-            let kind = note.kind.map(MemoryKind::as_str).unwrap_or_default();
-            let updated = day(note.updated).unwrap_or_default();
-            writeln!(out, "{}\t{kind}\t{updated}\t{}", note.name, clean_line(&note.description))?;
         }
+        return Ok(0);
+    }
+    for row in rows(&directory)? {
+        writeln!(out, "{row}")?;
     }
     Ok(0)
+}
+
+/// Returns a row for each note: name, kind, day of the last change and description, with tabs between them.
+pub(crate) fn rows(directory: &MemoryDirectory) -> anyhow::Result<Vec<String>> {
+    let row = |note: &MemoryNote| {
+        let kind = note.kind.map(MemoryKind::as_str).unwrap_or_default();
+        let updated = day(note.updated).unwrap_or_default();
+        format!("{}\t{kind}\t{updated}\t{}", note.name, clean_line(&note.description))
+    };
+    Ok(directory.list()?.iter().map(row).collect())
 }
 
 fn show(args: &ShowArgs) -> anyhow::Result<i32> {

@@ -70,6 +70,42 @@ pub(crate) async fn print(args: &ModelsArgs) -> anyhow::Result<i32> {
     Ok(0)
 }
 
+/// Returns the listed models whose provider can be called here.
+pub(crate) fn callable(project: &LoadedProject) -> Vec<KnownModel> {
+    let (router, mut models) = listed(project);
+    models.retain(|known| router.ready(&known.id).is_ok());
+    models
+}
+
+/// Checks that a model is known, or that its provider has models that no list has.
+///
+/// # Errors
+/// No model has the name; the error has those that are near.
+pub(crate) fn check(project: &LoadedProject, name: &str) -> Result<(), Usage> {
+    let (router, models) = listed(project);
+    let bare = |known: &str| known.split_once('/').is_some_and(|(_, rest)| rest == name);
+    let is_named =
+        |known: &KnownModel| [&known.id].into_iter().chain(&known.aliases).any(|known| known == name || bare(known));
+    let provider = name.split_once('/').map(|(provider, _)| provider);
+    let is_unlisted = provider.is_some_and(|provider| {
+        router.prefixes().any(|prefix| prefix == provider) && !models.iter().any(|known| provider_of(known) == provider)
+    });
+    if name == "default" || is_unlisted || models.iter().any(is_named) { Ok(()) } else { Err(unknown(name, &models)) }
+}
+
+/// Returns the figures of a model in a few words.
+pub(crate) fn figures(known: &KnownModel) -> String {
+    shown::figures(known)
+}
+
+fn listed(project: &LoadedProject) -> (Router, Vec<KnownModel>) {
+    let variables = project.clone();
+    let router = from_lookup(move |name| variables.variable(name));
+    let described = Overridden::new(Arc::new(router.clone()), project.model_overrides());
+    let models = described.known_models();
+    (router, models)
+}
+
 fn project(args: &SettingsArgs) -> anyhow::Result<LoadedProject> {
     launch::project(args, &current_directory()?)?.review().map_err(of_project)
 }

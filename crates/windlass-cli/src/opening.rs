@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use windlass::SessionId;
 use windlass::conversation::{ConversationOptions, OpenSession, SessionSettings};
+use windlass::crates::mcp::{Elicitation, McpServers};
 use windlass::crates::project::Agents;
 use windlass::permission::CanUseTool;
 use windlass::project::LoadedProject;
@@ -26,9 +27,11 @@ pub(crate) struct Opening {
 impl Opening {
     /// Reads the project of `cwd`, a path with links followed, and begins to connect its servers. Problems of servers and
     /// notices of the project go to `notice`.
+    /// Questions of servers go to `asked`.
     pub(crate) fn new(
         args: RunArgs,
         cwd: &Path,
+        asked: Arc<dyn Elicitation>,
         notice: impl Fn(&str) + Send + Sync + 'static,
     ) -> anyhow::Result<Self> {
         let project = launch::load(&args, cwd, Driver::Terminal)?;
@@ -40,7 +43,7 @@ impl Opening {
             notice(problem);
         }
         let none = configured.servers.is_empty() && configured.problems.is_empty();
-        let servers = HostServers::start(configured, &project);
+        let servers = HostServers::start_asking(configured, &project, asked);
         let servers = (!none || !project.servers().is_empty()).then(|| {
             project.servers().begin();
             Arc::new(servers)
@@ -52,6 +55,11 @@ impl Opening {
     /// The project.
     pub(crate) fn project(&self) -> &LoadedProject {
         &self.project
+    }
+
+    /// The MCP servers, if there are some.
+    pub(crate) fn servers(&self) -> Option<&McpServers> {
+        self.servers.as_ref().map(|servers| servers.set())
     }
 
     /// The flags.

@@ -13,6 +13,15 @@ pub(crate) fn rules(values: &[String]) -> Vec<String> {
     values.iter().flat_map(|value| split_rules(value)).collect()
 }
 
+/// The word for a behavior in settings.
+pub(crate) fn behavior_word(behavior: Behavior) -> &'static str {
+    match behavior {
+        Behavior::Deny => "deny",
+        Behavior::Ask => "ask",
+        _ => "allow",
+    }
+}
+
 /// Permissions without a host to ask. Every rule must be usable: a typo in an
 /// allow rule would otherwise only show when the agent is refused something.
 pub(crate) fn permissions(args: &PermissionArgs) -> Result<(Permissions, Vec<String>), Usage> {

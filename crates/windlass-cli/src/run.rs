@@ -198,7 +198,7 @@ pub(crate) fn resumed(mut builder: SessionBuilder, args: &RunArgs) -> SessionBui
     if let Some(id) = &args.session.session_id {
         builder = builder.session_id(id);
     }
-    if let Some(given) = &args.session.resume {
+    if let Some(given) = args.session.resume.as_ref().filter(|given| !given.is_empty()) {
         builder = sessions::resumed(builder, given);
     }
     if args.session.r#continue {

@@ -1,10 +1,10 @@
 //! `windlass sessions`: stored sessions.
 
 mod agents;
-mod audit;
+pub(crate) mod audit;
 mod change;
 pub(crate) mod command;
-mod found;
+pub(crate) mod found;
 mod gc;
 mod listing;
 pub(crate) mod pending;

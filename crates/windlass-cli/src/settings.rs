@@ -6,7 +6,7 @@ use crate::launch;
 use serde_json::{Map, Value, json};
 use std::io::{Write, stdout};
 use std::path::PathBuf;
-use windlass::crates::project::{ModelSettings, Resolved, ResolvedSession, Setting, SnapshotContent};
+use windlass::crates::project::{ModelSettings, Resolved, ResolvedSession, ResolvedTerminal, Setting, SnapshotContent};
 use windlass::crates::types::text::visible_json;
 use windlass::{permission::Behavior, project::LoadedProject, tool::environment::given_environment};
 
@@ -31,6 +31,7 @@ pub(crate) fn shown(project: &LoadedProject) -> Value {
         add("agent", json!(value), origin.to_string());
     }
     shown_session(&resolved.session, &mut add);
+    shown_terminal(&resolved.terminal, &mut add);
     let memory = &resolved.memory;
     for (key, said) in [("autoMemoryEnabled", &memory.enabled), ("autoMemoryExtraction", &memory.extraction)] {
         if let Some(Setting { value, origin, .. }) = said {
@@ -124,6 +125,29 @@ fn shown_session(session: &ResolvedSession, add: &mut impl FnMut(&str, Value, St
     }
     if let Some(Setting { value, origin, .. }) = &session.output_limits {
         add("outputLimits", json!(value), origin.to_string());
+    }
+}
+
+/// Adds the settings of the terminal.
+fn shown_terminal(terminal: &ResolvedTerminal, add: &mut impl FnMut(&str, Value, String)) {
+    let flags = [
+        ("enterQueues", &terminal.enter_queues),
+        ("terminalProgressBarEnabled", &terminal.progress),
+        ("prefersReducedMotion", &terminal.reduced_motion),
+        ("axScreenReader", &terminal.screen_reader),
+    ];
+    for (key, said) in flags {
+        if let Some(Setting { value, origin, .. }) = said {
+            add(key, json!(value), origin.to_string());
+        }
+    }
+    for (key, said) in [("keyBindings", &terminal.key_bindings), ("statusLine", &terminal.status_line)] {
+        if let Some(Setting { value, origin, .. }) = said {
+            add(key, json!(value), origin.to_string());
+        }
+    }
+    if let Some(Setting { value, origin, .. }) = &terminal.theme {
+        add("theme", json!(value), origin.to_string());
     }
 }
 

@@ -100,7 +100,7 @@ pub use request::SettingsRequest;
 pub use resolve::resolve;
 pub use resolved::{
     McpjsonChoice, Resolved, ResolvedEnv, ResolvedHooks, ResolvedMemory, ResolvedModels, ResolvedPermissions,
-    ResolvedServers, ResolvedSession, RuleSet, Setting, SnapshotContent,
+    ResolvedServers, ResolvedSession, ResolvedTerminal, RuleSet, Setting, SnapshotContent,
 };
 pub use review::{ReviewedItem, review_trust};
 pub use sandbox::{ResolvedSandbox, SandboxDomains, SandboxFiles, SandboxSettings};
@@ -113,8 +113,8 @@ pub use servers::{
 pub use settings::{
     Attribution, ChosenModels, FileCheckpointSettings, KeyEffect, KeyReport, McpjsonSettings, MemorySettings,
     ModelSettings, OutputLimitSettings, PermissionSettings, ServerListSettings, ServerSettings, SessionSettings,
-    SettingKey, SettingPath, Settings, SkillOverride, SkillSettings, UnknownKey, UnknownSetting, line_of,
-    settings_schema,
+    SettingKey, SettingPath, Settings, SkillOverride, SkillSettings, TerminalSettings, UnknownKey, UnknownSetting,
+    line_of, settings_schema,
 };
 pub use settings_file::SettingsFile;
 pub use sources::{Layer, SettingSource, SettingSources};

@@ -4,6 +4,7 @@ mod hooks;
 mod memory;
 mod session;
 mod skills;
+mod terminal;
 
 use crate::canonical::content_of;
 use crate::error::SettingsError;
@@ -59,6 +60,7 @@ pub fn resolve(files: &[SettingsFile]) -> Result<Resolved, SettingsError> {
             sandbox::read(file, &mut resolved.sandbox, &mut resolved.notes);
             session::read(file, &mut resolved.session, &mut resolved.notes);
             memory::read(file, &mut resolved.memory, &mut resolved.notes);
+            terminal::read(file, &mut resolved.terminal, &mut resolved.notes);
             skills::read(file, &mut resolved.skills, &mut of_project);
         }
     }

@@ -166,6 +166,26 @@ pub struct ResolvedSession {
     pub output_limits: Option<Setting<OutputLimitSettings>>,
 }
 
+/// Resolved keys of the interactive terminal. No file of a project sets one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResolvedTerminal {
+    /// Name of the theme.
+    pub theme: Option<Setting<String>>,
+    /// Actions by key, as a JSON object.
+    pub key_bindings: Option<Setting<JsonText>>,
+    /// `true` if Enter queues behind the run and Tab steers.
+    pub enter_queues: Option<Setting<bool>>,
+    /// Command of the status line, as a JSON object.
+    pub status_line: Option<Setting<JsonText>>,
+    /// `false` if the terminal shows no progress in its title bar.
+    pub progress: Option<Setting<bool>>,
+    /// `true` if nothing moves by itself.
+    pub reduced_motion: Option<Setting<bool>>,
+    /// `true` for labelled lines without any redrawing.
+    pub screen_reader: Option<Setting<bool>>,
+}
+
 /// Resolved keys `model`, `fallbackModel` and `models`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -209,6 +229,8 @@ pub struct Resolved {
     pub memory: ResolvedMemory,
     /// Settings of skills and commands.
     pub skills: SkillSettings,
+    /// Settings of the interactive terminal.
+    pub terminal: ResolvedTerminal,
     /// Settings of the sandbox.
     pub sandbox: ResolvedSandbox,
     /// The file that switches the index of the project off, if one does. Any layer can.

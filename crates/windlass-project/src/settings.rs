@@ -10,6 +10,7 @@ mod raw;
 mod schema;
 mod session;
 mod skills;
+mod terminal;
 
 pub use check::{KeyReport, UnknownKey};
 pub use keys::{KeyEffect, SettingKey};
@@ -20,6 +21,7 @@ pub use path::{SettingPath, UnknownSetting};
 pub use schema::settings_schema;
 pub use session::{Attribution, FileCheckpointSettings, OutputLimitSettings, SessionSettings};
 pub use skills::{SkillOverride, SkillSettings};
+pub use terminal::TerminalSettings;
 
 use crate::canonical::content_of;
 use crate::hooks::HookSettings;
@@ -47,6 +49,8 @@ pub struct Settings {
     pub memory: MemorySettings,
     /// Settings of skills and commands.
     pub skills: SkillSettings,
+    /// Settings of the interactive terminal.
+    pub terminal: TerminalSettings,
     /// Settings of the sandbox.
     pub sandbox: SandboxSettings,
     /// The hooks.

@@ -7,19 +7,27 @@ mod actions;
 mod choosing;
 mod command;
 mod frame;
+mod link;
 mod local;
+mod page;
+mod plain;
+mod program;
 mod reader;
 mod services;
+mod status_command;
+mod tasks;
 mod updates;
+mod usage;
 
+pub use link::{ProgramLink, ProgramMessages, program_link};
+pub use program::{CommandCall, CommandChoice, CommandReply};
 pub use services::{CommandOutput, SessionChoice, TerminalServices};
 
-use crate::capabilities::Capabilities;
-use crate::cell::{Cell, NoticeLevel};
+use crate::capabilities::{Capabilities, Presentation};
+use crate::cell::Cell;
 use crate::dialog::Dialogs;
 use crate::input::{InputMode, InputModeOptions, RunActivity, TerminalDecoder};
 use crate::keys::Keymap;
-use crate::pager::Pager;
 use crate::presenter::{PresenterOptions, TerminalPresenter};
 use crate::prompt_area::{keys_page, prompt_columns};
 use crate::raw::{RawMode, window_size};
@@ -28,13 +36,16 @@ use crate::surface::{SurfaceOptions, TerminalSurface};
 use crate::theme::Theme;
 use choosing::{Choosing, RewindPoints};
 use command::RunningCommand;
+use link::{OpenElicitation, ProgramMessage};
+use page::Page;
+use plain::PlainInput;
 use reader::TerminalReader;
+use status_command::StatusCommand;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Stdout, stdin, stdout};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use windlass_conversation::{Input, LiveConversation, Message, OpenFailure};
@@ -58,10 +69,18 @@ pub struct TerminalOptions {
     pub allows_bypass: bool,
     /// Directory of the project, for the history of prompts.
     pub project: String,
+    /// `true` if the list of sessions to resume is open at the start. Default: `false`.
+    pub picks_session: bool,
     /// First message, as if the person had sent it.
     pub first_message: Option<String>,
     /// Cells above the conversation, such as those of a session that is resumed.
     pub first_cells: Vec<Cell>,
+    /// `true` to ask the terminal for its background, and to choose the theme `dark` or `light` by its answer. Default: `false`.
+    pub asks_background: bool,
+    /// `true` to show progress in the title bar, where the terminal can (OSC 9;4). Default: `true`.
+    pub shows_progress: bool,
+    /// `true` if nothing moves by itself. Default: `false`.
+    pub reduced_motion: bool,
     /// Secrets that are not shown, and other options of what is shown.
     pub presenter: PresenterOptions,
 }
@@ -78,8 +97,12 @@ impl TerminalOptions {
             has_auto: false,
             allows_bypass: false,
             project: String::new(),
+            picks_session: false,
             first_message: None,
             first_cells: Vec::new(),
+            asks_background: false,
+            shows_progress: true,
+            reduced_motion: false,
             presenter: PresenterOptions::default(),
         }
     }
@@ -108,12 +131,22 @@ pub enum TerminalEnd {
     Left,
     /// The person continues the session with this id: begin anew with it.
     Resume(String),
+    /// The person continues in a copy of the session with this id: begin anew with one.
+    Fork(String),
+    /// The person adds this directory to the workspace of the session with this id; empty if none is open yet. Begin anew
+    /// with both.
+    AddDirectory {
+        /// Id of the session.
+        session: String,
+        /// Path of the directory.
+        directory: String,
+    },
     /// The program was told to end: exit code 143 for SIGTERM, 129 for SIGHUP, 130 for SIGINT, 131 for SIGQUIT.
     Signal(i32),
 }
 
-/// Runs a conversation at the terminal of this process until the person leaves. Notices of the program come through
-/// `notices`.
+/// Runs a conversation at the terminal of this process until the person leaves. Messages of the program come through a
+/// [`ProgramLink`].
 ///
 /// Not cancel safe: dropping the future restores the terminal and stops the session without waiting for it.
 ///
@@ -124,14 +157,18 @@ pub async fn run(
     ids: Arc<dyn windlass_tool::Ids>,
     services: Arc<dyn TerminalServices>,
     options: TerminalOptions,
-    notices: mpsc::UnboundedReceiver<String>,
+    messages: ProgramMessages,
 ) -> Result<TerminalEnd, TerminalError> {
-    let raw = RawMode::enter(stdin())?;
+    let is_plain = options.capabilities.presentation == Presentation::Plain;
+    let raw = if is_plain { None } else { Some(RawMode::enter(stdin())?) };
     let mut app = App::new(conversation, ids, services, options, raw)?;
-    let end = app.drive(notices).await;
+    let end = app.drive(messages).await;
     app.finish();
     end
 }
+
+/// Longest wait for the terminal to tell its background, in tenths of a second.
+const PROBE_TENTHS: u8 = 2;
 
 /// Number of a message of the prompt.
 type Number = u64;
@@ -142,13 +179,24 @@ struct App {
     ids: Arc<dyn windlass_tool::Ids>,
     services: Arc<dyn TerminalServices>,
     surface: TerminalSurface<Stdout>,
-    /// The transcript on the alternate screen, while it is shown.
-    pager: Option<Pager>,
+    /// Page on the alternate screen, while one is shown.
+    page: Option<Page>,
     /// A list in place of the prompt.
     picker: Option<Choosing>,
     rewinds: RewindPoints,
     /// Command that the person runs.
     command: Option<RunningCommand>,
+    status_command: StatusCommand,
+    /// Questions of MCP servers, by the ids of their dialogs.
+    elicitations: HashMap<QuestionId, OpenElicitation>,
+    /// Name of the project, for the title of the window.
+    project: String,
+    shows_progress: bool,
+    /// Title for the session that the first message opens.
+    title: Option<String>,
+    /// `true` for a conversation in lines.
+    is_plain: bool,
+    plain: PlainInput,
     prompt: InputMode,
     dialogs: Dialogs,
     /// Ids that the conversation has for the questions of dialogs.
@@ -157,7 +205,8 @@ struct App {
     messages: BTreeMap<String, Number>,
     decoder: TerminalDecoder,
     reader: TerminalReader,
-    raw: RawMode<io::Stdin>,
+    /// `None` for a conversation in lines.
+    raw: Option<RawMode<io::Stdin>>,
     start: Instant,
     jobs: JoinSet<services::Outcome>,
     hint: Option<String>,
@@ -174,7 +223,7 @@ enum Happened {
     Resized,
     Timer,
     Done(services::Outcome),
-    Notice(String),
+    Message(ProgramMessage),
     Ended(i32),
 }
 
@@ -188,10 +237,16 @@ impl App {
         ids: Arc<dyn windlass_tool::Ids>,
         services: Arc<dyn TerminalServices>,
         options: TerminalOptions,
-        raw: RawMode<io::Stdin>,
+        raw: Option<RawMode<io::Stdin>>,
     ) -> io::Result<Self> {
         let size = window_size(stdout()).unwrap_or(Size::USUAL);
-        let surface = SurfaceOptions::new(&options.capabilities, options.theme.clone());
+        let (background, early) = match &raw {
+            Some(raw) if options.asks_background => raw.probe(stdout(), PROBE_TENTHS)?,
+            _ => (None, Vec::new()),
+        };
+        let theme = background.map_or_else(|| options.theme.clone(), |found| Theme::for_background(Some(found)));
+        let mut surface = SurfaceOptions::new(&options.capabilities, theme);
+        surface.live.animates = !options.reduced_motion;
         let presenter = TerminalPresenter::new(options.presenter.clone());
         let prompt = prompt(&options, &conversation, &*services);
         let mut app = Self {
@@ -199,10 +254,17 @@ impl App {
             ids,
             services,
             surface: TerminalSurface::new(stdout(), size, presenter, surface),
-            pager: None,
+            page: None,
             picker: None,
             rewinds: RewindPoints::default(),
             command: None,
+            status_command: StatusCommand::default(),
+            elicitations: HashMap::new(),
+            project: project_name(&options.project),
+            shows_progress: options.shows_progress,
+            title: None,
+            is_plain: options.capabilities.presentation == Presentation::Plain,
+            plain: PlainInput::default(),
             prompt,
             dialogs: Dialogs::new(options.keymap),
             questions: HashMap::new(),
@@ -223,8 +285,17 @@ impl App {
         }
         app.prompt.set_columns(prompt_columns(size));
         app.prompt.set_page(keys_page(size));
+        if options.picks_session {
+            app.find_sessions();
+        }
         if let Some(text) = options.first_message {
+            for action in app.prompt.record_prompt(&text) {
+                app.act(action);
+            }
             app.send(Message::text(text));
+        }
+        if !early.is_empty() {
+            app.typed(&early);
         }
         Ok(app)
     }
@@ -237,11 +308,11 @@ impl App {
     }
 
     /// Runs until the conversation is closed.
-    async fn drive(&mut self, mut notices: mpsc::UnboundedReceiver<String>) -> Result<TerminalEnd, TerminalError> {
+    async fn drive(&mut self, mut messages: ProgramMessages) -> Result<TerminalEnd, TerminalError> {
         let mut signals = Signals::listen()?;
         loop {
             self.draw()?;
-            let happened = self.wait(&mut signals, &mut notices).await;
+            let happened = self.wait(&mut signals, &mut messages).await;
             self.now();
             match happened {
                 Happened::Update(Some(update)) => self.updated(*update),
@@ -250,16 +321,15 @@ impl App {
                 Happened::Resized => self.resize(),
                 Happened::Timer => self.tick(),
                 Happened::Done(outcome) => self.done(outcome),
-                Happened::Notice(text) => {
-                    self.surface.presenter_mut().notice(NoticeLevel::Info, &text);
-                }
+                Happened::Message(message) => self.told(message),
+                Happened::Ended(130) if self.is_plain => self.interrupt_lines(130),
                 Happened::Ended(code) => self.leave(TerminalEnd::Signal(code)),
             }
         }
     }
 
     /// Waits for the next thing to happen.
-    async fn wait(&mut self, signals: &mut Signals, notices: &mut mpsc::UnboundedReceiver<String>) -> Happened {
+    async fn wait(&mut self, signals: &mut Signals, messages: &mut ProgramMessages) -> Happened {
         let due = self.due().map(|due| self.start + due);
         let timer = async {
             match due {
@@ -273,15 +343,15 @@ impl App {
             happened = signals.next() => happened,
             () = timer => Happened::Timer,
             Some(done) = self.jobs.join_next() => Happened::Done(done.unwrap_or_else(services::Outcome::of_error)),
-            Some(text) = notices.recv() => Happened::Notice(text),
+            Some(message) = messages.next() => Happened::Message(message),
             update = self.conversation.next(), if !self.surface.is_congested() => Happened::Update(update.map(Box::new)),
         }
     }
 
     /// Time at which something is to be done without an input: a frame, or the end of a sequence of keys.
     fn due(&self) -> Option<Duration> {
-        let frame = self.surface.due().filter(|_| self.pager.is_none());
-        [frame, self.decoder.deadline(), self.dialogs.deadline()].into_iter().flatten().min()
+        let frame = self.surface.due().filter(|_| self.page.is_none());
+        [frame, self.decoder.deadline(), self.dialogs.deadline(), self.status_command.due()].into_iter().flatten().min()
     }
 
     fn tick(&mut self) {
@@ -293,6 +363,9 @@ impl App {
     }
 
     fn typed(&mut self, bytes: &[u8]) {
+        if self.is_plain {
+            return self.typed_lines(bytes);
+        }
         if bytes.is_empty() {
             // The terminal is gone.
             return self.leave(TerminalEnd::Signal(129));
@@ -308,9 +381,7 @@ impl App {
         self.surface.resize(size);
         self.prompt.set_columns(prompt_columns(size));
         self.prompt.set_page(keys_page(size));
-        if self.pager.is_some() {
-            self.show_transcript();
-        }
+        self.renew_page();
     }
 
     /// Begins the end: texts that were not sent go into the history, the session is closed, and the loop ends with it.
@@ -339,17 +410,26 @@ impl App {
     fn finish(self) {
         // A terminal that is gone needs nothing.
         let _ = self.surface.close();
-        let _ = self.raw.leave();
+        let _ = self.raw.as_ref().map(RawMode::leave);
     }
 
     /// Stops this program as the shell expects of Ctrl+Z, and continues when it is continued.
     fn suspend(&mut self) {
+        self.let_go(|| {
+            let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP);
+        });
+    }
+
+    /// Lets another program have the terminal while `work` runs.
+    fn let_go<T>(&mut self, work: impl FnOnce() -> T) -> T {
         self.reader.let_go();
+        // A terminal that refuses shows the other program in a wrong state, no worse.
         let _ = self.surface.suspend();
-        let _ = self.raw.leave();
-        let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP);
-        let _ = self.raw.reenter();
+        let _ = self.raw.as_ref().map(RawMode::leave);
+        let done = work();
+        let _ = self.raw.as_ref().map(RawMode::reenter);
         self.resize();
+        done
     }
 
     /// Id of a new message, which its entry in the log has too.
@@ -381,6 +461,11 @@ impl App {
     }
 }
 
+/// Name of the directory of a project.
+fn project_name(project: &str) -> String {
+    project.rsplit('/').find(|part| !part.is_empty()).unwrap_or_default().to_owned()
+}
+
 /// The prompt of a conversation.
 fn prompt(options: &TerminalOptions, conversation: &LiveConversation, services: &dyn TerminalServices) -> InputMode {
     let mut input = InputModeOptions::default().with_modes(options.has_auto, options.allows_bypass);
@@ -390,7 +475,7 @@ fn prompt(options: &TerminalOptions, conversation: &LiveConversation, services: 
     let mut prompt = InputMode::new(input);
     prompt.history_mut().load(services.history());
     prompt.set_mode(conversation.conversation().permission_mode());
-    prompt.set_commands(&local::with_local(conversation.conversation().commands()));
+    prompt.set_commands(&local::with_local(conversation.conversation().commands(), services.commands()));
     prompt
 }
 

@@ -13,6 +13,8 @@ const SPINNER_FRAME: Duration = Duration::from_millis(100);
 /// Most rows of running calls, agents, tasks of the list, and queued messages.
 const CALLS: usize = 3;
 const AGENTS: usize = 4;
+/// Most rows of agents beside a question.
+const AGENTS_BESIDE: usize = 3;
 const TODOS: usize = 5;
 const QUEUED: usize = 3;
 /// Rows of an area that has room for a row without text.
@@ -81,9 +83,14 @@ pub fn live_area(
         left -= rows.len();
         rows
     };
+    // Beside a question, agents that work come first: the dialog leaves them their rows.
+    let reserved = if presenter.questions().is_empty() { 0 } else { agent_room(size, presenter.agents().len()) };
+    let mut agents = take(agent_rows(presenter.agents(), &layout, reserved.min(AGENTS)), reserved);
     let gap = take(vec![Line::new()], usize::from(limit >= ROOMY));
     let calls = take(call_rows(presenter.running_calls(), &layout, time), CALLS + 1);
-    let agents = take(agent_rows(presenter.agents(), &layout), AGENTS + 1);
+    if agents.is_empty() {
+        agents = take(agent_rows(presenter.agents(), &layout, AGENTS), AGENTS + 1);
+    }
     let queued = take(queued_rows(presenter, &layout), QUEUED + 1);
     let todos = if options.shows_todos { todo_rows(presenter.todos(), &layout, TODOS) } else { Vec::new() };
     let todos = take(todos, TODOS);
@@ -106,6 +113,11 @@ pub fn live_area(
 /// `true` if the live area has a row for the spinner beside the four that a question needs.
 pub(crate) fn has_spinner(size: Size) -> bool {
     size.live_rows() > 4
+}
+
+/// Rows that a dialog leaves to so many agents that work.
+pub(crate) fn agent_room(size: Size, agents: usize) -> usize {
+    if size.live_rows() >= ROOMY { agents.min(AGENTS_BESIDE) } else { 0 }
 }
 
 /// The rows of the input that fit, with the row of the cursor.
@@ -192,7 +204,8 @@ fn call_rows(calls: &[RunningCall], layout: &Layout<'_>, time: Option<Duration>)
     rows
 }
 
-fn agent_rows(agents: &[AgentRow], layout: &Layout<'_>) -> Vec<Line> {
+/// Rows of agents, at most `most` and one that counts the others. Those that work come first.
+fn agent_rows(agents: &[AgentRow], layout: &Layout<'_>, most: usize) -> Vec<Line> {
     let row = |agent: &AgentRow| {
         let mut line = Line::plain("  ".repeat(agent.path.tool_uses().len().min(4)));
         let glyph = if agent.is_done { layout.glyphs.done } else { layout.glyphs.active };
@@ -205,8 +218,10 @@ fn agent_rows(agents: &[AgentRow], layout: &Layout<'_>) -> Vec<Line> {
         line.push(behind(&details, layout));
         one_row(line, layout.columns)
     };
-    let mut rows: Vec<Line> = agents.iter().take(AGENTS).map(row).collect();
-    rows.extend(more(agents.len(), AGENTS, "agents", layout));
+    let mut sorted: Vec<&AgentRow> = agents.iter().collect();
+    sorted.sort_by_key(|agent| agent.is_done);
+    let mut rows: Vec<Line> = sorted.into_iter().take(most).map(row).collect();
+    rows.extend(more(agents.len(), most, "agents", layout));
     rows
 }
 

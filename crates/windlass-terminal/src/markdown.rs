@@ -1,5 +1,6 @@
 //! Markdown of models: laid out as rows, and cut into finished parts while it streams.
 
+mod code;
 mod render;
 mod stream;
 mod table;

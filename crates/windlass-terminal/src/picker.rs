@@ -107,6 +107,19 @@ impl<T: Clone> Picker<T> {
         self.page = rows.max(1);
     }
 
+    /// Value of the entry at a place in the whole list.
+    pub(crate) fn nth(&self, at: usize) -> Option<T> {
+        self.items.get(at).map(|item| item.value.clone())
+    }
+
+    /// All entries with their numbers, one a line.
+    pub(crate) fn numbered(&self) -> impl Iterator<Item = String> {
+        self.items.iter().enumerate().map(|(at, item)| {
+            let line = format!("{}. {}  {}", at.saturating_add(1), item.title, item.detail);
+            line.trim_end().to_owned()
+        })
+    }
+
     /// The rows to show, the selected one among them.
     #[must_use]
     pub fn rows(&self) -> Vec<PickerRow<'_>> {

@@ -39,6 +39,10 @@ pub struct SessionStatus {
     pub cwd: Option<PathBuf>,
     /// Cost of the session so far.
     pub cost: NanoUsd,
+    /// Duration of the runs, in milliseconds.
+    pub duration_ms: u64,
+    /// Duration of the model calls in them, in milliseconds.
+    pub model_ms: u64,
     /// Tokens of the conversation at the last model call.
     pub context_tokens: u64,
     /// Context window of the model, in tokens; zero if it is not known.
@@ -187,6 +191,11 @@ impl TerminalPresenter {
     #[must_use]
     pub fn questions(&self) -> &[String] {
         &self.questions
+    }
+
+    /// Tells that a question of the program's own is shown.
+    pub fn question_asked(&mut self, id: &str) {
+        self.questions.push(id.to_owned());
     }
 
     /// Tells that a question was answered, so it is no longer shown.

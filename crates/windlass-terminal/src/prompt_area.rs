@@ -5,7 +5,7 @@ use crate::history::{HistoryScope, HistorySearch};
 use crate::input::InputMode;
 use crate::keys::{KeyAction, Keymap, KeysLine, KeysList};
 use crate::layout::Layout;
-use crate::live::{InputArea, has_spinner};
+use crate::live::{InputArea, agent_room, has_spinner};
 use crate::picker::Picker;
 use crate::screen::{Caret, Size};
 use crate::text::{Line, Span, safe_line, truncate, width};
@@ -82,13 +82,14 @@ pub fn prompt_area(mode: &InputMode, extras: PromptExtras, layout: &Layout<'_>, 
     InputArea { rows, caret: Some(caret), status }
 }
 
-/// Columns and rows that the live area has for a dialog, for [`Dialogs::resize`](crate::dialog::Dialogs::resize). A dialog
-/// that gets more would count rows as read that the live area cuts.
+/// Columns and rows that the live area has for a dialog while so many agents work, for
+/// [`Dialogs::resize`](crate::dialog::Dialogs::resize). A dialog that gets more would count rows as read that the live area
+/// cuts.
 #[must_use]
-pub fn dialog_room(size: Size) -> (usize, usize) {
+pub fn dialog_room(size: Size, agents: usize) -> (usize, usize) {
     let rows = size.live_rows();
     // The row of the spinner.
-    let beside = usize::from(has_spinner(size));
+    let beside = usize::from(has_spinner(size)) + agent_room(size, agents);
     (size.live_columns(), rows.saturating_sub(beside).max(1))
 }
 

@@ -253,6 +253,19 @@ impl<W: Write> Screen<W> {
         self.send(&encoder.finish())
     }
 
+    /// Writes lines as they are, without a live area, for a program that never draws one. The lines hold nothing that a
+    /// terminal would obey.
+    ///
+    /// # Errors
+    /// Errors of the writer.
+    pub fn write_lines(&mut self, lines: impl IntoIterator<Item = String>) -> io::Result<Drawn> {
+        if !self.flush()? {
+            return Ok(Drawn::Busy);
+        }
+        let text: String = lines.into_iter().flat_map(|line| [line, "\n".to_owned()]).collect();
+        self.send(&text)
+    }
+
     /// Writes bytes that wait. Returns `true` if none is left.
     ///
     /// # Errors

@@ -47,7 +47,11 @@ pub fn status_json(status: &SessionStatus, version: &str) -> Value {
         "workspace": { "current_dir": cwd, "project_dir": cwd },
         "version": version,
         "permission_mode": status.permission_mode.map(PermissionMode::as_str),
-        "cost": { "total_cost_usd": status.cost.usd() },
+        "cost": {
+            "total_cost_usd": status.cost.usd(),
+            "total_duration_ms": status.duration_ms,
+            "total_api_duration_ms": status.model_ms,
+        },
         "context_window": {
             "total_input_tokens": status.context_tokens,
             "context_window_size": status.context_window,
@@ -55,6 +59,16 @@ pub fn status_json(status: &SessionStatus, version: &str) -> Value {
             "remaining_percentage": used.map(|used| 100_u64.saturating_sub(used)),
         },
         "exceeds_200k_tokens": status.context_tokens > 200_000,
+        "rate_limits": rate_limits(status),
+    })
+}
+
+/// The allowance of the provider's subscription by its window; `null` without one.
+fn rate_limits(status: &SessionStatus) -> Value {
+    let limit = status.rate_limit.as_ref().and_then(|limit| Some((limit, limit.kind.as_ref()?)));
+    limit.map_or(Value::Null, |(limit, kind)| {
+        let used = limit.utilization.map(|used| used.get() * 100.0);
+        json!({ kind.as_str(): { "used_percentage": used, "resets_at": limit.resets_at } })
     })
 }
 

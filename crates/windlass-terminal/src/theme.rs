@@ -27,6 +27,14 @@ pub enum Role {
     Code,
     /// Blocks of code.
     CodeBlock,
+    /// Comments in code.
+    CodeComment,
+    /// Keywords in code.
+    CodeKeyword,
+    /// Texts in code.
+    CodeString,
+    /// Numbers in code.
+    CodeNumber,
     /// Links and their targets.
     Link,
     /// Quotes.
@@ -55,7 +63,7 @@ pub enum Role {
 
 impl Role {
     /// All roles with their names in files of themes.
-    pub const NAMES: [(Self, &'static str); 19] = [
+    pub const NAMES: [(Self, &'static str); 23] = [
         (Self::Text, "text"),
         (Self::Faint, "faint"),
         (Self::Accent, "accent"),
@@ -63,6 +71,10 @@ impl Role {
         (Self::Heading, "heading"),
         (Self::Code, "code"),
         (Self::CodeBlock, "code_block"),
+        (Self::CodeComment, "code_comment"),
+        (Self::CodeKeyword, "code_keyword"),
+        (Self::CodeString, "code_string"),
+        (Self::CodeNumber, "code_number"),
         (Self::Link, "link"),
         (Self::Quote, "quote"),
         (Self::Tool, "tool"),

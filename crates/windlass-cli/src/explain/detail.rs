@@ -36,6 +36,13 @@ impl Detail {
     }
 }
 
+impl Detail {
+    /// Flags or rules that would let the call run.
+    pub(super) fn way(&self) -> Option<&str> {
+        self.allowed_by.as_deref()
+    }
+}
+
 fn parse(input: &JsonText) -> Option<Value> {
     let input: Value = input.to().ok()?;
     let read = read_command(input.get("command")?.as_str()?);

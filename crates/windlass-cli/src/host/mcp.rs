@@ -50,6 +50,20 @@ impl HostServers {
     pub(crate) fn start(configured: Configured, project: &LoadedProject) -> Self {
         let host = Arc::new(OnceLock::new());
         let asked = Arc::new(Asked(Arc::clone(&host)));
+        Self::start_with(configured, project, host, asked)
+    }
+
+    /// The same, with questions of servers for someone else than a host.
+    pub(crate) fn start_asking(configured: Configured, project: &LoadedProject, asked: Arc<dyn Elicitation>) -> Self {
+        Self::start_with(configured, project, Arc::default(), asked)
+    }
+
+    fn start_with(
+        configured: Configured,
+        project: &LoadedProject,
+        host: Arc<OnceLock<HostMcp>>,
+        asked: Arc<dyn Elicitation>,
+    ) -> Self {
         let servers = project.servers_in(|| {
             let options = project.server_options().with_client("windlass", env!("CARGO_PKG_VERSION"));
             McpServers::new(options.with_elicitation(asked).with_login_command("windlass mcp login"))

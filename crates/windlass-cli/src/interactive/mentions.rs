@@ -1,13 +1,19 @@
-//! Candidates for mentions (`@file`).
+//! Candidates for mentions: files (`@file`), agents (`@agent-name`) and resources of MCP servers (`@server:uri`).
 
+use crate::opening::Opening;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use windlass::crates::mcp::{McpResource, McpResourceAddress};
+use windlass::mcp::McpServers;
 use windlass::project::{LoadedProject, ProjectIndex};
 use windlass::{coding_tools, session};
 use windlass_terminal::completion::CompletionCandidate;
 
 /// Maximum number of files that the index is asked for.
 const MOST_FOUND: usize = 50;
+/// Longest wait for a server to list its resources.
+const PATIENCE: Duration = Duration::from_millis(500);
 /// Maximum number of offered entries of a directory.
 const MOST_ENTRIES: usize = 500;
 
@@ -16,13 +22,15 @@ const MOST_ENTRIES: usize = 500;
 pub(super) struct MentionSource {
     cwd: PathBuf,
     project: LoadedProject,
+    servers: Option<McpServers>,
     /// Index of the project, made for the first mention.
     index: Arc<OnceLock<Option<ProjectIndex>>>,
 }
 
 impl MentionSource {
-    pub(super) fn of(project: &LoadedProject, cwd: &Path) -> Self {
-        Self { cwd: cwd.to_path_buf(), project: project.clone(), index: Arc::default() }
+    pub(super) fn of(opening: &Opening, cwd: &Path) -> Self {
+        let (project, servers) = (opening.project().clone(), opening.servers().cloned());
+        Self { cwd: cwd.to_path_buf(), project, servers, index: Arc::default() }
     }
 
     fn index(&self) -> Option<&ProjectIndex> {
@@ -33,7 +41,29 @@ impl MentionSource {
         self.index.get_or_init(make).as_ref()
     }
 
-    /// Returns candidates for a query. Blocks while the disk is read.
+    /// Returns agents, and resources of servers that answer soon.
+    pub(super) async fn others(&self) -> Vec<CompletionCandidate> {
+        let agents = self.project.known_agents();
+        let agent = |name: &str, description: &str| CompletionCandidate::agent(name, description);
+        let agents = agents.agents.iter().map(|found| agent(&found.definition.name, &found.definition.description));
+        let mut found: Vec<CompletionCandidate> = agents.collect();
+        for (server, name) in
+            self.servers.iter().flat_map(|all| all.servers_with_resources().into_iter().map(move |name| (all, name)))
+        {
+            let listed = tokio::time::timeout(PATIENCE, server.resources(&name)).await;
+            let resources = listed.ok().and_then(Result::ok).unwrap_or_default();
+            let candidate = |resource: &McpResource| {
+                // A template has no address to mention.
+                let McpResourceAddress::Uri(uri) = &resource.address else { return None };
+                let title = resource.title.as_deref().unwrap_or(&resource.name);
+                Some(CompletionCandidate::resource(&name, uri, title))
+            };
+            found.extend(resources.iter().filter_map(candidate).take(MOST_FOUND));
+        }
+        found
+    }
+
+    /// Returns files for a query. Blocks while the disk is read.
     pub(super) fn find(&self, query: &str) -> Vec<CompletionCandidate> {
         let (folder, name) = query.rsplit_once('/').unwrap_or(("", query));
         let mut found = self.entries(folder);

@@ -1,14 +1,23 @@
 //! Services of the command for a terminal.
 
+use super::clipboard;
+use super::commands::ProgramCommands;
 use super::history::HistoryFile;
 use super::mentions::MentionSource;
 use super::shell;
+use super::status_line::StatusLineCommand;
 use crate::opening::Opening;
+use serde_json::Value;
+use std::fmt;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+use tempfile::TempPath;
 use windlass::Home;
-use windlass_terminal::app::{CommandOutput, SessionChoice, TerminalServices};
+use windlass::conversation::SlashCommand;
+use windlass_terminal::app::{CommandCall, CommandOutput, CommandReply, SessionChoice, TerminalServices};
 use windlass_terminal::completion::CompletionCandidate;
 use windlass_terminal::history::HistoryEntry;
 
@@ -18,23 +27,35 @@ const MOST_SESSIONS: usize = 100;
 const LONGEST_TEXT: u64 = 4 * 1024 * 1024;
 
 /// Services of the command: files of the project, the user's shell and editor, the history of a home.
-#[derive(Debug)]
 pub(super) struct Services {
     cwd: PathBuf,
     mentions: MentionSource,
     /// `None` where sessions are not kept.
     history: Option<HistoryFile>,
     model: String,
+    commands: ProgramCommands,
+    status: Option<StatusLineCommand>,
+    /// Images of the clipboard, which are removed at the end.
+    images: Mutex<Vec<TempPath>>,
+}
+
+impl fmt::Debug for Services {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Services").field("cwd", &self.cwd).finish_non_exhaustive()
+    }
 }
 
 impl Services {
-    pub(super) fn new(opening: &Opening, cwd: &Path, model: String) -> Self {
+    pub(super) fn new(opening: &Opening, cwd: &Path, model: String, status: Option<StatusLineCommand>) -> Self {
         let home = if opening.keeps_sessions() { Home::from_env().ok() } else { None };
         Self {
             cwd: cwd.to_path_buf(),
-            mentions: MentionSource::of(opening.project(), cwd),
+            mentions: MentionSource::of(opening, cwd),
             history: home.map(|home| HistoryFile::of(home.root())),
             model,
+            commands: ProgramCommands::new(opening, cwd.to_path_buf()),
+            status,
+            images: Mutex::default(),
         }
     }
 }
@@ -43,7 +64,9 @@ impl Services {
 impl TerminalServices for Services {
     async fn mentions(&self, query: &str) -> Vec<CompletionCandidate> {
         let (source, query) = (self.mentions.clone(), query.to_owned());
-        tokio::task::spawn_blocking(move || source.find(&query)).await.unwrap_or_default()
+        let mut found = tokio::task::spawn_blocking(move || source.find(&query)).await.unwrap_or_default();
+        found.extend(self.mentions.others().await);
+        found
     }
 
     async fn run_command(&self, command: &str) -> CommandOutput {
@@ -93,6 +116,55 @@ impl TerminalServices for Services {
     }
 
     fn status(&self) -> String {
-        format!("windlass {}\ndirectory: {}\nmodel: {}", env!("CARGO_PKG_VERSION"), self.cwd.display(), self.model)
+        format!("windlass {}\ndirectory: {}\nmodel: {}", self.version(), self.cwd.display(), self.model)
+    }
+
+    fn version(&self) -> &str {
+        env!("CARGO_PKG_VERSION")
+    }
+
+    fn commands(&self) -> Vec<SlashCommand> {
+        ProgramCommands::listed()
+    }
+
+    async fn command(&self, call: CommandCall) -> CommandReply {
+        self.commands.run(&call).await
+    }
+
+    fn attend(&self, arguments: &[String]) -> io::Result<String> {
+        let status = Command::new(std::env::current_exe()?).args(arguments).current_dir(&self.cwd).status()?;
+        let name = arguments.join(" ");
+        Ok(if status.success() { format!("windlass {name} is done.") } else { format!("windlass {name}: {status}") })
+    }
+
+    fn has_status_command(&self) -> bool {
+        self.status.is_some()
+    }
+
+    async fn status_row(&self, facts: &Value) -> Option<String> {
+        self.status.as_ref()?.row(facts, &self.cwd).await
+    }
+
+    async fn clipboard_image(&self) -> Result<String, String> {
+        let image = clipboard::image().await?;
+        let path = image.to_string_lossy().into_owned();
+        self.images.lock().unwrap_or_else(PoisonError::into_inner).push(image);
+        Ok(path)
+    }
+
+    fn save(&self, name: Option<&str>, text: &str) -> io::Result<String> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let name = name.map_or_else(|| format!("conversation-{now}.txt"), str::to_owned);
+        let path = self.cwd.join(name);
+        let mut options = std::fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(&path)?.write_all(text.as_bytes())?;
+        Ok(path.to_string_lossy().into_owned())
+    }
+
+    fn open_page(&self, address: &str) {
+        crate::mcp::open_in_browser(address);
     }
 }

@@ -101,7 +101,7 @@ impl Browser for Terminal {
 }
 
 /// Begins to open an address, if there is a browser. The user sees the result.
-fn open_in_browser(address: &str) {
+pub(crate) fn open_in_browser(address: &str) {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let (program, before): (_, &[&str]) = match set("BROWSER") {
         Some(program) => (program, &[]),

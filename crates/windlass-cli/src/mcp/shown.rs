@@ -21,7 +21,7 @@ use windlass::project::LoadedProject;
 const PATIENCE: Duration = Duration::from_secs(31);
 
 /// A configured server, and its state.
-pub(super) struct Known {
+pub(crate) struct Known {
     pub(super) name: String,
     pub(super) definition: Option<ServerDefinition>,
     source: String,
@@ -30,7 +30,7 @@ pub(super) struct Known {
 }
 
 /// Returns every server that files and plugins define, sorted by name.
-pub(super) fn known(project: &LoadedProject) -> Vec<Known> {
+pub(crate) fn known(project: &LoadedProject) -> Vec<Known> {
     let servers = project.servers();
     let counting = servers.definitions().into_iter().map(|definition| Known {
         name: definition.name.clone(),
@@ -73,25 +73,42 @@ pub(super) async fn list(args: &ListArgs) -> anyhow::Result<i32> {
     let known = known(&project);
     let statuses = if args.check { checked(&project).await } else { Vec::new() };
     let mut out = stdout().lock();
-    for server in &known {
+    for server in known.iter().filter(|_| args.json) {
         let status = statuses.iter().find(|status| status.name == server.name);
         let (state, why) = state(server, status);
-        if args.json {
-            let config = server.definition.as_ref().map(|definition| shown(&definition.config));
-            let path = server.definition.as_ref().map(|definition| definition.path.clone());
-            let row = json!({"name": server.name, "scope": server.source, "status": state, "reason": why,
-                "file": path, "config": config, "tools": status.map(|status| status.tools.len())});
-            jsonl::write(&mut out, &row)?;
-            continue;
+        let config = server.definition.as_ref().map(|definition| shown(&definition.config));
+        let path = server.definition.as_ref().map(|definition| definition.path.clone());
+        let row = json!({"name": server.name, "scope": server.source, "status": state, "reason": why,
+            "file": path, "config": config, "tools": status.map(|status| status.tools.len())});
+        jsonl::write(&mut out, &row)?;
+    }
+    if !args.json {
+        for row in rows(&known, &statuses) {
+            writeln!(out, "{row}")?;
         }
-        let target = server.definition.as_ref().map(|definition| target(&definition.config)).unwrap_or_default();
-        let why = why.map(|why| format!(": {why}")).unwrap_or_default();
-        // Tabs separate them.
-        let [name, target, why] = [server.name.as_str(), target.as_str(), why.as_str()].map(clean_line);
-        writeln!(out, "{name}\t{}\t{state}{why}\t{target}", server.source)?;
     }
     let all_answer = statuses.iter().all(|status| status.state == McpServerState::Connected);
     Ok(i32::from(!all_answer || !project.servers().file_problems().is_empty()))
+}
+
+/// Returns a row for each server: name, source, state with its reason, and target, with tabs between them. Servers without a
+/// file come last.
+pub(crate) fn rows(known: &[Known], statuses: &[McpServerStatus]) -> Vec<String> {
+    let row = |name: &str, source: &str, (state, why): (&str, Option<String>), target: &str| {
+        let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+        let [name, target, why] = [name, target, why.as_str()].map(clean_line);
+        format!("{name}\t{source}\t{state}{why}\t{target}")
+    };
+    let of_files = known.iter().map(|server| {
+        let status = statuses.iter().find(|status| status.name == server.name);
+        let target = server.definition.as_ref().map(|definition| target(&definition.config)).unwrap_or_default();
+        row(&server.name, &server.source, state(server, status), &target)
+    });
+    let is_of_file = |status: &&McpServerStatus| known.iter().any(|server| server.name == status.name);
+    let others = statuses.iter().filter(|status| !is_of_file(status));
+    let others =
+        others.map(|status| row(&status.name, &status.source, (status.state.as_str(), status.error.clone()), ""));
+    of_files.chain(others).collect()
 }
 
 /// Starts the servers that a session would start, and returns the status of each.

@@ -34,6 +34,14 @@ pub(super) fn table(models: &[KnownModel]) -> String {
     text
 }
 
+/// Returns window and prices of a model in a few words.
+pub(super) fn figures(known: &KnownModel) -> String {
+    let window = known.context_window.map(|window| format!("{} tokens", short(window)));
+    let price = known.info.price.as_ref();
+    let price = price.map(|price| format!("${} in, ${} out", per_million(price.input), per_million(price.output)));
+    window.into_iter().chain(price).collect::<Vec<_>>().join(", ")
+}
+
 fn line(text: &mut String, row: &[String; 7], widths: &[usize]) {
     let mut line = String::new();
     for (at, (cell, width)) in row.iter().zip(widths).enumerate() {

@@ -79,6 +79,13 @@ pub(super) async fn audit(args: AuditArgs, terminal: Terminal) -> anyhow::Result
     Ok(0)
 }
 
+/// Returns the most important parts of an audit, for people.
+pub(crate) fn text(audit: &SessionAudit) -> std::io::Result<String> {
+    let mut out = Vec::new();
+    shown::write(&mut out, audit, false)?;
+    Ok(String::from_utf8_lossy(&out).into_owned())
+}
+
 /// Returns JSON with secrets masked in its texts.
 fn masked(value: Value) -> Value {
     let masks = masks();

@@ -66,7 +66,7 @@ impl<'a> Source<'a> {
 }
 
 /// Finds the session with this id.
-pub(super) async fn find(home: &Home, given: &str) -> anyhow::Result<StoredSession> {
+pub(crate) async fn find(home: &Home, given: &str) -> anyhow::Result<StoredSession> {
     let none = || anyhow::anyhow!("No conversation found with session ID: {given}");
     match home.find_session(given).await {
         Err(Error::BadSessionId { .. }) => Err(none()),

@@ -1,6 +1,9 @@
 //! Conversations at a terminal, through a pseudo-terminal and a strict emulator.
 
+mod commands;
 pub(crate) mod emulator;
+mod plain;
+mod settings;
 
 use crate::place::Place;
 use emulator::Emulator;
@@ -255,10 +258,102 @@ fn another_session_is_resumed_from_a_list() {
     terminal.wait_for("The second answer.");
 }
 
+/// Asks for a name when its tool is called, and answers with the reply of the person.
+const ASKING_SERVER: &str = r#"
+while read -r line; do
+  id=${line#*'"id":'}
+  id=${id%%[,\}]*}
+  case $line in
+    *'"initialize"'*)
+      printf '%s\n' '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"n","version":"1"}}}' ;;
+    *'"tools/list"'*)
+      printf '%s\n' '{"jsonrpc":"2.0","id":'$id',"result":{"tools":[{"name":"ask","inputSchema":{"type":"object"}}]}}' ;;
+    *'"tools/call"'*)
+      call=$id
+      printf '%s\n' '{"jsonrpc":"2.0","id":77,"method":"elicitation/create","params":{"message":"Which branch?","requestedSchema":{"type":"object","properties":{"branch":{"type":"string","title":"Branch"}},"required":["branch"]}}}' ;;
+    *'"id":77'*)
+      printf '%s' "$line" > reply.json
+      printf '%s\n' '{"jsonrpc":"2.0","id":'$call',"result":{"content":[{"type":"text","text":"Thanks."}]}}' ;;
+  esac
+done
+"#;
+
 #[test]
-fn a_terminal_without_control_sequences_gets_an_error_that_says_what_to_do() {
-    let place = Place::with_turns(&[]);
-    let mut terminal = Emulator::start_with(&place, &[], &[("TERM", "dumb")]);
-    assert_eq!(terminal.wait(), 2);
-    assert!(terminal.raw_text().contains("add -p"), "{}", terminal.raw_text());
+fn a_form_of_a_server_is_filled_in_at_the_terminal() {
+    let place = Place::with_turns(&[
+        json!([{ "type": "tool_use", "name": "mcp__n__ask", "input": {} }]),
+        text("The server has its answer."),
+    ]);
+    let server = json!({ "command": "/bin/bash", "args": ["-c", ASKING_SERVER], "cwd": place.work() });
+    let config = json!({ "mcpServers": { "n": server } }).to_string();
+    let mut terminal = Emulator::start(&place, &["--mcp-config", &config, "--allowedTools", "mcp__n__ask", "go"]);
+    terminal.wait_for("The MCP server n asks for values");
+    std::thread::sleep(PAUSE);
+    terminal.send(b"main");
+    terminal.wait_for("main");
+    // To the row that sends, and yes.
+    terminal.send(b"\r");
+    std::thread::sleep(PAUSE);
+    terminal.send(b"\r");
+    terminal.wait_for("The server has its answer.");
+    let reply = std::fs::read_to_string(place.work().join("reply.json")).unwrap();
+    let reply: Value = serde_json::from_str(&reply).unwrap();
+    assert_eq!(reply["result"], json!({ "action": "accept", "content": { "branch": "main" } }));
+}
+
+#[test]
+fn questions_of_the_model_are_a_form() {
+    let question = json!({ "questions": [{ "question": "Which colour?", "header": "Colour", "multiSelect": false,
+        "options": [{ "label": "Red", "description": "warm" }, { "label": "Blue", "description": "cold" }] }] });
+    let place = Place::with_turns(&[
+        json!([{ "type": "tool_use", "name": "AskUserQuestion", "input": question }]),
+        text("I take it."),
+    ]);
+    let mut terminal = Emulator::start(&place, &["go"]);
+    terminal.wait_for("Which colour?");
+    std::thread::sleep(PAUSE);
+    terminal.send(b"\x1b[B");
+    terminal.wait_for("> ( ) 2. Blue");
+    terminal.send(b"\r");
+    terminal.wait_for("I take it.");
+    assert!(terminal.screen().contains("Blue"), "{}", terminal.screen());
+}
+
+#[test]
+fn a_list_of_sessions_opens_for_resume_without_a_name() {
+    let place = Place::with_turns(&[text("The first answer.")]);
+    let mut terminal = Emulator::start(&place, &["the first prompt"]);
+    terminal.wait_for("1 turn");
+    terminal.type_line("/exit");
+    assert_eq!(terminal.wait(), 0);
+    let mut terminal = Emulator::start(&place, &["--resume"]);
+    terminal.wait_for("Resume which session?");
+    std::thread::sleep(PAUSE);
+    terminal.send(b"\r");
+    terminal.wait_for("The first answer.");
+    let refused = place.run(&["-p", "--resume"]).with_code(2);
+    assert!(refused.stderr.contains("--continue"), "{refused:?}");
+}
+
+#[test]
+fn the_prompt_of_the_command_line_is_in_the_history() {
+    let place = Place::with_turns(&[text("An answer.")]);
+    let mut terminal = Emulator::start(&place, &["from the command line"]);
+    terminal.wait_for("1 turn");
+    terminal.send(b"\x1b[A");
+    terminal.wait_for("> from the command line");
+}
+
+#[test]
+fn title_and_progress_follow_the_run() {
+    let place = Place::with_turns(&[text("An answer.")]);
+    let mut terminal = Emulator::start(&place, &["go"]);
+    terminal.wait_for("1 turn");
+    terminal.send(b"\x04");
+    assert_eq!(terminal.wait(), 0);
+    let raw = terminal.raw_text();
+    let at = |part: &str| raw.find(part).unwrap_or_else(|| panic!("{part:?} was not written"));
+    assert!(at("\u{1b}]2;work - windlass\u{7}") < at("\u{1b}]9;4;3\u{7}"));
+    assert!(at("\u{1b}]9;4;3\u{7}") < at("\u{1b}]9;4;0\u{7}"));
+    assert!(raw.contains("\u{1b}[23;2t"), "the title of before comes back");
 }

@@ -9,6 +9,7 @@ use super::memory::MemorySettings;
 use super::models::Models;
 use super::session::{Attribution, SessionSettings};
 use super::skills::SkillSettings;
+use super::terminal::TerminalSettings;
 use super::{ChosenModels, McpjsonSettings, PermissionSettings, ServerListSettings, ServerSettings, Settings};
 use crate::hooks::HookSettings;
 use crate::sandbox::RawSandbox;
@@ -157,7 +158,7 @@ fn settings(json: &JsonText, keys: KeyReport) -> Result<Settings, JsonError> {
     let raw: Raw = json.to()?;
     let (hooks, servers) = (json.to::<RawHooks>()?, json.to::<RawServers>()?);
     let (memory, skills): (MemorySettings, SkillSettings) = (json.to()?, json.to()?);
-    let mut session: SessionSettings = json.to()?;
+    let (terminal, mut session): (TerminalSettings, SessionSettings) = (json.to()?, json.to()?);
     session.attribution = session.attribution.filter(|said| *said != Attribution::default());
     let permissions = raw.permissions.unwrap_or_default().settings();
     let sandbox = raw.sandbox.unwrap_or_default().settings();
@@ -176,6 +177,7 @@ fn settings(json: &JsonText, keys: KeyReport) -> Result<Settings, JsonError> {
         agent: raw.agent.filter(|agent| !agent.is_empty()),
         sandbox,
         session,
+        terminal,
         memory,
         skills,
         hooks: hooks.settings(),

@@ -3,6 +3,7 @@
 use super::services::Outcome;
 use super::{App, TerminalEnd, local};
 use crate::cell::{Cell, UserMessage};
+use crate::composer::ImageReference;
 use crate::composer::Submission;
 use crate::dialog::{DialogAnswer, DialogResult};
 use crate::input::{InputAction, TerminalInput};
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use windlass_conversation::{Input, Message, Priority, Request};
 use windlass_types::ContentBlock;
+use windlass_types::near::nearest;
 
 impl App {
     /// Takes an input of the terminal: a dialog has it first.
@@ -18,8 +20,8 @@ impl App {
         if let TerminalInput::Focus(is_focused) = input {
             return self.surface.set_focused(is_focused);
         }
-        if self.pager.is_some() {
-            return self.page(&input);
+        if self.page.is_some() {
+            return self.page_key(&input);
         }
         // A question stands in front of both.
         if self.dialogs.is_empty() {
@@ -46,7 +48,8 @@ impl App {
         }
     }
 
-    fn dialog_result(&mut self, result: DialogResult, now: Duration) {
+    /// Carries out the result of an input for a dialog.
+    pub(super) fn dialog_result(&mut self, result: DialogResult, now: Duration) {
         match result {
             DialogResult::Passed(input) => {
                 for action in self.prompt.handle(input, now) {
@@ -58,8 +61,8 @@ impl App {
                 let edited = self.edit(&text);
                 self.dialogs.edited(edited.as_deref());
             }
-            // No question of a server is asked here.
-            DialogResult::Taken | DialogResult::Replied { .. } => {}
+            DialogResult::Replied { id, reply } => self.replied(&id, reply),
+            DialogResult::Taken => {}
         }
     }
 
@@ -73,7 +76,8 @@ impl App {
         }
     }
 
-    fn act(&mut self, action: InputAction) {
+    /// Carries out an action of the prompt.
+    pub(super) fn act(&mut self, action: InputAction) {
         match action {
             InputAction::Submit { number, submission, priority } => self.submit(number, &submission, priority),
             InputAction::RunCommand(command) => self.run_command(command),
@@ -94,7 +98,8 @@ impl App {
                 self.prompt.edited(edited.as_deref());
             }
             InputAction::PasteImage => {
-                self.hint = Some("No image can be read from the clipboard here: give its path behind @.".to_owned());
+                let services = Arc::clone(&self.services);
+                self.jobs.spawn(async move { Outcome::Image(services.clipboard_image().await) });
             }
             InputAction::FindMentions { ticket, query } => {
                 let services = Arc::clone(&self.services);
@@ -122,16 +127,17 @@ impl App {
 
     fn submit(&mut self, number: u64, submission: &Submission, priority: Priority) {
         let text = submission.all_text();
-        if let Some(command) = local::LocalCommand::read(&text) {
-            self.prompt.taken(number);
-            self.echo(&text);
-            return self.run_local(command);
+        if self.run_called(&text) {
+            return self.prompt.taken(number);
         }
-        let known = local::with_local(self.conversation.conversation().commands());
+        let known = self.commands();
         if let Some(name) = local::unknown(&text, &known) {
             self.prompt.returned(&[number]);
-            self.hint =
-                Some(format!("There is no command /{name}: /help lists all. A blank in front sends it as text."));
+            let names = known.iter().map(|command| command.name.as_str());
+            let meant = nearest(name, names).first().map(|near| format!(" Did you mean /{near}?")).unwrap_or_default();
+            self.hint = Some(format!(
+                "There is no command /{name}.{meant} /help lists all; a blank in front sends it as text."
+            ));
             return;
         }
         match blocks(submission) {
@@ -152,6 +158,10 @@ impl App {
             Outcome::Mentions(ticket, candidates) => self.prompt.found(ticket, candidates),
             Outcome::Command(command, output) => self.command_ended(&command, &output),
             Outcome::Sessions(sessions) => self.open_sessions(sessions),
+            Outcome::Reply(reply) => self.reply(*reply),
+            Outcome::StatusRow(row) => self.status_row(row),
+            Outcome::Image(Ok(path)) => self.prompt.attach_image(ImageReference::Path(path)),
+            Outcome::Image(Err(problem)) => self.hint = Some(problem),
             Outcome::Stopped => {}
             Outcome::Failed => self.hint = Some("A task of the terminal failed.".to_owned()),
         }
@@ -166,14 +176,8 @@ impl App {
 
     /// Lets an external editor have the terminal, and returns the text that it saved.
     fn edit(&mut self, text: &str) -> Option<String> {
-        self.reader.let_go();
-        // A terminal that refuses shows the editor in a wrong state, no worse.
-        let _ = self.surface.suspend();
-        let _ = self.raw.leave();
         let services = Arc::clone(&self.services);
-        let edited = services.edit(text);
-        let _ = self.raw.reenter();
-        self.resize();
+        let edited = self.let_go(|| services.edit(text));
         match edited {
             Ok(edited) => Some(edited),
             Err(error) => {

@@ -9,8 +9,8 @@ use crate::picker::{Picker, PickerItem, PickerResult};
 use crate::prompt_area::picker_area;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use windlass_conversation::{Request, RewindScope, Rewound};
-use windlass_types::EntryId;
+use windlass_conversation::{Message, Request, RewindScope, Rewound};
+use windlass_types::{AgentPath, EntryId, TaskId};
 
 /// Maximum number of prompts that can be rewound to.
 const MOST_POINTS: usize = 500;
@@ -24,13 +24,23 @@ pub(super) enum Choice {
     Rewind(EntryId, RewindScope),
     /// A session to resume.
     Session(String),
+    /// A prompt that stands for the entry.
+    Line(String),
+    /// An agent whose work is shown.
+    Agent(AgentPath),
+    /// Background work.
+    Task(TaskId),
+    /// Background work whose output is shown.
+    TaskOutput(TaskId),
+    /// Background work that is stopped.
+    StopTask(TaskId),
 }
 
 /// A list that is shown, with its title.
 #[derive(Debug)]
 pub(super) struct Choosing {
-    title: String,
-    picker: Picker<Choice>,
+    pub(super) title: String,
+    pub(super) picker: Picker<Choice>,
 }
 
 /// Prompts of the session that can be rewound to, the oldest first.
@@ -83,7 +93,8 @@ impl App {
         }
     }
 
-    fn chosen(&mut self, choice: Choice) {
+    /// Carries out the meaning of an entry.
+    pub(super) fn chosen(&mut self, choice: Choice) {
         match choice {
             Choice::Point(to, text) => {
                 let scopes = [
@@ -104,6 +115,15 @@ impl App {
                 }
             }
             Choice::Session(id) => self.leave(TerminalEnd::Resume(id)),
+            Choice::Line(line) => {
+                if !self.run_called(&line) {
+                    self.send(Message::text(line));
+                }
+            }
+            Choice::Agent(path) => self.open_agent(&path),
+            Choice::Task(id) => self.open_task(&id),
+            Choice::TaskOutput(id) => self.tail_task(&id),
+            Choice::StopTask(id) => self.stop_task(&id),
         }
     }
 

@@ -1,9 +1,12 @@
 //! Services of the program for a terminal.
 
+use super::program::{CommandCall, CommandReply};
 use crate::completion::CompletionCandidate;
 use crate::history::HistoryEntry;
 use async_trait::async_trait;
+use serde_json::Value;
 use std::io;
+use windlass_conversation::SlashCommand;
 
 /// Output of a command that the person ran with `!`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,6 +98,59 @@ pub trait TerminalServices: std::fmt::Debug + Send + Sync + 'static {
 
     /// Text about the program for `/status`, such as its version, model, directory and session.
     fn status(&self) -> String;
+
+    /// Version of the program, for the command of the status line. Default: empty.
+    fn version(&self) -> &str {
+        ""
+    }
+
+    /// Commands of the program beside those of the terminal and of the session. Default: none.
+    fn commands(&self) -> Vec<SlashCommand> {
+        Vec::new()
+    }
+
+    /// Carries out one of [`commands`](Self::commands). The person goes on meanwhile.
+    async fn command(&self, call: CommandCall) -> CommandReply {
+        CommandReply::Text(format!("/{} is not there.", call.name))
+    }
+
+    /// Runs a command of the program that asks the person, and returns a text about its end. The terminal belongs to the
+    /// command until this returns. Blocks, as nothing else may use the terminal meanwhile.
+    ///
+    /// # Errors
+    /// The command cannot be started. Default: always.
+    fn attend(&self, _arguments: &[String]) -> io::Result<String> {
+        Err(io::Error::other("this program has no commands of its own"))
+    }
+
+    /// `true` if a command of the person writes the row below the prompt. Default: `false`.
+    fn has_status_command(&self) -> bool {
+        false
+    }
+
+    /// First line of the output of that command, which reads the facts as JSON; `None` if it failed.
+    async fn status_row(&self, _facts: &Value) -> Option<String> {
+        None
+    }
+
+    /// Path of a file with the image of the clipboard. Default: an error.
+    ///
+    /// # Errors
+    /// The reason why there is none, in a sentence.
+    async fn clipboard_image(&self) -> Result<String, String> {
+        Err("No image can be read from the clipboard here: give its path behind @.".to_owned())
+    }
+
+    /// Keeps a text in a file, or in a new one without a name, and returns its path. Default: an error.
+    ///
+    /// # Errors
+    /// The file exists, or cannot be written.
+    fn save(&self, _name: Option<&str>, _text: &str) -> io::Result<String> {
+        Err(io::Error::other("this program keeps no files"))
+    }
+
+    /// Opens a page in the browser. Default: nothing happens.
+    fn open_page(&self, _address: &str) {}
 }
 
 /// Outcome of a service that takes time.
@@ -103,6 +159,9 @@ pub(super) enum Outcome {
     Mentions(u64, Vec<CompletionCandidate>),
     Command(String, CommandOutput),
     Sessions(Vec<SessionChoice>),
+    Reply(Box<CommandReply>),
+    StatusRow(Option<String>),
+    Image(Result<String, String>),
     /// The service was stopped.
     Stopped,
     /// The service panicked.

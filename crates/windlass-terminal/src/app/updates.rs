@@ -25,14 +25,16 @@ impl App {
             }
             Update::PermissionMode(mode) | Update::PermissionModeChanged(mode) => self.set_permission_mode(*mode),
             Update::Commands(commands) | Update::CommandsChanged(commands) => {
-                self.prompt.set_commands(&super::local::with_local(commands.clone()));
+                let commands = super::local::with_local(commands.clone(), self.services.commands());
+                self.prompt.set_commands(&commands);
             }
             Update::Cleared(_) => self.rewinds.clear(),
             Update::Opened(_) => {
-                let commands = super::local::with_local(self.conversation.conversation().commands());
+                let commands = self.commands();
                 self.prompt.set_commands(&commands);
             }
             Update::Answer(id, answer) => self.answered(id, answer),
+            Update::State(SessionState::Idle) if self.title.is_some() => self.name_session(),
             Update::State(SessionState::Idle) if self.surface.presenter().status().is_running => {
                 self.notify("windlass is done");
             }
@@ -43,6 +45,13 @@ impl App {
             self.surface.present(update);
         }
         self.update_run();
+    }
+
+    /// Gives the session the title that it got before it was open.
+    fn name_session(&mut self) {
+        if let Some(title) = self.title.take() {
+            self.request(format!("rename {title}"), windlass_conversation::Request::Rename(title));
+        }
     }
 
     fn ask(&mut self, id: &str) {
@@ -61,8 +70,7 @@ impl App {
         };
         self.questions.remove(&question);
         self.surface.request_frame();
-        let written = self.dialogs.withdraw(&question);
-        self.prompt.insert_before(&written);
+        self.withdraw_dialog(&question);
     }
 
     /// Takes the answer to a request, whose id begins with its purpose.
@@ -82,10 +90,12 @@ impl App {
             }
             (_, Ok(Answer::PermissionMode(mode))) => self.set_permission_mode(*mode),
             ("background", Ok(Answer::Moved(false))) => {
-                let hint = "Nothing runs that can go on in the background. Commands can with backgroundLongCommands in settings.";
+                let hint = "Nothing runs that can go on in the background.";
                 self.hint = Some(hint.to_owned());
             }
-            ("model", Ok(Answer::Done)) => self.local_output(&format!("The model is {rest} from the next request on.")),
+            ("say", Ok(Answer::Done)) => self.local_output(rest),
+            ("stop", Ok(Answer::Done)) => self.hint = Some("The background task is being stopped.".to_owned()),
+            ("output", Ok(Answer::Output { tail, is_truncated, .. })) => self.show_output(rest, tail, *is_truncated),
             ("rename", Ok(Answer::Done)) => self.local_output(&format!("The session is named {rest}.")),
             ("rewind", Ok(Answer::Rewind { outcome, .. })) => self.rewound(outcome),
             (_, Err(refusal)) => {

@@ -132,6 +132,11 @@ impl Dialogs {
         self.waiting.front().map(|(id, _)| id)
     }
 
+    /// `true` while letters answer the question that is shown.
+    pub(crate) fn reads_letters(&self) -> bool {
+        self.waiting.front().is_some_and(|(_, dialog)| dialog.reads_letters())
+    }
+
     /// Lays the dialogs out on so many columns and rows.
     pub fn resize(&mut self, columns: usize, rows: usize) {
         (self.columns, self.rows) = (columns, rows);

@@ -86,7 +86,7 @@ fn allow(updates: Vec<PermissionUpdate>) -> PermissionAnswer {
 #[test]
 fn a_screen_of_five_rows_shows_the_title_and_the_ways_on() {
     for rows in 5..=12 {
-        let (columns, room) = crate::prompt_area::dialog_room(crate::screen::Size::new(100, rows));
+        let (columns, room) = crate::prompt_area::dialog_room(crate::screen::Size::new(100, rows), 0);
         let text = text(&dialogs(bash(), columns, room));
         let shown: Vec<&str> = text.lines().collect();
         assert!(shown[0].starts_with("Bash wants permission: git push"), "{rows}: {text}");

@@ -417,6 +417,13 @@ impl InputMode {
         actions.extend(self.complete());
     }
 
+    /// Puts a prompt of the program's own into the history, such as that of its command line.
+    pub fn record_prompt(&mut self, text: &str) -> Vec<InputAction> {
+        let mut actions = Vec::new();
+        self.record(SavedPrompt::text(text), &mut actions);
+        actions
+    }
+
     /// Puts a text into the history.
     fn record(&mut self, prompt: SavedPrompt, actions: &mut Vec<InputAction>) {
         actions.extend(self.history.add(prompt).map(InputAction::Record));

@@ -1,10 +1,11 @@
 //! Markdown events to rows.
 
+use super::code::code_lines;
 use super::table::Table;
 use crate::layout::{Layout, prefixed};
 use crate::text::{Line, Span, Style, safe_lines, width, wrap, wrap_exact};
 use crate::theme::Role;
-use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 /// Deepest nesting of quotes and lists that is indented. What is deeper stands at that depth.
 const DEEPEST: usize = 12;
@@ -49,7 +50,8 @@ struct Renderer<'a> {
     styles: Vec<Style>,
     /// Targets of open links and images, with the width of the text before them.
     links: Vec<(String, String)>,
-    code: Option<String>,
+    /// Info string and text of the open block of code.
+    code: Option<(String, String)>,
     html: bool,
     table: Option<Table>,
     /// `true` if a row without text is due before the next block.
@@ -111,10 +113,11 @@ impl<'a> Renderer<'a> {
                 self.containers.push(Container::Quote);
                 self.styles.push(self.layout.style(Role::Quote));
             }
-            Tag::CodeBlock(_) => {
+            Tag::CodeBlock(kind) => {
                 self.flush();
                 self.begin_block();
-                self.code = Some(String::new());
+                let info = if let CodeBlockKind::Fenced(info) = kind { info.to_string() } else { String::new() };
+                self.code = Some((info, String::new()));
             }
             Tag::HtmlBlock => {
                 self.begin_block();
@@ -235,13 +238,12 @@ impl<'a> Renderer<'a> {
     }
 
     fn end_code(&mut self) {
-        let Some(code) = self.code.take() else { return };
-        let style = self.layout.style(Role::CodeBlock);
+        let Some((info, code)) = self.code.take() else { return };
         let indent = Line::plain("  ");
         let room = self.layout.narrowed(self.prefix(false).width() + 2).columns;
         let mut rows = Vec::new();
-        for line in safe_lines(&code) {
-            rows.extend(prefixed(wrap_exact(&Line::styled(line, style), room), &indent, &indent));
+        for line in code_lines(&code, &info, &self.layout) {
+            rows.extend(prefixed(wrap_exact(&line, room), &indent, &indent));
         }
         if !rows.is_empty() {
             self.emit(rows);
@@ -266,7 +268,7 @@ impl<'a> Renderer<'a> {
     }
 
     fn text(&mut self, text: &str) {
-        if let Some(code) = &mut self.code {
+        if let Some((_, code)) = &mut self.code {
             code.push_str(text);
             return;
         }

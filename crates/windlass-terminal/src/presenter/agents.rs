@@ -6,6 +6,10 @@ use windlass_types::{AgentPath, Event, EventKind, TaskInfo, TaskProgress, ToolUs
 
 /// Most agents and most tasks that have rows. Further ones work without.
 const MOST_ROWS: usize = 64;
+/// Most entries of the log of an agent.
+const MOST_LOG: usize = 200;
+/// Most bytes of a text in the log of an agent.
+pub(super) const MOST_LOGGED: usize = 4_000;
 
 /// An agent below the main one that works.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,10 +25,25 @@ pub struct AgentRow {
     pub work: AgentWork,
     /// Title of the last call.
     pub last: String,
+    /// Calls and texts of the agent, the last ones.
+    pub log: Vec<String>,
     /// Beginning of the work.
     pub since: Duration,
     /// `true` once its run is over.
     pub is_done: bool,
+}
+
+impl AgentRow {
+    /// Adds a line to the log. Those beyond the limit go.
+    fn note(&mut self, text: &str) {
+        if text.trim().is_empty() {
+            return;
+        }
+        self.log.push(text.to_owned());
+        if self.log.len() > MOST_LOG {
+            self.log.remove(0);
+        }
+    }
 }
 
 /// Background work that continues.
@@ -62,7 +81,11 @@ impl Agents {
         }
         let Some(row) = self.rows.iter_mut().find(|row| row.path == event.agent) else { return };
         match &event.kind {
-            EventKind::ToolStarted(_) => title.clone_into(&mut row.last),
+            EventKind::ToolStarted(_) => {
+                title.clone_into(&mut row.last);
+                row.note(title);
+            }
+            EventKind::BlockFinished { .. } => row.note(title),
             EventKind::ToolFinished(_) => row.work.calls += 1,
             EventKind::UsageUpdated { usage, .. } => {
                 row.work.tokens += usage.total_input().saturating_add(usage.output_tokens);
@@ -87,6 +110,7 @@ impl Agents {
                 description: title.to_owned(),
                 work: AgentWork::default(),
                 last: String::new(),
+                log: Vec::new(),
                 since: now,
                 is_done: false,
             });

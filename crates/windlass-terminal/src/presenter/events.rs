@@ -10,6 +10,9 @@ use windlass_types::{
     TaskStatus, ToolFinished, ToolStarted, ToolUse, Usage,
 };
 
+/// Notice behind an answer that has no end.
+const BROKEN_OFF: &str = "The answer above broke off and is no part of the conversation. Its tokens count in the cost, where needed estimated.";
+
 impl TerminalPresenter {
     pub(super) fn event(&mut self, event: Event) {
         if !event.agent.is_main() {
@@ -103,6 +106,10 @@ impl TerminalPresenter {
                 let running = self.activities.calls().iter().find(|running| Some(&running.id) == call);
                 running.map(|running| running.title.clone()).unwrap_or_default()
             }
+            EventKind::BlockFinished { block: ContentBlock::Text { text, .. }, .. } => {
+                let end = text.floor_char_boundary(super::agents::MOST_LOGGED);
+                self.masked(text.get(..end).unwrap_or_default())
+            }
             _ => String::new(),
         };
         if let EventKind::UsageUpdated { cost, .. } = &event.kind {
@@ -165,7 +172,7 @@ impl TerminalPresenter {
         self.stream = crate::markdown::MarkdownStream::default();
         self.streamed_block = None;
         if std::mem::take(&mut self.is_message_begun) {
-            self.warn("The answer above broke off and does not count.");
+            self.warn(BROKEN_OFF);
         }
     }
 
@@ -258,6 +265,8 @@ impl TerminalPresenter {
             self.status.context_window = window;
         }
         self.status.cost = self.status.cost.max(result.cost);
+        self.status.duration_ms = self.status.duration_ms.saturating_add(result.duration_ms);
+        self.status.model_ms = self.status.model_ms.saturating_add(result.duration_api_ms);
         let mut summary = RunSummary::new(result);
         summary.message = self.masked(&summary.message);
         // A note that the model was not asked about has no summary.

@@ -2,6 +2,7 @@
 
 use super::Screen;
 use crate::text::{safe_line, truncate};
+use base64::Engine as _;
 use std::io::{self, Write};
 
 /// Widest text of a title or a notification, in columns.
@@ -42,6 +43,15 @@ impl<W: Write> Screen<W> {
         let text = truncate(&safe_line(text), COLUMNS).into_owned();
         // A text that begins with a digit and a semicolon would be a command.
         self.send(&format!("\u{1b}]9;windlass: {text}\u{7}\u{7}")).map(drop)
+    }
+
+    /// Puts a text into the clipboard of the person's terminal (OSC 52), also over a network. Terminals that forbid it ignore it.
+    ///
+    /// # Errors
+    /// Errors of the writer.
+    pub fn copy(&mut self, text: &str) -> io::Result<()> {
+        let encoded = base64::engine::general_purpose::STANDARD.encode(text);
+        self.send(&format!("\u{1b}]52;c;{encoded}\u{7}")).map(drop)
     }
 
     /// Shows or takes away the mark of work in the window or its tab, on terminals that have one. Writes nothing if it is so already, or

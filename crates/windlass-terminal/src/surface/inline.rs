@@ -1,6 +1,6 @@
 //! The inline surface.
 
-use crate::capabilities::Capabilities;
+use crate::capabilities::{Capabilities, Presentation};
 use crate::cell::{Cell, Fold};
 use crate::layout::{Glyphs, Layout};
 use crate::live::{InputArea, LiveOptions, live_area, next_change};
@@ -37,6 +37,9 @@ pub struct SurfaceOptions {
     pub latency: Duration,
     /// Time for which a size has to stay before it is drawn for.
     pub resize_rest: Duration,
+    /// Form of the output. With [`Presentation::Plain`] finished cells and changed rows of the input are written as labelled
+    /// lines, and nothing is redrawn.
+    pub presentation: Presentation,
 }
 
 impl SurfaceOptions {
@@ -50,6 +53,7 @@ impl SurfaceOptions {
             live: LiveOptions::default(),
             latency: capabilities.latency,
             resize_rest: capabilities.resize_rest,
+            presentation: capabilities.presentation,
         }
     }
 }
@@ -199,6 +203,9 @@ impl<W: Write> TerminalSurface<W> {
         if !self.pacer.take(self.now) {
             return Ok(Drawn::Unchanged);
         }
+        if self.options.presentation == Presentation::Plain {
+            return self.draw_lines(input);
+        }
         self.take_cells();
         let options = LiveOptions { animates: self.options.live.animates && self.is_focused, ..self.options.live };
         let layout = Layout { columns: self.size().columns(), theme: &self.options.theme, glyphs: self.options.glyphs };
@@ -221,6 +228,43 @@ impl<W: Write> TerminalSurface<W> {
             self.pacer.request(next);
         }
         Ok(drawn)
+    }
+
+    /// Writes what is finished as labelled lines, and the rows of the input below them.
+    fn draw_lines(&mut self, input: &InputArea) -> io::Result<Drawn> {
+        if !self.screen.flush()? {
+            self.pacer.request(self.now);
+            return Ok(Drawn::Busy);
+        }
+        let cells = self.presenter.take_cells();
+        let finished = cells.iter().flat_map(Cell::plain_lines);
+        let lines: Vec<String> = finished.chain(input.rows.iter().map(Line::text)).collect();
+        for cell in cells {
+            self.transcript.push(cell);
+        }
+        self.screen.write_lines(lines)
+    }
+
+    /// Writes lines below those that are finished, where lines are written.
+    ///
+    /// # Errors
+    /// Errors of the writer.
+    pub fn say(&mut self, lines: impl IntoIterator<Item = String>) -> io::Result<Drawn> {
+        self.screen.write_lines(lines)
+    }
+
+    /// Puts a text into the clipboard, see [`Screen::copy`].
+    ///
+    /// # Errors
+    /// Errors of the writer.
+    pub fn copy(&mut self, text: &str) -> io::Result<()> {
+        self.screen.copy(text)
+    }
+
+    /// Lets the spinner move, or keeps it still.
+    pub fn set_animates(&mut self, animates: bool) {
+        self.options.live.animates = animates;
+        self.pacer.request(self.now);
     }
 
     /// Sets the title of the window, see [`Screen::set_title`].
@@ -279,6 +323,9 @@ impl<W: Write> TerminalSurface<W> {
     /// # Errors
     /// Errors of the writer.
     pub fn close(mut self) -> io::Result<()> {
+        if self.options.presentation == Presentation::Plain {
+            return self.draw_lines(&InputArea::default()).map(drop);
+        }
         self.take_cells();
         let live = crate::screen::LiveArea::default();
         while !self.rows.is_empty() {

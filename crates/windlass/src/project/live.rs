@@ -295,6 +295,7 @@ fn differing(before: &Resolved, now: &Resolved) -> Vec<&'static str> {
         ("agent", before.agent != now.agent),
         ("env", before.env != now.env),
         ("hooks", before.hooks != now.hooks),
+        ("the terminal's settings", before.terminal != now.terminal),
         ("sandbox", before.sandbox != now.sandbox),
         ("MCP servers", before.servers != now.servers),
         ("memory", before.memory != now.memory),

@@ -35,7 +35,16 @@ impl Emulator {
         Self::start_with(place, args, &[("TERM", "xterm-256color")])
     }
 
+    /// Starts the command on a terminal that answers the question for its background like this.
+    pub(crate) fn start_on(place: &Place, args: &[&str], background: &'static str) -> Self {
+        Self::launch(place, args, &[("TERM", "xterm-256color")], background)
+    }
+
     pub(crate) fn start_with(place: &Place, args: &[&str], variables: &[(&str, &str)]) -> Self {
+        Self::launch(place, args, variables, "")
+    }
+
+    fn launch(place: &Place, args: &[&str], variables: &[(&str, &str)], background: &'static str) -> Self {
         let host = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&host).unwrap();
         unlockpt(&host).unwrap();
@@ -66,6 +75,11 @@ impl Emulator {
             while let Ok(count) = reader.read(&mut buffer) {
                 if count == 0 {
                     return;
+                }
+                // Each terminal tells its kind when it is asked.
+                if buffer[..count].windows(3).any(|bytes| bytes == b"\x1b[c") {
+                    let answer = format!("{background}\u{1b}[?62c");
+                    (&reader).write_all(answer.as_bytes()).unwrap();
                 }
                 let mut shown = into.lock().unwrap();
                 shown.raw.extend_from_slice(&buffer[..count]);
