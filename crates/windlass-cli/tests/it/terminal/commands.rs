@@ -1,7 +1,7 @@
 //! Slash commands of the command, and views of the session.
 
 use super::emulator::Emulator;
-use super::{PAUSE, text};
+use super::text;
 use crate::place::{Place, write};
 use serde_json::json;
 
