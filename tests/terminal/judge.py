@@ -269,7 +269,7 @@ class Xterm(Sitting):
         self.server = subprocess.Popen(["Xvfb", self.display, "-screen", "0", "1600x1200x8"], **quiet)
         time.sleep(2)
         relay = [sys.executable, __file__, "relay", str(self.inside), BINARY]
-        environment = place.environment("xterm-256color") | {"DISPLAY": self.display}
+        environment = place.environment("xterm-256color") | {"DISPLAY": self.display, "WINDLASS_BIN": BINARY}
         self.xterm = subprocess.Popen(
             ["xterm", "-sl", "50000", "-fn", "fixed", "-geometry", "80x24", "-xrm", f"XTerm*printerCommand: cat > {self.printed}",
              "-xrm", "XTerm*allowWindowOps: true", "-e", *relay],
