@@ -542,19 +542,42 @@ fn workspace_rule(text: &str, scope: Scope, fold: bool) -> Result<PathRule, Stri
 /// Returns `true` if a pattern names a place of secrets: by its whole text, by the names before its first wildcard, or
 /// by its last name.
 fn names_secrets(pattern: &str) -> bool {
-    let is_plain = |name: &&str| !name.contains(['*', '?', '[', '{']);
-    let root = pattern.strip_prefix("//").map(|_| "/");
+    let is_exact = !pattern.contains(WILDCARDS);
+    let last = pattern.trim_end_matches(['/', '*']).rsplit('/').next().unwrap_or_default();
+    is_exact || is_secret(Path::new(last)) || secret_example(pattern).is_some()
+}
+
+const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
+
+/// Returns a place of secrets that a pattern names: the names before its first wildcard, with an example of its last
+/// name below them.
+pub(crate) fn secret_example(pattern: &str) -> Option<PathBuf> {
+    let is_plain = |name: &&str| !name.contains(WILDCARDS);
+    let root = pattern.starts_with("//").then_some("/");
     let before: PathBuf =
         root.into_iter().chain(pattern.split('/').filter(|name| !name.is_empty()).take_while(is_plain)).collect();
-    let last = pattern.trim_end_matches(['/', '*']).rsplit('/').next().unwrap_or_default();
-    let written = pattern.rsplit('/').next().unwrap_or_default();
-    let example = |text: &str| is_secret(Path::new(text));
-    let is_exact = pattern.split('/').all(|name| is_plain(&name));
-    is_exact
-        || is_secret(&before)
-        || example(last)
-        || example(&written.replace('*', ""))
-        || example(&written.replace('*', "x"))
+    let last = pattern.rsplit('/').next().unwrap_or_default().replace('\\', "");
+    let below = before.parent().filter(|_| !pattern.contains(WILDCARDS)).unwrap_or(&before);
+    let singles = ('a'..='z').chain(['.', '_', '-', '0']).map(|single| single.to_string());
+    let singles: Vec<String> = if last.contains('?') { singles.collect() } else { vec![String::new()] };
+    let examples = singles.iter().flat_map(|single| {
+        let last = classes_replaced(&last).replace('?', single);
+        [last.replace('*', "x"), last.replace('*', "")]
+    });
+    let found = examples.map(|last| below.join(last)).find(|example| is_secret(example));
+    found.or_else(|| is_secret(&before).then_some(before))
+}
+
+/// Returns a name with the first character of each class in its place: `.en[vx]` becomes `.env`.
+fn classes_replaced(name: &str) -> String {
+    let (mut replaced, mut rest) = (String::with_capacity(name.len()), name);
+    while let Some((plain, class)) = rest.split_once('[') {
+        let Some((members, behind)) = class.split_once(']') else { break };
+        replaced.push_str(plain);
+        replaced.extend(members.chars().next());
+        rest = behind;
+    }
+    replaced + rest
 }
 
 #[cfg(test)]

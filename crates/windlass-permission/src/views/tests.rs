@@ -1,3 +1,4 @@
+use super::pathspec::MAX_COLONS;
 use super::*;
 use windlass_shell::analyse;
 
@@ -183,8 +184,12 @@ fn paths_narrow_what_is_shown() {
         ("git diff -- src x", &["/w/sub/src/", "/w/sub/x/"][..]),
         ("git diff src", &["/w/sub/src/"]),
         ("git diff HEAD a.txt", &["/w/sub/a.txt"]),
-        ("git log -p -- 'src/*.key'", &["/w/sub/src/"]),
-        ("git log -p -- '*.key'", &["/w/sub/"]),
+        ("git log -p -- 'src/*.rs'", &["/w/sub/src/"]),
+        ("git log -p -- '*.rs'", &["/w/sub/"]),
+        // A place of secrets may be in the history alone.
+        ("git log -p -- 'src/*.key'", &["/w/sub/src/", "/w/sub/src/x.key"]),
+        ("git log -p -- ':(top)*.key'", &["/w/sub/", "/w/", "/w/sub/x.key", "/w/x.key"]),
+        ("git archive HEAD .env", &["/w/sub/.env/"]),
         ("git diff -- ':(literal)a*b/c'", &["/w/sub/a*b/c/"]),
         ("git diff -- ':(top)x'", &["/w/sub/x/", "/w/x/"]),
         ("git diff -- :/x", &["/w/sub/x/", "/w/x/"]),

@@ -193,3 +193,81 @@ fn no_place_of_the_table_is_read_without_a_question() {
         .collect();
     assert_eq!(free, [&"~/.windlass/projects/other/session.jsonl"], "{} of {}", free.len(), places.len());
 }
+
+const MUST_EXIST: &[&str] = &["git log -p .env", "git show --format= HEAD .env", "git diff HEAD~3 HEAD .env"];
+
+/// A secret that was deleted is still in the history: what git prints of it is a read, whatever the working tree has.
+#[test]
+fn a_secret_that_only_the_history_has_asks() {
+    let there: &[&str] = &["/w/.env", "/w/certs/server.pem", "/w/a.rs"];
+    for files in [&["/w/a.rs"][..], there] {
+        let world = World::new(Rules::default()).files(files);
+        let mut free = Vec::new();
+        for command in [
+            "git log -p -- .env",
+            "git log -p -- ./.env",
+            "git log -p -- ':(top).env'",
+            "git log -p -- ':/.env'",
+            "git log -p -- '.env*'",
+            "git log -p -- '*.pem'",
+            "git log -p -- '**/.env'",
+            "git log -p -- ':(glob)**/.env'",
+            "git log -p -- ':(icase).ENV'",
+            "git log -p --all --full-history -- .env",
+            "git log -p --follow -- .env",
+            "git log -p .env",
+            "git log -L1,5:.env",
+            "git log --all -p -S x -- certs/server.pem",
+            "git show HEAD~3:.env",
+            "git show :.env",
+            "git show HEAD -- .env",
+            "git show --format= HEAD .env",
+            "git diff HEAD~3 -- .env",
+            "git diff HEAD~3 HEAD .env",
+            "git diff HEAD~3:.env HEAD:a.rs",
+            "git diff --cached -- .env",
+            "git diff-tree -p HEAD~1 HEAD -- .env",
+            "git cat-file -p HEAD~3:.env",
+            "git cat-file blob HEAD~3:.env",
+            "git cat-file --textconv HEAD~3:.env",
+            "git archive HEAD~3 .env",
+            "git archive HEAD~3 -- .env",
+            "git archive --format=tar HEAD~3 certs/server.pem | tar -xO",
+            "git stash show -p -- .env",
+            "git stash show -p stash@{0} -- .env",
+            "git blame HEAD~3 -- .env",
+            "git annotate HEAD~3 .env",
+            "git grep x HEAD~3 -- .env",
+            "git grep x HEAD~3 -- '.env*'",
+            "git checkout HEAD~3 -- .env && cat .env",
+            "git restore --source HEAD~3 .env && cat .env",
+            "git format-patch --stdout HEAD~3 -- .env",
+            "git range-diff HEAD~3 HEAD~2 HEAD -- .env",
+            "git reflog -p -- .env",
+            "git whatchanged -p -- .env",
+        ] {
+            // Without `--`, git refuses most words that name no file.
+            let is_refused = files != there && MUST_EXIST.contains(&command);
+            if !is_refused && world.decision(&format!("Bash {command}")).behavior == Allow {
+                free.push(command);
+            }
+        }
+        assert!(free.is_empty(), "{files:?}: {free:#?}");
+        world.check(
+            Allow,
+            &[
+                "Bash git log --oneline -- .env",
+                "Bash git log --stat -- '.env*'",
+                "Bash git log -p -- '*.rs'",
+                "Bash git log -p -- src docs",
+                "Bash git log -p -- .env.example",
+                "Bash git diff HEAD~3 -- a.rs",
+                "Bash git diff --stat HEAD~3 -- .env",
+                "Bash git diff --name-only -- '*.pem'",
+                "Bash git show HEAD~3:a.rs",
+                "Bash git grep x -- '*.rs'",
+                "Bash git log -p -- . ':!.env'",
+            ],
+        );
+    }
+}
