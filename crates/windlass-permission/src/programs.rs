@@ -5,8 +5,6 @@
 
 use windlass_shell::{FoundCommand, Word};
 
-pub(crate) use windlass_shell::is_shell;
-
 /// Returns `true` for programs whose arguments are never files to open.
 pub(crate) fn takes_no_files(program: &str) -> bool {
     matches!(

@@ -1,10 +1,15 @@
 //! Files that decide which programs a configured command line runs: its program, an interpreter's script, the file of a
 //! runner.
 
+mod known_directories;
+mod runners;
+
+use self::known_directories::{KNOWN_DIRECTORIES, mark_directories, search_path};
+use self::runners::{EDITORS, FILE_SCRIPTS, PACKAGE_TOOLS, RUNNERS, Runner};
+use crate::launchers::{LaunchedRole, Launcher};
 use crate::path::normalize;
 use crate::places::Places;
 use crate::programs;
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use windlass_shell::{FoundCommand, RedirectKind, Word, WordKind, analyse};
 
@@ -73,312 +78,15 @@ pub fn line_files(line: &str, directories: &LineDirectories<'_>) -> Vec<LineFile
         reading.command(command);
         reading.searched(command, &search_path);
     }
+    // A program that is new in such a directory hides others.
+    for directory in search_path {
+        reading.matching(directory, "*");
+    }
     let mut files = reading.files;
     files.sort();
     files.dedup_by(|later, first| later.path == first.path);
     files
 }
-
-/// The directories that a line puts into the search path.
-fn search_path(line: &str) -> Vec<&str> {
-    let is_name = |before: &str| before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
-    let places = line.match_indices("PATH=").filter(|(at, _)| !line.get(..*at).is_some_and(is_name));
-    let values = places.filter_map(|(at, name)| {
-        let value = line.get(at.saturating_add(name.len())..)?.trim_start_matches(['"', '\'']);
-        value.split(|c: char| c.is_whitespace() || "\"';&|".contains(c)).next()
-    });
-    let directories = values.flat_map(|value| value.split(':'));
-    directories.filter(|directory| !directory.is_empty() && !directory.contains('$')).collect()
-}
-
-/// A text in a line that means a directory, and the mark that replaces it while the line is read.
-struct KnownDirectory {
-    /// Variables, without `$`.
-    variables: &'static [&'static str],
-    /// Commands whose output is the directory.
-    commands: &'static [&'static str],
-    mark: &'static str,
-    of: fn(&LineDirectories<'_>) -> Option<PathBuf>,
-}
-
-const KNOWN_DIRECTORIES: &[KnownDirectory] = &[
-    KnownDirectory {
-        variables: &["CLAUDE_PROJECT_DIR", "WINDLASS_PROJECT_DIR"],
-        commands: &["git rev-parse --show-toplevel"],
-        mark: "/@project@",
-        of: |directories| Some(directories.project.to_path_buf()),
-    },
-    KnownDirectory {
-        variables: &["CLAUDE_PLUGIN_ROOT", "WINDLASS_PLUGIN_ROOT"],
-        commands: &[],
-        mark: "/@plugin@",
-        of: |directories| directories.plugin.map(Path::to_path_buf),
-    },
-    KnownDirectory {
-        variables: &["PWD"],
-        commands: &["pwd"],
-        mark: "/@cwd@",
-        of: |directories| Some(directories.cwd.to_path_buf()),
-    },
-    KnownDirectory {
-        variables: &["HOME"],
-        commands: &[],
-        mark: "/@home@",
-        of: |directories| directories.home.map(Path::to_path_buf),
-    },
-];
-
-/// Returns the line with marks in the places of known directories, so that its words can be read.
-fn mark_directories(line: &str) -> Cow<'_, str> {
-    if !line.contains(['$', '`']) {
-        return Cow::Borrowed(line);
-    }
-    let mut marked = String::with_capacity(line.len());
-    let mut rest = line;
-    while let Some(at) = rest.find(['$', '`']) {
-        let (before, from) = rest.split_at_checked(at).unwrap_or((rest, ""));
-        marked.push_str(before);
-        match KNOWN_DIRECTORIES.iter().find_map(|known| Some((known, known.end_in(from)?))) {
-            Some((known, after)) => {
-                marked.push_str(known.mark);
-                rest = after;
-            }
-            None => {
-                let mut chars = from.chars();
-                marked.extend(chars.next());
-                rest = chars.as_str();
-            }
-        }
-    }
-    marked.push_str(rest);
-    Cow::Owned(marked)
-}
-
-impl KnownDirectory {
-    /// Returns the text behind the directory, if a text begins with it.
-    fn end_in<'t>(&self, text: &'t str) -> Option<&'t str> {
-        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let variable = |name: &&str| {
-            let plain = text.strip_prefix('$').and_then(|text| text.strip_prefix(*name));
-            let plain = plain.filter(|after| !after.starts_with(is_name));
-            let braced = || {
-                let after = text.strip_prefix("${")?.strip_prefix(*name)?;
-                // `${NAME:-.}` and `${NAME%/}` are the directory wherever it is set.
-                let (operator, rest) = after.split_once('}')?;
-                (operator.is_empty() || operator.starts_with([':', '-', '%'])).then_some(rest)
-            };
-            plain.or_else(braced)
-        };
-        let command = |line: &&str| {
-            let inner = text.strip_prefix("$(").and_then(|text| text.split_once(')'));
-            let inner = inner.or_else(|| text.strip_prefix('`').and_then(|text| text.split_once('`')));
-            inner.filter(|(inner, _)| inner.trim() == *line).map(|(_, rest)| rest)
-        };
-        self.variables.iter().find_map(variable).or_else(|| self.commands.iter().find_map(command))
-    }
-}
-
-/// A program that reads its commands from files of fixed names.
-struct Runner {
-    names: &'static [&'static str],
-    files: &'static [&'static str],
-    /// Options whose value is the file.
-    file_options: &'static [&'static str],
-    /// Options whose value is the directory of the files.
-    directory_options: &'static [&'static str],
-    /// First words with which it reads none of them.
-    other_words: &'static [&'static str],
-}
-
-/// Words with which package managers run no script of the project.
-const PACKAGE_WORDS: &[&str] = &[
-    "add",
-    "audit",
-    "bunx",
-    "cache",
-    "config",
-    "create",
-    "dlx",
-    "exec",
-    "info",
-    "init",
-    "link",
-    "list",
-    "ls",
-    "outdated",
-    "pm",
-    "publish",
-    "remove",
-    "rm",
-    "uninstall",
-    "update",
-    "upgrade",
-    "view",
-    "why",
-    "x",
-];
-
-const RUNNERS: &[Runner] = &[
-    Runner {
-        names: &["make", "gmake", "bmake"],
-        files: &["GNUmakefile", "makefile", "Makefile"],
-        file_options: &["-f", "--file", "--makefile"],
-        directory_options: &["-C", "--directory"],
-        other_words: &[],
-    },
-    Runner {
-        names: &["just"],
-        files: &["justfile", "Justfile", ".justfile"],
-        file_options: &["-f", "--justfile"],
-        directory_options: &["-d", "--working-directory"],
-        other_words: &[],
-    },
-    Runner {
-        names: &["task", "go-task"],
-        files: &["Taskfile.yml", "Taskfile.yaml", "Taskfile.dist.yml", "Taskfile.dist.yaml"],
-        file_options: &["-t", "--taskfile"],
-        directory_options: &["-d", "--dir"],
-        other_words: &[],
-    },
-    Runner {
-        names: &["npm", "pnpm", "yarn", "yarnpkg", "bun"],
-        files: &["package.json"],
-        file_options: &[],
-        directory_options: &["--prefix", "-C", "--dir", "--cwd"],
-        other_words: PACKAGE_WORDS,
-    },
-    Runner {
-        names: &["deno"],
-        files: &["deno.json", "deno.jsonc"],
-        file_options: &["-c", "--config"],
-        directory_options: &["--cwd"],
-        other_words: &["fmt", "lint", "check", "info"],
-    },
-    Runner {
-        names: &["rake"],
-        files: &["Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb"],
-        file_options: &["-f", "--rakefile"],
-        directory_options: &["-C", "--directory"],
-        other_words: &[],
-    },
-    Runner {
-        names: &["gulp", "grunt"],
-        files: &["gulpfile.js", "gulpfile.mjs", "gulpfile.ts", "Gruntfile.js"],
-        file_options: &["-f", "--gulpfile", "--gruntfile"],
-        directory_options: &["--cwd", "--base"],
-        other_words: &[],
-    },
-    Runner {
-        names: &["composer"],
-        files: &["composer.json"],
-        file_options: &[],
-        directory_options: &["-d", "--working-dir"],
-        other_words: &["config", "diagnose", "info", "show"],
-    },
-    Runner {
-        names: &["nox", "tox", "invoke", "inv"],
-        files: &["noxfile.py", "tox.ini", "tasks.py"],
-        file_options: &["-f", "--noxfile", "-c", "--conf"],
-        directory_options: &["-r", "--search-root"],
-        other_words: &[],
-    },
-    Runner {
-        names: &["lerna", "lint-staged", "nx", "turbo", "wireit"],
-        files: &["package.json"],
-        file_options: &["-c", "--config"],
-        directory_options: &["--cwd"],
-        other_words: &[],
-    },
-    Runner {
-        names: &["gradle", "gradlew"],
-        files: &["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"],
-        file_options: &["-b", "--build-file", "-I", "--init-script"],
-        directory_options: &["-p", "--project-dir"],
-        other_words: &[],
-    },
-    Runner {
-        names: &["mvn", "mvnw"],
-        files: &["pom.xml"],
-        file_options: &["-f", "--file"],
-        directory_options: &[],
-        other_words: &[],
-    },
-    Runner {
-        names: &["ant"],
-        files: &["build.xml"],
-        file_options: &["-f", "-file", "-buildfile"],
-        directory_options: &[],
-        other_words: &[],
-    },
-    Runner {
-        names: &["fab", "mage", "mask", "mix", "poe", "scons", "thor"],
-        files: &["SConstruct", "Thorfile", "fabfile.py", "magefile.go", "maskfile.md", "mix.exs", "pyproject.toml"],
-        file_options: &["-f", "--file", "--maskfile"],
-        directory_options: &["-C", "-d", "--directory"],
-        other_words: &[],
-    },
-];
-
-/// Programs that run the file among their first operands.
-const INTERPRETERS: &[&str] = &[
-    ".",
-    "ansible-playbook",
-    "bb",
-    "bun",
-    "clj",
-    "clojure",
-    "coffee",
-    "crystal",
-    "dart",
-    "deno",
-    "elixir",
-    "expect",
-    "gjs",
-    "groovy",
-    "guile",
-    "java",
-    "julia",
-    "kotlin",
-    "kotlinc",
-    "lua",
-    "luajit",
-    "nim",
-    "node",
-    "nodejs",
-    "nodemon",
-    "ocaml",
-    "osascript",
-    "perl",
-    "php",
-    "powershell",
-    "pwsh",
-    "pypy",
-    "python",
-    "racket",
-    "raku",
-    "Rscript",
-    "ruby",
-    "runghc",
-    "runhaskell",
-    "sbcl",
-    "scala",
-    "source",
-    "swift",
-    "tclsh",
-    "ts-node",
-    "tsx",
-    "wasmtime",
-    "zig",
-];
-/// Programs that start another one among their words.
-const LAUNCHERS: &[&str] =
-    &["bun", "bunx", "hatch", "npm", "npx", "pdm", "pipx", "pnpm", "pnpx", "rye", "uv", "uvx", "yarn", "yarnpkg"];
-/// Programs that run the file of `-f`.
-const FILE_SCRIPTS: &[&str] = &["awk", "gawk", "gsed", "jq", "mawk", "nawk", "psql", "sed"];
-/// Programs of which options name a file that they run.
-const EDITORS: &[&str] = &["emacs", "ex", "gdb", "lldb", "nvim", "vi", "vim"];
-/// Interpreters whose first words name an action on a file.
-const VERBAL: &[&str] = &["bun", "clj", "clojure", "crystal", "dart", "deno", "nim", "zig"];
 
 /// The command lines of one text on their way.
 struct LineReading<'a> {
@@ -395,12 +103,13 @@ impl LineReading<'_> {
         }
         let program = first.text().rsplit('/').next().unwrap_or_default();
         let args = command.words().get(1..).unwrap_or_default();
-        let interprets = is_interpreter(program);
-        if interprets {
-            self.script(program, args);
+        let interpreter = interpreter_of(program);
+        if let Some(interpreter) = interpreter {
+            self.script(program, interpreter, args);
         }
-        if LAUNCHERS.contains(&program) {
-            let started = |word: &Word| word.as_literal().is_some_and(|text| text != "." && is_interpreter(text));
+        if PACKAGE_TOOLS.contains(&program) {
+            let started =
+                |word: &Word| word.as_literal().is_some_and(|text| text != "." && interpreter_of(text).is_some());
             for word in args.iter().filter(|word| program == "uv" && word.text().ends_with(".py")).take(1) {
                 self.add(word.text(), word.kind(), FileRole::Program);
             }
@@ -410,7 +119,9 @@ impl LineReading<'_> {
             }
             if let Some(at) = args.iter().position(started) {
                 let started = args.get(at).map(Word::text).unwrap_or_default();
-                self.script(started, args.get(at.saturating_add(1)..).unwrap_or_default());
+                if let Some(interpreter) = interpreter_of(started) {
+                    self.script(started, interpreter, args.get(at.saturating_add(1)..).unwrap_or_default());
+                }
             }
         }
         if FILE_SCRIPTS.contains(&program) {
@@ -436,7 +147,7 @@ impl LineReading<'_> {
             _ => {}
         }
         for redirect in command.redirects().iter().filter(|redirect| redirect.kind == RedirectKind::Read) {
-            let role = if interprets { FileRole::Program } else { FileRole::Operand };
+            let role = if interpreter.is_some() { FileRole::Program } else { FileRole::Operand };
             self.add(redirect.target.text(), redirect.target.kind(), role);
         }
         if programs::takes_no_files(program) {
@@ -464,7 +175,7 @@ impl LineReading<'_> {
         let command = args.get(at.saturating_add(1)..).unwrap_or_default();
         let runs = |word: &Word| {
             let name = word.text().rsplit('/').next().unwrap_or_default();
-            is_interpreter(name)
+            interpreter_of(name).is_some()
         };
         let is_program = command.first().is_some_and(|word| word.text().contains("{}"));
         // `env sh {}`, `sh -c '. "$1"' _ {}`
@@ -490,48 +201,26 @@ impl LineReading<'_> {
     }
 
     /// Adds the script of an interpreter: the words up to the first operand that is no value of an option.
-    fn script(&mut self, program: &str, args: &[Word]) {
-        let (mut is_value, mut is_code) = (false, false);
-        for (at, word) in args.iter().enumerate() {
-            let text = word.text();
-            if std::mem::take(&mut is_code) {
-                continue;
+    fn script(&mut self, program: &str, interpreter: &Launcher, args: &[Word]) {
+        for launched in interpreter.words(args) {
+            let (text, kind) = (launched.text, launched.word.kind());
+            match launched.role {
+                LaunchedRole::Module(name) => return self.module(name),
+                // Code may run its arguments.
+                LaunchedRole::Script | LaunchedRole::Argument => {}
+                LaunchedRole::Other => continue,
             }
-            if let Some(module) = text.strip_prefix("-m").filter(|_| program.starts_with("py")) {
-                let next = || args.get(at.saturating_add(1)).and_then(Word::as_literal).unwrap_or_default();
-                return self.module(if matches!(module, "" | "m") { next() } else { module });
-            }
-            if let Some(option) = text.strip_prefix('-').filter(|option| !option.is_empty()) {
-                if let Some((_, value)) = option.split_once('=') {
-                    self.add(value, word.kind(), FileRole::Program);
-                }
-                is_value = !option.contains('=');
-                is_code = match programs::is_shell(program) {
-                    true => !option.starts_with('-') && option.contains('c'),
-                    false => matches!(option, "c" | "e" | "E" | "-eval" | "-print"),
-                };
-                continue;
-            }
-            // `bun run lint` names a script of the package, `bun run lint.ts` a file.
-            let is_name = VERBAL.contains(&program) && !text.contains(['.', '/']);
-            if !is_name {
-                self.add(text, word.kind(), FileRole::Program);
-            }
+            self.add(text, kind, FileRole::Program);
             let is_directory = !text.rsplit('/').next().is_some_and(|name| name.trim_start_matches('.').contains('.'));
             if matches!(program, "node" | "nodejs" | "nodemon") && is_directory {
                 if !text.ends_with(['.', '/']) {
-                    self.add(&format!("{text}.js"), word.kind(), FileRole::Program);
+                    self.add(&format!("{text}.js"), kind, FileRole::Program);
                 }
-                self.add(&format!("{text}/index.js"), word.kind(), FileRole::Program);
+                self.add(&format!("{text}/index.js"), kind, FileRole::Program);
             }
             if program.starts_with("py") && is_directory {
-                self.add(&format!("{text}/__main__.py"), word.kind(), FileRole::Program);
+                self.add(&format!("{text}/__main__.py"), kind, FileRole::Program);
             }
-            let is_verb = is_name && matches!(text, "c" | "compile" | "r" | "run" | "watch");
-            if !(is_value || is_verb) {
-                return;
-            }
-            is_value = false;
         }
     }
 
@@ -640,9 +329,9 @@ fn bundled(args: &[Word], letter: char) -> impl Iterator<Item = &str> {
     })
 }
 
-fn is_interpreter(program: &str) -> bool {
-    let plain = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    INTERPRETERS.contains(&program) || INTERPRETERS.contains(&plain) || programs::is_shell(program)
+/// Returns the launcher of a name if it runs scripts.
+fn interpreter_of(program: &str) -> Option<&'static Launcher> {
+    Launcher::of(program).filter(|launcher| launcher.has_scripts())
 }
 
 /// Returns `true` if a text can be the name of a file and not a script in itself.

@@ -5,7 +5,6 @@
 //! the user's programs start in a neutral directory, with a search path outside of the project, and those that take
 //! their code from the directory do not start.
 
-mod launchers;
 mod line;
 mod neutral;
 

@@ -153,6 +153,8 @@ fn files_that_patterns_and_search_paths_lead_to_are_found() {
         ("find -name x.py -exec python3 {} +", vec!["/w/sub/**/x.py"]),
         ("find src -name '*.rs' -exec rustfmt {} +", vec![]),
         ("ls *.sh", vec![]),
+        ("PATH=\"$CLAUDE_PROJECT_DIR/bin:$PATH\" lint", vec!["/w/bin/*"]),
+        ("export PATH=./tools:$PATH; ./run.sh", vec!["/w/sub/tools/*"]),
     ] {
         assert_eq!(files(line, FileRole::Matching), expected, "{line}");
     }

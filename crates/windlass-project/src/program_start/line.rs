@@ -3,11 +3,11 @@
 //! The line is the work of the user, not of an attacker: the question is which files it takes from the project, however
 //! those came there.
 
-use super::launchers::{Launcher, is_package_runner};
 use super::{StartCause, StartRefusal};
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use windlass_permission::{LaunchedRole, Launcher, is_package_runner};
 use windlass_shell::{FoundCommand, Undecided, Word, analyse};
 use windlass_tool::search_path::{environment_outside, is_inside};
 
@@ -73,7 +73,7 @@ impl Judge<'_> {
         if program == "eval" {
             return words.iter().any(|word| !word.is_literal()).then_some(StartCause::Unreadable);
         }
-        self.of_launcher(Launcher::of(program)?, program, &texts, words)
+        self.of_launcher(Launcher::of(program)?, program, words)
     }
 
     /// Returns the start cause of the program itself: a path, or a name that is looked up in the search path.
@@ -111,37 +111,21 @@ impl Judge<'_> {
         self.is_inside(Path::new(target)).then_some(StartCause::Directory)
     }
 
-    /// Returns the scripts, modules and directories that a launcher runs.
-    fn of_launcher(&self, launcher: &Launcher, program: &str, args: &[&str], words: &[Word]) -> Option<StartCause> {
-        let (mut left, mut takes_code, mut takes_value) = (launcher.words, false, false);
-        for (arg, word) in args.iter().zip(words) {
-            if !word.is_literal() {
+    /// Returns the reason in the scripts, modules and directories that a launcher runs.
+    fn of_launcher(&self, launcher: &Launcher, program: &str, words: &[Word]) -> Option<StartCause> {
+        for launched in launcher.words(words) {
+            if !launched.word.is_literal() {
                 return Some(StartCause::Unreadable);
             }
-            let value = arg.strip_prefix('-').and_then(|option| option.split_once('=')).map(|(_, value)| value);
-            if self.is_inside(Path::new(value.unwrap_or(arg))) {
+            let text = self.restored(launched.text);
+            if self.is_inside(Path::new(text.as_ref())) {
                 return Some(StartCause::Inside);
             }
-            if std::mem::take(&mut takes_value) {
-                continue;
-            }
-            if arg.starts_with('-') && arg.len() > 1 {
-                if launcher.names_module(arg) && !Path::new(program).is_absolute() {
-                    return Some(StartCause::Module);
-                }
-                takes_code |= launcher.takes_code(arg);
-                takes_value = launcher.takes_value(arg);
-                continue;
-            }
-            if takes_code {
-                return None;
-            }
-            if is_relative_file(arg, launcher) {
-                return Some(StartCause::Relative);
-            }
-            left = left.saturating_sub(1);
-            if left == 0 {
-                return None;
+            match launched.role {
+                LaunchedRole::Module(_) if !Path::new(program).is_absolute() => return Some(StartCause::Module),
+                LaunchedRole::Script if is_relative_file(&text, launcher) => return Some(StartCause::Relative),
+                LaunchedRole::Argument => return None,
+                _ => {}
             }
         }
         None
