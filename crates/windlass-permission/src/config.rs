@@ -22,7 +22,8 @@ pub struct PolicyConfig {
     /// acceptEdits.
     pub auto_allowed: bool,
     /// Paths that are protected besides the names that are protected everywhere: resolved git directories,
-    /// settings files elsewhere, the harness's own home.
+    /// settings files elsewhere, the harness's own home. A last name with `*`, `?` or `[` also protects the names that it
+    /// matches, behind `**` at any depth.
     pub protected_paths: Vec<PathBuf>,
     /// File names of the program that runs the session, beside `windlass`: commands of that program that write
     /// protected paths ask.

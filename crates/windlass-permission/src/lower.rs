@@ -280,9 +280,7 @@ impl Floor<'_> {
         call.all_touches().filter(certain).find_map(|touch| {
             let by_name = touch.subjects().find_map(|subject| protected::protected_name(&subject.path));
             let listed = || {
-                let inside = touch.subjects().any(|subject| {
-                    self.workspace.protected_directories().iter().any(|directory| directory.holds(subject))
-                });
+                let inside = touch.subjects().any(|subject| self.workspace.is_protected(subject));
                 inside.then(|| touch.requested_path().display().to_string())
             };
             let by_pattern =

@@ -1,6 +1,7 @@
 //! The workspace of a policy.
 
 use crate::config::PolicyConfig;
+use crate::glob::{Glob, Reach, escape};
 use crate::matcher::Directory;
 use crate::path::{Links, Subject, forms, normalize};
 use std::path::{Path, PathBuf};
@@ -17,6 +18,8 @@ pub(crate) struct Workspace {
     links: Vec<(PathBuf, PathBuf)>,
     /// Paths protected besides the names that are protected everywhere.
     protected: Vec<Directory>,
+    /// Patterns among them, from the root.
+    protected_patterns: Vec<Glob>,
     /// Further file names of the command of windlass.
     own_commands: Vec<String>,
 }
@@ -29,6 +32,7 @@ impl Workspace {
             home: config.home,
             links: config.links.into_iter().filter(|(from, to)| from != to).collect(),
             protected: config.protected_paths.iter().map(|path| Directory::new(path)).collect(),
+            protected_patterns: config.protected_paths.iter().flat_map(|path| protected_pattern(path)).collect(),
             own_commands: config.own_commands,
         };
         workspace.add(&config.start_directory);
@@ -54,8 +58,10 @@ impl Workspace {
         &self.links
     }
 
-    pub(crate) fn protected_directories(&self) -> &[Directory] {
-        &self.protected
+    /// Returns `true` if a path is protected, besides the names that are protected everywhere.
+    pub(crate) fn is_protected(&self, subject: &Subject) -> bool {
+        let matches = |pattern: &Glob| subject.spellings().iter().any(|names| pattern.reach(names) == Reach::Covers);
+        self.protected.iter().any(|directory| directory.holds(subject)) || self.protected_patterns.iter().any(matches)
     }
 
     pub(crate) fn own_commands(&self) -> &[String] {
@@ -92,4 +98,15 @@ impl Workspace {
         self.directories.retain(|known| *known == start || *known != directory);
         self.ready = self.directories.iter().map(|directory| Directory::new(directory)).collect();
     }
+}
+
+/// Returns the pattern in the last name of a protected path, with its directory.
+fn protected_pattern(path: &Path) -> Vec<Glob> {
+    let names = (path.file_name().and_then(|name| name.to_str()), path.parent().and_then(Path::to_str));
+    let (Some(name), Some(directory)) = names else { return Vec::new() };
+    let (directory, deep) = directory.strip_suffix("/**").map_or((directory, ""), |above| (above, "/**"));
+    if deep.is_empty() && !name.contains(['*', '?', '[']) {
+        return Vec::new();
+    }
+    Glob::parse(&format!("{}{deep}/{name}", escape(directory.trim_start_matches('/'))), true).unwrap_or_default()
 }

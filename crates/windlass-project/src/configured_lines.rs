@@ -103,6 +103,19 @@ impl ConfiguredLine {
         files
     }
 
+    /// Returns the patterns of files that the line runs, when it runs in `cwd`: a file that is made later and fits one
+    /// decides the line's effect as those of [`files`](Self::files) do. The pattern is in the last name, behind `**` for
+    /// all directories below.
+    #[must_use]
+    pub fn patterns(&self, cwd: &Path, places: &Places) -> Vec<PathBuf> {
+        let project = places.project.first().map_or(cwd, PathBuf::as_path);
+        let home = places.user_home.as_deref();
+        let directories = LineDirectories { cwd, project, plugin: self.plugin.as_deref(), home };
+        let own = |path: &Path| path.starts_with(project) || !SYSTEM.iter().any(|system| path.starts_with(system));
+        let patterns = line_files(&self.line, &directories).into_iter();
+        patterns.filter(|file| file.role == FileRole::Matching && own(&file.path)).map(|file| file.path).collect()
+    }
+
     fn matters(&self, role: FileRole, path: &Path) -> bool {
         match path.metadata() {
             Ok(found) if !found.is_file() => false,

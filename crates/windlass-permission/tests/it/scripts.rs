@@ -1,6 +1,7 @@
 //! Commands in scripts and behind wrappers, beside others on the same line.
 
 use crate::common::{Rules, World, allow, deny};
+use windlass_permission::{Policy, PolicyConfig};
 use windlass_types::Behavior::{Allow, Ask, Deny};
 use windlass_types::PermissionMode;
 
@@ -139,4 +140,38 @@ fn only_what_runs_behind_a_change_of_directory_is_moved() {
     let world = World::in_mode(PermissionMode::AcceptEdits, Rules::default());
     world.check(Allow, &["Bash cd sub > log", "Bash ls > log", "Bash cd sub && touch log"]);
     world.check(Ask, &["Bash cd sub && ls > log", "Bash cd sub > log && ls"]);
+}
+
+/// A file that is made later and fits a pattern of a trusted line is run by it like those that are there.
+#[test]
+fn what_would_fit_a_protected_pattern_asks_before_it_is_made() {
+    let mut world = World::new(allow(&["Edit", "Bash"]));
+    let patterns = ["/w/scripts/*.sh", "/w/hooks.d/*", "/w/tools/**/*.py", "/w/gen/**/check.js"].map(Into::into);
+    let config = PolicyConfig::new("/w").with_protected_paths(patterns);
+    world.policy = Policy::new(config.with_mode(PermissionMode::AcceptEdits));
+    world.check(
+        Ask,
+        &[
+            "Write scripts/new.sh",
+            "Write /w/scripts/NEW.SH",
+            "Edit scripts/old.sh",
+            "Write hooks.d/10-first",
+            "Write tools/a/b/c.py",
+            "Write tools/c.py",
+            "Write gen/x/check.js",
+            "Bash cp a.txt scripts/new.sh",
+            "Bash echo x > hooks.d/20-second",
+            "Bash mv a.py tools/deep/a.py",
+        ],
+    );
+    world.check(
+        Allow,
+        &[
+            "Write scripts/new.txt",
+            "Write scripts/sub/new.sh",
+            "Write tools/c.txt",
+            "Write gen/check.ts",
+            "Bash mv a b",
+        ],
+    );
 }

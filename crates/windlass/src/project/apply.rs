@@ -228,7 +228,7 @@ impl LoadedProject {
         };
         let programs = self.program_files();
         self.begin_program_review(&programs);
-        let programs = programs.into_iter().map(|file| file.path).collect();
+        let programs = self.protected(programs);
         options.permissions = self.permissions_beside(permissions, programs);
     }
 

@@ -33,9 +33,19 @@ impl LoadedProject {
         files
     }
 
-    /// The paths of these files, to be protected.
+    /// The paths of these files, to be protected, and the patterns that files made later may fit.
     pub fn protected_programs(&self) -> Vec<PathBuf> {
-        self.program_files().into_iter().map(|file| file.path).collect()
+        self.protected(self.program_files())
+    }
+
+    /// The paths of known files, and the patterns that files made later may fit.
+    pub(super) fn protected(&self, files: Vec<ProgramFile>) -> Vec<PathBuf> {
+        let mut paths: Vec<PathBuf> = files.into_iter().map(|file| file.path).collect();
+        if self.place_elsewhere().is_none() {
+            let lines = self.configured_lines();
+            paths.extend(lines.iter().flat_map(|line| line.patterns(self.places().start(), self.places())));
+        }
+        paths
     }
 
     fn configured_lines(&self) -> Vec<ConfiguredLine> {
