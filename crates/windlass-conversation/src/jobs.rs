@@ -1,6 +1,6 @@
 //! Jobs whose outcome is awaited, each for a request or for a turn.
 
-use crate::input::{NotRewound, RewindScope};
+use crate::input::{NotRewound, RewindScope, SettingsChange};
 use crate::output::Ticket;
 use std::collections::BTreeMap;
 use windlass_types::{EntryId, PermissionMode};
@@ -32,10 +32,12 @@ pub(crate) enum RequestedJob {
     Context,
     /// The permission mode that was asked for.
     Mode(PermissionMode),
-    /// The model that was asked for, and the one that was asked for before.
+    /// The model that was asked for, the one that was asked for before, and the settings to change if the session takes
+    /// the model.
     Model {
         name: Option<String>,
         before: Option<Option<String>>,
+        settings: SettingsChange,
     },
     Move,
     FileEnd,

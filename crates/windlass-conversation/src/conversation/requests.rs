@@ -24,9 +24,13 @@ impl Conversation {
             Request::Interrupt { cancels_queued } => return self.interrupt(id, cancels_queued),
             Request::TakeBack(message) => return self.take_back_one(id, &message),
             Request::PermissionMode(mode) => return self.choose_permission_mode(id, mode),
-            Request::Model(name) => return self.choose_model(id, name),
+            Request::Model(name) => return self.choose_model(id, name, SettingsChange::default()),
             Request::Thinking(thinking) => self.use_thinking(thinking),
-            Request::Settings(change) => self.change_settings(change),
+            Request::Settings(mut change) => match change.model.take() {
+                // All of it, or none.
+                Some(name) => return self.choose_model(id, name, change),
+                None => self.change_settings(change),
+            },
             Request::StopTask(task) => self.order_session(SessionOrder::StopTask(task)),
             Request::Rename(title) => return self.rename(id, title),
             Request::Rewind { to, scope, dry_run } => {
@@ -88,8 +92,12 @@ impl Conversation {
             (RequestedJob::Mode(requested), Outcome::PermissionMode(mode)) => {
                 return self.mode_set(id, requested, mode);
             }
-            (RequestedJob::Model { name, before }, Outcome::Model(done)) => {
-                self.model_set(name.as_deref(), before, done)
+            (RequestedJob::Model { name, before, settings }, Outcome::Model(done)) => {
+                let answer = self.model_set(name.as_deref(), before, done);
+                if answer.is_ok() {
+                    self.change_settings(settings);
+                }
+                answer
             }
             (RequestedJob::Move, Outcome::Moved(moved)) => Ok(Answer::Moved(moved)),
             (RequestedJob::FileEnd, Outcome::FileEnd(tail, total)) => {
@@ -210,13 +218,14 @@ impl Conversation {
         Ok(())
     }
 
-    /// Calls this model from the next request on, unless the open session refuses it.
-    fn choose_model(&mut self, id: &str, name: Option<String>) {
+    /// Calls this model from the next request on and changes other settings, unless the open session refuses the model.
+    fn choose_model(&mut self, id: &str, name: Option<String>, settings: SettingsChange) {
         let before = self.requested.model.replace(name.clone());
         if self.session.is_open() && !self.session.is_over() {
-            let requested = RequestedJob::Model { name: name.clone(), before };
+            let requested = RequestedJob::Model { name: name.clone(), before, settings };
             return self.begin_job(id, requested, Job::Model(name));
         }
+        self.change_settings(settings);
         self.update(Update::Answer(id.to_owned(), Ok(Answer::Done)));
     }
 
@@ -235,12 +244,6 @@ impl Conversation {
         })
     }
 
-    /// Calls this model from the next request on, as settings have it.
-    fn use_model(&mut self, name: Option<String>) {
-        self.order_session(SessionOrder::Model(name.clone()));
-        self.requested.model = Some(name);
-    }
-
     fn use_thinking(&mut self, thinking: Option<Thinking>) {
         if let Some(facts) = &self.session.facts {
             let thinking = thinking.unwrap_or(facts.thinking);
@@ -249,9 +252,9 @@ impl Conversation {
         self.requested.thinking = Some(thinking);
     }
 
-    /// Changes settings: all of them at once.
+    /// Changes settings but the model: all of them at once.
     fn change_settings(&mut self, change: SettingsChange) {
-        let SettingsChange { rules, model, effort, environment } = change;
+        let SettingsChange { rules, effort, environment, .. } = change;
         if !environment.is_empty() {
             self.extend_environment(environment);
         }
@@ -272,9 +275,6 @@ impl Conversation {
         if let Some(effort) = effort {
             self.requested.effort = Some(effort);
             self.order_session(SessionOrder::Effort(effort));
-        }
-        if let Some(model) = model {
-            self.use_model(model);
         }
     }
 

@@ -49,7 +49,7 @@ impl SessionCommands {
         // Fails only when the session is closed, and then no prompt is answered.
         let _ = self.project.refresh_skills(&self.session);
         let (project, session) = (self.project.clone(), self.session.weak());
-        tokio::spawn(async move { project.refresh(&session).await });
+        tokio::spawn(async move { project.refresh_unasked(&session).await });
         let now = self.list();
         let mut listed = listed.lock().unwrap_or_else(PoisonError::into_inner);
         if *listed == now {

@@ -156,7 +156,7 @@ impl NestedInstructions for Nested {
             let project = self.project.clone();
             // Hooks may take longer than the wait here. The task fails when the session has ended, and then no call is
             // judged any more.
-            let refreshing = tokio::spawn(async move { project.refresh_settings(&session).await });
+            let refreshing = tokio::spawn(async move { project.refresh_unasked(&session).await });
             let _ = refreshing.await;
         }
         found.extend(self.project.skill_news(&self.session, &paths));

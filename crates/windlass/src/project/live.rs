@@ -73,10 +73,12 @@ impl LoadedProject {
     /// and a notice names the hook. Cancel safe: changes that were not applied are checked again the next time.
     ///
     /// # Errors
-    /// The session is closed.
+    /// The session is closed, or settings name a model without a known price under a budget that refuses such models
+    /// ([`SessionError::UnpricedModel`]). The model stays as it is then; all other changes apply.
     pub async fn refresh(&self, session: &SessionHandle) -> Result<(), SessionError> {
-        self.refresh_settings(session).await?;
-        self.refresh_skills(session)
+        let settings = self.refresh_settings(session).await;
+        self.refresh_skills(session)?;
+        settings
     }
 
     /// Open session of the project with this id.
@@ -84,21 +86,30 @@ impl LoadedProject {
         self.shared.settings.lock().get(id).map(|open| open.session.clone())
     }
 
-    /// Like [`refresh`](Self::refresh), for settings alone.
-    pub(super) async fn refresh_settings(&self, session: &SessionHandle) -> Result<(), SessionError> {
+    /// Like [`refresh`](Self::refresh), for settings alone, when no program has asked for it: a refused model is a notice.
+    pub(crate) async fn refresh_unasked(&self, session: &SessionHandle) -> Result<(), SessionError> {
+        match self.refresh_settings(session).await {
+            Err(refused @ SessionError::UnpricedModel { .. }) => session.notice(refused.to_string()),
+            refreshed => refreshed,
+        }
+    }
+
+    /// Refreshes settings alone.
+    async fn refresh_settings(&self, session: &SessionHandle) -> Result<(), SessionError> {
         // One at a time, so that hooks are asked once about a change.
         let _turn = self.shared.refreshing.lock().await;
         let news = self.settings_news(session.session_id());
         #[cfg(feature = "mcp")]
         let have_changed = news.is_some();
-        if let Some(news) = news {
-            self.take_settings(session, news).await?;
-        }
+        let taken = match news {
+            Some(news) => self.take_settings(session, news).await,
+            None => Ok(()),
+        };
         #[cfg(feature = "mcp")]
         if let Some(servers) = self.shared.servers.get() {
             self.refresh_servers(session, servers, have_changed).await?;
         }
-        Ok(())
+        taken
     }
 
     async fn take_settings(&self, session: &SessionHandle, news: SettingsNews) -> Result<(), SessionError> {
@@ -114,9 +125,9 @@ impl LoadedProject {
         if rules.0 != rules.1 {
             session.renew_settings(rules.0, rules.1)?;
         }
-        let taken = self.take_over(session, &news, follows)?;
+        let (taken, refused) = self.take_over(session, &news, follows)?;
         self.tell_of(&news, &taken);
-        Ok(())
+        refused
     }
 
     /// Starts, restarts and ends MCP servers according to the present files and the settings of this session.
@@ -142,20 +153,20 @@ impl LoadedProject {
         Ok(())
     }
 
-    /// Applies the changes that an open session can take over. Returns their keys.
+    /// Applies the changes that an open session can take over. Returns their keys, and the refusal of a model.
     fn take_over(
         &self,
         session: &SessionHandle,
         news: &SettingsNews,
         follows: Follows,
-    ) -> Result<Vec<&'static str>, SessionError> {
+    ) -> Result<(Vec<&'static str>, Result<(), SessionError>), SessionError> {
         let (before, now) = (&news.before, &news.now);
-        let mut taken = Vec::new();
+        let (mut taken, mut refused) = (Vec::new(), Ok(()));
         if let Some(model) =
             now.models.model.as_ref().filter(|_| follows.model && before.models.model != now.models.model)
         {
             match session.set_model(model.value.as_str()) {
-                Err(refused @ SessionError::UnpricedModel { .. }) => session.notice(refused.to_string())?,
+                Err(error @ SessionError::UnpricedModel { .. }) => refused = Err(error),
                 given => {
                     given?;
                     taken.push("model");
@@ -173,7 +184,7 @@ impl LoadedProject {
         if cfg!(feature = "mcp") && before.servers != now.servers {
             taken.push("MCP servers");
         }
-        Ok(taken)
+        Ok((taken, refused))
     }
 
     /// Changed variables of programs. A variable that settings no longer name gets its value from the program's

@@ -53,10 +53,18 @@ async fn a_model_that_the_budget_refuses_is_an_error_response() {
     host.say("go").await;
     assert_eq!(host.result().await["result"], "m");
     confirmed(&mut host, "set_model", json!({ "model": "dear" })).await;
-    host.order("q", json!({ "model": "free" }), "set_model").await;
-    let (answer, _) = host.until("control_response", "").await;
-    assert_eq!(answer["response"]["subtype"], "error", "{answer}");
-    assert!(answer["response"]["error"].as_str().unwrap().contains("its price is not known"), "{answer}");
+    let settings = json!({ "model": "free", "permissions": { "deny": ["act"] } });
+    for (id, order, body) in [
+        ("q1", "set_model", json!({ "model": "free" })),
+        ("q2", "apply_flag_settings", json!({ "settings": settings })),
+    ] {
+        host.order(id, body, order).await;
+        let (answer, before) = host.until("control_response", "").await;
+        assert_eq!(answer["response"]["subtype"], "error", "{order}: {answer}");
+        assert!(answer["response"]["error"].as_str().unwrap().contains("its price is not known"), "{order}: {answer}");
+        assert!(!before.iter().any(|line| line.to_string().contains("price")), "{order}: {before:#?}");
+    }
+    confirmed(&mut host, "apply_flag_settings", json!({ "settings": { "model": "dear" } })).await;
     for prompt in ["go", "/clear", "go"] {
         host.say(prompt).await;
         let result = host.result().await;
