@@ -202,6 +202,16 @@ impl Sandbox {
         self.inner.level
     }
 
+    /// Returns the files that the policy has read as empty and that programs read as they are: only mounts can empty
+    /// files, and this level has none.
+    pub fn readable_secrets(&self) -> Vec<PathBuf> {
+        if !matches!(self.inner.level.mechanism, Mechanism::Landlock | Mechanism::Seatbelt) {
+            return Vec::new();
+        }
+        let policy = &self.inner.policy;
+        policy.emptied.iter().filter(|path| policy.hides(path) && path.is_file()).cloned().collect()
+    }
+
     /// Returns the directory for temporary files that programs may use, to be their `TMPDIR`.
     pub fn temporary(&self) -> PathBuf {
         self.inner.folder.temporary()

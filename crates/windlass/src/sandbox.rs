@@ -238,6 +238,12 @@ impl SandboxOptions {
             let reason = format!("it would be {level}, and one that holds everything is required{more}");
             return Err(SandboxError::Unavailable { reason });
         }
+        if let Some(readable) = readable_secrets(&sandbox.readable_secrets(), &site.directories) {
+            if self.required && !self.weaker {
+                return Err(SandboxError::Unavailable { reason: readable });
+            }
+            notices.push(readable);
+        }
         notices.push(format!("{who} run in a sandbox: {level}"));
         Ok(Some((sandbox, way)))
     }
@@ -381,4 +387,42 @@ impl Site {
 pub(crate) fn temporary(environment: &[(OsString, OsString)]) -> PathBuf {
     let named = environment.iter().find(|(name, _)| name == "TMPDIR").map(|(_, value)| PathBuf::from(value));
     named.filter(|path| path.is_absolute()).unwrap_or_else(|| PathBuf::from("/tmp"))
+}
+
+/// Maximum number of files that one notice names.
+const MAX_NAMED: usize = 5;
+
+/// Names the secrets of the workspace that programs in the sandbox can read. `None` without any.
+fn readable_secrets(files: &[PathBuf], directories: &[PathBuf]) -> Option<String> {
+    let below = |file: &PathBuf| {
+        let root = directories.iter().find_map(|root| file.strip_prefix(root).ok());
+        root.unwrap_or(file).display().to_string()
+    };
+    let mut named: Vec<String> = files.iter().take(MAX_NAMED).map(below).collect();
+    if files.len() > MAX_NAMED {
+        named.push(format!("{} more", files.len().saturating_sub(MAX_NAMED)));
+    }
+    (!named.is_empty()).then(|| {
+        let files = named.join(", ");
+        format!(
+            "programs in the sandbox can read the secrets in {files}: only mounts can hide these files, and there are none \
+             here. Move the secrets out of the workspace, or install bubblewrap (Linux)"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readable_secrets_are_named_below_the_workspace() {
+        let files: Vec<PathBuf> = (0..7).map(|number| PathBuf::from(format!("/w/sub/.env.{number}"))).collect();
+        let named = |files: &[PathBuf]| readable_secrets(files, &["/w".into()]);
+        assert_eq!(named(&[]), None);
+        let one = named(&files[..1]).unwrap();
+        assert!(one.contains("the secrets in sub/.env.0: only mounts"), "{one}");
+        let all = named(&files).unwrap();
+        assert!(all.contains("sub/.env.4, 2 more: "), "{all}");
+    }
 }

@@ -50,6 +50,8 @@ fn emptied_files_are_read_as_empty() {
         let policy = site.policy().with_emptied(&files).with_shown([&files[3]]);
         block_on(async {
             let confined = site.open(mechanism, policy).await.unwrap();
+            let readable = if mechanism == Mechanism::Landlock { &files[..3] } else { &[] };
+            assert_eq!(confined.sandbox.readable_secrets(), readable, "{mechanism}");
             for script in EMPTIED {
                 let outcome = confined.run(site.bash(script)).await;
                 let said = format!("{}{}", outcome.stdout.head, outcome.stderr.head);
