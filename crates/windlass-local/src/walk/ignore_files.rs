@@ -13,7 +13,7 @@ use std::sync::{PoisonError, RwLock};
 
 use windlass_tool::ignore_rules::{IgnoreFiles, IgnoreRules, IgnoreTexts, MAX_IGNORE_FILE};
 
-use super::Scope;
+use super::scope::Scope;
 use crate::workspace::{dir, resolve};
 
 /// Maximum length of a line with which git names its folder.

@@ -1,6 +1,7 @@
 //! Walks over the files of this machine.
 
 mod ignore_files;
+mod scope;
 #[cfg(all(test, unix))]
 mod testing;
 mod tree_reader;
@@ -15,7 +16,7 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
 use windlass_tool::{
-    FileVisitor, FileVisitors, FileWalk, VERSION_CONTROL, VisitedContent, VisitedFile, WalkInterrupt, WalkReport,
+    FileVisitor, FileVisitors, FileWalk, VisitedContent, VisitedFile, WalkInterrupt, WalkReport,
     WalkScope, WorkspaceError, WorkspaceErrorKind,
 };
 
@@ -26,24 +27,8 @@ use crate::workspace::dir::{self, Dir};
 use windlass_blocking::run_blocking;
 
 pub(crate) use self::ignore_files::{WalkRules, fingerprint, texts};
+pub(crate) use self::scope::{Scope, is_version_control};
 pub use self::tree_reader::{TreeEntry, TreeReader};
-
-/// Scope of a walk.
-#[derive(Clone, Copy)]
-pub(crate) struct Scope<'a> {
-    /// Start of the walk: a path without links, as returned by `resolve`. May be a file.
-    pub(crate) root: &'a Path,
-    /// Directories of the workspace: ignore files that are links are followed if they lead there.
-    pub(crate) workspace: &'a [PathBuf],
-    /// `true` to include files that `.gitignore`, `.ignore` and `.git/info/exclude` leave out.
-    pub(crate) include_ignored: bool,
-    /// Maximum depth below the root; `None` for all.
-    pub(crate) max_depth: Option<usize>,
-    /// Directories for which this is false are not entered, files are not opened.
-    pub(crate) allowed: &'a (dyn Fn(&Path) -> bool + Sync),
-    /// Polled for every entry.
-    pub(crate) interrupt: &'a (dyn Fn() -> Option<WalkInterrupt> + Sync),
-}
 
 #[async_trait]
 impl FileWalk for LocalWorkspace {
@@ -67,11 +52,6 @@ impl FileWalk for LocalWorkspace {
 
 /// Constructor of visitors; each thread of a walk has its own.
 type Visitors<'a> = &'a (dyn Fn() -> Box<dyn FileVisitor> + Sync);
-
-/// `true` for the name of a directory in which version control keeps its own data.
-pub(crate) fn is_version_control(name: &OsStr) -> bool {
-    VERSION_CONTROL.iter().any(|known| name.as_encoded_bytes() == known.as_bytes())
-}
 
 /// Walks `scope` on several threads.
 fn walk(scope: Scope<'_>, visitors: Visitors<'_>) -> WalkReport {

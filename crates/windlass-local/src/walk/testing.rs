@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::Scope;
+use super::scope::Scope;
 
 /// A temporary folder, its path free of links.
 pub(super) struct Tree {

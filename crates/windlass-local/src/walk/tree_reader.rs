@@ -7,7 +7,7 @@ use windlass_tool::EntryKind;
 use windlass_tool::ignore_rules::IgnoreRules;
 
 use super::ignore_files::WalkRules;
-use super::{Scope, is_version_control};
+use super::scope::{Scope, is_version_control};
 use crate::workspace::{Missing, dir, entry_kind};
 
 /// Reads a tree folder by folder, in the order that its caller chooses. It never follows a link, opens regular files
