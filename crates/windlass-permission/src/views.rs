@@ -9,6 +9,7 @@ use crate::facts::Standing;
 use crate::path::{as_written, normalize};
 use std::path::{Path, PathBuf};
 use windlass_shell::Word;
+use windlass_types::secret::is_secret;
 
 /// A path whose content a git command may show.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +43,10 @@ pub(crate) fn shown(
                 Origin::Named(word) => ends(word) != Standing::Leaf,
                 Origin::Tree => true,
             };
+            // A place of secrets is one itself, even while nothing is there.
+            if tree && is_secret(&path) {
+                paths.push(Shown { path: path.clone(), tree: false, tracked: view.tracked });
+            }
             paths.push(Shown { path, tree, tracked: view.tracked });
         });
     }

@@ -188,8 +188,9 @@ fn paths_narrow_what_is_shown() {
         ("git log -p -- '*.rs'", &["/w/sub/"]),
         // A place of secrets may be in the history alone.
         ("git log -p -- 'src/*.key'", &["/w/sub/src/", "/w/sub/src/x.key"]),
-        ("git log -p -- ':(top)*.key'", &["/w/sub/", "/w/", "/w/sub/x.key", "/w/x.key"]),
-        ("git archive HEAD .env", &["/w/sub/.env/"]),
+        ("git log -p -- ':(top)*.key'", &["/w/sub/x.key", "/w/sub/", "/w/x.key", "/w/"]),
+        ("git archive HEAD .env", &["/w/sub/.env", "/w/sub/.env/"]),
+        ("git log -p -- .env", &["/w/sub/.env", "/w/sub/.env/"]),
         ("git diff -- ':(literal)a*b/c'", &["/w/sub/a*b/c/"]),
         ("git diff -- ':(top)x'", &["/w/sub/x/", "/w/x/"]),
         ("git diff -- :/x", &["/w/sub/x/", "/w/x/"]),
