@@ -6,11 +6,9 @@ pub(crate) mod configured;
 mod entry;
 mod examine;
 mod import;
-mod login;
+pub(crate) mod login;
 mod serve;
 pub(crate) mod shown;
-
-pub(crate) use login::open_in_browser;
 
 use crate::block_on;
 use command::McpCommand;

@@ -6,21 +6,28 @@
 mod actions;
 mod choosing;
 mod command;
+mod elicitations;
+mod end;
 mod frame;
+mod lines;
 mod link;
 mod local;
 mod page;
+mod paging;
 mod plain;
 mod program;
 mod reader;
+mod reply;
 mod services;
+mod status;
 mod status_command;
 mod tasks;
 mod updates;
 mod usage;
 
+pub use end::{TerminalEnd, TerminalError};
 pub use link::{ProgramLink, ProgramMessages, program_link};
-pub use program::{CommandCall, CommandChoice, CommandReply};
+pub use reply::{CommandCall, CommandChoice, CommandReply};
 pub use services::{CommandOutput, SessionChoice, TerminalServices};
 
 use crate::capabilities::{Capabilities, Presentation};
@@ -36,9 +43,9 @@ use crate::surface::{SurfaceOptions, TerminalSurface};
 use crate::theme::Theme;
 use choosing::{Choosing, RewindPoints};
 use command::RunningCommand;
+use lines::PlainInput;
 use link::{OpenElicitation, ProgramMessage};
 use page::Page;
-use plain::PlainInput;
 use reader::TerminalReader;
 use status_command::StatusCommand;
 use std::collections::{BTreeMap, HashMap};
@@ -48,7 +55,7 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
-use windlass_conversation::{Input, LiveConversation, Message, OpenFailure};
+use windlass_conversation::{Input, LiveConversation, Message};
 use windlass_types::{ContentBlock, EntryId, PermissionMode, QuestionId};
 
 /// Options of [`run`].
@@ -106,43 +113,6 @@ impl TerminalOptions {
             presenter: PresenterOptions::default(),
         }
     }
-}
-
-/// Reason why a terminal conversation ended early.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum TerminalError {
-    /// The terminal cannot be used, or is gone.
-    #[error("the terminal cannot be used: {0}")]
-    Terminal(#[from] io::Error),
-    /// No session could be opened.
-    #[error("{0}")]
-    Open(OpenFailure),
-    /// The session could not continue.
-    #[error("{0}")]
-    Session(String),
-}
-
-/// Reason why the person's conversation is over.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum TerminalEnd {
-    /// The person left.
-    Left,
-    /// The person continues the session with this id: begin anew with it.
-    Resume(String),
-    /// The person continues in a copy of the session with this id: begin anew with one.
-    Fork(String),
-    /// The person adds this directory to the workspace of the session with this id; empty if none is open yet. Begin anew
-    /// with both.
-    AddDirectory {
-        /// Id of the session.
-        session: String,
-        /// Path of the directory.
-        directory: String,
-    },
-    /// The program was told to end: exit code 143 for SIGTERM, 129 for SIGHUP, 130 for SIGINT, 131 for SIGQUIT.
-    Signal(i32),
 }
 
 /// Runs a conversation at the terminal of this process until the person leaves. Messages of the program come through a

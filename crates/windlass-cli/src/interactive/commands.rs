@@ -2,6 +2,7 @@
 
 mod agents;
 mod config;
+mod context;
 mod diff;
 mod directory;
 mod hooks;
@@ -15,8 +16,8 @@ mod status_line;
 mod subcommand;
 mod theme;
 
-use crate::opening::Opening;
-use std::path::PathBuf;
+pub(super) use context::CommandContext;
+
 use windlass::conversation::SlashCommand;
 use windlass_terminal::app::{CommandCall, CommandReply};
 
@@ -45,50 +46,32 @@ const COMMANDS: [(&str, &str, &str); 17] = [
     ("theme", "Change the colours", "[name]"),
 ];
 
-/// Carrier of the commands. Cheap to clone.
-#[derive(Clone)]
-pub(super) struct ProgramCommands {
-    opening: Opening,
-    cwd: PathBuf,
+/// All of them, as the menu lists them.
+pub(super) fn listed() -> Vec<SlashCommand> {
+    let listed = COMMANDS.iter().map(|(name, description, arguments)| {
+        SlashCommand::new(*name, *description).with_argument_hint(*arguments).as_builtin()
+    });
+    listed.collect()
 }
 
-impl ProgramCommands {
-    pub(super) fn new(opening: &Opening, cwd: PathBuf) -> Self {
-        Self { opening: opening.clone(), cwd }
-    }
-
-    /// All of them, as the menu lists them.
-    pub(super) fn listed() -> Vec<SlashCommand> {
-        let listed = COMMANDS.iter().map(|(name, description, arguments)| {
-            SlashCommand::new(*name, *description).with_argument_hint(*arguments).as_builtin()
-        });
-        listed.collect()
-    }
-
-    /// Carries out a command. An error is the text of the reply.
-    pub(super) async fn run(&self, call: &CommandCall) -> CommandReply {
-        let argument = call.argument.as_str();
-        let reply = match call.name.as_str() {
-            "add-dir" => directory::add(self, call),
-            "agents" => agents::view(self),
-            "config" => config::view(self, argument),
-            "diff" => diff::view(self).await,
-            "hooks" => hooks::view(self),
-            "mcp" => mcp::view(self, argument).await,
-            "memory" => memory::view(self).await,
-            "model" => model::view(self, argument, call.status.model.as_deref()),
-            "permissions" => permissions::view(self, call).await,
-            "plugins" => plugins::view(self),
-            "skills" => skills::view(self),
-            "statusline" => status_line::view(self, argument),
-            "theme" => theme::view(self, argument),
-            name => subcommand::view(self, name, argument).await,
-        };
-        reply.unwrap_or_else(|error| CommandReply::Text(crate::terminal::clean(&format!("{error:#}"))))
-    }
-}
-
-/// Lines as a reply; `none` if there are none.
-fn lines(lines: &[String], none: &str) -> CommandReply {
-    CommandReply::Text(if lines.is_empty() { none.to_owned() } else { lines.join("\n") })
+/// Carries out a command. An error is the text of the reply.
+pub(super) async fn run(context: &CommandContext, call: &CommandCall) -> CommandReply {
+    let argument = call.argument.as_str();
+    let reply = match call.name.as_str() {
+        "add-dir" => directory::add(context, call),
+        "agents" => agents::view(context),
+        "config" => config::view(context, argument),
+        "diff" => diff::view(context).await,
+        "hooks" => hooks::view(context),
+        "mcp" => mcp::view(context, argument).await,
+        "memory" => memory::view(context),
+        "model" => model::view(context, argument, call.status.model.as_deref()),
+        "permissions" => permissions::view(context, call).await,
+        "plugins" => plugins::view(context),
+        "skills" => skills::view(context),
+        "statusline" => status_line::view(context, argument),
+        "theme" => theme::view(argument),
+        name => subcommand::view(context, name, argument).await,
+    };
+    reply.unwrap_or_else(|error| CommandReply::Text(crate::terminal::clean(&format!("{error:#}"))))
 }

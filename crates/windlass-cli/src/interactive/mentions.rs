@@ -1,6 +1,5 @@
 //! Candidates for mentions: files (`@file`), agents (`@agent-name`) and resources of MCP servers (`@server:uri`).
 
-use crate::opening::Opening;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -28,8 +27,7 @@ pub(super) struct MentionSource {
 }
 
 impl MentionSource {
-    pub(super) fn of(opening: &Opening, cwd: &Path) -> Self {
-        let (project, servers) = (opening.project().clone(), opening.servers().cloned());
+    pub(super) fn of(project: LoadedProject, servers: Option<McpServers>, cwd: &Path) -> Self {
         Self { cwd: cwd.to_path_buf(), project, servers, index: Arc::default() }
     }
 

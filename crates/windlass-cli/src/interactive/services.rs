@@ -1,11 +1,12 @@
 //! Services of the command for a terminal.
 
 use super::clipboard;
-use super::commands::ProgramCommands;
+use super::commands::{self, CommandContext};
 use super::history::HistoryFile;
 use super::mentions::MentionSource;
 use super::shell;
 use super::status_line::StatusLineCommand;
+use crate::mcp::login::open_in_browser;
 use crate::opening::Opening;
 use serde_json::Value;
 use std::fmt;
@@ -33,7 +34,7 @@ pub(super) struct Services {
     /// `None` where sessions are not kept.
     history: Option<HistoryFile>,
     model: String,
-    commands: ProgramCommands,
+    commands: CommandContext,
     status: Option<StatusLineCommand>,
     /// Images of the clipboard, which are removed at the end.
     images: Mutex<Vec<TempPath>>,
@@ -50,10 +51,15 @@ impl Services {
         let home = if opening.keeps_sessions() { Home::from_env().ok() } else { None };
         Self {
             cwd: cwd.to_path_buf(),
-            mentions: MentionSource::of(opening, cwd),
+            mentions: MentionSource::of(opening.project().clone(), opening.servers().cloned(), cwd),
             history: home.map(|home| HistoryFile::of(home.root())),
             model,
-            commands: ProgramCommands::new(opening, cwd.to_path_buf()),
+            commands: CommandContext {
+                args: opening.args().clone(),
+                project: opening.project().clone(),
+                servers: opening.servers().cloned(),
+                cwd: cwd.to_path_buf(),
+            },
             status,
             images: Mutex::default(),
         }
@@ -124,11 +130,11 @@ impl TerminalServices for Services {
     }
 
     fn commands(&self) -> Vec<SlashCommand> {
-        ProgramCommands::listed()
+        commands::listed()
     }
 
     async fn command(&self, call: CommandCall) -> CommandReply {
-        self.commands.run(&call).await
+        commands::run(&self.commands, &call).await
     }
 
     fn attend(&self, arguments: &[String]) -> io::Result<String> {
@@ -165,6 +171,6 @@ impl TerminalServices for Services {
     }
 
     fn open_page(&self, address: &str) {
-        crate::mcp::open_in_browser(address);
+        open_in_browser(address);
     }
 }

@@ -1,7 +1,8 @@
 //! Actions of keys.
 
+use super::end::TerminalEnd;
 use super::services::Outcome;
-use super::{App, TerminalEnd, local};
+use super::{App, local};
 use crate::cell::{Cell, UserMessage};
 use crate::composer::ImageReference;
 use crate::composer::Submission;

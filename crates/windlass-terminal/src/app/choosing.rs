@@ -1,7 +1,8 @@
 //! Lists to choose from: points to rewind to, and sessions to resume.
 
+use super::App;
+use super::end::TerminalEnd;
 use super::services::{Outcome, SessionChoice};
-use super::{App, TerminalEnd};
 use crate::input::TerminalInput;
 use crate::layout::plural;
 use crate::live::InputArea;

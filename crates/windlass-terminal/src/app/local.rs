@@ -1,6 +1,7 @@
 //! Commands that the terminal carries out itself.
 
-use super::{App, TerminalEnd};
+use super::App;
+use super::end::TerminalEnd;
 use crate::cell::{Cell, KeptText, LocalOutput};
 use windlass_conversation::{Message, Request, SlashCommand};
 use windlass_types::PermissionMode;

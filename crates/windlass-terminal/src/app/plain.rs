@@ -3,7 +3,8 @@
 //! The terminal itself edits the lines that the person writes. Each line is a prompt, or the answer to the question that
 //! stands above.
 
-use super::{App, TerminalEnd};
+use super::App;
+use super::end::TerminalEnd;
 use crate::dialog::DialogRowKind;
 use crate::input::TerminalInput;
 use crate::keys::{Key, KeyCode};
@@ -20,17 +21,6 @@ const APART: Duration = Duration::from_secs(1);
 /// Lines below a question and a list.
 const ANSWER: &str = "Answer with a letter, a number or a text, and Enter. The word esc closes the question.";
 const CHOOSE: &str = "Write the number of one and Enter. An empty line closes the list.";
-
-/// State of a conversation in lines.
-#[derive(Debug, Default)]
-pub(super) struct PlainInput {
-    /// Bytes of a line that has no end yet.
-    bytes: Vec<u8>,
-    /// Time of the dialogs, in which each key stands alone.
-    time: Duration,
-    /// Rows of the question that were written last.
-    asked: Vec<String>,
-}
 
 impl App {
     /// Takes bytes of lines.

@@ -1,6 +1,6 @@
 //! Services of the program for a terminal.
 
-use super::program::{CommandCall, CommandReply};
+use super::reply::{CommandCall, CommandReply};
 use crate::completion::CompletionCandidate;
 use crate::history::HistoryEntry;
 use async_trait::async_trait;

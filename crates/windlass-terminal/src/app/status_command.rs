@@ -1,11 +1,6 @@
 //! The row below the prompt that a command of the person writes.
 
-use super::App;
-use super::services::Outcome;
-use crate::status_line::status_json;
-use crate::text::{Line, colored_line};
 use serde_json::Value;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Shortest time between two starts of the command.
@@ -15,13 +10,13 @@ const PAUSE: Duration = Duration::from_millis(300);
 #[derive(Debug, Default)]
 pub(super) struct StatusCommand {
     /// Facts that the command was given last.
-    facts: Option<Value>,
+    pub(super) facts: Option<Value>,
     /// Time of the last start.
-    started: Option<Duration>,
-    is_running: bool,
+    pub(super) started: Option<Duration>,
+    pub(super) is_running: bool,
     /// Time of the next start, if facts have changed.
-    due: Option<Duration>,
-    row: Option<String>,
+    pub(super) due: Option<Duration>,
+    pub(super) row: Option<String>,
 }
 
 impl StatusCommand {
@@ -31,44 +26,10 @@ impl StatusCommand {
     }
 
     /// Tells the facts. Times that pass are none: the command would never rest.
-    fn look(&mut self, facts: &Value, now: Duration) {
+    pub(super) fn look(&mut self, facts: &Value, now: Duration) {
         if self.facts.as_ref() != Some(facts) && self.due.is_none() {
             self.due = Some(self.started.map_or(now, |started| now.max(started + PAUSE)));
         }
-    }
-}
-
-impl App {
-    /// Notes a change of the facts, and starts the command if it is due.
-    pub(super) fn watch_status(&mut self) {
-        if !self.services.has_status_command() || self.is_leaving {
-            return;
-        }
-        let now = self.now();
-        let facts = status_json(self.surface.presenter().status(), self.services.version());
-        let command = &mut self.status_command;
-        command.look(&facts, now);
-        if command.due().is_none_or(|due| due > now) {
-            return;
-        }
-        (command.due, command.started, command.is_running) = (None, Some(now), true);
-        command.facts = Some(facts.clone());
-        let services = Arc::clone(&self.services);
-        self.jobs.spawn(async move { Outcome::StatusRow(services.status_row(&facts).await) });
-    }
-
-    /// Takes the row that the command has written. Without one the row of the terminal stands there.
-    pub(super) fn status_row(&mut self, row: Option<String>) {
-        self.status_command.is_running = false;
-        self.status_command.row = row;
-        self.surface.request_frame();
-    }
-
-    /// The row as it is shown.
-    pub(super) fn own_status(&self) -> Option<Line> {
-        let mut line = Line::plain("  ");
-        line.extend(colored_line(self.status_command.row.as_ref()?));
-        Some(line)
     }
 }
 

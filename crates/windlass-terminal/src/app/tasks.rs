@@ -2,6 +2,7 @@
 
 use super::App;
 use super::choosing::{Choice, Choosing};
+use super::reply::CommandReply;
 use crate::layout::{plural, tokens};
 use crate::picker::{Picker, PickerItem};
 use crate::presenter::{AgentRow, TaskRow};
@@ -27,7 +28,7 @@ impl App {
         let Some((title, text)) = row.map(|row| (agent_title(row), row.log.join("\n"))) else {
             return self.local_output("The agent has ended. The transcript has its answer.");
         };
-        self.reply(super::CommandReply::Page { title, text });
+        self.reply(CommandReply::Page { title, text });
     }
 
     /// Asks what to do with background work.
@@ -55,7 +56,7 @@ impl App {
             return self.local_output(&format!("Background task {task} has written nothing yet."));
         }
         let title = if is_truncated { format!("End of the output of {task}") } else { format!("Output of {task}") };
-        self.reply(super::CommandReply::Page { title, text: tail.to_owned() });
+        self.reply(CommandReply::Page { title, text: tail.to_owned() });
     }
 }
 

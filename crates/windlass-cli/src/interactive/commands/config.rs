@@ -1,17 +1,17 @@
 //! `/config`: settings with their sources, and changes of the user's own.
 
-use super::{ProgramCommands, lines};
+use super::context::{CommandContext, lines};
 use crate::config;
 use crate::config::command::Scope;
 use windlass_terminal::app::CommandReply;
 
-pub(super) fn view(commands: &ProgramCommands, argument: &str) -> anyhow::Result<CommandReply> {
-    let args = commands.opening.args();
+pub(super) fn view(context: &CommandContext, argument: &str) -> anyhow::Result<CommandReply> {
+    let args = &context.args;
     if let Some((key, value)) = argument.split_once(char::is_whitespace) {
         let changed = config::set(key, Some(value.trim()), Scope::User)?;
         return Ok(lines(&changed, ""));
     }
-    let project = crate::launch::project(&args.settings, &commands.cwd)?.review()?;
+    let project = crate::launch::project(&args.settings, &context.cwd)?.review()?;
     let mut rows = config::rows(&project, &args.settings, true)?;
     if !argument.is_empty() {
         rows.retain(|row| row.starts_with(argument) || row.starts_with("  "));

@@ -1,12 +1,12 @@
 //! `/hooks`: hooks with their events, conditions and sources.
 
-use super::{ProgramCommands, lines};
+use super::context::{CommandContext, lines};
 use crate::terminal::clean_line;
 use windlass::crates::hooks::{HookDefinition, HookHandler};
 use windlass_terminal::app::CommandReply;
 
-pub(super) fn view(commands: &ProgramCommands) -> anyhow::Result<CommandReply> {
-    let project = commands.opening.project();
+pub(super) fn view(context: &CommandContext) -> anyhow::Result<CommandReply> {
+    let project = &context.project;
     let hooks = &project.resolved().hooks;
     let mut rows: Vec<String> = hooks
         .all

@@ -1,6 +1,6 @@
 //! `/model`: another model for this session, and its effort.
 
-use super::ProgramCommands;
+use super::context::CommandContext;
 use crate::models;
 use anyhow::Context;
 use windlass::Effort;
@@ -10,8 +10,8 @@ use windlass_terminal::app::{CommandChoice, CommandReply};
 /// Efforts, the lowest first.
 const EFFORTS: [Effort; 5] = [Effort::Low, Effort::Medium, Effort::High, Effort::XHigh, Effort::Max];
 
-pub(super) fn view(commands: &ProgramCommands, argument: &str, current: Option<&str>) -> anyhow::Result<CommandReply> {
-    let project = commands.opening.project();
+pub(super) fn view(context: &CommandContext, argument: &str, current: Option<&str>) -> anyhow::Result<CommandReply> {
+    let project = &context.project;
     let mut words = argument.split_whitespace();
     let Some(name) = words.next() else {
         let choices = models::callable(project).into_iter().map(|known| CommandChoice {

@@ -1,6 +1,6 @@
 //! `/permissions`: rules with their sources, reasons of decisions, a test, and new rules.
 
-use super::{ProgramCommands, lines};
+use super::context::{CommandContext, lines};
 use crate::explain;
 use crate::permissions::behavior_word;
 use crate::terminal::clean_line;
@@ -16,30 +16,30 @@ use windlass_terminal::app::{CommandCall, CommandReply};
 const USAGE: &str = "Write /permissions, /permissions why, /permissions test TOOL INPUT, or /permissions allow, ask or deny \
                      RULE. INPUT is a command for Bash, a path for tools of files, or a JSON object.";
 
-pub(super) async fn view(commands: &ProgramCommands, call: &CommandCall) -> anyhow::Result<CommandReply> {
+pub(super) async fn view(context: &CommandContext, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let (verb, rest) = call.argument.split_once(char::is_whitespace).unwrap_or((&call.argument, ""));
     let rest = rest.trim();
     match (verb, rest) {
-        ("", _) => Ok(rules(commands)),
+        ("", _) => Ok(rules(context)),
         ("why", _) => why(&call.status.session_id).await,
-        ("test", rest) if !rest.is_empty() => test(commands, rest).await,
-        ("allow", rule) if !rule.is_empty() => add(commands, Behavior::Allow, rule),
-        ("ask", rule) if !rule.is_empty() => add(commands, Behavior::Ask, rule),
-        ("deny", rule) if !rule.is_empty() => add(commands, Behavior::Deny, rule),
+        ("test", rest) if !rest.is_empty() => test(context, rest).await,
+        ("allow", rule) if !rule.is_empty() => add(context, Behavior::Allow, rule),
+        ("ask", rule) if !rule.is_empty() => add(context, Behavior::Ask, rule),
+        ("deny", rule) if !rule.is_empty() => add(context, Behavior::Deny, rule),
         _ => Ok(CommandReply::Text(USAGE.to_owned())),
     }
 }
 
 /// Rules of files and flags with their sources, the strongest layer first.
-fn rules(commands: &ProgramCommands) -> CommandReply {
-    let args = &commands.opening.args().permissions;
+fn rules(context: &CommandContext) -> CommandReply {
+    let args = &context.args.permissions;
     let mut rows = Vec::new();
     for (behavior, given) in [("deny", &args.disallowed_tools), ("allow", &args.allowed_tools)] {
         let rules = crate::permissions::rules(given);
         rows.extend(rules.iter().map(|rule| clean_line(&format!("{behavior:<6} {rule}  (command line)"))));
     }
     // Rules of answers are in the files by now.
-    let project = commands.opening.project().reread().unwrap_or_else(|_| commands.opening.project().clone());
+    let project = context.project.reread().unwrap_or_else(|_| context.project.clone());
     for set in &project.resolved().permissions.rules {
         let behavior = behavior_word(set.behavior);
         rows.extend(set.rules.iter().map(|rule| {
@@ -67,16 +67,16 @@ async fn why(session: &str) -> anyhow::Result<CommandReply> {
 }
 
 /// Verdict on a call that does not run.
-async fn test(commands: &ProgramCommands, call: &str) -> anyhow::Result<CommandReply> {
+async fn test(context: &CommandContext, call: &str) -> anyhow::Result<CommandReply> {
     let (tool, input) = call.split_once(char::is_whitespace).unwrap_or((call, "{}"));
-    Ok(CommandReply::Text(explain::verdict(tool, input.trim(), &commands.cwd).await.map_err(anyhow::Error::msg)?))
+    Ok(CommandReply::Text(explain::verdict(tool, input.trim(), &context.cwd).await.map_err(anyhow::Error::msg)?))
 }
 
 /// Adds a rule to the user's own settings for this project.
-fn add(commands: &ProgramCommands, behavior: Behavior, rule: &str) -> anyhow::Result<CommandReply> {
+fn add(context: &CommandContext, behavior: Behavior, rule: &str) -> anyhow::Result<CommandReply> {
     let rules = vec![parse_rule(rule)?.value()];
     let update = PermissionUpdate::AddRules { rules, behavior, destination: UpdateDestination::LocalSettings };
-    let file = commands.opening.project().updates().keep(&update)?;
+    let file = context.project.updates().keep(&update)?;
     let file = file.context("settings for this project are not read in this session")?;
     Ok(CommandReply::Text(clean_line(&format!(
         "{} {rule} is in {} from now on.",

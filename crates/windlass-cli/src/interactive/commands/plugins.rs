@@ -1,11 +1,11 @@
 //! `/plugins`: plugins with their parts.
 
-use super::{ProgramCommands, lines};
+use super::context::{CommandContext, lines};
 use crate::terminal::clean_line;
 use windlass_terminal::app::CommandReply;
 
-pub(super) fn view(commands: &ProgramCommands) -> anyhow::Result<CommandReply> {
-    let plugins = commands.opening.project().plugins();
+pub(super) fn view(context: &CommandContext) -> anyhow::Result<CommandReply> {
+    let plugins = context.project.plugins();
     let mut rows: Vec<String> = Vec::new();
     for plugin in &plugins.plugins {
         let version = plugin.version.as_deref().map(|version| format!(" {version}")).unwrap_or_default();

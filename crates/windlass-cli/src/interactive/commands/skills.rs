@@ -1,11 +1,11 @@
 //! `/skills`: skills and commands with their sources.
 
-use super::{ProgramCommands, lines};
+use super::context::{CommandContext, lines};
 use crate::terminal::clean_line;
 use windlass_terminal::app::CommandReply;
 
-pub(super) fn view(commands: &ProgramCommands) -> anyhow::Result<CommandReply> {
-    let known = commands.opening.project().commands();
+pub(super) fn view(context: &CommandContext) -> anyhow::Result<CommandReply> {
+    let known = context.project.commands();
     let mut rows: Vec<String> = known
         .commands
         .iter()

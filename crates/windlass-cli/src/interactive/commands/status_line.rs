@@ -1,15 +1,15 @@
 //! `/statusline`: the command that writes the row below the prompt.
 
-use super::ProgramCommands;
+use super::context::CommandContext;
 use crate::config;
 use crate::config::command::Scope;
 use serde_json::json;
 use windlass_terminal::app::CommandReply;
 
-pub(super) fn view(commands: &ProgramCommands, argument: &str) -> anyhow::Result<CommandReply> {
+pub(super) fn view(context: &CommandContext, argument: &str) -> anyhow::Result<CommandReply> {
     let changed = match argument {
         "" => {
-            let set = &commands.opening.project().resolved().terminal.status_line;
+            let set = &context.project.resolved().terminal.status_line;
             let text = match set {
                 Some(set) => format!("{}  ({})", set.value.as_str(), set.origin),
                 None => "The row is windlass's own. /statusline COMMAND sets a command that reads JSON and writes it."

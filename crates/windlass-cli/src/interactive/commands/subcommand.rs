@@ -1,10 +1,10 @@
 //! Commands that are the same as on the command line: `/doctor`, `/init`, `/login`, `/logout`.
 
-use super::ProgramCommands;
+use super::context::CommandContext;
 use tokio::process::Command;
 use windlass_terminal::app::CommandReply;
 
-pub(super) async fn view(commands: &ProgramCommands, name: &str, argument: &str) -> anyhow::Result<CommandReply> {
+pub(super) async fn view(context: &CommandContext, name: &str, argument: &str) -> anyhow::Result<CommandReply> {
     let words = std::iter::once(name).chain(argument.split_whitespace()).map(str::to_owned);
     let words: Vec<String> = words.collect();
     // Those that ask have the terminal.
@@ -13,7 +13,7 @@ pub(super) async fn view(commands: &ProgramCommands, name: &str, argument: &str)
     }
     let output = Command::new(std::env::current_exe()?)
         .args(&words)
-        .current_dir(&commands.cwd)
+        .current_dir(&context.cwd)
         .stdin(std::process::Stdio::null())
         .kill_on_drop(true)
         .output()
