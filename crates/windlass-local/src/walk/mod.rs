@@ -16,8 +16,8 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
 use windlass_tool::{
-    FileVisitor, FileVisitors, FileWalk, VisitedContent, VisitedFile, WalkInterrupt, WalkReport,
-    WalkScope, WorkspaceError, WorkspaceErrorKind,
+    FileVisitor, FileVisitors, FileWalk, VisitedContent, VisitedFile, WalkInterrupt, WalkReport, WalkScope,
+    WorkspaceError, WorkspaceErrorKind,
 };
 
 use self::ignore_files::FolderRules;
