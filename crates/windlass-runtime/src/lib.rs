@@ -49,6 +49,7 @@ pub use handle::event_feed::{EventFeed, UnknownPosition, Watched};
 pub use handle::event_stream::EventStream;
 pub use handle::session::Session;
 pub use handle::{ModelSelection, SessionHandle};
+pub use log::stored_feed::StoredFeed;
 pub use ports::classifier::Classifier;
 pub use ports::diagnostics::Diagnostics;
 pub use ports::instructions::{NestedInstructions, UsedPath};

@@ -17,7 +17,7 @@ pub use windlass_context::{
 pub use windlass_model::{SummaryError, SummaryRequest};
 pub use windlass_runtime::{
     AnswerError, Diagnostic, Diagnostics, EventFeed, EventStream, ModelSelection, OpenError, Prompt, PromptKind,
-    RewindError, Rewound, Session, SessionError, SessionHandle, Severity, UnknownPosition, Watched,
+    RewindError, Rewound, Session, SessionError, SessionHandle, Severity, StoredFeed, UnknownPosition, Watched,
 };
 pub use windlass_session::{
     AgentSummary, BadAnnotation, BadHead, CallAudit, CallLine, CheckpointError, CheckpointErrorKind, FileChange,

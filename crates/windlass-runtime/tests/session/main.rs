@@ -28,6 +28,7 @@ mod pending;
 mod questions;
 mod stops;
 mod store;
+mod stored_feed;
 mod streaming;
 mod waiting_agents;
 mod watching;
