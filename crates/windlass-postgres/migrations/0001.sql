@@ -59,6 +59,17 @@ create table wl_answer(
     foreign key (tenant, id) references wl_session(tenant, id) on delete cascade
 );
 
+-- Tokens with which services of the tenant answer permission requests. The requests are in the logs.
+create table wl_question(
+    tenant text not null,
+    id bigint not null,
+    question text not null,
+    token text not null,
+    asked timestamptz not null default clock_timestamp(),
+    primary key (tenant, id, question),
+    foreign key (tenant, id) references wl_session(tenant, id) on delete cascade
+);
+
 -- kind: 0 prompt, 1 steer, 2 interrupt. entry: id of the log entry that takes the row; the append that writes it takes it.
 create table wl_inbox(
     tenant text not null,
@@ -275,7 +286,7 @@ begin
         exception when duplicate_object or unique_violation then null;
         end;
     end loop;
-    foreach t in array array['wl_session', 'wl_log', 'wl_answer', 'wl_inbox'] loop
+    foreach t in array array['wl_session', 'wl_log', 'wl_answer', 'wl_question', 'wl_inbox'] loop
         execute format('alter table %I enable row level security', t);
         execute format('alter table %I force row level security', t);
         execute format(
@@ -285,9 +296,9 @@ begin
 end $$;
 
 grant select on wl_member, wl_schema to windlass_worker, windlass_service;
-grant select, insert, update, delete on wl_session, wl_log, wl_answer, wl_inbox to windlass_worker;
+grant select, insert, update, delete on wl_session, wl_log, wl_answer, wl_question, wl_inbox to windlass_worker;
 grant usage on sequence wl_epoch to windlass_worker;
-grant select on wl_session, wl_log, wl_answer, wl_inbox to windlass_service;
+grant select on wl_session, wl_log, wl_answer, wl_question, wl_inbox to windlass_service;
 grant insert (tenant, project, session, profile, workspace, needs, state) on wl_session to windlass_service;
 grant update (state, ready) on wl_session to windlass_service;
 grant insert on wl_inbox, wl_answer to windlass_service;

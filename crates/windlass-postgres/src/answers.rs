@@ -2,7 +2,8 @@
 
 use crate::PgStore;
 use crate::database::Arguments;
-use crate::session::{no_row, odd};
+use crate::error::odd;
+use crate::session::no_row;
 use crate::store::Place;
 use async_trait::async_trait;
 use tokio_postgres::types::Json;

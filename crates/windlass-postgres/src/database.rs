@@ -1,8 +1,7 @@
 //! Connections to the database.
 
 use crate::config::PgConfig;
-use crate::error::{ConnectError, of_pool, of_statement};
-use crate::session::odd;
+use crate::error::{ConnectError, odd, of_pool, of_statement};
 use crate::{migration, tls};
 use deadpool_postgres::{Hook, HookError, Object, Pool, Runtime};
 use std::time::Duration;

@@ -67,6 +67,11 @@ pub(crate) fn of_pool(error: &deadpool_postgres::PoolError) -> StoreError {
     }
 }
 
+/// Returns the error of a row with other columns.
+pub(crate) fn odd(error: impl std::error::Error) -> StoreError {
+    StoreError::new(StoreErrorKind::Io, format!("the tables of the database have another form: {error}"))
+}
+
 fn reason(error: &tokio_postgres::Error) -> String {
     match (error.as_db_error(), error.source()) {
         (Some(refusal), _) => format!("{} ({})", refusal.message(), refusal.code().code()),

@@ -2,7 +2,8 @@
 
 use crate::PgStore;
 use crate::database::Arguments;
-use crate::session::{no_row, odd, position};
+use crate::error::odd;
+use crate::session::{no_row, position};
 use crate::store::Place;
 use tokio_postgres::types::Json;
 use windlass_session::{ProjectKey, SessionKey, StoreError, StoreErrorKind};

@@ -14,6 +14,7 @@ mod database;
 mod error;
 mod inbox;
 mod migration;
+mod questions;
 mod queue;
 mod reader;
 mod renewal;

@@ -2,8 +2,9 @@
 
 use crate::PgStore;
 use crate::database::Arguments;
+use crate::error::odd;
 use crate::inbox::SessionLimits;
-use crate::session::{Grant, odd};
+use crate::session::Grant;
 use crate::store::Place;
 use tokio::time::Instant;
 use tokio_postgres::types::Json;
@@ -127,6 +128,16 @@ impl PgStore {
     /// it not open.
     pub fn leave_as(&self, key: &SessionKey, state: SessionState) -> bool {
         self.open_session(key).map(|session| session.leave_as(state.code())).is_some()
+    }
+
+    /// Leaves an open session to the next owner as it is: what was appended is written, every later append is refused, and the
+    /// session is ready from its release on. Close it then: its effects end, and its log says nothing of that. `false`: this
+    /// store has it not open.
+    pub fn hand_over(&self, key: &SessionKey) -> bool {
+        let Some(session) = self.open_session(key) else { return false };
+        session.leave_as(SessionState::Ready.code());
+        session.refuse_appends();
+        true
     }
 
     /// Returns the state of a session in the queue, with the reason for which it was set aside. `None`: it is not stored, or

@@ -2,7 +2,8 @@
 
 use crate::PgStore;
 use crate::database::Arguments;
-use crate::session::{odd, position};
+use crate::error::odd;
+use crate::session::position;
 use crate::store::Place;
 use async_trait::async_trait;
 use windlass_session::{LogChunk, LogReader, SessionKey, StoreError};

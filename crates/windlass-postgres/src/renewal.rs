@@ -1,7 +1,7 @@
 //! Renewals of leases, those of many sessions in one statement.
 
 use crate::database::Database;
-use crate::session::odd;
+use crate::error::odd;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! One open session: a queue of batches and the writer of its log.
 
 use crate::database::{Database, is_unavailable};
+use crate::error::odd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -277,10 +278,6 @@ impl OpenSession {
 /// Returns the position as the port has it.
 pub(crate) fn position(seq: i64) -> u64 {
     u64::try_from(seq).unwrap_or_default()
-}
-
-pub(crate) fn odd(error: tokio_postgres::Error) -> StoreError {
-    StoreError::new(StoreErrorKind::Io, format!("the tables of the database have another form: {error}"))
 }
 
 pub(crate) fn no_row(key: &SessionKey) -> StoreError {

@@ -2,9 +2,9 @@
 
 use crate::config::PgConfig;
 use crate::database::{Database, is_unavailable};
-use crate::error::{ConnectError, of_statement};
+use crate::error::{ConnectError, odd, of_statement};
 use crate::renewal::Renewals;
-use crate::session::{Grant, OpenSession, no_row, odd, position};
+use crate::session::{Grant, OpenSession, no_row, position};
 use async_trait::async_trait;
 use futures_util::TryStreamExt as _;
 use std::borrow::Cow;
@@ -119,9 +119,12 @@ impl Inner {
         self.sessions().claimed.insert(key, grant);
     }
 
-    /// Returns the claimed lease of a session, if there is one that still holds.
-    fn claimed(&self, key: &SessionKey) -> Option<Grant> {
-        self.sessions().claimed.remove(key).filter(|grant| grant.asked.elapsed() < self.term / 2)
+    /// Returns the claimed lease of a session, if there is one that still holds. An older one is renewed.
+    async fn claimed(&self, key: &SessionKey) -> Result<Option<Grant>, StoreError> {
+        let claimed = self.sessions().claimed.remove(key);
+        let Some(grant) = claimed.filter(|grant| grant.asked.elapsed() > self.term / 3) else { return Ok(claimed) };
+        let asked = Instant::now();
+        Ok(self.renewals.renew(grant.id, grant.epoch).await?.then_some(Grant { asked, ..grant }))
     }
 
     async fn grant(&self, key: &SessionKey, owner: &Owner, header: &LogHeader) -> Result<Grant, StoreError> {
@@ -185,8 +188,8 @@ impl PgStore {
     /// # Errors
     /// The database cannot be reached, needs TLS that this program lacks, has older tables, or the role of the address does
     /// not belong to the tenant.
-    pub async fn connect(config: PgConfig) -> Result<Self, ConnectError> {
-        let database = Arc::new(Database::connect(&config).await?);
+    pub async fn connect(config: &PgConfig) -> Result<Self, ConnectError> {
+        let database = Arc::new(Database::connect(config).await?);
         let term = config.lease_term();
         let renewals = Renewals::new(Arc::clone(&database), term);
         let inner = Inner { database, term, renewals, sessions: Mutex::default() };
@@ -268,7 +271,7 @@ impl SessionStore for PgStore {
         key.check_agent()?;
         let key = &*self.stored_key(key);
         self.inner.wait_for_release(key).await;
-        let grant = match self.inner.claimed(key) {
+        let grant = match self.inner.claimed(key).await? {
             Some(grant) => grant,
             None => self.inner.grant(key, owner, &header).await?,
         };
@@ -317,7 +320,7 @@ impl SessionStore for PgStore {
         }
         let is_agent = key.agent.is_some();
         let read = move || if is_agent { read_agent_log(bytes.as_slice()) } else { read_log(bytes.as_slice()) };
-        let log = tokio::task::spawn_blocking(read).await;
+        let log = windlass_blocking::run_blocking(read).await;
         let log = log.map_err(|error| StoreError::new(StoreErrorKind::Io, format!("reading {key}: {error}")))?;
         let log = log.map_err(|error| StoreError::new(StoreErrorKind::Io, format!("reading {key}: {error}")))?;
         Ok(Loaded::new(log.entries, position(seq), log.report))

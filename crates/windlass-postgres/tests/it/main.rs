@@ -12,4 +12,5 @@ mod conformance;
 mod faults;
 mod server;
 mod tenants;
+mod tls;
 mod work;

@@ -95,6 +95,25 @@ impl Server {
         assert!(done.success(), "pg_ctl {arguments:?}: {}", log());
     }
 
+    /// Makes a certificate for this server, and returns it. `None`: the machine has no `openssl`.
+    pub(crate) fn certificate(&self) -> Option<String> {
+        let data = self.directory.join("data");
+        let made = command(Path::new("openssl"))
+            .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"])
+            .args(["-addext", "subjectAltName=DNS:localhost", "-addext", "basicConstraints=critical,CA:FALSE"])
+            .arg("-keyout")
+            .arg(data.join("server.key"))
+            .arg("-out")
+            .arg(data.join("server.crt"))
+            .output();
+        if !made.is_ok_and(|made| made.status.success()) {
+            windlass_testkit::skipped("openssl");
+            return None;
+        }
+        // Written by the server's user, readable by it alone.
+        Some(std::fs::read_to_string(data.join("server.crt")).unwrap())
+    }
+
     /// Returns the address of a database for a role.
     pub(crate) fn address(&self, role: &str, database: &str) -> String {
         format!("host={} user={role} dbname={database}", self.directory.display())
@@ -154,7 +173,7 @@ impl Database<'_> {
 
     /// Returns a store as a process of its own has it, with leases of this length.
     pub(crate) async fn store(&self, term: Duration) -> PgStore {
-        PgStore::connect(self.config("worker").with_lease_term(term)).await.unwrap()
+        PgStore::connect(&self.config("worker").with_lease_term(term)).await.unwrap()
     }
 
     pub(crate) fn sql(&self, sql: &str) -> String {

@@ -19,7 +19,7 @@ async fn a_role_sees_its_tenants_only() {
 
     // Not a member: refused when it connects.
     let other = PgConfig::new(&server.address("worker", &database.name), "other").unwrap();
-    let error = PgStore::connect(other).await.unwrap_err();
+    let error = PgStore::connect(&other).await.unwrap_err();
     assert!(matches!(error, ConnectError::Tenant { .. }), "{error}");
     // A statement that names another tenant, or none, changes and shows no row.
     for tenant in ["", "other"] {
@@ -45,7 +45,7 @@ async fn a_role_sees_its_tenants_only() {
 async fn a_service_fills_inboxes_and_reads_but_writes_no_log() {
     let Some(server) = shared() else { return };
     let database = server.database().await;
-    let service = PgStore::connect(database.config("service")).await.unwrap();
+    let service = PgStore::connect(&database.config("service")).await.unwrap();
     let key = key("service", 1);
     assert!(service.begin(&key, &NewSession::new("small", "repository")).await.unwrap());
     assert!(!service.begin(&key, &NewSession::new("other", "other")).await.unwrap());

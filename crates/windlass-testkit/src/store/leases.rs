@@ -72,7 +72,7 @@ pub async fn an_expired_lease_is_taken_over(stores: ExpiringStores<'_>) -> Resul
     let three = prompt(3, Some(&one.id));
     second.append(&new, seq, vec![three.clone()], Durability::Durable).await.or_broken("append of the new owner")?;
 
-    // Its entries could not be written, which the end may report.
+    // The end may report that the late entries were refused.
     let _ = first.close(old).await;
     let again = first.open(&key, &Owner::new(1, "other"), header()).await;
     let error = refused(again, StoreErrorKind::InUse, "the end of a lost lease releases nothing")?;
