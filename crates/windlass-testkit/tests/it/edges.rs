@@ -85,7 +85,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("windlass-program", &["windlass-blocking", "windlass-tool", "windlass-types"]),
     ("windlass-sandbox", &["windlass-blocking", "windlass-tool"]),
     ("windlass-store", &["windlass-blocking", "windlass-session", "windlass-tool", "windlass-types"]),
-    ("windlass-postgres", &["windlass-session", "windlass-types"]),
+    ("windlass-postgres", &["windlass-blocking", "windlass-session", "windlass-types"]),
     (
         "windlass-project",
         &[
@@ -148,6 +148,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("windlass-mcp-server", &["windlass"]),
+    ("windlass-worker", &["windlass", "windlass-postgres"]),
     ("windlass-cli", &["windlass", "windlass-acp", "windlass-mcp-server", "windlass-protocol", "windlass-terminal"]),
     (
         "windlass-testkit",

@@ -20,6 +20,8 @@ const LIMITS: &[(&str, &[&str], usize)] = &[
     // and four serve and sign for MCP. One of our own reaches containers and other machines, and one is the
     // conversation for hosts. The terminal and the editor protocol are two of our own, with Markdown and widths.
     ("the command", &["-p", "windlass-cli"], 296),
+    // The driver of PostgreSQL and its pool.
+    ("a shared store", &["-p", "windlass-postgres"], 95),
     ("the author of a tool", &["-p", "windlass-tool"], 40),
     (
         "a host that only drives other processes",
