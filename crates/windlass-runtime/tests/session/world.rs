@@ -128,6 +128,8 @@ impl World {
         let mut machine = MachineConfig::new(SessionId::from(self.id.clone()), seed, model, policy, "/w".into());
         machine.tools.specs = tools.specs();
         machine.limits.max_budget = self.budget;
+        // Scripts of these tests repeat their calls on purpose.
+        machine.limits.max_repeated_turns = 0;
         let mut ports = Ports::new(self.provider, tools, self.workspace, Arc::new(ScriptedProcess::new()));
         ports.hooks = Hooks::new(self.hooks);
         ports.host.callback = self.host;
