@@ -7,9 +7,14 @@
 # WINDLASS_INSTALL   the folder of the program (~/.local/bin if it is not set)
 # WINDLASS_RELEASES  the address of the releases
 #
-# The checksum of the archive has to be right. With cosign on the machine the signature of the checksums has to be right as
-# well; without it one line says that it was not looked at.
+# WINDLASS_KEY       the public key of minisign that has signed the checksums (the one below if it is not set)
+#
+# The checksum of the archive has to be right, and so does the signature of the checksums, by minisign or OpenSSL 3 on the
+# machine, else by cosign. With none of them one line says that the signature was not looked at.
 set -eu
+
+# The public key of the releases. It is empty until the first release is signed.
+KEY=
 
 # All of it is read before any of it runs, so that a download that was cut does nothing.
 main() {
@@ -47,11 +52,24 @@ main() {
     fail "$folder cannot be written: set WINDLASS_INSTALL to a folder that you may write"
   }
   say "installed: $folder/windlass"
+  extras
   case :$PATH: in
     *:"$folder":*) ;;
     *) say "$folder is not in PATH: add it, or start the program by its path" ;;
   esac
   say "try it: windlass demo"
+}
+
+# Completions and manual pages, for a program in the usual place. Their absence is no reason to fail.
+extras() {
+  [ "$folder" = "${HOME:-}/.local/bin" ] || return 0
+  tar -xzf "$place/$name.tgz" -C "$place" "$name/completions" "$name/man" 2>/dev/null || return 0
+  share=$HOME/.local/share
+  mkdir -p "$share/man/man1" "$share/windlass" 2>/dev/null || return 0
+  rm -rf "$share/windlass/completions"
+  cp -R "$place/$name/completions" "$share/windlass/completions" && cp "$place/$name/man/"*.1 "$share/man/man1/" ||
+    return 0
+  say "completions for shells: $share/windlass/completions"
 }
 
 say() { printf '%s\n' "$1"; }
@@ -110,16 +128,56 @@ check_sum() {
   fi
 }
 
+# The signature of the checksums: that of minisign by the key of this script, else that of the workflow.
 check_signature() {
-  if ! command -v cosign >/dev/null 2>&1; then
-    say 'the signature was not checked, because cosign is not on this machine; the checksum is checked'
+  key=${WINDLASS_KEY:-$KEY}
+  if [ -n "$key" ]; then
+    fetch "$1/SHA256SUMS.minisig" "$place/SHA256SUMS.minisig"
+    if command -v minisign >/dev/null 2>&1; then
+      minisign -V -q -P "$key" -m "$place/SHA256SUMS" -x "$place/SHA256SUMS.minisig" >/dev/null 2>&1 || wrong_signature
+      return
+    fi
+    if has_openssl; then
+      check_with_openssl "$key" || wrong_signature
+      return
+    fi
+  fi
+  if command -v cosign >/dev/null 2>&1; then
+    fetch "$1/SHA256SUMS.sigstore.json" "$place/SHA256SUMS.sigstore.json"
+    cosign verify-blob --bundle "$place/SHA256SUMS.sigstore.json" \
+      --certificate-identity-regexp '^https://github.com/windlass-rs/windlass/.github/workflows/release.yml@refs/tags/v' \
+      --certificate-oidc-issuer https://token.actions.githubusercontent.com "$place/SHA256SUMS" >/dev/null 2>&1 ||
+      wrong_signature
     return
   fi
-  fetch "$1/SHA256SUMS.sigstore.json" "$place/SHA256SUMS.sigstore.json"
-  cosign verify-blob --bundle "$place/SHA256SUMS.sigstore.json" \
-    --certificate-identity-regexp '^https://github.com/windlass-rs/windlass/.github/workflows/release.yml@refs/tags/v' \
-    --certificate-oidc-issuer https://token.actions.githubusercontent.com "$place/SHA256SUMS" >/dev/null 2>&1 ||
-    fail 'the signature of SHA256SUMS is wrong: nothing was installed'
+  say 'the signature was not checked, because minisign, OpenSSL 3 or cosign is not on this machine; the checksum is checked'
+}
+
+wrong_signature() { fail 'the signature of SHA256SUMS is wrong: nothing was installed'; }
+
+has_openssl() {
+  case $(openssl version 2>/dev/null) in
+    'OpenSSL '[3-9]*) ;;
+    *) return 1 ;;
+  esac
+}
+
+# A signature of minisign is Ed25519 over a digest: ED, 8 bytes of the key's name, 64 of the signature. The key is Ed, the
+# same name, and 32 bytes, which openssl takes behind a head of 12.
+check_with_openssl() {
+  (
+    cd "$place"
+    printf '%s' "$1" | openssl base64 -d -A >key.raw
+    sed -n 2p SHA256SUMS.minisig | tr -d '\r\n' | openssl base64 -d -A >sig.raw
+    [ "$(wc -c <key.raw)" -eq 42 ] && [ "$(wc -c <sig.raw)" -eq 74 ] || exit 1
+    [ "$(head -c 2 sig.raw)" = ED ] || exit 1
+    [ "$(tail -c 72 sig.raw | head -c 8 | od -An -tx1)" = "$(tail -c 40 key.raw | head -c 8 | od -An -tx1)" ] || exit 1
+    printf '\060\052\060\005\006\003\053\145\160\003\041\000' >key.der
+    tail -c 32 key.raw >>key.der
+    tail -c 64 sig.raw >sig
+    openssl dgst -blake2b512 -binary SHA256SUMS >digest
+    openssl pkeyutl -verify -pubin -keyform DER -inkey key.der -rawin -in digest -sigfile sig >/dev/null 2>&1
+  )
 }
 
 main "$@"

@@ -6,7 +6,10 @@ use crate::args::{
 };
 use crate::completions::{CompletionsArgs, ManArgs};
 use crate::config::command::ConfigCommand;
+use crate::doctor::DoctorArgs;
+use crate::import::ImportArgs;
 use crate::index::{IndexArgs, SearchArgs};
+use crate::init::InitArgs;
 use crate::login::{LoginArgs, LogoutArgs};
 use crate::mcp::command::McpCommand;
 use crate::memory::command::MemoryCommand;
@@ -64,6 +67,12 @@ pub(crate) enum Command {
     /// The same as config show --json
     #[command(hide = true)]
     Settings(SettingsArgs),
+    /// Check what works here: terminal, key, network, sandbox, sessions, settings, MCP servers
+    Doctor(DoctorArgs),
+    /// Write a first AGENTS.md or CLAUDE.md from what the index of the project knows
+    Init(InitArgs),
+    /// Import settings, MCP servers, instructions and commands of another agent
+    Import(ImportArgs),
     /// Trust the project here: its settings may allow calls from now on
     Trust(TrustArgs),
     /// Store the key of a model provider for yourself

@@ -66,7 +66,7 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<i32> {
 
 /// Returns the index of the current directory, without files that rules forbid to read. `None`, with a note to the
 /// user, if it is switched off.
-fn index(settings: &SettingsArgs) -> anyhow::Result<Option<ProjectIndex>> {
+pub(crate) fn index(settings: &SettingsArgs) -> anyhow::Result<Option<ProjectIndex>> {
     let cwd = current_directory()?;
     let project = launch::project(settings, &cwd)?.file_servers(false).load().map_err(of_project)?;
     let policy = session().tools(coding_tools(&cwd)).project(project.clone()).resolve().map_err(of_start)?.policy()?;

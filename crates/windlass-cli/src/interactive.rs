@@ -13,6 +13,7 @@ mod status_line;
 
 use crate::args::RunArgs;
 use crate::failure::of_start;
+use crate::first_run;
 use crate::opening::Opening;
 use crate::provider::Provider;
 use crate::settings::current_directory;
@@ -31,7 +32,8 @@ use windlass_terminal::theme::Theme;
 pub(crate) async fn interactive(mut args: RunArgs) -> anyhow::Result<i32> {
     let mut start = Start::First;
     loop {
-        match converse(&args, start).await? {
+        let Some(end) = converse(&args, start).await? else { return Ok(1) };
+        match end {
             TerminalEnd::Resume(id) => {
                 args.resume_session(id);
                 start = Start::Other;
@@ -67,8 +69,8 @@ enum Start {
     Same(String),
 }
 
-/// Runs one conversation.
-async fn converse(args: &RunArgs, start: Start) -> anyhow::Result<TerminalEnd> {
+/// Runs one conversation. `None`: none began, and the terminal shows what is missing.
+async fn converse(args: &RunArgs, start: Start) -> anyhow::Result<Option<TerminalEnd>> {
     let mut capabilities = Capabilities::detect(|name| std::env::var(name).ok(), true);
     let cwd = current_directory()?;
     let first = args.given_prompt().map(str::to_owned);
@@ -76,7 +78,14 @@ async fn converse(args: &RunArgs, start: Start) -> anyhow::Result<TerminalEnd> {
     let tell = link.clone();
     let asked = Arc::new(TerminalElicitation(link.clone()));
     let opening = Opening::new(args.clone(), &cwd, asked, move |text| tell.notice(text))?;
-    let model = callable_model(&opening)?;
+    let model = match callable_model(&opening)? {
+        Ok(model) => model,
+        Err(error) if first_run::is_missing_key(&error) => {
+            first_run::show(&error, opening.project(), &cwd).await?;
+            return Ok(None);
+        }
+        Err(error) => return Err(of_start(error)),
+    };
     let options = opening.options();
     let settings = opening.project().resolved().terminal.clone();
     if args.plain || settings.screen_reader.as_ref().is_some_and(|setting| setting.value) {
@@ -104,7 +113,8 @@ async fn converse(args: &RunArgs, start: Start) -> anyhow::Result<TerminalEnd> {
     let services = Arc::new(Services::new(&opening, &cwd, model, status));
     let ended = run(conversation, windlass::conversation::ids(), services, terminal, messages).await;
     opening.close().await;
-    ended.map_err(|error| match error {
+    crate::sessions::retention::apply_when_due(opening.project()).await;
+    ended.map(Some).map_err(|error| match error {
         TerminalError::Open(failure) => anyhow::anyhow!("{failure}"),
         error => error.into(),
     })
@@ -131,9 +141,8 @@ async fn first_cells(opening: &Opening, cwd: &Path, start: Start) -> anyhow::Res
 }
 
 /// Name of the model of the conversation. Without one that can be called the person would write a prompt in vain.
-fn callable_model(opening: &Opening) -> anyhow::Result<String> {
+fn callable_model(opening: &Opening) -> anyhow::Result<Result<String, windlass::Error>> {
     let provider = Provider::choose(opening.args(), opening.project())?;
     let model = opening.model()?.unwrap_or_else(|| "default".to_owned());
-    provider.model.ready(&model).map_err(|error| of_start(error.into()))?;
-    Ok(model)
+    Ok(provider.model.ready(&model).map(|()| model).map_err(windlass::Error::from))
 }

@@ -12,17 +12,23 @@ mod below_session;
 mod command_line;
 mod completions;
 mod config;
+mod confirmation;
 mod context;
 mod debug_log;
 mod demo;
 mod display;
+mod doctor;
 mod elsewhere;
 mod explain;
 mod failure;
 mod files;
+#[cfg(unix)]
+mod first_run;
 mod folder_size;
 mod host;
+mod import;
 mod index;
+mod init;
 #[cfg(unix)]
 mod interactive;
 mod jsonl;
@@ -91,6 +97,7 @@ fn command() -> anyhow::Result<i32> {
         anyhow::bail!(reason);
     }
     if !proxies && let Some(flags) = host::wanted(words.clone()) {
+        check_home()?;
         debug_log::start(DebugLogPlace::of_flags(&flags));
         return block_on(host::host(flags));
     }
@@ -112,6 +119,9 @@ fn command() -> anyhow::Result<i32> {
     let terminal = Terminal::of_process();
     let output = &cli.run.output;
     debug_log::start(DebugLogPlace::of(output.debug_file.as_deref(), output.debug, debug_log::folder()));
+    if !is_harmless(cli.command.as_ref(), cli.run.version) {
+        check_home()?;
+    }
     match cli.command {
         None if cli.run.version => {
             writeln!(stdout(), "{HOST_VERSION} (windlass {})", env!("CARGO_PKG_VERSION"))?;
@@ -143,6 +153,9 @@ fn command() -> anyhow::Result<i32> {
         Some(Command::Logout(args)) => login::logout(&args),
         Some(Command::Completions(args)) => completions::completions(&args),
         Some(Command::Man(args)) => completions::man(&args),
+        Some(Command::Doctor(args)) => block_on(doctor::doctor(args, terminal)),
+        Some(Command::Init(args)) => init::init(&args, terminal),
+        Some(Command::Import(args)) => import::import(&args, terminal),
         Some(Command::Uninstall(args)) => uninstall::uninstall(&args),
         Some(Command::Context(ContextCommand::Show(args))) => block_on(context::show(&args)),
         Some(Command::Context(ContextCommand::Index(args))) => index::overview(&args),
@@ -156,6 +169,20 @@ fn command() -> anyhow::Result<i32> {
         Some(Command::Tools(ToolsCommand::Call(args))) => block_on(tools::call(*args)),
         Some(Command::Sessions(command)) => block_on(sessions::sessions(command, terminal)),
     }
+}
+
+/// Refuses a home that a later version has written. Without a home there is none to spoil.
+fn check_home() -> anyhow::Result<()> {
+    match windlass::Home::from_env() {
+        Ok(home) => Ok(home.check_format()?),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Returns `true` for commands that leave the home as it is.
+fn is_harmless(command: Option<&Command>, version: bool) -> bool {
+    use Command::{Completions, Doctor, Man, Uninstall};
+    version || matches!(command, Some(Completions(_) | Doctor(_) | Man(_) | Uninstall(_)))
 }
 
 /// Time that a thread of the runtime waits for work. The first one stays: work waits for it where no other can be started.

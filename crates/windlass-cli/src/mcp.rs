@@ -10,8 +10,12 @@ pub(crate) mod login;
 mod serve;
 pub(crate) mod shown;
 
+pub(crate) use import::client::Client;
+pub(crate) use import::{FoundServer, add_server, servers_of_client};
+
 use crate::block_on;
 use command::McpCommand;
+use windlass::project::LoadedProject;
 
 /// Carries out a command on MCP servers, and returns the exit code.
 pub(crate) fn mcp(command: McpCommand) -> anyhow::Result<i32> {
@@ -27,4 +31,9 @@ pub(crate) fn mcp(command: McpCommand) -> anyhow::Result<i32> {
         McpCommand::Login(args) => block_on(async move { login::login(&args).await }),
         McpCommand::Logout(args) => block_on(async move { login::logout(&args).await }),
     }
+}
+
+/// Returns the servers of files and plugins by name, each with the reason why a session does not start it, if it does not.
+pub(crate) fn states(project: &LoadedProject) -> Vec<(String, Option<String>)> {
+    shown::known(project).into_iter().map(|server| (server.name, server.left_out)).collect()
 }

@@ -1,6 +1,6 @@
 //! The list of known models.
 
-mod local;
+pub(crate) mod local;
 mod shown;
 
 use crate::args::{ModelsArgs, SettingsArgs};

@@ -4,6 +4,7 @@ use crate::args::RunArgs;
 use crate::files::recorded;
 use anyhow::Context;
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
@@ -53,7 +54,7 @@ impl Provider {
         } else {
             let helped = project.resolved().session.api_key_helper.is_some();
             let key_source = match key_source(&lookup) {
-                _ if std::env::var_os(SCRIPT).is_some() => "none",
+                _ if script().is_some() => "none",
                 "none" if helped => "apiKeyHelper",
                 "none" if has_stored(project) => STORED_KEY,
                 variable => variable,
@@ -82,7 +83,7 @@ pub(crate) type Lookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// Returns the provider that the variables of a project name.
 fn of_project(project: &LoadedProject) -> anyhow::Result<Arc<dyn ModelProvider>> {
-    match std::env::var_os(SCRIPT) {
+    match script() {
         Some(path) => Ok(Arc::new(scripted(Path::new(&path))?)),
         None => Ok(Arc::new(project.provider())),
     }
@@ -90,7 +91,7 @@ fn of_project(project: &LoadedProject) -> anyhow::Result<Arc<dyn ModelProvider>>
 
 /// Returns the provider that the environment names.
 pub(crate) fn of_environment(lookup: &Lookup) -> anyhow::Result<Arc<dyn ModelProvider>> {
-    match std::env::var_os(SCRIPT) {
+    match script() {
         Some(path) => Ok(Arc::new(scripted(Path::new(&path))?)),
         None => Ok(providers(lookup)),
     }
@@ -118,6 +119,11 @@ fn has_stored(project: &LoadedProject) -> bool {
 pub(crate) fn own_variable(name: &str) -> Option<String> {
     let own = |name: &str| std::env::var(name).ok();
     StoredKeys::from_lookup(own).map_or_else(|| own(name), |keys| keys.variable(name, own))
+}
+
+/// Path of the script that answers instead of a model. An empty variable names none.
+fn script() -> Option<OsString> {
+    std::env::var_os(SCRIPT).filter(|path| !path.is_empty())
 }
 
 fn scripted(path: &Path) -> anyhow::Result<ScriptedModel> {

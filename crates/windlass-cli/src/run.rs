@@ -13,6 +13,7 @@ use crate::notes::note_to_stderr;
 use crate::output::{Output, OutputOptions};
 use crate::prompt;
 use crate::provider::Provider;
+use crate::sessions::retention::apply_when_due;
 use crate::sessions::{self, pending};
 use crate::settings::current_directory;
 use crate::signals::Signals;
@@ -116,6 +117,7 @@ async fn run_to_end(
     let result = watched?;
     output.end(result.as_ref())?;
     provider.finish()?;
+    apply_when_due(&project).await;
     Ok(result)
 }
 

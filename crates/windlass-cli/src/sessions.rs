@@ -8,6 +8,7 @@ pub(crate) mod found;
 mod gc;
 mod listing;
 pub(crate) mod pending;
+pub(crate) mod retention;
 mod rewind;
 mod stats;
 mod title;

@@ -126,6 +126,13 @@ fn shown_session(session: &ResolvedSession, add: &mut impl FnMut(&str, Value, St
     if let Some(Setting { value, origin, .. }) = &session.output_limits {
         add("outputLimits", json!(value), origin.to_string());
     }
+    let cleanup =
+        [("cleanupPeriodDays", &session.cleanup_period_days), ("cleanupMaxBytes", &session.cleanup_max_bytes)];
+    for (key, said) in cleanup {
+        if let Some(Setting { value, origin, .. }) = said {
+            add(key, json!(value), origin.to_string());
+        }
+    }
 }
 
 /// Adds the settings of the terminal.

@@ -1,12 +1,13 @@
 //! `windlass trust`: shows the effects of trust in the project here, and records it.
 
 use crate::args::{SettingsArgs, TrustArgs};
+use crate::confirmation::confirmed;
 use crate::failure::of_project;
 use crate::launch;
 use crate::settings::current_directory;
-use crate::terminal::{Terminal, clean_line, forget_input, visible_line};
+use crate::terminal::{Terminal, clean_line, visible_line};
 use anyhow::Context;
-use std::io::{BufRead, Write, stderr, stdin, stdout};
+use std::io::{Write, stdout};
 use std::path::PathBuf;
 use windlass::crates::project::{ReviewedItem, SettingSources, TrustStatus, review_trust};
 use windlass::project::ReviewedProgram;
@@ -31,8 +32,7 @@ pub(crate) fn trust(args: &TrustArgs) -> anyhow::Result<i32> {
         return Ok(0);
     }
     if !args.remove && !args.yes && Terminal::of_process().can_ask() {
-        forget_input();
-        if !confirmed(stdin().lock(), stderr())? {
+        if !confirmed("Trust all of this?")? {
             writeln!(stdout(), "nothing is recorded")?;
             return Ok(1);
         }
@@ -46,24 +46,6 @@ pub(crate) fn trust(args: &TrustArgs) -> anyhow::Result<i32> {
     let state = if args.remove { "no longer trusted" } else { "trusted" };
     writeln!(stdout(), "{}", clean_line(&format!("{} is {state} (recorded in {})", root.display(), record.display())))?;
     Ok(0)
-}
-
-/// Asks whether to trust the shown items. The end of input is a no.
-fn confirmed(mut input: impl BufRead, mut output: impl Write) -> std::io::Result<bool> {
-    loop {
-        write!(output, "Trust all of this? [y]es [n]o: ")?;
-        output.flush()?;
-        let mut line = String::new();
-        if input.read_line(&mut line)? == 0 {
-            writeln!(output)?;
-            return Ok(false);
-        }
-        match line.trim().to_lowercase().as_str() {
-            "y" | "yes" => return Ok(true),
-            "n" | "no" => return Ok(false),
-            _ => {}
-        }
-    }
 }
 
 /// Shows the effects of trust: each item on one line with the beginning of its digest, new and changed ones marked, in
@@ -103,20 +85,4 @@ fn show_programs(programs: &[ReviewedProgram]) -> std::io::Result<()> {
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_yes_is_one() {
-        for (typed, expected) in
-            [("y\n", true), ("YES\n", true), ("n\n", false), ("", false), ("\n", false), ("what\ny\n", true)]
-        {
-            let mut asked = Vec::new();
-            assert_eq!(confirmed(typed.as_bytes(), &mut asked).unwrap(), expected, "{typed:?}");
-            assert!(asked.starts_with(b"Trust all of this?"));
-        }
-    }
 }

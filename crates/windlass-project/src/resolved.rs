@@ -164,6 +164,10 @@ pub struct ResolvedSession {
     pub file_checkpoints: Option<Setting<FileCheckpointSettings>>,
     /// Disk space for the outputs of programs.
     pub output_limits: Option<Setting<OutputLimitSettings>>,
+    /// Days after which unused sessions are deleted. No file of a project sets it.
+    pub cleanup_period_days: Option<Setting<u64>>,
+    /// Maximum bytes of all sessions. No file of a project sets it.
+    pub cleanup_max_bytes: Option<Setting<u64>>,
 }
 
 /// Resolved keys of the interactive terminal. No file of a project sets one.

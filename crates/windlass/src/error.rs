@@ -89,6 +89,20 @@ pub enum Error {
         /// Value of the variable.
         value: String,
     },
+    /// A later version has written the home in a format that this version does not know.
+    #[error(
+        "the home {} has format {found}, and this version knows {known}: nothing was changed. Install the version that wrote it, \
+         or set WINDLASS_HOME to another directory",
+        home.display()
+    )]
+    LaterHome {
+        /// Root of the home.
+        home: PathBuf,
+        /// Format of the home.
+        found: u64,
+        /// Latest format that this version knows.
+        known: u64,
+    },
     /// A session was to be resumed, but there is no store.
     #[error("a session can only be resumed from a store: call `.persist(Home::from_env()?)`")]
     NoStore,

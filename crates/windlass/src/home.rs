@@ -5,6 +5,11 @@ use std::path::{Path, PathBuf};
 use windlass_session::ProjectKey;
 use windlass_types::SessionId;
 
+/// File in a home that names its format, if that is later than the first one.
+const FORMAT_FILE: &str = "windlass-format";
+/// Latest format of homes that this version reads and writes.
+const FORMAT: u64 = 1;
+
 /// The directory under which sessions, artifacts and settings are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -55,6 +60,19 @@ impl Home {
         Ok(Self { root, also_read })
     }
 
+    /// Refuses a home that a later version has written in a format of its own. A home without the file
+    /// `windlass-format` has the first format. Sessions check this before they write.
+    ///
+    /// # Errors
+    /// The file names a later format than this version knows.
+    pub fn check_format(&self) -> Result<(), Error> {
+        let Ok(text) = std::fs::read_to_string(self.root.join(FORMAT_FILE)) else { return Ok(()) };
+        match text.trim().parse::<u64>() {
+            Ok(found) if found > FORMAT => Err(Error::LaterHome { home: self.root.clone(), found, known: FORMAT }),
+            _ => Ok(()),
+        }
+    }
+
     /// `true` if another program may store its sessions in the same home.
     #[cfg(feature = "project")]
     pub(crate) fn is_shared(&self) -> bool {
@@ -92,6 +110,16 @@ impl Home {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_home_of_a_later_format_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::new(folder.path());
+        for (text, is_known) in [(None, true), (Some("1\n"), true), (Some("2"), false), (Some("x"), true)] {
+            text.into_iter().for_each(|text| std::fs::write(folder.path().join(FORMAT_FILE), text).unwrap());
+            assert_eq!(home.check_format().is_ok(), is_known, "{text:?}");
+        }
+    }
 
     #[test]
     #[cfg(unix)]

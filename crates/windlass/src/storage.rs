@@ -68,14 +68,14 @@ impl Storage {
         self.home.as_ref().filter(|_| self.store.is_none())
     }
 
-    /// Refuses a relative home, because sessions would be wherever the program happens to start.
+    /// Refuses a relative home, because sessions would be wherever the program happens to start, and one of a later format.
     pub(crate) fn check(&self) -> Result<(), Error> {
         #[cfg(feature = "store")]
         if let Some(home) = self.home.as_ref().filter(|home| !home.root().is_absolute()) {
             let problem = "it is relative: give an absolute path, or one below `std::env::current_dir()?`".to_owned();
             return Err(Error::Directory { role: "the home", path: home.root().to_path_buf(), problem });
         }
-        Ok(())
+        self.home.as_ref().map_or(Ok(()), Home::check_format)
     }
 
     /// File checkpoints of a session, if enabled.

@@ -154,6 +154,29 @@ pub(super) fn secrets(entry: &JsonText) -> Vec<String> {
     inner.flatten().filter(|(_, value)| holds_one(value)).map(|(name, _)| name.clone()).collect()
 }
 
+/// Returns an entry whose values that look like secrets, by their form or by their names, are variables, and the names of
+/// these.
+pub(super) fn without_secrets(entry: &JsonText) -> (JsonText, Vec<String>) {
+    const NAMES: [&str; 6] = ["AUTH", "CREDENTIAL", "KEY", "PASSW", "SECRET", "TOKEN"];
+    let by_form = secrets(entry);
+    let Ok(Value::Object(mut members)) = entry.to::<Value>() else { return (entry.clone(), Vec::new()) };
+    let mut variables = Vec::new();
+    for key in ["env", "headers"] {
+        for (name, value) in members.get_mut(key).and_then(Value::as_object_mut).into_iter().flatten() {
+            let upper = name.to_ascii_uppercase().replace('-', "_");
+            let is_text = value.as_str().is_some_and(|text| !text.is_empty() && !text.contains("${"));
+            if is_text && (by_form.contains(name) || NAMES.iter().any(|part| upper.contains(part))) {
+                *value = Value::from(format!("${{{upper}}}"));
+                variables.push(upper);
+            }
+        }
+    }
+    if variables.is_empty() {
+        return (entry.clone(), variables);
+    }
+    (JsonText::of(&Value::Object(members)).unwrap_or_else(|_| JsonText::empty_object()), variables)
+}
+
 /// Returns an entry for people: the values of variables and headers are left out, and so are likely secrets in other
 /// values.
 pub(super) fn shown(entry: &JsonText) -> Value {

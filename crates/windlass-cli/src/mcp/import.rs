@@ -2,11 +2,12 @@
 
 pub(super) mod client;
 mod comments;
+mod document;
 mod translate;
 
 use super::change::Files;
-use super::command::ImportArgs;
-use super::entry::{check, check_name, target};
+use super::command::{ImportArgs, Scope};
+use super::entry::{check, check_name, target, without_secrets};
 use crate::failure::Usage;
 use crate::files;
 use crate::jsonl;
@@ -131,4 +132,53 @@ fn copy(name: &str, entry: &JsonText, args: &ImportArgs, files: &Files) -> Resul
         };
     }
     files.add(name, entry, scope, args.scope.replace).map(drop).map_err(|error| error.to_string())
+}
+
+/// A server of another client, without its secrets.
+pub(crate) struct FoundServer {
+    pub(crate) name: String,
+    pub(crate) from: PathBuf,
+    /// Program or address, for people.
+    pub(crate) target: String,
+    pub(crate) notes: Vec<String>,
+    /// Reason why it cannot be added, if it cannot.
+    pub(crate) refusal: Option<String>,
+    entry: JsonText,
+}
+
+/// Returns the servers of a client, at its usual places. Values that look like secrets become variables of their names.
+pub(crate) fn servers_of_client(client: Client) -> anyhow::Result<Vec<FoundServer>> {
+    let (files, cwd) = (Files::here()?, current_directory()?);
+    let lookup = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let mut servers = Vec::new();
+    for from in client.files(&lookup, &cwd).into_iter().filter(|file| file.symlink_metadata().is_ok()) {
+        let text = files::text(&from).map_err(|error| Usage(format!("{}: {error}", from.display())))?;
+        let found = translate(client, &text).map_err(|problem| Usage(format!("{}: {problem}", from.display())))?;
+        servers.extend(found.into_iter().map(|found| found_server(found, &from, &files)));
+    }
+    Ok(servers)
+}
+
+fn found_server(found: Translated, from: &Path, files: &Files) -> FoundServer {
+    let Translated { name, entry, mut notes } = found;
+    let (entry, mut refusal) = match entry {
+        Ok(entry) => (entry, None),
+        Err(reason) => (JsonText::empty_object(), Some(reason)),
+    };
+    let (entry, hidden) = without_secrets(&entry);
+    notes.extend(
+        hidden.into_iter().map(|name| format!("its value of {name} is not copied: set {name} where windlass starts")),
+    );
+    let problem = check_name(&name).map_err(|error| error.to_string()).and_then(|()| check(&name, &entry).map(drop));
+    refusal = refusal.or(problem.err());
+    if refusal.is_none() && Scope::ALL.iter().any(|scope| files.has(&name, *scope)) {
+        refusal = Some("there is a server of this name already".to_owned());
+    }
+    let target = if refusal.is_none() { target(&entry) } else { String::new() };
+    FoundServer { name, from: from.to_path_buf(), target, notes, refusal, entry }
+}
+
+/// Adds a server for the user in the current project.
+pub(crate) fn add_server(server: &FoundServer) -> anyhow::Result<()> {
+    Files::here()?.add(&server.name, &server.entry, Scope::Local, false).map(drop)
 }

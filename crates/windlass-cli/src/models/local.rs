@@ -17,7 +17,7 @@ pub(super) fn is_asked(provider: &str) -> bool {
 }
 
 /// Returns the models of the server, by windlass's names for them.
-pub(super) async fn models(provider: &str, project: &LoadedProject) -> Result<Vec<KnownModel>, String> {
+pub(crate) async fn models(provider: &str, project: &LoadedProject) -> Result<Vec<KnownModel>, String> {
     let failed = |problem: String| format!("the models of {provider} are not known: {problem}");
     let keys = project.stored_keys();
     let own = |name: &str| project.variable(name);

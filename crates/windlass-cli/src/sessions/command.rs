@@ -82,7 +82,8 @@ pub(crate) enum SessionsCommand {
         #[arg(long, conflicts_with = "tag")]
         clear: bool,
     },
-    /// Delete the stored files for rewinding of sessions that were not used for long. Conversations stay
+    /// Delete the stored files for rewinding of sessions that were not used for long. Conversations stay, but for those
+    /// that `cleanupPeriodDays` and `cleanupMaxBytes` of your settings let go
     Gc(GcArgs),
     /// Delete sessions and their files, for good
     Delete {

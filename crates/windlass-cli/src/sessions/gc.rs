@@ -1,5 +1,6 @@
-//! `windlass sessions gc`: deletes the stored files for rewinding.
+//! `windlass sessions gc`: deletes the stored files for rewinding, and sessions that settings let go.
 
+use super::retention::{Deleted, Retention, SizedSession};
 use crate::failure::of_start;
 use crate::jsonl;
 use crate::terminal::{Terminal, clean_line};
@@ -39,6 +40,26 @@ struct Sum {
     in_use: usize,
     /// Number of removed files of killed processes.
     left_behind: usize,
+    /// Number of whole sessions that settings let go.
+    deleted_sessions: usize,
+}
+
+/// A session that settings let go.
+#[derive(Serialize)]
+struct DeletedSession<'a> {
+    session: &'a str,
+    bytes: u64,
+    used: String,
+    deleted: bool,
+}
+
+fn show_deleted(session: &SizedSession, out: &mut impl Write, terminal: Terminal) -> anyhow::Result<()> {
+    let (id, used) = (session.id.as_str(), Timestamp::from_millis(session.used).to_string());
+    if terminal.stdout {
+        writeln!(out, "{}  {:>12} bytes  used {used}  whole", clean_line(id), session.bytes)?;
+        return Ok(());
+    }
+    jsonl::write(out, &DeletedSession { session: id, bytes: session.bytes, used, deleted: true })
 }
 
 /// Carries out the command and returns the exit code: 1 when a file could not be dropped.
@@ -49,6 +70,10 @@ pub(crate) async fn gc(args: GcArgs, terminal: Terminal) -> anyhow::Result<i32> 
     retention.dry_run = args.dry_run;
     let done = home.collect_checkpoints(retention).await?;
     let left_behind = if args.dry_run { 0 } else { home.remove_left_behind().await? };
+    let deleted = match Retention::here()? {
+        Some(retention) => retention.apply(&home, args.dry_run).await?,
+        None => Deleted::default(),
+    };
     let mut out = stdout().lock();
     let mut freed_bytes = 0_u64;
     for one in &done.dropped {
@@ -61,6 +86,9 @@ pub(crate) async fn gc(args: GcArgs, terminal: Terminal) -> anyhow::Result<i32> 
             false => jsonl::write(&mut out, &dropped)?,
         }
     }
+    for session in &deleted.sessions {
+        show_deleted(session, &mut out, terminal)?;
+    }
     let (dropped, in_use, left_bytes) = (done.dropped.len(), done.in_use.len(), done.left_bytes);
     if terminal.stdout {
         let verb = if args.dry_run { "Would free" } else { "Freed" };
@@ -69,11 +97,19 @@ pub(crate) async fn gc(args: GcArgs, terminal: Terminal) -> anyhow::Result<i32> 
             "{verb} {freed_bytes} bytes of {dropped} sessions; {left_bytes} bytes are left. In use: {in_use}. \
              Removed {left_behind} files of killed processes."
         )?;
+        if !deleted.sessions.is_empty() {
+            let verb = if args.dry_run { "Settings would delete" } else { "Settings deleted" };
+            writeln!(out, "{verb} {} sessions.", deleted.sessions.len())?;
+        }
     } else {
-        jsonl::write(&mut out, &Sum { dropped, freed_bytes, left_bytes, in_use, left_behind })?;
+        let deleted_sessions = deleted.sessions.len();
+        jsonl::write(&mut out, &Sum { dropped, freed_bytes, left_bytes, in_use, left_behind, deleted_sessions })?;
     }
     for (session, problem) in &done.failed {
         writeln!(stderr(), "{}", clean_line(&format!("{session}: {problem}")))?;
     }
-    Ok(i32::from(!done.failed.is_empty()))
+    for (session, problem) in &deleted.failed {
+        writeln!(stderr(), "{}", clean_line(&format!("{session}: {problem}")))?;
+    }
+    Ok(i32::from(!done.failed.is_empty() || !deleted.failed.is_empty()))
 }

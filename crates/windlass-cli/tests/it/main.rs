@@ -28,6 +28,7 @@ mod exit_codes;
 mod formats;
 #[cfg(unix)]
 mod hostile;
+mod importing;
 mod index;
 mod kept_out;
 mod keys;

@@ -35,6 +35,7 @@ fn samples(key: &SettingKey) -> Vec<Value> {
         "effortLevel" => vec![json!("max")],
         "shellSnapshot" => vec![json!("all")],
         _ if shape.contains("true") => vec![json!(true), json!(false)],
+        _ if shape.contains("number from") => vec![json!(7)],
         _ if shape.contains("list of texts") => vec![json!(["x"])],
         _ if shape.contains("object of texts") => vec![json!({"X": "1"})],
         _ if shape.contains("text") => vec![json!("x")],

@@ -28,6 +28,8 @@ pub enum KeyEffect {
 pub(crate) enum Shape {
     /// `true` or `false`.
     Flag,
+    /// A whole number from zero on.
+    Number,
     /// A text.
     Text,
     /// One of these texts; others are texts that some later version may know.
@@ -122,6 +124,7 @@ impl Shape {
                 entries.values().all(|entry| entry.is_string() || entry.is_boolean() || entry.is_number())
             }
             (Self::Words(_) | Self::Object, value) => value.is_object(),
+            (Self::Number, value) => value.is_u64(),
             (Self::Variables, _) => false,
         }
     }
@@ -129,6 +132,7 @@ impl Shape {
     pub(crate) fn expected(self) -> &'static str {
         match self {
             Self::Flag => "`true` or `false`",
+            Self::Number => "a number from 0 on",
             Self::Text | Self::Word(_) => "a text",
             Self::Texts => "a list of texts, such as `[\"one\", \"two\"]`",
             Self::TextOrTexts => "a text or a list of texts",

@@ -61,6 +61,7 @@ fn of_shape(shape: Shape) -> Value {
     match shape {
         Shape::Any => json!({}),
         Shape::Flag => or_null(json!({"type": "boolean"})),
+        Shape::Number => or_null(json!({"type": "integer", "minimum": 0})),
         Shape::Text => or_null(json!({"type": "string"})),
         // A text that only a later version knows is no mistake of the file.
         Shape::Word(words) => json!({"anyOf": [{"enum": words}, {"type": ["string", "null"]}]}),

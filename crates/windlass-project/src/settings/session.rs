@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use windlass_types::JsonText;
 
 /// The keys `outputStyle`, `language`, `attribution`, `includeCoAuthoredBy`, `effortLevel`, `apiKeyHelper`,
-/// `lspServers`, `backgroundLongCommands`, `commandTerminals`, `shellSnapshot` and `fileCheckpoints`.
+/// `lspServers`, `backgroundLongCommands`, `commandTerminals`, `shellSnapshot`, `fileCheckpoints`, `outputLimits`,
+/// `cleanupPeriodDays` and `cleanupMaxBytes`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
@@ -33,6 +34,10 @@ pub struct SessionSettings {
     pub file_checkpoints: Option<FileCheckpointSettings>,
     /// Disk space for the outputs of programs.
     pub output_limits: Option<OutputLimitSettings>,
+    /// Days after which unused sessions are deleted.
+    pub cleanup_period_days: Option<u64>,
+    /// Maximum bytes of all sessions.
+    pub cleanup_max_bytes: Option<u64>,
 }
 
 /// The key `outputLimits`: disk space for the outputs of programs. A missing field keeps its default.

@@ -67,7 +67,8 @@ fn what_a_registry_shows_is_there() {
     }
 }
 
-/// `cargo binstall` looks for archives under the names that the manifest gives; the workflow names the archives.
+/// `cargo binstall` looks for archives under the names that the manifest gives; `packaging/archive` names the archives, and the
+/// workflow makes one for each target.
 #[test]
 fn binaries_are_found_where_the_release_puts_them() {
     let packages = published();
@@ -75,8 +76,9 @@ fn binaries_are_found_where_the_release_puts_them() {
     let binstall = &command["metadata"]["binstall"];
     let workflow = text(&root().join(".github/workflows/release.yml"));
 
-    let archive = workflow.lines().find_map(|line| line.trim().strip_prefix("ARCHIVE: ")).unwrap();
-    let named = archive.replace("${{ github.ref_name }}", "v{ version }").replace("${{ matrix.target }}", "{ target }");
+    let script = text(&root().join("packaging/archive"));
+    let archive = script.lines().find_map(|line| line.strip_prefix("name=")).unwrap();
+    let named = archive.replace("$version", "{ version }").replace("$target", "{ target }");
     let address = format!("{{ repo }}/releases/download/v{{ version }}/{named}.{{ archive-format }}");
     assert_eq!(binstall["pkg-url"], address.as_str());
     assert_eq!(binstall["bin-dir"], format!("{named}/{{ bin }}{{ binary-ext }}").as_str());
@@ -91,11 +93,12 @@ fn binaries_are_found_where_the_release_puts_them() {
         let format = binstall["overrides"][target]["pkg-fmt"].as_str().or(binstall["pkg-fmt"].as_str()).unwrap();
         assert_eq!(format, if target.contains("windows") { "zip" } else { "tgz" }, "{target}");
     }
-    for made in ["7z a \"$ARCHIVE.zip\" \"$ARCHIVE\"", "tar -czf \"$ARCHIVE.tgz\" \"$ARCHIVE\""] {
-        assert!(workflow.contains(made), "{made}");
+    for made in ["$out/$name.zip", "$out/$name.tgz"] {
+        assert!(script.contains(made), "{made}");
     }
     let binary = command["targets"][0]["name"].as_str().unwrap();
-    assert!(workflow.contains(&format!("cp \"target/$TARGET/release/{binary}\" \"$ARCHIVE\"")), "{binary}");
+    assert!(workflow.contains(&format!("program=target/$TARGET/release/{binary}\n")), "{binary}");
+    assert!(workflow.contains("packaging/archive \"$TARGET\" \"$program\""));
 }
 
 /// Workflows that cannot be run here are marked, and the oldest toolchain is the one that the manifests promise.

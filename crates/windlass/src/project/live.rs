@@ -301,6 +301,8 @@ fn differing(before: &Resolved, now: &Resolved) -> Vec<&'static str> {
         ("commandTerminals", before.session.command_terminals != now.session.command_terminals),
         ("shellSnapshot", before.session.shell_snapshot != now.session.shell_snapshot),
         ("fileCheckpoints", before.session.file_checkpoints != now.session.file_checkpoints),
+        ("cleanupPeriodDays", before.session.cleanup_period_days != now.session.cleanup_period_days),
+        ("cleanupMaxBytes", before.session.cleanup_max_bytes != now.session.cleanup_max_bytes),
         ("outputLimits", before.session.output_limits != now.session.output_limits),
         ("lspServers", before.session.lsp_servers != now.session.lsp_servers),
         ("agent", before.agent != now.agent),

@@ -20,11 +20,27 @@ pub(crate) enum Client {
     Cline,
     /// The Gemini command.
     Gemini,
+    /// Codex.
+    Codex,
+    /// Goose.
+    Goose,
+    /// Opencode.
+    Opencode,
 }
 
 impl Client {
-    pub(super) const ALL: [Self; 7] =
-        [Self::ClaudeDesktop, Self::Cursor, Self::Vscode, Self::Windsurf, Self::Zed, Self::Cline, Self::Gemini];
+    pub(super) const ALL: [Self; 10] = [
+        Self::ClaudeDesktop,
+        Self::Cursor,
+        Self::Vscode,
+        Self::Windsurf,
+        Self::Zed,
+        Self::Cline,
+        Self::Gemini,
+        Self::Codex,
+        Self::Goose,
+        Self::Opencode,
+    ];
 
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -35,6 +51,9 @@ impl Client {
             Self::Zed => "zed",
             Self::Cline => "cline",
             Self::Gemini => "gemini",
+            Self::Codex => "codex",
+            Self::Goose => "goose",
+            Self::Opencode => "opencode",
         }
     }
 
@@ -43,6 +62,9 @@ impl Client {
         match self {
             Self::Vscode => "servers",
             Self::Zed => "context_servers",
+            Self::Codex => "mcp_servers",
+            Self::Goose => "extensions",
+            Self::Opencode => "mcp",
             _ => "mcpServers",
         }
     }
@@ -64,6 +86,9 @@ impl Client {
             Self::Cline => {
                 vec![under(code, "globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json")]
             }
+            Self::Codex => vec![Some(project.join(".codex/config.toml")), under(home, ".codex/config.toml")],
+            Self::Goose => vec![under(home, ".config/goose/config.yaml")],
+            Self::Opencode => vec![Some(project.join("opencode.json")), under(home, ".config/opencode/opencode.json")],
             Self::Gemini => vec![Some(project.join(".gemini/settings.json")), under(home, ".gemini/settings.json")],
         };
         all.into_iter().flatten().collect()

@@ -1,7 +1,6 @@
 //! Translation of other clients' entries.
 
 use super::client::Client;
-use super::comments::without_comments;
 use crate::mcp::entry::Entry;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -19,7 +18,11 @@ pub(super) struct Translated {
 }
 
 /// Members of clients that mean the same here, or only affect the display there.
-const KNOWN: [&str; 19] = [
+const KNOWN: [&str; 23] = [
+    "bundled",
+    "display_name",
+    "timeout",
+    "available_tools",
     "type",
     "transport",
     "transportType",
@@ -46,8 +49,7 @@ const KNOWN: [&str; 19] = [
 /// # Errors
 /// The text is not such a configuration.
 pub(super) fn translate(client: Client, text: &str) -> Result<Vec<Translated>, String> {
-    let read: Value = serde_json::from_str(&without_comments(text)).map_err(|error| error.to_string())?;
-    let Value::Object(mut members) = read else { return Err("it is not a JSON object".to_owned()) };
+    let Value::Object(mut members) = client.document(text)? else { return Err("it is not a JSON object".to_owned()) };
     match members.remove(client.key()) {
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::Object(servers)) => {
@@ -58,7 +60,7 @@ pub(super) fn translate(client: Client, text: &str) -> Result<Vec<Translated>, S
 }
 
 fn translated(client: Client, name: String, entry: Value) -> Translated {
-    let Value::Object(members) = entry else {
+    let Value::Object(members) = usual_members(client, entry) else {
         return Translated { name, entry: Err("its entry is not an object".to_owned()), notes: Vec::new() };
     };
     let dropped: Vec<&str> = members.keys().map(String::as_str).filter(|key| !KNOWN.contains(key)).collect();
@@ -67,6 +69,28 @@ fn translated(client: Client, name: String, entry: Value) -> Translated {
         some => vec![format!("without {}, which have no place here or another meaning", some.join(", "))],
     };
     Translated { name, entry: entry_of(client, members), notes }
+}
+
+/// Returns an entry with the usual names of its members: those of Goose (`cmd`, `envs`, `uri`) and of Opencode (a `command` with
+/// its arguments, `environment`, the types `local` and `remote`) become those of the others.
+fn usual_members(client: Client, mut entry: Value) -> Value {
+    let Some(members) = entry.as_object_mut() else { return entry };
+    for (name, usual) in [("cmd", "command"), ("envs", "env"), ("environment", "env"), ("uri", "url")] {
+        if let Some(value) = members.remove(name) {
+            members.entry(usual).or_insert(value);
+        }
+    }
+    if members.get("type").and_then(Value::as_str).is_some_and(|kind| matches!(kind, "local" | "remote")) {
+        members.remove("type");
+    }
+    let has_words = client == Client::Opencode && !members.contains_key("args");
+    if let Some(Value::Array(words)) = members.get_mut("command").filter(|_| has_words) {
+        let mut words = std::mem::take(words).into_iter();
+        let command = words.next().unwrap_or_default();
+        members.insert("command".to_owned(), command);
+        members.insert("args".to_owned(), words.collect());
+    }
+    entry
 }
 
 #[derive(Deserialize)]
@@ -125,6 +149,9 @@ impl Scalar {
 }
 
 fn entry_of(client: Client, members: Map<String, Value>) -> Result<JsonText, String> {
+    if members.get("type").and_then(Value::as_str).is_some_and(|kind| matches!(kind, "builtin" | "platform")) {
+        return Err("it is a part of that program".to_owned());
+    }
     let given: Given = serde_json::from_value(Value::Object(members)).map_err(|error| error.to_string())?;
     if given.disabled || given.enabled == Some(false) {
         return Err("it is switched off there".to_owned());
@@ -151,7 +178,7 @@ fn program(command: &str, args: Option<Vec<String>>, env: Option<BTreeMap<String
 /// events.
 fn remote_kind(client: Client, kind: Option<&str>) -> Result<&'static str, String> {
     match kind.map(str::to_ascii_lowercase).as_deref() {
-        Some("http" | "streamable-http" | "streamablehttp") => Ok("http"),
+        Some("http" | "streamable-http" | "streamable_http" | "streamablehttp") => Ok("http"),
         Some("sse") => Ok("sse"),
         None if client == Client::Gemini => Ok("sse"),
         None => Ok("http"),
@@ -166,7 +193,9 @@ fn texts(given: BTreeMap<String, String>) -> Result<BTreeMap<String, String>, St
 /// Returns a text with the variables of editors in our own form. Variables that only an editor knows cannot be copied.
 fn text(given: &str) -> Result<String, String> {
     let mut plain = String::new();
-    let mut rest = given;
+    // Opencode writes a variable without the dollar.
+    let given = given.replace("${env:", "{env:").replace("{env:", "${env:");
+    let mut rest = given.as_str();
     while let Some((before, behind)) = rest.split_once("${") {
         let Some((name, after)) = behind.split_once('}') else { break };
         plain.push_str(before);
@@ -201,7 +230,8 @@ mod tests {
     fn each_client_has_its_own_words() {
         let stdio = r#"{"type":"stdio","command":"npx","args":["-y","x"],"env":{"A":"1","B":"${TOKEN}"}}"#;
         let plain = r#"{"a":{"command":"npx","args":["-y","x"],"env":{"A":1,"B":"${env:TOKEN}"}}}"#;
-        for client in Client::ALL {
+        // Codex has its own format, and is tested with it.
+        for client in Client::ALL.into_iter().filter(|client| *client != Client::Codex) {
             let text = format!("{{{:?}:{plain}}}", client.key());
             assert_eq!(entries(client, &text).remove("a").unwrap().as_deref(), Ok(stdio), "{client:?}");
         }
@@ -214,6 +244,21 @@ mod tests {
         let found = entries(Client::Gemini, gemini);
         assert_eq!(found["a"].as_deref(), Ok(r#"{"type":"sse","url":"https://h/sse"}"#));
         assert_eq!(found["b"].as_deref(), Ok(r#"{"type":"http","url":"https://h/mcp"}"#));
+    }
+
+    #[test]
+    fn names_of_goose_opencode_and_codex_are_known() {
+        let stdio = r#"{"type":"stdio","command":"npx","args":["-y","x"],"env":{"A":"${TOKEN}"}}"#;
+        let remote = r#"{"type":"http","url":"https://h/mcp"}"#;
+        let goose = "extensions:\n  a:\n    type: stdio\n    cmd: npx\n    args: [-y, x]\n    envs: {A: '${TOKEN}'}\n  b:\n    type: streamable_http\n    uri: https://h/mcp\n  developer:\n    type: builtin\n";
+        let opencode = r#"{"mcp":{"a":{"type":"local","command":["npx","-y","x"],"environment":{"A":"{env:TOKEN}"}},"b":{"type":"remote","url":"https://h/mcp"}}}"#;
+        let codex = "[mcp_servers.a]\ncommand = \"npx\"\nargs = [\"-y\", \"x\"]\nenv = { A = \"${TOKEN}\" }\n[mcp_servers.b]\nurl = \"https://h/mcp\"\n";
+        for (client, text) in [(Client::Goose, goose), (Client::Opencode, opencode), (Client::Codex, codex)] {
+            let found = entries(client, text);
+            assert_eq!(found["a"].as_deref(), Ok(stdio), "{client:?}");
+            assert_eq!(found["b"].as_deref(), Ok(remote), "{client:?}");
+        }
+        assert!(entries(Client::Goose, goose)["developer"].is_err());
     }
 
     #[test]

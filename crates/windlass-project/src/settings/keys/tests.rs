@@ -67,6 +67,7 @@ fn each_key_takes_exactly_the_values_of_its_shape() {
 fn each_key_counts_as_the_table_says() {
     let value = |key: &SettingKey| match key.shape {
         Shape::Flag => json!(true),
+        Shape::Number => json!(7),
         Shape::Text | Shape::Word(_) => json!("plan"),
         Shape::Texts | Shape::TextOrTexts => json!(["Read(x)"]),
         Shape::Variables => json!({"a": "b"}),

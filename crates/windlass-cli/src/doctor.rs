@@ -1,0 +1,102 @@
+//! `windlass doctor`: what works here and what does not, each with a remedy. Writes nothing that stays, and starts nothing
+//! that a project brings.
+
+mod home;
+mod machine;
+mod project;
+mod provider;
+
+use crate::jsonl;
+use crate::terminal::{Terminal, clean_line};
+use clap::Args;
+use serde::Serialize;
+use serde_json::json;
+use std::io::{Write as _, stdout};
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+    /// Do not connect to the model provider
+    #[arg(long)]
+    offline: bool,
+}
+
+/// State of a checked part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum CheckState {
+    /// Works.
+    Ok,
+    /// Works, with a limit that the user may not expect.
+    Notice,
+    /// Keeps windlass from working.
+    Broken,
+}
+
+/// A checked part.
+#[derive(Debug, Serialize)]
+struct Check {
+    name: &'static str,
+    state: CheckState,
+    text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    advice: Option<String>,
+}
+
+impl Check {
+    fn ok(name: &'static str, text: impl Into<String>) -> Self {
+        Self { name, state: CheckState::Ok, text: text.into(), advice: None }
+    }
+
+    fn notice(name: &'static str, text: impl Into<String>) -> Self {
+        Self { state: CheckState::Notice, ..Self::ok(name, text) }
+    }
+
+    fn broken(name: &'static str, text: impl Into<String>) -> Self {
+        Self { state: CheckState::Broken, ..Self::ok(name, text) }
+    }
+
+    fn advice(mut self, advice: impl Into<String>) -> Self {
+        self.advice = Some(advice.into());
+        self
+    }
+}
+
+/// Checks everything, prints it, and returns the exit code: 1 if something is broken.
+pub(crate) async fn doctor(args: DoctorArgs, terminal: Terminal) -> anyhow::Result<i32> {
+    let mut checks = vec![machine::program(), machine::terminal(terminal)];
+    let found = project::inspect();
+    checks.extend(project::settings(&found));
+    match &found {
+        Ok(project) => {
+            checks.extend(project::servers(project));
+            checks.extend(provider::checks(project, args.offline).await);
+        }
+        Err(_) => checks.push(Check::notice("provider", "not checked, since the settings cannot be used")),
+    }
+    checks.push(machine::sandbox().await);
+    checks.push(machine::git());
+    checks.extend(home::checks());
+    let broken = checks.iter().any(|check| check.state == CheckState::Broken);
+    let mut out = stdout().lock();
+    if args.json {
+        jsonl::write(&mut out, &json!({"version": env!("CARGO_PKG_VERSION"), "broken": broken, "checks": checks}))?;
+        return Ok(i32::from(broken));
+    }
+    for check in &checks {
+        let state = match check.state {
+            CheckState::Ok => "ok",
+            CheckState::Notice => "notice",
+            CheckState::Broken => "BROKEN",
+        };
+        writeln!(out, "{state:<7} {:<9} {}", check.name, clean_line(&check.text))?;
+        if let Some(advice) = &check.advice {
+            writeln!(out, "{:<17} → {}", "", clean_line(advice))?;
+        }
+    }
+    let verdict = if broken { "Something is broken: see the lines above." } else { "Nothing is broken." };
+    writeln!(out, "\n{verdict}")?;
+    Ok(i32::from(broken))
+}
