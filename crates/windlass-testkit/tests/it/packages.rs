@@ -19,7 +19,8 @@ const LIMITS: &[(&str, &[&str], usize)] = &[
     // dependencies of hooks. Fifteen decode images, 21 read PDF documents, one is our own adapter of language servers,
     // and four serve and sign for MCP. One of our own reaches containers and other machines, and one is the
     // conversation for hosts. The terminal and the editor protocol are two of our own, with Markdown and widths.
-    ("the command", &["-p", "windlass-cli"], 296),
+    // Completions and manual pages are three, the TOML of other agents is one.
+    ("the command", &["-p", "windlass-cli"], 298),
     // The driver of PostgreSQL and its pool.
     ("a shared store", &["-p", "windlass-postgres"], 95),
     ("the author of a tool", &["-p", "windlass-tool"], 40),
