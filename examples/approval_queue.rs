@@ -4,6 +4,7 @@
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use windlass::permission::QuestionEvents;
 use windlass::{
     Access, EventKind, PermissionAnswer, PermissionRequest, Permissions, Prompt, RunResult, Script, ScriptedModel,
     SessionHandle, ToolCx, agent, event::Watched, schemars::JsonSchema, tool_fn,
@@ -46,8 +47,9 @@ async fn begin(queue: &Queue, customer: &str, cents: u32) -> anyhow::Result<Sess
             .turn(|turn| turn.text("The customer was answered.")),
     );
     // Small amounts need nobody's approval; the rest waits in the queue.
-    let permissions = Permissions::ask_via_events().allow(if cents < 1_000 { vec!["refund"] } else { vec![] });
-    let agent = agent().provider(model).tool(refund.with_access(Access::Network)).permissions(permissions);
+    let permissions =
+        Permissions::new().host(QuestionEvents).allow(if cents < 1_000 { vec!["refund"] } else { vec![] });
+    let agent = agent().provider(model).tools(refund.with_access(Access::Network)).permissions(permissions);
     let session = agent.session().open().await?;
     session.events.detach();
     queue.join(customer, session.handle.clone());

@@ -3,6 +3,7 @@
 
 use serde_json::json;
 use std::process::ExitCode;
+use windlass::options::NameChecks;
 use windlass::provider::{ModelInfo, Price, Usage};
 use windlass::{
     Agent, Error, Permissions, Script, ScriptedModel, ScriptedTurn, Typed, agent, coding_tools, schemars::JsonSchema,
@@ -33,7 +34,7 @@ fn reviewer(folder: &std::path::Path) -> Agent {
         .tools(coding_tools(folder))
         // Nobody is there to be asked. A call that no rule allows is denied, and the model reads why.
         .permissions(Permissions::new().allow(["Bash(git diff *)", "Bash(git log *)"]).deny(["Read(.env)"]))
-        .strict(true)
+        .names(NameChecks::Strict)
         .max_turns(20)
         .max_budget_usd(0.50)
 }

@@ -7,6 +7,7 @@
 
 use serde_json::json;
 use std::sync::Arc;
+use windlass::options::CompactionOptions;
 use windlass::session::Prompt;
 use windlass::{EventKind, ModelProvider, Script, ScriptedModel, Session, coding_tools, session};
 
@@ -40,7 +41,7 @@ async fn recalled(provider: Arc<dyn ModelProvider>, model: &str, restored: u64) 
         .provider(provider)
         .model(model)
         .tools(coding_tools(folder.path()).only(&["Read", "Glob"]))
-        .restored_files(restored)
+        .compaction(CompactionOptions::new().restored_files(restored))
         .open()
         .await?;
     let told: Vec<String> =

@@ -162,11 +162,11 @@ fn beginning(lines: &[u8]) -> &[u8] {
 async fn main() -> anyhow::Result<()> {
     let bucket = Arc::new(Bucket::default());
     let model = ScriptedModel::new(Script::new().turn(|turn| turn.text("I will remember the number 42.")));
-    let first = query("Remember 42").provider(model).store(bucket.clone()).await?;
+    let first = query("Remember 42").provider(model).storage(bucket.clone()).await?;
 
     let model = ScriptedModel::new(Script::new().turn(|turn| turn.text("It was 42.")));
     let requests = model.clone();
-    let second = query("Which number?").provider(model).store(bucket).resume(first.session_id.as_str()).await?;
+    let second = query("Which number?").provider(model).storage(bucket).resume(first.session_id.as_str()).await?;
     println!("{}", second.text);
     anyhow::ensure!(requests.requests()[0].messages.len() == 3, "the history was not sent");
     Ok(())

@@ -77,9 +77,9 @@ async fn main() -> anyhow::Result<()> {
     let requests = model.clone();
     let result = query("How is the weather in Lisbon?")
         .provider(model)
-        .tool(Weather)
-        .tool(counter)
-        .tool(dice)
+        .tools(Weather)
+        .tools(counter)
+        .tools(dice)
         .permissions(Permissions::new().allow(["weather"]))
         .await?;
     println!("{}", result.text);

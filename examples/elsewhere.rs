@@ -32,7 +32,7 @@ async fn main() -> anyhow::Result<()> {
         .provider(model)
         .tools(coding_tools(&directory))
         .permission_mode(PermissionMode::AcceptEdits)
-        .remote(&remote)
+        .workspace(&remote)
         .stream();
     let mut last = String::new();
     while let Some(event) = run.try_next().await? {

@@ -8,7 +8,7 @@ use windlass::{
     EventKind, Permissions, Script, ScriptedModel, coding_tools,
     mcp::{McpOptions, McpServerConfig, McpServers},
     query,
-    tool::built_in::host_environment,
+    tool::environment::host_environment,
 };
 
 #[tokio::main]

@@ -3,7 +3,9 @@
 
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use windlass::options::{ContextOptions, WorkspaceOptions};
 use windlass::provider::{ModelInfo, Price};
+use windlass::session::Resume;
 use windlass::{Agent, Home, PermissionMode, Permissions, RunResult, ScriptedModel, ScriptedTurn, agent, coding_tools};
 
 struct User {
@@ -29,15 +31,14 @@ impl User {
             .clone()
             .tools(coding_tools(self.folder.join("work")))
             .persist(Home::new(self.folder.join("home")))
-            .user_home(&self.folder)
-            .env([("PATH", "/usr/bin:/bin")])
+            .workspace(WorkspaceOptions::new().user_home(&self.folder).env([("PATH", "/usr/bin:/bin")]))
             .permissions(Permissions::new().mode(mode))
             .max_budget_usd(self.budget)
-            .append_system_prompt(&format!("The user is called {}.", self.name))
+            .context(ContextOptions::new().append_system_prompt(format!("The user is called {}.", self.name)))
     }
 
     async fn ask(&self, shared: &Agent, prompt: &str) -> Result<RunResult, windlass::Error> {
-        self.agent(shared).continue_or_begin().query(prompt).await
+        self.agent(shared).resume(Resume::latest_or_new()).query(prompt).await
     }
 }
 
@@ -67,7 +68,7 @@ fn model() -> ScriptedModel {
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let root = tempfile::tempdir()?;
-    let shared = agent().provider(model()).max_turns(10).git_status(false);
+    let shared = agent().provider(model()).max_turns(10).context(ContextOptions::new().git_status(false));
     let ada = User::new("ada", root.path(), 1.0, true)?;
     let ben = User::new("ben", root.path(), 1.0, false)?;
     let cleo = User::new("cleo", root.path(), 0.001, true)?;

@@ -75,7 +75,7 @@ async fn tokens(folder: &Path, script: Script) -> anyhow::Result<(usize, usize)>
     let run = query("Which of these files are not finished?")
         .provider(model.clone())
         .tools(coding_tools(folder))
-        .tool(Program::default());
+        .tools(Program::default());
     let result = run.await?;
     anyhow::ensure!(result.outcome == Outcome::Success, "{result:?}");
     let mut sizes = Vec::new();

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use std::io::BufReader;
+use windlass::options::LimitOptions;
 use windlass::testing::Scrub;
 use windlass::{
     Script, ScriptedModel, coding_tools, query,
@@ -30,7 +31,11 @@ async fn main() -> anyhow::Result<()> {
 
     // A run that differs from the recorded one fails and names the difference.
     let replayer = Replayer::load(BufReader::new(std::fs::File::open(&cassette)?), scrub())?;
-    let other = query("Something else").provider(replayer).tools(coding_tools(folder.path())).max_retries(0).await?;
+    let other = query("Something else")
+        .provider(replayer)
+        .tools(coding_tools(folder.path()))
+        .limits(LimitOptions::new().max_retries(0))
+        .await?;
     println!("{:?}", other.outcome);
     anyhow::ensure!(!other.outcome.is_success());
     Ok(())

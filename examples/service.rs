@@ -9,6 +9,7 @@ use axum::routing::{get, post};
 use futures_util::{StreamExt, future::try_join_all};
 use std::{collections::HashMap, net::SocketAddr, path::Path as FilePath, sync::Arc};
 use tokio::net::TcpListener;
+use windlass::permission::QuestionEvents;
 use windlass::{
     Access, Agent, Home, PermissionAnswer, Permissions, Prompt, ScriptedModel, ScriptedTurn, SessionHandle, ToolCx,
     agent, event::Watched, permission::QuestionId, tool_fn,
@@ -87,10 +88,10 @@ async fn serve(folder: &FilePath) -> anyhow::Result<(SocketAddr, Arc<Service>)> 
     let deploy = tool_fn("deploy", "Deploys.", |_: HashMap<String, String>, _: ToolCx| async { Ok("deployed") });
     let agent = agent()
         .provider(model)
-        .tool(deploy.with_access(Access::Network))
+        .tools(deploy.with_access(Access::Network))
         .cwd(folder)
         .persist(Home::new(folder.join("home")))
-        .permissions(Permissions::ask_via_events());
+        .permissions(Permissions::new().host(QuestionEvents));
     let service = Arc::new(Service { agent, open: tokio::sync::Mutex::default() });
     let routes = axum::Router::new()
         .route("/sessions/{id}/prompts", post(prompt))

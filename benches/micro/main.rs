@@ -8,24 +8,24 @@ use std::time::Duration;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
-use windlass::crates::model::ModelProvider;
-use windlass::crates::permission::{CallFacts, CommandFacts, PathFact, PolicyConfig};
-use windlass::crates::runtime::{MachineConfig, ModelProfile, Prompt};
-use windlass::crates::session::{LogEncoder, LogHeader};
-use windlass::crates::tool::JudgedPath;
-use windlass::crates::tools::{Edit, Read};
-use windlass::crates::types::{
-    BlockStart, CallDigest, Entry, EntryKind, ModelEvent, ModelInfo, ModelItem, ModelRequest, RuleSource,
-    SharedMessage, StreamDelta, Timestamp, ToolResult, Usage,
-};
 use windlass::{
     Access, Anthropic, ContentBlock, JsonText, SessionId,
     permission::{Behavior, Policy},
     provider::Message,
     tool::{DynTool, Permit},
 };
+use windlass_builtin_tools::{Edit, Read};
 use windlass_core::{Effect, EffectId, Input, Machine, Output};
+use windlass_model::ModelProvider;
+use windlass_permission::{CallFacts, CommandFacts, PathFact, PolicyConfig};
+use windlass_runtime::{MachineConfig, ModelProfile, Prompt};
+use windlass_session::{LogEncoder, LogHeader};
 use windlass_testkit::wire::{Message as WireMessage, Reply, WireServer};
+use windlass_tool::JudgedPath;
+use windlass_types::{
+    BlockStart, CallDigest, Entry, EntryKind, ModelEvent, ModelInfo, ModelItem, ModelRequest, RuleSource,
+    SharedMessage, StreamDelta, Timestamp, ToolResult, Usage,
+};
 
 const DELTAS: usize = 1_000;
 const WORDS: &str = "some more words of text ";
@@ -171,9 +171,9 @@ fn log(c: &mut Criterion) {
     let entries: Vec<Entry> = shared
         .iter()
         .enumerate()
-        .filter(|(_, message)| message.role == windlass::crates::types::Role::User)
+        .filter(|(_, message)| message.role == windlass_types::Role::User)
         .map(|(at, message)| {
-            let mut user = windlass::crates::types::UserEntry::new(message.content.clone());
+            let mut user = windlass_types::UserEntry::new(message.content.clone());
             user.is_meta = false;
             Entry::new(format!("{at}").as_str().into(), None, Timestamp::from_millis(1), EntryKind::User(user))
         })
@@ -221,7 +221,7 @@ fn tools(c: &mut Criterion) {
             call(Arc::clone(&edit), &back)
         });
     });
-    let grep: Arc<dyn DynTool> = Arc::new(windlass::crates::tools::search::Grep::default());
+    let grep: Arc<dyn DynTool> = Arc::new(windlass_builtin_tools::search::Grep::default());
     let search = json(json!({"pattern": "fn one", "output_mode": "content"}));
     group.bench_function("Grep one file of 50 kB", |b| b.iter(|| call(Arc::clone(&grep), &search)));
     group.finish();

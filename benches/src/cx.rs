@@ -2,13 +2,13 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use windlass::crates::local::{LocalProcess, LocalWorkspace};
-use windlass::crates::runtime::{SystemClock, SystemIds};
-use windlass::crates::tool::{CallAbilities, CallPlace, ToolCxParts};
 use windlass::{
     ToolCx,
     tool::{Cancel, Permit},
 };
+use windlass_local::{LocalProcess, LocalWorkspace};
+use windlass_runtime::{SystemClock, SystemIds};
+use windlass_tool::{CallAbilities, CallPlace, ToolCxParts};
 
 /// Makes a context for calls in a folder.
 pub fn in_folder(root: &Path, permit: Permit) -> ToolCx {

@@ -14,7 +14,7 @@ use clap::Args;
 use session::SessionSetup;
 use std::path::PathBuf;
 use std::sync::Arc;
-use windlass::crates::types::Effort;
+use windlass::Effort;
 use windlass::session::PageCursor;
 use windlass::{Home, SessionId};
 use windlass_acp::{

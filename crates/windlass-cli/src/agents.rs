@@ -8,8 +8,8 @@ use crate::settings::current_directory;
 use crate::terminal::clean_line;
 use serde_json::json;
 use std::io::{Write, stderr, stdout};
-use windlass::crates::project::{Agents, LoadedAgent};
-use windlass::crates::subagent::MemoryScope;
+use windlass::project::{Agents, LoadedAgent};
+use windlass::tool::MemoryScope;
 use windlass::{AgentDefinition, Effort, Subagents};
 use windlass_protocol::HostAgent;
 

@@ -1,6 +1,6 @@
 //! Warnings about a subscription's allowance.
 
-use windlass::crates::types::Timestamp;
+use windlass::event::Timestamp;
 use windlass::event::{RateLimit, RateLimitKind, RateLimitStatus};
 
 /// Returns the warning about a limit, if one is due.

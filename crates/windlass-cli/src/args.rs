@@ -3,7 +3,7 @@
 use crate::elsewhere::target::Target;
 use clap::{Args, FromArgMatches, ValueEnum};
 use std::path::PathBuf;
-use windlass::crates::project::PluginDir;
+use windlass::project::PluginDir;
 use windlass::{Effort, JsonText, PermissionMode};
 
 /// A prompt and how to run it.

@@ -4,8 +4,8 @@
 //! processes above it: each program of a session runs below a keeper, to which its orphans come too, whatever variables it drops.
 
 use std::fs;
-use windlass::crates::local::LocalProcess;
-use windlass::crates::permission::own_writing_command;
+use windlass::permission::own_writing_command;
+use windlass::tool::built_in::LocalProcess;
 
 /// Maximum number of processes above this one that are looked at.
 const MOST_ABOVE: usize = 1_000_000;

@@ -13,9 +13,9 @@ use command::{ConfigCommand, GetArgs, Scope, SetArgs, ShowArgs, UnsetArgs};
 use layers::{Said, names, said};
 use serde_json::{Map, Value, json};
 use std::io::{Write, stderr, stdout};
-use windlass::crates::project::{SettingPath, settings_schema};
-use windlass::crates::types::text::visible_json;
 use windlass::project::LoadedProject;
+use windlass::project::{SettingPath, settings_schema};
+use windlass::text::visible_json;
 use windlass::tool::environment::given_environment;
 
 /// Carries out a command on settings, and returns the exit code.

@@ -27,7 +27,7 @@ pub(crate) async fn show(args: &ContextShowArgs) -> anyhow::Result<i32> {
         builder = builder.model(model);
     }
     let builder = builder.resolve()?;
-    let policy = builder.policy()?;
+    let policy = builder.options().policy()?;
     let (model, info) = described(&*providers(&lookup), builder.options().model().unwrap_or("default"));
     let stand_in = ScriptedModel::new(Script::new()).with_info(info);
     let session = builder.model(model).provider(stand_in).open().await.map_err(of_start)?;

@@ -14,9 +14,9 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 use windlass::Home;
-use windlass::crates::context::Masks;
-use windlass::crates::tool::private_file;
-use windlass::crates::types::text::clean_line;
+use windlass::session::Masks;
+use windlass::store::{create_private_dir, create_private_file};
+use windlass::text::clean_line;
 use windlass::tool::{Clock, SystemClock};
 
 /// The variable that names the folder of debug logs.
@@ -60,13 +60,13 @@ impl DebugLogPlace {
         match self {
             Self::File(file) => {
                 remove_earlier(file)?;
-                Ok((file.clone(), private_file::create(file)?))
+                Ok((file.clone(), create_private_file(file)?))
             }
             Self::Folder(folder) => {
-                private_file::create_dir(folder)?;
+                create_private_dir(folder)?;
                 let time = clock.now().to_string().replace(':', "-");
                 let file = folder.join(format!("windlass-{time}-{}.log", std::process::id()));
-                let opened = private_file::create(&file)?;
+                let opened = create_private_file(&file)?;
                 Ok((file, opened))
             }
         }
@@ -214,7 +214,7 @@ mod tests {
 
     fn log(at: &Path) -> DebugLog {
         let masks = Masks::new().with_value("sekret-value-1234");
-        DebugLog::new(private_file::create(at).unwrap(), Box::new(SystemClock::default()), masks, LIMIT)
+        DebugLog::new(create_private_file(at).unwrap(), Box::new(SystemClock::default()), masks, LIMIT)
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
-use windlass::crates::model::Catalogue;
+use windlass::provider::Catalogue;
 use windlass::{
     EventKind, ModelProvider, PermissionAnswer, Permissions, Query, RunResult, Script, ScriptedModel, coding_tools,
     query,
@@ -138,12 +138,12 @@ fn configure(
     let permissions = if scripted {
         // The script asks for one edit; the question and this answer are shown.
         let pause = if terminal.stdout { Duration::from_millis(900) } else { Duration::ZERO };
-        permissions.asking(windlass::permission::can_use_tool_fn(move |_| async move {
+        permissions.host(windlass::permission::can_use_tool_fn(move |_| async move {
             tokio::time::sleep(pause).await;
             PermissionAnswer::allow()
         }))
     } else if let Some(asker) = asker {
-        permissions.asking(asker.clone())
+        permissions.host(asker.clone())
     } else {
         permissions.allow(["Edit(/**)", "Write", "MultiEdit"])
     };

@@ -7,12 +7,15 @@ use crate::ask::Question;
 use crate::permissions::flags_for;
 use crate::terminal::{Filter, Size, clean, visible};
 use std::io::{self, Write};
-use windlass::crates::types::text::{clause, sentence};
-use windlass::crates::types::{MatchedRule, RetryStatus, ToolStarted};
+use windlass::text::{clause, sentence};
 use windlass::{
     Delta, Event, EventKind, JsonText, PermissionRequest,
     event::{Status, ToolFinished},
     permission::{Behavior, Decision, DecisionReason},
+};
+use windlass::{
+    event::{RetryStatus, ToolStarted},
+    permission::MatchedRule,
 };
 
 /// Colour of a line.

@@ -6,7 +6,7 @@ use crate::failure::Usage;
 use crate::mcp::configured::Configured;
 use std::path::{Path, PathBuf};
 use target::{Kind, Target, There};
-use windlass::crates::mcp::McpTransport;
+use windlass::mcp::McpTransport;
 use windlass::remote::{ConnectError, Remote, Transport};
 
 /// Workspace that is not on this machine.

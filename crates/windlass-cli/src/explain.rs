@@ -12,17 +12,20 @@ use serde::{Deserialize, Serialize};
 use std::io::{stdin, stdout};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use windlass::crates::local::LocalWorkspace;
-use windlass::crates::permission::PolicyConfig;
-use windlass::crates::runtime::judge;
-use windlass::crates::tool::Workspace;
-use windlass::crates::types::path::absolute;
-use windlass::crates::types::{AuditedSandbox, MatchedRule, RuleSource, ToolUse};
+use windlass::permission::PolicyConfig;
+use windlass::project::absolute;
+use windlass::session::judge;
+use windlass::tool::Workspace;
+use windlass::tool::built_in::LocalWorkspace;
 use windlass::{
     Home, JsonText, PermissionMode, coding_tools,
     permission::{Behavior, Decision, PermissionUpdate, Policy},
     project::LoadedProject,
     tool::ToolSet,
+};
+use windlass::{
+    event::ToolUse,
+    permission::{AuditedSandbox, MatchedRule, RuleSource},
 };
 
 /// The keys of a question, its id included.

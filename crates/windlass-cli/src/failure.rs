@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Write as _};
 use std::path::Path;
-use windlass::crates::session::ProjectKey;
-use windlass::crates::types::text::clause;
+use windlass::session::ProjectKey;
+use windlass::text::clause;
 use windlass::{Error, Outcome, RunResult, event::RunFailureKind, project::ProjectError};
 
 /// The command line is wrong: exit code 2.
@@ -116,7 +116,7 @@ pub(crate) fn of_result(result: &RunResult) -> Option<String> {
         outcome @ Outcome::BackgroundStopped { .. } => outcome.to_string(),
         Outcome::Pending { .. } => waiting(result),
         Outcome::Failed(failure) => match failure.kind {
-            RunFailureKind::Model(windlass::crates::types::ModelErrorKind::NotFound) => {
+            RunFailureKind::Model(windlass::event::ModelErrorKind::NotFound) => {
                 format!("{}; --model takes opus, sonnet, haiku or a full name", clause(&failure.message))
             }
             RunFailureKind::PromptTooLong => format!("{}; begin a new session", clause(&failure.message)),

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::Path;
-use windlass::crates::project::read_named;
+use windlass::project::read_named;
 
 /// Maximum size of a configuration, a schema, a prompt or a list of agents, in bytes.
 const MOST: u64 = 16 * 1024 * 1024;

@@ -28,9 +28,10 @@ use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-use windlass::crates::project::Agents;
-use windlass::crates::runtime::SystemIds;
-use windlass::crates::tool::Ids as _;
+use windlass::options::HostOptions;
+use windlass::project::Agents;
+use windlass::tool::Ids as _;
+use windlass::tool::SystemIds;
 use windlass::{ModelProvider, Permissions, SessionBuilder, project::LoadedProject, session::Options};
 use windlass_protocol::{
     FrameMapper, FrameOptions, HostModel, HostSetup, OpenFailure, Opened, Served, Server, ServerError, ServerOptions,
@@ -107,7 +108,7 @@ impl Host {
         let home = sessions::home(&self.flags).ok()?;
         let builder = launch::options(&self.args, &self.project, (Driver::Host, Agents::default())).ok()?;
         let builder = sessions::keep(builder, home.as_ref(), self.mirror.as_ref());
-        let checked = sessions::choose(builder, &self.flags).find_resumed().await;
+        let checked = sessions::choose(builder, &self.flags).options().find_resumed().await;
         checked.err().map(|error| format!("{:#}", sessions::failure(error, &self.flags)))
     }
 
@@ -232,7 +233,9 @@ impl Host {
             .mcp_servers(self.mcp.set().clone());
         let builder = self.flags.more(builder)?;
         let builder = match self.flags.text("diagnostics-tool") {
-            Some(tool) => builder.diagnostics(DiagnosticsTool::new(self.mcp.set().clone(), tool)),
+            Some(tool) => {
+                builder.host(HostOptions::new().diagnostics(DiagnosticsTool::new(self.mcp.set().clone(), tool)))
+            }
             None => builder,
         };
         let builder = if setup.settings.is_fresh { builder } else { sessions::choose(builder, &self.flags) };
@@ -244,8 +247,8 @@ impl Host {
         let tool = self.flags.text("permission-prompt-tool");
         let tool = tool.filter(|tool| *tool != "stdio" && self.flags.asks_host());
         Ok(match (&setup.permissions, tool) {
-            (Some(host), _) => permissions.asking(host.clone()),
-            (None, Some(tool)) => permissions.asking(PromptTool::new(self.mcp.set().clone(), tool)),
+            (Some(host), _) => permissions.host(host.clone()),
+            (None, Some(tool)) => permissions.host(PromptTool::new(self.mcp.set().clone(), tool)),
             (None, None) => permissions,
         })
     }

@@ -69,7 +69,8 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<i32> {
 pub(crate) fn index(settings: &SettingsArgs) -> anyhow::Result<Option<ProjectIndex>> {
     let cwd = current_directory()?;
     let project = launch::project(settings, &cwd)?.file_servers(false).load().map_err(of_project)?;
-    let policy = session().tools(coding_tools(&cwd)).project(project.clone()).resolve().map_err(of_start)?.policy()?;
+    let policy =
+        session().tools(coding_tools(&cwd)).project(project.clone()).resolve().map_err(of_start)?.options().policy()?;
     let index = project.index(policy);
     if index.is_none() {
         writeln!(stderr(), "windlass: settings switch the index of this project off")?;

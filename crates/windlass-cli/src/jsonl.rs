@@ -5,7 +5,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read, Write};
 use windlass::JsonText;
-use windlass::crates::types::text::visible_json;
+use windlass::text::visible_json;
 
 /// Longest line that is read, in bytes.
 const MOST: u64 = 16 << 20;

@@ -9,11 +9,15 @@ use crate::programs::{PROGRAM_TOOL, with_programs};
 use crate::web::with_web_of_session;
 use std::path::{Path, PathBuf};
 use windlass::conversation::ConversationOptions;
-use windlass::crates::index::ProjectSearch;
-use windlass::crates::lsp::Lsp;
-use windlass::crates::project::{Agents, MEMORY_TOOL, SettingSources};
-use windlass::crates::subagent::AGENT_TOOL_NAME;
-use windlass::crates::tools::{AskUserQuestion, Bash, PreviewFormat};
+use windlass::lsp::Lsp;
+use windlass::options::{
+    ContextOptions, HostOptions, LimitOptions, ModelOptions, NameChecks, StorageOptions, ToolSetOptions,
+    WorkspaceOptions,
+};
+use windlass::project::ProjectSearch;
+use windlass::project::{Agents, MEMORY_TOOL, SettingSources};
+use windlass::tool::AGENT_TOOL_NAME;
+use windlass::tool::built_in::{AskUserQuestion, Bash, PreviewFormat};
 use windlass::{
     PermissionMode, Permissions, Project, SessionBuilder, Subagents, SystemPrompt, coding_tools,
     project::LoadedProject, provider::UnpricedModels, session, tool::Toolkit,
@@ -114,25 +118,31 @@ pub(crate) fn options(
     let entrypoint = if driver == Driver::Host { "sdk-cli" } else { "cli" };
     let mut builder = session()
         .project(project)
-        .thinking_keywords(true)
-        .mentions(true)
+        .model(ModelOptions::new().thinking_keywords(true))
+        .context(ContextOptions::new().mentions(true))
         .tools(tools)
-        .include_partial_messages(
-            args.output.include_partial_messages && args.output.output_format == OutputFormat::StreamJson,
+        .host(
+            HostOptions::new()
+                .partial_messages(
+                    args.output.include_partial_messages && args.output.output_format == OutputFormat::StreamJson,
+                )
+                .hook_events(args.output.include_hook_events && args.output.output_format == OutputFormat::StreamJson),
         )
-        .include_hook_events(args.output.include_hook_events && args.output.output_format == OutputFormat::StreamJson)
-        .entrypoint(std::env::var("CLAUDE_CODE_ENTRYPOINT").unwrap_or_else(|_| entrypoint.to_owned()));
+        .storage(
+            StorageOptions::new()
+                .entrypoint(std::env::var("CLAUDE_CODE_ENTRYPOINT").unwrap_or_else(|_| entrypoint.to_owned())),
+        );
     if driver == Driver::Host {
-        builder = builder.lenient_names();
+        builder = builder.names(NameChecks::Off);
     }
     if let Ok(program) = std::env::current_exe() {
-        builder = builder.sandbox_helper(program);
+        builder = builder.workspace(WorkspaceOptions::new().sandbox_helper(program));
     }
     if offers_agents(args.offered.tools.as_deref()) {
         builder = builder.subagents(Subagents::new().background_by_default(driver == Driver::Host));
     }
     for directory in &args.permissions.add_dir {
-        builder = builder.add_dir(directory);
+        builder = builder.workspace(WorkspaceOptions::new().add_dir(directory));
     }
     if let Some(model) = &args.model.model {
         builder = builder.model(model);
@@ -140,25 +150,25 @@ pub(crate) fn options(
     // The first model of a list takes over.
     let fallback = args.model.fallback_model.as_deref().and_then(|models| models.split(',').next());
     if let Some(model) = fallback {
-        builder = builder.fallback_model(model.trim());
+        builder = builder.model(ModelOptions::new().fallback(model.trim()));
     }
     if let Some(turns) = args.model.max_turns {
         builder = builder.max_turns(turns);
     }
     if let Some(usd) = args.model.max_budget_usd {
-        builder = builder.max_budget_usd(usd).unpriced_models(UnpricedModels::Allow);
+        builder = builder.max_budget_usd(usd).limits(LimitOptions::new().unpriced_models(UnpricedModels::Allow));
     }
     if let Some(effort) = args.model.effort {
-        builder = builder.effort(effort);
+        builder = builder.model(ModelOptions::new().effort(effort));
     }
     if let Some(schema) = &args.output.json_schema {
-        builder = builder.output_schema(schema.clone());
+        builder = builder.tools(ToolSetOptions::new().output_schema(schema.clone()));
     }
     if let Some(text) = &args.model.system_prompt {
         builder = builder.system_prompt(SystemPrompt::Custom(text.clone()));
     }
     if let Some(text) = &args.model.append_system_prompt {
-        builder = builder.append_system_prompt(text);
+        builder = builder.context(ContextOptions::new().append_system_prompt(text));
     }
     Ok(builder)
 }

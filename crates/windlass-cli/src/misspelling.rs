@@ -3,7 +3,7 @@
 use crate::command_line::Cli;
 use crate::failure::Usage;
 use clap::CommandFactory as _;
-use windlass::crates::types::near::is_misspelt;
+use windlass::text::is_misspelt;
 
 /// Words that other programs have as commands, and what they are here.
 const FOREIGN: [(&str, &str); 2] = [("help", "--help"), ("version", "--version")];

@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 use std::io::{Write, stderr, stdout};
 use std::sync::Arc;
 use windlass::ModelProvider;
-use windlass::crates::types::near::nearest;
 use windlass::project::LoadedProject;
 use windlass::provider::{KnownModel, Overridden, Router, from_lookup};
+use windlass::text::nearest;
 
 /// Maximum number of suggested names.
 const MOST_SUGGESTED: usize = 3;

@@ -11,9 +11,10 @@ use std::path::Path;
 use std::sync::Arc;
 use windlass::SessionId;
 use windlass::conversation::{ConversationOptions, OpenSession, SessionSettings};
-use windlass::crates::mcp::{Elicitation, McpServers};
-use windlass::crates::project::Agents;
+use windlass::mcp::{Elicitation, McpServers};
+use windlass::options::HostOptions;
 use windlass::permission::CanUseTool;
+use windlass::project::Agents;
 use windlass::project::LoadedProject;
 
 /// Opener of the sessions of one conversation. Cheap to clone.
@@ -93,7 +94,7 @@ impl Opening {
     pub(crate) async fn resumed(&self) -> anyhow::Result<Option<SessionId>> {
         let builder = launch::options(&self.args, &self.project, (Driver::Terminal, Agents::default()))?;
         let builder = kept(resumed(builder, &self.args), &self.args)?;
-        builder.find_resumed().await.map_err(of_start)
+        builder.options().find_resumed().await.map_err(of_start)
     }
 
     /// Opens a session whose questions go to `asker`.
@@ -104,8 +105,8 @@ impl Opening {
         let provider = Provider::choose(&self.args, &project)?;
         let (permissions, _) = launch::permissions_of(&self.args, Driver::Terminal)?;
         let mut builder = launch::options(&self.args, &project, (Driver::Terminal, Agents::default()))?
-            .permissions(permissions.asking(asker))
-            .preview_edits(true)
+            .permissions(permissions.host(asker))
+            .host(HostOptions::new().preview_edits(true))
             .provider(provider.model);
         if let Some(servers) = &self.servers {
             builder = builder.mcp_servers(servers.set().clone());

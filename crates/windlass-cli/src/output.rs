@@ -9,9 +9,9 @@ use crate::writer::{Target, Writer};
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::Arc;
-use windlass::crates::runtime::SystemIds;
-use windlass::crates::tool::Ids;
-use windlass::crates::types::text::visible_json;
+use windlass::text::visible_json;
+use windlass::tool::Ids;
+use windlass::tool::SystemIds;
 use windlass::{Event, EventKind, JsonText, Outcome, RunResult, event::Status};
 use windlass_protocol::{FrameMapper, FrameOptions, McpControl, PluginControl};
 

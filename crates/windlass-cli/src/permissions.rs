@@ -2,7 +2,7 @@
 
 use crate::args::PermissionArgs;
 use crate::failure::Usage;
-use windlass::crates::permission::{rule_text, split_rules};
+use windlass::permission::{rule_text, split_rules};
 use windlass::{
     Permissions,
     permission::{Behavior, PermissionUpdate},

@@ -9,9 +9,9 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 use std::sync::Arc;
-use windlass::crates::model::Scrub;
 use windlass::project::LoadedProject;
 use windlass::provider::{Endpoint, StoredKeys, from_lookup};
+use windlass::testing::Scrub;
 use windlass::{
     ModelProvider, Script, ScriptedModel,
     testing::{Recorder, Replayer},

@@ -26,12 +26,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
-use windlass::crates::mcp::McpServerState;
-use windlass::crates::project::Agents;
-use windlass::crates::runtime::SystemIds;
-use windlass::crates::tool::Ids as _;
+use windlass::mcp::McpServerState;
+use windlass::options::StorageOptions;
+use windlass::project::Agents;
+use windlass::session::Resume;
+use windlass::tool::Ids as _;
+use windlass::tool::SystemIds;
 use windlass::{
-    Error, Event, EventKind, Home, Outcome, PermissionMode, Run, RunResult, SessionBuilder,
+    Error, Event, EventKind, Home, Outcome, PermissionMode, Prompt, Run, RunResult, SessionBuilder,
     mcp::McpServers,
     project::LoadedProject,
     session::{Options, PromptInput, SessionId},
@@ -143,7 +145,7 @@ fn prompt_of(args: &RunArgs, terminal: Terminal, builder: &SessionBuilder, waits
     let prompt = prompt::read(args, terminal.stdin, has_initial || waits)?;
     Ok(match prompt {
         Some(prompt) => prompt.into(),
-        None if waits => PromptInput::continue_run(),
+        None if waits => Prompt::continue_run().into(),
         None => String::new().into(),
     })
 }
@@ -184,11 +186,11 @@ fn settled(
 ) -> anyhow::Result<(SessionBuilder, Vec<String>)> {
     let (mut permissions, notes) = launch::permissions_of(args, Driver::Person)?;
     if let Some(asker) = asker {
-        permissions = permissions.asking(asker.clone());
+        permissions = permissions.host(asker.clone());
     }
     let builder = launch::options(args, project, (Driver::Person, Agents::default()))?.permissions(permissions);
     let builder = match elsewhere {
-        Some(there) => builder.cwd(&there.directory).remote(&there.remote),
+        Some(there) => builder.cwd(&there.directory).workspace(&there.remote),
         None => builder,
     };
     let builder = resumed(builder, args);
@@ -200,13 +202,15 @@ pub(crate) fn resumed(mut builder: SessionBuilder, args: &RunArgs) -> SessionBui
     if let Some(id) = &args.session.session_id {
         builder = builder.session_id(id);
     }
-    if let Some(given) = args.session.resume.as_ref().filter(|given| !given.is_empty()) {
-        builder = sessions::resumed(builder, given);
-    }
+    let given = args.session.resume.as_deref().filter(|given| !given.is_empty());
+    let mut resume = given.map_or_else(Resume::new, sessions::resumed);
     if args.session.r#continue {
-        builder = builder.continue_latest();
+        resume = Resume::latest();
     }
-    builder.fork_session(args.session.fork_session)
+    if args.session.fork_session {
+        resume = resume.fork();
+    }
+    builder.resume(resume)
 }
 
 /// Selects the place of the session's log.
@@ -214,7 +218,7 @@ pub(crate) fn kept(builder: SessionBuilder, args: &RunArgs) -> anyhow::Result<Se
     if args.session.no_session_persistence {
         return Ok(builder);
     }
-    Ok(builder.persist(Home::from_env().map_err(of_start)?).file_checkpoints(true))
+    Ok(builder.persist(Home::from_env().map_err(of_start)?).storage(StorageOptions::new().file_checkpoints(true)))
 }
 
 /// Returns the names of the agents to which the model can give tasks.

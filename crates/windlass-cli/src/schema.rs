@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use windlass::JsonText;
-use windlass::crates::project::read_named;
+use windlass::project::read_named;
 
 /// Largest schema file, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;

@@ -22,11 +22,11 @@ use found::Source;
 pub(crate) use found::age;
 use serde::Serialize;
 use std::io::{Write, stdout};
-use windlass::crates::context::is_reminder;
-use windlass::crates::session::CheckReport;
-use windlass::crates::store::check_file;
-use windlass::crates::types::Role;
-use windlass::{ContentBlock, SessionBuilder, SessionId, provider::Message};
+use windlass::provider::Role;
+use windlass::store::CheckReport;
+use windlass::store::check_file;
+use windlass::text::is_reminder;
+use windlass::{ContentBlock, SessionId, provider::Message, session::Resume};
 
 /// Carries out a command and returns the exit code.
 pub(crate) async fn sessions(command: SessionsCommand, terminal: Terminal) -> anyhow::Result<i32> {
@@ -57,11 +57,11 @@ pub(crate) async fn sessions(command: SessionsCommand, terminal: Terminal) -> an
     }
 }
 
-/// Resumes a session by its id or its title.
-pub(crate) fn resumed(builder: SessionBuilder, given: &str) -> SessionBuilder {
+/// Chooses a session by its id or its title.
+pub(crate) fn resumed(given: &str) -> Resume {
     match SessionId::from(given.to_ascii_lowercase()).is_uuid() {
-        true => builder.resume(given),
-        false => builder.resume_titled(given),
+        true => Resume::session(given),
+        false => Resume::titled(given),
     }
 }
 

@@ -6,8 +6,8 @@ use crate::launch;
 use serde_json::{Map, Value, json};
 use std::io::{Write, stdout};
 use std::path::PathBuf;
-use windlass::crates::project::{ModelSettings, Resolved, ResolvedSession, ResolvedTerminal, Setting, SnapshotContent};
-use windlass::crates::types::text::visible_json;
+use windlass::project::{ModelSettings, Resolved, ResolvedSession, ResolvedTerminal, Setting, SnapshotContent};
+use windlass::text::visible_json;
 use windlass::{permission::Behavior, project::LoadedProject, tool::environment::given_environment};
 
 /// Returns all active settings, as `get_settings` and `windlass settings` print them: `effective` in the shape of a

@@ -1,10 +1,10 @@
 //! The terminal: its size, its streams, and the text that is safe for it.
 
-pub(crate) use windlass::crates::types::text::{TerminalFilter as Filter, visible, visible_line};
+pub(crate) use windlass::text::{TerminalFilter as Filter, visible, visible_line};
 
 use std::io::{IsTerminal, stderr, stdin, stdout};
-use windlass::crates::context::Masks;
-use windlass::crates::types::text;
+use windlass::session::Masks;
+use windlass::text;
 
 /// Returns foreign text for people: without characters that a terminal would obey, and without secrets.
 pub(crate) fn clean(text: &str) -> String {

@@ -18,13 +18,10 @@ use std::collections::HashMap;
 use std::io::{Write, stdin, stdout};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use windlass::crates::context::compaction_prompt;
-use windlass::crates::model::ScriptedTurn;
-use windlass::crates::runtime::Prompt;
-use windlass::crates::session::{
-    AgentSummary, Durability, Lease, Loaded, LogHeader, Owner, ProjectKey, SessionKey, StoreError,
-};
-use windlass::crates::types::{Entry, EntryKind, ModelRequest};
+use windlass::Prompt;
+use windlass::ScriptedTurn;
+use windlass::options::{StorageOptions, WorkspaceOptions};
+use windlass::text::compaction_prompt;
 use windlass::{
     ContentBlock, EventKind, JsonText, PermissionAnswer, Permissions, ScriptedModel, Session, Subagents, coding_tools,
     event::ToolFinished,
@@ -34,6 +31,14 @@ use windlass::{
     session::SessionSummary,
     store::SessionStore,
     tool::{DynTool, ToolUseId},
+};
+use windlass::{
+    provider::ModelRequest,
+    store::{Entry, EntryKind},
+};
+use windlass::{
+    session::{AgentSummary, ProjectKey},
+    store::{Durability, Lease, Loaded, LogHeader, Owner, SessionKey, StoreError},
 };
 
 /// Prints the tools and returns the exit code.
@@ -116,8 +121,8 @@ async fn answer(bench: &mut Bench, line: &Line<Call>, out: &mut impl Write) -> a
     let (decision, finished) = bench.call(call).await?;
     let text;
     let content = match &finished.result.content {
-        windlass::crates::types::ToolResultContent::Blocks(blocks) => blocks.as_slice(),
-        windlass::crates::types::ToolResultContent::Text(plain) => {
+        windlass::event::ToolResultContent::Blocks(blocks) => blocks.as_slice(),
+        windlass::event::ToolResultContent::Text(plain) => {
             text = [ContentBlock::text(plain.as_str())];
             &text
         }
@@ -195,7 +200,7 @@ fn bench_permissions(args: &ToolsCallArgs, project: Option<&LoadedProject>) -> a
         permissions = project.permissions(permissions.mode(project.permitted_mode(wanted)));
     }
     let allow = args.on_ask == OnAsk::Allow;
-    Ok(permissions.asking(windlass::permission::can_use_tool_fn(move |_| async move {
+    Ok(permissions.host(windlass::permission::can_use_tool_fn(move |_| async move {
         if allow {
             PermissionAnswer::allow()
         } else {
@@ -244,26 +249,25 @@ impl Bench {
             .provider(calling_model(Arc::clone(&next)))
             .tools(tools)
             .permissions(bench_permissions(args, project.as_ref())?)
-            .store(Arc::clone(&verdicts) as Arc<dyn SessionStore>)
-            .entrypoint("cli");
+            .storage(StorageOptions::new().store(Arc::clone(&verdicts) as Arc<dyn SessionStore>).entrypoint("cli"));
         let of_project = project.iter().flat_map(LoadedProject::directories);
         for directory in args.permissions.add_dir.iter().map(PathBuf::as_path).chain(of_project) {
-            builder = builder.add_dir(directory);
+            builder = builder.workspace(WorkspaceOptions::new().add_dir(directory));
         }
         if let Some(environment) = project.as_ref().and_then(LoadedProject::program_environment) {
-            builder = builder.env(environment);
+            builder = builder.workspace(WorkspaceOptions::new().env(environment));
         }
         if let Some(servers) = project.as_ref().and_then(LoadedProject::language_servers) {
-            builder = builder.language_servers(servers);
+            builder = builder.host(servers);
         }
         if let Some(sandbox) = project.as_ref().and_then(LoadedProject::sandbox) {
-            builder = builder.sandbox(sandbox);
+            builder = builder.workspace(sandbox);
         }
         if let Ok(program) = std::env::current_exe() {
-            builder = builder.sandbox_helper(program);
+            builder = builder.workspace(WorkspaceOptions::new().sandbox_helper(program));
         }
         if let Some(there) = &elsewhere {
-            builder = builder.remote(&there.remote);
+            builder = builder.workspace(&there.remote);
         }
         let session = builder.open().await.map_err(of_start)?;
         Ok(Self { session, next, verdicts })

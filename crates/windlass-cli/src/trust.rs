@@ -9,8 +9,8 @@ use crate::terminal::{Terminal, clean_line, visible_line};
 use anyhow::Context;
 use std::io::{Write, stdout};
 use std::path::PathBuf;
-use windlass::crates::project::{ReviewedItem, SettingSources, TrustStatus, review_trust};
 use windlass::project::ReviewedProgram;
+use windlass::project::{ReviewedItem, SettingSources, TrustStatus, review_trust};
 
 /// Number of shown digits of a digest.
 const SHOWN_DIGITS: usize = 12;

@@ -4,7 +4,7 @@ use crate::display::{denied_note, unpriced};
 use crate::failure::of_result;
 use crate::terminal::clean_line;
 use std::collections::HashSet;
-use windlass::crates::types::{HookOutcome, HookVerdict};
+use windlass::event::{HookOutcome, HookVerdict};
 use windlass::permission::{Behavior, Decision, DecisionReason};
 use windlass::{EventKind, Outcome, PermissionAnswer, event::Status};
 

@@ -17,8 +17,7 @@ const LONGEST_PATH: usize = 400;
 /// are marked.
 ///
 /// ```
-/// # mod windlass { pub mod crates { pub use windlass_context as context; } }
-/// use windlass::crates::context::changed_file;
+/// use windlass_context::changed_file;
 ///
 /// let text = changed_file("/w/a.txt", "one\ntwo\nthree\n", Some("one\n2\nthree\n"));
 /// assert!(text.contains("Line 2 is now:\n<attached>\n2\t2\n</attached>"), "{text}");

@@ -17,8 +17,7 @@ const LENGTH: f64 = 0.75;
 /// weights of fields from its section 3.6.
 ///
 /// ```
-/// # mod windlass { pub mod crates { pub use windlass_context as context; } }
-/// use windlass::crates::context::Relevance;
+/// use windlass_context::Relevance;
 ///
 /// let mut tools = Relevance::default();
 /// tools.add([(3.0, "create_issue"), (1.0, "Opens an issue in a repository.")]);

@@ -22,10 +22,10 @@ use syn::{DeriveInput, parse_macro_input};
 /// crates' own derives stood there; neither has to be a dependency. Types of fields need the derive as well, or
 /// `serde::Deserialize` and `schemars::JsonSchema`.
 ///
-/// Where `windlass` has another name, set it with `#[tool_input(crate = "other::crates::tool")]`.
+/// Where `windlass` has another name, set it with `#[tool_input(crate = "other::tool")]`.
 #[proc_macro_derive(ToolInput, attributes(serde, schemars, tool_input))]
 pub fn derive_for_facade(input: TokenStream) -> TokenStream {
-    derive(parse_macro_input!(input as DeriveInput), "::windlass::crates::tool")
+    derive(parse_macro_input!(input as DeriveInput), "::windlass::tool")
 }
 
 /// Does the same for crates that depend on `windlass-tool` and not on `windlass`.

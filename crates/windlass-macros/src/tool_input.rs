@@ -199,12 +199,12 @@ mod tests {
             ),
             (
                 parse_quote!(
-                    #[tool_input(crate = "my::agent::crates::tool")]
+                    #[tool_input(crate = "my::agent::tool")]
                     struct A {
                         a: u8,
                     }
                 ),
-                "my::agent::crates::tool",
+                "my::agent::tool",
             ),
         ] {
             let text = expand(input, "windlass_tool").unwrap().to_string().replace(' ', "");

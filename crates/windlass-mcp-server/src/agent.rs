@@ -70,7 +70,7 @@ impl AgentTool {
             let asked = asked.clone();
             async move { question::ask(&asked, &request).await }
         };
-        let permissions = self.permissions.clone().asking(can_use_tool_fn(answer));
+        let permissions = self.permissions.clone().host(can_use_tool_fn(answer));
         // Dropping the run stops it.
         let mut run = (self.session)().permissions(permissions).query(prompt).stream();
         let mut result = None;

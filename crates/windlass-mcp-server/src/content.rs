@@ -7,8 +7,8 @@ use rmcp::model::{
 };
 use serde_json::json;
 use std::sync::Arc;
-use windlass::crates::schema::call_result;
-use windlass::crates::types::ToolResultContent;
+use windlass::event::ToolResultContent;
+use windlass::tool::call_result;
 use windlass::{ContentBlock, JsonText, ToolOutput};
 
 /// Returns an audio block for the result of a tool or a message: `base64` is its data in standard base64. Models may

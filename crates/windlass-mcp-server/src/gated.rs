@@ -10,10 +10,10 @@ use queue::{GatedQueue, GatedTicket};
 use std::fmt;
 use std::sync::Arc;
 use tokio::task::AbortHandle;
-use windlass::crates::runtime::{Prompt, SessionError};
-use windlass::crates::types::ToolSpec;
+use windlass::provider::ToolSpec;
 use windlass::{ContentBlock, Event, EventKind, Permissions, Session, SessionBuilder, SessionHandle, ToolOutput};
 use windlass::{PermissionAnswer, PermissionRequest, permission::can_use_tool_fn};
+use windlass::{Prompt, session::SessionError};
 
 /// Prompt of the calls in the session's log.
 const PROMPT: &str = "Make the calls.";
@@ -44,9 +44,8 @@ impl GatedTools {
             let asked = Arc::clone(&asked);
             async move { answered(&asked, &request).await }
         };
-        let builder = builder
-            .provider(calling_model(Arc::clone(&queue)))
-            .permissions(permissions.asking(can_use_tool_fn(answer)));
+        let builder =
+            builder.provider(calling_model(Arc::clone(&queue))).permissions(permissions.host(can_use_tool_fn(answer)));
         let mut session = builder.open().await?;
         // The first request lists the tools that a model would be offered.
         run(&mut session, &queue).await.map_err(windlass::Error::from)?;

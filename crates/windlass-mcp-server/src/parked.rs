@@ -9,7 +9,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
-use windlass::crates::tool::{Ids, SystemIds};
+use windlass::tool::{Ids, SystemIds};
 
 /// Maximum number of waiting calls. Beyond it, the one that has waited longest is dropped.
 const MOST: usize = 64;

@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::task::{AbortHandle, JoinError, JoinHandle};
 use tokio::time::sleep;
-use windlass::crates::tool::{Clock, Ids, SystemClock, SystemIds};
-use windlass::crates::types::Timestamp;
+use windlass::event::Timestamp;
+use windlass::tool::{Clock, Ids, SystemClock, SystemIds};
 
 /// Maximum numbers of running and of known tasks. Calls beyond that are answered when they are done.
 const MOST_RUNNING: usize = 64;

@@ -101,7 +101,7 @@ pub enum SessionError {
     /// of the session stays.
     #[error(
         "the model {model:?} was not set: its price is not known, so the budget could not hold; name a model with a price, give \
-         its price to the provider, or open the session with `.unpriced_models(UnpricedModels::Allow)`"
+         its price to the provider, or open the session with `.limits(LimitOptions::new().unpriced_models(UnpricedModels::Allow))`"
     )]
     UnpricedModel {
         /// The id of the model.

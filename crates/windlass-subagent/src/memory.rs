@@ -9,9 +9,9 @@ use windlass_tool::BoxFuture;
 /// [`Subagents::with_memories`](crate::Subagents::with_memories).
 ///
 /// ```
-/// # mod windlass { pub mod tool { pub use windlass_tool::BoxFuture; } pub mod crates { pub use windlass_subagent as subagent; } pub use windlass_subagent::*; }
+/// # mod windlass { pub mod tool { pub use windlass_tool::BoxFuture; } pub use windlass_subagent::*; }
 /// use windlass::AgentDefinition;
-/// use windlass::crates::subagent::AgentMemories;
+/// use windlass_subagent::AgentMemories;
 /// use windlass::tool::BoxFuture;
 ///
 /// /// The same note for all agents that have a memory.

@@ -72,7 +72,7 @@ impl WorkerSession {
         let limits = &self.claimed.limits;
         let options = self.profile.options(&self.workspace, limits.max_turns).map_err(Failure::Profile)?;
         let id = self.claimed.key.session.to_string();
-        let options = options.store(Arc::clone(&self.store) as Arc<dyn windlass::store::SessionStore>);
+        let options = options.storage(Arc::clone(&self.store) as Arc<dyn windlass::store::SessionStore>);
         let options = if self.claimed.exists { options.resume(id) } else { options.session_id(id) };
         Ok(opening(options).await?)
     }

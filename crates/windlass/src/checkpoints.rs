@@ -12,7 +12,7 @@ use windlass_types::SessionId;
 
 impl Home {
     /// File checkpoints of a session: the files before its tools and programs changed them. Reads and creates nothing
-    /// yet. An open session with [`file_checkpoints`](crate::SessionBuilder::file_checkpoints) uses the same ones: only
+    /// yet. An open session with [`file_checkpoints`](crate::options::StorageOptions::file_checkpoints) uses the same ones: only
     /// one process may use them at a time.
     pub fn file_checkpoints(&self, project: &ProjectKey, id: &SessionId) -> FileCheckpoints {
         self.file_checkpoints_with(project, id, CheckpointLimits::default())
@@ -30,7 +30,7 @@ impl Home {
     }
 
     /// File checkpoints of files in a remote workspace, for a session with
-    /// [`file_tree`](crate::SessionBuilder::file_tree). Such a session has its own while it is open.
+    /// [`file_tree`](crate::options::WorkspaceOptions::file_tree). Such a session has its own while it is open.
     pub fn checkpoints_of(
         &self,
         project: &ProjectKey,

@@ -35,16 +35,14 @@
 mod commands;
 
 pub use windlass_conversation::{
-    Answer, Asker, CallReference, ContextPart, ContextReport, Conversation, ConversationAsker, ConversationOptions,
-    Expanded, Expansion, Input, Job, LiveConversation, LocalResult, Message, MessageState, OpenFailure, OpenSession,
-    Order, Output, Presenter, Priority, Question, Refusal, RefusalKind, Request, RewindScope, Rewound, SessionDriver,
-    SessionFacts, SessionOpened, SessionOrder, SessionSettings, SessionState, SettingsChange, SlashCommand, Spent,
-    TakenMessage, Update,
+    Answer, ConversationAsker, ConversationOptions, Input, LiveConversation, Message, MessageState, OpenFailure,
+    OpenSession, Presenter, Priority, Question, Refusal, Request, RewindScope, SessionSettings, SettingsChange,
+    SlashCommand, Update,
 };
 
 use crate::error::Error;
 use crate::open::provider;
-use crate::options::Options;
+use crate::options::{ModelOptions, Options};
 use crate::resume::Start;
 use crate::session_builder::SessionBuilder;
 use crate::session_tools::SessionTools;
@@ -113,7 +111,7 @@ impl SessionBuilder {
             self.options.permissions.mode = Some(mode);
         }
         match settings.thinking.flatten() {
-            Some(thinking) => self.thinking(thinking),
+            Some(thinking) => self.model(ModelOptions::new().thinking(thinking)),
             None => self,
         }
     }

@@ -176,9 +176,7 @@ pub enum Error {
     #[error(transparent)]
     Annotation(#[from] BadAnnotation),
     /// A fork, or a start at an earlier point, was requested without a session to resume.
-    #[error(
-        "only a session that is resumed can be forked or resumed at a message: call `.resume(id)` or `.continue_latest()`"
-    )]
+    #[error("only a session that is resumed can be forked or resumed at a message: call `.resume(id)`")]
     NothingToBranchFrom,
     /// A session was to be resumed under another id.
     #[error("a session that is resumed keeps its id: with another one, call `.fork_session(true)` as well")]
@@ -235,7 +233,7 @@ pub enum Error {
         /// Role of the model.
         role: &'static str,
     },
-    /// The value of [`request_fields`](crate::SessionBuilder::request_fields) is no JSON object.
+    /// The value of [`RequestOptions::fields`](crate::options::RequestOptions::fields) is no JSON object.
     #[error("request_fields is {given}: give a JSON object with the members to add")]
     RequestFields {
         /// The rejected JSON.
@@ -251,7 +249,7 @@ pub enum Error {
     },
     /// A budget is set, and the price of a model is unknown.
     #[error(
-        "the model {model:?} has no known price, so the budget cannot hold: name one that has, give its price to the provider, or call `.unpriced_models(UnpricedModels::Allow)`"
+        "the model {model:?} has no known price, so the budget cannot hold: name one that has, give its price to the provider, or call `.limits(LimitOptions::new().unpriced_models(UnpricedModels::Allow))`"
     )]
     UnpricedBudget {
         /// Name of the model.

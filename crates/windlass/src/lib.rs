@@ -34,12 +34,13 @@
 //! - `Project`: the settings, agents, commands and servers of a directory, as the `windlass` command reads them.
 //!   `project::load_plugins`: directories that bring commands, agents and MCP servers.
 //! - [`Home`]: the directory of stored sessions, so that they survive a crash and can be resumed. Without it nothing is
-//!   written. With `.file_checkpoints(true)` files can be rewound to any prompt. Its methods list, search, show,
-//!   rename, tag, copy, export and delete stored sessions.
+//!   written. With file checkpoints ([`options::StorageOptions`]) files can be rewound to any prompt. Its methods list,
+//!   search, show, rename, tag, copy, export and delete stored sessions.
+//! - [`options`]: the groups of options that the builders take, such as [`options::LimitOptions`].
 //!
 //! The root has the names that most programs use. Everything else is in a module by subject: [`provider`], [`tool`],
-//! [`hook`], [`permission`], [`session`](mod@session), [`store`], [`event`], `project`, `mcp` and [`testing`] hold all
-//! names needed to use that part or to write your own.
+//! [`hook`], [`permission`], [`session`](mod@session), [`store`], [`event`], [`text`], `project`, `mcp` and [`testing`] hold
+//! the names needed to use that part or to write your own.
 //!
 //! # Features
 //! By default: `anthropic`, `macros`, `project`, `rustls-ring`, `store`, `tools` and `validation`.
@@ -61,8 +62,8 @@
 //! | `tools` | 87 | `coding_tools`, and the files, programs and environment of this machine, which sessions use unless they are given others |
 //! | `images` | 108 | images that are too large for models are made smaller, and damaged ones refused; brings `tools` |
 //! | `pdf` | 123 | Read shows the text of single pages of PDF documents; brings `tools` |
-//! | `remote` | 94 | `.remote(..)`: sessions that work in a container or on another machine; brings `tools` |
-//! | `sandbox` | 93 | `.sandbox(..)`: commands run in a sandbox of the system; brings `tools` |
+//! | `remote` | 94 | `.workspace(&remote)`: sessions that work in a container or on another machine; brings `tools` |
+//! | `sandbox` | 93 | `.workspace(SandboxOptions::new())`: commands run in a sandbox of the system; brings `tools` |
 //! | `lsp` | 88 | `lsp`: language servers, the tool `LSP`, and diagnostics behind edits; brings `tools` |
 //! | `mcp` | 145 | `McpServers`: MCP servers as tools |
 //! | `mcp,private-key-jwt` | 148 | the same, and programs log in to servers with a private key; compiles C |
@@ -80,7 +81,7 @@
 //! With `validation`, an input that does not fit its tool's schema never reaches the tool, and the model reads the
 //! mismatch. Without it, an input only has to be a strict JSON object. A tool with a typed input still refuses inputs
 //! that do not deserialize; a tool made from a schema (`tool_json`) gets any object, so it must check for itself.
-//! `.output::<T>()` and `.output_schema(..)` are an error then, because nothing could enforce the schema. `mcp` enables
+//! `.output::<T>()` and a schema of one's own are an error then, because nothing could enforce the schema. `mcp` enables
 //! `validation`.
 //!
 //! # TLS
@@ -134,7 +135,7 @@ mod model;
 mod names;
 mod offer;
 mod open;
-mod options;
+pub mod options;
 pub mod permission;
 mod permissions;
 mod profile;
@@ -172,6 +173,7 @@ pub mod store;
 #[cfg(feature = "project")]
 mod stored_keys;
 pub mod testing;
+pub mod text;
 pub mod tool;
 mod toolkit;
 mod typed;
@@ -235,46 +237,35 @@ pub use windlass_types::{
     PermissionRequest, RunResult, SessionId, Thinking,
 };
 
-/// The tool with which a model calls others from small programs: `.tool(windlass::program::Program::default())`.
+/// The tool with which a model calls others from small programs: `.tools(windlass::program::Program::default())`.
 #[cfg(feature = "program")]
-pub use windlass_program as program;
+pub mod program {
+    pub use windlass_program::{Program, ProgramLimits};
+}
 
-/// Containers and other machines to work on, for [`remote`](crate::SessionBuilder::remote).
+/// Containers and other machines to work on, for [`workspace`](crate::SessionBuilder::workspace).
 #[cfg(feature = "remote")]
-pub use windlass_remote as remote;
+pub mod remote {
+    pub use windlass_remote::{ConnectError, Remote, Transport, quote};
+}
 
 /// The tools that reach the web, and the proxy for sandboxed programs.
 #[cfg(feature = "web")]
-pub use windlass_web as web;
+pub mod web {
+    pub use windlass_web::HttpOptions;
 
-/// The crates below the facade, for hosts that need more than is re-exported here.
-pub mod crates {
-    #[cfg(feature = "anthropic")]
-    pub use windlass_anthropic as anthropic;
-    #[cfg(feature = "tools")]
-    pub use windlass_builtin_tools as tools;
-    pub use windlass_context as context;
-    pub use windlass_hook as hook;
-    #[cfg(feature = "project")]
-    pub use windlass_hook_runner as hooks;
-    #[cfg(feature = "project")]
-    pub use windlass_index as index;
-    #[cfg(feature = "tools")]
-    pub use windlass_local as local;
-    #[cfg(feature = "lsp")]
-    pub use windlass_lsp as lsp;
-    #[cfg(feature = "mcp")]
-    pub use windlass_mcp as mcp;
-    pub use windlass_model as model;
-    pub use windlass_permission as permission;
-    #[cfg(feature = "project")]
-    pub use windlass_project as project;
-    pub use windlass_runtime as runtime;
-    pub use windlass_schema as schema;
-    pub use windlass_session as session;
-    #[cfg(feature = "store")]
-    pub use windlass_store as store;
-    pub use windlass_subagent as subagent;
-    pub use windlass_tool as tool;
-    pub use windlass_types as types;
+    /// Reading of pages: the tool [`WebFetch`].
+    pub mod fetch {
+        pub use windlass_web::fetch::{FetchOptions, Reader, WebFetch};
+    }
+
+    /// The proxy for sandboxed programs.
+    pub mod proxy {
+        pub use windlass_web::proxy::{EgressOptions, EgressProxy};
+    }
+
+    /// Searches: the tool [`WebSearch`], and the services behind it.
+    pub mod search {
+        pub use windlass_web::search::{BraveSearch, ModelSearch, TavilySearch, WebSearch};
+    }
 }

@@ -1,12 +1,11 @@
 //! Code intelligence: [`LanguageServers`] of a session, the tool [`Lsp`] over them, and the port [`CodeIntelligence`]
 //! for hosts that know code themselves.
 //!
-//! A session takes servers with [`language_servers`](crate::SessionBuilder::language_servers). Servers from a project's
+//! A session takes servers with [`language_servers`](crate::options::HostOptions::language_servers). Servers from a project's
 //! settings are added automatically.
 
 pub use windlass_lsp::{
-    CodeAnswer, CodeError, CodeIntelligence, CodeOperation, CodePlace, CodeQuery, ConfigError, ConfinedUntilEnd,
-    LanguageServers, Lsp, LspInput, ServerConfig, ServerConfinement, ServerSurroundings,
+    CodeAnswer, CodeError, CodeIntelligence, CodeQuery, LanguageServers, Lsp, ServerConfig, ServerSurroundings,
 };
 
 use crate::options::Options;

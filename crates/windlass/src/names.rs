@@ -1,8 +1,8 @@
 //! Checks of names given by a program that may be wrong: tools in rules, lists and agents, and models.
 //!
 //! A rule that silently matches nothing is worse than an error. A name that can never be right keeps the session from
-//! opening; a name that may be right elsewhere is a notice. In a [strict](crate::SessionBuilder::strict) session every
-//! doubt is an error.
+//! opening; a name that may be right elsewhere is a notice. In a [strict](NameChecks::Strict) session every doubt
+//! is an error.
 
 use crate::error::Error;
 use crate::offer::ToolOptions;
@@ -16,15 +16,17 @@ use windlass_types::Behavior;
 use windlass_types::mcp_name::{PREFIX, server};
 use windlass_types::near::{is_misspelt, is_same_but_for_case, nearest};
 
-/// Consequences of doubtful names for a session.
+/// Consequences of doubtful names for a session: of tools in rules, lists and agents, and of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum NameChecks {
-    /// Names are not checked.
+#[non_exhaustive]
+pub enum NameChecks {
+    /// Names are not checked, for programs that pass on names from programs of other versions.
     Off,
-    /// Names that can never be right are errors, other doubtful names are notices.
+    /// A deny or ask rule with a misspelt name of a known tool keeps the session from opening. Other unknown names and
+    /// unreadable allow rules are [notices](crate::Run::notices), with suggestions.
     #[default]
     On,
-    /// All doubtful names are errors.
+    /// The session opens only if every name is that of an existing tool or model, and every rule is valid.
     Strict,
 }
 

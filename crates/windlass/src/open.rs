@@ -135,7 +135,7 @@ impl Opening {
         let chosen = choose(&options.start, &options.storage, (&cwd, &project), &ids, &mut notices).await?;
         options.model.prepare(&*provider).await;
         options.protect_git_places(&cwd);
-        let mut policy = options.policy(&cwd, &mut notices)?;
+        let mut policy = options.policy_in(&cwd, &mut notices)?;
         policy.set_model_aliases(options.model.aliases(&*provider));
         let key = SessionKey::new(project, chosen.id.clone());
         let results = LargeResults::of(&options.storage, &key, &cwd, &ids);

@@ -1,10 +1,28 @@
-//! The options of queries and sessions.
+//! Options of queries, sessions and agents, in groups.
+
+mod compaction;
+mod context;
+mod host;
+mod limits;
+mod model;
+mod storage;
+mod tools;
+mod workspace;
+
+pub use crate::names::NameChecks;
+pub use compaction::CompactionOptions;
+pub use context::ContextOptions;
+pub use host::HostOptions;
+pub use limits::LimitOptions;
+pub use model::{ModelOptions, RequestOptions};
+pub use storage::StorageOptions;
+pub use tools::{ToolSetOptions, ToolSource};
+pub use workspace::WorkspaceOptions;
 
 use crate::error::Error;
 use crate::git_places::git_places;
 use crate::machine::Surroundings;
 use crate::model::{Compaction, ModelChoice, Prompts, RunLimits};
-use crate::names::NameChecks;
 use crate::offer::ToolOptions;
 use crate::permissions::Permissions;
 use crate::resume::Start;
@@ -18,7 +36,7 @@ use windlass_permission::{Policy, PolicyConfig};
 use windlass_runtime::MachineConfig;
 use windlass_schema::StructuredOutput;
 use windlass_subagent::Subagents;
-use windlass_types::{PermissionMode, Thinking};
+use windlass_types::{PermissionMode, SessionId, Thinking};
 
 /// Options of a query and of a session. Made through their builders.
 #[derive(Clone, Default)]
@@ -82,7 +100,7 @@ impl Options {
         self.tools.subagents.as_ref()
     }
 
-    /// Tools of the program that the lists of [tools](crate::SessionBuilder::only_tools) keep.
+    /// Tools of the program that the lists of [tools](ToolSetOptions::only) keep.
     pub fn tools(&self) -> Toolkit {
         self.tools.kept()
     }
@@ -92,6 +110,24 @@ impl Options {
     #[cfg(feature = "project")]
     pub fn initial_prompt(&self) -> Option<&str> {
         self.prompts.initial.as_deref()
+    }
+
+    /// Finds the session to be resumed, without opening it, so that a program that opens it later reports a wrong id at
+    /// its start. `None` for a new session.
+    ///
+    /// # Errors
+    /// The session does not exist, or is ambiguous.
+    pub async fn find_resumed(&self) -> Result<Option<SessionId>, Error> {
+        crate::resume::find(self).await
+    }
+
+    /// Permission policy of the session, for programs that explain or check a policy without running anything. The rules
+    /// of a project are included once it is [resolved](crate::SessionBuilder::resolve).
+    ///
+    /// # Errors
+    /// A directory or a rule cannot be used.
+    pub fn policy(&self) -> Result<Policy, Error> {
+        self.policy_in(&self.working_directory()?, &mut Vec::new())
     }
 
     /// Working directory given by the program or with its tools.
@@ -122,7 +158,7 @@ impl Options {
     }
 
     /// Permission policy of the session. Warnings about the program's own rules are appended to `notices`.
-    pub(crate) fn policy(&self, cwd: &Path, notices: &mut Vec<String>) -> Result<Policy, Error> {
+    pub(crate) fn policy_in(&self, cwd: &Path, notices: &mut Vec<String>) -> Result<Policy, Error> {
         let mut config = PolicyConfig::new(cwd);
         for extra in &self.surroundings.additional_directories {
             let extra = windlass_types::path::absolute(cwd, extra);
@@ -182,7 +218,7 @@ impl std::fmt::Debug for Options {
             .field("toolkit", &self.tools.toolkit)
             .field("permissions", &self.permissions)
             .field("cwd", &self.surroundings.cwd)
-            .field("resume", &self.start.from)
+            .field("resume", &self.start.resume)
             .finish_non_exhaustive()
     }
 }

@@ -72,50 +72,23 @@ impl Permissions {
         F: Fn(PermissionRequest) -> A + Send + Sync + 'static,
         A: Future<Output = PermissionAnswer> + Send + 'static,
     {
-        Self::new().asking(can_use_tool_fn(answer))
+        Self::new().host(can_use_tool_fn(answer))
     }
 
-    /// Leaves permission requests open until they are answered through a handle of the session:
-    /// [`EventKind::PermissionRequested`](crate::EventKind::PermissionRequested) shows one,
-    /// [`SessionHandle::open_questions`](crate::SessionHandle::open_questions) lists all,
-    /// [`SessionHandle::answer`](crate::SessionHandle::answer) answers one by its id.
-    ///
-    /// ```
-    /// use windlass::{EventKind, PermissionAnswer, Permissions, Script, ScriptedModel, query, tool_fn};
-    /// use std::collections::BTreeMap;
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let script = Script::new().turn(|turn| turn.tool_use("deploy", serde_json::json!({}))).turn(|turn| turn.text("Done."));
-    /// let deploy = tool_fn("deploy", "Deploys.", |_: BTreeMap<String, String>, _| async { Ok("deployed") });
-    /// let mut run = query("Deploy it")
-    ///     .provider(ScriptedModel::new(script))
-    ///     .tool(deploy)
-    ///     .permissions(Permissions::ask_via_events())
-    ///     .stream();
-    /// while let Some(event) = run.try_next().await? {
-    ///     if let EventKind::PermissionRequested(request) = event.kind {
-    ///         run.handle().await?.answer(&request.id, PermissionAnswer::allow())?;
-    ///     }
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn ask_via_events() -> Self {
-        Self::new().asking_via_events()
-    }
-
-    /// Leaves permission requests open until they are answered through a handle, see
-    /// [`ask_via_events`](Self::ask_via_events). With a callback as well, the first answer is used.
-    pub fn asking_via_events(mut self) -> Self {
-        self.ask_via_events = true;
+    /// Asks a host about every call that is neither allowed nor denied: an implementation of the port [`CanUseTool`], or
+    /// the readers of events ([`QuestionEvents`]). With both, the first answer is used.
+    pub fn host(mut self, host: impl Into<PermissionHost>) -> Self {
+        match host.into().0 {
+            Some(host) => self.can_use_tool = Some(host),
+            None => self.ask_via_events = true,
+        }
         self
     }
 
     /// Has runs wait for answers. A permission request is stored before it is asked and outlives the process: any
     /// process with its token can answer it later, with `Home::answer_question` or `windlass sessions answer`. An
     /// unanswered run ends as [`Outcome::Pending`](crate::Outcome::Pending) before any of the calls in question has
-    /// run. [`SessionBuilder::continue_run`](crate::SessionBuilder::continue_run) continues it: each call is judged
+    /// run. [`Prompt::continue_run`](crate::Prompt::continue_run) continues it: each call is judged
     /// anew, and an answer applies to exactly the call of its request. A new prompt withdraws the requests.
     ///
     /// Requests of agents wait as well, if the call that runs the agent waits for it and the session is stored. The run
@@ -124,7 +97,7 @@ impl Permissions {
     /// make the call.
     ///
     /// ```
-    /// use windlass::{Home, Outcome, PermissionAnswer, Permissions, Script, ScriptedModel, query, session, tool_fn};
+    /// use windlass::{Home, Outcome, PermissionAnswer, Permissions, Prompt, Script, ScriptedModel, query, session, tool_fn};
     /// use std::collections::BTreeMap;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
@@ -135,7 +108,7 @@ impl Permissions {
     /// let script = Script::new().turn(|turn| turn.tool_use("deploy", serde_json::json!({})));
     /// let result = query("Deploy it")
     ///     .provider(ScriptedModel::new(script))
-    ///     .tool(deploy())
+    ///     .tools(deploy())
     ///     .permissions(Permissions::new().wait_for_answers())
     ///     .persist(home.clone())
     ///     .cwd(work.path())
@@ -150,11 +123,11 @@ impl Permissions {
     /// // And the program that continues the session:
     /// let result = session()
     ///     .provider(ScriptedModel::new(Script::new().turn(|turn| turn.text("It is deployed."))))
-    ///     .tool(deploy())
+    ///     .tools(deploy())
     ///     .persist(home)
     ///     .cwd(work.path())
-    ///     .resume(result.session_id.as_str())
-    ///     .continue_run()
+    ///     .resume(&result.session_id)
+    ///     .query(Prompt::continue_run())
     ///     .await?;
     /// assert_eq!(result.text, "It is deployed.");
     /// # Ok(())
@@ -168,12 +141,6 @@ impl Permissions {
     /// `true` if permission requests can be answered at all.
     pub(crate) fn can_ask(&self) -> bool {
         self.ask_via_events || self.can_use_tool.is_some()
-    }
-
-    /// Asks an implementation of the port [`CanUseTool`].
-    pub fn asking(mut self, host: impl CanUseTool) -> Self {
-        self.can_use_tool = Some(Arc::new(host));
-        self
     }
 
     /// Asks a model instead of a person about calls that rules leave undecided: the mode [`PermissionMode::Auto`]. The
@@ -193,7 +160,7 @@ impl Permissions {
     ///     .turn(|turn| turn.text("It was not allowed."));
     /// let deploy = tool_fn("deploy", "Deploys.", |_: BTreeMap<String, String>, _| async { Ok("deployed") });
     /// let result =
-    ///     query("Look around").provider(ScriptedModel::new(script)).tool(deploy).permissions(Permissions::auto()).await?;
+    ///     query("Look around").provider(ScriptedModel::new(script)).tools(deploy).permissions(Permissions::auto()).await?;
     /// assert_eq!(result.permission_denials.len(), 1);
     /// # Ok(())
     /// # }
@@ -363,6 +330,57 @@ impl Permissions {
         self
     }
 }
+
+/// Argument of [`Permissions::host`].
+pub struct PermissionHost(Option<Arc<dyn CanUseTool>>);
+
+impl<T: CanUseTool> From<T> for PermissionHost {
+    fn from(host: T) -> Self {
+        Self(Some(Arc::new(host)))
+    }
+}
+
+impl From<QuestionEvents> for PermissionHost {
+    fn from(_: QuestionEvents) -> Self {
+        Self(None)
+    }
+}
+
+impl fmt::Debug for PermissionHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PermissionHost").field("reads_events", &self.0.is_none()).finish()
+    }
+}
+
+/// Permission requests as events that are left open until they are answered through a handle of the session:
+/// [`EventKind::PermissionRequested`](crate::EventKind::PermissionRequested) shows one,
+/// [`SessionHandle::open_questions`](crate::SessionHandle::open_questions) lists all,
+/// [`SessionHandle::answer`](crate::SessionHandle::answer) answers one by its id.
+///
+/// ```
+/// use windlass::{EventKind, PermissionAnswer, Permissions, Script, ScriptedModel, query, tool_fn};
+/// use windlass::permission::QuestionEvents;
+/// use std::collections::BTreeMap;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let script = Script::new().turn(|turn| turn.tool_use("deploy", serde_json::json!({}))).turn(|turn| turn.text("Done."));
+/// let deploy = tool_fn("deploy", "Deploys.", |_: BTreeMap<String, String>, _| async { Ok("deployed") });
+/// let mut run = query("Deploy it")
+///     .provider(ScriptedModel::new(script))
+///     .tools(deploy)
+///     .permissions(Permissions::new().host(QuestionEvents))
+///     .stream();
+/// while let Some(event) = run.try_next().await? {
+///     if let EventKind::PermissionRequested(request) = event.kind {
+///         run.handle().await?.answer(&request.id, PermissionAnswer::allow())?;
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QuestionEvents;
 
 impl fmt::Debug for Permissions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

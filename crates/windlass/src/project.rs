@@ -36,7 +36,7 @@ mod reviewed_servers;
 #[cfg(feature = "sandbox")]
 mod sandbox;
 #[cfg(feature = "mcp")]
-mod servers;
+pub(crate) mod servers;
 mod shared;
 mod skills;
 mod starts;
@@ -54,20 +54,22 @@ pub use notice::{ProjectNotice, ProjectNoticeKind};
 pub use plugins::PluginChange;
 pub(crate) use program_review::ProgramReviewer;
 pub use program_review::ReviewedProgram;
-pub use read::LoadedFile;
 pub use request::Project;
 #[cfg(feature = "mcp")]
-pub use servers::{AbsentServer, ProjectServers, ServerNotConnected};
+pub(crate) use servers::ProjectServers;
 pub(crate) use skills::GivenSkills;
 #[cfg(feature = "mcp")]
 pub(crate) use skills::named as named_command;
-pub use windlass_index::{
-    FileHit, Found, Framework, IndexConfig, Interrupted, LanguageShare, ManifestKind, Overview, Package,
-    ProjectCommand, ProjectIndex, Purpose, Symbol,
-};
+pub use windlass_index::ProjectSearch;
+pub use windlass_index::{IndexConfig, ProjectIndex};
 pub use windlass_project::{
-    Plugin, PluginDir, PluginError, PluginErrorKind, Plugins, SettingSource, SettingSources, load_plugins,
+    Agents, KeepUpdates, KeyEffect, Layer, LoadedAgent, MEMORY_COMMAND, MEMORY_TOOL, ModelSettings, Origin, Resolved,
+    ResolvedSession, ResolvedTerminal, ReviewedItem, ServerDefinition, ServerScope, Setting, SettingKey, SettingPath,
+    Settings, SettingsFile, SettingsUpdates, SnapshotContent, TrustStatus, line_of, read_named, resolve, review_trust,
+    settings_schema,
 };
+pub use windlass_project::{Plugin, PluginDir, PluginError, Plugins, SettingSource, SettingSources, load_plugins};
+pub use windlass_types::path::absolute;
 
 #[cfg(test)]
 mod tests;

@@ -4,52 +4,40 @@
 pub use crate::providers::from_lookup_over;
 pub use crate::providers::{from_env, from_lookup};
 #[cfg(feature = "project")]
-pub use crate::stored_keys::{StoredKeys, StoredKeysError};
+pub use crate::stored_keys::StoredKeys;
 #[cfg(feature = "anthropic")]
-pub use windlass_anthropic::{Anthropic, AnthropicBuilder};
+pub use windlass_anthropic::Anthropic;
 #[cfg(feature = "bedrock")]
-pub use windlass_bedrock::{Bedrock, BedrockBuilder};
-pub use windlass_context::SystemPrompt;
+pub use windlass_bedrock::Bedrock;
+pub use windlass_context::{EditTools, ReminderStyle};
 #[cfg(feature = "gemini")]
-pub use windlass_gemini::{Gemini, GeminiBuilder};
+pub use windlass_gemini::Gemini;
+#[cfg(feature = "credentials")]
+pub use windlass_http::Secret;
 #[cfg(feature = "aws-chain")]
 pub use windlass_http::provider::AwsChainCredentials;
 #[cfg(feature = "google-adc")]
 pub use windlass_http::provider::GoogleAdcCredentials;
-#[cfg(feature = "proxy")]
-pub use windlass_http::proxy::{
-    CredentialProxy, ProxyCredential, ProxyError, ProxyNotice, ProxyNoticeKind, ProxyOptions,
+#[cfg(feature = "credentials")]
+pub use windlass_http::provider::{
+    AwsKeys, AwsProfileCredentials, CommandCredentials, Credential, CredentialKey, Credentials, EnvironmentCredentials,
+    FileCredentials, GoogleUserCredentials, RefreshingCredentials,
 };
+#[cfg(feature = "proxy")]
+pub use windlass_http::proxy::{CredentialProxy, ProxyNotice, ProxyOptions};
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 pub use windlass_http::{
-    Bytes, ForwardProxy, HttpBody, HttpError, HttpErrorKind, HttpOptions, HttpRequest, HttpResponse, HttpTransport,
-    NetworkTransport, Roots,
+    Bytes, ForwardProxy, HttpBody, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpTransport, Roots,
 };
-#[cfg(feature = "credentials")]
-pub use windlass_http::{
-    Secret,
-    provider::{
-        AwsKeys, AwsProfileCredentials, CommandCredentials, Credential, CredentialKey, Credentials,
-        EnvironmentCredentials, FileCredentials, GoogleUserCredentials, RefreshingCredentials,
-    },
-};
+pub use windlass_model::SessionFact;
 pub use windlass_model::{
-    Abilities, BareName, Catalogue, DEFAULT_MODEL, KnownModel, ModelError, ModelOverride, ModelOverrides,
-    ModelProvider, ModelRow, ModelSource, ModelStream, Overridden, Rates, Router, beta, framed, is_priced_otherwise,
+    Abilities, Catalogue, KnownModel, ModelError, ModelOverride, ModelProvider, ModelStream, Overridden, Router, framed,
 };
 #[cfg(feature = "openai")]
-pub use windlass_openai::{
-    AnswerCompat, AnswerFormat, Auth, BodyCompat, CacheCompat, ChatCompletions, ChatCompletionsBuilder, Compat,
-    EmptyContent, Endpoint, Finish, IdRule, InstructionRole, MessageCompat, OpenAi, OpenAiBuilder, OutputLimit,
-    Protocol, ReasoningBack, ReasoningCompat, ReasoningField, ReportedCost, Strict, ThinkingSwitch, ToolCompat,
-    ToolImages, ToolSupport, TransportCompat,
-};
-pub use windlass_runtime::{Limits, ModelProfile, ModelSelection, UnpricedModels};
+pub use windlass_openai::{ChatCompletions, Endpoint, OpenAi};
+pub use windlass_runtime::{ModelProfile, UnpricedModels};
 pub use windlass_types::{
-    AddedTools, Api, ApiUsage, BlockStart, CacheTtl, ContentBlock, DocumentSource, Effort, ErrorClass, ImageSource,
-    JsonError, JsonText, LongPrompt, MediaLimits, Message, MessageId, ModelErrorKind, ModelEvent, ModelInfo, ModelItem,
-    ModelRequest, NanoUsd, Origin, Price, RateLimit, RateLimitKind, RateLimitStatus, ResponseFormat, Role,
-    SectionScope, ServerTool, ServerWebSearch, SharedMessage, StopReason, StreamDelta, SystemSection, Thinking,
-    ToolChoice, ToolResult, ToolResultContent, ToolSpec, ToolUse, ToolUseId, Usage, Utilization, WebPage, WebSearched,
-    WholeNumber,
+    Api, BlockStart, CacheTtl, ErrorClass, LongPrompt, MediaLimits, Message, MessageId, ModelErrorKind, ModelEvent,
+    ModelInfo, ModelItem, ModelRequest, NanoUsd, Price, Role, SharedMessage, StopReason, StreamDelta, SystemSection,
+    ToolChoice, ToolSpec, Usage,
 };

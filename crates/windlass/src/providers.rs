@@ -195,7 +195,7 @@ struct Shared {
 #[cfg(feature = "anthropic")]
 fn keyed(
     key: Option<windlass_http::provider::RefreshingCredentials>,
-) -> impl Fn(crate::provider::AnthropicBuilder) -> Result<crate::provider::Anthropic, ModelError> {
+) -> impl Fn(windlass_anthropic::AnthropicBuilder) -> Result<crate::provider::Anthropic, ModelError> {
     move |builder| key.iter().fold(builder, |builder, key| builder.credentials(key.clone())).build()
 }
 

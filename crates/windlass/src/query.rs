@@ -1,22 +1,20 @@
-//! Queries: one prompt with its options.
+//! Queries: a prompt with its options.
 
 use crate::error::Error;
 use crate::open::open;
 use crate::options::Options;
 #[cfg(feature = "project")]
 use crate::project::{GivenSkills, LoadedProject, ProjectError};
-use crate::prompt::PromptInput;
-use crate::run::Run;
+use crate::prompt::{PromptInput, Prompts, checked};
+use crate::run::{PromptFeed, Run};
+use crate::session_tools::SessionTools;
 use crate::typed::{RunOutput, Typed};
-use std::future::{Future, IntoFuture};
+use std::future::{Future, IntoFuture, poll_fn};
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::time::Duration;
-#[cfg(feature = "project")]
-use windlass_runtime::Prompt;
-#[cfg(feature = "project")]
-use windlass_types::SessionId;
-use windlass_types::{EventKind, RunResult};
+use windlass_runtime::{Prompt, PromptKind, Session};
+use windlass_types::{EventKind, RunResult, SessionId};
 
 /// A prompt with its options. Stream it, or await it for its result: a [`RunResult`], or with
 /// [`output`](Self::output) a [`Typed`] value.
@@ -38,14 +36,16 @@ pub fn query(prompt: impl Into<PromptInput>) -> Query {
 const BACKGROUND_WAIT: Duration = Duration::from_secs(600);
 
 impl Query {
-    pub(crate) fn with_options(prompt: impl Into<PromptInput>, options: Options) -> Self {
-        Self { prompt: prompt.into(), options, wait: Some(BACKGROUND_WAIT), output: PhantomData }
+    pub(crate) fn with_options(prompt: impl Into<PromptInput>, mut options: Options) -> Self {
+        let prompt = prompt.into();
+        options.permissions.wait |= prompt.continues_run();
+        Self { prompt, options, wait: Some(BACKGROUND_WAIT), output: PhantomData }
     }
 }
 
 impl<O> Query<O> {
     /// Sets the type of the data that the run must end with. Awaiting the query returns that value, or an error without
-    /// one; see [`output_schema`](Self::output_schema) for the number of attempts.
+    /// one; see [`ToolSetOptions::output_schema`](crate::options::ToolSetOptions::output_schema) for the number of attempts.
     ///
     /// ```
     /// use windlass::{Script, ScriptedModel, query, schemars::JsonSchema};
@@ -66,7 +66,8 @@ impl<O> Query<O> {
     /// # }
     /// ```
     pub fn output<T: windlass_tool::schemars::JsonSchema>(self) -> Query<Typed<T>> {
-        let Self { prompt, options, wait, .. } = self.output_schema(windlass_tool::schema_of::<T>());
+        let Self { prompt, mut options, wait, .. } = self;
+        options.tools.output_schema = Some(windlass_tool::schema_of::<T>());
         Query { prompt, options, wait, output: PhantomData }
     }
 
@@ -80,53 +81,58 @@ impl<O> Query<O> {
 
     /// Returns the run as a stream of events. It starts when it is first polled, on the tokio runtime that polls it.
     pub fn stream(self) -> Run {
-        let Self { prompt, options, wait, .. } = self;
-        let opening = async move {
-            #[cfg(feature = "project")]
-            {
-                let mut options = options;
-                options.apply_project()?;
-                options.wait_for_notes();
-                let prompt = ReadPrompt::of(prompt, &options);
-                let reads_commands = prompt.project.is_some() || prompt.given.is_some();
-                // Problems of the prompt are reported before a session is opened.
-                prompt.expand(None)?;
-                let (session, tools) = open(options).await?;
-                let prompt = prompt.expand(Some(session.handle.session_id()))?;
-                #[cfg(feature = "mcp")]
-                let prompt = if reads_commands { tools.prompt_of_server(prompt).await? } else { prompt };
-                #[cfg(not(feature = "mcp"))]
-                drop((tools, reads_commands));
-                session.handle.prompt(prompt)?;
-                Ok(session)
-            }
-            #[cfg(not(feature = "project"))]
-            {
-                let prompt = prompt.into_prompt()?;
-                let (session, _) = open(options).await?;
-                session.handle.prompt(prompt)?;
-                Ok(session)
-            }
-        };
-        Run::new(opening, wait)
+        Run::new(begin(self.prompt.0, self.options), self.wait)
     }
 }
 
-/// A prompt that the project, or the skills of the program, expand in their session.
-#[cfg(feature = "project")]
-struct ReadPrompt {
-    prompt: PromptInput,
+/// Opens the session, and gives it the prompt. Prompts of a stream are given by the returned future, as they arrive.
+async fn begin(prompts: Prompts, options: Options) -> Result<(Session, Option<PromptFeed>), Error> {
+    #[cfg(feature = "project")]
+    let options = {
+        let mut options = options;
+        options.apply_project()?;
+        options.wait_for_notes();
+        options
+    };
+    let mut reader = PromptReader::of(&options);
+    if let Prompts::One(prompt) = &prompts {
+        // Problems of the prompt are reported before a session is opened.
+        reader.expand(prompt.clone(), None)?;
+    }
+    let (session, tools) = open(options).await?;
+    let handle = session.handle.clone();
+    let mut arriving = match prompts {
+        Prompts::One(prompt) => {
+            handle.prompt(reader.read(prompt, handle.session_id(), &tools).await?)?;
+            return Ok((session, None));
+        }
+        Prompts::Many(prompts) => prompts,
+    };
+    let feed: PromptFeed = Box::pin(async move {
+        while let Some(prompt) = poll_fn(|cx| arriving.as_mut().poll_next(cx)).await {
+            handle.prompt(reader.read(prompt, handle.session_id(), &tools).await?)?;
+        }
+        handle.settled().await;
+        Ok(())
+    });
+    Ok((session, Some(feed)))
+}
+
+/// Reading of prompts: commands of the project, or of the program's skills, are expanded in their session.
+struct PromptReader {
+    #[cfg(feature = "project")]
     project: Option<LoadedProject>,
+    #[cfg(feature = "project")]
     given: Option<GivenSkills>,
-    /// Initial prompt of the session's agent.
+    /// Initial prompt of the session's agent, until the first prompt is read.
+    #[cfg(feature = "project")]
     initial: Option<String>,
 }
 
 #[cfg(feature = "project")]
-impl ReadPrompt {
-    fn of(prompt: PromptInput, options: &Options) -> Self {
+impl PromptReader {
+    fn of(options: &Options) -> Self {
         Self {
-            prompt,
             project: options.applied_project().cloned(),
             given: GivenSkills::of(options),
             initial: options.initial_prompt().map(str::to_owned),
@@ -134,14 +140,40 @@ impl ReadPrompt {
     }
 
     /// Expands the prompt for sending. `session`: id of the session, once it is open.
-    fn expand(&self, session: Option<&SessionId>) -> Result<Prompt, Error> {
-        let prompt = self.prompt.clone();
-        match (&self.project, &self.given) {
-            _ if prompt.continues_run() => prompt.into_prompt(),
-            (Some(project), _) => project.prompt(prompt, self.initial.as_deref(), session)?.into_prompt(),
-            (None, Some(given)) => given.expand(prompt, session).map_err(ProjectError::from)?.into_prompt(),
-            (None, None) => prompt.into_prompt(),
+    fn expand(&self, prompt: Prompt, session: Option<&SessionId>) -> Result<Prompt, Error> {
+        checked(match (&self.project, &self.given) {
+            _ if prompt.kind == PromptKind::Continue => prompt,
+            (Some(project), _) => project.prompt(prompt, self.initial.as_deref(), session)?,
+            (None, Some(given)) => given.expand(prompt, session).map_err(ProjectError::from)?,
+            (None, None) => prompt,
+        })
+    }
+
+    /// Expands the next prompt of an open session.
+    async fn read(&mut self, prompt: Prompt, session: &SessionId, tools: &SessionTools) -> Result<Prompt, Error> {
+        let prompt = self.expand(prompt, Some(session))?;
+        self.initial = None;
+        #[cfg(feature = "mcp")]
+        if self.project.is_some() || self.given.is_some() {
+            return tools.prompt_of_server(prompt).await;
         }
+        let _ = tools;
+        Ok(prompt)
+    }
+}
+
+#[cfg(not(feature = "project"))]
+impl PromptReader {
+    fn of(_: &Options) -> Self {
+        Self {}
+    }
+
+    fn expand(&self, prompt: Prompt, _: Option<&SessionId>) -> Result<Prompt, Error> {
+        checked(prompt)
+    }
+
+    async fn read(&mut self, prompt: Prompt, _: &SessionId, _: &SessionTools) -> Result<Prompt, Error> {
+        checked(prompt)
     }
 }
 
@@ -150,7 +182,7 @@ impl<O: RunOutput> IntoFuture for Query<O> {
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     /// Runs to the end and returns the result: the same stream, folded. Nobody sees its events, so permission requests
-    /// that wait for an answer [through events](crate::Permissions::ask_via_events) are denied.
+    /// that wait for an answer [through events](crate::permission::QuestionEvents) are denied.
     fn into_future(mut self) -> Self::IntoFuture {
         self.options.permissions.ask_via_events = false;
         Box::pin(async move {

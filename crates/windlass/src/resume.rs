@@ -9,10 +9,28 @@ use windlass_session::{ProjectKey, ResumePoint, SessionKey, SessionStore, Sessio
 use windlass_tool::Ids;
 use windlass_types::{EntryId, SessionId};
 
+/// Choice of the session to resume, and of the entry to continue from. An id alone can be given as a text.
+///
+/// ```
+/// use windlass::{session, session::Resume};
+///
+/// let session = session().resume(Resume::latest().fork());
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[must_use]
+pub struct Resume {
+    pub(crate) from: ResumeSource,
+    /// `true` if the session is resumed as a fork.
+    pub(crate) fork: bool,
+    /// Last entry that is kept.
+    pub(crate) at: Option<String>,
+    /// Prompt whose turn is all that may be dropped.
+    pub(crate) drops_turn: Option<String>,
+}
+
 /// Session to begin or to resume.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Resume {
+pub(crate) enum ResumeSource {
     /// A new session.
     #[default]
     New,
@@ -26,18 +44,103 @@ pub enum Resume {
     LatestOrNew,
 }
 
+impl Resume {
+    fn from_source(from: ResumeSource) -> Self {
+        Self { from, ..Self::default() }
+    }
+
+    /// A new session.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The session with this id.
+    pub fn session(id: impl Into<String>) -> Self {
+        Self::from_source(ResumeSource::Session(id.into()))
+    }
+
+    /// The session of the working directory with this title, else the only one whose title begins with it. Matching
+    /// ignores case. An ambiguous title is an error that names the candidates.
+    pub fn titled(title: impl Into<String>) -> Self {
+        Self::from_source(ResumeSource::Titled(title.into()))
+    }
+
+    /// The last session of the working directory.
+    pub fn latest() -> Self {
+        Self::from_source(ResumeSource::Latest)
+    }
+
+    /// The last session of the working directory, or a new one if there is none.
+    pub fn latest_or_new() -> Self {
+        Self::from_source(ResumeSource::LatestOrNew)
+    }
+
+    /// Resumes a fork of the session: a separate session with fresh ids, written before the first run. The original is
+    /// not changed, and may be in use. Default: the session itself is resumed.
+    pub fn fork(mut self) -> Self {
+        self.fork = true;
+        self
+    }
+
+    /// Resumes after the entry with this id (a prompt, a message of the model or a block of it, a result) instead of at
+    /// the end. A message is kept with the results of its calls. Later entries stay in the log but leave the
+    /// conversation; a fork does not get them.
+    pub fn at(mut self, entry: impl Into<String>) -> Self {
+        self.at = Some(entry.into());
+        self
+    }
+
+    /// Refuses [`at`](Self::at) if it would drop anything but the turn of this prompt, such as a message that arrived
+    /// meanwhile. Default: all later entries are dropped.
+    pub fn drops_turn(mut self, prompt: impl Into<String>) -> Self {
+        self.drops_turn = Some(prompt.into());
+        self
+    }
+}
+
+impl From<&str> for Resume {
+    fn from(id: &str) -> Self {
+        Self::session(id)
+    }
+}
+
+impl From<String> for Resume {
+    fn from(id: String) -> Self {
+        Self::session(id)
+    }
+}
+
+impl From<&String> for Resume {
+    fn from(id: &String) -> Self {
+        Self::session(id)
+    }
+}
+
+impl From<&SessionId> for Resume {
+    fn from(id: &SessionId) -> Self {
+        Self::session(id.as_str())
+    }
+}
+
+impl From<SessionId> for Resume {
+    fn from(id: SessionId) -> Self {
+        Self::from(&id)
+    }
+}
+
 /// Options for beginning or resuming a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Start {
-    pub(crate) from: Resume,
+    pub(crate) resume: Resume,
     /// Id of the new session, or of the fork.
     pub(crate) session_id: Option<String>,
-    /// `true` if the session is resumed as a fork.
-    pub(crate) fork: bool,
-    /// Last entry that is kept.
-    pub(crate) at: Option<String>,
-    /// Prompt whose turn is all that may be dropped.
-    pub(crate) drops_turn: Option<String>,
+}
+
+impl Start {
+    /// `true` if no session is resumed.
+    pub(crate) fn begins_new(&self) -> bool {
+        self.resume.from == ResumeSource::New
+    }
 }
 
 /// A session that is about to be opened.
@@ -72,26 +175,27 @@ pub(crate) async fn choose(
 ) -> Result<Chosen, Error> {
     let given = start.session_id.as_deref().map(session_id).transpose()?;
     let new_id = || given.clone().unwrap_or_else(|| SessionId::from_bits(ids.bits()));
-    if start.from == Resume::New {
-        let branches = start.fork || start.at.is_some() || start.drops_turn.is_some();
+    let resume = &start.resume;
+    if start.begins_new() {
+        let branches = resume.fork || resume.at.is_some() || resume.drops_turn.is_some();
         return if branches { Err(Error::NothingToBranchFrom) } else { Ok(Chosen::new(new_id())) };
     }
     let store = storage.store().ok_or(Error::NoStore)?;
-    let source = match &start.from {
-        Resume::Session(id) => session_id(id)?,
-        Resume::Titled(title) => {
+    let source = match &resume.from {
+        ResumeSource::Session(id) => session_id(id)?,
+        ResumeSource::Titled(title) => {
             let mut sessions = store.list(project).await?;
             sessions.retain(|session| is_of(project, session));
             titled(title, sessions, cwd)?
         }
         from => match latest(storage, &*store, project, notices).await? {
             Some(latest) => latest.session_id,
-            None if *from == Resume::LatestOrNew && start.at.is_none() => return Ok(Chosen::new(new_id())),
+            None if *from == ResumeSource::LatestOrNew && resume.at.is_none() => return Ok(Chosen::new(new_id())),
             None => return Err(Error::NothingToContinue { cwd: cwd.to_path_buf() }),
         },
     };
-    let point = point(start)?;
-    if start.fork {
+    let point = point(resume)?;
+    if resume.fork {
         let fork_of = Some(SessionKey::new(project.clone(), source));
         return Ok(Chosen { fork_of, point, ..Chosen::new(new_id()) });
     }
@@ -178,10 +282,10 @@ pub(crate) async fn refusal(error: OpenError, storage: &Storage, cwd: &Path) -> 
     error.into()
 }
 
-fn point(start: &Start) -> Result<Option<ResumePoint>, Error> {
+fn point(resume: &Resume) -> Result<Option<ResumePoint>, Error> {
     let reject = |reason: &str| Error::TurnGuard { reason: reason.to_owned() };
-    let point = start.at.as_deref().map(ResumePoint::new);
-    match (point, start.drops_turn.as_deref()) {
+    let point = resume.at.as_deref().map(ResumePoint::new);
+    match (point, resume.drops_turn.as_deref()) {
         (point, None) => Ok(point),
         (None, Some(_)) => Err(reject("it says what a resume at a message may drop, and there is none")),
         (Some(_), Some(prompt)) if !SessionId::from(prompt).is_uuid() => {

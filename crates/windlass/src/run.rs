@@ -28,7 +28,10 @@ pub struct Run {
     stopped: Stopped,
 }
 
-type Opening = Pin<Box<dyn Future<Output = Result<Session, Error>> + Send>>;
+type Opening = Pin<Box<dyn Future<Output = Result<(Session, Option<PromptFeed>), Error>> + Send>>;
+
+/// Gives the session prompts as they arrive. Ready when the last of their runs has ended.
+pub(crate) type PromptFeed = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
 /// Ready when nothing runs in the background any more, or the time limit has passed.
 type Quiet = Pin<Box<dyn Future<Output = bool> + Send>>;
@@ -40,6 +43,8 @@ enum RunState {
     Open {
         handle: SessionHandle,
         events: EventStream,
+        /// Prompts that are still to come.
+        feed: Option<PromptFeed>,
     },
     /// The run is over; background work may still run.
     Waiting {
@@ -58,7 +63,7 @@ enum RunState {
 
 impl Run {
     pub(crate) fn new(
-        opening: impl Future<Output = Result<Session, Error>> + Send + 'static,
+        opening: impl Future<Output = Result<(Session, Option<PromptFeed>), Error>> + Send + 'static,
         wait: Option<Duration>,
     ) -> Self {
         let state = RunState::Opening(Box::pin(opening));
@@ -96,9 +101,9 @@ impl Run {
     fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         if let RunState::Opening(opening) = &mut self.state {
             match ready!(opening.as_mut().poll(cx)) {
-                Ok(Session { handle, events, notices, .. }) => {
+                Ok((Session { handle, events, notices, .. }, feed)) => {
                     self.notices = notices;
-                    self.state = RunState::Open { handle, events };
+                    self.state = RunState::Open { handle, events, feed };
                 }
                 Err(error) => {
                     self.state = RunState::Ended(None);
@@ -116,7 +121,18 @@ impl Run {
                     Ok(()) => continue,
                     Err(error) => return Poll::Ready(Some(Err(error))),
                 },
-                RunState::Open { events, .. } => ready!(Pin::new(events).poll_next(cx)),
+                RunState::Open { events, feed, .. } => match feed.as_mut().map(|feed| feed.as_mut().poll(cx)) {
+                    Some(Poll::Ready(Ok(()))) => {
+                        *feed = None;
+                        self.wait();
+                        continue;
+                    }
+                    Some(Poll::Ready(Err(error))) => {
+                        self.state = RunState::Ended(None);
+                        return Poll::Ready(Some(Err(error)));
+                    }
+                    Some(Poll::Pending) | None => ready!(Pin::new(events).poll_next(cx)),
+                },
                 RunState::Waiting { events, quiet, .. } => match (Pin::new(events).poll_next(cx), &mut *quiet) {
                     (Poll::Ready(next), _) => next,
                     (Poll::Pending, Some(waiting)) => {
@@ -154,7 +170,8 @@ impl Run {
 
     fn take(&mut self, event: &Event) {
         self.stopped.take(event);
-        if event.agent.is_main() && matches!(event.kind, EventKind::RunFinished(_)) {
+        let awaits_prompts = matches!(self.state, RunState::Open { feed: Some(_), .. });
+        if event.agent.is_main() && matches!(event.kind, EventKind::RunFinished(_)) && !awaits_prompts {
             self.wait();
         }
     }
@@ -165,7 +182,7 @@ impl Run {
             return self.close();
         }
         self.state = match std::mem::replace(&mut self.state, RunState::Ended(None)) {
-            RunState::Open { handle, events } => {
+            RunState::Open { handle, events, .. } => {
                 // Work that takes longer is stopped.
                 let quiet: Quiet = Box::pin(handle.quiet_within(self.wait.unwrap_or(Duration::MAX)));
                 RunState::Waiting { handle, events, quiet: Some(quiet) }

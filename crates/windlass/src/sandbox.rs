@@ -21,7 +21,7 @@ use {
 use crate::home::Home;
 use crate::options::Options;
 
-pub use windlass_sandbox::{HELPER_WORD, Holds, Level, Mechanism, Network, SandboxError, become_helper};
+pub use windlass_sandbox::{Level, Network, SandboxError, become_helper};
 
 /// Sandbox options for the commands of a session.
 ///

@@ -48,7 +48,7 @@ pub fn server_config(
 /// Variables in their entries get their values from managed settings, else from `environment`.
 ///
 /// ```
-/// use windlass::crates::project::{Layer, Origin, Settings, SettingsFile, resolve};
+/// use windlass::project::{Layer, Origin, Settings, SettingsFile, resolve};
 /// use windlass::mcp::{McpServerConfig, server_policy, server_refusal};
 ///
 /// let said = r#"{"allowedMcpServers":[{"serverUrl":"https://*.example.com/*"}]}"#;

@@ -6,9 +6,7 @@ use crate::options::Options;
 use crate::prompt::PromptInput;
 use crate::query::Query;
 use crate::session_tools::SessionTools;
-use windlass_permission::Policy;
 use windlass_runtime::Session;
-use windlass_types::SessionId;
 
 /// A session that is about to be opened. See [`session`].
 #[derive(Debug, Clone, Default)]
@@ -32,16 +30,11 @@ impl SessionBuilder {
         Ok(open(self.options).await?.0)
     }
 
-    /// Uses the options for a query of one prompt.
+    /// Uses the options for a query of one prompt. [`Prompt::continue_run`](crate::Prompt::continue_run) continues a
+    /// waiting run of a [resumed](Self::resume) session, see
+    /// [`Permissions::wait_for_answers`](crate::Permissions::wait_for_answers), which it implies.
     pub fn query(self, prompt: impl Into<PromptInput>) -> Query {
         Query::with_options(prompt, self.options)
-    }
-
-    /// Continues a waiting run of a [resumed](Self::resume) session without a new prompt: see
-    /// [`Permissions::wait_for_answers`](crate::Permissions::wait_for_answers), which this implies.
-    pub fn continue_run(mut self) -> Query {
-        self.options.permissions.wait = true;
-        self.query(PromptInput::continue_run())
     }
 
     /// Applies the [project](Self::project) to the options, for programs that inspect [them](Self::options) before the
@@ -55,15 +48,6 @@ impl SessionBuilder {
         Ok(self)
     }
 
-    /// Finds the session to be resumed, without opening it, so that a program that opens it later reports a wrong id at
-    /// its start. `None` for a new session.
-    ///
-    /// # Errors
-    /// The session does not exist, or is ambiguous.
-    pub async fn find_resumed(&self) -> Result<Option<SessionId>, Error> {
-        crate::resume::find(&self.options).await
-    }
-
     /// Options of the session as set so far. Those of a project are included once it is [resolved](Self::resolve).
     pub fn options(&self) -> &Options {
         &self.options
@@ -75,13 +59,5 @@ impl SessionBuilder {
     /// The same as [`open`](Self::open).
     pub async fn open_with_tools(self) -> Result<(Session, SessionTools), Error> {
         open(self.options).await
-    }
-
-    /// Permission policy of the session, for programs that explain or check a policy without running anything.
-    ///
-    /// # Errors
-    /// A directory or a rule cannot be used.
-    pub fn policy(&self) -> Result<Policy, Error> {
-        self.options.policy(&self.options.working_directory()?, &mut Vec::new())
     }
 }

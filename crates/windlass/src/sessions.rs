@@ -70,7 +70,7 @@ impl Home {
     }
 
     /// Sessions of a remote directory. `place` identifies the remote workspace: the name of its
-    /// [connection](crate::SessionBuilder::remote), such as `docker:web`.
+    /// [connection](crate::options::WorkspaceOptions::remote), such as `docker:web`.
     ///
     /// # Errors
     /// The sessions cannot be reached. A directory without any is an empty list.

@@ -104,15 +104,15 @@ impl Storage {
         let limits = self.checkpoint_limits;
         let problem = match (&self.home, &surroundings.files.tree) {
             (_, None) if surroundings.files.workspace.is_some() => {
-                "the files are not this machine's: give what reads and puts back whole files there with `.file_tree(..)`, \
-                 or a store for them with `.checkpoint_store(..)`"
+                "the files are not this machine's: give what reads and puts back whole files there with `WorkspaceOptions::file_tree`, \
+                 or a store for them with `StorageOptions::checkpoint_store`"
             }
             (Some(home), None) => return Ok(Arc::new(home.file_checkpoints_with(&key.project, &key.session, limits))),
             (Some(home), Some(tree)) => {
                 return Ok(Arc::new(home.checkpoints_of(&key.project, &key.session, limits, Arc::clone(tree))));
             }
             (None, _) => {
-                "there is no place for them: call `.persist(Home::from_env()?)`, or give one with `.checkpoint_store(..)`"
+                "there is no place for them: call `.persist(Home::from_env()?)`, or give one with `StorageOptions::checkpoint_store`"
             }
         };
         Err(Error::Checkpoints { problem })

@@ -4,5 +4,3 @@ pub use windlass_model::{
     CassetteError, Gate, Recorder, Replayer, Script, ScriptError, ScriptedModel, ScriptedTurn, Scrub,
 };
 pub use windlass_session::MemoryStore;
-#[cfg(feature = "store")]
-pub use windlass_store::MemoryCheckpoints;

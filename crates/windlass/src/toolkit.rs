@@ -29,9 +29,9 @@ pub struct Toolkit {
 /// The tools of a coding agent, for a workspace: Read, Write, Edit, MultiEdit, NotebookEdit, Glob, Grep, Bash, TaskStop
 /// and TodoWrite; on Windows PowerShell; if somebody can be asked, also EnterPlanMode and ExitPlanMode. Models that
 /// were trained on patches are offered `apply_patch` in place of Edit and MultiEdit;
-/// [`profile`](crate::SessionBuilder::profile) changes this.
+/// [`profile`](crate::options::ModelOptions::profile) changes this.
 ///
-/// Hosts that can show questions add [`AskUserQuestion`](crate::crates::tools::AskUserQuestion). Needs the feature
+/// Hosts that can show questions add [`AskUserQuestion`](crate::tool::built_in::AskUserQuestion). Needs the feature
 /// `tools`.
 #[cfg(feature = "tools")]
 pub fn coding_tools(workspace: impl Into<PathBuf>) -> Toolkit {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::time::Duration;
+use windlass::options::HostOptions;
 
 use anyhow::{Result, ensure};
 use nix::time::{ClockId, clock_gettime};
@@ -115,7 +116,7 @@ async fn run(provider: Arc<dyn ModelProvider>, model: &str, calls: usize) -> Res
         .provider(provider)
         .model(model)
         .tools(Toolkit::new().with(Nothing))
-        .include_partial_messages(true)
+        .host(HostOptions::new().partial_messages(true))
         .stream();
     let mut finished = 0;
     while let Some(event) = run.try_next().await? {

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Write;
 use std::time::Duration;
+use windlass::options::HostOptions;
 
 use anyhow::Result;
 use nix::time::{ClockId, clock_gettime};
@@ -82,7 +83,7 @@ async fn lines(provider: windlass::Anthropic) -> Result<()> {
         next
     });
     let mut line = Vec::new();
-    let mut run = query("go").provider(provider).include_partial_messages(true).stream();
+    let mut run = query("go").provider(provider).host(HostOptions::new().partial_messages(true)).stream();
     while let Some(event) = run.try_next().await? {
         line.clear();
         mapper.map(&event, &mut line);

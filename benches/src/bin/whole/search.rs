@@ -9,15 +9,15 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
-use windlass::crates::tool::JudgedPath;
-use windlass::crates::tools::search::{Glob, Grep};
-use windlass::crates::types::CallDigest;
 use windlass::{
     JsonText, ToolCx, ToolError,
     tool::{DynTool, Permit},
 };
 use windlass_benches::cx::in_folder;
 use windlass_benches::stats::{median, micros};
+use windlass_builtin_tools::search::{Glob, Grep};
+use windlass_tool::JudgedPath;
+use windlass_types::CallDigest;
 
 use crate::peer::runtime;
 use crate::report::Report;

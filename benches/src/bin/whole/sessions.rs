@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, ensure};
 use async_trait::async_trait;
-use windlass::crates::types::{ModelInfo, ModelRequest};
 use windlass::{Home, ModelError, ModelProvider, coding_tools, session};
+use windlass_types::{ModelInfo, ModelRequest};
 
 use crate::peer::runtime;
 use crate::report::Report;
@@ -32,7 +32,7 @@ impl ModelProvider for Silent {
         ModelInfo::new(200_000, 32_000)
     }
 
-    async fn stream(&self, _: Arc<ModelRequest>) -> Result<windlass::crates::model::ModelStream, ModelError> {
+    async fn stream(&self, _: Arc<ModelRequest>) -> Result<windlass_model::ModelStream, ModelError> {
         self.0.fetch_add(1, Ordering::Relaxed);
         std::future::pending().await
     }
@@ -65,7 +65,7 @@ pub fn hold(count: usize, state: &str) -> Result<()> {
             }
             let opened = builder.open().await?;
             if !state.starts_with("idle") {
-                opened.handle.prompt(windlass::crates::runtime::Prompt::text("hello"))?;
+                opened.handle.prompt(windlass_runtime::Prompt::text("hello"))?;
                 while provider.0.load(Ordering::Relaxed) <= at {
                     tokio::task::yield_now().await;
                 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use nix::time::{ClockId, clock_gettime};
-use windlass::crates::runtime::{EventFeed, Prompt, Session, Watched};
 use windlass::{EventKind, Script, ScriptedModel, session};
+use windlass_runtime::{EventFeed, Prompt, Session, Watched};
 
 use crate::peer::runtime;
 use crate::report::Report;

@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 use std::io;
-use windlass::crates::session::read_log;
-use windlass::crates::types::{Entry, EntryKind};
 use windlass::session::StoredSession;
+use windlass::store::read_log;
+use windlass::store::{Entry, EntryKind};
 use windlass_acp::{AcpError, HistoryEntry};
 
 /// Reads the history of a session, with all that was said before compactions.

@@ -8,8 +8,9 @@ use crate::provider::Provider;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use windlass::conversation::{ConversationAsker, OpenFailure, OpenSession, SessionSettings};
-use windlass::crates::project::Agents;
 use windlass::mcp::ProjectServers;
+use windlass::options::{HostOptions, StorageOptions, WorkspaceOptions};
+use windlass::project::Agents;
 use windlass::project::LoadedProject;
 use windlass::session::SessionTools;
 use windlass::{Home, SessionBuilder};
@@ -73,7 +74,7 @@ impl SessionSetup {
     /// Checks that the session is stored and can be resumed here.
     pub(super) async fn check_stored(&self) -> Result<(), AcpError> {
         let builder = self.builder().map_err(|error| internal(&error))?.resume(&self.id);
-        builder.find_resumed().await.map(drop).map_err(|error| failed(&error))
+        builder.options().find_resumed().await.map(drop).map_err(|error| failed(&error))
     }
 
     /// The conversation of the session.
@@ -99,7 +100,10 @@ impl SessionSetup {
         let (permissions, _) = launch::permissions_of(&self.args, Driver::Person)?;
         let provider = Provider::choose(&self.args, &self.project).map_err(|error| format!("{error:#}"))?;
         let builder = self.builder().map_err(|error| format!("{error:#}"))?;
-        let builder = builder.provider(provider.model).permissions(permissions.asking(asker)).preview_edits(true);
+        let builder = builder
+            .provider(provider.model)
+            .permissions(permissions.host(asker))
+            .host(HostOptions::new().preview_edits(true));
         // A new session may have been opened before, and broken.
         let is_new = self.start == AcpStart::New && self.home.find_session(&self.id).await?.is_none();
         let builder = if is_new { builder.session_id(&self.id) } else { builder.resume(&self.id) };
@@ -113,10 +117,11 @@ impl SessionSetup {
 
     fn builder(&self) -> anyhow::Result<SessionBuilder> {
         let builder = launch::options(&self.args, &self.project, (Driver::Person, Agents::default()))?
-            .entrypoint("acp")
+            .storage(StorageOptions::new().entrypoint("acp"))
             .mcp_servers(self.servers.set().clone())
             .persist(self.home.clone());
-        Ok(self.directories.iter().fold(builder, SessionBuilder::add_dir))
+        let workspace = self.directories.iter().fold(WorkspaceOptions::new(), WorkspaceOptions::add_dir);
+        Ok(builder.workspace(workspace))
     }
 
     /// The models to choose from, and the name of the current one.

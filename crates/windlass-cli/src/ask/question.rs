@@ -5,8 +5,8 @@ use crate::terminal::{visible, visible_line};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::fmt;
-use windlass::crates::permission::rule_text;
-use windlass::crates::types::UpdateDestination;
+use windlass::permission::UpdateDestination;
+use windlass::permission::rule_text;
 use windlass::{
     JsonText, PermissionRequest,
     permission::{Behavior, PermissionUpdate},

@@ -1,11 +1,14 @@
 use super::*;
 use crate::terminal::visible;
 use serde_json::{Value, json};
-use windlass::crates::types::text::hidden;
-use windlass::crates::types::{AgentIdentity, CallDigest, RuleValue, ToolUse, UpdateDestination};
+use windlass::text::hidden;
 use windlass::{
     JsonText,
     permission::{Behavior, Decision, DecisionReason, PermissionUpdate},
+};
+use windlass::{
+    event::{AgentIdentity, ToolUse},
+    permission::{CallDigest, RuleValue, UpdateDestination},
 };
 
 const USUAL: Size = Size::USUAL;

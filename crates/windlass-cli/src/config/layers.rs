@@ -4,8 +4,8 @@ use super::masked;
 use crate::args::SettingsArgs;
 use serde_json::{Value, json};
 use std::path::Path;
-use windlass::crates::project::{KeyEffect, Origin, SettingKey, line_of, read_named};
 use windlass::project::LoadedProject;
+use windlass::project::{KeyEffect, Origin, SettingKey, line_of, read_named};
 
 /// Maximum size of a settings file, in bytes.
 const MOST: u64 = 1 << 20;

@@ -4,7 +4,7 @@ use super::{Display, Paint, command, is_unfit, retrying, shortened, unpriced};
 use crate::terminal::visible;
 use std::collections::HashMap;
 use std::io;
-use windlass::crates::types::{TaskEnded, ToolStarted};
+use windlass::event::{TaskEnded, ToolStarted};
 use windlass::{
     Event, EventKind,
     event::{AgentPath, Status, TaskKind, TaskStatus, ToolFinished},

@@ -4,8 +4,8 @@ use crate::permissions::flags_for;
 use serde::Serialize;
 use serde_json::{Value, json};
 use windlass::JsonText;
-use windlass::crates::permission::read_command;
-use windlass::crates::types::{AuditedSandbox, RuleOrigin};
+use windlass::permission::read_command;
+use windlass::permission::{AuditedSandbox, RuleOrigin};
 use windlass::permission::{Behavior, Decision, DecisionReason};
 
 /// Details of a verdict.

@@ -5,7 +5,7 @@ use crate::agents::listed;
 use crate::failure::Usage;
 use crate::launch::{self, Driver};
 use serde::Deserialize;
-use windlass::crates::project::Agents;
+use windlass::project::Agents;
 use windlass::{JsonText, Subagents, session::Options};
 use windlass_protocol::{HostAgent, HostSetup};
 

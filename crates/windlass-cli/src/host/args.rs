@@ -5,6 +5,7 @@ use crate::args::{OutputFormat, RunArgs};
 use crate::failure::Usage;
 use crate::files;
 use std::path::{Path, PathBuf};
+use windlass::options::{HostOptions, ModelOptions, RequestOptions};
 use windlass::{PermissionMode, SessionBuilder, Thinking};
 
 impl Flags {
@@ -60,7 +61,7 @@ impl Flags {
     pub(super) fn more(&self, mut builder: SessionBuilder) -> Result<SessionBuilder, Usage> {
         let betas = self.values("betas");
         for beta in betas.iter().flat_map(|betas| betas.split(',')).filter(|beta| !beta.is_empty()) {
-            builder = builder.beta(beta.trim());
+            builder = builder.model(ModelOptions::new().requests(RequestOptions::new().beta(beta.trim())));
         }
         let thinking = match (self.text("thinking"), self.number::<u32>("max-thinking-tokens")?) {
             (Some("adaptive"), _) => Some(Thinking::Adaptive),
@@ -69,10 +70,12 @@ impl Flags {
             (_, None) => None,
         };
         // A host that answers questions gets previews of edits.
-        builder = builder
-            .preview_edits(self.has("include-edit-events") || self.value("permission-prompt-tool") == Some("stdio"));
+        builder =
+            builder.host(HostOptions::new().preview_edits(
+                self.has("include-edit-events") || self.value("permission-prompt-tool") == Some("stdio"),
+            ));
         Ok(match thinking {
-            Some(thinking) => builder.thinking(thinking),
+            Some(thinking) => builder.model(ModelOptions::new().thinking(thinking)),
             None => builder,
         })
     }

@@ -1,6 +1,7 @@
 //! File checkpoints for hosts.
 
 use crate::notes::note_to_stderr;
+use windlass::options::StorageOptions;
 use windlass::{Home, SessionBuilder};
 
 /// Variable with which the SDKs switch file checkpoints on.
@@ -12,5 +13,5 @@ pub(super) fn keep(builder: SessionBuilder, home: Option<&Home>) -> SessionBuild
     if wanted && home.is_none() {
         note_to_stderr("no files are kept and none can be rewound: that needs session persistence");
     }
-    builder.file_checkpoints(wanted && home.is_some())
+    builder.storage(StorageOptions::new().file_checkpoints(wanted && home.is_some()))
 }

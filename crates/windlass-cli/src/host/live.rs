@@ -4,9 +4,12 @@ use async_trait::async_trait;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use windlass::crates::model::{KnownModel, ModelError, ModelInfo, ModelStream, SessionFact};
-use windlass::crates::runtime::SessionHandle;
-use windlass::crates::types::ModelRequest;
+use windlass::SessionHandle;
+use windlass::provider::ModelRequest;
+use windlass::{
+    ModelError,
+    provider::{KnownModel, ModelInfo, ModelStream, SessionFact},
+};
 use windlass::{ModelProvider, project::LoadedProject, tool::environment::given_environment};
 
 /// Prefixes of variables that configure a provider.

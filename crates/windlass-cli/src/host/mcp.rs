@@ -15,11 +15,11 @@ use login::Logins;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
-use windlass::crates::mcp::{
+use windlass::event::ToolResultContent;
+use windlass::mcp::{
     Elicitation, ElicitationAnswer, ElicitationKind, ElicitationRequest, McpChannel, McpChannelError, McpError,
     parse_config,
 };
-use windlass::crates::types::ToolResultContent;
 use windlass::{
     ContentBlock, JsonText, ToolOutput,
     mcp::{AbsentServer, McpServerConfig, McpServers, ProjectServers, ServerNotConnected},
@@ -359,7 +359,7 @@ impl McpControl for HostServers {
 
 /// Returns a result as MCP writes it.
 fn result(output: &ToolOutput) -> Result<JsonText, String> {
-    use windlass::crates::types::ImageSource;
+    use windlass::event::ImageSource;
     let text = |text: &str| serde_json::json!({ "type": "text", "text": text });
     let content = match &output.content {
         ToolResultContent::Text(words) => vec![text(words)],

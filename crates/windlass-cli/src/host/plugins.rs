@@ -1,8 +1,8 @@
 //! The plugins of a host.
 
 use super::configuration::Host;
-use windlass::crates::project::{PluginDir, Plugins};
 use windlass::project::LoadedProject;
+use windlass::project::{PluginDir, Plugins};
 use windlass_protocol::{
     HostPlugin, HostPluginError, PluginControl, PluginListing, PluginOffer, PluginReload, PluginSource, PluginsReloaded,
 };
@@ -13,10 +13,10 @@ pub(super) struct HostPlugins(pub(super) Host);
 
 /// The plugins in `system/init`.
 fn listing(plugins: &Plugins) -> PluginListing {
-    let of = |plugin: &windlass::crates::project::Plugin| {
+    let of = |plugin: &windlass::project::Plugin| {
         HostPlugin::new(&plugin.name, plugin.path.to_string_lossy(), plugin.version.clone())
     };
-    let error = |error: &windlass::crates::project::PluginError| {
+    let error = |error: &windlass::project::PluginError| {
         let path = error.path.as_ref().map(|path| path.to_string_lossy().into_owned());
         HostPluginError::new(&error.plugin, error.kind.as_str(), &error.message, path)
     };

@@ -4,7 +4,8 @@ use super::flags::Flags;
 use crate::sessions::resumed;
 use std::path::Path;
 use std::sync::Arc;
-use windlass::crates::store::{JsonlStore, LogObserver};
+use windlass::session::Resume;
+use windlass::store::{JsonlStore, LogObserver};
 use windlass::{Error, Home, SessionBuilder};
 use windlass_protocol::Mirror;
 
@@ -45,7 +46,7 @@ pub(super) fn keep(builder: SessionBuilder, home: Option<&Home>, mirror: Option<
     let Some(home) = home else { return builder };
     let builder = builder.persist(home.clone());
     match mirror {
-        Some(_) => builder.store(Arc::new(store(home, mirror))),
+        Some(_) => builder.storage(Arc::new(store(home, mirror))),
         None => builder,
     }
 }
@@ -74,23 +75,23 @@ impl LogObserver for Feed {
 
 /// Chooses the session.
 pub(super) fn choose(mut builder: SessionBuilder, flags: &Flags) -> SessionBuilder {
-    if let Some(given) = flags.text("resume") {
-        builder = resumed(builder, given);
-    } else if flags.has("continue") {
+    let mut resume = match flags.text("resume") {
+        Some(given) => resumed(given),
         // Hosts give this flag also for the first session of a directory.
-        builder = builder.continue_or_begin();
-    }
+        None if flags.has("continue") => Resume::latest_or_new(),
+        None => Resume::new(),
+    };
     if let Some(id) = flags.text("session-id") {
         builder = builder.session_id(id);
     }
     if let Some(id) = flags.text("resume-session-at") {
-        builder = builder.resume_at(id);
+        resume = resume.at(id);
     }
     // An empty value is passed on: a guard was meant, and cannot be kept.
     if let Some(prompt) = flags.value("resume-drops-turn") {
-        builder = builder.resume_drops_turn(prompt);
+        resume = resume.drops_turn(prompt);
     }
-    builder.fork_session(flags.has("fork-session"))
+    builder.resume(if flags.has("fork-session") { resume.fork() } else { resume })
 }
 
 /// `true` if the flags begin a new session.

@@ -1,7 +1,7 @@
 //! Questions of MCP servers for the person at the terminal.
 
 use async_trait::async_trait;
-use windlass::crates::mcp::{Elicitation, ElicitationAnswer, ElicitationKind, ElicitationRequest};
+use windlass::mcp::{Elicitation, ElicitationAnswer, ElicitationKind, ElicitationRequest};
 use windlass_terminal::app::ProgramLink;
 use windlass_terminal::dialog::{ElicitationQuestion, ElicitationReply, ElicitationSubject};
 

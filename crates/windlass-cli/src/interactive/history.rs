@@ -38,7 +38,7 @@ impl HistoryFile {
     pub(super) fn append(&self, entry: &HistoryEntry) -> std::io::Result<()> {
         let line = entry.to_line().map_err(std::io::Error::other)? + "\n";
         if let Some(folder) = self.0.parent() {
-            windlass::crates::tool::private_file::create_dir(folder)?;
+            windlass::store::create_private_dir(folder)?;
         }
         let mut options = OpenOptions::new();
         options.append(true).create(true);

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use windlass::crates::mcp::{McpResource, McpResourceAddress};
 use windlass::mcp::McpServers;
+use windlass::mcp::{McpResource, McpResourceAddress};
 use windlass::project::{LoadedProject, ProjectIndex};
 use windlass::{coding_tools, session};
 use windlass_terminal::completion::CompletionCandidate;
@@ -34,7 +34,7 @@ impl MentionSource {
     fn index(&self) -> Option<&ProjectIndex> {
         let make = || {
             let builder = session().tools(coding_tools(&self.cwd)).project(self.project.clone()).resolve().ok()?;
-            self.project.index(builder.policy().ok()?)
+            self.project.index(builder.options().policy().ok()?)
         };
         self.index.get_or_init(make).as_ref()
     }

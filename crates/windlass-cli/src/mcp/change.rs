@@ -12,7 +12,7 @@ use serde_json::json;
 use std::io::{Write, stderr, stdout};
 use std::path::PathBuf;
 use windlass::JsonText;
-use windlass::crates::project::{ServerDefinition, SettingsUpdates};
+use windlass::project::{ServerDefinition, SettingsUpdates};
 
 /// Adds a server from the command line, and returns the exit code.
 pub(super) fn add(args: &AddArgs) -> anyhow::Result<i32> {

@@ -3,7 +3,7 @@
 use crate::args::{PermissionArgs, SettingsArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
-use windlass::crates::project::ServerScope;
+use windlass::project::ServerScope;
 
 /// Variable with the bearer token.
 const TOKEN: &str = "WINDLASS_MCP_TOKEN";

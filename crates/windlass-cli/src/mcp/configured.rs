@@ -3,8 +3,8 @@
 use crate::failure::Usage;
 use crate::files::text_or_file;
 use std::collections::BTreeMap;
-use windlass::crates::mcp::parse_config;
 use windlass::mcp::McpServerConfig;
+use windlass::mcp::parse_config;
 
 /// The servers of the command line, by name; the later of two with one name is used.
 pub(crate) struct Configured {

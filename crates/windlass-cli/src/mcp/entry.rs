@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use windlass::JsonText;
-use windlass::crates::mcp::parse_config;
-use windlass::crates::types::mcp_name;
+use windlass::mcp::is_usable_name;
+use windlass::mcp::parse_config;
 use windlass::mcp::{McpServerConfig, McpTransport};
 
 /// The members of an entry, in the order in which people write them.
@@ -103,7 +103,7 @@ fn header(given: &str) -> Result<(String, String), Usage> {
 
 /// Checks a name.
 pub(super) fn check_name(name: &str) -> Result<(), Usage> {
-    if mcp_name::is_usable(name) && !name.chars().any(char::is_control) {
+    if is_usable_name(name) && !name.chars().any(char::is_control) {
         return Ok(());
     }
     let why = "it needs a letter or digit, at most 256 bytes, no two underscores in a row and none at the end";
@@ -149,7 +149,7 @@ pub(super) fn secrets(entry: &JsonText) -> Vec<String> {
     let Ok(Value::Object(members)) = entry.to::<Value>() else { return Vec::new() };
     let inner = ["env", "headers"].into_iter().filter_map(|key| members.get(key).and_then(Value::as_object));
     let holds_one = |value: &Value| {
-        value.as_str().is_some_and(|text| !text.contains("${") && windlass::crates::context::secret_in(text).is_some())
+        value.as_str().is_some_and(|text| !text.contains("${") && windlass::text::secret_in(text).is_some())
     };
     inner.flatten().filter(|(_, value)| holds_one(value)).map(|(name, _)| name.clone()).collect()
 }

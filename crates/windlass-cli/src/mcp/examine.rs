@@ -8,11 +8,11 @@ use anyhow::Context;
 use serde::Serialize;
 use std::io::{Write, stdout};
 use std::time::{Duration, Instant};
-use windlass::crates::mcp::{McpServerState, McpServerStatus, McpToolHints};
-use windlass::crates::project::ServerDefinition;
-use windlass::crates::types::text::visible_json;
 use windlass::mcp::McpServers;
+use windlass::mcp::{McpServerState, McpServerStatus, McpToolHints};
 use windlass::project::LoadedProject;
+use windlass::project::ServerDefinition;
+use windlass::text::visible_json;
 
 /// Time limit for the server to answer.
 const PATIENCE: Duration = Duration::from_secs(31);
@@ -83,7 +83,7 @@ async fn examined(project: &LoadedProject, definition: &ServerDefinition) -> any
 
 /// Returns the size of all tool definitions in a request, in bytes.
 fn definition_bytes(set: &McpServers) -> usize {
-    let size = |spec: windlass::crates::types::ToolSpec| {
+    let size = |spec: windlass::provider::ToolSpec| {
         spec.name.len() + spec.description.len() + spec.input_schema.as_str().len()
     };
     set.tools().iter().map(|tool| size(tool.spec())).sum()

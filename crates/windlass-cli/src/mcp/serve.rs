@@ -12,9 +12,9 @@ use anyhow::Context;
 use std::io::{Write, stderr, stdout};
 use std::sync::Arc;
 use tokio::net::TcpListener;
-use windlass::crates::project::Agents;
-use windlass::crates::tool::{Ids, SystemIds};
+use windlass::project::Agents;
 use windlass::project::LoadedProject;
+use windlass::tool::{Ids, SystemIds};
 use windlass::{Home, PermissionMode, SessionBuilder};
 use windlass_mcp_server::{AgentTool, BearerToken, GatedTools, HttpOptions, McpServer, ServeError};
 

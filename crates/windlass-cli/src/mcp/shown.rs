@@ -11,11 +11,11 @@ use crate::terminal::clean_line;
 use serde_json::{Value, json};
 use std::io::{Write, stderr, stdout};
 use std::time::Duration;
-use windlass::crates::mcp::{McpServerState, McpServerStatus};
-use windlass::crates::project::ServerDefinition;
-use windlass::crates::types::text::visible_json;
+use windlass::mcp::{McpServerState, McpServerStatus};
 use windlass::mcp::{ProjectServers, server_config};
 use windlass::project::LoadedProject;
+use windlass::project::ServerDefinition;
+use windlass::text::visible_json;
 
 /// Time limit for servers to answer `--check`.
 const PATIENCE: Duration = Duration::from_secs(31);

@@ -2,9 +2,9 @@
 
 use crate::args::RunArgs;
 use crate::launch;
-use windlass::crates::project::MEMORY_COMMAND;
 use windlass::memory::MemoryDirectory;
 use windlass::project::LoadedProject;
+use windlass::project::MEMORY_COMMAND;
 
 /// The name of the command.
 pub(crate) const NAME: &str = MEMORY_COMMAND.0;

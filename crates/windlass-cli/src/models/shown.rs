@@ -3,8 +3,11 @@
 use crate::terminal::clean_line;
 use serde_json::{Value, json};
 use std::fmt::Write;
-use windlass::crates::types::{ModelInfo, NanoUsd, Price};
 use windlass::provider::KnownModel;
+use windlass::{
+    event::NanoUsd,
+    provider::{ModelInfo, Price},
+};
 
 /// Placeholder for a figure that no source has.
 const NONE: &str = "-";

@@ -11,11 +11,11 @@ use serde_json::Value;
 use std::io::{Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 use windlass::Home;
-use windlass::crates::context::Masks;
-use windlass::crates::project::read_named;
-use windlass::crates::types::text::visible_json;
+use windlass::project::read_named;
+use windlass::session::Masks;
 use windlass::session::{HeadCheck, NamedHead, SessionAudit};
 use windlass::store::audit_file;
+use windlass::text::visible_json;
 
 /// Maximum size of a file of heads, in bytes.
 const MAX_HEADS: u64 = 4 << 20;

@@ -3,7 +3,7 @@
 use crate::failure::of_start;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
-use windlass::crates::store::export_file;
+use windlass::store::export_file;
 use windlass::{Error, Home, SessionId, event::AgentId, session::StoredSession};
 
 /// Returns the age of a time, in the largest unit that fits; `then` is in milliseconds since 1970.

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use windlass::Home;
-use windlass::crates::types::Usage as Tokens;
+use windlass::event::Usage as Tokens;
 use windlass::session::{
     ListedSession, LogTextKind, PageCursor, PageSource, ProjectKey, SessionDigest, SessionMatch, SessionPage,
     SessionSearch, SessionSummary, Timestamp,

@@ -10,14 +10,17 @@ use serde::Serialize;
 use std::collections::HashMap;
 use std::io::{Write, stderr, stdout};
 use std::path::{Path, PathBuf};
-use windlass::crates::session::{LogHeader, Owner, ProjectKey, RewoundMark, SessionKey};
-use windlass::crates::store::{Conflicts, FileCheckpoints, JsonlStore, RewindScope, SessionRewind, SessionRewound};
-use windlass::crates::tool::{Clock, Ids, SystemClock, SystemIds};
-use windlass::crates::types::EntryKind;
+use windlass::store::EntryKind;
+use windlass::store::{Conflicts, FileCheckpoints, JsonlStore, RewindScope, SessionRewind, SessionRewound};
+use windlass::tool::{Clock, Ids, SystemClock, SystemIds};
 use windlass::{
     Home, SessionId,
     session::{EntryId, FileChange, RewoundFile},
     store::{Checkpoint, CheckpointKind, Checkpoints, SessionStore},
+};
+use windlass::{
+    session::ProjectKey,
+    store::{LogHeader, Owner, RewoundMark, SessionKey},
 };
 
 /// Selection of the point and of the files to rewind.

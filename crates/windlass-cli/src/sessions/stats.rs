@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::io::{Write, stdout};
 use std::path::PathBuf;
 use windlass::Home;
-use windlass::crates::types::{NanoUsd, Usage};
+use windlass::event::{NanoUsd, Usage};
 use windlass::session::{ListedSession, Timestamp};
 
 #[derive(Debug, Args)]

@@ -7,7 +7,8 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use serde_json::{Map, Value, json};
-use windlass::crates::project::SettingSources;
+use windlass::options::{ContextOptions, ModelOptions, WorkspaceOptions};
+use windlass::project::SettingSources;
 use windlass::web::fetch::{FetchOptions, WebFetch};
 use windlass::web::search::{ModelSearch, WebSearch};
 use windlass::{Home, PermissionMode, Permissions, Project, SessionBuilder, coding_tools, session, tool::Toolkit};
@@ -296,16 +297,16 @@ impl Case {
                         .memory(names.contains(&"Memory"))
                         .index_tool(names.contains(&"ProjectSearch"));
                 }
-                Flag::AddDir => builder = builder.add_dir("../extra"),
+                Flag::AddDir => builder = builder.workspace(WorkspaceOptions::new().add_dir("../extra")),
                 Flag::Settings(settings) => project = project.settings(settings.to_string()),
                 Flag::Sources(names) => project = project.sources(names.parse::<SettingSources>().unwrap()),
                 Flag::MaxTurns(turns) => builder = builder.max_turns(*turns),
-                Flag::Append(text) => builder = builder.append_system_prompt(text),
+                Flag::Append(text) => builder = builder.context(ContextOptions::new().append_system_prompt(*text)),
                 Flag::System(text) => {
                     builder = builder.system_prompt(windlass::SystemPrompt::Custom((*text).to_owned()))
                 }
                 Flag::Agent(name) => project = project.agent(*name),
-                Flag::Effort(effort) => builder = builder.effort(effort.parse().unwrap()),
+                Flag::Effort(effort) => builder = builder.model(ModelOptions::new().effort(effort.parse().unwrap())),
                 Flag::StrictMcp => project = project.file_servers(false),
             }
         }

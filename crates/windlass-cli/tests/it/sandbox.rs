@@ -2,6 +2,7 @@
 
 use crate::place::{Place, call, text, write};
 use serde_json::{Value, json};
+use windlass::options::WorkspaceOptions;
 use windlass_testkit::skipped;
 
 /// A place whose user wants this sandbox.
@@ -160,7 +161,8 @@ fn a_sandbox_that_is_required_and_not_there_opens_no_session() {
         let open = |sandbox: SandboxOptions| {
             let builder = session().provider(ScriptedModel::new(Script::new())).cwd(place.work());
             let sandbox = sandbox.bubblewrap("/not/there/bwrap");
-            runtime.block_on(builder.sandbox(sandbox).sandbox_helper(helper).open())
+            runtime
+                .block_on(builder.workspace(sandbox).workspace(WorkspaceOptions::new().sandbox_helper(helper)).open())
         };
         let refused = open(SandboxOptions::new().required()).map(drop).unwrap_err();
         assert!(matches!(refused, Error::Sandbox(_)), "{refused}");
@@ -345,7 +347,11 @@ fn servers_of_a_program_that_are_outside_are_named_or_refused() {
             let servers = McpServers::new(McpOptions::new());
             servers.add("early", McpServerConfig::stdio("/not/there")).unwrap();
             let builder = session().provider(ScriptedModel::new(Script::new())).cwd(place.work()).mcp_servers(servers);
-            builder.sandbox(sandbox).sandbox_helper(env!("CARGO_BIN_EXE_windlass")).open().await
+            builder
+                .workspace(sandbox)
+                .workspace(WorkspaceOptions::new().sandbox_helper(env!("CARGO_BIN_EXE_windlass")))
+                .open()
+                .await
         })
     };
     let notices = open(SandboxOptions::new()).unwrap().notices;

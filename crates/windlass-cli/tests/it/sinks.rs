@@ -87,7 +87,7 @@ fn everything_that_a_terminal_acts_on_is_filtered() {
     let others = "\u{202a}\u{202e}\u{2066}\u{2069}\u{200b}\u{feff}\u{e0041}\u{061c}".chars();
     for c in controls.chain(others).filter(|c| !matches!(c, '\n' | '\t')) {
         let text = format!("a{c}]0;title{c}b");
-        for shown in [windlass::crates::types::text::clean(&text), windlass::crates::types::text::visible_line(&text)] {
+        for shown in [windlass::text::clean(&text), windlass::text::visible_line(&text)] {
             assert!(!shown.contains(c), "{:x} {shown:?}", u32::from(c));
         }
     }

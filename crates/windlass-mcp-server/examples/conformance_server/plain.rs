@@ -20,5 +20,5 @@ pub(crate) async fn behind_the_gate() -> Result<GatedTools, ServeError> {
         Err::<String, _>(ToolError::rejected("This tool intentionally returns an error for testing"))
     });
     let rules = Permissions::new().allow(["test_simple_text", "test_image_content", "test_error_handling"]);
-    GatedTools::open(session().tool(text).tool(image).tool(error), rules).await
+    GatedTools::open(session().tools(text).tools(image).tools(error), rules).await
 }

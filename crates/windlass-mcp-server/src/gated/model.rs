@@ -2,10 +2,10 @@
 
 use super::queue::GatedQueue;
 use std::sync::Arc;
-use windlass::crates::context::compaction_prompt;
-use windlass::crates::types::{ModelRequest, ToolResultContent};
 use windlass::event::ToolFinished;
+use windlass::text::compaction_prompt;
 use windlass::{ContentBlock, ScriptedModel, ScriptedTurn, ToolOutput};
+use windlass::{event::ToolResultContent, provider::ModelRequest};
 
 /// Creates a model that makes all waiting calls. Without any it ends its turn.
 pub(super) fn calling_model(queue: Arc<GatedQueue>) -> ScriptedModel {

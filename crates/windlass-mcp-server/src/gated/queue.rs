@@ -4,8 +4,8 @@ use crate::{Client, ServedCall};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, oneshot};
-use windlass::crates::types::{ToolSpec, ToolUseId};
 use windlass::{JsonText, SessionHandle, ToolOutput};
+use windlass::{event::ToolUseId, provider::ToolSpec};
 
 /// Maximum number of calls of all clients that wait or run.
 const MOST_CALLS: usize = 256;

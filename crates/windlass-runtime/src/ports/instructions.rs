@@ -12,8 +12,8 @@ const LONGEST: Duration = Duration::from_secs(2);
 /// Finds the instructions for files: those of the folders that they lie in, and those that name them.
 ///
 /// ```
-/// # mod windlass { pub mod session { pub use windlass_context::FileInstructions; } pub mod crates { pub use windlass_runtime as runtime; } }
-/// use windlass::crates::runtime::{NestedInstructions, UsedPath};
+/// # mod windlass { pub mod session { pub use windlass_context::{FileInstructions, InstructionSource}; } }
+/// use windlass_runtime::{NestedInstructions, UsedPath};
 /// use windlass::session::{FileInstructions, InstructionSource};
 ///
 /// /// One text for all files of a folder.

@@ -33,8 +33,7 @@ impl Mentions {
 /// Agents and resources of servers that a prompt may mention.
 ///
 /// ```
-/// # mod windlass { pub mod crates { pub use windlass_runtime as runtime; } }
-/// use windlass::crates::runtime::MentionSource;
+/// use windlass_runtime::MentionSource;
 ///
 /// /// Tickets, mentioned as `@tickets:123`.
 /// #[derive(Debug)]

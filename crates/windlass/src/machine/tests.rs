@@ -20,7 +20,7 @@ async fn a_session_with_tools_of_the_host_alone_runs() {
     let model = ScriptedModel::new(script);
     let result = query("How is the weather?")
         .provider(model.clone())
-        .tool(weather.with_access(Access::NOTHING))
+        .tools(weather.with_access(Access::NOTHING))
         .permissions(Permissions::new())
         .await
         .unwrap();

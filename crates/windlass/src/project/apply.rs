@@ -7,7 +7,6 @@ use crate::error::Error;
 use crate::memory::as_port;
 use crate::names::Tools;
 use crate::options::Options;
-use crate::resume::Resume;
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
@@ -152,7 +151,7 @@ impl LoadedProject {
             options.tools.subagents = Some(self.below(&base, &agents));
             options.tools.base_subagents = Some(base);
         }
-        if options.start.from == Resume::New {
+        if options.start.begins_new() {
             options.prompts.initial = agent.initial_prompt().map(str::to_owned);
         }
         Ok(())

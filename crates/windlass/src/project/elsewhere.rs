@@ -52,7 +52,7 @@ impl Elsewhere {
 }
 
 impl Project {
-    /// Moves the project to a remote workspace ([`remote`](crate::SessionBuilder::remote)). `directory` is an absolute
+    /// Moves the project to a remote workspace ([`remote`](crate::options::WorkspaceOptions::remote)). `directory` is an absolute
     /// path there with links followed. Reads the settings files of the project through the port.
     ///
     /// Applicable parts of this machine: the settings of the user, the administrator and the program; the user's

@@ -3,7 +3,6 @@
 use super::program_files::command_lines;
 use super::skills::{for_users, named};
 use super::{LoadedProject, ProjectError};
-use crate::prompt::PromptInput;
 use std::sync::Arc;
 use windlass_project::{CommandUse, Commands, CommandsStamp, Layer, load_stamped_commands};
 use windlass_runtime::Prompt;
@@ -72,8 +71,8 @@ impl LoadedProject {
     /// # Errors
     /// The prompt would be too long, the command is unusable, it runs programs that trust in the project does not
     /// cover, or such a program has changed since it was trusted.
-    pub fn expand(&self, prompt: impl Into<PromptInput>, session: Option<&SessionId>) -> Result<Prompt, ProjectError> {
-        let PromptInput(prompt) = prompt.into();
+    pub fn expand(&self, prompt: impl Into<Prompt>, session: Option<&SessionId>) -> Result<Prompt, ProjectError> {
+        let prompt = prompt.into();
         let Some((name, arguments)) = named(&prompt) else { return Ok(prompt) };
         Ok(match self.called(name, arguments, session)? {
             Some(mut expanded) => {
@@ -124,13 +123,13 @@ impl LoadedProject {
     /// Prompt of a query, after the initial prompt of the session's agent.
     pub(crate) fn prompt(
         &self,
-        prompt: PromptInput,
+        prompt: Prompt,
         initial: Option<&str>,
         session: Option<&SessionId>,
-    ) -> Result<PromptInput, ProjectError> {
+    ) -> Result<Prompt, ProjectError> {
         let prompt = self.expand(prompt, session)?;
-        let Some(initial) = initial else { return Ok(PromptInput(prompt)) };
-        Ok(PromptInput(joined(self.expand(initial, session)?, prompt)))
+        let Some(initial) = initial else { return Ok(prompt) };
+        Ok(joined(self.expand(initial, session)?, prompt))
     }
 }
 

@@ -176,7 +176,7 @@ impl Project {
     }
 
     /// Helper program for the sandbox of MCP servers that start before a session opens, see
-    /// [`sandbox_helper`](crate::SessionBuilder::sandbox_helper). Default: that of the session.
+    /// [`sandbox_helper`](crate::options::WorkspaceOptions::sandbox_helper). Default: that of the session.
     #[cfg(feature = "sandbox")]
     pub fn sandbox_helper(mut self, program: impl Into<PathBuf>) -> Self {
         self.sandbox_helper = Some(program.into());
@@ -220,7 +220,7 @@ impl Project {
     /// Gives sessions the memory of the project: notes of the user's agents in the [home](Self::home), one directory
     /// for each project, with an index that the model reads and the tool `Memory`. Settings can disable it
     /// (`autoMemoryEnabled`) and move it (`autoMemoryDirectory`); the variable `CLAUDE_CODE_DISABLE_AUTO_MEMORY`
-    /// disables it as well. A [`memory`](crate::SessionBuilder::memory) of the program replaces it. Default: `false`.
+    /// disables it as well. A [`memory`](crate::options::ContextOptions::memory) of the program replaces it. Default: `false`.
     pub fn memory(mut self, on: bool) -> Self {
         self.choice.with_memory = on;
         self

@@ -2,7 +2,6 @@
 
 use super::LoadedProject;
 use crate::options::Options;
-use crate::prompt::PromptInput;
 use crate::storage::allow_reading_below;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -194,11 +193,11 @@ impl GivenSkills {
     }
 
     /// Expands a prompt that names a skill; others are returned unchanged.
-    pub(crate) fn expand(&self, prompt: PromptInput, session: Option<&SessionId>) -> Result<PromptInput, CommandError> {
-        let Some((name, arguments)) = named(&prompt.0) else { return Ok(prompt) };
+    pub(crate) fn expand(&self, prompt: Prompt, session: Option<&SessionId>) -> Result<Prompt, CommandError> {
+        let Some((name, arguments)) = named(&prompt) else { return Ok(prompt) };
         self.commands.check(name)?;
         let Some(skill) = self.commands.get(name) else { return Ok(prompt) };
-        Ok(PromptInput(for_users(skill, skill.prompt(&self.used(arguments, session))?)))
+        Ok(for_users(skill, skill.prompt(&self.used(arguments, session))?))
     }
 
     fn used<'a>(&'a self, arguments: &'a str, session: Option<&'a SessionId>) -> CommandUse<'a> {

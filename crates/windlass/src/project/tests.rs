@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::home::Home;
+use crate::options::ModelOptions;
 use crate::permissions::Permissions;
 use crate::session_builder::SessionBuilder;
 use crate::toolkit::Toolkit;
@@ -57,7 +58,7 @@ fn what_the_program_says_counts_for_more_than_settings() {
     assert_eq!(options.permission_mode(), PermissionMode::AcceptEdits);
     assert_eq!(options.thinking(), Thinking::Budget(2_000));
     // Before and after the project is given.
-    let builder = session().model("haiku").project(place.project()).thinking(Thinking::Off);
+    let builder = session().model("haiku").project(place.project()).model(ModelOptions::new().thinking(Thinking::Off));
     let builder = builder.permissions(Permissions::new().mode(PermissionMode::Plan)).resolve().unwrap();
     assert_eq!((builder.options().model(), builder.options().thinking()), (Some("haiku"), Thinking::Off));
     assert_eq!(builder.options().permission_mode(), PermissionMode::Plan);
@@ -72,7 +73,7 @@ fn what_a_file_forbids_counts_for_more_than_the_program() {
     let permissions = Permissions::new().mode(PermissionMode::BypassPermissions).allow_bypass().allow(["Bash"]);
     let builder = session().project(project.clone()).permissions(permissions).resolve().unwrap();
     assert_eq!(builder.options().permission_mode(), PermissionMode::Default);
-    assert!(builder.policy().unwrap().is_hidden("Bash"));
+    assert!(builder.options().policy().unwrap().is_hidden("Bash"));
     let notices = project.take_notices();
     assert_eq!(notices.iter().map(|notice| notice.kind).collect::<Vec<_>>(), [ProjectNoticeKind::Mode]);
     assert!(notices[0].text.contains("settings.json"), "{notices:?}");

@@ -1,15 +1,13 @@
 //! Transcripts: the log of a session as typed items.
 
-use crate::event::{CompactTrigger, ModelUsage, NanoUsd, StopReason, Timestamp, Usage};
-use crate::permission::{Decision, InputChange};
-use crate::tool::{ToolResult, ToolUseId};
-use crate::{ContentBlock, JsonText, PermissionMode};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use windlass_session::{LoadReport, Loaded};
-use windlass_types::{Entry, EntryKind};
-use windlass_types::{EntryId, TaskRecord};
+use windlass_types::{
+    CompactTrigger, ContentBlock, Decision, Entry, EntryId, EntryKind, InputChange, JsonText, ModelUsage, NanoUsd,
+    PermissionMode, StopReason, TaskRecord, Timestamp, ToolResult, ToolUseId, Usage,
+};
 
 /// Transcript of a session's log.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,10 +3,11 @@
 use futures_util::FutureExt;
 use std::future::IntoFuture;
 use std::sync::{Arc, Mutex};
-use windlass::crates::model::ScriptedTurn;
+use windlass::options::{LimitOptions, ModelOptions};
 use windlass::provider::{ModelInfo, ModelOverride, ModelProfile, UnpricedModels};
 use windlass::session::SessionError;
 use windlass::{Error, EventKind, ScriptedModel, agent, query, session, tool_fn};
+use windlass_model::ScriptedTurn;
 
 type In = std::collections::BTreeMap<String, String>;
 
@@ -24,12 +25,12 @@ fn tool(name: &str) -> impl windlass::tool::DynTool {
 
 #[tokio::test]
 async fn an_agent_is_cloned_and_asked_and_each_query_is_its_own() {
-    let base = agent().provider(lists_tools()).tool(tool("one"));
-    let more = base.clone().tool(tool("two"));
+    let base = agent().provider(lists_tools()).tools(tool("one"));
+    let more = base.clone().tools(tool("two"));
     assert_eq!(base.query("?").await.unwrap().text, "one");
     assert_eq!(more.query("?").await.unwrap().text, "one,two");
     // A tool added to a query applies to that query alone.
-    assert_eq!(base.query("?").tool(tool("three")).await.unwrap().text, "one,three");
+    assert_eq!(base.query("?").tools(tool("three")).await.unwrap().text, "one,three");
     let (first, second) = (base.query("?").await.unwrap(), base.query("?").await.unwrap());
     assert_ne!(first.session_id, second.session_id);
     assert_eq!(second.text, "one");
@@ -37,7 +38,7 @@ async fn an_agent_is_cloned_and_asked_and_each_query_is_its_own() {
 
 #[tokio::test]
 async fn an_agent_opens_sessions() {
-    let base = agent().provider(lists_tools()).tool(tool("one"));
+    let base = agent().provider(lists_tools()).tools(tool("one"));
     let mut session = base.session().open().await.unwrap();
     session.handle.prompt("?").unwrap();
     let mut text = String::new();
@@ -52,7 +53,7 @@ async fn an_agent_opens_sessions() {
 
 #[tokio::test]
 async fn two_tools_of_one_name_are_an_error() {
-    let error = agent().provider(lists_tools()).tool(tool("one")).tool(tool("one")).query("?").await.unwrap_err();
+    let error = agent().provider(lists_tools()).tools(tool("one")).tools(tool("one")).query("?").await.unwrap_err();
     assert!(matches!(error, Error::Tools(_)) && error.to_string().contains("one"), "{error}");
 }
 
@@ -123,8 +124,14 @@ async fn a_model_without_a_price_is_refused_under_a_budget() {
             ScriptedTurn::new().text("ok")
         });
         let price = ModelOverride::new().input_price(1.0).output_price(1.0);
-        let builder = session().provider(model).model("first").model_override("first", price).max_budget_usd(1.0);
-        let builder = unpriced.into_iter().fold(builder, |builder, unpriced| builder.unpriced_models(unpriced));
+        let builder = session()
+            .provider(model)
+            .model("first")
+            .model(ModelOptions::new().with_override("first", price))
+            .max_budget_usd(1.0);
+        let builder = unpriced
+            .into_iter()
+            .fold(builder, |builder, unpriced| builder.limits(LimitOptions::new().unpriced_models(unpriced)));
         let mut session = builder.open().await.unwrap();
         let free = ModelProfile::new("third", ModelInfo::new(200_000, 1_000));
         for set in [session.handle.set_model("second"), session.handle.set_model(free)] {

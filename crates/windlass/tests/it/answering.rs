@@ -1,11 +1,12 @@
 //! Questions that are answered through handles.
 
 use std::sync::{Arc, Mutex};
-use windlass::crates::model::ScriptedTurn;
+use windlass::permission::QuestionEvents;
 use windlass::{
     EventKind, Outcome, PermissionAnswer, Permissions, Query, Run, ScriptedModel, permission::DecisionReason, query,
     tool_fn,
 };
+use windlass_model::ScriptedTurn;
 
 type In = std::collections::BTreeMap<String, String>;
 
@@ -19,7 +20,7 @@ fn asked(ran: &Arc<Mutex<u32>>) -> Query {
         0 => ScriptedTurn::new().tool_use("deploy", serde_json::json!({})),
         _ => ScriptedTurn::new().text("done"),
     });
-    query("Deploy").provider(model).tool(deploy).permissions(Permissions::ask_via_events())
+    query("Deploy").provider(model).tools(deploy).permissions(Permissions::new().host(QuestionEvents))
 }
 
 /// Answers every question through the run's handle, and gives the reasons of all denials.
@@ -61,8 +62,8 @@ async fn an_awaited_query_denies_what_no_one_could_answer() {
 #[cfg(feature = "tools")]
 #[tokio::test]
 async fn a_question_of_the_model_to_the_user_is_answered_through_the_handle() {
-    use windlass::crates::tools::AskUserQuestion;
     use windlass::{ContentBlock, JsonText};
+    use windlass_builtin_tools::AskUserQuestion;
     let input = serde_json::json!({ "questions": [{
         "question": "Which one?", "header": "Choice", "multiSelect": false,
         "options": [{ "label": "A", "description": "a" }, { "label": "B", "description": "b" }],
@@ -74,8 +75,8 @@ async fn a_question_of_the_model_to_the_user_is_answered_through_the_handle() {
     });
     let mut run = query("Choose")
         .provider(model)
-        .tool(AskUserQuestion::default())
-        .permissions(Permissions::ask_via_events())
+        .tools(AskUserQuestion::default())
+        .permissions(Permissions::new().host(QuestionEvents))
         .stream();
     let mut text = String::new();
     while let Some(event) = run.try_next().await.unwrap() {

@@ -1,6 +1,7 @@
 //! Hooks and answers in the log, as an audit reports them, and secrets that must stay out of the log.
 
 use serde_json::json;
+use windlass::options::StorageOptions;
 use windlass::{
     Home, Hook, HookContext, HookError, PermissionAnswer, Permissions, PreToolUseAction, Script, ScriptedModel,
     coding_tools,
@@ -67,7 +68,7 @@ async fn a_masked_log_keeps_no_secret_and_the_session_knows_it() {
         .turn(|turn| turn.text(format!("It is {secret}.")));
     let run = query(format!("What is {secret}?")).provider(ScriptedModel::new(script)).tools(coding_tools(work.path()));
     let masks = Masks::new().with_value(secret);
-    let result = run.persist(Home::new(home.path())).mask_log(masks).await.unwrap();
+    let result = run.persist(Home::new(home.path())).storage(StorageOptions::new().mask_log(masks)).await.unwrap();
     assert_eq!(result.text, format!("It is {secret}."));
     let stored = Home::new(home.path()).find_session(&result.session_id).await.unwrap().unwrap();
     let log = std::fs::read_to_string(stored.log).unwrap();

@@ -3,13 +3,13 @@
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use windlass::crates::model::Gate;
-use windlass::crates::types::{ModelInfo, ModelRequest, Price, Role};
 use windlass::permission::{Classifier, DecisionReason};
 use windlass::{
     ContentBlock, EventKind, PermissionAnswer, PermissionMode, Permissions, RunResult, ScriptedModel, ScriptedTurn,
     coding_tools, query,
 };
+use windlass_model::Gate;
+use windlass_types::{ModelInfo, ModelRequest, Price, Role};
 
 const ALLOW: &str = r#"{"verdict":"allow","reason":"It runs the tests"}"#;
 const ASK: &str = r#"{"verdict":"ask","reason":"It reaches others"}"#;

@@ -2,13 +2,14 @@
 
 use serde_json::json;
 use std::time::{Duration, Instant};
+use windlass::options::ToolSetOptions;
 use windlass::{
     AgentDefinition, EventKind, Home, Outcome, PermissionMode, Permissions, Query, Script, ScriptedModel, Subagents,
     coding_tools,
-    crates::tools::Bash,
     event::{RunOrigin, TaskStatus},
     query,
 };
+use windlass_builtin_tools::Bash;
 
 fn background(command: &str) -> Script {
     let input = json!({ "command": command, "run_in_background": true });
@@ -115,7 +116,7 @@ async fn who_resumes_the_session_reads_that_it_was_stopped() {
         .unwrap();
     let model = ScriptedModel::from_fn(|request, _| {
         let said = format!("{:?}", request.messages);
-        windlass::crates::model::ScriptedTurn::new().text(said)
+        windlass_model::ScriptedTurn::new().text(said)
     });
     let resumed = query("what of it?")
         .provider(model)
@@ -144,7 +145,8 @@ async fn results(query: Query) -> Vec<(String, bool)> {
 async fn without_the_background_commands_that_ask_for_it_do_not_run() {
     let work = tempfile::tempdir().unwrap();
     let model = ScriptedModel::new(background("touch made"));
-    let asked = asked(Script::new(), work.path()).provider(model.clone()).background_tasks(false);
+    let asked =
+        asked(Script::new(), work.path()).provider(model.clone()).tools(ToolSetOptions::new().background(false));
     let results = results(asked).await;
     assert_eq!(results, [("Background work is not available here.".to_owned(), true)]);
     assert!(!work.path().join("made").exists());
@@ -170,7 +172,7 @@ async fn without_the_background_agents_are_waited_for() {
     let asked = asked(Script::new(), work.path())
         .provider(model.clone())
         .subagents(Subagents::new().with(looker).background_by_default(true))
-        .background_tasks(false);
+        .tools(ToolSetOptions::new().background(false));
     let results = results(asked).await;
     assert_eq!(results[0], ("Background work is not available here.".to_owned(), true));
     assert!(results[1].0.starts_with("Looked.") && !results[1].1, "{results:?}");

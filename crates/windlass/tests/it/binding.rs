@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex};
 use windlass::mcp::{McpOptions, McpServerConfig, McpServers};
+use windlass::options::CompactionOptions;
 use windlass::session::ForkOptions;
 use windlass::tool::{Access, DynTool, ToolSet, tool_fn};
 use windlass::{Home, PermissionMode, Session, session};
@@ -176,7 +177,7 @@ impl World {
             .cwd(self.workspace.path())
             .tools(vec![tool("look")])
             .mcp_servers(self.servers.clone())
-            .auto_compact(false)
+            .compaction(CompactionOptions::new().auto(false))
             .persist(Home::new(self.home.path()));
         change(builder).open().await.unwrap()
     }

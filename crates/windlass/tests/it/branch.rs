@@ -1,12 +1,13 @@
 //! Sessions that go on in a copy, or at an earlier point.
 
 use std::path::{Path, PathBuf};
-use windlass::crates::context::is_reminder;
-use windlass::crates::session::ForkError;
+use windlass::session::Resume;
 use windlass::{
     Error, Home, Outcome, PermissionMode, Query, Script, ScriptedModel, coding_tools, query, session,
     session::OpenError,
 };
+use windlass_context::is_reminder;
+use windlass_session::ForkError;
 
 const ID: &str = "aaaaaaaa-1111-4111-8111-111111111111";
 const COPY: &str = "bbbbbbbb-1111-4111-8111-111111111111";
@@ -71,7 +72,7 @@ impl World {
 }
 
 fn prompts(log: &Path) -> Vec<String> {
-    let exported = windlass::crates::store::export_file(log).unwrap();
+    let exported = windlass_store::export_file(log).unwrap();
     let messages: Vec<serde_json::Value> = serde_json::from_str(&exported).unwrap();
     let users = messages.iter().filter(|message| message["role"] == "user");
     users
@@ -93,7 +94,7 @@ async fn run(query: Query) {
 /// The texts of the user in the last request that a model got.
 fn heard(model: &ScriptedModel) -> Vec<String> {
     let request = model.requests().pop().unwrap();
-    let users = request.messages.iter().filter(|message| message.role == windlass::crates::types::Role::User);
+    let users = request.messages.iter().filter(|message| message.role == windlass_types::Role::User);
     let texts = users.flat_map(|message| &message.content).filter_map(|block| block.as_text());
     texts.filter(|text| !is_reminder(text)).map(str::to_owned).collect()
 }
@@ -104,7 +105,7 @@ async fn a_copy_is_written_before_its_first_run_and_the_original_is_left_alone()
     world.three().await;
     let before = std::fs::read(world.log(ID)).unwrap();
     let options = session().provider(ScriptedModel::new(Script::new())).cwd(world.work.path());
-    let options = options.persist(Home::new(world.home.path())).resume(ID).fork_session(true).session_id(COPY);
+    let options = options.persist(Home::new(world.home.path())).resume(Resume::session(ID).fork()).session_id(COPY);
     let opened = options.open().await.unwrap();
     assert_eq!(opened.handle.session_id().as_str(), COPY);
     assert_eq!(world.prompts(COPY), ["one", "two", "three"]);
@@ -115,7 +116,7 @@ async fn a_copy_is_written_before_its_first_run_and_the_original_is_left_alone()
     // The clock of a file system may stand still for some milliseconds, so the original is made an older one.
     let original = std::fs::File::options().append(true).open(world.log(ID)).unwrap();
     original.set_modified(std::time::UNIX_EPOCH).unwrap();
-    let latest = world.ask("five").continue_latest().fork_session(true).await.unwrap();
+    let latest = world.ask("five").resume(Resume::latest().fork()).await.unwrap();
     assert_eq!(world.prompts(latest.session_id.as_str()), ["one", "two", "three", "four", "five"]);
     assert_eq!(world.logs().len(), 3);
 }
@@ -123,12 +124,12 @@ async fn a_copy_is_written_before_its_first_run_and_the_original_is_left_alone()
 #[tokio::test]
 async fn going_on_with_nothing_may_be_a_beginning() {
     let world = World::new();
-    let error = world.ask("one").continue_latest().await.unwrap_err();
+    let error = world.ask("one").resume(Resume::latest()).await.unwrap_err();
     assert!(matches!(error, Error::NothingToContinue { .. }), "{error}");
-    let error = world.ask("one").continue_or_begin().resume_at(COPY).await.unwrap_err();
+    let error = world.ask("one").resume(Resume::latest_or_new().at(COPY)).await.unwrap_err();
     assert!(matches!(error, Error::NothingToContinue { .. }), "{error}");
-    run(world.ask("one").continue_or_begin().fork_session(true).session_id(ID)).await;
-    run(world.ask("two").continue_or_begin()).await;
+    run(world.ask("one").resume(Resume::latest_or_new().fork()).session_id(ID)).await;
+    run(world.ask("two").resume(Resume::latest_or_new())).await;
     assert_eq!(world.prompts(ID), ["one", "two"]);
 }
 
@@ -138,7 +139,7 @@ async fn a_copy_can_be_made_while_the_original_runs() {
     run(world.ask("one").session_id(ID)).await;
     let options = session().provider(ScriptedModel::new(Script::new())).cwd(world.work.path());
     let opened = options.persist(Home::new(world.home.path())).resume(ID).open().await.unwrap();
-    run(world.ask("two").resume(ID).fork_session(true).session_id(COPY)).await;
+    run(world.ask("two").resume(Resume::session(ID).fork()).session_id(COPY)).await;
     assert_eq!(
         (world.prompts(ID), world.prompts(COPY)),
         (vec!["one".to_owned()], vec!["one".to_owned(), "two".to_owned()])
@@ -153,18 +154,18 @@ async fn going_back_is_written_with_the_next_prompt_and_holds_from_then_on() {
     let before = std::fs::read(world.log(ID)).unwrap();
     let point = world.uuid(1);
     let options = session().provider(ScriptedModel::new(Script::new())).cwd(world.work.path());
-    let options = options.persist(Home::new(world.home.path())).resume(ID).resume_at(&point);
+    let options = options.persist(Home::new(world.home.path())).resume(Resume::session(ID).at(&point));
     options.open().await.unwrap().handle.close().await.unwrap();
     assert_eq!(std::fs::read(world.log(ID)).unwrap(), before, "nobody said anything");
     let model = ScriptedModel::new(Script::new().turn(|turn| turn.text("answer")));
-    run(world.with("four", model.clone()).resume(ID).resume_at(&point)).await;
+    run(world.with("four", model.clone()).resume(Resume::session(ID).at(&point))).await;
     assert_eq!(heard(&model), ["one", "four"]);
     assert_eq!(world.prompts(ID), ["one", "four"]);
     let said: Vec<_> = world.chain(ID).iter().map(|line| line["parentUuid"].clone()).collect();
     assert_eq!(said[6], serde_json::Value::from(point), "the next line follows on the point");
     assert_eq!(said.len(), 8, "nothing is gone from the file");
     // To a point that was left: it is no longer part of the conversation.
-    let error = world.ask("x").resume(ID).resume_at(world.uuid(3)).await.unwrap_err();
+    let error = world.ask("x").resume(Resume::session(ID).at(world.uuid(3))).await.unwrap_err();
     assert!(matches!(error, Error::Open(OpenError::Fork { source: ForkError::UnknownEntry(_) })), "{error}");
 }
 
@@ -182,7 +183,7 @@ async fn what_stood_beside_a_dropped_turn_is_taken_back_but_not_its_cost() {
         lines.rfind(|line| line["type"] == kind).unwrap()
     };
     assert_ne!(last("windlass-todos")["todos"], serde_json::json!([]));
-    let kept = world.ask("three").resume(ID).resume_at(&point).await.unwrap();
+    let kept = world.ask("three").resume(Resume::session(ID).at(&point)).await.unwrap();
     assert_eq!(last("windlass-todos")["todos"], serde_json::json!([]));
     assert!(kept.cost >= dropped.cost);
     let again = world.ask("four").resume(ID).await.unwrap();
@@ -205,7 +206,8 @@ async fn a_point_whose_calls_never_ended_is_settled() {
     std::fs::write(world.log(ID), log).unwrap();
     for fork in [true, false] {
         let model = ScriptedModel::new(Script::new().turn(|turn| turn.text("answer")));
-        let asked = world.with("next", model.clone()).resume(ID).resume_at(asks).fork_session(fork).await.unwrap();
+        let point = Resume::session(ID).at(asks);
+        let asked = world.with("next", model.clone()).resume(if fork { point.fork() } else { point }).await.unwrap();
         assert_eq!(heard(&model), ["one", "run", "next"]);
         assert_eq!(world.prompts(asked.session_id.as_str()), ["one", "run", "next"]);
     }
@@ -218,20 +220,24 @@ async fn what_makes_no_sense_is_refused_and_writes_nothing() {
     let before = std::fs::read(world.log(ID)).unwrap();
     let point = world.uuid(1);
     let refused: [Refused; 8] = [
-        (world.ask("x").resume(ID).resume_at(COPY), |error| matches!(error, Error::Open(OpenError::Fork { .. }))),
-        (world.ask("x").resume(ID).resume_at(COPY).fork_session(true), |error| {
+        (world.ask("x").resume(Resume::session(ID).at(COPY)), |error| {
+            matches!(error, Error::Open(OpenError::Fork { .. }))
+        }),
+        (world.ask("x").resume(Resume::session(ID).at(COPY).fork()), |error| {
             matches!(error, Error::Open(OpenError::Fork { source: ForkError::UnknownEntry(_) }))
         }),
-        (world.ask("x").resume(COPY).fork_session(true), |error| {
+        (world.ask("x").resume(Resume::session(COPY).fork()), |error| {
             matches!(error, Error::Open(OpenError::NotFound { .. }))
         }),
-        (world.ask("x").fork_session(true), |error| matches!(error, Error::NothingToBranchFrom)),
-        (world.ask("x").resume_at(&point), |error| matches!(error, Error::NothingToBranchFrom)),
+        (world.ask("x").resume(Resume::new().fork()), |error| matches!(error, Error::NothingToBranchFrom)),
+        (world.ask("x").resume(Resume::new().at(&point)), |error| matches!(error, Error::NothingToBranchFrom)),
         (world.ask("x").resume(ID).session_id(COPY), |error| matches!(error, Error::IdOfResumed)),
-        (world.ask("x").resume(ID).resume_at(&point).resume_drops_turn(world.uuid(2)), |error| {
+        (world.ask("x").resume(Resume::session(ID).at(&point).drops_turn(world.uuid(2))), |error| {
             matches!(error, Error::Open(OpenError::Fork { source: ForkError::DropsMore(_) }))
         }),
-        (world.ask("x").resume(ID).resume_drops_turn(&point), |error| matches!(error, Error::TurnGuard { .. })),
+        (world.ask("x").resume(Resume::session(ID).drops_turn(&point)), |error| {
+            matches!(error, Error::TurnGuard { .. })
+        }),
     ];
     for (query, expected) in refused {
         let error = query.await.unwrap_err();
@@ -239,6 +245,6 @@ async fn what_makes_no_sense_is_refused_and_writes_nothing() {
     }
     assert_eq!(world.logs(), [world.log(ID)]);
     assert_eq!(std::fs::read(world.log(ID)).unwrap(), before);
-    let Err(error) = world.ask("x").resume(ID).fork_session(true).session_id(ID).await else { panic!() };
+    let Err(error) = world.ask("x").resume(Resume::session(ID).fork()).session_id(ID).await else { panic!() };
     assert!(error.to_string().contains("already"), "{error}");
 }

@@ -4,8 +4,7 @@ use async_trait::async_trait;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use windlass::crates::model::Gate;
-use windlass::crates::runtime::Prompt;
+use windlass::options::StorageOptions;
 use windlass::{
     Error, EventKind, Home, PermissionMode, Permissions, Script, ScriptedModel, ScriptedTurn, Session, SessionBuilder,
     Subagents, coding_tools, session,
@@ -13,6 +12,8 @@ use windlass::{
     store::{Checkpoint, CheckpointKind, CheckpointLimits, Checkpoints},
     tool::ToolUseId,
 };
+use windlass_model::Gate;
+use windlass_runtime::Prompt;
 
 pub(crate) struct World {
     pub(crate) home: tempfile::TempDir,
@@ -71,7 +72,7 @@ async fn files_are_rewound_to_a_prompt_and_forth_again() {
     let world = World::new();
     let script = writes(Script::new(), &world.path("a"), "1");
     let script = writes(script, &world.path("new/b"), "2");
-    let mut session = world.builder(script).file_checkpoints(true).open().await.unwrap();
+    let mut session = world.builder(script).storage(StorageOptions::new().file_checkpoints(true)).open().await.unwrap();
     run(&mut session, 1).await;
     run(&mut session, 2).await;
     let handle = session.handle.clone();
@@ -93,7 +94,13 @@ async fn files_are_rewound_to_a_prompt_and_forth_again() {
     assert_eq!(handle.rewind_files(&prompt(1)).await, Err(RewindError::Closed));
     // Nothing of it is in the way of the next one.
     let id = handle.session_id().to_string();
-    let again = world.builder(Script::new()).resume(id).file_checkpoints(true).open().await.unwrap();
+    let again = world
+        .builder(Script::new())
+        .resume(id)
+        .storage(StorageOptions::new().file_checkpoints(true))
+        .open()
+        .await
+        .unwrap();
     again.handle.rewind_files(&prompt(1)).await.unwrap();
     assert_eq!(world.read("a"), None);
 }
@@ -104,7 +111,7 @@ async fn nothing_is_rewound_while_a_run_continues() {
     let gate = Gate::new();
     let script = writes(Script::new(), &world.path("a"), "1");
     let script = script.turn(|turn| turn.text("late").gate(&gate));
-    let mut session = world.builder(script).file_checkpoints(true).open().await.unwrap();
+    let mut session = world.builder(script).storage(StorageOptions::new().file_checkpoints(true)).open().await.unwrap();
     run(&mut session, 1).await;
     session.handle.prompt(Prompt::text("go").with_id(prompt(2))).unwrap();
     assert_eq!(session.handle.rewind_files(&prompt(1)).await, Err(RewindError::Running));
@@ -133,7 +140,11 @@ async fn nothing_is_rewound_while_an_agent_continues_in_the_background() {
         }
     });
     let agents = Subagents::new().background_by_default(true);
-    let builder = world.builder(Script::new()).provider(model).subagents(agents).file_checkpoints(true);
+    let builder = world
+        .builder(Script::new())
+        .provider(model)
+        .subagents(agents)
+        .storage(StorageOptions::new().file_checkpoints(true));
     let mut session = builder.open().await.unwrap();
     session.handle.prompt(Prompt::text("go").with_id(prompt(1))).unwrap();
     let mut begun = false;
@@ -159,7 +170,7 @@ async fn a_prompt_that_is_given_during_a_rewind_waits() {
     let world = World::new();
     let script = writes(Script::new(), &world.path("a"), "1");
     let script = writes(script, &world.path("a"), "2");
-    let mut session = world.builder(script).file_checkpoints(true).open().await.unwrap();
+    let mut session = world.builder(script).storage(StorageOptions::new().file_checkpoints(true)).open().await.unwrap();
     run(&mut session, 1).await;
     let done = session.handle.rewind_files(&prompt(1));
     run(&mut session, 2).await;
@@ -173,7 +184,7 @@ async fn without_checkpoints_there_is_nothing_to_rewind() {
     let session = world.builder(Script::new()).open().await.unwrap();
     assert_eq!(session.handle.rewind_files(&prompt(1)).await, Err(RewindError::Off));
     let unkept = windlass::session().provider(ScriptedModel::new(Script::new())).cwd(world.work.path());
-    let error = unkept.file_checkpoints(true).open().await.unwrap_err();
+    let error = unkept.storage(StorageOptions::new().file_checkpoints(true)).open().await.unwrap_err();
     assert!(matches!(error, Error::Checkpoints { .. }) && error.to_string().contains("persist"), "{error}");
 }
 
@@ -216,7 +227,8 @@ impl Checkpoints for Full {
 async fn a_call_whose_files_cannot_be_kept_does_not_run() {
     let world = World::new();
     let script = writes(Script::new(), &world.path("a"), "1");
-    let mut session = world.builder(script).checkpoint_store(Arc::new(Full)).open().await.unwrap();
+    let mut session =
+        world.builder(script).storage(StorageOptions::new().checkpoint_store(Arc::new(Full))).open().await.unwrap();
     let results = run(&mut session, 1).await;
     assert!(results.len() == 1 && results[0].0 && results[0].1.contains("there is no room"), "{results:?}");
     assert_eq!(world.read("a"), None);
@@ -243,7 +255,7 @@ async fn what_commands_change_is_rewound_and_what_people_change_is_not() {
     let script = commands(Script::new(), &["ls", "echo 1 > a && rm gone && mkdir -p new/deep && echo 2 > new/deep/b"]);
     let script = commands(script, &["echo 3 >> a"]);
     let builder = world.builder(script).permissions(Permissions::new().allow(["Bash"]));
-    let mut session = builder.file_checkpoints(true).open().await.unwrap();
+    let mut session = builder.storage(StorageOptions::new().file_checkpoints(true)).open().await.unwrap();
     assert!(run(&mut session, 1).await.iter().all(|(failed, _)| !failed));
     std::fs::write(world.path("mine"), "mine").unwrap();
     run(&mut session, 2).await;
@@ -271,7 +283,7 @@ async fn what_background_commands_change_is_theirs() {
     let script = Script::new().turn(move |turn| turn.tool_use("Bash", input)).turn(|turn| turn.text("ok"));
     let script = script.turn(|turn| turn.text("second")).turn(|turn| turn.text("it has ended"));
     let builder = world.builder(script).permissions(Permissions::new().allow(["Bash"]));
-    let mut session = builder.file_checkpoints(true).open().await.unwrap();
+    let mut session = builder.storage(StorageOptions::new().file_checkpoints(true)).open().await.unwrap();
     run(&mut session, 1).await;
     std::fs::write(world.path("go"), "").unwrap();
     while world.read("a").as_deref() != Some("1\n") {
@@ -303,7 +315,8 @@ async fn the_limits_of_checkpoints_are_options() {
     let script = commands(Script::new(), &["echo 1 > large"]);
     let builder = world.builder(script).permissions(Permissions::new().allow(["Bash"]));
     let limits = CheckpointLimits::new(1000, 1000);
-    let mut session = builder.file_checkpoints(true).checkpoint_limits(limits).open().await.unwrap();
+    let mut session =
+        builder.storage(StorageOptions::new().file_checkpoints(true).checkpoint_limits(limits)).open().await.unwrap();
     run(&mut session, 1).await;
     let listed = session.handle.checkpoints().await.unwrap();
     assert_eq!(listed[0].left_out.iter().map(|left| left.path.clone()).collect::<Vec<_>>(), [world.path("large")]);

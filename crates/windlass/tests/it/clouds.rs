@@ -1,6 +1,7 @@
 //! Providers of clouds behind the router, set up from variables.
 
 use std::sync::Arc;
+use windlass::options::ModelOptions;
 use windlass::provider::{Api, Message, ModelErrorKind, ModelRequest, Router, from_lookup};
 use windlass::{Error, ModelProvider, session};
 use windlass_testkit::wire::{Answer, Dialect, Message as WireMessage, WireServer};
@@ -150,7 +151,8 @@ async fn a_model_goes_to_its_own_vendor_or_nowhere() {
         assert!(matches!(&error, Error::Model(model) if model.kind == kind), "{name}: {error}");
     }
     // The fallback model as well, and with a key.
-    let misspelt = session().provider(keys.clone()).fallback_model("sonet").open().await.unwrap_err();
+    let misspelt =
+        session().provider(keys.clone()).model(ModelOptions::new().fallback("sonet")).open().await.unwrap_err();
     assert!(matches!(misspelt, Error::UnknownModel { .. }), "{misspelt}");
     // A model that another provider lists goes there, and its id says so.
     assert_eq!(keys.resolve_model("gpt-5.5"), "openai/gpt-5.5");

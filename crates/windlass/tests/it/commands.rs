@@ -5,10 +5,9 @@ use serde_json::json;
 use std::sync::{Arc, Mutex};
 use windlass::{
     ContentBlock, Home, Outcome, Permissions, PreToolUseAction, RunResult, ScriptedModel, ScriptedTurn, Skill,
-    coding_tools,
-    crates::types::{ModelRequest, RunFailureKind},
-    hook_fn, query, session,
+    coding_tools, hook_fn, query, session,
 };
+use windlass_types::{ModelRequest, RunFailureKind};
 
 /// First text on the user's side of a request.
 fn said(request: &ModelRequest) -> &str {
@@ -245,8 +244,8 @@ async fn a_program_gives_a_skill_in_code() {
     let notes = Skill::new("notes", "Writes release notes.", "List the commits since $ARGUMENTS.");
     let builder =
         session().provider(model.clone()).tools(coding_tools(place.path("work"))).permissions(Permissions::new());
-    let builder = builder.cwd(place.path("work")).skill(notes.clone()).skill(Skill::new("no/name", "", "x"));
-    let mut opened = builder.skill(Skill::from_directory(place.path("skills/own")).unwrap()).open().await.unwrap();
+    let builder = builder.cwd(place.path("work")).context(notes.clone()).context(Skill::new("no/name", "", "x"));
+    let mut opened = builder.context(Skill::from_directory(place.path("skills/own")).unwrap()).open().await.unwrap();
     assert_eq!(opened.notices.len(), 1, "{:?}", opened.notices);
     run(&mut opened, "go").await;
     opened.handle.close().await.unwrap();
@@ -258,7 +257,7 @@ async fn a_program_gives_a_skill_in_code() {
     let place = Place::new(&[("home/.claude/skills/notes/SKILL.md", "Of the user.")]);
     for project in [None, Some(place.project())] {
         let model = ScriptedModel::from_fn(|_, _| ScriptedTurn::new().text("ok"));
-        let query = query("/notes v2").provider(model.clone()).cwd(place.path("work")).skill(notes.clone());
+        let query = query("/notes v2").provider(model.clone()).cwd(place.path("work")).context(notes.clone());
         let query = match project {
             Some(project) => query.project(project),
             None => query,

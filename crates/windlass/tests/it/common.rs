@@ -79,9 +79,9 @@ pub(crate) fn log_of(home: &Path) -> PathBuf {
 /// The messages of a log as a request would carry them, after it was found valid.
 pub(crate) fn stored_messages(home: &Path) -> Vec<serde_json::Value> {
     let log = log_of(home);
-    let report = windlass::crates::store::check_file(&log).unwrap();
+    let report = windlass_store::check_file(&log).unwrap();
     assert!(report.valid && report.skipped.is_empty() && report.synthetic_results == 0, "{report:?}");
-    serde_json::from_str(&windlass::crates::store::export_file(&log).unwrap()).unwrap()
+    serde_json::from_str(&windlass_store::export_file(&log).unwrap()).unwrap()
 }
 
 /// The texts of the assistant messages of a log.
@@ -99,7 +99,7 @@ pub(crate) fn stored_texts(home: &Path) -> Vec<String> {
 /// Gives a prompt to an open session and waits for the end of its run, which must be a success.
 #[cfg(any(feature = "mcp", all(feature = "gemini", feature = "openai")))]
 pub(crate) async fn turn(session: &mut windlass::Session, text: &str) {
-    session.handle.prompt(windlass::crates::runtime::Prompt::text(text)).unwrap();
+    session.handle.prompt(windlass_runtime::Prompt::text(text)).unwrap();
     finished(session, text).await;
 }
 

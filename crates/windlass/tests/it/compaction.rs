@@ -2,15 +2,16 @@
 
 use serde_json::json;
 use std::sync::{Arc, Mutex};
-use windlass::crates::model::ScriptedTurn;
-use windlass::crates::runtime::Prompt;
-use windlass::crates::types::{ModelInfo, ModelRequest, SharedMessage, Usage};
+use windlass::options::CompactionOptions;
 use windlass::{
     Access, ContentBlock, Event, EventKind, Home, Outcome, RunResult, ScriptedModel, Session, SessionBuilder,
     event::{Continuation, RunFailureKind, Status},
     provider::ModelErrorKind,
     session, tool_fn,
 };
+use windlass_model::ScriptedTurn;
+use windlass_runtime::Prompt;
+use windlass_types::{ModelInfo, ModelRequest, SharedMessage, Usage};
 
 type Requests = Arc<Mutex<Vec<Vec<SharedMessage>>>>;
 
@@ -41,7 +42,7 @@ fn world(answer: impl Fn(&ModelRequest, usize) -> ScriptedTurn + Send + Sync + '
     });
     let model = model.with_info(ModelInfo::new(10_000, 1_000));
     let look = tool_fn("look", "Looks.", |_: Empty, _| async { Ok("green") }).with_access(Access::NOTHING);
-    (session().provider(model).tool(look), seen)
+    (session().provider(model).tools(look), seen)
 }
 
 async fn run(session: &mut Session, prompt: Prompt) -> (Vec<Event>, RunResult) {
@@ -213,14 +214,14 @@ async fn it_can_be_switched_off_and_given_a_smaller_window() {
         _ => say("ok", 50),
     };
     let (builder, _) = world(full);
-    let mut session = builder.auto_compact(false).open().await.unwrap();
+    let mut session = builder.compaction(CompactionOptions::new().auto(false)).open().await.unwrap();
     assert_eq!(compactions(&run(&mut session, Prompt::text("Go.")).await.0), 0);
     let (builder, _) = world(|request, number| match number {
         _ if is_summary(request) => summary("Short."),
         0 => ScriptedTurn::new().tool_use("look", json!({})).usage(Usage::new(900, 10)),
         _ => say("ok", 50),
     });
-    let mut session = builder.auto_compact_window(1_000).open().await.unwrap();
+    let mut session = builder.compaction(CompactionOptions::new().window(1_000)).open().await.unwrap();
     assert_eq!(compactions(&run(&mut session, Prompt::text("Go.")).await.0), 1);
 }
 
@@ -229,14 +230,14 @@ async fn a_function_of_the_program_writes_summaries() {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let (builder, requests) = world(|_, _| say("ok", 50));
     let noted = Arc::clone(&asked);
-    let builder = builder.summarizer(move |request| {
+    let builder = builder.compaction(CompactionOptions::new().summarizer(move |request| {
         let noted = Arc::clone(&noted);
         async move {
             let words = texts(&request.messages);
             noted.lock().unwrap().push((words.iter().any(|text| text == "bees"), request.wanted.clone()));
             if noted.lock().unwrap().len() == 1 { Ok("It was about bees.".to_owned()) } else { Err("no disk".into()) }
         }
-    });
+    }));
     let mut session = builder.open().await.unwrap();
     talk(&mut session, "bees").await;
     let (events, result) = run(&mut session, Prompt::compact("the hive")).await;

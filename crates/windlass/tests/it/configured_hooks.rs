@@ -262,7 +262,7 @@ async fn what_the_program_of_a_hook_adds_stands_between_marks() {
 const GUARDED: &str = "---\ndescription: Deploys.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: echo $(date +%s%N) >> ../ran; echo 'ask first' >&2; exit 2\n---\nDeploy it.";
 
 /// The first and the last message of a request, as text.
-fn ends(request: &windlass::crates::types::ModelRequest) -> [String; 2] {
+fn ends(request: &windlass_types::ModelRequest) -> [String; 2] {
     [request.messages.first(), request.messages.last()].map(|message| serde_json::to_string(&message).unwrap())
 }
 

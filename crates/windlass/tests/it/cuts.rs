@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use windlass::crates::model::ScriptedTurn;
-use windlass::crates::runtime::Prompt;
-use windlass::crates::types::{ModelInfo, ModelRequest, Role, SharedMessage, Usage};
 use windlass::{ContentBlock, EventKind, Home, Outcome, ScriptedModel, Session, session};
+use windlass_model::ScriptedTurn;
+use windlass_runtime::Prompt;
+use windlass_types::{ModelInfo, ModelRequest, Role, SharedMessage, Usage};
 
 type Requests = Arc<Mutex<Vec<Vec<SharedMessage>>>>;
 

@@ -5,6 +5,7 @@ use crate::common::turn;
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
 use windlass::mcp::{McpOptions, McpServerConfig, McpServers};
+use windlass::options::ToolSetOptions;
 use windlass::provider::{Anthropic, ChatCompletions, Gemini, OpenAi, Router};
 use windlass::tool::{Access, DynTool, ToolBudget, ToolSet, tool_json};
 use windlass::{Home, JsonText, Permissions, Session, session};
@@ -82,11 +83,11 @@ async fn open(url: &str, model: &str, home: &std::path::Path, config: McpServerC
         .cwd(home)
         .permissions(Permissions::default().allow(["mcp__hub"]))
         .mcp_servers(servers.clone())
-        .tool_budget({
+        .tools(ToolSetOptions::new().budget({
             let mut budget = ToolBudget::default();
             budget.tokens = Some(10_000);
             budget
-        })
+        }))
         .persist(Home::new(home.join("home")));
     (session.open().await.unwrap(), servers)
 }

@@ -4,13 +4,13 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc;
-use windlass::crates::hooks::HookDefinition;
-use windlass::crates::mcp::{
+use windlass::hook::HookEventName;
+use windlass::{JsonText, Script, ScriptedModel, session};
+use windlass_hook_runner::HookDefinition;
+use windlass_mcp::{
     Elicitation, ElicitationAnswer, ElicitationRequest, McpChannel, McpChannelError, McpOptions, McpServerConfig,
     McpServers,
 };
-use windlass::hook::HookEventName;
-use windlass::{JsonText, Script, ScriptedModel, session};
 
 /// A server that asks when it is pushed, and keeps what it is answered.
 struct Asking {
@@ -76,9 +76,9 @@ async fn hooks_answer_questions_of_servers_and_change_answers() {
     let replaced = r#"grep -q '"Ada"' && echo '{"hookSpecificOutput":{"hookEventName":"ElicitationResult","action":"accept","content":{"name":"A."}}}'; true"#;
     let on = |line: &str, event| HookDefinition::command(line).on(event);
     let builder = session().provider(ScriptedModel::new(Script::new())).mcp_servers(servers.clone());
-    let builder = builder.configured_hook(on(robot, HookEventName::Elicitation));
-    let builder = builder.configured_hook(on(refuses, HookEventName::Elicitation));
-    let builder = builder.configured_hook(on(replaced, HookEventName::ElicitationResult));
+    let builder = builder.hook(on(robot, HookEventName::Elicitation));
+    let builder = builder.hook(on(refuses, HookEventName::Elicitation));
+    let builder = builder.hook(on(replaced, HookEventName::ElicitationResult));
     let open = builder.open().await.unwrap();
     ask("robot?");
     assert_eq!(answers.recv().await.unwrap(), json!({ "action": "accept", "content": { "name": "hook" } }));

@@ -3,12 +3,13 @@
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use windlass::crates::runtime::Prompt;
+use windlass::options::{StorageOptions, WorkspaceOptions};
 use windlass::session::EntryId;
 use windlass::{
     Error, EventKind, Home, PermissionMode, Permissions, Script, ScriptedModel, Session, SessionBuilder, coding_tools,
     session,
 };
+use windlass_runtime::Prompt;
 use windlass_testkit::fake::MemoryWorkspace;
 
 /// Files of the session, seen from outside of it.
@@ -96,7 +97,7 @@ fn builder(home: &tempfile::TempDir, root: &Path, script: Script) -> SessionBuil
         .permissions(Permissions::new().allow(["Bash(cat *)", "Bash(cd *)"]))
         .permission_mode(PermissionMode::AcceptEdits)
         .persist(Home::new(home.path()))
-        .file_checkpoints(true)
+        .storage(StorageOptions::new().file_checkpoints(true))
 }
 
 /// All tools, and the way back.
@@ -149,7 +150,12 @@ async fn an_agent_works_on_files_in_memory() {
     let files = MemoryWorkspace::new().with_directory("/far/project");
     let given = Arc::new(files.clone());
     let world = World { home: tempfile::tempdir().unwrap(), root: "/far/project".into(), files: Memory(files) };
-    works(&world, |builder| builder.workspace(given.clone()).file_tree(given.clone()), false).await;
+    works(
+        &world,
+        |builder| builder.workspace(given.clone()).workspace(WorkspaceOptions::new().file_tree(given.clone())),
+        false,
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -157,7 +163,11 @@ async fn what_is_elsewhere_is_not_looked_for_here() {
     let home = tempfile::tempdir().unwrap();
     let here = home.path().canonicalize().unwrap();
     let files = Arc::new(MemoryWorkspace::new().with_directory("/far/project"));
-    let open = |root: &Path| builder(&home, root, Script::new()).workspace(files.clone()).file_tree(files.clone());
+    let open = |root: &Path| {
+        builder(&home, root, Script::new())
+            .workspace(files.clone())
+            .workspace(WorkspaceOptions::new().file_tree(files.clone()))
+    };
     for (root, said) in [(here.as_path(), "no such directory where"), (Path::new("."), "absolute path")] {
         let error = open(root).open().await.unwrap_err();
         assert!(matches!(error, Error::Directory { .. }) && error.to_string().contains(said), "{error}");
@@ -317,7 +327,7 @@ mod remote {
     async fn an_agent_works_in_another_place() {
         let world = world();
         let Some(remote) = far(&world).await else { return };
-        works(&world, |builder| builder.remote(&remote), true).await;
+        works(&world, |builder| builder.workspace(&remote), true).await;
     }
 
     #[tokio::test(flavor = "multi_thread")]
@@ -337,7 +347,7 @@ mod remote {
             .permissions(
                 Permissions::new().allow(["Bash(cat *)", "Bash(printf *)"]).deny(["Read(//srv/project/secret.env)"]),
             )
-            .remote(&remote)
+            .workspace(&remote)
             .open()
             .await
             .unwrap();
@@ -356,7 +366,7 @@ mod remote {
         assert!(here.sessions_elsewhere("docker:web", "/srv/project").await.unwrap().sessions.is_empty());
         let kept = here.sessions_elsewhere(&remote.name(), "/srv/project").await.unwrap().sessions;
         assert_eq!(kept.len(), 1);
-        let mut session = builder(&world.home, &world.root, script).resume(id).remote(&remote).open().await.unwrap();
+        let mut session = builder(&world.home, &world.root, script).resume(id).workspace(&remote).open().await.unwrap();
         let results = run(&mut session, 2).await;
         assert!(results.iter().all(|(is_error, text)| !is_error && text.contains(":1")), "{results:?}");
         session.handle.close().await.unwrap();
@@ -368,8 +378,8 @@ mod remote {
         let world = world();
         let Some(remote) = far(&world).await else { return };
         let sandboxed = builder(&world.home, &world.root, Script::new())
-            .remote(&remote)
-            .sandbox(windlass::sandbox::SandboxOptions::default());
+            .workspace(&remote)
+            .workspace(windlass::sandbox::SandboxOptions::default());
         let error = sandboxed.open().await.unwrap_err();
         assert!(error.to_string().contains("where it does not apply"), "{error}");
     }

@@ -2,6 +2,7 @@
 
 use crate::common::{Seen, provider, watch};
 use std::time::{Duration, Instant};
+use windlass::options::{LimitOptions, ModelOptions};
 use windlass::{
     Anthropic, EventKind, Outcome,
     event::{Continuation, RunFailure, RunFailureKind, Status, Utilization},
@@ -48,7 +49,8 @@ async fn every_refusal_has_a_kind_a_status_and_a_way_out() {
     ] {
         let server = WireServer::start().await.unwrap();
         server.push(Reply::error(status, kind, said));
-        let seen = watch(query("hi").provider(provider(&server.url())).max_retries(0)).await;
+        let seen =
+            watch(query("hi").provider(provider(&server.url())).limits(LimitOptions::new().max_retries(0))).await;
         let failure = failure(&seen);
         assert_eq!((failure.kind, failure.status), (expected, Some(status)), "{failure:?}");
         assert!(failure.message.contains(advice) && failure.message.contains(said), "{status}: {}", failure.message);
@@ -85,7 +87,7 @@ async fn a_connection_that_cannot_be_trusted_is_not_repeated() {
         }
     });
     let provider = Anthropic::builder().api_key("sk-test-key").base_url(url).build().unwrap();
-    let seen = watch(query("hi").provider(provider).fallback_model("other")).await;
+    let seen = watch(query("hi").provider(provider).model(ModelOptions::new().fallback("other"))).await;
     let failure = failure(&seen);
     assert_eq!(failure.kind, RunFailureKind::Model(ModelErrorKind::Configuration));
     assert!(failure.message.starts_with("cannot connect securely to 127.0.0.1:"), "{}", failure.message);
@@ -100,7 +102,7 @@ async fn a_server_that_asks_for_no_wait_is_given_time() {
     let server = WireServer::start().await.unwrap();
     server.on_request(|_| Reply::error(429, "rate_limit_error", "slow down").header("retry-after", "0"));
     let began = Instant::now();
-    failure(&watch(query("hi").provider(provider(&server.url())).max_retries(2)).await);
+    failure(&watch(query("hi").provider(provider(&server.url())).limits(LimitOptions::new().max_retries(2))).await);
     // Three quarters of half a second and of a second.
     assert!(began.elapsed() >= Duration::from_millis(1_125), "{:?}", began.elapsed());
     assert_eq!(server.request_count(), 3);
@@ -127,7 +129,7 @@ async fn what_the_server_says_of_a_repeat_is_done() {
     ] {
         let server = WireServer::start().await.unwrap();
         server.on_request(move |_| Reply::error(status, kind, "no").header("x-should-retry", said));
-        failure(&watch(query("hi").provider(provider(&server.url())).max_retries(1)).await);
+        failure(&watch(query("hi").provider(provider(&server.url())).limits(LimitOptions::new().max_retries(1))).await);
         assert_eq!(server.request_count(), requests, "{status} {said}");
     }
 }
@@ -138,7 +140,7 @@ async fn a_rate_limit_is_waited_out_for_as_long_as_the_server_says() {
     server.push(Reply::error(429, "rate_limit_error", "slow down").header("retry-after", "1"));
     server.push(Message::new().text("ok"));
     let began = Instant::now();
-    let seen = watch(query("hi").provider(provider(&server.url())).max_retries(1)).await;
+    let seen = watch(query("hi").provider(provider(&server.url())).limits(LimitOptions::new().max_retries(1))).await;
     assert!(began.elapsed() >= Duration::from_secs(1));
     assert_eq!((&seen.result().outcome, seen.texts.as_slice()), (&Outcome::Success, ["ok".to_owned()].as_slice()));
     let retries: Vec<_> = statuses(&seen)
@@ -163,7 +165,8 @@ async fn the_fallback_model_takes_over_after_three_overloaded_answers() {
         server.push(Reply::error(529, "overloaded_error", "Overloaded"));
     }
     server.push(Message::new().text("from the other one"));
-    let query = query("hi").provider(provider(&server.url())).model("opus").fallback_model("haiku");
+    let query =
+        query("hi").provider(provider(&server.url())).model("opus").model(ModelOptions::new().fallback("haiku"));
     let seen = watch(query).await;
     assert_eq!(seen.result().text, "from the other one");
     let models: Vec<_> =
@@ -186,7 +189,9 @@ async fn nobody_at_the_address_is_said_with_the_address() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = free.local_addr().unwrap();
     drop(free);
-    let seen = watch(query("hi").provider(provider(&format!("http://{address}"))).max_retries(0)).await;
+    let seen =
+        watch(query("hi").provider(provider(&format!("http://{address}"))).limits(LimitOptions::new().max_retries(0)))
+            .await;
     let failure = failure(&seen);
     assert_eq!(failure.kind, RunFailureKind::Model(ModelErrorKind::Connection));
     assert!(failure.message.contains("127.0.0.1") && failure.message.contains("Check the network"), "{failure:?}");
@@ -201,7 +206,7 @@ async fn a_silent_stream_is_given_up_and_what_it_said_is_withdrawn() {
     server.push(reply.hang_at(half));
     let limit = Duration::from_millis(150);
     let provider = Anthropic::builder().api_key("k").base_url(server.url()).idle_timeout(limit).build().unwrap();
-    let seen = watch(query("hi").provider(provider).max_retries(0)).await;
+    let seen = watch(query("hi").provider(provider).limits(LimitOptions::new().max_retries(0))).await;
     assert_eq!(failure(&seen).kind, RunFailureKind::Model(ModelErrorKind::Timeout));
     assert_eq!((seen.withdrawn, seen.texts.len()), (1, 0));
     server.wait_hang_ups(1).await;

@@ -2,9 +2,9 @@
 
 use crate::instructions::Place;
 use serde_json::json;
-use windlass::crates::types::ModelRequest;
 use windlass::hook::PostToolUseAction;
 use windlass::{ContentBlock, Permissions, Script, ScriptedModel, coding_tools, hook_fn, query};
+use windlass_types::ModelRequest;
 
 /// All texts that the model reads: those of results, and others of the user's side.
 fn read(request: &ModelRequest) -> Vec<String> {

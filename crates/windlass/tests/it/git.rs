@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
+use windlass::options::WorkspaceOptions;
 use windlass::{EventKind, PermissionAnswer, Permissions, Script, ScriptedModel, coding_tools, query};
 
 /// Runs git as a user would, apart from this machine's configuration.
@@ -100,12 +101,16 @@ async fn run_with(cwd: &Path, allowed: &[&str], commands: &[&str]) -> Ran {
     });
     let permissions = permissions.allow(allowed.iter().copied());
     let model = ScriptedModel::new(script.turn(|turn| turn.text("ok")));
-    let mut stream = query("look")
-        .provider(model)
-        .tools(coding_tools(cwd))
-        .permissions(permissions)
-        .env([("PATH", std::env::var("PATH").unwrap()), ("HOME", cwd.join("..").to_string_lossy().into_owned())])
-        .stream();
+    let mut stream =
+        query("look")
+            .provider(model)
+            .tools(coding_tools(cwd))
+            .permissions(permissions)
+            .workspace(WorkspaceOptions::new().env([
+                ("PATH", std::env::var("PATH").unwrap()),
+                ("HOME", cwd.join("..").to_string_lossy().into_owned()),
+            ]))
+            .stream();
     let mut ran = Ran::default();
     while let Some(event) = stream.try_next().await.unwrap() {
         if let EventKind::ToolFinished(finished) = event.kind {
@@ -454,7 +459,10 @@ async fn an_environment_that_leads_elsewhere_reaches_no_git() {
     let mut stream = query("look")
         .provider(ScriptedModel::new(script))
         .tools(coding_tools(place.root()))
-        .env([("PATH", std::env::var("PATH").unwrap()), ("GIT_DIR", "/elsewhere/.git".to_owned())])
+        .workspace(
+            WorkspaceOptions::new()
+                .env([("PATH", std::env::var("PATH").unwrap()), ("GIT_DIR", "/elsewhere/.git".to_owned())]),
+        )
         .stream();
     let mut results = Vec::new();
     while let Some(event) = stream.try_next().await.unwrap() {

@@ -3,14 +3,14 @@
 use serde_json::{Map, json};
 use std::path::Path;
 use std::sync::Arc;
-use windlass::crates::permission::{Policy, PolicyConfig};
-use windlass::crates::runtime::judge;
 use windlass::tool::{ToolSet, Workspace};
 use windlass::{
     JsonText, PermissionMode, Permissions, coding_tools,
     permission::{Behavior, RuleSource},
     tool::ToolUse,
 };
+use windlass_permission::{Policy, PolicyConfig};
+use windlass_runtime::judge;
 use windlass_testkit::fake::MemoryWorkspace;
 
 const PAGE: &str = include_str!("../../../../docs/guide/permissions.md");
@@ -94,7 +94,7 @@ fn policy(mode: Option<&str>, rules: &str) -> Policy {
 
 #[tokio::test]
 async fn the_calls_of_the_page_have_its_verdicts() {
-    let kit = coding_tools("/w").with(windlass::crates::tools::ApplyPatch::default());
+    let kit = coding_tools("/w").with(windlass_builtin_tools::ApplyPatch::default());
     let tools = ToolSet::new(kit.tools().iter().cloned()).unwrap();
     let mut files = MemoryWorkspace::new();
     for directory in

@@ -1,6 +1,7 @@
 //! Hooks made from closures, and what they may listen to.
 
 use serde_json::json;
+use windlass::options::LimitOptions;
 use windlass::testing::ScriptedTurn;
 use windlass::{
     Access, Error, Event, EventKind, Outcome, PreToolUseAction, Script, ScriptedModel, ToolCx,
@@ -18,13 +19,13 @@ fn tool(name: &str) -> impl windlass::tool::DynTool {
 }
 
 /// Calls three tools with a hook, and returns the events and what the model read of each.
-async fn results(hook: windlass::hook::HookFn) -> Result<(Vec<Event>, Vec<String>), Error> {
+async fn results(hook: windlass_hook::HookFn) -> Result<(Vec<Event>, Vec<String>), Error> {
     let calls = Script::new().turn(|turn| {
         turn.tool_use("look", json!({})).tool_use("mcp__a__x", json!({})).tool_use("mcp__b__x", json!({}))
     });
     let model = ScriptedModel::new(calls.turn(|turn| turn.text("Done.")));
     let requests = model.clone();
-    let tools = query("go").provider(model).tool(tool("look")).tool(tool("mcp__a__x")).tool(tool("mcp__b__x"));
+    let tools = query("go").provider(model).tools(tool("look")).tools(tool("mcp__a__x")).tools(tool("mcp__b__x"));
     let mut run = tools.hook(hook).stream();
     let mut events = Vec::new();
     while let Some(event) = run.try_next().await? {
@@ -115,7 +116,7 @@ async fn a_run_that_stop_hooks_keep_going_ends_with_a_notice() {
         let model = ScriptedModel::from_fn(|_, _| ScriptedTurn::new().text("done"));
         let asked = query("go").provider(model.clone()).hook(again);
         let mut run = match limit {
-            Some(times) => asked.max_stop_continuations(times),
+            Some(times) => asked.limits(LimitOptions::new().max_stop_continuations(times)),
             None => asked,
         }
         .stream();

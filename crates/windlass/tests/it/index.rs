@@ -3,11 +3,11 @@
 use crate::instructions::{Place, run};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
-use windlass::crates::types::ModelRequest;
 use windlass::session::ContextKind;
 use windlass::{
     ContentBlock, Permissions, Project, ScriptedModel, ScriptedTurn, SessionBuilder, coding_tools, session,
 };
+use windlass_types::ModelRequest;
 
 type Requests = Arc<Mutex<Vec<ModelRequest>>>;
 

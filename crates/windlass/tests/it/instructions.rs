@@ -4,11 +4,12 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
-use windlass::crates::types::{ModelRequest, SharedMessage};
+use windlass::options::ContextOptions;
 use windlass::{
     ContentBlock, EventKind, Home, Permissions, Project, ScriptedModel, ScriptedTurn, Session, SessionBuilder,
     coding_tools, project::ProjectNoticeKind, project::SettingSource, session,
 };
+use windlass_types::{ModelRequest, SharedMessage};
 
 type Requests = Arc<Mutex<Vec<Arc<ModelRequest>>>>;
 
@@ -108,7 +109,7 @@ async fn they_stand_behind_the_first_prompt_and_those_of_folders_behind_the_firs
         ("home/.claude/CLAUDE.md", "User."),
     ]);
     let (builder, requests) = place.session(place.project());
-    let mut session = builder.instructions("Host.").open().await.unwrap();
+    let mut session = builder.context(ContextOptions::new().instructions("Host.")).open().await.unwrap();
     run(&mut session, "hello").await;
     run(&mut session, "read app/x.rs").await;
     run(&mut session, "read app/x.rs").await;

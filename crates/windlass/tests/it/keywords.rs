@@ -1,10 +1,11 @@
 //! Words of prompts that ask for more thought.
 
 use std::sync::Arc;
-use windlass::crates::model::ModelInfo;
-use windlass::crates::runtime::Prompt;
-use windlass::crates::types::ModelRequest;
+use windlass::options::ModelOptions;
 use windlass::{Effort, EventKind, Script, ScriptedModel, Session, Thinking, coding_tools, event::Status, session};
+use windlass_model::ModelInfo;
+use windlass_runtime::Prompt;
+use windlass_types::ModelRequest;
 
 /// Runs prompts in one session. Returns what each request asks for, and what broke the cache.
 async fn asked(info: ModelInfo, on: bool, prompts: Vec<Prompt>) -> (Vec<Arc<ModelRequest>>, Vec<String>) {
@@ -15,7 +16,10 @@ async fn asked(info: ModelInfo, on: bool, prompts: Vec<Prompt>) -> (Vec<Arc<Mode
         script.turn(|turn| turn.tool_use("Read", read)).turn(|turn| turn.text("ultrathink"))
     });
     let model = ScriptedModel::new(script).with_info(info);
-    let builder = session().provider(model.clone()).tools(coding_tools(folder.path())).thinking_keywords(on);
+    let builder = session()
+        .provider(model.clone())
+        .tools(coding_tools(folder.path()))
+        .model(ModelOptions::new().thinking_keywords(on));
     let Session { handle, mut events, .. } = builder.open().await.unwrap();
     let mut broken = Vec::new();
     for prompt in prompts {

@@ -6,13 +6,13 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use windlass::crates::model::ScriptedTurn;
-use windlass::crates::session::{ProjectKey, SessionKey, SessionStore, Transcript, check_messages, repair};
-use windlass::crates::store::JsonlStore;
-use windlass::crates::types::EntryKind;
 use windlass::{
     Access, EventKind, Home, Outcome, Permissions, ScriptedModel, SessionId, ToolCx, query, tool::tool_fn_with, tool_fn,
 };
+use windlass_model::ScriptedTurn;
+use windlass_session::{ProjectKey, SessionKey, SessionStore, Transcript, check_messages, repair};
+use windlass_store::JsonlStore;
+use windlass_types::EntryKind;
 
 const KILLS: usize = 200;
 const SESSIONS: usize = 10;
@@ -54,8 +54,8 @@ fn child() {
     runtime.block_on(async {
         let mut run = query("go on")
             .provider(endless(round))
-            .tool(act)
-            .tool(look)
+            .tools(act)
+            .tools(look)
             .cwd(place)
             .permissions(Permissions::new().allow(["act"]))
             .persist(Home::new(place.join("home")))

@@ -7,14 +7,14 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use windlass::crates::session::{ProjectKey, SessionKey, SessionStore};
-use windlass::crates::store::JsonlStore;
-use windlass::crates::types::{EntryKind, ModelInfo, NanoUsd, Price, Usage};
 use windlass::testing::Gate;
 use windlass::{
     Access, AgentDefinition, EventKind, Home, Outcome, Permissions, ScriptedModel, ScriptedTurn, SessionId, Subagents,
     query, tool_fn,
 };
+use windlass_session::{ProjectKey, SessionKey, SessionStore};
+use windlass_store::JsonlStore;
+use windlass_types::{EntryKind, ModelInfo, NanoUsd, Price, Usage};
 
 /// Budget of the session for each kill, in dollars: enough for the calls before it.
 const BUDGET: f64 = 0.2;
@@ -72,7 +72,7 @@ fn child() {
     runtime.block_on(async {
         let mut run = query("go on")
             .provider(paid_model(place.to_path_buf(), round))
-            .tool(look.with_access(Access::NOTHING))
+            .tools(look.with_access(Access::NOTHING))
             .subagents(Subagents::new().with(looker).background_by_default(false))
             .cwd(place)
             .permissions(Permissions::new())
@@ -108,7 +108,7 @@ fn paid(place: &Path) -> u64 {
 fn listed_cost(place: &Path) -> Option<NanoUsd> {
     let store = JsonlStore::new(place.join("home"));
     let key = SessionKey::new(ProjectKey::of(&std::fs::canonicalize(place).unwrap()), SessionId::from(SESSION));
-    let mut digest = windlass::crates::session::SessionDigest::default();
+    let mut digest = windlass_session::SessionDigest::default();
     let log = std::fs::read(store.log_path(&key)).ok()?;
     log.split(|byte| *byte == b'\n').for_each(|line| digest.add(line, |_| ()));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

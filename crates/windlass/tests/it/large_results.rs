@@ -2,12 +2,12 @@
 
 use crate::instructions::{Place, run};
 use std::collections::BTreeSet;
-use windlass::crates::types::{ModelErrorKind, ModelInfo, ModelRequest, ToolResultContent, Usage};
 use windlass::tool::tool_json;
 use windlass::{
     ContentBlock, EventKind, Home, JsonText, Permissions, ScriptedModel, ScriptedTurn, SessionBuilder, ToolCx,
     ToolOutput, session,
 };
+use windlass_types::{ModelErrorKind, ModelInfo, ModelRequest, ToolResultContent, Usage};
 
 /// A PNG image, by its beginning, that takes so many bytes.
 fn image(bytes: usize) -> Vec<u8> {
@@ -25,7 +25,7 @@ fn open(model: &ScriptedModel, place: &Place) -> SessionBuilder {
         ToolOutput::image("image/png", image(2 << 20))
     });
     let permissions = Permissions::new().allow(["texts", "shot"]);
-    let builder = session().provider(model.clone()).tool(texts).tool(shot);
+    let builder = session().provider(model.clone()).tools(texts).tools(shot);
     builder.permissions(permissions).persist(Home::new(place.path("kept")))
 }
 

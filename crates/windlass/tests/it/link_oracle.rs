@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use windlass::coding_tools;
-use windlass::crates::local::LocalWorkspace;
-use windlass::crates::permission::{Policy, PolicyConfig};
-use windlass::crates::runtime::judge;
-use windlass::crates::tool::{ToolSet, Workspace};
-use windlass::crates::types::{Behavior, JsonText, PermissionMode, ToolUse, ToolUseId};
+use windlass_local::LocalWorkspace;
+use windlass_permission::{Policy, PolicyConfig};
+use windlass_runtime::judge;
+use windlass_tool::{ToolSet, Workspace};
+use windlass_types::{Behavior, JsonText, PermissionMode, ToolUse, ToolUseId};
 
 const SECRET: &str = "secret-outside";
 

@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
+use windlass::options::WorkspaceOptions;
 use windlass::{
     EventKind, PermissionAnswer, PermissionMode, Permissions, Script, ScriptedModel, coding_tools,
     permission::can_use_tool_fn, query,
@@ -91,18 +92,22 @@ async fn run_calls(place: &Place, permissions: Permissions, calls: Vec<(&'static
     }
     let asked = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&asked);
-    let permissions = permissions.asking(can_use_tool_fn(move |request| {
+    let permissions = permissions.host(can_use_tool_fn(move |request| {
         let input: serde_json::Value = request.input.to().unwrap_or_default();
         seen.lock().unwrap().push(input["command"].as_str().unwrap_or(&request.tool).to_owned());
         async { PermissionAnswer::deny("no") }
     }));
     let model = ScriptedModel::new(script.turn(|turn| turn.text("ok")));
-    let mut stream = query("look")
-        .provider(model)
-        .tools(coding_tools(place.root()))
-        .permissions(permissions)
-        .env([("PATH", std::env::var("PATH").unwrap()), ("HOME", place.at("home").to_string_lossy().into_owned())])
-        .stream();
+    let mut stream =
+        query("look")
+            .provider(model)
+            .tools(coding_tools(place.root()))
+            .permissions(permissions)
+            .workspace(WorkspaceOptions::new().env([
+                ("PATH", std::env::var("PATH").unwrap()),
+                ("HOME", place.at("home").to_string_lossy().into_owned()),
+            ]))
+            .stream();
     let mut ran = Ran::default();
     while let Some(event) = stream.try_next().await.unwrap() {
         if let EventKind::ToolFinished(finished) = event.kind {

@@ -108,7 +108,7 @@ async fn changed_settings_count_within_a_run() {
     let result = query("Go.")
         .provider(ScriptedModel::new(script))
         .tools(coding_tools(place.path("work")))
-        .tool(tighten)
+        .tools(tighten)
         .permissions(Permissions::new().allow(["tighten"]))
         .project(place.project())
         .await

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use windlass::options::WorkspaceOptions;
 
 use windlass::tool::built_in::LocalProcess;
 use windlass::{EventKind, PermissionAnswer, PermissionMode, Permissions, Script, ScriptedModel, coding_tools, query};
@@ -21,8 +22,12 @@ async fn run(cwd: &Path, command: &str, env: &[(&str, &str)], own: bool, mode: P
         .tools(coding_tools(cwd))
         .permissions(permissions)
         .permission_mode(mode)
-        .env(env.iter().copied().chain([("PATH", "/usr/bin:/bin")]));
-    let query = if own { query } else { query.process(Arc::new(LocalProcess::new("locales"))) };
+        .workspace(WorkspaceOptions::new().env(env.iter().copied().chain([("PATH", "/usr/bin:/bin")])));
+    let query = if own {
+        query
+    } else {
+        query.workspace(WorkspaceOptions::new().process(Arc::new(LocalProcess::new("locales"))))
+    };
     let (mut stream, mut result) = (query.stream(), String::new());
     while let Some(event) = stream.try_next().await.unwrap() {
         if let EventKind::ToolFinished(finished) = event.kind {

@@ -91,6 +91,7 @@ mod profiles;
 #[cfg(feature = "program")]
 mod programs;
 mod project;
+mod prompt_stream;
 mod reminders;
 mod requests;
 mod resumed;

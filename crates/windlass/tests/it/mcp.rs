@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
-use windlass::crates::mcp::{McpChannel, McpChannelError, McpServerState};
+use windlass::options::ToolSetOptions;
 use windlass::{
     EventKind, JsonText, Permissions, Project, Script, ScriptedModel, Session,
     mcp::{McpOptions, McpServerConfig, McpServers},
     query, session, tool_fn,
 };
+use windlass_mcp::{McpChannel, McpChannelError, McpServerState};
 
 /// A server in this process whose tools say what they were given.
 struct Inside {
@@ -157,7 +158,7 @@ async fn settled() {
 
 /// The tools of the next run of a session.
 async fn offered(session: &mut Session) -> Vec<String> {
-    session.handle.prompt(windlass::crates::runtime::Prompt::text("go")).unwrap();
+    session.handle.prompt(windlass_runtime::Prompt::text("go")).unwrap();
     let mut tools = Vec::new();
     while let Some(event) = session.events.try_next().await.unwrap() {
         match event.kind {
@@ -200,7 +201,7 @@ async fn tools_that_change_are_put_in_place_and_hidden_ones_stay_hidden() {
     let own = tool_fn("Zoom", "A test.", |_: BTreeMap<String, Value>, _| async { Ok("ok") });
     let taken = tool_fn("mcp__in__taken", "A test.", |_: BTreeMap<String, Value>, _| async { Ok("mine") });
     let servers = servers(&inside);
-    let builder = session().provider(says(&["1", "2"])).tool(own).tool(taken).mcp_servers(servers.clone());
+    let builder = session().provider(says(&["1", "2"])).tools(own).tools(taken).mcp_servers(servers.clone());
     let mut session = builder.permissions(Permissions::new().deny(["mcp__in__secret"])).open().await.unwrap();
     assert_eq!(offered(&mut session).await, ["Zoom", "mcp__in__a", "mcp__in__b", "mcp__in__taken"]);
     let mut changes = servers.changes();
@@ -233,9 +234,13 @@ async fn only_chosen_tools_are_there_also_when_a_server_changes_them() {
         let inside = Inside::new(&["a", "b"], None);
         let servers = servers(&inside);
         // The model never gives an output; that does not matter here.
-        let model = ScriptedModel::from_fn(|_, _| windlass::crates::model::ScriptedTurn::new().text("no"));
-        let builder = session().provider(model).tool(own()).mcp_servers(servers.clone()).output_schema(schema.clone());
-        let mut session = builder.only_tools(names.iter().copied()).open().await.unwrap();
+        let model = ScriptedModel::from_fn(|_, _| windlass_model::ScriptedTurn::new().text("no"));
+        let builder = session()
+            .provider(model)
+            .tools(own())
+            .mcp_servers(servers.clone())
+            .tools(ToolSetOptions::new().output_schema(schema.clone()));
+        let mut session = builder.tools(ToolSetOptions::new().only(names.iter().copied())).open().await.unwrap();
         assert_eq!(offered(&mut session).await, before, "{names:?}");
         let mut changes = servers.changes();
         inside.change(&["b", "c"]);
@@ -293,7 +298,7 @@ fn calls(turns: &[&[(&'static str, &'static str)]]) -> (ScriptedModel, Arc<Mutex
             request.messages.iter().map(|message| serde_json::from_str(message.json()).unwrap()).collect();
         let at = kept.lock().unwrap().len();
         kept.lock().unwrap().push(Value::from(messages));
-        let mut turn = windlass::crates::model::ScriptedTurn::new();
+        let mut turn = windlass_model::ScriptedTurn::new();
         for (id, tool) in turns.get(at).into_iter().flatten() {
             turn = turn.tool_use_with_id(*id, *tool, json!({}));
         }
@@ -316,7 +321,7 @@ fn user_texts(request: &Value) -> Vec<String> {
 
 /// Runs a prompt and returns its events.
 async fn run(session: &mut Session, prompt: &str) -> Vec<EventKind> {
-    session.handle.prompt(windlass::crates::runtime::Prompt::text(prompt)).unwrap();
+    session.handle.prompt(windlass_runtime::Prompt::text(prompt)).unwrap();
     let mut events = Vec::new();
     while let Some(event) = session.events.try_next().await.unwrap() {
         let is_last = matches!(event.kind, EventKind::RunFinished(_));
@@ -410,7 +415,7 @@ async fn tools_that_no_provider_takes_are_left_out_with_a_notice() {
     let notices: Vec<&str> = events
         .iter()
         .filter_map(|event| match event {
-            EventKind::Status(windlass::crates::types::Status::Notice { message }) => Some(message.as_str()),
+            EventKind::Status(windlass_types::Status::Notice { message }) => Some(message.as_str()),
             EventKind::RunStarted(started) => {
                 assert!(started.tools.is_empty(), "{:?}", started.tools);
                 None
@@ -423,9 +428,7 @@ async fn tools_that_no_provider_takes_are_left_out_with_a_notice() {
     assert_eq!(servers.status()[0].tools_left_out.len(), 1);
     // The notice is given once.
     let again = run(&mut session, "go").await;
-    assert!(
-        !again.iter().any(|event| matches!(event, EventKind::Status(windlass::crates::types::Status::Notice { .. })))
-    );
+    assert!(!again.iter().any(|event| matches!(event, EventKind::Status(windlass_types::Status::Notice { .. }))));
     session.handle.close().await.unwrap();
 }
 
@@ -446,7 +449,7 @@ impl McpChannel for Gone {
 
 fn notices(events: &[EventKind]) -> Vec<&str> {
     let notice = |event| match event {
-        &EventKind::Status(windlass::crates::types::Status::Notice { ref message }) => Some(message.as_str()),
+        &EventKind::Status(windlass_types::Status::Notice { ref message }) => Some(message.as_str()),
         _ => None,
     };
     events.iter().filter_map(notice).collect()
@@ -483,7 +486,10 @@ async fn a_server_that_failed_is_a_notice_and_the_model_reads_once_that_it_is_mi
 
 #[tokio::test(start_paused = true)]
 async fn a_missing_server_whose_tools_would_not_be_offered_is_not_told() {
-    for builder in [session().only_tools(["Read"]), session().permissions(Permissions::new().deny(["mcp__gone"]))] {
+    for builder in [
+        session().tools(ToolSetOptions::new().only(["Read"])),
+        session().permissions(Permissions::new().deny(["mcp__gone"])),
+    ] {
         let servers = McpServers::new(McpOptions::new());
         servers.add("gone", McpServerConfig::in_process(Arc::new(Gone))).unwrap();
         let (model, requests) = calls(&[&[]]);

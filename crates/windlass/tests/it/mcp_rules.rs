@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use windlass::crates::tool::{DynTool, ToolSet};
 use windlass::mcp::{McpError, McpOptions, McpServerConfig, McpServers};
 use windlass::{Outcome, PermissionMode, Permissions, Script, ScriptedModel, query, tool_fn};
+use windlass_tool::{DynTool, ToolSet};
 
 fn config() -> McpServerConfig {
     let set = tool_fn("set", "Sets.", |_: BTreeMap<String, String>, _| async { Ok("was set") });

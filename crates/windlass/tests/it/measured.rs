@@ -5,10 +5,10 @@
 
 use serde_json::json;
 use std::sync::Arc;
-use windlass::crates::permission::{CallFacts, Classified, ClassifierQuestion, Heard};
-use windlass::crates::types::{Access, CallDigest, ContentBlock, Entry, EntryKind, Timestamp, UserEntry};
 use windlass::permission::Classifier;
 use windlass::{Anthropic, JsonText, ModelProvider, ScriptedModel, ScriptedTurn};
+use windlass_permission::{CallFacts, Classified, ClassifierQuestion, Heard};
+use windlass_types::{Access, CallDigest, ContentBlock, Entry, EntryKind, Timestamp, UserEntry};
 
 /// Below what the user has said, calls of Bash with the verdict that they should have.
 const CALLS: &str = include_str!("../../../windlass-permission/tests/it/classifier_calls.txt");

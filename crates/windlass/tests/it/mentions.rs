@@ -3,15 +3,20 @@
 use crate::instructions::{Place, run};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
-use windlass::crates::types::{ModelInfo, ModelRequest};
+use windlass::options::ContextOptions;
+use windlass::session::Resume;
 use windlass::{
     ContentBlock, EventKind, Home, Permissions, PreToolUseAction, ScriptedModel, ScriptedTurn, SessionBuilder,
     coding_tools, event::Status, hook_fn, session,
 };
+use windlass_types::{ModelInfo, ModelRequest};
 
 /// A session that attaches what prompts mention.
 fn open(place: &Place, model: &ScriptedModel) -> SessionBuilder {
-    session().provider(model.clone()).tools(coding_tools(place.path("work"))).mentions(true)
+    session()
+        .provider(model.clone())
+        .tools(coding_tools(place.path("work")))
+        .context(ContextOptions::new().mentions(true))
 }
 
 fn answering() -> ScriptedModel {
@@ -162,7 +167,8 @@ async fn a_resumed_and_a_forked_session_send_the_same_bytes() {
     for fork in [true, false] {
         let later = answering();
         let builder = open(&place, &later).project(place.project()).persist(home.clone());
-        let mut session = builder.resume(&id).fork_session(fork).open().await.unwrap();
+        let mut session =
+            builder.resume(if fork { Resume::session(&id).fork() } else { Resume::session(&id) }).open().await.unwrap();
         run(&mut session, "See @a.txt once more").await;
         session.handle.close().await.unwrap();
         let (before, after) = (first.requests(), later.requests());

@@ -5,6 +5,9 @@ use serde_json::json;
 use std::fmt::Display;
 use windlass::event::Status;
 use windlass::hook::PreToolUseAction;
+use windlass::options::{LimitOptions, ModelOptions, NameChecks, StorageOptions, ToolSetOptions, WorkspaceOptions};
+use windlass::permission::QuestionEvents;
+use windlass::session::Resume;
 use windlass::session::{ForkOptions, Prompt};
 use windlass::testing::ScriptedTurn;
 use windlass::{
@@ -140,7 +143,7 @@ fn without_a_runtime() -> Vec<Mistake> {
 async fn models_and_money() -> Vec<Mistake> {
     vec![
         fails!("An empty model": query("Hello").provider(model()).model("").await),
-        fails!("An empty fallback model": query("Hello").provider(model()).fallback_model(" ").await),
+        fails!("An empty fallback model": query("Hello").provider(model()).model(ModelOptions::new().fallback(" ")).await),
         notices!("A misspelt model": query("Hello").provider(anthropic()).model("sonet")),
         fails!("A budget that is no number": query("Hello").provider(model()).max_budget_usd(f64::NAN).await),
         fails!("A negative budget": query("Hello").provider(model()).max_budget_usd(-1.0).await),
@@ -162,7 +165,7 @@ async fn permissions(world: &World) -> Vec<Mistake> {
         fails!("A misspelt name with a specifier": asked().permissions(Permissions::new().deny(["Bsh(rm *)"])).await),
         notices!("A rule with a name that is near no other": asked().permissions(Permissions::new().deny(["deploy"]))),
         fails!("The same where names are strict":
-            asked().strict(true).permissions(Permissions::new().deny(["deploy"])).await),
+            asked().names(NameChecks::Strict).permissions(Permissions::new().deny(["deploy"])).await),
         notices!("A rule about a server that is not there":
             asked().permissions(Permissions::new().deny(["mcp__nosuch"]))),
         fails!("Skipping permissions by accident": asked().permission_mode(PermissionMode::BypassPermissions).await),
@@ -173,12 +176,12 @@ async fn tools_hooks_and_agents(world: &World) -> Vec<Mistake> {
     let asked = || query("Hello").provider(model()).tools(coding_tools(world.folder.path()));
     let deny = |_| async { Ok(PreToolUseAction::deny("closed")) };
     vec![
-        fails!("Two tools of one name": query("Hello").provider(model()).tool(weather()).tool(weather()).await),
+        fails!("Two tools of one name": query("Hello").provider(model()).tools(weather()).tools(weather()).await),
         fails!("A tool with an impossible name":
-            query("Hello").provider(model()).tool(tool_fn("my tool", "…", |_: City, _| async { Ok("") })).await),
+            query("Hello").provider(model()).tools(tool_fn("my tool", "…", |_: City, _| async { Ok("") })).await),
         fails!("A tool whose input is no object":
-            query("Hello").provider(model()).tool(tool_fn("greet", "…", |_: String, _| async { Ok("") })).await),
-        fails!("A misspelt tool in a list": asked().only_tools(["read", "Grep"]).await),
+            query("Hello").provider(model()).tools(tool_fn("greet", "…", |_: String, _| async { Ok("") })).await),
+        fails!("A misspelt tool in a list": asked().tools(ToolSetOptions::new().only(["read", "Grep"])).await),
         fails!("A hook for tools that cannot be": asked().hook(hook_fn("gate").before_tool(["^Bash$"], deny)).await),
         fails!("A hook for a misspelt tool": asked().hook(hook_fn("gate").before_tool(["bash"], deny)).await),
         fails!("A misspelt tool of an agent": asked().subagents(Subagents::new().with(
@@ -194,8 +197,8 @@ async fn places(world: &World) -> Vec<Mistake> {
     let asked = || query("Hello").provider(model()).cwd(folder);
     vec![
         fails!("A directory that is not there": query("Hello").provider(model()).cwd(folder.join("gone")).await),
-        fails!("Another directory that is not there": asked().add_dir(folder.join("gone")).await),
-        fails!("Checkpoints of files without a place": asked().file_checkpoints(true).await),
+        fails!("Another directory that is not there": asked().workspace(WorkspaceOptions::new().add_dir(folder.join("gone"))).await),
+        fails!("Checkpoints of files without a place": asked().storage(StorageOptions::new().file_checkpoints(true)).await),
     ]
 }
 
@@ -207,8 +210,8 @@ async fn sessions(world: &World) -> Vec<Mistake> {
         fails!("To resume from nowhere": asked().resume(ID).await),
         fails!("To resume what is no id": asked().persist(home.clone()).resume("yesterday").await),
         fails!("To resume an unknown session": asked().persist(home.clone()).resume(ID).await),
-        fails!("To continue where no session is": asked().persist(empty).continue_latest().await),
-        fails!("A fork of no session": asked().persist(home.clone()).fork_session(true).await),
+        fails!("To continue where no session is": asked().persist(empty).resume(Resume::latest().fork()).await),
+        fails!("A fork of no session": asked().persist(home.clone()).await),
         fails!("Another id for a session that is resumed":
             asked().persist(home.clone()).resume(ID).session_id("00000000-0000-4000-8000-000000000008").await),
     ];
@@ -236,7 +239,8 @@ async fn asking() -> (Session, windlass::PermissionRequest) {
         0 => ScriptedTurn::new().tool_use("weather", json!({})),
         _ => ScriptedTurn::new().text("done"),
     });
-    let opened = session().provider(model).tool(weather()).permissions(Permissions::ask_via_events()).open().await;
+    let opened =
+        session().provider(model).tools(weather()).permissions(Permissions::new().host(QuestionEvents)).open().await;
     let mut session = opened.unwrap();
     session.handle.prompt("Hello").unwrap();
     loop {
@@ -269,7 +273,7 @@ async fn an_open_session() -> Vec<Mistake> {
 /// The notice of a session that was given a misspelt model.
 async fn misspelt() -> String {
     let anthropic = Anthropic::builder().api_key("sk-test").base_url("http://127.0.0.1:1").build().unwrap();
-    let mut session = session().provider(anthropic).max_retries(0).open().await.unwrap();
+    let mut session = session().provider(anthropic).limits(LimitOptions::new().max_retries(0)).open().await.unwrap();
     session.handle.set_model("sonet").unwrap();
     session.handle.prompt(Prompt::text("And now?")).unwrap();
     loop {

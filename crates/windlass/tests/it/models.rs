@@ -1,6 +1,7 @@
 //! Facts about models: the tables of all providers, and the overrides of programs.
 
 use std::collections::BTreeSet;
+use windlass::options::{CompactionOptions, LimitOptions, ModelOptions};
 use windlass::provider::{
     KnownModel, ModelOverride, ModelProvider, NanoUsd, Price, UnpricedModels, Usage, from_lookup,
 };
@@ -123,17 +124,24 @@ async fn what_a_program_says_of_a_model_counts_for_budget_and_cost() {
     let model = || ScriptedModel::from_fn(|_, _| ScriptedTurn::new().text("done").usage(Usage::new(1_000, 10)));
     let refused = query("?").provider(model()).model("mine").max_budget_usd(1.0).await.unwrap_err();
     assert!(refused.to_string().contains("mine"), "{refused}");
-    for more in [query("?").fallback_model("second"), query("?").summarizer_model("second")] {
+    for more in [
+        query("?").model(ModelOptions::new().fallback("second")),
+        query("?").compaction(CompactionOptions::new().summarizer_model("second")),
+    ] {
         let priced = ModelOverride::new().input_price(2.0).output_price(10.0);
-        let refused = more.provider(model()).model("mine").model_override("mi", priced).max_budget_usd(1.0).await;
+        let refused = more
+            .provider(model())
+            .model("mine")
+            .model(ModelOptions::new().with_override("mi", priced))
+            .max_budget_usd(1.0)
+            .await;
         assert!(refused.unwrap_err().to_string().contains("second"));
     }
     let mine = ModelOverride::new().context_window(64_000).input_price(2.0).output_price(10.0);
     let result = query("?")
         .provider(model())
         .model("quick")
-        .model_override("mi", mine)
-        .model_alias("quick", "mine")
+        .model(ModelOptions::new().with_override("mi", mine).alias("quick", "mine"))
         .max_budget_usd(1.0)
         .await
         .unwrap();
@@ -149,6 +157,7 @@ async fn what_the_provider_reports_is_the_cost_of_the_result() {
         usage.reported_cost = Some(NanoUsd::new(5));
         ScriptedTurn::new().text("done").usage(usage)
     });
-    let result = query("?").provider(model).unpriced_models(UnpricedModels::Allow).await.unwrap();
+    let result =
+        query("?").provider(model).limits(LimitOptions::new().unpriced_models(UnpricedModels::Allow)).await.unwrap();
     assert_eq!((result.cost, result.reported_cost()), (NanoUsd::new(5), NanoUsd::new(5)));
 }

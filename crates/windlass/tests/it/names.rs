@@ -1,5 +1,6 @@
 //! Names that mean nothing, and limits that are none: found when the session opens.
 
+use windlass::options::{LimitOptions, ModelOptions, NameChecks, ToolSetOptions};
 use windlass::provider::{ModelInfo, UnpricedModels};
 use windlass::testing::ScriptedTurn;
 use windlass::{AgentDefinition, Anthropic, Error, Permissions, Query, ScriptedModel, Subagents, coding_tools, query};
@@ -63,7 +64,7 @@ async fn a_rule_about_a_server_that_is_not_there_is_a_notice_and_in_a_strict_ses
     assert_eq!(notices.len(), 2, "{notices:?}");
     assert!(notices[0].contains("`mcp__github__push`") && notices[0].contains("\"github\""), "{notices:?}");
     assert!(notices[1].contains("\"my server\""), "{notices:?}");
-    let text = refused(|query| query.strict(true).permissions(rules())).await;
+    let text = refused(|query| query.names(NameChecks::Strict).permissions(rules())).await;
     assert!(text.contains("`mcp__github__push`") && text.contains("`mcp__my server`"), "{text}");
     for rule in ["mcp__", "mcp____x", "mcp__!"] {
         let text = refused(|query| query.permissions(Permissions::new().deny([rule]))).await;
@@ -74,30 +75,32 @@ async fn a_rule_about_a_server_that_is_not_there_is_a_notice_and_in_a_strict_ses
 #[tokio::test]
 async fn a_strict_session_takes_no_allow_rule_that_cannot_be_used() {
     for rule in ["Bash(ls", "ls *", "Web*"] {
-        let text = refused(|query| query.strict(true).permissions(Permissions::new().allow([rule]))).await;
+        let text = refused(|query| query.names(NameChecks::Strict).permissions(Permissions::new().allow([rule]))).await;
         assert!(text.contains(&format!("`{rule}`")), "{text}");
     }
 }
 
 #[tokio::test]
 async fn a_misspelt_tool_with_a_specifier_is_said_to_be_no_tool() {
-    let lenient = |query: Query| query.lenient_names().permissions(Permissions::new().deny(["Bsh(rm *)"]));
+    let lenient = |query: Query| query.names(NameChecks::Off).permissions(Permissions::new().deny(["Bsh(rm *)"]));
     let text = refused(lenient).await;
     assert!(text.contains("no known tool: did you mean `Bash`?"), "{text}");
 }
 
 #[tokio::test]
 async fn a_strict_session_takes_no_doubtful_name() {
-    let text = refused(|query| query.strict(true).permissions(Permissions::new().allow(["deploy", "Reed"]))).await;
+    let text =
+        refused(|query| query.names(NameChecks::Strict).permissions(Permissions::new().allow(["deploy", "Reed"])))
+            .await;
     assert!(text.contains("deploy") && text.contains("Reed"), "{text}");
-    assert_eq!(opened(|query| query.strict(true)).await.unwrap(), Vec::<String>::new());
-    let lenient = |query: Query| query.lenient_names().permissions(Permissions::new().deny(["read"]));
+    assert_eq!(opened(|query| query.names(NameChecks::Strict)).await.unwrap(), Vec::<String>::new());
+    let lenient = |query: Query| query.names(NameChecks::Off).permissions(Permissions::new().deny(["read"]));
     assert_eq!(opened(lenient).await.unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn lists_of_tools_are_checked_also_those_of_agents() {
-    let text = refused(|query| query.only_tools(["read", "Grep"])).await;
+    let text = refused(|query| query.tools(ToolSetOptions::new().only(["read", "Grep"]))).await;
     assert!(text.contains("the list of tools") && text.contains("\"Read\""), "{text}");
     let agent = AgentDefinition::new("reviewer", "Reviews.", "You review.").with_tools(["grep"]);
     let text = refused(|query| query.subagents(Subagents::new().with(agent))).await;
@@ -109,7 +112,7 @@ async fn lists_of_tools_are_checked_also_those_of_agents() {
 async fn models_have_names_that_are_known_or_near_none() {
     for (change, role) in [
         (Box::new(|query: Query| query.model(" ")) as Box<dyn FnOnce(Query) -> Query>, "the model"),
-        (Box::new(|query: Query| query.fallback_model("")), "the fallback model"),
+        (Box::new(|query: Query| query.model(ModelOptions::new().fallback(""))), "the fallback model"),
     ] {
         let text = refused(change).await;
         assert!(text.contains(&format!("the name of {role} is empty")), "{text}");
@@ -134,7 +137,9 @@ async fn a_budget_is_an_amount_and_its_models_have_prices() {
     }
     let text = refused(|query| query.max_budget_usd(1.0)).await;
     assert!(text.contains("no known price") && text.contains("UnpricedModels::Allow"), "{text}");
-    opened(|query| query.max_budget_usd(1.0).unpriced_models(UnpricedModels::Allow)).await.unwrap();
+    opened(|query| query.max_budget_usd(1.0).limits(LimitOptions::new().unpriced_models(UnpricedModels::Allow)))
+        .await
+        .unwrap();
     let info = ModelInfo::new(100_000, 8_000);
     assert!(info.price.is_none());
 }

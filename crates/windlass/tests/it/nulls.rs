@@ -62,7 +62,7 @@ async fn a_null_counts_as_absent_and_the_log_has_both_inputs() {
     let written = json!({"days": null, "city": "Rome", "place": {"floor": null}});
     let script = Script::new().turn(|turn| turn.tool_use("weather", written.clone())).turn(|turn| turn.text("ok"));
     let asked = Arc::new(Mutex::new(Vec::new()));
-    let run = query("go").provider(ScriptedModel::new(script)).tool(weather).hook(Notes(Arc::clone(&asked)));
+    let run = query("go").provider(ScriptedModel::new(script)).tools(weather).hook(Notes(Arc::clone(&asked)));
     let run = run.permissions(Permissions::new().allow(["weather"])).persist(home.clone());
     let id = run.await.unwrap().session_id;
     let (mut calls, mut changes, mut results) = (Vec::new(), Vec::new(), Vec::new());

@@ -1,6 +1,7 @@
 //! Sessions that have only some of their tools.
 
 use serde_json::json;
+use windlass::options::ToolSetOptions;
 use windlass::{EventKind, PermissionMode, Permissions, Script, ScriptedModel, coding_tools, query};
 
 #[tokio::test]
@@ -19,7 +20,7 @@ async fn a_tool_that_was_not_chosen_does_not_run_in_any_mode() {
         let permissions = Permissions::new().allow_bypass().mode(PermissionMode::BypassPermissions);
         let mut query = query("go").provider(ScriptedModel::new(script)).tools(coding_tools(dir.path()));
         for list in &lists {
-            query = query.only_tools(list.iter().copied());
+            query = query.tools(ToolSetOptions::new().only(list.iter().copied()));
         }
         let mut run = query.permissions(permissions).stream();
         let mut offered = Vec::new();

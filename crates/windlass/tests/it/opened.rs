@@ -3,6 +3,7 @@
 use crate::instructions::{Place, run};
 use std::collections::BTreeSet;
 use std::path::Path;
+use windlass::options::ContextOptions;
 use windlass::{Project, ScriptedModel, ScriptedTurn, coding_tools, session};
 use windlass_testkit::strace::{self, Inside, Subject};
 
@@ -20,7 +21,7 @@ async fn subject() {
     let builder = match std::env::var(CASE).unwrap().as_str() {
         "bare" => builder,
         "project" => builder.project(Project::at(&work)),
-        "mentions" => builder.mentions(true),
+        "mentions" => builder.context(ContextOptions::new().mentions(true)),
         _ => builder.project(Project::at(&work).environment([("HOME", root.join("home").into_os_string())])),
     };
     inside.begin();

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
-use windlass::crates::tools::AskUserQuestion;
 use windlass::{
     EventKind, JsonText, PermissionAnswer, PermissionMode, Permissions, Query, Script, ScriptedModel, coding_tools,
     event::StateChange, permission::PermissionUpdate, query,
 };
+use windlass_builtin_tools::AskUserQuestion;
 
 /// A model that makes these calls one after another, then is done.
 fn calls(calls: &[(&'static str, Value)]) -> ScriptedModel {
@@ -119,11 +119,11 @@ async fn the_users_answers_reach_the_model() {
         updates: Vec::new(),
     });
     let (_, results) =
-        play(query("go").provider(ask()).tool(AskUserQuestion::default()).permissions(permissions)).await;
+        play(query("go").provider(ask()).tools(AskUserQuestion::default()).permissions(permissions)).await;
     assert!(!results[0].1 && results[0].2.contains("Which database?: SQLite"), "{results:?}");
     // A bare yes is no answer.
     let (permissions, _) = host(|_| PermissionAnswer::allow());
     let (_, results) =
-        play(query("go").provider(ask()).tool(AskUserQuestion::default()).permissions(permissions)).await;
+        play(query("go").provider(ask()).tools(AskUserQuestion::default()).permissions(permissions)).await;
     assert!(results[0].1 && results[0].2.contains("no answer"), "{results:?}");
 }

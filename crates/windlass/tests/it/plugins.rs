@@ -27,7 +27,7 @@ async fn a_program_can_use_what_a_plugin_brings() {
         .commands()
         .find(|command| command.name == "kit:fix")
         .unwrap()
-        .expand(&windlass::crates::project::CommandUse::with("12"))
+        .expand(&windlass_project::CommandUse::with("12"))
         .unwrap();
     assert_eq!(prompt, "Fix issue 12.");
     let agents = Subagents::new().with_all(plugins.agents().agents.into_iter().map(|agent| agent.definition));

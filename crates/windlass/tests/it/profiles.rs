@@ -2,14 +2,15 @@
 
 use serde_json::{Value, json};
 use std::sync::Arc;
-use windlass::crates::context::{EditTools, ReminderStyle};
-use windlass::crates::model::ModelInfo;
-use windlass::crates::runtime::Prompt;
-use windlass::crates::types::ModelRequest;
+use windlass::options::{ModelOptions, StorageOptions, ToolSetOptions};
 use windlass::{
     EventKind, HarnessProfile, Home, PermissionMode, Script, ScriptedModel, Session, SessionBuilder, coding_tools,
     event::Status, session,
 };
+use windlass_context::{EditTools, ReminderStyle};
+use windlass_model::ModelInfo;
+use windlass_runtime::Prompt;
+use windlass_types::ModelRequest;
 
 fn builder(model: &ScriptedModel, name: &str, folder: &tempfile::TempDir) -> SessionBuilder {
     session().provider(model.clone()).model(name).tools(coding_tools(folder.path()))
@@ -68,7 +69,7 @@ async fn each_family_gets_the_tools_that_it_was_trained_on() {
     assert_eq!(names(&gemini), edits);
     assert!(system(&gemini).ends_with("send all of them in one message."));
     // A choice of tools counts for more, and so does a prompt of the host alone.
-    let only = first_request("gpt-5", |builder| builder.only_tools(["Read", "Edit"])).await;
+    let only = first_request("gpt-5", |builder| builder.tools(ToolSetOptions::new().only(["Read", "Edit"]))).await;
     assert_eq!(names(&only), ["Edit", "Read"]);
     let custom = windlass::SystemPrompt::Custom("Mine.".to_owned());
     let custom = first_request("gpt-5", |builder| builder.system_prompt(custom)).await;
@@ -83,14 +84,15 @@ async fn a_profile_of_the_program_counts_for_every_model() {
     profile.reminders = ReminderStyle::Plain;
     profile.descriptions.push(("Read".into(), "Reads.".into()));
     for name in ["claude-opus-5-5", "gpt-5"] {
-        let request = first_request(name, |builder| builder.profile(profile.clone())).await;
+        let request = first_request(name, |builder| builder.model(ModelOptions::new().profile(profile.clone()))).await;
         assert!(names(&request).contains(&"apply_patch") && !names(&request).contains(&"Edit"));
         assert!(system(&request).ends_with("Be quick."));
         let sent = format!("{:?}", request.messages);
         assert!(sent.contains("a note of the program") && !sent.contains("<system-reminder>"), "{sent}");
         assert_eq!(request.tools.iter().find(|tool| tool.name == "Read").unwrap().description, "Reads.");
     }
-    let plain = first_request("gpt-5", |builder| builder.profile(HarnessProfile::default())).await;
+    let plain =
+        first_request("gpt-5", |builder| builder.model(ModelOptions::new().profile(HarnessProfile::default()))).await;
     let claude = first_request("claude-opus-5-5", |builder| builder).await;
     assert_eq!((names(&plain), system(&plain)), (names(&claude), system(&claude)));
 }
@@ -160,7 +162,12 @@ async fn a_patch_of_a_model_is_judged_kept_and_rewound() {
         .turn(|turn| turn.text("ok"));
     let model = ScriptedModel::new(script);
     let builder = builder(&model, "gpt-5", &folder).permission_mode(PermissionMode::AcceptEdits);
-    let mut session = builder.persist(Home::new(home.path())).file_checkpoints(true).open().await.unwrap();
+    let mut session = builder
+        .persist(Home::new(home.path()))
+        .storage(StorageOptions::new().file_checkpoints(true))
+        .open()
+        .await
+        .unwrap();
     session.handle.prompt(Prompt::text("go")).unwrap();
     let mut results: Vec<(bool, Option<Value>)> = Vec::new();
     while let Some(event) = session.events.try_next().await.unwrap() {

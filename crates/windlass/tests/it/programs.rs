@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use windlass::crates::runtime::Prompt;
 use windlass::hook::PreToolUseAction;
 use windlass::program::Program;
 use windlass::{
     Event, EventKind, Home, Outcome, PermissionAnswer, PermissionMode, Permissions, Query, Script, ScriptedModel,
     coding_tools, hook_fn, query, session,
 };
+use windlass_runtime::Prompt;
 
 /// A run in which the model gives one program.
 fn of(folder: &Path, program: &str) -> (Query, ScriptedModel) {
@@ -17,7 +17,7 @@ fn of(folder: &Path, program: &str) -> (Query, ScriptedModel) {
         .turn(|turn| turn.tool_use("Program", json!({ "program": program })))
         .turn(|turn| turn.text("Done."));
     let model = ScriptedModel::new(script);
-    let run = query("do it").provider(model.clone()).tools(coding_tools(folder)).tool(Program::default());
+    let run = query("do it").provider(model.clone()).tools(coding_tools(folder)).tools(Program::default());
     (run, model)
 }
 
@@ -152,7 +152,7 @@ async fn the_log_says_what_a_program_called_and_a_resumed_session_continues() {
     let mut session = session()
         .provider(model.clone())
         .tools(coding_tools(folder.path()))
-        .tool(Program::default())
+        .tools(Program::default())
         .persist(Home::new(home.path()))
         .resume(result.session_id.as_str())
         .open()

@@ -4,7 +4,8 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
-use windlass::crates::types::{PermissionUpdate, RuleValue, UpdateDestination};
+use windlass::options::WorkspaceOptions;
+use windlass::permission::QuestionEvents;
 use windlass::{
     Event, EventKind, PermissionAnswer, PermissionMode, Permissions, Project, Run, RunResult, Script, ScriptedModel,
     Subagents, coding_tools,
@@ -13,6 +14,7 @@ use windlass::{
     project::{PluginDir, ProjectNoticeKind},
     query, session,
 };
+use windlass_types::{PermissionUpdate, RuleValue, UpdateDestination};
 
 use crate::common::watch;
 
@@ -83,7 +85,10 @@ async fn commands_know_the_login_shell_of_a_user_who_wants_that() {
             ("PATH", "/usr/bin:/bin".into()),
             ("SHELL", "/bin/bash".into()),
         ];
-        let asked = query("Go.").provider(model).tools(coding_tools(place.path("work"))).env(env);
+        let asked = query("Go.")
+            .provider(model)
+            .tools(coding_tools(place.path("work")))
+            .workspace(WorkspaceOptions::new().env(env));
         let asked = asked.permissions(Permissions::new().allow_bypass().mode(PermissionMode::BypassPermissions));
         let seen = watch(asked.project(place.project())).await;
         seen.tool_results()[0].1.clone()
@@ -129,7 +134,7 @@ async fn an_answer_is_remembered_for_the_next_session_of_the_project() {
 async fn an_answer_through_a_handle_is_remembered_too() {
     let place = Place::new();
     let asked = query("Go.").provider(touching()).tools(coding_tools(place.path("work")));
-    let mut run = asked.permissions(Permissions::ask_via_events()).project(place.project()).stream();
+    let mut run = asked.permissions(Permissions::new().host(QuestionEvents)).project(place.project()).stream();
     while let Some(event) = run.try_next().await.unwrap() {
         if let EventKind::PermissionRequested(request) = event.kind {
             let rules = vec![RuleValue::tool("Bash")];

@@ -3,8 +3,9 @@
 use crate::instructions::{Place, run};
 use serde_json::json;
 use std::sync::Arc;
-use windlass::crates::types::{ModelRequest, SharedMessage};
+use windlass::options::ContextOptions;
 use windlass::{ContentBlock, Home, ScriptedModel, ScriptedTurn, SessionBuilder, coding_tools, session};
+use windlass_types::{ModelRequest, SharedMessage};
 
 /// A model that writes a list, reads a file so many times, and is done.
 fn working(place: &Place, turns: usize) -> ScriptedModel {
@@ -75,7 +76,8 @@ async fn it_can_be_switched_off_and_the_last_turns_are_announced() {
     let place = Place::new(&[("work/a.txt", "one\n")]);
     for (on, expected) in [(false, 0), (true, 1)] {
         let model = working(&place, 25);
-        let mut session = open(&place, &model).reminders(on).max_turns(8).open().await.unwrap();
+        let mut session =
+            open(&place, &model).context(ContextOptions::new().reminders(on)).max_turns(8).open().await.unwrap();
         session.handle.prompt("go").unwrap();
         while let Some(event) = session.events.try_next().await.unwrap() {
             if matches!(event.kind, windlass::EventKind::RunFinished(_)) {
@@ -136,7 +138,7 @@ async fn files_that_have_changed_since_are_shown_with_the_next_prompt_and_once()
     run(&mut session, "again").await;
     assert_eq!(changes(&model), [a, b], "once");
     session.handle.close().await.unwrap();
-    let mut off = open(&place, &model).reminders(false).open().await.unwrap();
+    let mut off = open(&place, &model).context(ContextOptions::new().reminders(false)).open().await.unwrap();
     run(&mut off, "read c.txt").await;
     std::fs::write(work.join("c.txt"), "changed\n").unwrap();
     run(&mut off, "hello").await;

@@ -4,6 +4,8 @@
 use crate::common::{provider, stored_messages, watch};
 use serde_json::{Value, json};
 use std::path::Path;
+use windlass::options::{ContextOptions, ModelOptions, RequestOptions, WorkspaceOptions};
+use windlass::session::Resume;
 use windlass::{Home, Outcome, PermissionMode, Permissions, Query, SystemPrompt, Thinking, coding_tools, query};
 use windlass_testkit::wire::{Message, RecordedRequest, Reply, WireServer};
 
@@ -101,7 +103,7 @@ async fn every_request_begins_with_the_one_before_also_after_a_resume() {
     for prompt in ["And now?", "And then?"] {
         server.push(Message::new().tool_use("toolu_6", "Glob", json!({"pattern": "*.txt"})));
         server.push(Message::new().text("Nothing more."));
-        let again = watch(base(&server, workspace.path(), home.path(), prompt).continue_latest()).await;
+        let again = watch(base(&server, workspace.path(), home.path(), prompt).resume(Resume::latest())).await;
         assert_eq!(again.result().outcome, Outcome::Success);
     }
     let bodies = bodies(&server);
@@ -137,7 +139,12 @@ async fn breakpoints_stand_at_the_end_of_what_stays() {
     }
     // No marker is set when caching is off.
     server.push(Message::new().text("ok"));
-    watch(query("x").provider(provider(&server.url())).cache(None)).await;
+    watch(
+        query("x")
+            .provider(provider(&server.url()))
+            .model(ModelOptions::new().requests(RequestOptions::new().cache(None))),
+    )
+    .await;
     assert!(!String::from_utf8_lossy(&server.requests()[4].body).contains("cache_control"));
 }
 
@@ -158,9 +165,17 @@ async fn thinking_and_blocks_of_tomorrow_go_back_as_they_came() {
             .tool_use("toolu_1", "Read", json!({"file_path": "a.txt"})),
     );
     server.push(Message::new().text("ok"));
-    watch(base(&server, workspace.path(), home.path(), "think").thinking(Thinking::Adaptive)).await;
+    watch(
+        base(&server, workspace.path(), home.path(), "think").model(ModelOptions::new().thinking(Thinking::Adaptive)),
+    )
+    .await;
     server.push(Message::new().text("ok"));
-    watch(base(&server, workspace.path(), home.path(), "again").thinking(Thinking::Adaptive).continue_latest()).await;
+    watch(
+        base(&server, workspace.path(), home.path(), "again")
+            .model(ModelOptions::new().thinking(Thinking::Adaptive))
+            .resume(Resume::latest()),
+    )
+    .await;
     let bodies = bodies(&server);
     assert_prefixes(&bodies);
     for body in &bodies[1..] {
@@ -199,7 +214,7 @@ async fn models_that_can_reason_by_themselves_do() {
         server.push(Message::new().text("ok"));
         let query = query("hi").provider(provider(&server.url())).model(model);
         watch(match thinking {
-            Some(thinking) => query.thinking(thinking),
+            Some(thinking) => query.model(ModelOptions::new().thinking(thinking)),
             None => query,
         })
         .await;
@@ -222,7 +237,7 @@ async fn an_image_is_sent_as_an_image() {
     server.push(Message::new().text("A dot."));
     watch(base(&server, workspace.path(), home.path(), "look")).await;
     server.push(Message::new().text("Still a dot."));
-    watch(base(&server, workspace.path(), home.path(), "again").continue_latest()).await;
+    watch(base(&server, workspace.path(), home.path(), "again").resume(Resume::latest())).await;
     let bodies = bodies(&server);
     assert_prefixes(&bodies);
     let result = &bodies[2].json["messages"][2]["content"][0];
@@ -267,7 +282,9 @@ async fn a_model_with_any_system_prompt_is_told_where_it_works() {
     for prompt in [SystemPrompt::Preset, SystemPrompt::Custom(String::new()), SystemPrompt::Custom("Own.".into())] {
         server.push(Message::new().text("ok"));
         let home = tempfile::tempdir().unwrap();
-        let query = base(&server, workspace.path(), home.path(), "hello").system_prompt(prompt).add_dir(more.path());
+        let query = base(&server, workspace.path(), home.path(), "hello")
+            .system_prompt(prompt)
+            .workspace(WorkspaceOptions::new().add_dir(more.path()));
         watch(query).await;
     }
     let cwd = workspace.path().canonicalize().unwrap();
@@ -301,11 +318,11 @@ async fn branch_and_status_of_a_repository_are_told_if_the_program_says_so() {
     git(&["init", "--quiet", "--initial-branch=trunk"]);
     let server = WireServer::start().await.unwrap();
     server.push(Message::new().text("ok"));
-    watch(base(&server, workspace.path(), home.path(), "hello").git_status(true)).await;
+    watch(base(&server, workspace.path(), home.path(), "hello").context(ContextOptions::new().git_status(true))).await;
     // A repository that could make git run a program is not asked for its status.
     git(&["config", "core.fsmonitor", "touch ran"]);
     server.push(Message::new().text("ok"));
-    watch(base(&server, workspace.path(), home.path(), "hello").git_status(true)).await;
+    watch(base(&server, workspace.path(), home.path(), "hello").context(ContextOptions::new().git_status(true))).await;
     let told: Vec<String> = server.requests().iter().map(|request| first_texts(request).join("\n")).collect();
     assert!(told[0].contains("Git branch: trunk\nGit status when the session began:\n?? new.txt"), "{}", told[0]);
     assert!(told[1].contains("Git branch: trunk") && !told[1].contains("Git status"), "{}", told[1]);
@@ -319,7 +336,11 @@ async fn the_provider_is_sent_a_random_id_of_the_home_unless_it_is_not_to_be() {
     let server = WireServer::start().await.unwrap();
     for (home, send) in [(&one, true), (&one, true), (&other, true), (&one, false)] {
         server.push(Message::new().text("ok"));
-        watch(base(&server, workspace.path(), home.path(), "hello").send_user_id(send)).await;
+        watch(
+            base(&server, workspace.path(), home.path(), "hello")
+                .model(ModelOptions::new().requests(RequestOptions::new().user_id(send))),
+        )
+        .await;
     }
     server.push(Message::new().text("ok"));
     watch(query("hello").provider(provider(&server.url()))).await;
@@ -351,7 +372,7 @@ async fn what_a_program_gives_reaches_commands_but_for_secrets_and_that_is_said(
         .provider(provider(&server.url()))
         .tools(coding_tools(workspace.path()))
         .permissions(Permissions::new().allow(["Bash"]))
-        .env(given)
+        .workspace(WorkspaceOptions::new().env(given))
         .stream();
     while run.try_next().await.unwrap().is_some() {}
     let notices = run.notices().join("\n");

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use windlass::crates::session::ProjectKey;
-use windlass::crates::store::{check_file, export_file};
-use windlass::crates::types::ModelRequest;
 use windlass::{Home, Outcome, PermissionMode, Script, ScriptedModel, Session, coding_tools, query, session};
+use windlass_session::ProjectKey;
+use windlass_store::{check_file, export_file};
+use windlass_types::ModelRequest;
 
 const ID: &str = "aaaaaaaa-1111-4111-8111-111111111111";
 
@@ -257,7 +257,7 @@ async fn an_export_is_what_a_request_would_carry() {
     goes_on_with(&[model("b", "lost"), c()], &["[The beginning of this conversation could not be read.]", "b", "c"])
         .await;
     goes_on_with(&[a(), call("b", "a", "t1"), result("r", "b", "t1"), result("r2", "b", "t1")], &["a", "r"]).await;
-    let settled = windlass::crates::session::INTERRUPTED;
+    let settled = windlass_session::INTERRUPTED;
     goes_on_with(&[a(), call("b", "a", "t1")], &["a", settled]).await;
     goes_on_with(&[a(), call("b", "a", "t1"), c(), model("d", "c")], &["a", settled, "c", "d"]).await;
 }

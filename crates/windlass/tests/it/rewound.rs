@@ -3,18 +3,19 @@
 use crate::checkpoints::{World, prompt};
 use crate::common::log_of;
 use serde_json::json;
-use windlass::crates::model::Gate;
-use windlass::crates::runtime::Prompt;
+use windlass::options::StorageOptions;
 use windlass::{
     EventKind, Outcome, RunResult, Script, ScriptedModel, ScriptedTurn, Session, SessionBuilder,
     provider::{Message, Role, Usage},
     session,
     session::RewindError,
 };
+use windlass_model::Gate;
+use windlass_runtime::Prompt;
 
 /// A kept session with checkpoints.
 fn kept(world: &World, model: &ScriptedModel) -> SessionBuilder {
-    world.builder(Script::new()).provider(model.clone()).file_checkpoints(true)
+    world.builder(Script::new()).provider(model.clone()).storage(StorageOptions::new().file_checkpoints(true))
 }
 
 /// Text of the user in a message, without reminders.

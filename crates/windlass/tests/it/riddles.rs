@@ -10,7 +10,7 @@ const SOUND: &str = r#"
     struct City { name: String }
     pub fn run(model: windlass::ScriptedModel) -> windlass::Query {
         let tool = windlass::tool_fn("t", "T.", |city: City, _: windlass::ToolCx| async move { Ok(city.name) });
-        windlass::query("x").provider(model).tool(tool)
+        windlass::query("x").provider(model).tools(tool)
     }
 "#;
 
@@ -64,7 +64,7 @@ fn the_compiler_says_what_is_missing_and_what_to_write() {
     let Some(compiler) = Compiler::find() else { return };
     for (program, says) in [
         (
-            r#"pub struct Mine; pub fn f() { let _ = windlass::query("x").tool(Mine); }"#,
+            r#"pub struct Mine; pub fn f() { let _ = windlass::query("x").tools(Mine); }"#,
             ["`Mine` is not a tool", "tool_fn"],
         ),
         (

@@ -1,6 +1,7 @@
 //! Whole runs through the facade: real files, real programs, a scripted model.
 
 use std::sync::{Arc, Mutex};
+use windlass::session::Resume;
 use windlass::{
     Delta, EventKind, Home, Outcome, PermissionAnswer, PermissionMode, Permissions, Script, ScriptedModel,
     ScriptedTurn, coding_tools, query,
@@ -65,7 +66,7 @@ async fn the_coding_tools_work_on_real_files_and_sessions_resume() {
         .provider(model)
         .tools(coding_tools(directory.path()))
         .persist(Home::new(home.path()))
-        .continue_latest()
+        .resume(Resume::latest())
         .await
         .unwrap();
     assert_eq!(again.session_id, result.session_id);
@@ -127,7 +128,7 @@ async fn a_resumed_session_knows_its_tasks() {
             .tools(coding_tools(directory.path()))
             .persist(Home::new(home.path()));
         if first == "three" {
-            query = query.continue_latest();
+            query = query.resume(Resume::latest());
         }
         let mut run = query.stream();
         while let Some(event) = run.try_next().await.unwrap() {

@@ -2,15 +2,16 @@
 
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
-use windlass::crates::mcp::{McpChannel, McpChannelError, SamplingLimits};
-use windlass::crates::model::Gate;
-use windlass::crates::types::{ModelInfo, ModelRequest, Price, Role, Status};
 use windlass::mcp::{McpOptions, McpServerConfig, McpServers};
+use windlass::options::CompactionOptions;
 use windlass::permission::{AnsweredBy, Behavior, DecisionReason};
 use windlass::{
     ContentBlock, EventKind, Home, JsonText, Outcome, PermissionAnswer, PermissionMode, Permissions, PreToolUseAction,
     Query, RunResult, ScriptedModel, ScriptedTurn, async_trait, hook_fn, query, session,
 };
+use windlass_mcp::{McpChannel, McpChannelError, SamplingLimits};
+use windlass_model::Gate;
+use windlass_types::{ModelInfo, ModelRequest, Price, Role, Status};
 
 /// Asks for `TIMES` messages in each call, and answers with all replies.
 const SERVER: &str = r#"
@@ -262,7 +263,7 @@ async fn the_server_may_prefer_the_model_for_summaries() {
     for (hint, expected) in [("small", "a-small-model"), ("unknown", "a-large-model"), ("LARGE", "a-large-model")] {
         let model = model();
         let query = asking(&model, program().env("HINT", hint).sampling(limits()));
-        let query = query.model("a-large-model").summarizer_model("a-small-model");
+        let query = query.model("a-large-model").compaction(CompactionOptions::new().summarizer_model("a-small-model"));
         done(query.permissions(allowing(&["mcp__notes"]))).await;
         assert_eq!(for_server(&model)[0].model, expected, "{hint}");
         assert!(told(&model).contains(&format!("model:{expected}")));

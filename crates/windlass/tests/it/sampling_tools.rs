@@ -3,13 +3,13 @@
 use crate::sampling::Newest;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
-use windlass::crates::mcp::{Sampling, SamplingAnswer, SamplingLimits, SamplingRequest};
-use windlass::crates::types::{ModelRequest, Role, StopReason, ToolChoice};
 use windlass::mcp::{McpOptions, McpServerConfig, McpServers};
 use windlass::{
     ContentBlock, EventKind, Outcome, PermissionAnswer, Permissions, RunResult, ScriptedModel, ScriptedTurn,
     async_trait, query,
 };
+use windlass_mcp::{Sampling, SamplingAnswer, SamplingLimits, SamplingRequest};
+use windlass_types::{ModelRequest, Role, StopReason, ToolChoice};
 
 /// Has the model call a tool, carries the call out, and has the model continue. Answers with both replies.
 const SERVER: &str = r#"

@@ -2,9 +2,9 @@
 
 use crate::instructions::{Place, run};
 use serde_json::json;
-use windlass::{
-    ContentBlock, Permissions, ScriptedModel, ScriptedTurn, coding_tools, crates::types::ModelRequest, query, session,
-};
+use windlass::options::ToolSetOptions;
+use windlass::{ContentBlock, Permissions, ScriptedModel, ScriptedTurn, coding_tools, query, session};
+use windlass_types::ModelRequest;
 
 const REVIEW: &str =
     "---\ndescription: Reviews a change.\n---\nRead ${CLAUDE_SKILL_DIR}/list.md, then review $ARGUMENTS.";
@@ -89,7 +89,7 @@ async fn a_skill_is_a_command_and_without_the_tool_there_is_no_list() {
         let builder = query(prompt).provider(model.clone()).project(place.project());
         let builder = builder.tools(coding_tools(place.path("work")));
         let names: Vec<String> = tools.iter().map(|name| (*name).to_owned()).collect();
-        let builder = if names.is_empty() { builder } else { builder.only_tools(names) };
+        let builder = if names.is_empty() { builder } else { builder.tools(ToolSetOptions::new().only(names)) };
         async move {
             assert!(builder.await.unwrap().outcome.is_success());
             model.requests().remove(0)

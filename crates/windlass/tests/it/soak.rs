@@ -9,6 +9,7 @@
 use crate::common::{finished, turn};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use windlass::options::CompactionOptions;
 use windlass::provider::{Anthropic, Bedrock, ChatCompletions, Gemini, OpenAi, Router};
 use windlass::session::ForkOptions;
 use windlass::tool::{Access, DynTool, tool_fn};
@@ -173,7 +174,7 @@ async fn a_hundred_turns_over_all_pairs_of_dialects_lose_and_mix_up_nothing() {
             .model(MODELS[0])
             .cwd(workspace.path())
             .tools(vec![look()])
-            .auto_compact(false)
+            .compaction(CompactionOptions::new().auto(false))
             .persist(Home::new(home.path()));
         match resume {
             Some(id) => builder.resume(id),

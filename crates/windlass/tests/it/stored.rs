@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use windlass::session::Resume;
 use windlass::{
     Error, Home, Hook, HookContext, HookError, JsonText, PermissionAnswer, Permissions, PreToolUseAction, Script,
     ScriptedModel, coding_tools,
@@ -300,8 +301,7 @@ async fn a_session_of_another_directory_is_refused_with_the_name_of_its_own() {
             .provider(ScriptedModel::new(Script::new().turn(|turn| turn.text("ok"))))
             .tools(coding_tools(elsewhere.path()))
             .persist(world.home())
-            .fork_session(fork)
-            .resume(id)
+            .resume(if fork { Resume::session(id).fork() } else { Resume::session(id) })
     };
     for fork in [false, true] {
         let error = resume(fork, &id).await.unwrap_err();
@@ -439,7 +439,11 @@ async fn sessions_are_searched_titled_by_a_model_and_resumed_by_title() {
     }
     let resumed = |title: &str| {
         let model = ScriptedModel::new(Script::new().turn(|turn| turn.text("again")));
-        query("more").provider(model).tools(coding_tools(world.work.path())).persist(world.home()).resume_titled(title)
+        query("more")
+            .provider(model)
+            .tools(coding_tools(world.work.path()))
+            .persist(world.home())
+            .resume(Resume::titled(title))
     };
     let Err(Error::AmbiguousTitle { sessions, .. }) = resumed("the parser").await else { panic!() };
     assert_eq!(sessions.len(), 2);

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use tokio::task::JoinSet;
+use windlass::options::LimitOptions;
 use windlass::{Anthropic, Home, Outcome, PermissionMode, coding_tools, event::RunFailureKind, query};
 use windlass_testkit::wire::{Event, Message, RecordedRequest, Reply, WireServer};
 
@@ -100,7 +101,7 @@ async fn run_case(number: usize, case: &Case, retries: u32, provider: Anthropic,
             .provider(provider)
             .tools(coding_tools(&workspace))
             .permission_mode(PermissionMode::AcceptEdits)
-            .max_retries(retries)
+            .limits(LimitOptions::new().max_retries(retries))
             .persist(Home::new(&home)),
     )
     .await;

@@ -2,8 +2,7 @@
 
 use serde_json::json;
 use std::sync::{Arc, Mutex};
-use windlass::crates::model::ScriptedTurn;
-use windlass::crates::types::{ModelErrorKind, ModelInfo, ModelRequest, ToolChoice};
+use windlass::options::ToolSetOptions;
 use windlass::{
     Access, Error, EventKind, Hook, HookContext, HookError, JsonText, Outcome, Permissions, Query, RunResult,
     ScriptedModel,
@@ -11,6 +10,8 @@ use windlass::{
     hook::{Interest, Stop, StopAction},
     query, session, tool_fn,
 };
+use windlass_model::ScriptedTurn;
+use windlass_types::{ModelErrorKind, ModelInfo, ModelRequest, ToolChoice};
 
 #[derive(Debug, PartialEq, serde::Deserialize, windlass::schemars::JsonSchema)]
 #[schemars(crate = "windlass::schemars")]
@@ -86,7 +87,7 @@ async fn the_output_is_exactly_what_the_model_wrote() {
         ScriptedTurn::new().tool_use_text("StructuredOutput", r#"{"n": 12345678901234567890123, "a":1.0}"#)
     });
     let schema = JsonText::parse(r#"{"type":"object","required":["n"]}"#).unwrap();
-    let result = query("?").provider(model).output_schema(schema).await.unwrap();
+    let result = query("?").provider(model).tools(ToolSetOptions::new().output_schema(schema)).await.unwrap();
     assert_eq!(result.structured_output.unwrap().as_str(), r#"{"n": 12345678901234567890123, "a":1.0}"#);
 }
 
@@ -122,9 +123,9 @@ async fn attempts_are_bounded_together() {
 async fn other_tools_work_before_it_and_limits_count() {
     let look = || tool_fn("look", "Looks.", |_: Empty, _| async { Ok("green") }).with_access(Access::NOTHING);
     let answers = vec![ScriptedTurn::new().tool_use("look", json!({})), give(json!({"builds": true}))];
-    let done = asked(answers.clone()).tool(look()).await.unwrap();
+    let done = asked(answers.clone()).tools(look()).await.unwrap();
     assert_eq!((done.outcome, done.turns), (Outcome::Success, 2));
-    let cut = asked(answers).tool(look()).max_turns(1).await.unwrap();
+    let cut = asked(answers).tools(look()).max_turns(1).await.unwrap();
     assert_eq!(cut.outcome, Outcome::MaxTurns { limit: 1 });
 }
 
@@ -179,7 +180,7 @@ async fn a_schema_that_cannot_be_used_fails_the_start() {
     for schema in [r#"{"type":"array"}"#, r#"{"type":"object","properties":1}"#] {
         let schema = JsonText::parse(schema).unwrap();
         let model = ScriptedModel::from_fn(|_, _| say("hi"));
-        let error = query("?").provider(model).output_schema(schema).await.unwrap_err();
+        let error = query("?").provider(model).tools(ToolSetOptions::new().output_schema(schema)).await.unwrap_err();
         assert!(matches!(error, Error::OutputSchema(_)), "{error}");
     }
 }

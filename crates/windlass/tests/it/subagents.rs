@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use std::path::Path;
-use windlass::crates::types::{ModelErrorKind, ModelRequest};
+use windlass::options::{ModelOptions, ToolSetOptions};
 use windlass::{
     AgentDefinition, AnswerProblem, Error, Event, EventKind, Home, Outcome, PermissionAnswer, PermissionMode,
     Permissions, Prompt, Query, ScriptedModel, ScriptedTurn, Subagents, coding_tools,
@@ -10,6 +10,7 @@ use windlass::{
     permission::Behavior,
     query, session,
 };
+use windlass_types::{ModelErrorKind, ModelRequest};
 
 /// System prompt of an agent's model.
 fn system(request: &ModelRequest) -> String {
@@ -247,7 +248,7 @@ async fn without_being_asked_for_there_are_no_agents() {
         (plain(), false),
         (plain().subagents(Subagents::new()), true),
         (plain().subagents(Subagents::without_built_in()), false),
-        (plain().subagents(Subagents::new()).only_tools(["Read"]), false),
+        (plain().subagents(Subagents::new()).tools(ToolSetOptions::new().only(["Read"])), false),
         (plain().subagents(Subagents::new()).permissions(Permissions::new().deny(["Task"])), false),
     ] {
         let _ = query.await.unwrap();
@@ -318,7 +319,7 @@ async fn a_question_of_an_agent_waits_and_the_agent_continues() {
         .cwd(work.path())
         .permissions(waits())
         .resume(session_id.as_str())
-        .continue_run()
+        .query(Prompt::continue_run())
         .await
         .unwrap();
     assert_eq!((result.outcome, std::fs::read_to_string(&file).unwrap().as_str()), (Outcome::Success, "x"));
@@ -337,7 +338,7 @@ async fn a_rule_on_a_model_holds_for_its_alias() {
         let model = model(task(json!({ "subagent_type": "Explore", "model": asked })), |_, _| {
             ScriptedTurn::new().text("It is there.")
         });
-        let query = go(&model, work.path(), Subagents::new()).model_alias("quick", "mine-large");
+        let query = go(&model, work.path(), Subagents::new()).model(ModelOptions::new().alias("quick", "mine-large"));
         let events = events(query.permissions(Permissions::new().deny([rule]))).await;
         let [call] = finished(&events, true)[..] else { panic!("{events:#?}") };
         assert_eq!(call.result.is_error, expected, "{rule} {asked}: {call:?}");

@@ -5,13 +5,14 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use tokio::sync::Semaphore;
-use windlass::crates::session::{ChangedBy, Survey};
+use windlass::options::StorageOptions;
 use windlass::{
     EventKind, Permissions, Script, ScriptedModel, ScriptedTurn, Session, SessionBuilder, coding_tools, session,
     session::{CheckpointError, EntryId, Rewind, RewindOptions},
     store::{Checkpoint, Checkpoints},
     tool::{ToolUseId, tool_fn},
 };
+use windlass_session::{ChangedBy, Survey};
 
 /// Checkpoints that keep nothing, say what is asked of them, and let each look wait for a permit.
 #[derive(Debug)]
@@ -83,8 +84,8 @@ struct Nothing {}
 fn builder(work: &tempfile::TempDir, model: ScriptedModel, checkpoints: &Arc<Watched>) -> SessionBuilder {
     let anything = tool_fn("anything", "May change any file.", |_: Nothing, _| async { Ok("done") });
     let permissions = Permissions::new().allow(["anything", "Write", "Read"]);
-    let builder = session().provider(model).tools(coding_tools(work.path())).tool(anything).permissions(permissions);
-    builder.checkpoint_store(Arc::clone(checkpoints) as Arc<dyn Checkpoints>)
+    let builder = session().provider(model).tools(coding_tools(work.path())).tools(anything).permissions(permissions);
+    builder.storage(StorageOptions::new().checkpoint_store(Arc::clone(checkpoints) as Arc<dyn Checkpoints>))
 }
 
 fn call(tool: &str, input: serde_json::Value) -> ScriptedTurn {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use windlass::hook::FeedbackAction;
+use windlass::session::Resume;
 use windlass::{
     EventKind, Home, Outcome, PermissionMode, Query, Script, ScriptedModel, ScriptedTurn, coding_tools,
     event::StateChange, hook_fn, query,
@@ -87,7 +88,7 @@ async fn resumed_and_copied_sessions_keep_the_list() {
         let done = ScriptedTurn::new().tool_use("TaskUpdate", json!({ "taskId": "1", "status": "completed" }));
         vec![done.tool_use("TaskGet", json!({ "taskId": "2" }))]
     };
-    let copied = shown(world.query(done()).resume(ID).fork_session(true).session_id(COPY)).await;
+    let copied = shown(world.query(done()).resume(Resume::session(ID).fork()).session_id(COPY)).await;
     let resumed = shown(world.query(done()).resume(ID)).await;
     for shown in [&copied, &resumed] {
         let free = "Task #1 is changed (status): [completed] Read\nCan begin now: #2.";

@@ -1,8 +1,8 @@
 //! Inputs of tools by their own derive, against the derives that it stands for.
 
 use serde_json::{Value, json};
-use windlass::crates::tool::schema_of;
 use windlass::{Json, JsonText, ToolCx, ToolInput, schemars, tool_fn};
+use windlass_tool::schema_of;
 
 /// Defines the same types twice: in the terms of this library, and in those of serde and schemars.
 macro_rules! twice {
@@ -132,7 +132,7 @@ mod my {
 }
 
 #[derive(ToolInput)]
-#[tool_input(crate = "my::agent::crates::tool")]
+#[tool_input(crate = "my::agent::tool")]
 struct City {
     /// Where.
     name: String,
@@ -147,7 +147,7 @@ async fn a_tool_takes_it() {
     let model = windlass::ScriptedModel::new(call.turn(|turn| turn.text("Sunny.")));
     let requests = model.clone();
     let rules = windlass::Permissions::new().allow(["weather"]);
-    let result = windlass::query("How is it?").provider(model).tool(weather).permissions(rules).await.unwrap();
+    let result = windlass::query("How is it?").provider(model).tools(weather).permissions(rules).await.unwrap();
     assert!(result.outcome.is_success());
     let request = requests.requests().pop().unwrap();
     let read = request.messages.last().unwrap().content.iter().find_map(|block| block.as_tool_result().cloned());

@@ -1,7 +1,7 @@
 //! Token cost of the texts that begin each request.
 
-use windlass::crates::context::estimate_request;
 use windlass::{Script, ScriptedModel, coding_tools, query};
+use windlass_context::estimate_request;
 
 /// Most tokens of the preset with all tools of it, by our estimate, which counts too many rather than too few.
 const MOST: u64 = 10_000;

@@ -5,6 +5,8 @@ use crate::common::{log_of, stored_texts, watch};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use windlass::options::{ModelOptions, RequestOptions, WorkspaceOptions};
+use windlass::session::Resume;
 use windlass::{
     Access, Error, EventKind, Home, JsonText, Outcome, Permissions, Script, ScriptedModel, ToolCx, coding_tools,
     event::RunFailureKind,
@@ -69,7 +71,7 @@ async fn a_disk_that_fills_up_ends_the_run_and_loses_nothing() {
     });
     let mut run = query("go on")
         .provider(ScriptedModel::new(script))
-        .tool(look)
+        .tools(look)
         .persist(Home::new(disk.path().join("home")))
         .session_id(SESSION)
         .stream();
@@ -107,12 +109,12 @@ async fn a_disk_that_fills_up_ends_the_run_and_loses_nothing() {
     assert_eq!(seen.result().outcome, Outcome::Success);
     let log = log_of(&disk.path().join("home"));
     assert!(std::fs::read(&log).unwrap().starts_with(&before), "what was there is still there");
-    let stored: serde_json::Value = serde_json::from_str(&windlass::crates::store::export_file(&log).unwrap()).unwrap();
+    let stored: serde_json::Value = serde_json::from_str(&windlass_store::export_file(&log).unwrap()).unwrap();
     let stored = stored.to_string();
     for message in &shown {
         assert!(stored.contains(message.as_str()), "acknowledged and lost: {message:.20}");
     }
-    assert!(windlass::crates::store::check_file(&log).unwrap().valid);
+    assert!(windlass_store::check_file(&log).unwrap().valid);
 }
 
 #[tokio::test]
@@ -130,7 +132,7 @@ async fn a_disk_that_is_full_from_the_beginning_is_said_before_anything_is_done(
     let script = Script::new().turn(|turn| turn.tool_use("act", Nothing::new())).turn(|turn| turn.text("ok"));
     let ended = query("go")
         .provider(ScriptedModel::new(script))
-        .tool(act)
+        .tools(act)
         .permissions(Permissions::new().allow(["act"]))
         .persist(Home::new(disk.path().join("home")))
         .await;
@@ -145,7 +147,12 @@ async fn is_refused_by_name(path: &Path) {
     assert!(matches!(&error, Error::Directory { path: named, .. } if named == path), "{error:?}");
     let text = error.to_string();
     assert!(text.contains(&*path.to_string_lossy()) && !text.contains('\n'), "{text}");
-    let error = query("hi").provider(says("x")).cwd(path.parent().unwrap()).add_dir(path).await.unwrap_err();
+    let error = query("hi")
+        .provider(says("x"))
+        .cwd(path.parent().unwrap())
+        .workspace(WorkspaceOptions::new().add_dir(path))
+        .await
+        .unwrap_err();
     assert!(error.to_string().contains("the additional directory"), "{error}");
 }
 
@@ -211,7 +218,7 @@ async fn a_working_directory_that_vanishes_fails_calls_and_not_the_run() {
         query("go")
             .provider(ScriptedModel::new(script))
             .tools(coding_tools(&root))
-            .tool(remove)
+            .tools(remove)
             .permissions(Permissions::new().allow(["remove", "Bash"]))
             .persist(Home::new(home.path())),
     )
@@ -223,7 +230,8 @@ async fn a_working_directory_that_vanishes_fails_calls_and_not_the_run() {
         assert!(*is_error && text.contains("does not exist"), "{text}");
     }
     assert_eq!(stored_texts(home.path()).last().unwrap(), "It is gone.");
-    let error = query("again").provider(says("x")).cwd(&root).persist(Home::new(home.path())).continue_latest().await;
+    let error =
+        query("again").provider(says("x")).cwd(&root).persist(Home::new(home.path())).resume(Resume::latest()).await;
     assert!(error.unwrap_err().to_string().contains("work"));
 }
 
@@ -265,10 +273,10 @@ async fn a_damaged_log_is_resumed_with_what_is_whole() {
         assert_eq!(sent.contains(whole), expected, "{whole}: {sent}");
     }
     assert!(std::fs::read_to_string(&log).unwrap().starts_with(&damaged), "what was found is left as it is");
-    let report = windlass::crates::store::check_file(&log).unwrap();
+    let report = windlass_store::check_file(&log).unwrap();
     assert!(report.valid, "{report:?}");
     assert_eq!((report.skipped.len(), report.torn), (1, 1), "{report:?}");
-    assert!(windlass::crates::store::export_file(&log).unwrap().contains("answer four"));
+    assert!(windlass_store::export_file(&log).unwrap().contains("answer four"));
 }
 
 /// Work of the child processes of these tests.
@@ -381,7 +389,7 @@ async fn members_of_requests_are_an_object() {
     let fields = |text: &str| JsonText::parse(text).unwrap();
     let ask = |text: &str| {
         let model = ScriptedModel::new(Script::new().turn(|turn| turn.text("ok")));
-        query("hi").provider(model).request_fields(fields(text))
+        query("hi").provider(model).model(ModelOptions::new().requests(RequestOptions::new().fields(fields(text))))
     };
     let error = ask("[1]").await.unwrap_err();
     assert_eq!(error.to_string(), "request_fields is [1]: give a JSON object with the members to add");

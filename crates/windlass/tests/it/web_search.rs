@@ -2,6 +2,7 @@
 
 use crate::common::{provider, watch};
 use serde_json::{Value, json};
+use windlass::options::ModelOptions;
 use windlass::web::search::{ModelSearch, WebSearch};
 use windlass::{Outcome, Permissions, Query, query};
 use windlass_testkit::wire::{Message, RecordedRequest, Reply, WireServer};
@@ -31,7 +32,7 @@ fn base(server: &WireServer, model: &str) -> Query {
     query("Look up doors.")
         .provider(provider(&server.url()))
         .model(model)
-        .tool(WebSearch::by_model(ModelSearch::default()))
+        .tools(WebSearch::by_model(ModelSearch::default()))
         .permissions(Permissions::new().allow(["WebSearch"]))
 }
 
@@ -105,7 +106,9 @@ async fn a_budget_that_does_not_buy_a_search_refuses_it() {
     server.push(asks("toolu_1", "doors"));
     server.push(Message::new().text("Too dear.").usage(10, 10));
     // Enough for the conversation; a search of three uses alone may cost three cents and its pages nine.
-    let host = watch(base(&server, "claude-sonnet-4-5").max_output_tokens(500).max_budget_usd(0.1)).await;
+    let host =
+        watch(base(&server, "claude-sonnet-4-5").model(ModelOptions::new().max_output_tokens(500)).max_budget_usd(0.1))
+            .await;
     let requests = server.requests();
     assert_eq!(requests.len(), 2, "no search was paid for");
     assert!(result_of(&requests[1]).to_string().contains("does not buy"), "{}", result_of(&requests[1]));

@@ -7,6 +7,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use windlass::options::{CompactionOptions, ModelOptions};
 use windlass::provider::{ChatCompletions, Gemini, OpenAi};
 use windlass::tool::{Access, DynTool, tool_fn};
 use windlass::{Anthropic, EventKind, ModelProvider, query};
@@ -100,8 +101,13 @@ async fn turns((name, dialect): (&str, Dialect), count: usize) -> Vec<Turn> {
     let provider = provider(name, &serve(dialect, count, Arc::clone(&last_length)));
     // A window that holds the whole run.
     let window = windlass::provider::ModelOverride::new().context_window(100_000_000);
-    let run = query("go").provider(provider).model("m").model_override("m", window).cwd(place.path()).tools(vec![look]);
-    let mut run = run.auto_compact(false).max_turns(u32::MAX).stream();
+    let run = query("go")
+        .provider(provider)
+        .model("m")
+        .model(ModelOptions::new().with_override("m", window))
+        .cwd(place.path())
+        .tools(vec![look]);
+    let mut run = run.compaction(CompactionOptions::new().auto(false)).max_turns(u32::MAX).stream();
     let (mut each, mut before) = (Vec::new(), cpu());
     while let Some(event) = run.try_next().await.unwrap() {
         if let EventKind::ToolFinished(_) = &event.kind {

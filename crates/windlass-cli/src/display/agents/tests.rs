@@ -1,12 +1,15 @@
 use crate::display::{Display, Pen};
 use std::io::Write;
 use std::sync::{Arc, Mutex};
-use windlass::crates::types::{AgentIdentity, RunId, RunResult};
 use windlass::{
     Delta, Event, EventKind, JsonText, Outcome, PermissionMode, SessionId,
     event::{AgentPath, RunStarted, TaskEnded, TaskInfo, TaskKind, TaskStatus, ToolFinished, ToolStarted},
     permission::{Behavior, Decision, DecisionReason},
     tool::ToolResult,
+};
+use windlass::{
+    RunResult,
+    event::{AgentIdentity, RunId},
 };
 
 /// One screen to which both the answer and the lines beside it go.

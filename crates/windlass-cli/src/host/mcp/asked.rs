@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::time::Duration;
-use windlass::crates::types::ToolResultContent;
+use windlass::event::ToolResultContent;
 use windlass::{JsonText, ToolOutput, mcp::McpServers};
 
 /// Time limit for the tool's server to connect.

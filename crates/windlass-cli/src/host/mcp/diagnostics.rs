@@ -8,9 +8,9 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use windlass::JsonText;
-use windlass::crates::types::text::clause;
 use windlass::mcp::McpServers;
 use windlass::session::{Diagnostic, Diagnostics, Severity};
+use windlass::text::clause;
 
 /// Maximum number of diagnostics of one answer.
 const MOST: usize = 10_000;

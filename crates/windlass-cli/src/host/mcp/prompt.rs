@@ -3,7 +3,7 @@
 use super::asked::AskedTool;
 use async_trait::async_trait;
 use serde_json::json;
-use windlass::crates::types::text::clause;
+use windlass::text::clause;
 use windlass::{JsonText, PermissionAnswer, PermissionRequest, mcp::McpServers, permission::CanUseTool};
 use windlass_protocol::read_permission_answer;
 
@@ -55,7 +55,7 @@ mod tests {
     use super::super::asked::json_of;
     use super::*;
     use windlass::ToolOutput;
-    use windlass::crates::types::CallDigest;
+    use windlass::permission::CallDigest;
     use windlass::{
         permission::{Behavior, Decision, DecisionReason},
         tool::ToolUse,

@@ -2,7 +2,7 @@
 
 use super::context::CommandContext;
 use anyhow::Context;
-use windlass::crates::types::path::absolute;
+use windlass::project::absolute;
 use windlass_terminal::app::{CommandCall, CommandReply, TerminalEnd};
 
 pub(super) fn add(context: &CommandContext, call: &CommandCall) -> anyhow::Result<CommandReply> {

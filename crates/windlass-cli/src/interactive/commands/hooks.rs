@@ -2,7 +2,7 @@
 
 use super::context::{CommandContext, lines};
 use crate::terminal::clean_line;
-use windlass::crates::hooks::{HookDefinition, HookHandler};
+use windlass::hook::{HookDefinition, HookHandler};
 use windlass_terminal::app::CommandReply;
 
 pub(super) fn view(context: &CommandContext) -> anyhow::Result<CommandReply> {

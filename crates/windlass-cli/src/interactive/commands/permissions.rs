@@ -6,10 +6,10 @@ use crate::permissions::behavior_word;
 use crate::terminal::clean_line;
 use anyhow::Context;
 use windlass::Home;
-use windlass::crates::permission::parse_rule;
-use windlass::crates::project::KeepUpdates as _;
-use windlass::crates::types::UpdateDestination;
+use windlass::permission::UpdateDestination;
+use windlass::permission::parse_rule;
 use windlass::permission::{Behavior, PermissionUpdate};
+use windlass::project::KeepUpdates as _;
 use windlass_terminal::app::{CommandCall, CommandReply};
 
 /// Form of the arguments.

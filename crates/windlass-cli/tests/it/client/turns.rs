@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
-use windlass::crates::types::ContentBlock;
+use windlass::ContentBlock;
 use windlass::{
     Hook, HookContext, HookError, JsonText, PermissionAnswer, PreToolUseAction, ToolCx,
     hook::{HookEventName, Interest, PreToolUse},

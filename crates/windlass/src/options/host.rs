@@ -1,0 +1,95 @@
+//! Options for hosts: what events show, and what an editor contributes.
+
+use super::Options;
+use std::sync::Arc;
+use windlass_runtime::Diagnostics;
+
+/// What the host sees of a run, and what an editor contributes to it. Values that are not set stay as they are.
+///
+/// ```
+/// use windlass::options::HostOptions;
+///
+/// let query = windlass::query("Rename the field").host(HostOptions::new().preview_edits(true));
+/// ```
+#[derive(Clone, Default)]
+#[must_use]
+pub struct HostOptions {
+    preview_edits: Option<bool>,
+    hook_events: Option<bool>,
+    partial_messages: Option<bool>,
+    diagnostics: Option<Arc<dyn Diagnostics>>,
+    #[cfg(feature = "lsp")]
+    language_servers: Option<crate::lsp::LanguageServers>,
+}
+
+impl HostOptions {
+    /// No value is set.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Computes the file changes of a call as a diff before the call runs. Permission requests and events carry the diff
+    /// (`PermissionRequest::edits`, `ToolStarted::edits`). Covers the built-in editing tools and others with a
+    /// [`preview`](crate::Tool::preview). Default: `false`.
+    pub fn preview_edits(mut self, on: bool) -> Self {
+        self.preview_edits = Some(on);
+        self
+    }
+
+    /// Reports the start of hooks as an event ([`EventKind::HooksStarted`](crate::EventKind::HooksStarted)), not only
+    /// their outcomes. Default: `false`.
+    pub fn hook_events(mut self, on: bool) -> Self {
+        self.hook_events = Some(on);
+        self
+    }
+
+    /// Emits every frame of the model's stream as the provider sent it. Default: `false`.
+    pub fn partial_messages(mut self, on: bool) -> Self {
+        self.partial_messages = Some(on);
+        self
+    }
+
+    /// Source of compiler and linter diagnostics, such as an editor. Asked about files before and after a call changes
+    /// them. The model reads new diagnostics with its next turn. Default: none.
+    pub fn diagnostics(mut self, source: impl Diagnostics) -> Self {
+        self.diagnostics = Some(Arc::new(source));
+        self
+    }
+
+    /// Gives the model the tool `LSP` over these language servers, and the diagnostics that its edits cause. Sessions may
+    /// share servers; each server starts at its first request.
+    #[cfg(feature = "lsp")]
+    pub fn language_servers(mut self, servers: crate::lsp::LanguageServers) -> Self {
+        self.language_servers = Some(servers);
+        self
+    }
+
+    pub(crate) fn apply(self, options: &mut Options) {
+        let surroundings = &mut options.surroundings;
+        surroundings.previews_edits = self.preview_edits.unwrap_or(surroundings.previews_edits);
+        surroundings.diagnostics = self.diagnostics.or(surroundings.diagnostics.take());
+        options.limits.hook_starts = self.hook_events.unwrap_or(options.limits.hook_starts);
+        options.model.requests.raw_frames = self.partial_messages.unwrap_or(options.model.requests.raw_frames);
+        #[cfg(feature = "lsp")]
+        if let Some(servers) = self.language_servers {
+            crate::lsp::give(options, &servers, true);
+        }
+    }
+}
+
+#[cfg(feature = "lsp")]
+impl From<crate::lsp::LanguageServers> for HostOptions {
+    fn from(servers: crate::lsp::LanguageServers) -> Self {
+        Self::new().language_servers(servers)
+    }
+}
+
+impl std::fmt::Debug for HostOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HostOptions")
+            .field("preview_edits", &self.preview_edits)
+            .field("hook_events", &self.hook_events)
+            .field("partial_messages", &self.partial_messages)
+            .finish_non_exhaustive()
+    }
+}

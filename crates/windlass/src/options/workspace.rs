@@ -1,0 +1,166 @@
+//! Options of the place in which a session works: its directories, files and programs.
+
+use super::Options;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use windlass_tool::{FileTree, Process, Workspace};
+
+/// Place in which a session works, beside its [working directory](crate::SessionBuilder::cwd): further directories,
+/// files, programs, their environment and their sandbox. Values that are not set stay as they are.
+///
+/// ```
+/// use windlass::options::WorkspaceOptions;
+///
+/// let query = windlass::query("Compare both").cwd("/srv/a").workspace(WorkspaceOptions::new().add_dir("/srv/b"));
+/// ```
+#[derive(Clone, Default)]
+#[must_use]
+pub struct WorkspaceOptions {
+    directories: Vec<PathBuf>,
+    user_home: Option<PathBuf>,
+    files: Option<Arc<dyn Workspace>>,
+    file_tree: Option<Arc<dyn FileTree>>,
+    process: Option<Arc<dyn Process>>,
+    env: Option<Vec<(OsString, OsString)>>,
+    #[cfg(feature = "remote")]
+    remote: Option<windlass_remote::Remote>,
+    #[cfg(feature = "sandbox")]
+    sandbox: Option<crate::sandbox::SandboxOptions>,
+    #[cfg(feature = "sandbox")]
+    sandbox_helper: Option<PathBuf>,
+}
+
+impl WorkspaceOptions {
+    /// No value is set.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a directory to the workspace.
+    pub fn add_dir(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.directories.push(directory.into());
+        self
+    }
+
+    /// User's home directory: the start of `~/` in rules and commands, and protected from removal. Default: `HOME` of
+    /// the environment of programs, else of this process. Programs use their own `HOME`, so keep both the same.
+    pub fn user_home(mut self, home: impl Into<PathBuf>) -> Self {
+        self.user_home = Some(home.into());
+        self
+    }
+
+    /// Files of the session, instead of this machine's (without the feature `tools`: instead of none). If they are not
+    /// local (`Workspace::is_local`), the session's directory is one of them, and programs run only through a
+    /// [`process`](Self::process) given as well.
+    pub fn files(mut self, files: Arc<dyn Workspace>) -> Self {
+        self.files = Some(files);
+        self
+    }
+
+    /// Tree of whole files of the given [`files`](Self::files), for file checkpoints.
+    pub fn file_tree(mut self, tree: Arc<dyn FileTree>) -> Self {
+        self.file_tree = Some(tree);
+        self
+    }
+
+    /// Process port that runs programs, instead of this machine's (without the feature `tools`: instead of none).
+    pub fn process(mut self, process: Arc<dyn Process>) -> Self {
+        self.process = Some(process);
+        self
+    }
+
+    /// Environment of programs that tools run, instead of the default: an allow-list of the process's variables.
+    /// Variables given here reach the programs, except for names that look like secrets or that change which code
+    /// programs load; a notice of the session names the exceptions. Without the feature `tools` the environment is empty.
+    pub fn env<K: Into<OsString>, V: Into<OsString>>(mut self, env: impl IntoIterator<Item = (K, V)>) -> Self {
+        self.env = Some(env.into_iter().map(|(name, value)| (name.into(), value.into())).collect());
+        self
+    }
+
+    /// Runs the session in a container or on another machine: with its files, its programs and their environment, and
+    /// its home directory. The session's directory is one there. Unsupported options are an error: a
+    /// [project](crate::SessionBuilder::project), a sandbox. Needs the feature `remote`.
+    #[cfg(feature = "remote")]
+    pub fn remote(mut self, remote: &windlass_remote::Remote) -> Self {
+        self.remote = Some(remote.clone());
+        self
+    }
+
+    /// Runs commands in a sandbox of the system. Settings of a [project](crate::SessionBuilder::project) may request one
+    /// as well; these options override them. Default: none. Needs the feature `sandbox`.
+    #[cfg(feature = "sandbox")]
+    pub fn sandbox(mut self, sandbox: crate::sandbox::SandboxOptions) -> Self {
+        self.sandbox = Some(sandbox);
+        self
+    }
+
+    /// Program that becomes the helper of the sandbox: any whose `main` calls
+    /// [`become_helper`](crate::sandbox::become_helper) first, such as this one (`std::env::current_exe()`). Without it
+    /// only bubblewrap is available, and enforces less.
+    #[cfg(feature = "sandbox")]
+    pub fn sandbox_helper(mut self, program: impl Into<PathBuf>) -> Self {
+        self.sandbox_helper = Some(program.into());
+        self
+    }
+
+    pub(crate) fn apply(self, options: &mut Options) {
+        let surroundings = &mut options.surroundings;
+        #[cfg(feature = "remote")]
+        if let Some(remote) = &self.remote {
+            surroundings.move_to(remote);
+        }
+        surroundings.additional_directories.extend(self.directories);
+        surroundings.user_home = self.user_home.or(surroundings.user_home.take());
+        surroundings.files.workspace = self.files.or(surroundings.files.workspace.take());
+        surroundings.files.tree = self.file_tree.or(surroundings.files.tree.take());
+        surroundings.process = self.process.or(surroundings.process.take());
+        #[cfg(feature = "tools")]
+        {
+            let programs = &mut surroundings.environments.programs;
+            *programs = self.env.or(programs.take());
+        }
+        #[cfg(feature = "sandbox")]
+        {
+            let sandbox = &mut surroundings.sandbox;
+            sandbox.options = self.sandbox.or(sandbox.options.take());
+            sandbox.helper = self.sandbox_helper.or(sandbox.helper.take());
+        }
+    }
+}
+
+impl<W: Workspace> From<Arc<W>> for WorkspaceOptions {
+    fn from(files: Arc<W>) -> Self {
+        Self::new().files(files)
+    }
+}
+
+impl From<Arc<dyn Workspace>> for WorkspaceOptions {
+    fn from(files: Arc<dyn Workspace>) -> Self {
+        Self::new().files(files)
+    }
+}
+
+#[cfg(feature = "remote")]
+impl From<&windlass_remote::Remote> for WorkspaceOptions {
+    fn from(remote: &windlass_remote::Remote) -> Self {
+        Self::new().remote(remote)
+    }
+}
+
+#[cfg(feature = "sandbox")]
+impl From<crate::sandbox::SandboxOptions> for WorkspaceOptions {
+    fn from(sandbox: crate::sandbox::SandboxOptions) -> Self {
+        Self::new().sandbox(sandbox)
+    }
+}
+
+impl std::fmt::Debug for WorkspaceOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The environment may hold secrets.
+        f.debug_struct("WorkspaceOptions")
+            .field("directories", &self.directories)
+            .field("user_home", &self.user_home)
+            .finish_non_exhaustive()
+    }
+}
