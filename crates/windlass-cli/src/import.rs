@@ -20,9 +20,9 @@ use std::collections::BTreeSet;
 use std::io::{Write as _, stderr, stdout};
 use std::path::{Path, PathBuf};
 use windlass::Home;
-use windlass::crates::context::secret_in;
-use windlass::crates::project::SettingPath;
 use windlass::permission::UpdateDestination;
+use windlass::project::SettingPath;
+use windlass::text::secret_in;
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {

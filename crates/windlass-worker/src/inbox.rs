@@ -1,7 +1,7 @@
 //! Messages of the inbox, on their way into an open session.
 
-use windlass::session::{Prompt, SessionHandle};
 use windlass::store::{SessionKey, StoreError, StoreErrorKind};
+use windlass::{Prompt, SessionHandle};
 use windlass_postgres::{InboxKind, InboxRow, PgStore};
 
 /// Messages that were passed to the session, and are taken once their entries are stored.

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
-use windlass::event::EventKind;
+use windlass::EventKind;
 use windlass::session::{Prompt, Session, SessionBuilder, SessionError};
 use windlass::store::{Entry, EntryKind, SessionStore as _, StoreError};
 use windlass_postgres::{ClaimedSession, PgStore, SessionState};

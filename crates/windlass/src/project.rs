@@ -61,7 +61,7 @@ pub(crate) use skills::GivenSkills;
 #[cfg(feature = "mcp")]
 pub(crate) use skills::named as named_command;
 pub use windlass_index::ProjectSearch;
-pub use windlass_index::{IndexConfig, ProjectIndex};
+pub use windlass_index::{IndexConfig, Overview, ProjectIndex, Purpose};
 pub use windlass_project::{
     Agents, KeepUpdates, KeyEffect, Layer, LoadedAgent, MEMORY_COMMAND, MEMORY_TOOL, ModelSettings, Origin, Resolved,
     ResolvedSession, ResolvedTerminal, ReviewedItem, ServerDefinition, ServerScope, Setting, SettingKey, SettingPath,

@@ -27,7 +27,8 @@ pub use windlass_http::provider::{
 pub use windlass_http::proxy::{CredentialProxy, ProxyNotice, ProxyOptions};
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 pub use windlass_http::{
-    Bytes, ForwardProxy, HttpBody, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpTransport, Roots,
+    Bytes, ForwardProxy, HttpBody, HttpError, HttpErrorKind, HttpOptions, HttpRequest, HttpResponse, HttpTransport,
+    NetworkTransport, Roots,
 };
 pub use windlass_model::SessionFact;
 pub use windlass_model::{

@@ -51,7 +51,7 @@ pub(super) async fn sandbox() -> Check {
         .provider(ScriptedModel::new(Script::new()))
         .tools(coding_tools(&cwd))
         .cwd(&cwd)
-        .sandbox(SandboxOptions::new());
+        .workspace(SandboxOptions::new());
     if let Ok(program) = std::env::current_exe() {
         builder = builder.sandbox_helper(program);
     }

@@ -7,7 +7,7 @@ use crate::launch::{self, Driver};
 use crate::provider::Provider;
 use std::time::{Duration, Instant};
 use windlass::ModelProvider as _;
-use windlass::crates::project::Agents;
+use windlass::project::Agents;
 use windlass::project::LoadedProject;
 use windlass::provider::{Endpoint, HttpOptions, HttpRequest, HttpTransport as _, NetworkTransport, StoredKeys};
 
