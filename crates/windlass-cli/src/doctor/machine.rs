@@ -4,6 +4,7 @@ use super::Check;
 use crate::terminal::Terminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use windlass::options::WorkspaceOptions;
 use windlass::sandbox::SandboxOptions;
 use windlass::{Script, ScriptedModel, coding_tools, session};
 
@@ -53,7 +54,7 @@ pub(super) async fn sandbox() -> Check {
         .cwd(&cwd)
         .workspace(SandboxOptions::new());
     if let Ok(program) = std::env::current_exe() {
-        builder = builder.sandbox_helper(program);
+        builder = builder.workspace(WorkspaceOptions::new().sandbox_helper(program));
     }
     let opened = match builder.open().await {
         Ok(opened) => opened,
