@@ -41,11 +41,14 @@ pub(crate) struct RunArgs {
     pub(crate) version: bool,
 }
 
+/// Value of -p without one. No argument of a program can hold it.
+const NO_VALUE: &str = "\0";
+
 /// The prompt, as the value of -p or by itself.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PromptArgs {
     /// Run a prompt and print the answer. Standard input, if it is not a terminal, is the prompt or is added to it
-    #[arg(short, long, value_name = "PROMPT", num_args = 0..=1, default_missing_value = "")]
+    #[arg(short, long, value_name = "PROMPT", num_args = 0..=1, default_missing_value = NO_VALUE)]
     pub(crate) print: Option<String>,
     /// The prompt, if -p does not hold it
     #[arg(value_name = "PROMPT", hide = true)]
@@ -400,18 +403,34 @@ impl RunArgs {
         self.given.print.is_none() && self.given.prompt.is_none() && !self.resumes()
     }
 
-    /// The prompt of the command line, if it has exactly one.
+    /// The prompts of the command line, empty ones too.
+    fn prompts(&self) -> impl Iterator<Item = &str> {
+        let given = [&self.given.print, &self.given.prompt].into_iter().flatten();
+        given.map(String::as_str).filter(|text| *text != NO_VALUE)
+    }
+
+    /// The words of the command line, if it has exactly one prompt.
     pub(crate) fn given_prompt(&self) -> Option<&str> {
-        let mut given = [&self.given.print, &self.given.prompt].into_iter().flatten().filter(|text| !text.is_empty());
-        given.next().filter(|_| given.next().is_none()).map(String::as_str)
+        let mut given = self.prompts().filter(|text| !text.is_empty());
+        given.next().filter(|_| given.next().is_none())
+    }
+
+    /// `true` if the command line has two prompts with words.
+    pub(crate) fn has_two_prompts(&self) -> bool {
+        self.prompts().filter(|text| !text.is_empty()).count() > 1
+    }
+
+    /// `true` if an argument of the command line is an empty prompt, as that of an empty variable is.
+    pub(crate) fn has_empty_prompt(&self) -> bool {
+        self.prompts().any(|text| text.trim().is_empty())
     }
 
     /// Returns `true` if the command line itself has a prompt.
     pub(crate) fn has_prompt(&self) -> bool {
-        [&self.given.print, &self.given.prompt].into_iter().flatten().any(|text| !text.trim().is_empty())
+        self.prompts().any(|text| !text.trim().is_empty())
     }
 
-    /// Returns `true` if a session is continued. Without a prompt, its run that waits for answers is continued.
+    /// Returns `true` if a session is continued. Without a prompt, its last run is.
     pub(crate) fn resumes(&self) -> bool {
         self.session.resume.is_some() || self.session.r#continue
     }

@@ -161,7 +161,7 @@ mod tests {
         let cli = Cli::try_parse_from(["windlass", "-p", "demo"]).unwrap();
         assert_eq!(cli.run.given.print.as_deref(), Some("demo"));
         let cli = Cli::try_parse_from(["windlass", "-p", "--verbose", "fix it"]).unwrap();
-        assert_eq!((cli.run.given.print.as_deref(), cli.run.given.prompt.as_deref()), (Some(""), Some("fix it")));
+        assert_eq!((cli.run.given.print.as_deref(), cli.run.given.prompt.as_deref()), (Some("\0"), Some("fix it")));
         let cli = Cli::try_parse_from(["windlass", "fix it", "-p", "--", "-v"]);
         assert!(cli.is_err());
         let cli = Cli::try_parse_from(["windlass", "-p", "--", "- a list"]).unwrap();

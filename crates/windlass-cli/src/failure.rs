@@ -113,7 +113,7 @@ pub(crate) fn of_result(result: &RunResult) -> Option<String> {
         Outcome::Interrupted { .. } => "interrupted".to_owned(),
         Outcome::StoppedByHook { reason } => format!("a hook stopped the run: {reason}"),
         Outcome::PromptBlocked { reason } => format!("a hook did not let the prompt in: {reason}"),
-        outcome @ Outcome::BackgroundStopped { .. } => outcome.to_string(),
+        outcome @ (Outcome::BackgroundStopped { .. } | Outcome::HandedOver) => outcome.to_string(),
         Outcome::Pending { .. } => waiting(result),
         Outcome::Failed(failure) => match failure.kind {
             RunFailureKind::Model(windlass::event::ModelErrorKind::NotFound) => {

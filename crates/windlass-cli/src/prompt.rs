@@ -17,13 +17,10 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Reads the whole prompt; `None` if it is empty and may be. Standard input is read only if it is not a terminal: its
 /// words are not the user's, so they name no command and attach no file.
 pub(crate) fn read(args: &RunArgs, stdin_is_terminal: bool, may_be_empty: bool) -> anyhow::Result<Option<Prompt>> {
-    let given = match (args.given.print.as_deref().filter(|text| !text.is_empty()), args.given.prompt.as_deref()) {
-        (Some(_), Some(_)) => {
-            return Err(Usage("there are two prompts: quote the prompt if it has blanks".to_owned()).into());
-        }
-        (Some(text), None) | (None, Some(text)) => text.to_owned(),
-        (None, None) => String::new(),
-    };
+    if args.has_two_prompts() {
+        return Err(Usage("there are two prompts: quote the prompt if it has blanks".to_owned()).into());
+    }
+    let given = args.given_prompt().unwrap_or_default().to_owned();
     let piped = if stdin_is_terminal { String::new() } else { piped(!given.trim().is_empty())? };
     Ok(match (given.trim().is_empty(), piped.trim().is_empty()) {
         (false, true) => Some(Prompt::text(given)),
@@ -31,7 +28,12 @@ pub(crate) fn read(args: &RunArgs, stdin_is_terminal: bool, may_be_empty: bool) 
         (false, false) => Some(Prompt::text(given).with_quoted("the standard input of the command", piped)),
         (true, true) if may_be_empty => None,
         (true, true) => {
-            let text = "the prompt is empty: give it as `windlass -p PROMPT`, or on standard input";
+            let text = match args.resumes() && !args.has_empty_prompt() {
+                true => {
+                    "there is nothing to continue: the session has no open run. Give a prompt: `windlass -p PROMPT`"
+                }
+                false => "the prompt is empty: give it as `windlass -p PROMPT`, or on standard input",
+            };
             return Err(Usage(text.to_owned()).into());
         }
     })

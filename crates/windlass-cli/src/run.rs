@@ -13,8 +13,9 @@ use crate::notes::note_to_stderr;
 use crate::output::{Output, OutputOptions};
 use crate::prompt;
 use crate::provider::Provider;
+use crate::sessions;
+use crate::sessions::pending::{self, Continuation};
 use crate::sessions::retention::apply_when_due;
-use crate::sessions::{self, pending};
 use crate::settings::current_directory;
 use crate::signals::Signals;
 use crate::terminal::{Terminal, clean};
@@ -77,12 +78,15 @@ async fn run_to_end(
     }
     let provider = Provider::choose(&args, &project)?;
     let asker = terminal.can_ask().then(AskAtTerminal::new);
-    let waits = args.resumes() && !args.has_prompt() && pending::waits(&args, elsewhere.as_ref()).await?;
-    args.asks.wait_for_answers |= waits;
+    let continues = match args.resumes() && !args.has_prompt() && !args.has_empty_prompt() {
+        true => pending::continuation(&args, elsewhere.as_ref()).await?,
+        false => None,
+    };
+    args.asks.wait_for_answers |= continues == Some(Continuation::Answers);
     let (builder, mut notes) = settled(&args, &project, (asker.as_ref(), elsewhere.as_ref()))?;
     notes.splice(..0, elsewhere.as_ref().map(Elsewhere::note));
     let builder = builder.provider(Arc::clone(&provider.model));
-    let prompt = prompt_of(&args, terminal, &builder, waits)?;
+    let prompt = prompt_of(&args, terminal, &builder, continues.is_some())?;
     let mut output = Output::new(output_options(&args, provider.key_source, terminal), writer.clone());
     output.lists_plugins(Arc::new(Listed(project.clone())));
     output.lists_agents(agents(builder.options()));
@@ -139,13 +143,18 @@ fn tell_of_memory(
     Ok(RunResult::new(Outcome::Success, id.as_str().into()))
 }
 
-/// Returns the prompt. Without one, a resumed session that waits for answers continues its run.
-fn prompt_of(args: &RunArgs, terminal: Terminal, builder: &SessionBuilder, waits: bool) -> anyhow::Result<PromptInput> {
+/// Returns the prompt. Without one, a resumed session continues its last run.
+fn prompt_of(
+    args: &RunArgs,
+    terminal: Terminal,
+    builder: &SessionBuilder,
+    continues: bool,
+) -> anyhow::Result<PromptInput> {
     let has_initial = builder.options().initial_prompt().is_some();
-    let prompt = prompt::read(args, terminal.stdin, has_initial || waits)?;
+    let prompt = prompt::read(args, terminal.stdin, has_initial || continues)?;
     Ok(match prompt {
         Some(prompt) => prompt.into(),
-        None if waits => Prompt::continue_run().into(),
+        None if continues => Prompt::continue_run().into(),
         None => String::new().into(),
     })
 }

@@ -82,7 +82,7 @@ pub(crate) enum BuiltinCommand {
     Context,
     /// Reports what the session has cost.
     Cost,
-    /// Takes up the calls that wait for answers.
+    /// Continues the last run, which waits for answers or was cut.
     ContinueRun,
 }
 
@@ -113,7 +113,7 @@ impl BuiltinCommand {
             }
             Self::ContinueRun => SlashCommand::new(
                 self.name(),
-                "Take up the calls that wait for answers, with the answers that have come",
+                "Continue the last run: with the answers that have come, or where it was cut",
             ),
         };
         SlashCommand { is_builtin: true, ..command }

@@ -42,7 +42,7 @@ pub enum Output {
     Broken(StoreFailure),
 }
 
-/// Operation that a driver performs. All effects are data: a durable driver can journal them.
+/// Operation that a driver performs. An interrupted session is recovered by folding its log, never by replaying inputs.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_enums, reason = "drivers must handle every effect")]
 pub enum Effect {
@@ -168,7 +168,7 @@ pub struct RunCall {
     pub continues: Option<AgentId>,
 }
 
-/// Input of a machine. All inputs are data: recorded and replayed, they produce the same outputs.
+/// Input of a machine. In one process, the same inputs at the same times produce the same outputs.
 #[derive(Debug, Clone)]
 #[expect(clippy::exhaustive_enums, reason = "the set of inputs is the machine's contract with drivers")]
 pub enum Input {
@@ -236,6 +236,12 @@ pub enum Input {
     Rewind(EntryId),
     /// End the session: stop the run, then close.
     Close,
+    /// Close the session without an end of its run: it leaves at its next safe point, and another opening continues it.
+    /// Messages that wait stay in the log.
+    HandOver,
+    /// Leave the run of a session that is being handed over at once. Running calls are stopped, and their outcome is
+    /// unknown.
+    HandOverNow,
     /// Answer of the ledger, or the log's failure to store the reservation: then nothing more is spent.
     Reserved(EffectId, Result<Reservation, StoreFailure>),
     /// An item of a model's stream.

@@ -36,6 +36,8 @@ pub struct Machine {
     /// `true` if the session has had a run, in this opening or an earlier one.
     resumed: bool,
     closing: bool,
+    /// `true` if the session is handed over: what waits is kept.
+    handing_over: bool,
     final_append: Option<EffectId>,
 }
 
@@ -63,6 +65,7 @@ impl Machine {
             prompts: Prompts::default(),
             activity: Activity::Idle,
             closing: false,
+            handing_over: false,
             final_append: None,
         }
     }
@@ -167,7 +170,7 @@ impl Machine {
         match (&mut self.activity, input) {
             // No run begins in a session that is being closed.
             (_, Input::Prompt(_) | Input::Steer(_) | Input::Offer(_)) if self.closing => {}
-            (_, Input::Prompt(prompt)) => self.prompts.push(prompt),
+            (_, Input::Prompt(prompt)) => self.queue(prompt),
             (_, Input::Steer(prompt)) => self.steer(prompt, false),
             (_, Input::Offer(prompt)) => self.steer(prompt, true),
             (Activity::Running(run), Input::Withdraw(id)) => run.steering.withdraw(session, &id),
@@ -177,6 +180,8 @@ impl Machine {
             }
             (_, Input::Interrupt) => return Ok(self.interrupt()),
             (_, Input::Close) => return Ok(self.order_close()),
+            (_, Input::HandOver) => return Ok(self.hand_over()),
+            (_, Input::HandOverNow) => self.hand_over_now(),
             (Activity::Running(run), Input::StopTool(id)) => run.stop_tool(session, &id),
             (_, Input::SetModel(model)) => session.set_model(*model),
             (_, Input::SetPermissionMode(mode)) => session.set_permission_mode(mode),
@@ -249,11 +254,22 @@ impl Machine {
         Flow::Continue(())
     }
 
+    /// Queues a prompt. One that has to wait is stored.
+    fn queue(&mut self, mut prompt: Prompt) {
+        if !matches!(self.activity, Activity::Idle) || !self.prompts.is_empty() {
+            self.session.store_queued(&mut prompt);
+        }
+        self.prompts.push(prompt);
+    }
+
     /// Passes a user's message to the open run, or queues it as a prompt if there is none.
-    fn steer(&mut self, prompt: Prompt, returns: bool) {
+    fn steer(&mut self, mut prompt: Prompt, returns: bool) {
         let session = &mut self.session;
         if let Some((_, reason)) = session.unsendable(&prompt) {
             return session.steered(prompt.id, SteeredFate::Blocked { reason }, None);
+        }
+        if matches!(self.activity, Activity::Running(_)) {
+            session.store_queued(&mut prompt);
         }
         match &mut self.activity {
             Activity::Running(run)
@@ -267,7 +283,7 @@ impl Machine {
                 session.steered(prompt.id.clone(), SteeredFate::Deferred, None);
                 self.prompts.defer(prompt);
             }
-            _ => self.prompts.push(prompt),
+            _ => self.queue(prompt),
         }
     }
 

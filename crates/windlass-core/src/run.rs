@@ -46,6 +46,8 @@ pub(crate) struct Run {
     pace: Pace,
     repetition: Repetition,
     counts: Counts,
+    /// `true` if the run leaves at its next safe point, to be continued elsewhere.
+    leaves: bool,
 }
 
 /// Counters of limited actions of a run.
@@ -90,6 +92,8 @@ enum Phase {
 enum SafePoint {
     /// After all calls of a message are answered.
     Tools,
+    /// Before a run that was cut goes on.
+    Resumed,
     /// After the model is done.
     End,
     /// After the Stop hooks have answered.

@@ -15,13 +15,13 @@ use crate::models::Models;
 use crate::news::News;
 use crate::outbox::Outbox;
 use crate::rights::Rights;
-use crate::{Effect, EffectId, MachineConfig, Prompt, SessionState};
+use crate::{Effect, EffectId, MachineConfig, Prompt, PromptKind, SessionState};
 use std::collections::HashSet;
 use windlass_context::{ThinkingLevel, quoted_text};
 use windlass_types::{
     AttemptId, AuditedDecision, ContentBlock, Entry, EntryId, EntryKind, EventKind, JsonText, NanoUsd,
-    PermissionDenial, PermissionRequest, QuestionId, RunId, RunOrigin, Status, Steered, SteeredFate, StopReason,
-    Timestamp, Usage, UserEntry,
+    PermissionDenial, PermissionRequest, QuestionId, QueuedPrompt, RunId, RunOrigin, Status, Steered, SteeredFate,
+    StopReason, Timestamp, Usage, UserEntry,
 };
 
 /// Shared state of all parts of a machine.
@@ -43,6 +43,8 @@ pub(crate) struct Session {
     pub(crate) spent: NanoUsd,
     /// `true` if SessionStart hooks were asked.
     pub(crate) opened: bool,
+    /// Messages of the user that an earlier opening accepted: they join the next run.
+    pub(crate) left: Vec<Prompt>,
     pub(crate) unread: Unread,
 }
 
@@ -72,6 +74,8 @@ pub(crate) struct RunTally {
     /// Permission requests that stay open.
     pub(crate) questions: Vec<PermissionRequest>,
     pub(crate) last: LastAnswer,
+    /// Id of the prompt that the run answers.
+    pub(crate) asked: Option<EntryId>,
     /// Deviations from the session's settings, by a command or a skill.
     pub(crate) scope: scope::Scoped,
     /// Way in which the next turn is asked for a missing structured output.
@@ -175,6 +179,7 @@ impl Session {
             prompt: None,
             spent: if config.agent.is_none() { state.cost() } else { NanoUsd::ZERO },
             opened: false,
+            left: state.last_run().queued().iter().map(prompt_of).collect(),
             unread: Unread { news: News::left_by(log), context: Vec::new() },
             config,
             state,
@@ -242,8 +247,42 @@ impl Session {
         }
     }
 
+    /// Stores a message that waits for a run, so that it outlives the process. Gives it an id if it has none. A message
+    /// with rules or parts of a command, or with an id that cannot be that of an entry, is not stored.
+    pub(crate) fn store_queued(&mut self, prompt: &mut Prompt) {
+        if prompt.kind != PromptKind::Query || !prompt.scope.is_empty() || !prompt.parts.is_empty() {
+            return;
+        }
+        let id = prompt.id.get_or_insert_with(|| self.ids.entry()).clone();
+        if !id.is_uuid() || self.ids.taken.contains(&id) || self.state.last_run().has_queued(&id) {
+            return;
+        }
+        let mut queued = QueuedPrompt::new(id, prompt.content.clone());
+        (queued.quoted, queued.ignores_keywords) = (prompt.quoted.clone(), prompt.ignores_keywords);
+        let entry = self.record(None, EntryKind::PromptQueued(queued));
+        self.append(vec![entry]);
+    }
+
+    /// Records that a stored message does not enter the conversation.
+    pub(crate) fn drop_queued(&mut self, id: Option<&EntryId>) {
+        if let Some(id) = id.filter(|id| self.state.last_run().has_queued(id)) {
+            let entry = self.record(None, EntryKind::PromptDropped(id.clone()));
+            self.append_unawaited(vec![entry]);
+        }
+    }
+
+    /// Records that no stored message enters the conversation.
+    pub(crate) fn drop_all_queued(&mut self) {
+        let ids: Vec<EntryId> = self.state.last_run().queued().iter().map(|queued| queued.id.clone()).collect();
+        ids.iter().for_each(|id| self.drop_queued(Some(id)));
+        self.left.clear();
+    }
+
     /// Reports the fate of a message that was sent to a run.
     pub(crate) fn steered(&mut self, id: Option<EntryId>, fate: SteeredFate, after: Option<EffectId>) {
+        if matches!(fate, SteeredFate::Blocked { .. } | SteeredFate::Returned) {
+            self.drop_queued(id.as_ref());
+        }
         let kind = EventKind::Steered(Steered::new(id, fate));
         if self.run.is_open {
             return self.event(kind, after);
@@ -277,16 +316,19 @@ impl Session {
 
     /// Records a prompt and returns it for appending.
     pub(crate) fn record_prompt(&mut self, mut prompt: Prompt) -> Entry {
+        let is_note = prompt.kind == PromptKind::Note;
         prompt.content.extend(prompt.quoted.iter().map(|quotation| ContentBlock::text(quoted_text(quotation))));
         let id = self.ids.of_prompt(prompt.id);
         self.prompt = Some(id.clone());
-        self.record_user_as(id, UserEntry::new(prompt.content))
+        // A note begins no run that the model has to answer.
+        let run = self.run.id.clone().filter(|_| self.run.is_open && !is_note);
+        self.record_user_as(id, UserEntry::new(prompt.content), run)
     }
 
     /// Records an entry of the user's side, with its run and permission mode.
     pub(crate) fn record_user(&mut self, user: UserEntry) -> Entry {
-        let id = self.ids.entry();
-        self.record_user_as(id, user)
+        let (id, run) = (self.ids.entry(), self.run.id.clone().filter(|_| self.run.is_open));
+        self.record_user_as(id, user, run)
     }
 
     /// Records a decision about an action that is not a call of the conversation.
@@ -302,8 +344,8 @@ impl Session {
         self.record_user(user)
     }
 
-    fn record_user_as(&mut self, id: EntryId, mut user: UserEntry) -> Entry {
-        user.run = self.run.id.clone().filter(|_| self.run.is_open);
+    fn record_user_as(&mut self, id: EntryId, mut user: UserEntry, run: Option<RunId>) -> Entry {
+        user.run = run;
         user.permission_mode = Some(self.rights.policy.mode());
         let parent = self.state.leaf().cloned();
         self.record_as(id, parent, EntryKind::User(user))
@@ -322,6 +364,13 @@ impl Session {
             self.effect(Effect::Append { entries, durable: false });
         }
     }
+}
+
+/// Returns a stored message as a prompt.
+fn prompt_of(queued: &QueuedPrompt) -> Prompt {
+    let mut prompt = Prompt::new(queued.content.clone()).with_id(queued.id.clone());
+    (prompt.quoted, prompt.ignores_keywords) = (queued.quoted.clone(), queued.ignores_keywords);
+    prompt
 }
 
 /// Returns the milliseconds from `since` to `now`.

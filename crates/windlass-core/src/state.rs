@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use windlass_context::{
     KnownInstructions, KnownReminders, Ledger, MediaTally, estimate_blocks, estimate_result, readable_messages,
 };
-use windlass_session::{PendingQuestions, Transcript};
+use windlass_session::{LastRun, PendingQuestions, Transcript};
 use windlass_types::{
     Api, ContentBlock, Entry, EntryId, EntryKind, EnvironmentContext, JsonText, ModelUsage, NanoUsd, PermissionMode,
     Role, SharedMessage,
@@ -31,6 +31,8 @@ pub struct SessionState {
     last_prompt: (Option<EntryId>, Vec<ContentBlock>),
     /// Permission requests that wait for an answer.
     questions: PendingQuestions,
+    /// Last run, and messages of the user that wait for one.
+    last_run: LastRun,
     /// Size of the conversation in tokens: counted by the provider up to its last answer, and estimated since.
     context_tokens: u64,
     /// Tokens that the provider counted in its last answer, with system prompt and tools; 0 if it has counted none of
@@ -84,6 +86,7 @@ impl SessionState {
             learned: LearnedModels::default(),
             last_prompt: (None, Vec::new()),
             questions: PendingQuestions::default(),
+            last_run: LastRun::default(),
             context_tokens: 0,
             counted_tokens: 0,
             at_boundary: false,
@@ -110,6 +113,7 @@ impl SessionState {
         self.known.ledger.apply(entry);
         self.known.reminders.apply(entry);
         self.questions.apply(entry);
+        self.last_run.apply(entry);
         if entry.is_conversation() {
             self.leaf = Some(entry.id.clone());
         }
@@ -217,6 +221,19 @@ impl SessionState {
     /// Returns the permission requests that wait for an answer.
     pub fn pending_questions(&self) -> &PendingQuestions {
         &self.questions
+    }
+
+    /// Returns the last run, and the messages of the user that wait for one.
+    pub fn last_run(&self) -> &LastRun {
+        &self.last_run
+    }
+
+    /// Returns the text of the last message of the model, if the conversation ends with one.
+    pub(crate) fn last_answer(&self) -> String {
+        let last = self.transcript.len().checked_sub(1).and_then(|last| self.transcript.get(last));
+        let blocks = last.filter(|last| last.role == Role::Assistant).map(|last| last.content.as_slice());
+        let texts: Vec<&str> = blocks.unwrap_or_default().iter().filter_map(ContentBlock::as_text).collect();
+        texts.join("\n")
     }
 
     /// Returns the tally of images and documents in the conversation.

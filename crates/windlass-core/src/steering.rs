@@ -51,6 +51,11 @@ pub(crate) fn own_text(prompt: &Prompt) -> String {
 }
 
 impl Steering {
+    /// `true` if no message waits.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
     /// Queues a message for the run.
     pub(crate) fn add(&mut self, prompt: Prompt, returns: bool) {
         self.messages.push_back(Message { prompt, returns, review: Review::Due, attached: Vec::new() });

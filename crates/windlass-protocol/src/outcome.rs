@@ -90,6 +90,9 @@ impl WireEnding {
                 Self { is_error: true, notice: Some(outcome.to_string()), ..Self::success(turns, "completed") }
             }
             Outcome::Pending { .. } => Self::success(turns, "tool_deferred"),
+            outcome @ Outcome::HandedOver => {
+                Self::error(turns, "error_during_execution", outcome.to_string(), Some("handed_over"))
+            }
             Outcome::Failed(failure) => Self::failed(turns, failure),
             _ => Self::error(turns, "error_during_execution", "The run ended in an unknown way".to_owned(), None),
         }

@@ -159,10 +159,14 @@ impl SessionHandle {
         self.give(Input::Prompt(prompt.into()))
     }
 
-    /// Continues the run that waits for answers ([`Outcome::Pending`](windlass_types::Outcome::Pending)), also one of
-    /// an earlier opening of the session. Its open calls are read, shown to hooks and judged again; calls run that were
-    /// approved as they are now. Calls without an answer are asked about, or stay open. If no question is open, the run
-    /// that this starts fails.
+    /// Continues the last run, also one of an earlier opening of the session, in a run that takes its place.
+    ///
+    /// Of one that waits for answers ([`Outcome::Pending`](windlass_types::Outcome::Pending)) the open calls are read, shown
+    /// to hooks and judged again; calls run that were approved as they are now. Calls without an answer are asked about,
+    /// or stay open. One that was cut by the end of its process, or [handed over](Self::hand_over), goes on where the log
+    /// ends: what is stored is not repeated, a call whose outcome is unknown does not run again, and messages that were
+    /// accepted join it. A run that was resumed three times without a message of the model or a result fails. If there
+    /// is nothing to continue, the run that this starts fails.
     ///
     /// # Errors
     /// The session is closed.
@@ -432,6 +436,32 @@ impl SessionHandle {
     /// stream ends with the same error.
     pub async fn close(&self) -> Result<(), SessionError> {
         self.begin_close();
+        self.end_result().await
+    }
+
+    /// Hands the session over: the run leaves at its next safe point without an end, and is continued by whoever opens the
+    /// session next ([`continue_run`](Self::continue_run)). A model call is dropped at once, running calls are waited for;
+    /// after `grace` they are stopped, and the model will read that their outcome is unknown. Messages that wait stay in
+    /// the log. The conversation holds no word of it. The result is [`Outcome::HandedOver`](windlass_types::Outcome::HandedOver).
+    /// Background work ends as when the session is closed.
+    ///
+    /// Cancel safe: the session is handed over even if nobody waits for it, without an end of the grace period.
+    ///
+    /// # Errors
+    /// Not everything is durable, as for [`close`](Self::close).
+    pub async fn hand_over(&self, grace: Duration) -> Result<(), SessionError> {
+        self.closing.store(true, Ordering::Release);
+        // A send fails only when the session has ended already.
+        let _ = self.commands.send(SessionCommand::Input(Input::HandOver));
+        let mut ended = self.ended.clone();
+        if tokio::time::timeout(grace, ended.wait_for(Option::is_some)).await.is_err() {
+            let _ = self.commands.send(SessionCommand::Input(Input::HandOverNow));
+        }
+        self.end_result().await
+    }
+
+    /// Waits until the session has ended, and returns how.
+    async fn end_result(&self) -> Result<(), SessionError> {
         let mut ended = self.ended.clone();
         match ended.wait_for(Option::is_some).await {
             Ok(ended) => ended.clone().unwrap_or(Ok(())),

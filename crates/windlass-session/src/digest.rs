@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::codec::{COST, SPENT};
+use crate::codec::{COST, RUN_RESUMED, SPENT};
 use crate::summary::prompt_text;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -39,6 +39,10 @@ pub struct SessionDigest {
     settled: Usage,
     /// Last message, of which each block has a line, and its tokens.
     last: Option<(String, Usage)>,
+    /// Last run, while the log has no end of it.
+    open_run: Option<String>,
+    /// `true` if the last message has no calls, and another program has stored it.
+    is_foreign_answer: bool,
 }
 
 /// A text of a session by which it can be found.
@@ -90,9 +94,22 @@ struct Line<'a> {
     message: Option<&'a RawValue>,
     #[serde(default, rename = "totalCostUSD")]
     total_cost: Option<f64>,
+    #[serde(borrow, default)]
+    prompt_id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    windlass_run: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    run: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    windlass_origin: Option<&'a RawValue>,
     /// Maximum cost of open requests by model, in US dollars.
     #[serde(borrow, default, rename = "heldUSD")]
     held: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct RunName {
+    run: String,
 }
 
 #[derive(Deserialize)]
@@ -130,6 +147,12 @@ impl SessionDigest {
         self.settled + self.last.as_ref().map(|(_, usage)| *usage).unwrap_or_default()
     }
 
+    /// `true` if the last run has not ended: its process ended before it, or handed it over. A run that waits for
+    /// answers has ended.
+    pub fn has_open_run(&self) -> bool {
+        self.open_run.is_some() && !self.is_foreign_answer
+    }
+
     /// Adds a line, without its line break, and passes its texts to `found`. A line outside the session's conversation
     /// changes nothing.
     pub fn add(&mut self, line: &[u8], mut found: impl FnMut(LogText)) {
@@ -140,9 +163,22 @@ impl SessionDigest {
         let at = line.timestamp.and_then(|text| serde_json::from_str(text.get()).ok());
         let mut found = |kind, text: &str| found(LogText { kind, at, text: text.chars().take(TEXT_CHARS).collect() });
         match line.kind.as_deref() {
-            Some("user") if !line.is_meta && !line.is_compact_summary => self.prompt(line.message, &mut found),
-            Some("assistant") => self.answer(line.message, &mut found),
+            Some("user") => {
+                if !line.is_compact_summary {
+                    self.is_foreign_answer = false;
+                    self.open_run = line.prompt_id.and_then(name).or(self.open_run.take());
+                }
+                if !line.is_meta && !line.is_compact_summary {
+                    self.prompt(line.message, &mut found);
+                }
+            }
+            Some("assistant") => self.answer(line.message, line.windlass_origin.is_some(), &mut found),
+            Some(RUN_RESUMED) => self.open_run = line.run.and_then(name),
             Some(COST) => {
+                let ended = line.windlass_run.and_then(|run| serde_json::from_str::<RunName>(run.get()).ok());
+                if ended.is_some_and(|ended| self.open_run.as_ref() == Some(&ended.run)) {
+                    self.open_run = None;
+                }
                 let total = line.total_cost.map(|total| NanoUsd::from_usd(total).max(self.at_most));
                 self.cost = total.or(self.cost);
             }
@@ -169,7 +205,7 @@ impl SessionDigest {
         texts.iter().for_each(|text| found(LogTextKind::Prompt, text));
     }
 
-    fn answer(&mut self, message: Option<&RawValue>, found: &mut impl FnMut(LogTextKind, &str)) {
+    fn answer(&mut self, message: Option<&RawValue>, is_own: bool, found: &mut impl FnMut(LogTextKind, &str)) {
         let Some(message) = message.and_then(|text| serde_json::from_str::<Message<'_>>(text.get()).ok()) else {
             return;
         };
@@ -187,7 +223,9 @@ impl SessionDigest {
         if let Some(model) = message.model.filter(|model| !model.is_empty() && !model.starts_with('<')) {
             self.model = Some(model.into_owned());
         }
+        self.is_foreign_answer = !is_own;
         for block in blocks(message.content) {
+            self.is_foreign_answer &= block.kind.as_deref() != Some("tool_use");
             self.tool_uses += u64::from(block.kind.as_deref() == Some("tool_use"));
             let text = block.text.filter(|text| !text.trim().is_empty());
             if let Some(text) = text.filter(|_| block.kind.as_deref() == Some("text")) {
@@ -195,6 +233,11 @@ impl SessionDigest {
             }
         }
     }
+}
+
+/// Returns a text of a line.
+fn name(json: &RawValue) -> Option<String> {
+    serde_json::from_str(json.get()).ok()
 }
 
 /// Returns the blocks of a message's content, which may be a plain text.

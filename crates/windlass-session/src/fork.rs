@@ -106,7 +106,9 @@ impl<F: FnMut() -> EntryId> Copy<'_, F> {
                 entry.id = (self.new_id)();
                 return Some(entry);
             }
-            EntryKind::User(_) => {
+            EntryKind::User(user) => {
+                // The copy continues no run of its source.
+                user.run = None;
                 entry.parent = self.last.clone();
                 entry.id = self.id(&entry.id);
             }

@@ -2,8 +2,8 @@
 
 use crate::{
     AuditedDecision, CallDigest, ContentBlock, EntryId, EnvironmentContext, JsonText, MessageId, ModelUsage, NanoUsd,
-    Origin, PendingQuestion, PermissionMode, RunId, StopReason, TaskId, TaskRecord, Timestamp, ToolResult, ToolUseId,
-    Usage, WaitingCall,
+    Origin, PendingQuestion, PermissionMode, Quotation, RunId, StopReason, TaskId, TaskRecord, Timestamp, ToolResult,
+    ToolUseId, Usage, WaitingCall,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -54,7 +54,12 @@ impl Entry {
             EntryKind::RunFinished(record) => record.outcome.len(),
             EntryKind::ToolsAdded(names) | EntryKind::ToolsWithheld(names) => names.iter().map(String::len).sum(),
             EntryKind::ResultsTrimmed(record) => record.results.iter().map(|result| result.note.len()).sum(),
+            EntryKind::PromptQueued(prompt) => {
+                blocks(&prompt.content) + prompt.quoted.iter().map(|quotation| quotation.text.len()).sum::<usize>()
+            }
             EntryKind::Intent { .. }
+            | EntryKind::RunResumed { .. }
+            | EntryKind::PromptDropped(_)
             | EntryKind::AgentWaits(_)
             | EntryKind::Mode(_)
             | EntryKind::Model(_)
@@ -105,6 +110,18 @@ pub enum EntryKind {
     Task(TaskRecord),
     /// A run ended.
     RunFinished(RunRecord),
+    /// A run continues another one that has not ended, or that waits for answers. Written before it goes on.
+    RunResumed {
+        /// The run.
+        run: RunId,
+        /// The run that it continues.
+        of: RunId,
+    },
+    /// A message of the user was accepted and waits for a run. Its entry in the conversation has the same id.
+    PromptQueued(QueuedPrompt),
+    /// A message that was accepted does not enter the conversation: it was taken back, blocked, or dropped with its
+    /// session.
+    PromptDropped(EntryId),
     /// Money was reserved for a call of a model, or a call was billed. Written before a call that a budget pays for is made.
     Spent(SpentRecord),
     /// The conversation so far is replaced by the summary that follows.
@@ -122,6 +139,31 @@ pub enum EntryKind {
     ResultsTrimmed(TrimRecord),
     /// A line of another program or a newer version, kept as it is.
     Foreign(JsonText),
+}
+
+/// A message of the user that was accepted and waits for a run. Messages with rules or parts of a command are not kept.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct QueuedPrompt {
+    /// Id of its entry in the conversation, once it has one.
+    pub id: EntryId,
+    /// Blocks of the user.
+    pub content: Vec<ContentBlock>,
+    /// Words of others behind them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quoted: Vec<Quotation>,
+    /// `true` if keywords and mentions in the blocks are ignored.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ignores_keywords: bool,
+}
+
+impl QueuedPrompt {
+    /// A message of these blocks.
+    pub fn new(id: EntryId, content: Vec<ContentBlock>) -> Self {
+        Self { id, content, quoted: Vec::new(), ignores_keywords: false }
+    }
 }
 
 /// Text of the user, or of the runtime on the user's side.

@@ -263,7 +263,7 @@ pub enum Delta {
 pub enum WithdrawReason {
     /// The stream failed and the call is repeated or given up.
     StreamFailed,
-    /// The user stopped the run.
+    /// The user stopped the run, or the session was handed over.
     Interrupted,
 }
 

@@ -56,7 +56,7 @@ pub use content::{ContentBlock, ToolResult, ToolResultContent, ToolUse};
 pub use context_usage::{ContextKind, ContextSection, ContextUsage};
 pub use edit::EditPreview;
 pub use entry::{
-    AssistantEntry, CompactRecord, CompactTrigger, Entry, EntryKind, ModelFact, RunRecord, SpentRecord,
+    AssistantEntry, CompactRecord, CompactTrigger, Entry, EntryKind, ModelFact, QueuedPrompt, RunRecord, SpentRecord,
     ToolResultEntry, TrimRecord, TrimmedResult, UserEntry,
 };
 pub use environment::EnvironmentContext;

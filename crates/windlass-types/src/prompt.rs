@@ -13,23 +13,26 @@ pub enum PromptKind {
     Note,
     /// The conversation is replaced by a summary; the prompt's text is the focus of the summary.
     Compact,
-    /// The calls with open questions are judged again, with the answers that came meanwhile, and the run continues.
-    /// Such a prompt has no content.
+    /// The last run continues where its log ends: calls with open questions are judged again, with the answers that came
+    /// meanwhile, and a run that was cut goes on with the model. Such a prompt has no content.
     Continue,
 }
 
 /// Words in a prompt that are not the user's, such as an issue, a comment, a mail or piped input. Commands, mentions and
 /// keywords in them are ignored, and imitations of the runtime's words are marked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Quotation {
     /// Source in words, as the model reads it, such as `the issue 12 of example/project`. With a source, the text stands
     /// between two lines with a mark that its authors cannot know. `None`: the text stands alone, such as standard input
     /// that is the whole prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// Text, as it was written.
     pub text: String,
     /// Random bits of the mark; drawn by the session when the prompt is sent.
+    #[serde(skip)]
     pub boundary: Option<u128>,
 }
 
@@ -83,8 +86,9 @@ impl Prompt {
         Self { content: vec![ContentBlock::text(focus)], kind: PromptKind::Compact, ..Self::default() }
     }
 
-    /// Continues the run that waits for answers ([`Outcome::Pending`](crate::Outcome::Pending)): its open calls are
-    /// judged again. The run fails if none waits.
+    /// Continues the last run: one that waits for answers ([`Outcome::Pending`](crate::Outcome::Pending)), whose open calls
+    /// are judged again, one that was [handed over](crate::Outcome::HandedOver), or one that was cut by the end of its
+    /// process. What the log has is not repeated. The run fails if there is nothing to continue.
     pub fn continue_run() -> Self {
         Self { kind: PromptKind::Continue, ..Self::default() }
     }

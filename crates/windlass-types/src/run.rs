@@ -35,6 +35,8 @@ pub enum Continuation {
     Compacted,
     /// The structured output is missing and was requested.
     StructuredOutput,
+    /// The run was cut by the end of its process, or handed over, and continues.
+    Resumed,
 }
 
 /// Origin of a run: the input that it answers.
@@ -78,7 +80,8 @@ pub enum RunFailureKind {
     PromptCall,
     /// Tool calls kept failing.
     RepeatedToolFailure,
-    /// The model kept repeating calls whose results it had already.
+    /// The model kept repeating calls whose results it had already, or the run was resumed several times without a message
+    /// of the model or a result.
     NoProgress,
     /// The answer kept running into the output limit.
     OutputLimit,
@@ -169,6 +172,9 @@ pub enum Outcome {
         /// The questions, in the order of their calls. [`RunResult::pending_questions`] has them in full.
         questions: Vec<QuestionId>,
     },
+    /// The session was handed over: the run is open in the log, and continues where the session is opened next, with
+    /// [`Prompt::continue_run`](crate::Prompt::continue_run).
+    HandedOver,
     /// The run failed.
     Failed(RunFailure),
 }
@@ -182,7 +188,7 @@ impl Outcome {
     /// The exit code for a program whose work was this run, one for each kind of outcome: 0 for a success, 1 for a
     /// failure, 3 when the turns were used up, 4 when the money was, 5 when the model refused, 6 when it gave no
     /// structured output, 7 when a hook stopped the run, 8 when a hook blocked the prompt, 9 when background work was
-    /// stopped, 10 when questions wait for an answer, and 130 for an interrupt, as shells expect. The command
+    /// stopped, 10 when questions wait for an answer, 14 when the run was handed over, and 130 for an interrupt, as shells expect. The command
     /// `windlass` uses the same codes, with 2 for wrong usage, and 11 to 13 for an answer that does not fit its
     /// question. 20 to 125 are left to programs.
     pub fn exit_code(&self) -> u8 {
@@ -197,6 +203,7 @@ impl Outcome {
             Self::PromptBlocked { .. } => 8,
             Self::BackgroundStopped { .. } => 9,
             Self::Pending { .. } => 10,
+            Self::HandedOver => 14,
             Self::Interrupted { .. } => 130,
         }
     }
@@ -256,6 +263,7 @@ impl fmt::Display for Outcome {
                 }
                 Ok(())
             }
+            Self::HandedOver => f.write_str("the session was handed over before the run ended: it continues elsewhere"),
             Self::Failed(failure) => f.write_str(&failure.message),
         }
     }

@@ -18,8 +18,8 @@ pub use windlass_runtime::{
 };
 pub use windlass_session::{
     AgentSummary, CallAudit, CheckpointError, CheckpointErrorKind, FileChange, HeadCheck, LineAudit, LineRange,
-    LineState, LogTextKind, NamedAudit, NamedHead, ProjectKey, Rewind, RewindOptions, RewoundFile, SessionAudit,
-    SessionDigest, SessionSummary, VerdictAudit,
+    LineState, LogTextKind, NamedAudit, NamedHead, OpenRun, ProjectKey, Rewind, RewindOptions, RewoundFile,
+    SessionAudit, SessionDigest, SessionSummary, VerdictAudit,
 };
 #[cfg(feature = "store")]
 pub use windlass_store::{

@@ -379,7 +379,7 @@ impl SessionPresenter {
             }
             Outcome::Failed(failure) if failure.kind == RunFailureKind::OutputLimit => TurnEnd::Stop("max_tokens"),
             Outcome::Failed(failure) => TurnEnd::Failed(failed(failure)),
-            Outcome::MaxBudget { .. } | Outcome::NoStructuredOutput { .. } => {
+            Outcome::MaxBudget { .. } | Outcome::NoStructuredOutput { .. } | Outcome::HandedOver => {
                 TurnEnd::Failed(AcpError::internal(result.outcome.to_string()))
             }
             _ => TurnEnd::Stop("end_turn"),

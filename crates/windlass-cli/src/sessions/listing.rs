@@ -49,6 +49,9 @@ pub(crate) struct ListArgs {
     /// The sessions of all directories
     #[arg(long, conflicts_with = "cwd")]
     all: bool,
+    /// Only sessions whose last run has not ended: `windlass -p --resume SESSION` continues it
+    #[arg(long)]
+    open: bool,
     /// Maximum number of sessions [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
@@ -102,7 +105,12 @@ pub(super) async fn list(args: ListArgs, terminal: Terminal) -> anyhow::Result<i
         place = clean(&cwd.to_string_lossy());
         search = search.in_directory(cwd);
     }
-    let shown = all(search, args.limit, |session| {
+    if args.open {
+        search = search.with_digests();
+    }
+    let is_shown =
+        |session: &ListedSession| !args.open || session.digest.as_ref().is_some_and(SessionDigest::has_open_run);
+    let shown = all(search, args.limit, is_shown, |session| {
         let mut out = stdout().lock();
         if !terminal.stdout {
             return jsonl::write(&mut out, &session.summary);
@@ -127,17 +135,22 @@ pub(super) async fn search(args: SearchArgs, terminal: Terminal) -> anyhow::Resu
         search = search.in_directory(project);
     }
     let is_for_people = terminal.stdout && !args.json;
-    let shown = all(search, Some(args.limit), |session| {
-        let mut out = stdout().lock();
-        if !is_for_people {
-            return jsonl::write(&mut out, &Listed::new(&session));
-        }
-        writeln!(out, "{}", line(&session.summary))?;
-        for found in &session.matches {
-            writeln!(out, "    {}", excerpt(found, terminal.colours))?;
-        }
-        Ok(())
-    });
+    let shown = all(
+        search,
+        Some(args.limit),
+        |_| true,
+        |session| {
+            let mut out = stdout().lock();
+            if !is_for_people {
+                return jsonl::write(&mut out, &Listed::new(&session));
+            }
+            writeln!(out, "{}", line(&session.summary))?;
+            for found in &session.matches {
+                writeln!(out, "    {}", excerpt(found, terminal.colours))?;
+            }
+            Ok(())
+        },
+    );
     if shown.await? == 0 && is_for_people {
         let _ = writeln!(stderr(), "no session has all of these words");
     }
@@ -150,10 +163,11 @@ pub(super) fn resolved(directory: &Path) -> anyhow::Result<PathBuf> {
     resolved.map_err(|error| anyhow::anyhow!("the directory {} cannot be used: {error}", directory.display()))
 }
 
-/// Shows the sessions of a search up to a limit, page by page, and returns their number.
+/// Shows those sessions of a search that `is_shown` takes, up to a limit, page by page, and returns their number.
 pub(super) async fn all(
     search: SessionSearch,
     limit: Option<u32>,
+    is_shown: impl Fn(&ListedSession) -> bool,
     mut show: impl FnMut(ListedSession) -> anyhow::Result<()>,
 ) -> anyhow::Result<usize> {
     let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
@@ -162,8 +176,10 @@ pub(super) async fn all(
     while shown < limit {
         let page = search.clone().limit((limit - shown).min(PAGE)).page().await?;
         warn(&page, &mut warned);
-        shown += page.sessions.len();
-        page.sessions.into_iter().try_for_each(&mut show)?;
+        let mut taken: Vec<ListedSession> = page.sessions.into_iter().filter(&is_shown).collect();
+        taken.truncate(limit - shown);
+        shown += taken.len();
+        taken.into_iter().try_for_each(&mut show)?;
         next = page.next;
         let Some(next) = &next else { break };
         search = search.after(next.clone());

@@ -140,17 +140,34 @@ pub(super) async fn answer(args: AnswerArgs) -> anyhow::Result<i32> {
     Ok(code)
 }
 
-/// Returns `true` if the session that a command line resumes waits for answers.
-pub(crate) async fn waits(args: &RunArgs, elsewhere: Option<&Elsewhere>) -> anyhow::Result<bool> {
+/// Reason why a session can be continued without a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Continuation {
+    /// Its run waits for answers.
+    Answers,
+    /// Its run was cut, or handed over.
+    OpenRun,
+}
+
+/// Returns the reason why the session that a command line resumes can be continued without a prompt; `None` if it
+/// cannot.
+pub(crate) async fn continuation(
+    args: &RunArgs,
+    elsewhere: Option<&Elsewhere>,
+) -> anyhow::Result<Option<Continuation>> {
     let home = Home::from_env().map_err(of_start)?;
     let latest = match (&args.session.resume, elsewhere) {
         (Some(id), _) => Some(id.clone()),
         (None, Some(there)) => latest(home.sessions_elsewhere(&there.remote.name(), &there.directory).await?),
         (None, None) => latest(home.sessions(current_directory()?).await?),
     };
-    let Some(id) = latest else { return Ok(false) };
+    let Some(id) = latest else { return Ok(None) };
     // An error is reported when the session is resumed.
-    Ok(home.pending_questions(&id).await.is_ok_and(|questions| !questions.is_empty()))
+    if home.pending_questions(&id).await.is_ok_and(|questions| !questions.is_empty()) {
+        return Ok(Some(Continuation::Answers));
+    }
+    let is_open = home.open_run(&id).await.is_ok_and(|open| open.is_some());
+    Ok(is_open.then_some(Continuation::OpenRun))
 }
 
 /// Returns the id of the session that was changed last.

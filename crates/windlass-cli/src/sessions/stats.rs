@@ -71,10 +71,15 @@ pub(super) async fn stats(args: StatsArgs, terminal: Terminal) -> anyhow::Result
         search = search.since(since);
     }
     let mut stats = Stats::default();
-    all(search, None, |session| {
-        stats.add(&session);
-        Ok(())
-    })
+    all(
+        search,
+        None,
+        |_| true,
+        |session| {
+            stats.add(&session);
+            Ok(())
+        },
+    )
     .await?;
     let mut out = stdout().lock();
     if args.json || !terminal.stdout {

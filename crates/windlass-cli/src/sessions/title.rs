@@ -62,12 +62,17 @@ async fn missing(home: &Home, cwd: Option<PathBuf>, limit: u32) -> anyhow::Resul
         .map_err(|error| Usage(format!("the directory {} cannot be used: {error}", cwd.display())))?;
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut untitled: Vec<SessionId> = Vec::new();
-    all(home.list().in_directory(cwd), None, |session| {
-        if session.summary.custom_title.is_none() && untitled.len() < limit {
-            untitled.push(session.id);
-        }
-        Ok(())
-    })
+    all(
+        home.list().in_directory(cwd),
+        None,
+        |_| true,
+        |session| {
+            if session.summary.custom_title.is_none() && untitled.len() < limit {
+                untitled.push(session.id);
+            }
+            Ok(())
+        },
+    )
     .await?;
     Ok(untitled.iter().map(ToString::to_string).collect())
 }

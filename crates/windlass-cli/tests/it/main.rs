@@ -49,6 +49,7 @@ mod mcp_serve;
 mod memory;
 mod models;
 #[cfg(unix)]
+mod open_runs;
 mod own_programs;
 mod pending;
 mod place;

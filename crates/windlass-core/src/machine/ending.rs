@@ -14,8 +14,15 @@ impl Machine {
     /// Ends the run: its record becomes durable, then the host gets the result.
     pub(super) fn finish(&mut self, outcome: Outcome) {
         let session = &mut self.session;
-        if let Activity::Running(run) = &mut self.activity {
-            self.prompts.defer_first(run.steering.defer(session));
+        let is_handed_over = outcome == Outcome::HandedOver;
+        match &mut self.activity {
+            Activity::Running(run) if is_handed_over => run.steering.forget(session),
+            Activity::Running(run) => self.prompts.defer_first(run.steering.defer(session)),
+            _ => {}
+        }
+        if !is_handed_over {
+            let asked = session.run.asked.take();
+            session.drop_queued(asked.as_ref());
         }
         let mut result = result(session, outcome);
         let tally = &mut session.run;
@@ -26,7 +33,11 @@ impl Machine {
         result.pending_questions = std::mem::take(&mut tally.questions);
         result.structured_output = tally.last.structured.take();
         result.model_usage.clone_from(session.state.model_usage());
-        if let Some(run) = session.run.id.clone() {
+        if is_handed_over {
+            // The log has no end of the run, and everything before is durable.
+            let append = session.append(Vec::new());
+            session.event(EventKind::RunFinished(result), Some(append));
+        } else if let Some(run) = session.run.id.clone() {
             let name = outcome_name(&result.outcome);
             let record = RunRecord::new(run, name, result.turns, result.cost, result.model_usage.clone());
             let entry = session.record(None, EntryKind::RunFinished(record));
@@ -49,11 +60,34 @@ impl Machine {
     /// Begins to close the session: stops the run first.
     pub(super) fn order_close(&mut self) -> Flow {
         self.closing = true;
+        if self.handing_over {
+            return Flow::Continue(());
+        }
         self.prompts.clear();
+        self.session.drop_all_queued();
         if let Activity::Running(run) = &mut self.activity {
             run.steering.forget(&mut self.session);
         }
         self.interrupt()
+    }
+
+    /// Begins to close the session without an end of its run, which another opening continues. The run leaves at its next
+    /// safe point.
+    pub(super) fn hand_over(&mut self) -> Flow {
+        (self.closing, self.handing_over) = (true, true);
+        self.prompts.clear();
+        let Activity::Running(run) = &mut self.activity else { return Flow::Continue(()) };
+        run.hand_over(&mut self.session)
+    }
+
+    /// Leaves the run where it is: running calls are stopped, and their outcome is unknown to whoever continues it.
+    pub(super) fn hand_over_now(&mut self) {
+        if self.handing_over
+            && let Activity::Running(run) = &mut self.activity
+        {
+            run.forsake(&mut self.session);
+            self.finish(Outcome::HandedOver);
+        }
     }
 
     /// Makes all remaining entries durable.

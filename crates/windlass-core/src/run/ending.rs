@@ -17,6 +17,9 @@ impl Run {
 
     /// Continues from a safe point.
     pub(super) fn leave_safe_point(&mut self, session: &mut Session) -> Flow {
+        if self.leaves {
+            return Flow::Break(Outcome::HandedOver);
+        }
         if let Some(reason) = self.feedback.stop.take() {
             return Flow::Break(Outcome::StoppedByHook { reason });
         }
@@ -24,9 +27,14 @@ impl Run {
             Phase::Halted(at) => std::mem::replace(at, SafePoint::End),
             _ => return Flow::Continue(()),
         };
-        let joined = self.join(session, matches!(at, SafePoint::Tools));
+        let joined = self.join(session, matches!(at, SafePoint::Tools | SafePoint::Resumed));
         match at {
             SafePoint::Tools if !joined => self.call_model(session, Continuation::ToolResults),
+            SafePoint::Resumed if session.state.transcript().is_ready() => {
+                self.call_model(session, Continuation::Resumed)
+            }
+            // Hooks kept out all messages that waited.
+            SafePoint::Resumed => Flow::Break(Outcome::Success),
             _ if joined => {
                 self.repetition.reset();
                 self.call_model(session, Continuation::Steered)
@@ -158,7 +166,23 @@ impl Run {
         interrupted_with(session, runtime_text::INTERRUPTED, Interrupted::Streaming)
     }
 
-    /// Abandons the run after a store failure: all answers are ignored. The usage of an open model request is booked.
+    /// Leaves the run without an end, at once or at its next safe point.
+    pub(crate) fn hand_over(&mut self, session: &mut Session) -> Flow {
+        self.leaves = true;
+        match &mut self.phase {
+            // Calls of a message are settled first.
+            Phase::Tools(_) => return Flow::Continue(()),
+            // A prompt that is not in the conversation yet waits like others; one whose calls run cannot.
+            Phase::Opening(_, prompt) | Phase::Submitting(_, prompt) => session.store_queued(prompt),
+            Phase::Joining(_) => return self.interrupt(session),
+            Phase::Calling(turn) => turn.interrupt(session),
+            _ => {}
+        }
+        self.abandon(session);
+        Flow::Break(Outcome::HandedOver)
+    }
+
+    /// Abandons the run after a store failure, or when it is left at once: all answers are ignored. The usage of an open model request is booked.
     pub(crate) fn forsake(&mut self, session: &mut Session) {
         if let Some(batch) = self.batch() {
             batch.forget(session);

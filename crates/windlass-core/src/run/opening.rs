@@ -18,6 +18,12 @@ impl Run {
     /// Begins the run with a prompt. `resumed`: the session has had runs before.
     pub(crate) fn begin(&mut self, session: &mut Session, mut prompt: Prompt, resumed: bool) -> Flow {
         Self::started(session, RunOrigin::User, resumed);
+        session.run.asked.clone_from(&prompt.id);
+        if matches!(prompt.kind, PromptKind::Query | PromptKind::Continue) {
+            for left in std::mem::take(&mut session.left) {
+                self.steering.add(left, false);
+            }
+        }
         if let Err(error) = session.begin_scope(std::mem::take(&mut prompt.scope)) {
             return fails(RunFailureKind::PromptCall, format!("The prompt was not sent: {error}"));
         }
@@ -61,7 +67,7 @@ impl Run {
             }
         }
         if prompt.kind == PromptKind::Continue {
-            return self.continue_calls(session);
+            return self.continue_run(session);
         }
         if !prompt.parts.is_empty() {
             return self.put_together(session, prompt);

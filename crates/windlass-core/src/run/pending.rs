@@ -1,10 +1,13 @@
-//! Runs that wait for answers: their end, and their continuation.
+//! Runs that wait for answers, or were cut: their end, and their continuation.
 
 use super::opening::INVALID;
-use super::{Flow, Phase, Run, fails};
+use super::{Flow, Phase, Run, SafePoint, fails};
 use crate::batch::Batch;
 use crate::session::Session;
-use windlass_types::{Outcome, RunScope};
+use windlass_types::{EntryKind, Outcome, RunFailureKind, RunScope};
+
+/// Maximum number of times that a run is resumed without progress.
+const MOST_RESUMES: u32 = 3;
 
 impl Run {
     /// Ends the run while only calls with open permission requests are left.
@@ -20,12 +23,40 @@ impl Run {
         Flow::Break(Outcome::Pending { questions })
     }
 
-    /// Decides the calls anew whose permission requests an earlier run left open.
-    pub(super) fn continue_calls(&mut self, session: &mut Session) -> Flow {
-        let batch = Batch::continued(session);
-        if batch.is_empty() {
-            return fails(INVALID, "There is nothing to continue: no question of this session waits for an answer.");
+    /// Continues the last run where the log ends: its waiting calls are decided anew, or the model is called.
+    pub(super) fn continue_run(&mut self, session: &mut Session) -> Flow {
+        let (batch, open) = (Batch::continued(session), session.state.last_run().open());
+        if batch.is_empty() && open.is_none() && self.steering.is_empty() {
+            let text = "There is nothing to continue: the last run of this session has ended, and no question of it waits for \
+                        an answer.";
+            return fails(INVALID, text);
         }
+        if let (Some(run), Some(of)) = (session.run.id.clone(), session.state.last_run().id().cloned()) {
+            let entry = session.record(None, EntryKind::RunResumed { run, of });
+            session.append(vec![entry]);
+        }
+        session.prompt = session.state.last_prompt_id().cloned();
+        if !batch.is_empty() {
+            return self.continue_calls(session, batch);
+        }
+        // Messages that an earlier opening accepted are there, or else a run to continue.
+        let Some(open) = open else { return self.halt(SafePoint::Resumed) };
+        if open.resumes >= MOST_RESUMES {
+            let text = format!(
+                "The run was resumed {MOST_RESUMES} times without a message of the model or a result, so it is set aside. Send \
+                 a new prompt to go on."
+            );
+            return fails(RunFailureKind::NoProgress, text);
+        }
+        session.run.turns = open.turns;
+        let Some(stop_reason) = open.answered else { return self.halt(SafePoint::Resumed) };
+        session.run.last.text = session.state.last_answer();
+        session.run.last.stop_reason = Some(stop_reason.clone());
+        self.message_complete(session, &stop_reason)
+    }
+
+    /// Decides the calls anew whose permission requests an earlier run left open.
+    fn continue_calls(&mut self, session: &mut Session, batch: Batch) -> Flow {
         let mut scope = RunScope::default();
         let open = session.state.pending_questions();
         let of_questions = open.iter().map(|question| (&question.denied, &question.skills));
@@ -36,7 +67,6 @@ impl Run {
         if let Err(error) = session.begin_scope(scope) {
             return fails(INVALID, format!("The run cannot be continued: {error}"));
         }
-        session.prompt = session.state.last_prompt_id().cloned();
         self.phase = Phase::Tools(batch);
         Flow::Continue(())
     }

@@ -23,6 +23,9 @@ const MAX_PAUSES: u32 = 10;
 impl Run {
     /// Begins a turn, unless a limit forbids it.
     pub(super) fn call_model(&mut self, session: &mut Session, continuation: Continuation) -> Flow {
+        if self.leaves {
+            return Flow::Break(Outcome::HandedOver);
+        }
         session.drop_media(false);
         if self.is_compaction_due(session) {
             return self.compact(session, CompactTrigger::Auto, None, AfterCompaction::Turn(continuation));
@@ -78,7 +81,7 @@ impl Run {
     }
 
     /// Commits the calls of a complete and stored message.
-    fn message_complete(&mut self, session: &mut Session, stop_reason: &StopReason) -> Flow {
+    pub(super) fn message_complete(&mut self, session: &mut Session, stop_reason: &StopReason) -> Flow {
         self.pace.answered();
         if session.run.output == OutputDemand::Forced {
             session.run.output = OutputDemand::None;

@@ -127,7 +127,7 @@ impl Checks {
 
     pub(crate) fn user(&mut self, input: &Input) {
         self.lenient |= matches!(input, Input::SetPermissionMode(_) | Input::Inherit(_));
-        self.closing |= matches!(input, Input::Close);
+        self.closing |= matches!(input, Input::Close | Input::HandOver);
     }
 
     pub(crate) fn answered(&mut self, request: &PermissionRequest, answer: &PermissionAnswer) {
@@ -282,7 +282,10 @@ impl Checks {
             let known = own..=self.pending.len();
             assert!(known.contains(&questions.len()), "{:?} wait for {questions:?}", self.pending);
         }
-        if !refused {
+        if *outcome == Outcome::HandedOver {
+            let stored = |e: &Entry| matches!(&e.kind, EntryKind::RunFinished(record) if record.run == *run);
+            assert!(!durable.iter().any(stored), "a run that was handed over has an end");
+        } else if !refused {
             assert!(!self.message_shown, "the message was neither finished nor withdrawn");
             let left = |(id, tool): (&ToolUseId, &Tool)| tool.finished || self.pending.contains(id);
             assert!(self.tools.iter().all(left), "a call without result");

@@ -15,6 +15,7 @@ mod attacks;
 mod check;
 mod choices;
 mod classify;
+mod cuts;
 mod environment;
 mod ids;
 mod ladder;

@@ -2,8 +2,8 @@
 
 use super::line::{CostBody, Exact, IntentBody, SpentBody};
 use super::{
-    AGENT_WAITS, COST, CWD, DECISION, INTENT, MODE, MODEL, MODEL_LEARNED, QUESTION, REPLAY_DROPPED, RESULTS_TRIMMED,
-    SPENT, TASK, TODOS, TOOLS_ADDED, TOOLS_WITHHELD,
+    AGENT_WAITS, COST, CWD, DECISION, INTENT, MODE, MODEL, MODEL_LEARNED, PROMPT_DROPPED, PROMPT_QUEUED, QUESTION,
+    REPLAY_DROPPED, RESULTS_TRIMMED, RUN_RESUMED, SPENT, TASK, TODOS, TOOLS_ADDED, TOOLS_WITHHELD,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -303,6 +303,9 @@ fn beside(kind: &str, text: &str, fields: &Fields<'_>, warnings: &mut Vec<String
         TASK => field(text, "task").map(EntryKind::Task),
         COST => run_finished(text),
         SPENT => spent(text),
+        RUN_RESUMED => field(text, "run").zip(field(text, "of")).map(|(run, of)| EntryKind::RunResumed { run, of }),
+        PROMPT_QUEUED => field(text, "prompt").map(EntryKind::PromptQueued),
+        PROMPT_DROPPED => field(text, "prompt").map(EntryKind::PromptDropped),
         TOOLS_ADDED => field(text, "tools").map(EntryKind::ToolsAdded),
         TOOLS_WITHHELD => field(text, "tools").map(EntryKind::ToolsWithheld),
         RESULTS_TRIMMED => field(text, "trimmed").map(EntryKind::ResultsTrimmed),

@@ -8,8 +8,8 @@ use super::line::{
     UserMessage, WireRun,
 };
 use super::{
-    AGENT_WAITS, COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, MODEL_LEARNED, QUESTION, REPLAY_DROPPED,
-    RESULTS_TRIMMED, SPENT, TASK, TODOS, TOOLS_ADDED, TOOLS_WITHHELD,
+    AGENT_WAITS, COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, MODEL_LEARNED, PROMPT_DROPPED, PROMPT_QUEUED,
+    QUESTION, REPLAY_DROPPED, RESULTS_TRIMMED, RUN_RESUMED, SPENT, TASK, TODOS, TOOLS_ADDED, TOOLS_WITHHELD,
 };
 use crate::fork::ForkedFrom;
 use crate::repair::derived_id;
@@ -223,6 +223,14 @@ impl LogEncoder {
             EntryKind::Task(record) => self.task(entry, record, out),
             EntryKind::RunFinished(record) => self.run_finished(entry, record, out),
             EntryKind::Spent(record) => self.spent(entry, record, out),
+            EntryKind::RunResumed { run, of } => {
+                let body = BTreeMap::from([("run", run.as_str()), ("of", of.as_str())]);
+                self.push_beside(entry, RUN_RESUMED, body, out);
+            }
+            EntryKind::PromptQueued(prompt) => {
+                self.push_beside(entry, PROMPT_QUEUED, BTreeMap::from([("prompt", prompt)]), out);
+            }
+            EntryKind::PromptDropped(id) => self.push_beside(entry, PROMPT_DROPPED, one("prompt", id.as_str()), out),
             EntryKind::ToolsAdded(names) => {
                 self.push_beside(entry, TOOLS_ADDED, BTreeMap::from([("tools", names)]), out);
             }

@@ -74,3 +74,30 @@ fn a_long_text_is_cut() {
     let (_, texts) = digest(&[&line]);
     assert_eq!(texts.first().map(|(_, text)| text.chars().count()), Some(TEXT_CHARS));
 }
+
+#[test]
+fn a_run_is_open_until_its_end_is_there() {
+    let mut digest = SessionDigest::default();
+    let mut open = |line: &str| {
+        digest.add(line.as_bytes(), |_| {});
+        digest.has_open_run()
+    };
+    let answer = |origin: &str, block: &str| {
+        format!(r#"{{"type":"assistant","message":{{"id":"m","model":"x","content":[{block}]}}{origin}}}"#)
+    };
+    let (own, text) = (r#","windlassOrigin":{}"#, r#"{"type":"text","text":"a"}"#);
+    assert!(open(r#"{"type":"user","promptId":"r","message":{"content":"hi"}}"#));
+    assert!(open(&answer(own, r#"{"type":"tool_use","id":"t","name":"Read","input":{}}"#)));
+    assert!(open(&answer(own, text)));
+    // An answer of another program, which records no ends.
+    assert!(!open(&answer("", text)));
+    assert!(open(&answer(own, text)));
+    assert!(open(
+        r#"{"type":"cost-state","totalCostUSD":1,"windlassRun":{"run":"other","outcome":"success","turns":1}}"#
+    ));
+    assert!(!open(r#"{"type":"cost-state","totalCostUSD":1,"windlassRun":{"run":"r","outcome":"success","turns":1}}"#));
+    assert!(open(r#"{"type":"windlass-run-resumed","run":"r2","of":"r"}"#));
+    assert!(!open(
+        r#"{"type":"cost-state","totalCostUSD":1,"windlassRun":{"run":"r2","outcome":"success","turns":1}}"#
+    ));
+}

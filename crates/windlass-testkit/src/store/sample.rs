@@ -6,9 +6,9 @@ use windlass_session::{LogHeader, ProjectKey, SessionKey, token_hash};
 use windlass_types::{
     AgentIdentity, Api, AssistantEntry, AuditedDecision, Behavior, CallDigest, ContentBlock, Decision, DecisionReason,
     Entry, EntryId, EntryKind, JsonText, MatchedRule, ModelFact, ModelUsage, NanoUsd, Origin, PendingQuestion,
-    PermissionMode, PermissionRequest, QuestionId, QuestionToken, RuleSource, RunId, RunRecord, SessionId, SpentRecord,
-    StopReason, Timestamp, ToolResult, ToolResultEntry, ToolUse, TrimRecord, TrimmedResult, Usage, UserEntry,
-    WaitingCall,
+    PermissionMode, PermissionRequest, QuestionId, QuestionToken, QueuedPrompt, Quotation, RuleSource, RunId,
+    RunRecord, SessionId, SpentRecord, StopReason, Timestamp, ToolResult, ToolResultEntry, ToolUse, TrimRecord,
+    TrimmedResult, Usage, UserEntry, WaitingCall,
 };
 
 /// Returns the key of a session of a project, by name and number.
@@ -71,6 +71,11 @@ pub fn entries() -> Vec<Entry> {
     let spent = BTreeMap::from([("m".to_owned(), spent)]);
     let held = BTreeMap::from([("m".to_owned(), NanoUsd::new(5))]);
     add(35, None, EntryKind::Spent(SpentRecord::new(NanoUsd::new(1_234_567), spent.clone(), held)));
+    add(38, None, EntryKind::RunResumed { run: RunId::from("run-1"), of: RunId::from("run-0") });
+    let mut queued = QueuedPrompt::new(id(90), vec![ContentBlock::text("and\n\u{e9}")]);
+    queued.quoted.push(Quotation::new("a mail", "words\n\u{2028}"));
+    add(39, None, EntryKind::PromptQueued(queued));
+    add(40, None, EntryKind::PromptDropped(id(90)));
     let record = RunRecord::new(RunId::from("run-1"), "success", 2, NanoUsd::new(1_234_567), spent);
     add(31, None, EntryKind::RunFinished(record));
     entries

@@ -5,7 +5,10 @@ use crate::error::AnswerProblem;
 use crate::error::Error;
 use crate::home::Home;
 use serde::Serialize;
-use windlass_session::{AnswerRefusal, PendingAnswers, StoreErrorKind, StoredAnswer, StoredQuestion, stored_questions};
+use windlass_session::{
+    AnswerRefusal, LastRun, OpenRun, PendingAnswers, SessionStore, StoreErrorKind, StoredAnswer, StoredQuestion,
+    stored_questions,
+};
 use windlass_tool::{Clock, SystemClock};
 use windlass_types::{
     AgentIdentity, AgentPath, CallDigest, JsonText, PendingQuestion, PermissionAnswer, QuestionId, QuestionToken,
@@ -63,6 +66,18 @@ impl Home {
             open.push(described(asked, answered));
         }
         Ok(open)
+    }
+
+    /// Returns the last run of a session if it has not ended: its process ended before it, or [handed it
+    /// over](crate::SessionHandle::hand_over). [`Prompt::continue_run`](crate::Prompt::continue_run)
+    /// continues it. `None` for a run that waits for answers.
+    ///
+    /// # Errors
+    /// The session does not exist, or cannot be read.
+    pub async fn open_run(&self, id: impl AsRef<str>) -> Result<Option<OpenRun>, Error> {
+        let (store, key) = (self.store(), self.found(id.as_ref()).await?.key);
+        let loaded = store.load(&key).await?;
+        Ok(LastRun::of(&loaded.entries).open())
     }
 
     /// Answers an open permission request of a session, or of one of its agents, with the token of the request. The

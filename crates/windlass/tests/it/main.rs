@@ -44,6 +44,7 @@ mod failures;
 mod formatted;
 mod git;
 mod guide;
+mod handed_over;
 mod hints;
 mod hooks;
 #[cfg(feature = "project")]

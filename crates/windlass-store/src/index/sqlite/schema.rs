@@ -13,7 +13,7 @@ pub(super) const FLAGS: OpenFlags =
 const BUSY: Duration = Duration::from_secs(2);
 
 /// Version of the tables, their contents, and the splitting of words.
-const VERSION: i32 = 1;
+const VERSION: i32 = 2;
 
 /// Tables by name. A text has the number of its session in the upper bits of its own ([`text_id`]), so that the words
 /// of one session are a range. The words are those of `windlass_session::words`, separated by blanks: no tokenizer of

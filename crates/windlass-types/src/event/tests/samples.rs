@@ -348,7 +348,7 @@ enums! {
         MalformedToolCall, ContentFilter, Other(x),
     }
     Continuation {
-        Prompt, ToolResults, StopHook, Retry, Fallback, MaxOutput, PauseTurn, Steered, Compacted, StructuredOutput,
+        Prompt, ToolResults, StopHook, Retry, Fallback, MaxOutput, PauseTurn, Steered, Compacted, StructuredOutput, Resumed,
     }
     RunOrigin { User, TaskNotification }
     Interrupted { Streaming, Tools, Starting }
@@ -366,6 +366,7 @@ enums! {
         PromptBlocked { reason },
         BackgroundStopped { tasks },
         Pending { questions },
+        HandedOver,
         Failed(x),
     }
     RateLimitStatus { Allowed, AllowedWarning, Rejected, Other(x) }
