@@ -4,7 +4,6 @@ use crate::agent::Agent;
 #[cfg(feature = "store")]
 use crate::home::Home;
 use crate::hook::HookSource;
-use crate::names::NameChecks;
 use crate::options::{
     CompactionOptions, ContextOptions, HostOptions, LimitOptions, ModelOptions, Options, StorageOptions, ToolSource,
     WorkspaceOptions,
@@ -13,6 +12,7 @@ use crate::permissions::Permissions;
 use crate::query::Query;
 use crate::resume::Resume;
 use crate::session_builder::SessionBuilder;
+use crate::tool_names::NameChecks;
 use std::path::PathBuf;
 use std::sync::Arc;
 use windlass_context::SystemPrompt;
@@ -70,7 +70,7 @@ macro_rules! option_methods {
             /// then. The session keeps the servers until it ends. Default: none.
             #[cfg(feature = "mcp")]
             pub fn mcp_servers(self, servers: windlass_mcp::McpServers) -> Self {
-                self.with(|options| options.tools.mcp = Some(servers))
+                self.with(|options| options.tools.mcp = servers.into())
             }
 
             /// Permission rules, the mode and the host that answers. Default: reads inside the workspace are allowed,
@@ -101,7 +101,7 @@ macro_rules! option_methods {
             /// something. Default: no file is read.
             #[cfg(feature = "project")]
             pub fn project(self, project: impl Into<crate::project::ProjectInput>) -> Self {
-                self.with(|options| options.project = crate::project::Applied::Given(project.into()))
+                self.with(|options| options.project.input = crate::project::Applied::Given(project.into()))
             }
 
             /// The directory that the agent works in. Default: the tools', else the process's.

@@ -33,6 +33,11 @@
 //! ```
 
 mod commands;
+#[cfg(feature = "mcp")]
+mod server_prompts;
+#[cfg(not(feature = "mcp"))]
+#[path = "absent/server_prompts.rs"]
+mod server_prompts;
 
 pub use windlass_conversation::{
     Answer, ConversationAsker, ConversationOptions, Input, LiveConversation, Message, MessageState, OpenFailure,
@@ -41,7 +46,6 @@ pub use windlass_conversation::{
 };
 
 use crate::error::Error;
-use crate::open::provider;
 use crate::options::{ModelOptions, Options};
 use crate::resume::Start;
 use crate::session_builder::SessionBuilder;
@@ -77,7 +81,7 @@ impl SessionBuilder {
         let builder = builder.resolve()?;
         let configured = builder.options().clone();
         let cwd = configured.working_directory()?;
-        let provider = provider(&configured)?;
+        let provider = configured.provider()?;
         let default = configured.model().unwrap_or("default").to_owned();
         let (session, tools) = builder.with_settings(settings).open_with_tools().await?;
         let key = SessionKey::new(configured.project_key(&cwd), session.handle.session_id().clone());
@@ -122,7 +126,7 @@ fn initial_prompt(options: &Options) -> Vec<ContentBlock> {
     let Some(text) = options.initial_prompt() else { return Vec::new() };
     let command = text.strip_prefix('/').and_then(|called| {
         let (name, arguments) = called.split_once(char::is_whitespace).unwrap_or((called, ""));
-        let prompt = options.applied_project()?.called(name, arguments, None).ok().flatten();
+        let prompt = options.project.applied()?.called(name, arguments, None).ok().flatten();
         prompt.filter(|prompt| prompt.parts.is_empty())
     });
     command.map_or_else(|| vec![ContentBlock::text(text)], |prompt| prompt.content)

@@ -1,30 +1,10 @@
 //! Sessions in a remote workspace: their directories and their restrictions.
 
 use crate::error::Error;
-use crate::machine::Surroundings;
 use crate::options::Options;
 use std::path::{Path, PathBuf};
 use windlass_session::ProjectKey;
 use windlass_tool::{EntryKind, Workspace};
-
-impl Surroundings {
-    /// `true` if the files of the session are not on this machine.
-    pub(crate) fn is_elsewhere(&self) -> bool {
-        self.files.workspace.as_ref().is_some_and(|workspace| !workspace.is_local())
-    }
-
-    /// Moves a session into a remote workspace, with its programs and home.
-    #[cfg(feature = "remote")]
-    pub(crate) fn move_to(&mut self, remote: &windlass_remote::Remote) {
-        let files = remote.workspace();
-        self.files.place = Some(remote.name());
-        self.files.tree = Some(files.clone());
-        self.files.workspace = Some(files);
-        (self.process, self.remote) = (None, Some(remote.clone()));
-        self.environments.host = Some(remote.environment().to_vec());
-        self.user_home = self.user_home.take().or_else(|| remote.home().map(Path::to_path_buf));
-    }
-}
 
 impl Options {
     /// Key of the project under which sessions of a directory are stored.
@@ -37,8 +17,7 @@ impl Options {
 
     /// Resolves the directories of the session in its workspace. Returns the working directory.
     pub(crate) async fn settle_directories(&mut self) -> Result<PathBuf, Error> {
-        #[cfg(feature = "project")]
-        self.check_project()?;
+        self.project.check_place(self.surroundings.is_elsewhere())?;
         let Some(workspace) = self.surroundings.files.workspace.clone().filter(|workspace| !workspace.is_local())
         else {
             return self.working_directory();
@@ -53,27 +32,6 @@ impl Options {
         self.surroundings.additional_directories = additional;
         self.surroundings.cwd = Some(cwd.clone());
         Ok(cwd)
-    }
-}
-
-#[cfg(feature = "project")]
-impl Options {
-    /// Refuses a local project for a remote workspace, and a remote project for a local one.
-    fn check_project(&self) -> Result<(), Error> {
-        let Some(project) = self.applied_project() else { return Ok(()) };
-        let (path, problem) = match (self.surroundings.is_elsewhere(), project.place_elsewhere()) {
-            (true, None) => (
-                project.places().start(),
-                "settings and trust are those of directories of this machine, and the files are elsewhere: leave out \
-                 `.project(..)`, or give it what `Project::elsewhere` has read there",
-            ),
-            (false, Some(there)) => (
-                there.start(),
-                "it was read elsewhere, and the session works on this machine: say where with `.remote(..)`",
-            ),
-            _ => return Ok(()),
-        };
-        Err(Error::Directory { role: "the project", path: path.to_path_buf(), problem: problem.to_owned() })
     }
 }
 

@@ -73,32 +73,14 @@ impl Home {
         }
     }
 
-    /// `true` if another program may store its sessions in the same home.
-    #[cfg(feature = "project")]
-    pub(crate) fn is_shared(&self) -> bool {
-        self.root.file_name().is_some_and(|name| name == ".claude") || self.root.join(".claude.json").exists()
-    }
-
     /// Directory of a session's files beside its log.
     pub(crate) fn session_directory(&self, project: &ProjectKey, id: &SessionId) -> PathBuf {
         self.root.join("projects").join(project.as_str()).join(id.as_str())
     }
 
-    /// Directory that sessions are written to, and those in which they are looked for too.
-    #[cfg(feature = "sandbox")]
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Path> {
-        std::iter::once(self.root()).chain(self.also_read.iter().map(PathBuf::as_path))
-    }
-
     /// Directory that sessions are written to.
     pub fn root(&self) -> &Path {
         &self.root
-    }
-
-    /// Directory of the lists of temporary files that sessions have made in projects.
-    #[cfg(feature = "tools")]
-    pub(crate) fn temporary_files(&self) -> PathBuf {
-        self.root.join("temporary")
     }
 
     /// Further directories in which sessions are looked up.

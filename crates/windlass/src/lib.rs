@@ -101,36 +101,42 @@
 //! C is compiled by the cryptography of TLS, and by `session-index`. With `default-features = false, features =
 //! ["anthropic", "project", "store", "tools", "validation"]` no build script compiles C, so no C compiler is needed.
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(all(feature = "lsp", feature = "mcp", feature = "project", feature = "remote", feature = "sandbox")),
+    allow(dead_code, reason = "a build without some parts does not call all that the parts share")
+)]
 
 mod agent;
+mod assembly;
 mod builder;
-#[cfg(all(feature = "store", feature = "tools"))]
-mod checkpoints;
-#[cfg(feature = "project")]
-mod configured;
+mod contributions;
 #[cfg(feature = "conversation")]
 pub mod conversation;
-#[cfg(feature = "mcp")]
-mod elicitations;
+#[cfg(all(feature = "store", feature = "tools"))]
+mod disk;
+#[cfg(not(all(feature = "store", feature = "tools")))]
+#[path = "absent/disk.rs"]
+mod disk;
 mod elsewhere;
 mod error;
 pub mod event;
-#[cfg(feature = "project")]
 mod first_call;
 mod git_places;
 mod home;
 pub mod hook;
+#[cfg(feature = "tools")]
+mod local;
+#[cfg(not(feature = "tools"))]
+#[path = "absent/local.rs"]
+mod local;
 mod lock;
 #[cfg(feature = "lsp")]
 pub mod lsp;
 mod machine;
 #[cfg(feature = "mcp")]
 pub mod mcp;
-#[cfg(feature = "mcp")]
-mod mcp_tools;
 #[cfg(feature = "project")]
 pub mod memory;
-mod mentions;
 mod model;
 mod names;
 mod offer;
@@ -139,42 +145,52 @@ pub mod options;
 pub mod permission;
 mod permissions;
 mod profile;
-mod programs;
 #[cfg(feature = "project")]
 pub mod project;
+#[cfg(not(feature = "project"))]
+#[path = "absent/project.rs"]
+mod project;
 mod prompt;
 pub mod provider;
 mod providers;
 mod query;
 mod recorded;
-#[cfg(all(feature = "store", feature = "tools"))]
-mod repository;
+#[cfg(feature = "remote")]
+pub mod remote;
 mod resume;
 mod run;
 mod runtime;
-#[cfg(feature = "mcp")]
-mod sampling;
 #[cfg(feature = "sandbox")]
 pub mod sandbox;
-#[cfg(all(feature = "lsp", feature = "sandbox"))]
-mod sandboxed_languages;
-#[cfg(all(feature = "mcp", feature = "sandbox"))]
-mod sandboxed_servers;
-#[cfg(all(feature = "mcp", feature = "project"))]
-mod servers;
+#[cfg(not(feature = "sandbox"))]
+#[path = "absent/sandbox.rs"]
+mod sandbox;
+mod server_guard;
 pub mod session;
 mod session_builder;
+mod session_lookup;
+#[cfg(feature = "mcp")]
+mod session_servers;
+#[cfg(not(feature = "mcp"))]
+#[path = "absent/session_servers.rs"]
+mod session_servers;
 mod session_tools;
 #[cfg(feature = "store")]
 mod sessions;
 mod stopped;
 mod storage;
 pub mod store;
+#[cfg(feature = "store")]
+mod stored_files;
+#[cfg(not(feature = "store"))]
+#[path = "absent/stored_files.rs"]
+mod stored_files;
 #[cfg(feature = "project")]
 mod stored_keys;
 pub mod testing;
 pub mod text;
 pub mod tool;
+mod tool_names;
 mod toolkit;
 mod typed;
 mod unlisted;
@@ -183,17 +199,15 @@ mod user_id;
 pub use agent::{Agent, agent};
 pub use error::{AnswerProblem, Error};
 pub use home::Home;
+#[cfg(feature = "tools")]
+pub use local::coding_tools;
 pub use permissions::Permissions;
 #[cfg(feature = "project")]
 pub use project::Project;
 pub use query::{Query, query};
 pub use run::Run;
 pub use session_builder::{SessionBuilder, session};
-#[cfg(feature = "tools")]
-pub use toolkit::coding_tools;
 pub use typed::Typed;
-#[cfg(feature = "project")]
-pub use windlass_project::Skill;
 
 #[cfg(feature = "anthropic")]
 pub use windlass_anthropic::Anthropic;
@@ -227,6 +241,8 @@ pub use windlass_hook::{Hook, HookContext, HookError, PreToolUseAction, async_tr
 #[cfg(feature = "macros")]
 pub use windlass_macros::ToolInput;
 pub use windlass_model::{ModelError, ModelProvider, Script, ScriptedModel, ScriptedTurn};
+#[cfg(feature = "project")]
+pub use windlass_project::Skill;
 pub use windlass_runtime::{Prompt, Session, SessionHandle};
 pub use windlass_subagent::{AgentDefinition, Subagents};
 pub use windlass_tool::{Json, Tool, ToolCx, ToolError, ToolOutput, schemars, tool_fn};
@@ -241,12 +257,6 @@ pub use windlass_types::{
 #[cfg(feature = "program")]
 pub mod program {
     pub use windlass_program::{Program, ProgramLimits};
-}
-
-/// Containers and other machines to work on, for [`workspace`](crate::SessionBuilder::workspace).
-#[cfg(feature = "remote")]
-pub mod remote {
-    pub use windlass_remote::{ConnectError, Remote, Transport, quote};
 }
 
 /// The tools that reach the web, and the proxy for sandboxed programs.

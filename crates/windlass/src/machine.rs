@@ -2,13 +2,22 @@
 //!
 //! Without the feature `tools` a session has no files and no programs, unless the host supplies them.
 
-use crate::storage::OutputSpace;
+use crate::home::Home;
+use crate::local::{self, OutputSpace};
+use crate::sandbox::ProgramSandbox;
+use crate::server_guard::ServerGuard;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use windlass_runtime::Diagnostics;
 use windlass_tool::{FileTree, Ids, Nowhere, Process, Workspace};
 use windlass_types::SessionId;
+
+/// Programs of a place, with the disk space for their outputs.
+pub(crate) type ProgramSource = Arc<dyn Fn(&OutputSpace) -> Arc<dyn Process> + Send + Sync>;
+
+/// Gives servers a guard for their programs.
+pub(crate) type GuardServers = Arc<dyn Fn(Arc<dyn ServerGuard>) + Send + Sync>;
 
 /// Workspace, programs and environment of a session.
 #[derive(Clone, Default)]
@@ -18,20 +27,16 @@ pub(crate) struct Surroundings {
     pub(crate) user_home: Option<PathBuf>,
     pub(crate) files: Files,
     pub(crate) process: Option<Arc<dyn Process>>,
-    /// The place whose programs the session runs, unless the program gave others.
-    #[cfg(feature = "remote")]
-    pub(crate) remote: Option<windlass_remote::Remote>,
-    #[cfg(feature = "sandbox")]
-    pub(crate) sandbox: crate::sandbox::ProgramSandbox,
+    /// Programs of the place where the session works, unless the program gave others.
+    pub(crate) remote: Option<ProgramSource>,
+    pub(crate) sandbox: ProgramSandbox,
     /// Diagnostics that a host supplies.
     pub(crate) diagnostics: Option<Arc<dyn Diagnostics>>,
-    /// The language servers of the session, to be confined with its programs.
-    #[cfg(all(feature = "lsp", feature = "sandbox"))]
-    pub(crate) language_servers: Option<windlass_lsp::LanguageServers>,
+    /// Gives the language servers of the session a guard for their programs.
+    pub(crate) language_servers: Option<GuardServers>,
     pub(crate) previews_edits: bool,
-    #[cfg(feature = "tools")]
     pub(crate) environments: Environments,
-    #[cfg(all(feature = "store", feature = "tools"))]
+    /// `true` if the model is told the state of the repository; `None` if unset.
     pub(crate) git_status: Option<bool>,
 }
 
@@ -46,7 +51,6 @@ pub(crate) struct Files {
 }
 
 /// Environments supplied by the program.
-#[cfg(feature = "tools")]
 #[derive(Clone, Default)]
 pub(crate) struct Environments {
     /// Environment of programs, if the program chose one.
@@ -57,11 +61,6 @@ pub(crate) struct Environments {
 
 /// Variables with their values.
 pub(crate) type Environment = Vec<(OsString, OsString)>;
-
-#[cfg(not(feature = "tools"))]
-const NOWHERE: Nowhere = Nowhere::new(
-    "this program has no files and runs no programs: it is built without the feature `tools`, and the host gives none",
-);
 
 /// Placeholder for programs of this machine, which must not run beside remote files.
 const NO_PROGRAMS: Nowhere = Nowhere::new(
@@ -78,99 +77,45 @@ impl Surroundings {
     /// Home directory by the environment that the program chose for programs, or supplied for this process, because `~`
     /// in commands expands to it.
     fn home_of_programs(&self) -> Option<PathBuf> {
-        #[cfg(feature = "tools")]
-        {
-            let chosen = self.environments.programs.as_ref().or(self.environments.host.as_ref())?;
-            let home = chosen.iter().rev().find(|(name, _)| name == "HOME").map(|(_, value)| PathBuf::from(value));
-            home.filter(|home| home.is_absolute())
-        }
-        #[cfg(not(feature = "tools"))]
-        None
+        let chosen = self.environments.programs.as_ref().or(self.environments.host.as_ref())?;
+        let home = chosen.iter().rev().find(|(name, _)| name == "HOME").map(|(_, value)| PathBuf::from(value));
+        home.filter(|home| home.is_absolute())
     }
 
-    /// Workspace of the session. For remote files, `folders` of this machine are readable as well. For local files, the
-    /// list of temporary files is in the home, and files left behind by killed processes are removed.
-    pub(crate) fn workspace(
-        &self,
-        folders: impl Iterator<Item = PathBuf>,
-        home: Option<&crate::Home>,
-    ) -> Arc<dyn Workspace> {
-        #[cfg(feature = "tools")]
-        if let Some(far) = self.files.workspace.clone().filter(|_| self.is_elsewhere()) {
-            return Arc::new(windlass_local::WithLocalFolders::new(far, folders));
+    /// Workspace of the session. For remote files, `folders` of this machine are readable as well.
+    pub(crate) fn workspace(&self, folders: impl Iterator<Item = PathBuf>, home: Option<&Home>) -> Arc<dyn Workspace> {
+        match &self.files.workspace {
+            Some(far) if !far.is_local() => local::files_and_folders(Arc::clone(far), folders),
+            Some(given) => Arc::clone(given),
+            None => local::files(home),
         }
-        let _ = (folders, home);
-        #[cfg(feature = "tools")]
-        let own = || {
-            let files = windlass_local::LocalWorkspace::default();
-            let Some(lists) = home.map(crate::Home::temporary_files) else { return Arc::new(files) as _ };
-            if let Err(error) = windlass_local::TemporaryFiles::remove_left_behind(&lists) {
-                tracing::warn!(%error, "what killed processes have left behind was not removed");
-            }
-            Arc::new(files.with_temporary_files(windlass_local::TemporaryFiles::in_folder(lists))) as _
-        };
-        #[cfg(not(feature = "tools"))]
-        let own = || Arc::new(NOWHERE) as _;
-        self.files.workspace.clone().unwrap_or_else(own)
     }
 
     /// Process port that runs programs. Two processes may have one session at the same time, or one after the other was
     /// killed, so the session's id alone does not tell their programs apart.
     pub(crate) fn process(&self, id: &SessionId, ids: &dyn Ids, space: &OutputSpace) -> Arc<dyn Process> {
-        #[cfg(feature = "tools")]
-        let own = || {
-            let own = windlass_local::LocalProcess::new(format!("{id}.{:032x}", ids.bits()));
-            Arc::new(own.with_kept_space(space.0.clone())) as _
-        };
-        #[cfg(not(feature = "tools"))]
-        let (own, _) = (|| Arc::new(NOWHERE) as _, (id, ids, space));
-        #[cfg(feature = "remote")]
-        if let (None, Some(remote)) = (&self.process, &self.remote) {
-            return remote.process_in_space(space.0.clone());
-        }
         match &self.process {
             Some(given) => Arc::clone(given),
             None if self.is_elsewhere() => Arc::new(NO_PROGRAMS),
-            None => own(),
+            None => local::programs(format!("{id}.{:032x}", ids.bits()), space),
         }
     }
 
     /// Environment of programs. A notice names the supplied variables that are withheld.
-    #[cfg(feature = "tools")]
-    #[expect(clippy::disallowed_methods, reason = "the default where the program that uses the library gives none")]
     pub(crate) fn program_environment(&self, notices: &mut Vec<String>) -> Environment {
-        let Some(given) = self.environments.programs.clone() else {
-            return match &self.environments.host {
-                Some(own) => windlass_tool::environment::host_environment(own.iter().cloned()),
-                None if self.is_elsewhere() => Vec::new(),
-                None => windlass_tool::environment::host_environment(std::env::vars_os()),
-            };
-        };
-        let parted = windlass_tool::environment::given_environment(given);
-        if !parted.kept_back.is_empty() {
-            notices.push(format!(
-                "these variables do not reach the programs of tools, since they look like secrets or change what programs \
-                 load: {}",
-                parted.kept_back.join(", ")
-            ));
-        }
-        parted.passed
+        let (chosen, host) = (self.environments.programs.clone(), self.environments.host.as_ref());
+        local::environment(chosen, host, !self.is_elsewhere(), notices)
     }
 
     /// Adds a locale with UTF-8 as the character type to the environment. Programs that a host runs settle that by
     /// themselves.
     pub(crate) fn with_utf8(&self, environment: Environment) -> Environment {
-        #[cfg(feature = "tools")]
-        if self.process.is_none() && !self.is_elsewhere() {
-            return windlass_tool::environment::utf8_environment(environment);
-        }
-        environment
+        if self.process.is_none() && !self.is_elsewhere() { local::utf8(environment) } else { environment }
     }
 
-    /// Empty: only the feature `tools` knows which variables are safe to pass on.
-    #[cfg(not(feature = "tools"))]
-    pub(crate) fn program_environment(&self, _: &mut Vec<String>) -> Environment {
-        Vec::new()
+    /// `true` if the files of the session are not on this machine.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.files.workspace.as_ref().is_some_and(|workspace| !workspace.is_local())
     }
 }
 

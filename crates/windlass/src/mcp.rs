@@ -1,9 +1,9 @@
 //! MCP servers as tools.
 
 #[cfg(feature = "project")]
-pub use crate::project::servers::{AbsentServer, ProjectServers, ServerNotConnected};
-#[cfg(feature = "project")]
-pub use crate::servers::{server_config, server_policy, server_refusal};
+pub use crate::project::servers::{
+    AbsentServer, ProjectServers, ServerNotConnected, server_config, server_policy, server_refusal,
+};
 pub use windlass_mcp::{
     Elicitation, ElicitationAnswer, ElicitationKind, ElicitationRequest, McpChannel, McpChannelError, McpConfigError,
     McpError, McpOptions, McpResource, McpResourceAddress, McpServerConfig, McpServerState, McpServerStatus,

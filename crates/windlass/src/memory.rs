@@ -6,21 +6,19 @@ mod ranking;
 mod recall;
 
 pub(crate) use agents::{OfAgents, as_port, with_tool};
+pub(crate) use extract::Extraction;
+pub(crate) use ranking::ModelRanking;
 pub use recall::RankMemories;
+pub(crate) use recall::Recall;
 pub use windlass_project::{
     MemoryBudget, MemoryDirectory, MemoryEntry, MemoryError, MemoryKind, MemoryName, MemoryNote,
 };
 
-use crate::options::Options;
-use extract::Extraction;
-use ranking::ModelRanking;
-use recall::Recall;
 use std::path::PathBuf;
 use std::sync::Arc;
 use windlass_model::{ModelProvider, SessionFact};
 use windlass_permission::Policy;
 use windlass_project::{MEMORY_DESCRIPTION, MEMORY_TOOL, MemoryAction, MemoryInput, ShownMemory};
-use windlass_runtime::SessionHandle;
 use windlass_tool::{Clock, DynTool, SystemClock, ToolCx, ToolError, tool_fn_with};
 use windlass_types::{Behavior, RuleSource, Timestamp};
 
@@ -50,7 +48,7 @@ use windlass_types::{Behavior, RuleSource, Timestamp};
 pub struct Memory {
     directory: MemoryDirectory,
     budget: MemoryBudget,
-    ranking: Option<Ranking>,
+    pub(crate) ranking: Option<Ranking>,
     clock: Arc<dyn Clock>,
     /// The time at which ages are judged, if a recording says it.
     judged_at: Option<Timestamp>,
@@ -62,23 +60,9 @@ pub struct Memory {
 
 /// Finder of the notes that fit a prompt.
 #[derive(Debug, Clone)]
-enum Ranking {
+pub(crate) enum Ranking {
     Program(Arc<dyn RankMemories>),
     Model(String),
-}
-
-/// Parts of a memory that follow a session once it is open.
-#[derive(Default)]
-pub(crate) struct Following {
-    extraction: Option<Arc<Extraction>>,
-    ranking: Option<Arc<ModelRanking>>,
-}
-
-impl Following {
-    pub(crate) fn follow(&self, handle: &SessionHandle) {
-        self.extraction.iter().for_each(|extraction| extraction.follow(handle));
-        self.ranking.iter().for_each(|ranking| ranking.follow(handle));
-    }
 }
 
 /// Tells if a run waits for the agent that extracts notes.
@@ -187,7 +171,7 @@ impl Memory {
     }
 
     /// Tool through which the model accesses the memory.
-    fn tool(&self) -> Arc<dyn DynTool> {
+    pub(crate) fn tool(&self) -> Arc<dyn DynTool> {
         let call = |memory: Arc<Self>, input: MemoryInput, cx: ToolCx| async move {
             // Dates follow the clock of the session.
             let reads = matches!(input.action, MemoryAction::Read | MemoryAction::Search);
@@ -203,82 +187,28 @@ impl Memory {
     }
 
     /// Content of the memory for the model of a session that opens now.
-    async fn shown(&self) -> Result<ShownMemory, MemoryError> {
+    pub(crate) async fn shown(&self) -> Result<ShownMemory, MemoryError> {
         let (directory, budget) = (self.directory.clone(), self.budget);
         let now = self.judged_at.unwrap_or_else(|| self.clock.now());
         let work = move || directory.entries().map(|(entries, words)| ShownMemory::new(&entries, &words, &budget, now));
         // The work does not panic, and the runtime is not about to end while a session opens.
         tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Ok(ShownMemory::default()))
     }
-}
 
-impl Options {
-    /// Gives the session a memory, in place of an existing one.
-    pub(crate) fn remember(&mut self, memory: Memory) {
-        let tools = &mut self.tools.toolkit.tools;
-        if self.tools.memory.is_some() {
-            tools.retain(|tool| tool.name() != MEMORY_TOOL);
-        }
-        tools.push(memory.tool());
-        self.tools.memory = Some(memory);
+    /// `true` if a run waits for the agent that extracts notes; `None` if there is no such agent.
+    pub(crate) fn extraction(&self) -> Option<bool> {
+        self.extraction.map(|waits| waits == Waits::Yes)
     }
 
-    /// Has a session that is recorded or replayed judge the ages of notes by the recording.
-    pub(crate) fn record_memory(&mut self, provider: &dyn ModelProvider) {
-        let recorded = self.tools.memory.as_ref().and_then(|memory| memory.recorded_by(provider));
-        if let Some(memory) = recorded {
-            self.remember(memory);
-        }
-    }
-
-    /// Makes runs wait for the extraction of notes, because the session ends with its run.
+    /// Makes runs wait for the extraction of notes.
     pub(crate) fn wait_for_notes(&mut self) {
-        let extraction = self.tools.memory.as_mut().and_then(|memory| memory.extraction.as_mut());
-        extraction.into_iter().for_each(|extraction| *extraction = Waits::Yes);
+        self.extraction = self.extraction.map(|_| Waits::Yes);
     }
 
-    /// Allows the model to change its own memory without a permission request.
-    pub(crate) fn allow_memory(&self, policy: &mut Policy) {
-        if self.tools.memory.is_some() {
-            // A rule with only the name of a tool is valid in any directory.
-            let _ = policy.add_rules(
-                RuleSource::Session,
-                Behavior::Allow,
-                &[MEMORY_TOOL.to_owned()],
-                std::path::Path::new("/"),
-            );
-        }
-    }
-
-    /// Adds the memory to the first prompt, if the model is offered the tool. Notes that do not fit into the index are
-    /// searched at each prompt. An unreadable memory is a notice. Returns the parts that follow the session once it is
-    /// open.
-    pub(crate) async fn recall(&mut self, is_offered: impl Fn(&str) -> bool, notices: &mut Vec<String>) -> Following {
-        let mut following = Following::default();
-        let Some(memory) = self.tools.memory.clone().filter(|_| is_offered(MEMORY_TOOL)) else { return following };
-        let shown = match memory.shown().await {
-            Ok(shown) => shown,
-            Err(error) => {
-                notices.push(format!("the memory cannot be read: {error}"));
-                return following;
-            }
-        };
-        let directory = memory.directory.path().display().to_string();
-        self.prompts.instructions.extend(shown.for_model(MEMORY_TOOL, &directory));
-        if !shown.hidden.is_empty() {
-            let ranking = memory.ranking.map(|ranking| match ranking {
-                Ranking::Program(ranking) => ranking,
-                Ranking::Model(name) => {
-                    let model = following.ranking.insert(Arc::new(ModelRanking::new(name)));
-                    Arc::clone(model) as Arc<dyn RankMemories>
-                }
-            });
-            self.hooks.code.push(Arc::new(Recall::new(shown, ranking)));
-        }
-        if let Some(waits) = memory.extraction {
-            let extraction = following.extraction.insert(Arc::new(Extraction::new(waits == Waits::Yes)));
-            self.hooks.code.push(Arc::clone(extraction) as _);
-        }
-        following
+    /// Allows the model to change the memory without a permission request.
+    pub(crate) fn allow(&self, policy: &mut Policy) {
+        // A rule with only the name of a tool is valid in any directory.
+        let root = std::path::Path::new("/");
+        let _ = policy.add_rules(RuleSource::Session, Behavior::Allow, &[MEMORY_TOOL.to_owned()], root);
     }
 }

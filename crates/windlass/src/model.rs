@@ -131,9 +131,6 @@ impl Default for RequestOptions {
 pub(crate) struct Prompts {
     pub(crate) system: Option<SystemPrompt>,
     pub(crate) appended: String,
-    /// The output style, if it is not the default.
-    #[cfg(feature = "project")]
-    pub(crate) style: Option<String>,
     /// `true` if mentions in prompts are attached.
     pub(crate) mentions: bool,
     /// Reminders of the todo list and of the remaining limits, if the program set them.
@@ -142,12 +139,6 @@ pub(crate) struct Prompts {
     pub(crate) instructions: Vec<FileInstructions>,
     /// Shares of the context window for instructions and other texts.
     pub(crate) shares: ContextShares,
-    /// Initial prompt of a new session.
-    #[cfg(feature = "project")]
-    pub(crate) initial: Option<String>,
-    /// Skills of the program.
-    #[cfg(feature = "project")]
-    pub(crate) skills: Vec<windlass_project::Skill>,
 }
 
 impl Prompts {

@@ -5,40 +5,15 @@
 //! is an error.
 
 use crate::error::Error;
-use crate::offer::ToolOptions;
 use crate::options::Options;
 use crate::permissions::Permissions;
-use std::collections::BTreeSet;
+use crate::tool_names::{Doubt, KnownTools, NameChecks, Weight};
 use windlass_model::ModelProvider;
-use windlass_permission::{WELL_KNOWN_TOOLS, parse_rule};
-use windlass_subagent::{AGENT_TOOL_NAME, AgentDefinition};
+use windlass_permission::parse_rule;
+use windlass_subagent::AgentDefinition;
 use windlass_types::Behavior;
 use windlass_types::mcp_name::{PREFIX, server};
-use windlass_types::near::{is_misspelt, is_same_but_for_case, nearest};
-
-/// Consequences of doubtful names for a session: of tools in rules, lists and agents, and of models.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum NameChecks {
-    /// Names are not checked, for programs that pass on names from programs of other versions.
-    Off,
-    /// A deny or ask rule with a misspelt name of a known tool keeps the session from opening. Other unknown names and
-    /// unreadable allow rules are [notices](crate::Run::notices), with suggestions.
-    #[default]
-    On,
-    /// The session opens only if every name is that of an existing tool or model, and every rule is valid.
-    Strict,
-}
-
-/// A doubtful name.
-#[derive(Debug, PartialEq, Eq)]
-struct Doubt {
-    text: String,
-    /// `true` if the name is nearly a known one.
-    is_near: bool,
-    /// `true` if the name can never be right.
-    is_fatal: bool,
-}
+use windlass_types::near::nearest;
 
 /// Checks the names of the options. Returns notices.
 ///
@@ -50,7 +25,7 @@ pub(crate) fn check(options: &Options, provider: &dyn ModelProvider) -> Result<V
         let problem = "an agent has no name, so the model could not call it: give `AgentDefinition::new` a name";
         return Err(Error::Names { problems: vec![problem.to_owned()] });
     }
-    let tools = Tools::of(options);
+    let tools = KnownTools::new(&options.tools);
     // Files are shared by all programs that read them, so only their rules on misspelt tools are doubtful.
     let of_files = tools.of_rules(options, false).into_iter().filter(|doubt| doubt.is_near);
     if options.names == NameChecks::Off {
@@ -79,71 +54,7 @@ fn outcome(doubts: Vec<Doubt>, is_strict: bool) -> Result<Vec<String>, Error> {
     Err(Error::Names { problems: errors.into_iter().map(|doubt| doubt.text).collect() })
 }
 
-/// Consequence of a wrong name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Weight {
-    /// A call is not allowed that should be.
-    Light,
-    /// A tool is missing from a list.
-    List,
-    /// A call runs that was to be stopped.
-    Guard,
-}
-
-/// Known names of tools.
-pub(crate) struct Tools {
-    /// Tools from the program, before rules and lists remove some of them.
-    offered: BTreeSet<String>,
-}
-
-impl Tools {
-    fn of(options: &Options) -> Self {
-        Self::of_offer(&options.tools)
-    }
-
-    pub(crate) fn of_offer(offer: &ToolOptions) -> Self {
-        let own = offer.toolkit.tools.iter().map(|tool| tool.name().into_owned());
-        let agents = offer.subagents.is_some().then(|| AGENT_TOOL_NAME.to_owned());
-        let output = offer.output_schema.is_some().then(|| "StructuredOutput".to_owned());
-        Self { offered: own.chain(agents).chain(output).collect() }
-    }
-
-    /// Refuses agents that name an unknown tool, or forbid a misspelt one. A well-known tool that this session lacks is
-    /// no error, because agents are shared with other programs.
-    #[cfg(feature = "project")]
-    pub(crate) fn checked(&self, agents: windlass_project::Agents) -> windlass_project::Agents {
-        agents.refused(|agent| {
-            let named = agent.definition.tools.iter().flatten();
-            let named = named.filter(|name| !WELL_KNOWN_TOOLS.contains(&name.as_str()));
-            let missing = named.filter_map(|name| self.doubt("`tools`", name, Weight::List));
-            let rules = agent.definition.disallowed_tools.iter().filter_map(|rule| parse_rule(rule).ok());
-            let forbidden = rules.filter_map(|rule| self.doubt("`disallowedTools`", rule.tool(), Weight::Guard));
-            let first = missing.chain(forbidden.filter(|doubt| doubt.is_fatal)).next();
-            first.map(|doubt| doubt.text)
-        })
-    }
-
-    /// Doubt about a name, if there is one.
-    fn doubt(&self, place: &str, name: &str, weight: Weight) -> Option<Doubt> {
-        // Tools of servers are known later, and patterns match whatever exists.
-        if name.starts_with(PREFIX) || name.contains('*') || self.offered.contains(name) {
-            return None;
-        }
-        let known = || self.offered.iter().map(String::as_str).chain(WELL_KNOWN_TOOLS.iter().copied());
-        if let Some(meant) = known().find(|known| *known != name && is_same_but_for_case(known, name)) {
-            let text = format!("{place} can never match, since no tool is named {name:?}: did you mean {meant:?}?");
-            return Some(Doubt { text, is_near: true, is_fatal: weight != Weight::Light });
-        }
-        let near = if WELL_KNOWN_TOOLS.contains(&name) { Vec::new() } else { nearest(name, known()) };
-        let meant = near.first().map(|meant| format!(": did you mean {meant:?}?")).unwrap_or_default();
-        let is_misspelt = near.iter().any(|known| is_misspelt(name, known));
-        Some(Doubt {
-            text: format!("{place} names {name:?}, which is no tool of this session{meant}"),
-            is_near: is_misspelt,
-            is_fatal: is_misspelt && weight == Weight::Guard,
-        })
-    }
-
+impl KnownTools {
     /// Doubts about rules of the program, or of files.
     fn of_rules(&self, options: &Options, of_program: bool) -> Vec<Doubt> {
         let doubt = |(behavior, text): (Behavior, &String)| {
@@ -163,7 +74,7 @@ impl Tools {
 
     /// Doubts about tools that hooks name one by one. A gate for a misspelt tool never closes.
     fn of_hooks(&self, options: &Options) -> Vec<Doubt> {
-        let doubts = options.hooks.code.iter().flat_map(|hook| {
+        let doubts = options.hooks.iter().flat_map(|hook| {
             let place = format!("the hook {:?}", hook.name());
             let interests = hook.interests().into_iter();
             let named = interests.flat_map(|interest| {
@@ -207,11 +118,7 @@ fn place_of_rule(behavior: Behavior, text: &str) -> String {
 
 /// Doubts about deny and ask rules for missing MCP servers. Servers may join later, so this is no error by itself.
 fn servers_of_rules(options: &Options) -> Vec<Doubt> {
-    #[cfg(feature = "mcp")]
-    let known: Vec<String> =
-        options.tools.mcp.iter().flat_map(|servers| servers.status()).map(|one| one.name).collect();
-    #[cfg(not(feature = "mcp"))]
-    let known: Vec<String> = Vec::new();
+    let known = options.tools.mcp.names();
     let prefixes: Vec<String> = known.iter().map(|name| format!("{PREFIX}{}", server(name))).collect();
     let doubts = rules(options).filter(|(behavior, _)| *behavior != Behavior::Allow).filter_map(|(behavior, text)| {
         let rule = parse_rule(text).ok()?;
@@ -244,10 +151,7 @@ fn unusable_allow_rules(options: &Options) -> Vec<Doubt> {
 
 /// Agents from the program.
 fn agents(options: &Options) -> impl Iterator<Item = &AgentDefinition> {
-    #[cfg(feature = "project")]
     let own = options.tools.base_subagents.as_ref().or(options.tools.subagents.as_ref());
-    #[cfg(not(feature = "project"))]
-    let own = options.tools.subagents.as_ref();
     own.into_iter().flat_map(|agents| agents.definitions())
 }
 

@@ -2,13 +2,12 @@
 
 use crate::error::Error;
 use crate::profile::Profile;
+use crate::session_servers::SessionServers;
 use crate::toolkit::Toolkit;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use windlass_context::{ServerInstructions, ToolBudget};
-#[cfg(feature = "mcp")]
-use windlass_mcp::{McpChanges, McpServers};
 use windlass_permission::{OnlyTools, Policy};
 use windlass_schema::{StructuredOutput, ToolSearch};
 use windlass_subagent::Subagents;
@@ -22,20 +21,13 @@ pub(crate) struct ToolOptions {
     pub(crate) only: OnlyTools,
     pub(crate) subagents: Option<Subagents>,
     /// Agents from the program, before those of the project were added.
-    #[cfg(feature = "project")]
     pub(crate) base_subagents: Option<Subagents>,
-    #[cfg(feature = "project")]
-    pub(crate) index: Option<crate::project::SessionIndex>,
     /// `true` if work may continue in the background; `None` if unset.
     pub(crate) background: Option<bool>,
     pub(crate) output_schema: Option<JsonText>,
-    /// Memory of the session. Its tool is among the others.
-    #[cfg(feature = "project")]
-    pub(crate) memory: Option<crate::memory::Memory>,
     /// Size from which tool definitions are withheld.
     pub(crate) budget: Option<ToolBudget>,
-    #[cfg(feature = "mcp")]
-    pub(crate) mcp: Option<McpServers>,
+    pub(crate) mcp: SessionServers,
 }
 
 impl ToolOptions {
@@ -68,7 +60,6 @@ impl Offer {
     }
 
     /// Tool options of the program.
-    #[cfg(feature = "project")]
     pub(crate) fn options(&self) -> &ToolOptions {
         &self.options
     }
@@ -79,32 +70,21 @@ impl Offer {
     }
 
     /// MCP servers whose tools are offered too.
-    #[cfg(feature = "mcp")]
-    pub(crate) fn servers(&self) -> Option<&McpServers> {
-        self.options.mcp.as_ref()
-    }
-
-    /// Waits up to a limit for the servers. The result reports all changes since the call.
-    #[cfg(feature = "mcp")]
-    pub(crate) async fn settle(&self) -> Option<McpChanges> {
-        Some(crate::mcp_tools::settle(self.servers()?).await)
+    pub(crate) fn servers(&self) -> &SessionServers {
+        &self.options.mcp
     }
 
     /// Usage instructions of the servers, and the missing servers.
     pub(crate) fn instructions(&self) -> Vec<ServerInstructions> {
-        #[cfg(feature = "mcp")]
-        if let Some(servers) = self.servers() {
-            return crate::mcp_tools::instructions(servers, |prefix| {
-                let is_hidden = self.policy.is_hidden(&format!("{prefix}x"));
-                self.options.only.keeps_some_of(prefix) && !is_hidden
-            });
-        }
-        Vec::new()
+        self.servers().instructions(|prefix| {
+            let is_hidden = self.policy.is_hidden(&format!("{prefix}x"));
+            self.options.only.keeps_some_of(prefix) && !is_hidden
+        })
     }
 
     /// `true` if the choice of tools and the rules leave a tool of this name.
     pub(crate) fn allows(&self, name: &str) -> bool {
-        self.options.only.keeps(name) && !self.policy.is_hidden(name)
+        is_allowed(name, &self.options, &self.policy)
     }
 
     /// Set of the offered tools, with these agents.
@@ -113,11 +93,7 @@ impl Offer {
         let kit = self.profile.tools(&self.options.toolkit);
         let own = kit.iter().chain(&agents).filter(|tool| self.offers(tool)).chain(&self.output);
         let own = ToolSet::new(own.map(|tool| self.limited(tool)))?;
-        #[cfg(feature = "mcp")]
-        if let Some(servers) = self.servers() {
-            return self.searchable(crate::mcp_tools::join(&own, servers, |name| self.allows(name)));
-        }
-        self.searchable(own)
+        self.searchable(self.servers().join(own, |name| self.allows(name)))
     }
 
     /// Adds the search tool if any tool may be withheld.
@@ -140,8 +116,7 @@ impl Offer {
     }
 
     fn offers(&self, tool: &Arc<dyn DynTool>) -> bool {
-        let is_askable = self.can_ask || !tool.annotations().requires_user_interaction;
-        is_askable && self.profile.suits(tool) && self.allows(&tool.name())
+        is_offered(tool, &self.options, &self.policy, &self.profile, self.can_ask)
     }
 
     fn limited(&self, tool: &Arc<dyn DynTool>) -> Arc<dyn DynTool> {
@@ -150,6 +125,23 @@ impl Offer {
             _ => Arc::clone(tool),
         }
     }
+}
+
+/// `true` if the choice of tools and the rules leave a tool of this name.
+fn is_allowed(name: &str, options: &ToolOptions, policy: &Policy) -> bool {
+    options.only.keeps(name) && !policy.is_hidden(name)
+}
+
+/// `true` if the model is offered a tool of the program.
+pub(crate) fn is_offered(
+    tool: &Arc<dyn DynTool>,
+    options: &ToolOptions,
+    policy: &Policy,
+    profile: &Profile,
+    can_ask: bool,
+) -> bool {
+    let is_askable = can_ask || !tool.annotations().requires_user_interaction;
+    is_askable && tool.is_enabled() && profile.suits(tool) && is_allowed(&tool.name(), options, policy)
 }
 
 /// A tool without the field that requests the background, for sessions without background work.

@@ -9,7 +9,7 @@ mod storage;
 mod tools;
 mod workspace;
 
-pub use crate::names::NameChecks;
+pub use crate::tool_names::NameChecks;
 pub use compaction::CompactionOptions;
 pub use context::ContextOptions;
 pub use host::HostOptions;
@@ -25,6 +25,7 @@ use crate::machine::Surroundings;
 use crate::model::{Compaction, ModelChoice, Prompts, RunLimits};
 use crate::offer::ToolOptions;
 use crate::permissions::Permissions;
+use crate::project::ProjectOptions;
 use crate::resume::Start;
 use crate::storage::Storage;
 use crate::toolkit::Toolkit;
@@ -32,11 +33,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_context::{ReminderSettings, SystemPrompt, ThinkingKeywords};
 use windlass_hook::Hook;
+use windlass_model::ModelProvider;
 use windlass_permission::{Policy, PolicyConfig};
 use windlass_runtime::MachineConfig;
 use windlass_schema::StructuredOutput;
 use windlass_subagent::Subagents;
-use windlass_types::{PermissionMode, SessionId, Thinking};
+use windlass_types::{PermissionMode, Thinking};
 
 /// Options of a query and of a session. Made through their builders.
 #[derive(Clone, Default)]
@@ -48,23 +50,34 @@ pub struct Options {
     pub(crate) compaction: Compaction,
     pub(crate) tools: ToolOptions,
     pub(crate) permissions: Permissions,
-    pub(crate) hooks: GivenHooks,
+    /// Hooks of the program, in code.
+    pub(crate) hooks: Vec<Arc<dyn Hook>>,
     pub(crate) surroundings: Surroundings,
     pub(crate) storage: Storage,
     pub(crate) start: Start,
     /// Checks of doubtful names.
     pub(crate) names: NameChecks,
-    #[cfg(feature = "project")]
-    pub(crate) project: crate::project::Applied,
+    pub(crate) project: ProjectOptions,
 }
 
-/// Hooks from the program.
-#[derive(Clone, Default)]
-pub(crate) struct GivenHooks {
-    pub(crate) code: Vec<Arc<dyn Hook>>,
-    /// Hooks that run programs, requests and models.
-    #[cfg(feature = "project")]
-    pub(crate) configured: Vec<windlass_hook_runner::HookDefinition>,
+/// A value of a group that a feature brings, as the change that it makes.
+#[derive(Clone)]
+pub(crate) struct OptionChange(Arc<dyn Fn(&mut Options) + Send + Sync>);
+
+impl OptionChange {
+    pub(crate) fn new(change: impl Fn(&mut Options) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(change))
+    }
+
+    fn apply(&self, options: &mut Options) {
+        (self.0)(options);
+    }
+}
+
+impl std::fmt::Debug for OptionChange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OptionChange").finish_non_exhaustive()
+    }
 }
 
 impl Options {
@@ -88,12 +101,6 @@ impl Options {
         self.prompts.system()
     }
 
-    /// The name of the output style: `default`, unless settings choose another one.
-    #[cfg(feature = "project")]
-    pub fn output_style(&self) -> &str {
-        self.prompts.style.as_deref().unwrap_or("default")
-    }
-
     /// Agents that the model can give tasks to; `None` if it has no tool for that. Except for MCP servers and
     /// structured output, this and [`tools`](Self::tools) are all tools offered to the model.
     pub fn subagents(&self) -> Option<&Subagents> {
@@ -103,22 +110,6 @@ impl Options {
     /// Tools of the program that the lists of [tools](ToolSetOptions::only) keep.
     pub fn tools(&self) -> Toolkit {
         self.tools.kept()
-    }
-
-    /// Text of the session's agent for the start of a new session, before its first prompt. A [query](crate::query())
-    /// puts it in front of its prompt; a program decides about it for a session.
-    #[cfg(feature = "project")]
-    pub fn initial_prompt(&self) -> Option<&str> {
-        self.prompts.initial.as_deref()
-    }
-
-    /// Finds the session to be resumed, without opening it, so that a program that opens it later reports a wrong id at
-    /// its start. `None` for a new session.
-    ///
-    /// # Errors
-    /// The session does not exist, or is ambiguous.
-    pub async fn find_resumed(&self) -> Result<Option<SessionId>, Error> {
-        crate::resume::find(self).await
     }
 
     /// Permission policy of the session, for programs that explain or check a policy without running anything. The rules
@@ -138,6 +129,12 @@ impl Options {
     /// The working directory, absolute, with links resolved.
     pub(crate) fn working_directory(&self) -> Result<PathBuf, Error> {
         self.directory("the working directory", self.given_directory().unwrap_or(Path::new(".")))
+    }
+
+    /// The provider of the program, else the one that the variables of a project set up.
+    pub(crate) fn provider(&self) -> Result<Arc<dyn ModelProvider>, Error> {
+        let provider = self.model.provider.clone().or_else(|| self.project.provider()).ok_or(Error::NoProvider)?;
+        Ok(self.compaction.with_own(self.model.described(provider)))
     }
 
     /// Resolves a directory. A remote one is resolved when the session opens.
@@ -173,8 +170,7 @@ impl Options {
         let mut policy = Policy::new(config);
         policy.set_mode(self.permission_mode())?;
         self.permissions.add_rules(&mut policy, cwd, notices)?;
-        #[cfg(feature = "project")]
-        self.allow_memory(&mut policy);
+        self.project.allow(&mut policy);
         Ok(policy)
     }
 

@@ -322,7 +322,6 @@ impl Permissions {
     }
 
     /// Sets the file positions of the rules that were added last.
-    #[cfg(feature = "project")]
     pub(crate) fn standing_in(mut self, origins: RuleOrigins) -> Self {
         if let Some(last) = self.rules.last_mut() {
             last.origins = origins;

@@ -9,6 +9,7 @@ use windlass_tool::{Annotations, DynTool, PreparedCall, ToolError, ToolSet};
 use windlass_types::{JsonText, SectionScope, SystemSection, ToolSpec};
 
 /// Profile of a session.
+#[derive(Clone)]
 pub(crate) struct Profile {
     profile: HarnessProfile,
     is_given: bool,

@@ -3,11 +3,9 @@
 
 mod agent;
 mod answers;
-mod apply;
-#[cfg(all(feature = "mcp", feature = "sandbox"))]
-mod confined_servers;
-#[cfg(feature = "mcp")]
-mod connect;
+mod configuration;
+pub(crate) mod configured_hook;
+mod context_options;
 mod elsewhere;
 mod error;
 mod hooks;
@@ -16,50 +14,62 @@ mod input;
 mod instructions;
 #[cfg(feature = "anthropic")]
 mod key_helper;
+#[cfg(not(feature = "anthropic"))]
+#[path = "absent/key_helper.rs"]
+mod key_helper;
 #[cfg(feature = "lsp")]
+mod language_servers;
+#[cfg(not(feature = "lsp"))]
+#[path = "absent/language_servers.rs"]
 mod language_servers;
 mod live;
 mod loaded;
 mod memory;
 mod notice;
 mod open;
+mod open_settings;
+mod options;
 mod plugins;
 mod program_files;
 mod program_review;
+mod program_reviewer;
 mod prompt;
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod provider;
 mod read;
+mod remote_start;
 mod request;
-#[cfg(any(feature = "lsp", feature = "mcp"))]
 mod reviewed_servers;
 #[cfg(feature = "sandbox")]
 mod sandbox;
+#[cfg(not(feature = "sandbox"))]
+#[path = "absent/project_sandbox.rs"]
+mod sandbox;
 #[cfg(feature = "mcp")]
 pub(crate) mod servers;
+#[cfg(not(feature = "mcp"))]
+#[path = "absent/project_servers.rs"]
+mod servers;
+mod settings_values;
 mod shared;
 mod skills;
 mod starts;
 mod style;
-#[cfg(feature = "mcp")]
-mod tool_cache;
 mod variables;
 
+pub(crate) use agent::MainAgent;
+pub(crate) use configuration::offer_servers;
 pub use error::ProjectError;
 pub(crate) use index::SessionIndex;
-pub(crate) use input::Applied;
 pub use input::ProjectInput;
 pub use loaded::LoadedProject;
 pub use notice::{ProjectNotice, ProjectNoticeKind};
+pub(crate) use options::{Applied, ProjectOptions};
 pub use plugins::PluginChange;
-pub(crate) use program_review::ProgramReviewer;
 pub use program_review::ReviewedProgram;
+pub(crate) use program_reviewer::ProgramReviewer;
 pub use request::Project;
-#[cfg(feature = "mcp")]
-pub(crate) use servers::ProjectServers;
-pub(crate) use skills::GivenSkills;
-#[cfg(feature = "mcp")]
-pub(crate) use skills::named as named_command;
+pub(crate) use skills::{GivenSkills, SKILL_TOOL};
+pub(crate) use variables::Variables;
 pub use windlass_index::ProjectSearch;
 pub use windlass_index::{IndexConfig, Overview, ProjectIndex, Purpose};
 pub use windlass_project::{

@@ -1,6 +1,6 @@
 //! Models: the port [`ModelProvider`], its requests and responses, and the providers of this crate.
 
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+#[cfg(feature = "credentials")]
 pub use crate::providers::from_lookup_over;
 pub use crate::providers::{from_env, from_lookup};
 #[cfg(feature = "project")]
@@ -25,7 +25,7 @@ pub use windlass_http::provider::{
 };
 #[cfg(feature = "proxy")]
 pub use windlass_http::proxy::{CredentialProxy, ProxyNotice, ProxyOptions};
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+#[cfg(feature = "credentials")]
 pub use windlass_http::{
     Bytes, ForwardProxy, HttpBody, HttpError, HttpErrorKind, HttpOptions, HttpRequest, HttpResponse, HttpTransport,
     NetworkTransport, Roots,

@@ -1,14 +1,39 @@
 //! Router over all providers of this build.
 
+#[cfg(feature = "anthropic")]
+mod anthropic;
+#[cfg(not(feature = "anthropic"))]
+#[path = "absent/no_provider.rs"]
+mod anthropic;
 mod bare_names;
-mod known;
-#[cfg(any(feature = "bedrock", all(feature = "anthropic", feature = "gemini")))]
+#[cfg(feature = "bedrock")]
+mod bedrock;
+#[cfg(not(feature = "bedrock"))]
+#[path = "absent/no_provider.rs"]
+mod bedrock;
+#[cfg(feature = "gemini")]
+mod gemini;
+#[cfg(not(feature = "gemini"))]
+#[path = "absent/no_provider.rs"]
+mod gemini;
+#[cfg(feature = "credentials")]
+mod http;
+#[cfg(not(feature = "credentials"))]
+#[path = "absent/http.rs"]
+mod http;
+#[cfg(feature = "openai")]
+mod openai;
+#[cfg(not(feature = "openai"))]
+#[path = "absent/no_provider.rs"]
+mod openai;
+mod route;
 mod split;
 
+pub(crate) use http::Connection;
+use route::{Lookup, Route, Setup, Variables};
+use split::Split;
 use std::sync::Arc;
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
-use windlass_http::HttpTransport;
-use windlass_model::{ModelError, ModelProvider, Router};
+use windlass_model::{BareName, Router};
 
 /// Returns all providers of this build, set up from the environment: `openai/gpt-5.5`, `gemini/gemini-3-pro`,
 /// `ollama/qwen3`, `openrouter/…`. Each is set up when one of its models is first named, so only its own key is needed.
@@ -42,18 +67,17 @@ pub fn from_env() -> Router {
     from_lookup(|name| std::env::var(name).ok())
 }
 
-/// [`from_env`] with another source of the variables.
-pub fn from_lookup(lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Router {
-    router(lookup, routes())
+/// [`from_lookup`], with this connection to the vendors.
+pub(crate) fn from_lookup_with(
+    lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+    connection: &Connection,
+) -> Router {
+    router(lookup, routes(connection))
 }
 
-/// [`from_lookup`], with a source of keys for the Anthropic API if no variable holds one.
-#[cfg(all(feature = "project", feature = "tools", feature = "anthropic"))]
-pub(crate) fn from_lookup_and(
-    lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
-    key: Option<windlass_http::provider::RefreshingCredentials>,
-) -> Router {
-    router(lookup, routes_over(Shared { transport: None, key }))
+/// [`from_env`] with another source of the variables.
+pub fn from_lookup(lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Router {
+    router(lookup, routes(&Connection::default()))
 }
 
 /// [`from_lookup`], with one transport for the requests of all providers.
@@ -86,26 +110,23 @@ pub(crate) fn from_lookup_and(
 /// assert_eq!(*transport.asked.lock().expect("no panic"), ["https://api.anthropic.com/v1/messages"]);
 /// # Ok(()) }
 /// ```
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+#[cfg(feature = "credentials")]
 pub fn from_lookup_over(
-    transport: impl HttpTransport,
+    transport: impl windlass_http::HttpTransport,
     lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
 ) -> Router {
-    router(lookup, routes_over(Shared { transport: Some(Arc::new(transport)), key: None }))
+    from_lookup_with(lookup, &Connection::over(transport))
 }
 
-fn router(
-    lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
-    routes: Vec<(&'static str, Setup)>,
-) -> Router {
+fn router(lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static, routes: Vec<Route>) -> Router {
     let lookup: Lookup = Arc::new(lookup);
     let mut router = Router::empty();
     let routes = in_order(routes, &*lookup);
-    let first = routes.first().map_or("", |(prefix, _)| *prefix);
+    let first = routes.first().map(|route| (route.prefix, Arc::clone(&route.models)));
     let judged = Arc::clone(&lookup);
-    for (prefix, setup) in routes {
+    for Route { prefix, setup, models } in routes {
         let (lookup, known) = (Arc::clone(&lookup), Arc::clone(&lookup));
-        router = router.lazy_with_models(prefix, move || setup(&*lookup), move || known::models(prefix, &*known));
+        router = router.lazy_with_models(prefix, move || setup(&*lookup), move || models(&*known));
     }
     for (prefix, feature) in NOT_BUILT {
         if !router.prefixes().any(|known| known == *prefix) {
@@ -114,7 +135,10 @@ fn router(
             router = router.missing(*prefix, reason);
         }
     }
-    router.bare_names(move |name| bare_names::judge(first, &*judged, name))
+    router.bare_names(move |name| match &first {
+        Some((prefix, models)) => bare_names::judge(prefix, || models(&*judged), &*judged, name),
+        None => BareName::Own,
+    })
 }
 
 /// The prefixes of providers that a feature brings, with that feature. A build without it refuses their names.
@@ -142,23 +166,8 @@ const NOT_BUILT: &[(&str, &str)] = &[
     ("vertex", "anthropic"),
 ];
 
-type Variables = dyn Fn(&str) -> Option<String> + Send + Sync;
-
-type Lookup = Arc<Variables>;
-
-/// Sets one provider up from variables.
-type Setup = Box<dyn Fn(&dyn Fn(&str) -> Option<String>) -> Result<Arc<dyn ModelProvider>, ModelError> + Send + Sync>;
-
-/// Setup by a constructor that takes the source of the variables.
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
-fn by<P: ModelProvider>(
-    make: impl Fn(&dyn Fn(&str) -> Option<String>) -> Result<P, ModelError> + Send + Sync + 'static,
-) -> Setup {
-    Box::new(move |lookup| Ok(Arc::new(make(lookup)?)))
-}
-
 /// Moves the user's preferred provider to the front, where it has the names without a prefix.
-fn in_order(mut routes: Vec<(&'static str, Setup)>, lookup: &Variables) -> Vec<(&'static str, Setup)> {
+fn in_order(mut routes: Vec<Route>, lookup: &Variables) -> Vec<Route> {
     const SWITCHES: [(&str, &str); 2] = [("CLAUDE_CODE_USE_BEDROCK", "bedrock"), ("CLAUDE_CODE_USE_VERTEX", "vertex")];
     let is_on = |name: &str| {
         let value = lookup(name).unwrap_or_default().trim().to_ascii_lowercase();
@@ -166,99 +175,27 @@ fn in_order(mut routes: Vec<(&'static str, Setup)>, lookup: &Variables) -> Vec<(
     };
     let preferred = SWITCHES.into_iter().find(|(switch, _)| is_on(switch)).map(|(_, prefix)| prefix);
     // Stable: the others keep their order.
-    routes.sort_by_key(|(prefix, _)| Some(*prefix) != preferred);
+    routes.sort_by_key(|route| Some(route.prefix) != preferred);
     routes
 }
 
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
-fn routes() -> Vec<(&'static str, Setup)> {
-    routes_over(Shared::default())
+/// All providers of this build.
+fn routes(connection: &Connection) -> Vec<Route> {
+    let providers = [anthropic::routes, openai::routes, gemini::routes, bedrock::routes];
+    providers.into_iter().flat_map(|routes| routes(connection)).chain(vertex(connection)).collect()
 }
 
-#[cfg(not(any(feature = "anthropic", feature = "gemini", feature = "openai")))]
-fn routes() -> Vec<(&'static str, Setup)> {
-    Vec::new()
-}
-
-/// Parts of providers that do not come from variables.
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
-#[derive(Default)]
-struct Shared {
-    /// Transport of all providers.
-    transport: Option<Arc<dyn HttpTransport>>,
-    /// Source of keys for the Anthropic API.
-    #[cfg_attr(not(feature = "anthropic"), expect(dead_code, reason = "other providers have keys of their own"))]
-    key: Option<windlass_http::provider::RefreshingCredentials>,
-}
-
-/// Builds the provider of the Anthropic API, with this source of keys if there is one.
-#[cfg(feature = "anthropic")]
-fn keyed(
-    key: Option<windlass_http::provider::RefreshingCredentials>,
-) -> impl Fn(windlass_anthropic::AnthropicBuilder) -> Result<crate::provider::Anthropic, ModelError> {
-    move |builder| key.iter().fold(builder, |builder, key| builder.credentials(key.clone())).build()
-}
-
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
-fn routes_over(shared: Shared) -> Vec<(&'static str, Setup)> {
-    let mut routes: Vec<(&'static str, Setup)> = Vec::new();
-    // Puts the transport into the options of a builder.
-    let transport = shared.transport;
-    let over = move || {
-        let transport = transport.clone();
-        move |options: &mut windlass_http::HttpOptions| options.transport.clone_from(&transport)
+/// Vertex AI: Gemini models have their own API, all others that of Claude.
+fn vertex(connection: &Connection) -> Option<Route> {
+    let setup: Setup = match (anthropic::vertex(connection), gemini::vertex(connection)) {
+        (Some(claude), Some(gemini)) => Box::new(move |lookup: &Variables| {
+            Ok(Arc::new(Split::new(claude(lookup)?, gemini(lookup)?, is_of_google)) as _)
+        }),
+        (claude, gemini) => claude.or(gemini)?,
     };
-    #[cfg(feature = "anthropic")]
-    {
-        use crate::provider::Anthropic;
-        let over = over();
-        let built = keyed(shared.key);
-        routes.push(("anthropic", by(move |l| built(Anthropic::builder().lookup(l).http_options(&over)))));
-    }
-    #[cfg(feature = "openai")]
-    {
-        use crate::provider::{ChatCompletions, Endpoint, OpenAi};
-        let (responses, compatible) = (over(), over());
-        routes.push(("openai", by(move |lookup| OpenAi::builder().lookup(lookup).http_options(&responses).build())));
-        routes.push((
-            "openai-compatible",
-            by(move |lookup| ChatCompletions::openai_compatible_builder(lookup).http_options(&compatible).build()),
-        ));
-        for name in Endpoint::preset_names().filter(|name| *name != "openai") {
-            let over = over();
-            routes.push((
-                name,
-                by(move |lookup| ChatCompletions::preset(name)?.lookup(lookup).http_options(&over).build()),
-            ));
-        }
-    }
-    #[cfg(feature = "gemini")]
-    {
-        use crate::provider::Gemini;
-        let over = over();
-        routes.push(("gemini", by(move |lookup| Gemini::builder().lookup(lookup).http_options(&over).build())));
-    }
-    #[cfg(feature = "bedrock")]
-    {
-        let over = over();
-        routes.push(("bedrock", by(move |lookup| split::bedrock(lookup, &over))));
-    }
-    #[cfg(all(feature = "anthropic", feature = "gemini"))]
-    {
-        let over = over();
-        routes.push(("vertex", by(move |lookup| split::vertex(lookup, &over))));
-    }
-    #[cfg(all(feature = "anthropic", not(feature = "gemini")))]
-    {
-        use crate::provider::Anthropic;
-        let over = over();
-        routes.push(("vertex", by(move |lookup| Anthropic::vertex_from_lookup(lookup)?.http_options(&over).build())));
-    }
-    #[cfg(all(feature = "gemini", not(feature = "anthropic")))]
-    {
-        use crate::provider::Gemini;
-        let over = over();
-        routes.push(("vertex", by(move |lookup| Gemini::vertex_from_lookup(lookup)?.http_options(&over).build())));
-    }
-    routes
+    Some(Route { prefix: "vertex", setup, models: Arc::new(|_| Vec::new()) })
+}
+
+fn is_of_google(model: &str) -> bool {
+    model.starts_with("gemini") || model.starts_with("publishers/google/") || model.starts_with("projects/")
 }

@@ -1,20 +1,17 @@
 //! Queries: a prompt with its options.
 
 use crate::error::Error;
-use crate::open::open;
+use crate::open::open_for_prompts;
 use crate::options::Options;
-#[cfg(feature = "project")]
-use crate::project::{GivenSkills, LoadedProject, ProjectError};
-use crate::prompt::{PromptInput, Prompts, checked};
+use crate::prompt::{PromptInput, Prompts};
 use crate::run::{PromptFeed, Run};
-use crate::session_tools::SessionTools;
 use crate::typed::{RunOutput, Typed};
 use std::future::{Future, IntoFuture, poll_fn};
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::time::Duration;
-use windlass_runtime::{Prompt, PromptKind, Session};
-use windlass_types::{EventKind, RunResult, SessionId};
+use windlass_runtime::Session;
+use windlass_types::{EventKind, RunResult};
 
 /// A prompt with its options. Stream it, or await it for its result: a [`RunResult`], or with
 /// [`output`](Self::output) a [`Typed`] value.
@@ -87,94 +84,19 @@ impl<O> Query<O> {
 
 /// Opens the session, and gives it the prompt. Prompts of a stream are given by the returned future, as they arrive.
 async fn begin(prompts: Prompts, options: Options) -> Result<(Session, Option<PromptFeed>), Error> {
-    #[cfg(feature = "project")]
-    let options = {
-        let mut options = options;
-        options.apply_project()?;
-        options.wait_for_notes();
-        options
-    };
-    let mut reader = PromptReader::of(&options);
-    if let Prompts::One(prompt) = &prompts {
-        // Problems of the prompt are reported before a session is opened.
-        reader.expand(prompt.clone(), None)?;
-    }
-    let (session, tools) = open(options).await?;
-    let handle = session.handle.clone();
     let mut arriving = match prompts {
-        Prompts::One(prompt) => {
-            handle.prompt(reader.read(prompt, handle.session_id(), &tools).await?)?;
-            return Ok((session, None));
-        }
+        Prompts::One(prompt) => return Ok((open_for_prompts(options, Some(prompt)).await?.0, None)),
         Prompts::Many(prompts) => prompts,
     };
+    let (session, mut reader) = open_for_prompts(options, None).await?;
     let feed: PromptFeed = Box::pin(async move {
         while let Some(prompt) = poll_fn(|cx| arriving.as_mut().poll_next(cx)).await {
-            handle.prompt(reader.read(prompt, handle.session_id(), &tools).await?)?;
+            reader.read(prompt).await?;
         }
-        handle.settled().await;
+        reader.settled().await;
         Ok(())
     });
     Ok((session, Some(feed)))
-}
-
-/// Reading of prompts: commands of the project, or of the program's skills, are expanded in their session.
-struct PromptReader {
-    #[cfg(feature = "project")]
-    project: Option<LoadedProject>,
-    #[cfg(feature = "project")]
-    given: Option<GivenSkills>,
-    /// Initial prompt of the session's agent, until the first prompt is read.
-    #[cfg(feature = "project")]
-    initial: Option<String>,
-}
-
-#[cfg(feature = "project")]
-impl PromptReader {
-    fn of(options: &Options) -> Self {
-        Self {
-            project: options.applied_project().cloned(),
-            given: GivenSkills::of(options),
-            initial: options.initial_prompt().map(str::to_owned),
-        }
-    }
-
-    /// Expands the prompt for sending. `session`: id of the session, once it is open.
-    fn expand(&self, prompt: Prompt, session: Option<&SessionId>) -> Result<Prompt, Error> {
-        checked(match (&self.project, &self.given) {
-            _ if prompt.kind == PromptKind::Continue => prompt,
-            (Some(project), _) => project.prompt(prompt, self.initial.as_deref(), session)?,
-            (None, Some(given)) => given.expand(prompt, session).map_err(ProjectError::from)?,
-            (None, None) => prompt,
-        })
-    }
-
-    /// Expands the next prompt of an open session.
-    async fn read(&mut self, prompt: Prompt, session: &SessionId, tools: &SessionTools) -> Result<Prompt, Error> {
-        let prompt = self.expand(prompt, Some(session))?;
-        self.initial = None;
-        #[cfg(feature = "mcp")]
-        if self.project.is_some() || self.given.is_some() {
-            return tools.prompt_of_server(prompt).await;
-        }
-        let _ = tools;
-        Ok(prompt)
-    }
-}
-
-#[cfg(not(feature = "project"))]
-impl PromptReader {
-    fn of(_: &Options) -> Self {
-        Self {}
-    }
-
-    fn expand(&self, prompt: Prompt, _: Option<&SessionId>) -> Result<Prompt, Error> {
-        checked(prompt)
-    }
-
-    async fn read(&mut self, prompt: Prompt, _: &SessionId, _: &SessionTools) -> Result<Prompt, Error> {
-        checked(prompt)
-    }
 }
 
 impl<O: RunOutput> IntoFuture for Query<O> {

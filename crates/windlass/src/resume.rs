@@ -1,11 +1,11 @@
 //! Choice of the session to resume, and of the entry to continue from.
 
 use crate::error::Error;
-use crate::options::Options;
 use crate::storage::Storage;
+use crate::stored_files;
 use std::path::Path;
-use windlass_runtime::{OpenError, SystemIds};
-use windlass_session::{ProjectKey, ResumePoint, SessionKey, SessionStore, SessionSummary, StoreErrorKind, Titled};
+use windlass_runtime::OpenError;
+use windlass_session::{ProjectKey, ResumePoint, SessionKey, SessionStore, SessionSummary, Titled};
 use windlass_tool::Ids;
 use windlass_types::{EntryId, SessionId};
 
@@ -158,7 +158,6 @@ impl Chosen {
     }
 
     /// `true` if the conversation begins with this session.
-    #[cfg(all(feature = "store", feature = "tools"))]
     pub(crate) fn is_new(&self) -> bool {
         !self.must_exist && self.fork_of.is_none()
     }
@@ -205,30 +204,6 @@ pub(crate) async fn choose(
     }
 }
 
-/// The session to be resumed, which exists; `None` for a new session.
-pub(crate) async fn find(options: &Options) -> Result<Option<SessionId>, Error> {
-    let cwd = options.working_directory()?;
-    let (project, storage) = (options.project_key(&cwd), &options.storage);
-    let chosen = choose(&options.start, storage, (&cwd, &project), &SystemIds::default(), &mut Vec::new()).await?;
-    let resumed = chosen.must_exist.then(|| SessionKey::new(project.clone(), chosen.id));
-    let Some(key) = chosen.fork_of.or(resumed) else { return Ok(None) };
-    #[cfg(feature = "store")]
-    if let Some(files) = storage.files()
-        && files.find(&key.session).await?.is_some_and(|found| found.key.project == project)
-    {
-        return Ok(Some(key.session));
-    }
-    let store = storage.store().ok_or(Error::NoStore)?;
-    match store.load(&key).await {
-        Ok(_) => Ok(Some(key.session)),
-        Err(error) if error.kind == StoreErrorKind::NotFound => {
-            let error = OpenError::NotFound { session_id: key.session.to_string() };
-            Err(refusal(error, storage, &cwd).await)
-        }
-        Err(error) => Err(error.into()),
-    }
-}
-
 /// Session with the title.
 fn titled(title: &str, sessions: Vec<SessionSummary>, cwd: &Path) -> Result<SessionId, Error> {
     match Titled::among(sessions, title) {
@@ -246,16 +221,11 @@ async fn latest(
     project: &ProjectKey,
     notices: &mut Vec<String>,
 ) -> Result<Option<SessionSummary>, Error> {
-    #[cfg(feature = "store")]
-    if let Some(files) = storage.files() {
-        /// Maximum number of skipped files named in a notice.
-        const MOST_SKIPPED: usize = 10;
-        let listed = files.list_all(project).await?;
-        let skipped = listed.skipped.iter().take(MOST_SKIPPED);
-        notices.extend(skipped.map(|skipped| format!("looking for the last session: {skipped}")));
-        return Ok(listed.sessions.into_iter().next());
+    if let Some(home) = storage.home_of_files()
+        && let Some(found) = stored_files::latest(home, project, notices).await?
+    {
+        return Ok(found);
     }
-    let _ = (storage, notices);
     Ok(store.list(project).await?.into_iter().find(|session| is_of(project, session)))
 }
 
@@ -270,15 +240,11 @@ fn is_of(project: &ProjectKey, session: &SessionSummary) -> bool {
 
 /// Error that keeps a session from opening. A missing session is also searched in other directories.
 pub(crate) async fn refusal(error: OpenError, storage: &Storage, cwd: &Path) -> Error {
-    #[cfg(feature = "store")]
-    if let (OpenError::NotFound { session_id }, Some(home)) = (&error, storage.home_of_files()) {
-        // If the homes are unreadable, the first error is enough.
-        if let Ok(Some(stored)) = home.find_session(session_id).await {
-            let kept_in = stored.directory.unwrap_or(stored.log);
-            return Error::KeptElsewhere { id: session_id.clone(), cwd: cwd.to_path_buf(), kept_in };
-        }
+    if let (OpenError::NotFound { session_id }, Some(home)) = (&error, storage.home_of_files())
+        && let Some(elsewhere) = stored_files::kept_elsewhere(home, session_id, cwd).await
+    {
+        return elsewhere;
     }
-    let _ = (storage, cwd);
     error.into()
 }
 

@@ -1,27 +1,27 @@
 //! Sandbox of a session: its options, and the proof of its level at opening.
 
+#[cfg(feature = "web")]
+mod egress;
+#[cfg(not(feature = "web"))]
+#[path = "absent/egress.rs"]
+mod egress;
+mod options;
 mod other_projects;
 mod secret_files;
+mod servers;
+mod site;
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use windlass_permission::{Policy, REPOSITORY_DIRECTORIES, SandboxedCommands, protected_names};
-use windlass_sandbox::{RefusedHosts, Sandbox, SandboxConfig, SandboxPolicy};
+use egress::EgressHosts;
+pub(crate) use egress::Way;
+pub(crate) use servers::SandboxedServers;
+pub(crate) use site::{Site, temporary};
+use windlass_permission::{REPOSITORY_DIRECTORIES, SandboxedCommands, protected_names};
+pub use windlass_sandbox::{Level, Network, SandboxError, become_helper};
+use windlass_sandbox::{Sandbox, SandboxConfig, SandboxPolicy};
 use windlass_tool::{Ids, Process};
 use windlass_types::secret::{HOME_ONLY_PLACES, HOME_PLACES, SYSTEM_PLACES, places_in_workspace};
-#[cfg(feature = "web")]
-use {
-    std::net::{Ipv4Addr, SocketAddr},
-    windlass_permission::network::NetworkPolicy,
-    windlass_sandbox::PROXY_PORT,
-    windlass_web::proxy::{EgressOptions, EgressOutcome, EgressProxy},
-};
-
-use crate::home::Home;
-use crate::options::Options;
-
-pub use windlass_sandbox::{Level, Network, SandboxError, become_helper};
 
 /// Sandbox options for the commands of a session.
 ///
@@ -47,8 +47,7 @@ pub struct SandboxOptions {
     keeps_inside: bool,
     excluded: Excluded,
     network: Network,
-    #[cfg(feature = "web")]
-    hosts: Option<NetworkPolicy>,
+    hosts: EgressHosts,
     unix_sockets: bool,
     bubblewrap: Option<PathBuf>,
     paths: Paths,
@@ -130,17 +129,6 @@ impl SandboxOptions {
         self
     }
 
-    /// Lets programs reach only these hosts, through a proxy of the session. Overrides [`network`](Self::network).
-    ///
-    /// The proxy resolves names, and connects only to addresses that the rules permit. Programs find it by the usual
-    /// variables (`HTTPS_PROXY`); a program that ignores them reaches no host. At a level that does not separate
-    /// networks, no program reaches any.
-    #[cfg(feature = "web")]
-    pub fn hosts(mut self, policy: NetworkPolicy) -> Self {
-        self.hosts = Some(policy);
-        self
-    }
-
     /// Lets programs open Unix sockets, through which they reach key agents, containers and the like.
     pub fn allow_unix_sockets(mut self) -> Self {
         self.unix_sockets = true;
@@ -212,14 +200,14 @@ impl SandboxOptions {
         notices: &mut Vec<String>,
     ) -> Result<Option<(Sandbox, Way)>, SandboxError> {
         let name = format!("{:032x}", ids.bits());
-        let way = self.way().await?;
+        let way = Way::open(self.network, &self.hosts).await?;
         let (options, place) = (self.clone(), site.clone());
         let policy = tokio::task::spawn_blocking(move || options.policy(&place)).await;
         let unavailable = |error: tokio::task::JoinError| SandboxError::Unavailable { reason: error.to_string() };
-        let confinement = policy.map_err(unavailable)?.with_network(way.network);
+        let confinement = policy.map_err(unavailable)?.with_network(way.network());
         let mut config = SandboxConfig::new(confinement, &site.temporary, name)
-            .with_environment(way.variables.clone())
-            .with_refused(way.refused.clone());
+            .with_environment(way.variables().to_vec())
+            .with_refused(way.refused());
         config.helper.clone_from(&site.helper);
         config.bubblewrap.clone_from(&self.bubblewrap);
         let who = site.who;
@@ -255,50 +243,6 @@ impl SandboxOptions {
         }
     }
 
-    /// `true` if the programs of an MCP server run outside.
-    #[cfg(feature = "mcp")]
-    pub(crate) fn excludes_server(&self, server: &str) -> bool {
-        self.excluded.servers.iter().any(|name| name == "*" || name == server)
-    }
-
-    /// `true` if the program of a language server runs outside.
-    #[cfg(feature = "lsp")]
-    pub(crate) fn excludes_language_server(&self, server: &str) -> bool {
-        self.excluded.language_servers.iter().any(|name| name == "*" || name == server)
-    }
-
-    #[cfg(feature = "mcp")]
-    pub(crate) fn is_required(&self) -> bool {
-        self.required
-    }
-
-    /// Network access of programs, with its proxy.
-    #[cfg(feature = "web")]
-    async fn way(&self) -> Result<Way, SandboxError> {
-        let Some(hosts) = &self.hosts else { return Ok(Way::of(self.network)) };
-        let unavailable = |error: &dyn std::error::Error| SandboxError::Unavailable { reason: error.to_string() };
-        let refused = RefusedHosts::default();
-        let heard = refused.clone();
-        let options = EgressOptions::default().on_event(move |event| {
-            let is_refusal = matches!(event.outcome, EgressOutcome::Denied(_) | EgressOutcome::Undecided);
-            if let (Some(from), Some(host), true) = (event.from, &event.target, is_refusal) {
-                heard.note(from, host);
-            }
-        });
-        let proxy = EgressProxy::start(hosts.clone(), options).await;
-        let proxy = proxy.map_err(|error| unavailable(&error))?;
-        let inside = SocketAddr::from((Ipv4Addr::LOCALHOST, PROXY_PORT));
-        let variables = proxy.environment_at(inside).into_iter().map(|(name, value)| (name.into(), value.into()));
-        let network = proxy.address().map_or(Network::Off, Network::Proxy);
-        Ok(Way { network, variables: variables.collect(), refused, _proxy: Some(proxy) })
-    }
-
-    /// Network access of programs.
-    #[cfg(not(feature = "web"))]
-    async fn way(&self) -> Result<Way, SandboxError> {
-        Ok(Way::of(self.network))
-    }
-
     /// `true` if a line for Bash would run inside by these options. `leaves`: the call requests to run outside.
     #[must_use]
     pub fn confines(&self, line: &str, leaves: bool) -> bool {
@@ -316,28 +260,6 @@ impl SandboxOptions {
     }
 }
 
-/// Network access of programs. A proxy ends with it.
-pub(crate) struct Way {
-    network: Network,
-    variables: Vec<(OsString, OsString)>,
-    /// Hosts that the proxy has refused.
-    refused: RefusedHosts,
-    #[cfg(feature = "web")]
-    _proxy: Option<EgressProxy>,
-}
-
-impl Way {
-    fn of(network: Network) -> Self {
-        Self {
-            network,
-            variables: Vec::new(),
-            refused: RefusedHosts::default(),
-            #[cfg(feature = "web")]
-            _proxy: None,
-        }
-    }
-}
-
 /// Sandbox options of a session for its programs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ProgramSandbox {
@@ -345,48 +267,6 @@ pub(crate) struct ProgramSandbox {
     pub(crate) options: Option<SandboxOptions>,
     /// Program that becomes the helper.
     pub(crate) helper: Option<PathBuf>,
-}
-
-/// Users and directories of a sandbox.
-#[derive(Debug, Clone)]
-pub(crate) struct Site {
-    /// Programs that run in it, as the beginning of a notice.
-    pub(crate) who: &'static str,
-    /// Directories of the workspace.
-    pub(crate) directories: Vec<PathBuf>,
-    /// Home of the user.
-    pub(crate) home: Option<PathBuf>,
-    /// Directories with the sessions of all projects: windlass's home, and those that it reads too.
-    pub(crate) session_homes: Vec<PathBuf>,
-    /// Read-only paths beside those of the options.
-    pub(crate) read_only: Vec<PathBuf>,
-    /// Directory of temporary files.
-    pub(crate) temporary: PathBuf,
-    /// Program that becomes the helper.
-    pub(crate) helper: Option<PathBuf>,
-}
-
-impl Site {
-    /// Site of a session's commands.
-    pub(crate) fn of_session(options: &Options, policy: &Policy) -> Self {
-        let surroundings = &options.surroundings;
-        let own = options.storage.home.iter().map(|home| home.root().to_path_buf());
-        Self {
-            who: "commands",
-            directories: policy.directories().to_vec(),
-            home: policy.home().map(Path::to_path_buf),
-            session_homes: options.storage.home.iter().flat_map(Home::all).map(Path::to_path_buf).collect(),
-            read_only: own.chain(options.permissions.protected.iter().cloned()).collect(),
-            temporary: temporary(&surroundings.program_environment(&mut Vec::new())),
-            helper: surroundings.sandbox.helper.clone(),
-        }
-    }
-}
-
-/// Directory of temporary files.
-pub(crate) fn temporary(environment: &[(OsString, OsString)]) -> PathBuf {
-    let named = environment.iter().find(|(name, _)| name == "TMPDIR").map(|(_, value)| PathBuf::from(value));
-    named.filter(|path| path.is_absolute()).unwrap_or_else(|| PathBuf::from("/tmp"))
 }
 
 /// Maximum number of files that one notice names.

@@ -7,7 +7,8 @@ pub use crate::session_builder::SessionBuilder;
 pub use crate::session_tools::SessionTools;
 #[cfg(feature = "store")]
 pub use crate::sessions::{
-    ForkOptions, OpenQuestion, SessionTranscript, StoredSession, TranscriptEntry, TranscriptItem,
+    ForkOptions, ListedSession, OpenQuestion, PageCursor, PageSource, SessionList, SessionMatch, SessionPage,
+    SessionSearch, SessionTranscript, StoredSession, TranscriptEntry, TranscriptItem,
 };
 pub use windlass_context::{ContextShares, FileInstructions, InstructionSource, Masks, TrimRules};
 pub use windlass_model::{SummaryError, SummaryRequest};
@@ -20,10 +21,6 @@ pub use windlass_session::{
     AgentSummary, CallAudit, CheckpointError, CheckpointErrorKind, FileChange, HeadCheck, LineAudit, LineRange,
     LineState, LogTextKind, NamedAudit, NamedHead, OpenRun, ProjectKey, Rewind, RewindOptions, RewoundFile,
     SessionAudit, SessionDigest, SessionSummary, VerdictAudit,
-};
-#[cfg(feature = "store")]
-pub use windlass_store::{
-    ListedSession, PageCursor, PageSource, SessionList, SessionMatch, SessionPage, SessionSearch,
 };
 pub use windlass_types::{
     ContextKind, ContextSection, ContextUsage, EntryId, EnvironmentContext, PromptPart, RunScope, SessionId,

@@ -2,13 +2,18 @@
 
 mod audit;
 mod fork;
+mod owner;
 mod pending;
 mod title;
 mod transcript;
 
 pub use fork::ForkOptions;
+pub(crate) use owner::owner;
 pub use pending::OpenQuestion;
 pub use transcript::{SessionTranscript, TranscriptEntry, TranscriptItem};
+pub use windlass_store::{
+    ListedSession, PageCursor, PageSource, SessionList, SessionMatch, SessionPage, SessionSearch,
+};
 
 use crate::error::Error;
 use crate::event::AgentId;
@@ -18,9 +23,8 @@ use crate::{ModelProvider, SessionId};
 use std::path::{Path, PathBuf};
 use windlass_runtime::OpenError;
 use windlass_session::{AgentSummary, SessionSummary};
-use windlass_session::{Annotation, Loaded, Owner, ProjectKey, SessionStore, StoreErrorKind, export_entries};
-use windlass_store::SessionSearch;
-use windlass_store::{FoundSession, JsonlStore, SessionList};
+use windlass_session::{Annotation, Loaded, ProjectKey, SessionStore, StoreErrorKind, export_entries};
+use windlass_store::{FoundSession, JsonlStore};
 
 /// A stored session and its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -248,9 +252,4 @@ impl Home {
         let key = self.found(given).await?.key;
         Ok(self.store().annotate(&key, &owner(), &annotation).await?)
     }
-}
-
-/// Owner of changes to stored sessions.
-pub(crate) fn owner() -> Owner {
-    Owner::new(std::process::id(), "windlass")
 }

@@ -3,13 +3,6 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-#[cfg(feature = "tools")]
-use windlass_builtin_tools::search::{Glob, Grep};
-#[cfg(feature = "tools")]
-use windlass_builtin_tools::{
-    ApplyPatch, Bash, Edit, EnterPlanMode, ExitPlanMode, MultiEdit, NotebookEdit, Read, TaskCreate, TaskGet, TaskList,
-    TaskStop, TaskUpdate, TodoWrite, Write,
-};
 use windlass_tool::DynTool;
 
 /// Tools with their working directory.
@@ -26,40 +19,6 @@ pub struct Toolkit {
     pub(crate) patch: Option<Arc<dyn DynTool>>,
 }
 
-/// The tools of a coding agent, for a workspace: Read, Write, Edit, MultiEdit, NotebookEdit, Glob, Grep, Bash, TaskStop
-/// and TodoWrite; on Windows PowerShell; if somebody can be asked, also EnterPlanMode and ExitPlanMode. Models that
-/// were trained on patches are offered `apply_patch` in place of Edit and MultiEdit;
-/// [`profile`](crate::options::ModelOptions::profile) changes this.
-///
-/// Hosts that can show questions add [`AskUserQuestion`](crate::tool::built_in::AskUserQuestion). Needs the feature
-/// `tools`.
-#[cfg(feature = "tools")]
-pub fn coding_tools(workspace: impl Into<PathBuf>) -> Toolkit {
-    let bash: Arc<dyn DynTool> = Arc::new(Bash::new());
-    Toolkit {
-        tools: vec![
-            Arc::clone(&bash),
-            Arc::new(Edit::default()),
-            Arc::new(EnterPlanMode::default()),
-            Arc::new(ExitPlanMode::default()),
-            Arc::new(Glob::default()),
-            Arc::new(Grep::default()),
-            Arc::new(MultiEdit::default()),
-            Arc::new(NotebookEdit::default()),
-            #[cfg(windows)]
-            Arc::new(windlass_builtin_tools::PowerShell::default()),
-            Arc::new(Read::default()),
-            Arc::new(TaskStop::default()),
-            Arc::new(TodoWrite::default()),
-            Arc::new(Write::default()),
-        ],
-        cwd: Some(workspace.into()),
-        bash: Some(bash),
-        named: Vec::new(),
-        patch: Some(Arc::new(ApplyPatch::default())),
-    }
-}
-
 impl Toolkit {
     /// No tools.
     pub fn new() -> Self {
@@ -70,23 +29,6 @@ impl Toolkit {
     pub fn with(mut self, tool: impl DynTool) -> Self {
         self.tools.push(Arc::new(tool));
         self
-    }
-
-    /// Adds TaskCreate, TaskGet, TaskList and TaskUpdate: a list of tasks that may wait for each other, one call for
-    /// each change. They share their list with TodoWrite, which replaces it as a whole and is usually [left
-    /// out](Toolkit::without) beside them.
-    ///
-    /// ```
-    /// # #[cfg(feature = "tools")] {
-    /// use windlass::coding_tools;
-    ///
-    /// let tools = coding_tools(".").with_task_list().without(&["TodoWrite"]);
-    /// assert!(tools.tools().iter().any(|tool| tool.spec().name == "TaskUpdate"));
-    /// # }
-    /// ```
-    #[cfg(feature = "tools")]
-    pub fn with_task_list(self) -> Self {
-        self.with(TaskCreate::default()).with(TaskGet::default()).with(TaskList::default()).with(TaskUpdate::default())
     }
 
     /// Adds the tools of another kit, whose directory and Bash tool take precedence.
@@ -114,7 +56,6 @@ impl Toolkit {
     }
 
     /// Replaces the Bash tool of [`coding_tools`], if that is still included.
-    #[cfg(feature = "project")]
     pub(crate) fn replace_own_bash(&mut self, bash: Arc<dyn DynTool>) {
         let Some(own) = &self.bash else { return };
         for known in self.tools.iter_mut().filter(|known| Arc::ptr_eq(known, own)) {
@@ -124,7 +65,6 @@ impl Toolkit {
     }
 
     /// Adds a tool of the project or of a language server, unless the program has one of its name.
-    #[cfg(any(feature = "lsp", feature = "project"))]
     pub(crate) fn add_missing(&mut self, tool: Arc<dyn DynTool>) {
         let name = tool.name().into_owned();
         if !self.tools.iter().any(|known| known.name() == name) {

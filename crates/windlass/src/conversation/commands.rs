@@ -1,5 +1,6 @@
 //! Slash commands of an open session: custom commands, skills, and prompts of MCP servers.
 
+use super::server_prompts::ServerPrompts;
 use crate::memory::MemoryDirectory;
 use crate::options::Options;
 use crate::project::LoadedProject;
@@ -15,30 +16,24 @@ pub(super) struct SessionCommands {
     project: LoadedProject,
     session: SessionHandle,
     memory: Option<MemoryDirectory>,
-    #[cfg(feature = "mcp")]
-    servers: servers::ServerPrompts,
+    servers: ServerPrompts,
 }
 
 impl SessionCommands {
     /// The commands of a session, if it has a project. Servers that have connected are asked for their prompts.
     pub(super) async fn of(options: &Options, session: &SessionHandle, tools: &SessionTools) -> Option<Self> {
-        let project = options.applied_project()?.clone();
-        #[cfg(not(feature = "mcp"))]
-        let _ = tools;
+        let project = options.project.applied()?.clone();
         Some(Self {
             memory: project.memory_of_sessions(),
             project,
             session: session.weak(),
-            #[cfg(feature = "mcp")]
-            servers: servers::ServerPrompts::of(tools).await,
+            servers: ServerPrompts::of(tools).await,
         })
     }
 
     /// All commands. A custom one hides a prompt of its name.
     pub(super) fn list(&self) -> Vec<SlashCommand> {
-        #[cfg_attr(not(feature = "mcp"), expect(unused_mut, reason = "servers add commands"))]
         let mut all = self.project.slash_commands();
-        #[cfg(feature = "mcp")]
         self.servers.add_to(&mut all);
         all
     }
@@ -75,10 +70,7 @@ impl SessionCommands {
                 let text = answer.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
                 Ok(Some(Expansion::Output(text)))
             }
-            #[cfg(feature = "mcp")]
             None => self.servers.expand(&name, &arguments).await,
-            #[cfg(not(feature = "mcp"))]
-            None => Ok(None),
         }
     }
 }
@@ -98,65 +90,5 @@ impl LoadedProject {
             SlashCommand::new(name, "Show the notes of earlier sessions").with_argument_hint(hint).as_builtin()
         });
         memory.into_iter().chain(commands.for_users().map(listed)).collect()
-    }
-}
-
-/// Prompts of MCP servers as commands.
-#[cfg(feature = "mcp")]
-mod servers {
-    use crate::session_tools::SessionTools;
-    use std::sync::Arc;
-    use std::time::Duration;
-    use windlass_conversation::{Expanded, SlashCommand};
-    use windlass_mcp::{McpPrompt, McpPromptArgument, McpServers};
-    use windlass_project::split_arguments;
-    use windlass_types::Prompt;
-
-    /// Limit of the wait for lists of prompts when a session opens.
-    const LISTING: Duration = Duration::from_secs(2);
-
-    /// The servers of a session, and the prompts that they have listed.
-    #[derive(Clone)]
-    pub(super) struct ServerPrompts {
-        servers: Option<McpServers>,
-        prompts: Arc<[McpPrompt]>,
-    }
-
-    impl ServerPrompts {
-        pub(super) async fn of(tools: &SessionTools) -> Self {
-            let servers = tools.servers().cloned();
-            let prompts = match &servers {
-                Some(servers) => tokio::time::timeout(LISTING, servers.prompts()).await.unwrap_or_default(),
-                None => Vec::new(),
-            };
-            Self { servers, prompts: prompts.into() }
-        }
-
-        pub(super) fn add_to(&self, all: &mut Vec<SlashCommand>) {
-            for prompt in self.prompts.iter() {
-                let name = prompt.command();
-                if !all.iter().any(|known| known.name == name) {
-                    let hint: Vec<String> = prompt.arguments.iter().map(hint).collect();
-                    let description = format!("{} (MCP)", one_line(&prompt.description));
-                    all.push(SlashCommand::new(name, description).with_argument_hint(hint.join(" ")));
-                }
-            }
-        }
-
-        pub(super) async fn expand(&self, name: &str, arguments: &str) -> Expanded {
-            let Some(servers) = &self.servers else { return Ok(None) };
-            let Some(prompt) = self.prompts.iter().find(|prompt| prompt.command() == name) else { return Ok(None) };
-            let blocks = servers.call_prompt(prompt, &split_arguments(arguments)).await;
-            let prompt = Prompt::new(blocks.map_err(|error| error.to_string())?).ignoring_keywords();
-            Ok(Some(prompt.into()))
-        }
-    }
-
-    fn hint(argument: &McpPromptArgument) -> String {
-        if argument.required { format!("<{}>", argument.name) } else { format!("[{}]", argument.name) }
-    }
-
-    fn one_line(text: &str) -> String {
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 }

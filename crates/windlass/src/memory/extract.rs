@@ -37,7 +37,7 @@ said themselves. Never note secrets.
 End with one short sentence.";
 
 /// Hook that has an agent extract notes when a run ends.
-pub(super) struct Extraction {
+pub(crate) struct Extraction {
     /// `true` if the run waits for the extraction, because the session ends with its run.
     waits: bool,
     said: Arc<Lock<Vec<String>>>,
@@ -45,12 +45,12 @@ pub(super) struct Extraction {
 }
 
 impl Extraction {
-    pub(super) fn new(waits: bool) -> Self {
+    pub(crate) fn new(waits: bool) -> Self {
         Self { waits, said: Arc::default(), handle: OnceLock::new() }
     }
 
     /// Follows an open session.
-    pub(super) fn follow(&self, handle: &SessionHandle) {
+    pub(crate) fn follow(&self, handle: &SessionHandle) {
         // A session has one of these, so this is set once.
         let _ = self.handle.set(handle.weak());
     }

@@ -32,12 +32,12 @@ pub(crate) struct ModelRanking {
 }
 
 impl ModelRanking {
-    pub(super) fn new(model: String) -> Self {
+    pub(crate) fn new(model: String) -> Self {
         Self { model, handle: OnceLock::new() }
     }
 
     /// Follows an open session.
-    pub(super) fn follow(&self, handle: &SessionHandle) {
+    pub(crate) fn follow(&self, handle: &SessionHandle) {
         // A session has one of these, so this is set once.
         let _ = self.handle.set(handle.weak());
     }

@@ -42,13 +42,13 @@ pub trait RankMemories: Debug + Send + Sync + 'static {
 }
 
 /// Hook that adds the fitting notes to each prompt.
-pub(super) struct Recall {
+pub(crate) struct Recall {
     shown: ShownMemory,
     ranking: Option<Arc<dyn RankMemories>>,
 }
 
 impl Recall {
-    pub(super) fn new(shown: ShownMemory, ranking: Option<Arc<dyn RankMemories>>) -> Self {
+    pub(crate) fn new(shown: ShownMemory, ranking: Option<Arc<dyn RankMemories>>) -> Self {
         Self { shown, ranking }
     }
 

@@ -1,6 +1,6 @@
 //! Options of the texts that the model reads beside the conversation.
 
-use super::Options;
+use super::{OptionChange, Options};
 use windlass_context::ContextShares;
 
 /// Texts that the model reads beside the conversation. Values that are not set stay as they are.
@@ -20,10 +20,8 @@ pub struct ContextOptions {
     reminders: Option<bool>,
     shares: Option<ContextShares>,
     git_status: Option<bool>,
-    #[cfg(feature = "project")]
-    skills: Vec<crate::Skill>,
-    #[cfg(feature = "project")]
-    memory: Option<crate::memory::Memory>,
+    /// Values that features bring.
+    pub(crate) changes: Vec<OptionChange>,
 }
 
 impl ContextOptions {
@@ -84,30 +82,6 @@ impl ContextOptions {
         self
     }
 
-    /// Gives the session a skill: instructions that the model reads on demand, through the tool `Skill`. In a
-    /// [query](crate::query()), the prompt `/name` invokes the skill. It precedes skills of the same name from files,
-    /// except the administrator's. May be called several times.
-    ///
-    /// ```
-    /// use windlass::{Skill, session};
-    ///
-    /// let notes = Skill::new("release-notes", "Writes release notes.", "List the commits since $ARGUMENTS.");
-    /// let session = session().context(notes);
-    /// ```
-    #[cfg(feature = "project")]
-    pub fn skill(mut self, skill: crate::Skill) -> Self {
-        self.skills.push(skill);
-        self
-    }
-
-    /// Gives the session a memory of small notes, shared with later sessions. The model reads the index after the first
-    /// prompt and has the tool `Memory`. See [`Memory`](crate::memory::Memory). Default: no memory.
-    #[cfg(feature = "project")]
-    pub fn memory(mut self, memory: crate::memory::Memory) -> Self {
-        self.memory = Some(memory);
-        self
-    }
-
     pub(crate) fn apply(self, options: &mut Options) {
         let prompts = &mut options.prompts;
         self.appended.iter().for_each(|text| prompts.append(text));
@@ -115,28 +89,7 @@ impl ContextOptions {
         prompts.mentions = self.mentions.unwrap_or(prompts.mentions);
         prompts.reminders = self.reminders.or(prompts.reminders);
         prompts.shares = self.shares.unwrap_or(prompts.shares);
-        #[cfg(feature = "project")]
-        {
-            prompts.skills.extend(self.skills);
-            self.memory.into_iter().for_each(|memory| options.remember(memory));
-        }
-        #[cfg(all(feature = "store", feature = "tools"))]
-        {
-            options.surroundings.git_status = self.git_status.or(options.surroundings.git_status);
-        }
-    }
-}
-
-#[cfg(feature = "project")]
-impl From<crate::Skill> for ContextOptions {
-    fn from(skill: crate::Skill) -> Self {
-        Self::new().skill(skill)
-    }
-}
-
-#[cfg(feature = "project")]
-impl From<crate::memory::Memory> for ContextOptions {
-    fn from(memory: crate::memory::Memory) -> Self {
-        Self::new().memory(memory)
+        options.surroundings.git_status = self.git_status.or(options.surroundings.git_status);
+        self.changes.iter().for_each(|change| change.apply(options));
     }
 }

@@ -1,6 +1,6 @@
 //! Options for hosts: what events show, and what an editor contributes.
 
-use super::Options;
+use super::{OptionChange, Options};
 use std::sync::Arc;
 use windlass_runtime::Diagnostics;
 
@@ -18,8 +18,8 @@ pub struct HostOptions {
     hook_events: Option<bool>,
     partial_messages: Option<bool>,
     diagnostics: Option<Arc<dyn Diagnostics>>,
-    #[cfg(feature = "lsp")]
-    language_servers: Option<crate::lsp::LanguageServers>,
+    /// Values that features bring.
+    pub(crate) changes: Vec<OptionChange>,
 }
 
 impl HostOptions {
@@ -56,31 +56,13 @@ impl HostOptions {
         self
     }
 
-    /// Gives the model the tool `LSP` over these language servers, and the diagnostics that its edits cause. Sessions may
-    /// share servers; each server starts at its first request.
-    #[cfg(feature = "lsp")]
-    pub fn language_servers(mut self, servers: crate::lsp::LanguageServers) -> Self {
-        self.language_servers = Some(servers);
-        self
-    }
-
     pub(crate) fn apply(self, options: &mut Options) {
         let surroundings = &mut options.surroundings;
         surroundings.previews_edits = self.preview_edits.unwrap_or(surroundings.previews_edits);
         surroundings.diagnostics = self.diagnostics.or(surroundings.diagnostics.take());
         options.limits.hook_starts = self.hook_events.unwrap_or(options.limits.hook_starts);
         options.model.requests.raw_frames = self.partial_messages.unwrap_or(options.model.requests.raw_frames);
-        #[cfg(feature = "lsp")]
-        if let Some(servers) = self.language_servers {
-            crate::lsp::give(options, &servers, true);
-        }
-    }
-}
-
-#[cfg(feature = "lsp")]
-impl From<crate::lsp::LanguageServers> for HostOptions {
-    fn from(servers: crate::lsp::LanguageServers) -> Self {
-        Self::new().language_servers(servers)
+        self.changes.iter().for_each(|change| change.apply(options));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Options of stored sessions.
 
-use super::Options;
+use super::{OptionChange, Options};
 use std::sync::Arc;
 use windlass_context::Masks;
 use windlass_session::{Checkpoints, SessionStore};
@@ -20,12 +20,8 @@ pub struct StorageOptions {
     masks: Option<Masks>,
     entrypoint: Option<String>,
     checkpoint_store: Option<Arc<dyn Checkpoints>>,
-    #[cfg(all(feature = "store", feature = "tools"))]
-    file_checkpoints: Option<bool>,
-    #[cfg(all(feature = "store", feature = "tools"))]
-    checkpoint_limits: Option<windlass_store::CheckpointLimits>,
-    #[cfg(feature = "tools")]
-    output_limits: Option<windlass_local::KeptLimits>,
+    /// Values that features bring.
+    pub(crate) changes: Vec<OptionChange>,
 }
 
 impl StorageOptions {
@@ -55,37 +51,9 @@ impl StorageOptions {
         self
     }
 
-    /// Saves files before tools and programs (Bash, MCP servers) change them, beside the session.
-    /// [`SessionHandle::rewind_files`](crate::SessionHandle::rewind_files) restores them. Before the first program that is
-    /// not known to be read-only, the workspace is copied, without files that git ignores. Needs
-    /// [`persist`](crate::SessionBuilder::persist). A call whose files cannot be saved because the disk is full does not
-    /// run. Default: `false`. Needs the features `store` and `tools`.
-    #[cfg(all(feature = "store", feature = "tools"))]
-    pub fn file_checkpoints(mut self, on: bool) -> Self {
-        self.file_checkpoints = Some(on);
-        self
-    }
-
-    /// Limits of [`file_checkpoints`](Self::file_checkpoints): the largest file, all contents, and the copy of the
-    /// workspace. Default: 64 MiB, 1 GiB, 1 GiB.
-    #[cfg(all(feature = "store", feature = "tools"))]
-    pub fn checkpoint_limits(mut self, limits: windlass_store::CheckpointLimits) -> Self {
-        self.checkpoint_limits = Some(limits);
-        self
-    }
-
     /// Stores file checkpoints in a store of your own instead of beside the session.
     pub fn checkpoint_store(mut self, checkpoints: Arc<dyn Checkpoints>) -> Self {
         self.checkpoint_store = Some(checkpoints);
-        self
-    }
-
-    /// Disk space for the outputs of programs that are too large for the model: of this session, and of all sessions of
-    /// the home. The setting `outputLimits` of a [project](crate::SessionBuilder::project) applies where this is not set.
-    /// Default: 4 GiB and 16 GiB.
-    #[cfg(feature = "tools")]
-    pub fn output_limits(mut self, limits: windlass_local::KeptLimits) -> Self {
-        self.output_limits = Some(limits);
         self
     }
 
@@ -95,15 +63,7 @@ impl StorageOptions {
         storage.masks = self.masks.or(storage.masks.take());
         storage.entrypoint = self.entrypoint.or(storage.entrypoint.take());
         storage.checkpoints = self.checkpoint_store.or(storage.checkpoints.take());
-        #[cfg(all(feature = "store", feature = "tools"))]
-        {
-            storage.file_checkpoints = self.file_checkpoints.unwrap_or(storage.file_checkpoints);
-            storage.checkpoint_limits = self.checkpoint_limits.unwrap_or(storage.checkpoint_limits);
-        }
-        #[cfg(feature = "tools")]
-        {
-            storage.output_limits = self.output_limits.unwrap_or(storage.output_limits);
-        }
+        self.changes.iter().for_each(|change| change.apply(options));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Options of the place in which a session works: its directories, files and programs.
 
-use super::Options;
+use super::{OptionChange, Options};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,12 +23,8 @@ pub struct WorkspaceOptions {
     file_tree: Option<Arc<dyn FileTree>>,
     process: Option<Arc<dyn Process>>,
     env: Option<Vec<(OsString, OsString)>>,
-    #[cfg(feature = "remote")]
-    remote: Option<windlass_remote::Remote>,
-    #[cfg(feature = "sandbox")]
-    sandbox: Option<crate::sandbox::SandboxOptions>,
-    #[cfg(feature = "sandbox")]
-    sandbox_helper: Option<PathBuf>,
+    /// Values that features bring.
+    pub(crate) changes: Vec<OptionChange>,
 }
 
 impl WorkspaceOptions {
@@ -78,54 +74,16 @@ impl WorkspaceOptions {
         self
     }
 
-    /// Runs the session in a container or on another machine: with its files, its programs and their environment, and
-    /// its home directory. The session's directory is one there. Unsupported options are an error: a
-    /// [project](crate::SessionBuilder::project), a sandbox. Needs the feature `remote`.
-    #[cfg(feature = "remote")]
-    pub fn remote(mut self, remote: &windlass_remote::Remote) -> Self {
-        self.remote = Some(remote.clone());
-        self
-    }
-
-    /// Runs commands in a sandbox of the system. Settings of a [project](crate::SessionBuilder::project) may request one
-    /// as well; these options override them. Default: none. Needs the feature `sandbox`.
-    #[cfg(feature = "sandbox")]
-    pub fn sandbox(mut self, sandbox: crate::sandbox::SandboxOptions) -> Self {
-        self.sandbox = Some(sandbox);
-        self
-    }
-
-    /// Program that becomes the helper of the sandbox: any whose `main` calls
-    /// [`become_helper`](crate::sandbox::become_helper) first, such as this one (`std::env::current_exe()`). Without it
-    /// only bubblewrap is available, and enforces less.
-    #[cfg(feature = "sandbox")]
-    pub fn sandbox_helper(mut self, program: impl Into<PathBuf>) -> Self {
-        self.sandbox_helper = Some(program.into());
-        self
-    }
-
     pub(crate) fn apply(self, options: &mut Options) {
+        self.changes.iter().for_each(|change| change.apply(options));
         let surroundings = &mut options.surroundings;
-        #[cfg(feature = "remote")]
-        if let Some(remote) = &self.remote {
-            surroundings.move_to(remote);
-        }
         surroundings.additional_directories.extend(self.directories);
         surroundings.user_home = self.user_home.or(surroundings.user_home.take());
         surroundings.files.workspace = self.files.or(surroundings.files.workspace.take());
         surroundings.files.tree = self.file_tree.or(surroundings.files.tree.take());
         surroundings.process = self.process.or(surroundings.process.take());
-        #[cfg(feature = "tools")]
-        {
-            let programs = &mut surroundings.environments.programs;
-            *programs = self.env.or(programs.take());
-        }
-        #[cfg(feature = "sandbox")]
-        {
-            let sandbox = &mut surroundings.sandbox;
-            sandbox.options = self.sandbox.or(sandbox.options.take());
-            sandbox.helper = self.sandbox_helper.or(sandbox.helper.take());
-        }
+        let programs = &mut surroundings.environments.programs;
+        *programs = self.env.or(programs.take());
     }
 }
 
@@ -138,20 +96,6 @@ impl<W: Workspace> From<Arc<W>> for WorkspaceOptions {
 impl From<Arc<dyn Workspace>> for WorkspaceOptions {
     fn from(files: Arc<dyn Workspace>) -> Self {
         Self::new().files(files)
-    }
-}
-
-#[cfg(feature = "remote")]
-impl From<&windlass_remote::Remote> for WorkspaceOptions {
-    fn from(remote: &windlass_remote::Remote) -> Self {
-        Self::new().remote(remote)
-    }
-}
-
-#[cfg(feature = "sandbox")]
-impl From<crate::sandbox::SandboxOptions> for WorkspaceOptions {
-    fn from(sandbox: crate::sandbox::SandboxOptions) -> Self {
-        Self::new().sandbox(sandbox)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{LoadedProject, ProjectError, ProjectNoticeKind};
 use crate::permissions::Permissions;
+use crate::tool_names::KnownTools;
 use windlass_context::SystemPrompt;
 use windlass_project::{AgentSource, Agents, LoadedAgent};
 use windlass_subagent::{AGENT_TOOL_NAME, AgentDefinition, Subagents, built_in};
@@ -17,6 +18,11 @@ impl LoadedProject {
     pub(crate) fn all_agents(&self, plugins: &windlass_project::Plugins) -> Agents {
         let all = self.choice.agents.clone().or(self.agents_with(plugins)).with_skills(|| self.commands());
         self.with_memory_tool(all)
+    }
+
+    /// Agents of which those are marked as unusable that name tools wrongly.
+    pub(crate) fn checked(&self, tools: &KnownTools, agents: Agents) -> Agents {
+        agents.refused(|agent| tools.refusal_of(&agent.definition))
     }
 
     /// Agents that the model of a session can give tasks to. The program's own definitions in `base` precede those of

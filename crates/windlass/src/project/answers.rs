@@ -9,7 +9,7 @@ use windlass_types::{PermissionAnswer, PermissionRequest, PermissionUpdate, Upda
 
 impl LoadedProject {
     /// Port that stores permission updates of answers in the files that they name.
-    pub(super) fn remembering(&self) -> Arc<dyn RememberAnswer> {
+    pub(crate) fn remembering(&self) -> Arc<dyn RememberAnswer> {
         let files: Arc<dyn KeepUpdates> = Arc::new(self.read.updates.clone());
         let notices = Arc::clone(&self.shared.notices);
         // Each answer that is not stored is a notice.

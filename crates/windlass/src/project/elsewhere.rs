@@ -1,55 +1,12 @@
 //! Projects in a remote workspace: the applicable parts of their files, and of this machine.
 
+use super::remote_start::Elsewhere;
 use super::{LoadedProject, Project, ProjectError};
-use crate::options::Options;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_hook_runner::{Background, ConfiguredHook, HookHandler, OnFailure};
-use windlass_project::{Layer, SettingSource, SettingSources, load_elsewhere};
+use windlass_project::{Agents, Layer, SettingSource, load_elsewhere};
 use windlass_tool::Workspace;
-
-/// Location of a project in a remote workspace.
-#[derive(Debug, Clone)]
-pub(crate) struct Elsewhere {
-    /// Remote directories whose instructions are read, from the uppermost to the working directory.
-    directories: Vec<PathBuf>,
-    /// Remote home directory.
-    home: Option<PathBuf>,
-    /// Setting sources that the program chose.
-    sources: SettingSources,
-}
-
-impl Elsewhere {
-    fn new(start: PathBuf, home: Option<PathBuf>, sources: SettingSources) -> Self {
-        // Directories above belong to others, except for those in the account's own home.
-        let home_holds =
-            home.as_ref().is_some_and(|home| home.parent().is_some() && start.starts_with(home) && start != *home);
-        let above = start.ancestors().take_while(|folder| home_holds && Some(*folder) != home.as_deref());
-        let mut directories: Vec<PathBuf> = above.map(Path::to_path_buf).collect();
-        directories.reverse();
-        if directories.is_empty() {
-            directories.push(start);
-        }
-        Self { directories, home, sources }
-    }
-
-    /// Working directory of the session.
-    pub(crate) fn start(&self) -> &Path {
-        self.directories.last().map_or(Path::new("/"), PathBuf::as_path)
-    }
-
-    pub(super) fn directories(&self) -> &[PathBuf] {
-        &self.directories
-    }
-
-    pub(super) fn home(&self) -> Option<&Path> {
-        self.home.as_deref()
-    }
-
-    pub(super) fn sources(&self) -> SettingSources {
-        self.sources
-    }
-}
 
 impl Project {
     /// Moves the project to a remote workspace ([`remote`](crate::options::WorkspaceOptions::remote)). `directory` is an absolute
@@ -117,7 +74,7 @@ impl LoadedProject {
     }
 
     /// Refuses restrictions in settings that cannot be enforced remotely.
-    pub(super) fn check_elsewhere(&self) -> Result<(), ProjectError> {
+    pub(crate) fn check_elsewhere(&self, agents: &Agents) -> Result<(), ProjectError> {
         if self.place_elsewhere().is_none() {
             return Ok(());
         }
@@ -125,7 +82,7 @@ impl LoadedProject {
         if let Some(origin) = &self.resolved().sandbox.required {
             return Err(ProjectError::SandboxElsewhere { origin: origin.clone() });
         }
-        match self.all_hooks().iter().find(|(hook, _)| closes_a_gate(hook)) {
+        match self.all_hooks(agents).iter().find(|(hook, _)| closes_a_gate(hook)) {
             Some((hook, _)) => Err(ProjectError::HookElsewhere { hook: hook.definition.to_string() }),
             None => Ok(()),
         }
@@ -136,7 +93,10 @@ impl LoadedProject {
         self.place_elsewhere()?;
         let resolved = self.resolved();
         let left_out = [
-            (self.all_hooks().iter().any(|(hook, _)| runs_a_command(hook)), "hooks that run commands"),
+            (
+                self.all_hooks(&self.known_agents()).iter().any(|(hook, _)| runs_a_command(hook)),
+                "hooks that run commands",
+            ),
             (resolved.sandbox.enabled.is_some(), "the sandbox"),
             (!resolved.env.programs.is_empty(), "`env` for programs"),
             (!resolved.permissions.additional_directories.is_empty(), "`additionalDirectories`"),
@@ -147,20 +107,6 @@ impl LoadedProject {
         (!left_out.is_empty()).then(|| {
             format!("the files are elsewhere, so these settings have no effect there: {}", left_out.join(", "))
         })
-    }
-
-    /// Applies the remote working directory.
-    pub(super) fn apply_start(&self, there: &Elsewhere, options: &mut Options) -> Result<(), ProjectError> {
-        match options.given_directory() {
-            Some(given) if given != there.start() => {
-                let project = there.start().to_path_buf();
-                Err(ProjectError::OtherDirectory { cwd: given.to_path_buf(), project })
-            }
-            _ => {
-                options.surroundings.cwd = Some(there.start().to_path_buf());
-                Ok(())
-            }
-        }
     }
 }
 

@@ -54,8 +54,8 @@ pub enum ProjectError {
     /// A settings file cannot be used.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// A file requires a sandbox. Running without the requested protection would be a lie.
-    #[cfg(not(feature = "sandbox"))]
+    /// A file requires a sandbox, and this program is built without the feature `sandbox`. Running without the
+    /// requested protection would be a lie.
     #[error("{origin} requires a sandbox, which this program does not have: it is built without the feature `sandbox`")]
     Sandbox {
         /// Origin of the requirement.

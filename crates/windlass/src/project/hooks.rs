@@ -4,7 +4,7 @@ use super::elsewhere::{closes_a_gate, runs_a_command};
 use super::starts::HookStarts;
 use super::{LoadedProject, ProjectError, ProjectNoticeKind};
 use windlass_hook_runner::{ConfiguredHook, HookDefinition, HookScope, HookStart};
-use windlass_project::{AgentSource, Command, CommandSource, Commands, LoadedAgent, ProgramAuthor};
+use windlass_project::{AgentSource, Agents, Command, CommandSource, Commands, LoadedAgent, ProgramAuthor};
 use windlass_types::HookEventName;
 
 impl LoadedProject {
@@ -19,11 +19,16 @@ impl LoadedProject {
 
     /// Active hooks of settings files, plugins and agents, in order. A hook whose program does not start is noted, and
     /// is kept only if it closes a gate.
-    pub(crate) fn configured_hooks(&self) -> Vec<ConfiguredHook> {
+    pub(crate) fn configured_hooks(&self, agents: &Agents) -> Vec<ConfiguredHook> {
         if self.place_elsewhere().is_some() {
-            return self.all_hooks().into_iter().map(|(hook, _)| hook).filter(|hook| !runs_a_command(hook)).collect();
+            return self
+                .all_hooks(agents)
+                .into_iter()
+                .map(|(hook, _)| hook)
+                .filter(|hook| !runs_a_command(hook))
+                .collect();
         }
-        let all = self.all_hooks();
+        let all = self.all_hooks(agents);
         if !all.iter().any(|(hook, _)| runs_a_command(hook)) {
             return all.into_iter().map(|(hook, _)| hook).collect();
         }
@@ -41,7 +46,7 @@ impl LoadedProject {
     }
 
     /// All active hooks with their authors, wherever the files are and whether or not their programs start.
-    pub(super) fn all_hooks(&self) -> Vec<(ConfiguredHook, ProgramAuthor)> {
+    pub(super) fn all_hooks(&self, agents: &Agents) -> Vec<(ConfiguredHook, ProgramAuthor)> {
         let resolved = &self.resolved().hooks;
         let of_settings = resolved
             .all
@@ -58,7 +63,6 @@ impl LoadedProject {
         }
         let of_commands = hooks_of_commands(&self.commands()).into_iter();
         hooks.extend(of_commands.map(|(hook, source)| (hook, author_of_command(source))));
-        let agents = self.known_agents();
         let named = self.choice.agent.as_deref().filter(|name| !name.is_empty());
         let main = named.or(self.resolved().agent.as_ref().map(|agent| agent.value.as_str()));
         for agent in &agents.agents {

@@ -3,17 +3,12 @@
 use super::LoadedProject;
 use crate::first_call::AfterFirstCall;
 use crate::home::Home;
-use crate::options::Options;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use windlass_context::FileInstructions;
-use windlass_index::{IndexConfig, ProjectIndex, ProjectSearch};
+use windlass_index::{IndexConfig, ProjectIndex};
 use windlass_model::ModelProvider;
 use windlass_permission::Policy;
-
-/// Search tools. A session without them does not get the index tool, so it is not offered more than the program gave
-/// it.
-const SEARCHES: [&str; 2] = ["Glob", "Grep"];
 
 /// Folders of a home that only windlass writes: sessions, and caches.
 const OWN: [&str; 2] = ["projects", "cache"];
@@ -21,13 +16,13 @@ const OWN: [&str; 2] = ["projects", "cache"];
 /// Index of a session. Nothing is read for it until the session begins.
 #[derive(Clone)]
 pub(crate) struct SessionIndex {
-    index: Arc<ProjectIndex>,
+    pub(crate) index: Arc<ProjectIndex>,
     policy: Arc<OnceLock<Policy>>,
 }
 
 impl LoadedProject {
     /// `true` if there is to be an index: the files of the project are read, and no file disables it.
-    fn has_index(&self) -> bool {
+    pub(crate) fn has_index(&self) -> bool {
         let reads_project = self.read.settings.sources.contains(windlass_project::Layer::Project);
         reads_project && !self.choice.without.index && self.resolved().index_off.is_none()
     }
@@ -58,26 +53,6 @@ impl LoadedProject {
         own.retain(|own| own.starts_with(start) && own != start);
         own
     }
-
-    /// Adds the index and its tool to a session with local files.
-    pub(super) fn apply_index(&self, options: &mut Options) {
-        if !self.has_index() || options.surroundings.files.workspace.is_some() {
-            return;
-        }
-        let policy: Arc<OnceLock<Policy>> = Arc::default();
-        let judge = Arc::clone(&policy);
-        let own = self.own_folders(options.storage.home.as_ref());
-        let may_read =
-            move |path: &Path| !is_in(path, &own) && judge.get().is_some_and(|policy| policy.may_read(path, path));
-        // A session without storage leaves nothing in the home.
-        let is_kept = options.storage.home.is_some();
-        let index = Arc::new(ProjectIndex::new(self.index_config(is_kept).may_read(may_read)));
-        let searches = options.tools.toolkit.tools().iter().any(|tool| SEARCHES.contains(&&*tool.name()));
-        if searches && !self.choice.without.index_tool {
-            options.tools.toolkit.add_missing(Arc::new(ProjectSearch::new(Arc::clone(&index))));
-        }
-        options.tools.index = Some(SessionIndex { index, policy });
-    }
 }
 
 fn is_in(path: &Path, folders: &[PathBuf]) -> bool {
@@ -85,6 +60,17 @@ fn is_in(path: &Path, folders: &[PathBuf]) -> bool {
 }
 
 impl SessionIndex {
+    /// Index of a session whose rights are settled when it begins. A session without a home leaves nothing on disk.
+    pub(crate) fn new(project: &LoadedProject, home: Option<&Home>) -> Self {
+        let policy: Arc<OnceLock<Policy>> = Arc::default();
+        let judge = Arc::clone(&policy);
+        let own = project.own_folders(home);
+        let may_read =
+            move |path: &Path| !is_in(path, &own) && judge.get().is_some_and(|policy| policy.may_read(path, path));
+        let index = Arc::new(ProjectIndex::new(project.index_config(home.is_some()).may_read(may_read)));
+        Self { index, policy }
+    }
+
     /// Overview of the project that the model reads after the first prompt.
     pub(crate) async fn begin(&self, policy: &Policy) -> Option<FileInstructions> {
         // A session begins once; its rights to read do not become wider for the index.

@@ -23,16 +23,3 @@ impl From<LoadedProject> for ProjectInput {
         Self::Loaded(Box::new(project))
     }
 }
-
-/// Progress of applying a project to the options.
-#[derive(Debug, Clone, Default)]
-#[expect(clippy::large_enum_variant, reason = "a session has one")]
-pub(crate) enum Applied {
-    /// There is no project.
-    #[default]
-    None,
-    /// Supplied by the caller, not applied yet.
-    Given(ProjectInput),
-    /// Applied to the options.
-    Yes(LoadedProject),
-}

@@ -1,6 +1,6 @@
 //! The instruction files of a project in its sessions.
 
-use super::elsewhere::Elsewhere;
+use super::remote_start::Elsewhere;
 use super::{LoadedProject, ProjectNoticeKind};
 use crate::lock::Lock;
 use async_trait::async_trait;

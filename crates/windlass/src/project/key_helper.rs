@@ -1,6 +1,7 @@
 //! The program of `apiKeyHelper`, which prints the key of the Anthropic API.
 
 use super::{LoadedProject, ProgramReviewer};
+use crate::providers::{Connection, from_lookup_with};
 use async_trait::async_trait;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use windlass_http::provider::{Credential, Credentials, RefreshingCredentials};
 use windlass_local::LocalProcess;
-use windlass_model::ModelError;
+use windlass_model::{ModelError, Router};
 use windlass_project::{ConfiguredLine, Layer, ProgramAuthor, ProgramLine, StartRefusal};
 use windlass_tool::{Cancel, Clock, Ids, Process, ProcessCommand, ProcessExit, SystemClock, SystemIds};
 use windlass_types::ModelErrorKind;
@@ -40,8 +41,13 @@ struct KeyHelper {
 }
 
 impl LoadedProject {
+    /// Providers that variables set up, with the helper's keys for the Anthropic API.
+    pub(super) fn providers(&self, lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Router {
+        from_lookup_with(lookup, &Connection::keyed(self.key_helper()))
+    }
+
     /// Credentials from the helper, if one is configured and needed.
-    pub(super) fn key_helper(&self) -> Option<RefreshingCredentials> {
+    fn key_helper(&self) -> Option<RefreshingCredentials> {
         let is_set = |name: &&str| self.variable(name).is_some_and(|value| !value.trim().is_empty());
         let helper = self.resolved().session.api_key_helper.as_ref()?;
         if KEYS.iter().any(is_set) {

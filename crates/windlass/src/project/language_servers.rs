@@ -1,29 +1,27 @@
 //! The language servers of settings and plugins in the sessions of a project.
 
-use super::reviewed_servers::ReviewedServers;
-use super::{LoadedProject, ProjectNoticeKind};
-use crate::options::Options;
+use super::configuration::state::Configuration;
+use super::{LoadedProject, Project, ProjectError, ProjectNoticeKind};
+use crate::lsp;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 use windlass_local::LocalProcess;
-use windlass_lsp::{LanguageServers, ServerConfig, ServerConfinement, ServerSurroundings};
-use windlass_project::{ProgramAuthor, ProgramLine, StartRefusal};
+use windlass_lsp::{LanguageServers, ServerConfig, ServerSurroundings};
+use windlass_project::{ConfiguredLine, ProgramAuthor, ProgramLine, StartRefusal};
 use windlass_tool::environment::host_environment;
 use windlass_tool::{Ids, SystemIds};
 use windlass_types::JsonText;
 
-impl LoadedProject {
-    /// Gives a session with local files the language servers from settings and plugins, if the program gave it none.
-    /// For the same files, a server from settings precedes one from a plugin.
-    pub(super) fn apply_language_servers(&self, options: &mut Options) {
-        if options.surroundings.files.workspace.is_none()
-            && let Some(servers) = self.language_servers_with(options.surroundings.environments.programs.clone())
-        {
-            crate::lsp::give(options, &servers, !self.choice.without.lsp_tool);
-        }
+impl Project {
+    /// Gives the session the tool `LSP`, if settings name language servers. Default: `true`.
+    pub fn lsp_tool(mut self, on: bool) -> Self {
+        self.choice.without.lsp_tool = !on;
+        self
     }
+}
 
+impl LoadedProject {
     /// Language servers from settings and plugins. `None`: there are none, the files are not on this machine, or the
     /// project is not trusted, which a notice reports, because such a server builds the project. A session with the
     /// project uses them automatically. No server is started yet.
@@ -32,7 +30,7 @@ impl LoadedProject {
     }
 
     /// Language servers with this environment, or that of other programs here.
-    fn language_servers_with(&self, env: Option<Vec<(OsString, OsString)>>) -> Option<LanguageServers> {
+    pub(crate) fn language_servers_with(&self, env: Option<Vec<(OsString, OsString)>>) -> Option<LanguageServers> {
         if self.place_elsewhere().is_some() {
             return None;
         }
@@ -69,16 +67,17 @@ impl LoadedProject {
         servers
     }
 
-    /// Compares programs of language servers with their trusted versions, and confines them if there is a sandbox.
-    pub(crate) fn reviewed_language_servers(
-        &self,
-        confinement: Option<Arc<dyn ServerConfinement>>,
-    ) -> Arc<dyn ServerConfinement> {
-        Arc::new(ReviewedServers { reviewer: self.program_reviewer(), confinement })
+    /// Lines of the programs of language servers.
+    pub(super) fn language_server_lines(&self) -> Vec<ConfiguredLine> {
+        let line = |server: ServerConfig| {
+            let source = format!("the language server {:?}", server.name);
+            ConfiguredLine::of_program(source, &server.command, &server.args)
+        };
+        self.configured_servers(&mut |_| {}).into_iter().map(line).collect()
     }
 
     /// Servers named by settings and plugins. `note` receives the unusable ones.
-    pub(super) fn configured_servers(&self, note: &mut dyn FnMut(String)) -> Vec<ServerConfig> {
+    fn configured_servers(&self, note: &mut dyn FnMut(String)) -> Vec<ServerConfig> {
         let mut servers = Vec::new();
         let mut add = |place: &str, configured: &JsonText| {
             let read = configured.to().map_err(|error| error.to_string());
@@ -100,4 +99,20 @@ impl LoadedProject {
         }
         servers
     }
+}
+
+/// Gives a session with local files the language servers from settings and plugins, if the program gave it none. For
+/// the same files, a server from settings precedes one from a plugin.
+pub(super) fn configure(configuration: &mut Configuration<'_>) -> Result<(), ProjectError> {
+    let Configuration { project, options, .. } = configuration;
+    let surroundings = &mut options.surroundings;
+    if surroundings.files.workspace.is_none()
+        && let Some(servers) = project.language_servers_with(surroundings.environments.programs.clone())
+    {
+        if !project.choice.without.lsp_tool {
+            lsp::add_tool(&mut options.tools, &servers);
+        }
+        lsp::add_servers(surroundings, &servers);
+    }
+    Ok(())
 }

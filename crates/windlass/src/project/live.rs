@@ -1,13 +1,12 @@
 //! Settings that change while a session is open.
 
-#[cfg(feature = "mcp")]
-use super::ProjectServers;
+use super::open_settings::{Follows, OpenSettings};
 use super::{LoadedProject, ProjectNotice, ProjectNoticeKind};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use windlass_permission::{SettingsRules, SourceRules};
-use windlass_project::{Layer, LiveSettings, Origin, Resolved, SettingsNews};
+use windlass_project::{Layer, Origin, Resolved, SettingsNews};
 use windlass_runtime::{SessionError, SessionHandle};
 use windlass_tool::environment::{given_environment, host_environment};
 use windlass_types::SessionId;
@@ -15,29 +14,6 @@ use windlass_types::hook::event::ConfigChange;
 
 /// Maximum number of sessions whose settings are refreshed.
 const MOST_SESSIONS: usize = 1_024;
-
-/// Settings of an open session.
-#[derive(Debug)]
-pub(crate) struct OpenSettings {
-    session: SessionHandle,
-    live: LiveSettings,
-    /// Directories added by the program. Settings never remove them.
-    directories: Vec<PathBuf>,
-    follows: Follows,
-}
-
-/// Options that follow the settings files because the program did not set them.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Follows {
-    pub(crate) model: bool,
-    pub(crate) effort: bool,
-}
-
-impl OpenSettings {
-    pub(super) fn has_ended(&self) -> bool {
-        self.session.has_ended()
-    }
-}
 
 impl LoadedProject {
     /// Stores the settings of a session at its opening, to compare with later ones.
@@ -99,16 +75,12 @@ impl LoadedProject {
         // One at a time, so that hooks are asked once about a change.
         let _turn = self.shared.refreshing.lock().await;
         let news = self.settings_news(session.session_id());
-        #[cfg(feature = "mcp")]
         let have_changed = news.is_some();
         let taken = match news {
             Some(news) => self.take_settings(session, news).await,
             None => Ok(()),
         };
-        #[cfg(feature = "mcp")]
-        if let Some(servers) = self.shared.servers.get() {
-            self.refresh_servers(session, servers, have_changed).await?;
-        }
+        self.refresh_servers(session, have_changed).await?;
         taken
     }
 
@@ -128,29 +100,6 @@ impl LoadedProject {
         let (taken, refused) = self.take_over(session, &news, follows)?;
         self.tell_of(&news, &taken);
         refused
-    }
-
-    /// Starts, restarts and ends MCP servers according to the present files and the settings of this session.
-    #[cfg(feature = "mcp")]
-    async fn refresh_servers(
-        &self,
-        session: &SessionHandle,
-        servers: &ProjectServers,
-        have_changed: bool,
-    ) -> Result<(), SessionError> {
-        let newer = servers.look();
-        if newer.is_none() && !have_changed {
-            return Ok(());
-        }
-        if let Some((newer, changed)) = newer {
-            let refused = self.refused(session, &changed).await?;
-            servers.take(newer, &refused);
-        }
-        let resolved = self.shared.settings.lock().get(session.session_id()).map(|open| open.live.resolved().clone());
-        if let Some(resolved) = resolved {
-            servers.follow(&resolved).await;
-        }
-        Ok(())
     }
 
     /// Applies the changes that an open session can take over. Returns their keys, and the refusal of a model.
@@ -211,8 +160,17 @@ impl LoadedProject {
         self.shared.settings.lock().get(session)?.live.look(self.places(), &self.read.settings)
     }
 
+    /// Settings of an open session.
+    pub(super) fn resolved_of(&self, session: &SessionId) -> Option<Resolved> {
+        self.shared.settings.lock().get(session).map(|open| open.live.resolved().clone())
+    }
+
     /// Layers whose changes are blocked by hooks.
-    async fn refused(&self, session: &SessionHandle, changed: &[(Layer, Origin)]) -> Result<Vec<Layer>, SessionError> {
+    pub(super) async fn refused(
+        &self,
+        session: &SessionHandle,
+        changed: &[(Layer, Origin)],
+    ) -> Result<Vec<Layer>, SessionError> {
         let mut refused = Vec::new();
         for (layer, origin) in changed {
             let source = source(*layer).to_owned();

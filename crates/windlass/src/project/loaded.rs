@@ -6,6 +6,7 @@ use super::shared::{LoadedPlugins, Shared};
 use super::variables::Variables;
 use super::{Project, ProjectError, ProjectNotice, ProjectNoticeKind};
 use crate::permissions::Permissions;
+use crate::sandbox::ProgramSandbox;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
@@ -33,7 +34,7 @@ impl Project {
     pub fn load(self) -> Result<LoadedProject, ProjectError> {
         let project = self.review()?;
         project.check_hooks()?;
-        project.check_elsewhere()?;
+        project.check_elsewhere(&project.known_agents())?;
         Ok(project)
     }
 
@@ -150,6 +151,12 @@ impl LoadedProject {
         self.shared.notices.listen(listener);
     }
 
+    /// Stores the program's sandbox options of its session, for servers that start later.
+    pub(crate) fn share_sandbox(&self, sandbox: &ProgramSandbox) {
+        // Sessions of a project share its servers, so the first session decides.
+        let _ = self.shared.sandbox.set(sandbox.clone());
+    }
+
     pub(crate) fn note(&self, kind: ProjectNoticeKind, text: impl Into<String>) {
         self.shared.notices.add(kind, text);
     }
@@ -166,8 +173,9 @@ impl LoadedProject {
             add(Setting, format!("no session starts here: {error}"));
         }
         self.left_out_elsewhere().into_iter().for_each(|text| add(Setting, text));
-        #[cfg(not(feature = "sandbox"))]
-        if let Some(origin) = &resolved.sandbox.enabled {
+        if !cfg!(feature = "sandbox")
+            && let Some(origin) = &resolved.sandbox.enabled
+        {
             let why = "this program is built without the feature `sandbox`, so commands run without one";
             add(Setting, format!("{origin}: {why}"));
         }
@@ -203,7 +211,7 @@ impl LoadedProject {
     }
 
     /// Like [`permissions`](Self::permissions), with these files that the configuration runs.
-    pub(super) fn permissions_beside(&self, permissions: Permissions, programs: Vec<PathBuf>) -> Permissions {
+    pub(crate) fn permissions_beside(&self, permissions: Permissions, programs: Vec<PathBuf>) -> Permissions {
         let (places, resolved) = (self.places(), self.resolved());
         let mut permissions = permissions.protecting(places.protected()).protecting(self.programs_of_plugins());
         permissions = permissions.protecting(programs);
@@ -271,7 +279,7 @@ impl LoadedProject {
     }
 
     /// Environment given by the program, if any.
-    pub(super) fn process_environment(&self) -> Option<Vec<(OsString, OsString)>> {
+    pub(crate) fn process_environment(&self) -> Option<Vec<(OsString, OsString)>> {
         let own = self.read.request.environment.as_deref()?;
         Some(own.iter().map(|(name, value)| (name.clone(), value.clone())).collect())
     }
@@ -282,7 +290,7 @@ impl LoadedProject {
     }
 
     /// Session options from variables.
-    pub(super) fn session_variables(&self) -> Variables {
+    pub(crate) fn session_variables(&self) -> Variables {
         let mut variables = Variables::read(|name| self.said_variable(name));
         // Settings cannot allow what the environment forbids.
         variables.background &= Variables::read(|name| self.read.request.variable(name)).background;
@@ -309,7 +317,7 @@ impl LoadedProject {
     }
 
     /// Variables that settings and the program add to the environment of programs.
-    pub(super) fn added_variables(&self) -> Vec<(OsString, OsString)> {
+    pub(crate) fn added_variables(&self) -> Vec<(OsString, OsString)> {
         let settings = self.resolved().env.programs.iter().map(|(name, found)| (name, &found.value));
         let said: BTreeMap<&String, &String> = settings.chain(&self.choice.variables).collect();
         said.into_iter().map(|(name, value)| (name.into(), value.into())).collect()

@@ -2,15 +2,12 @@
 
 use super::{LoadedProject, ProjectNoticeKind};
 use crate::home::Home;
-use crate::memory::{Memory, MemoryDirectory, OfAgents, with_tool};
-use crate::options::Options;
+use crate::memory::{MemoryDirectory, with_tool};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use windlass_project::{Agents, MEMORY_TOOL};
 use windlass_session::ProjectKey;
-use windlass_subagent::AgentDefinition;
 use windlass_tool::private_file;
 
 /// Folder of memories in that of a project's sessions, before the digits that distinguish directories with one key.
@@ -45,7 +42,6 @@ impl LoadedProject {
     }
 
     /// Directory of the notes, if [`Project::memory`](crate::Project::memory) is enabled.
-    #[cfg(feature = "conversation")]
     pub(crate) fn memory_of_sessions(&self) -> Option<MemoryDirectory> {
         self.choice.with_memory.then(|| self.memory()).flatten()
     }
@@ -58,7 +54,7 @@ impl LoadedProject {
         let recorded = home.store().recorded_directories(key, MOST_ASKED).unwrap_or_default();
         let taken = match owners(key, &recorded) {
             // Another program may look for the notes in the home that it shares.
-            Owners::This if home.is_shared() => copied(former, directory),
+            Owners::This if is_shared(home) => copied(former, directory),
             Owners::This => std::fs::rename(former, directory),
             Owners::Others => Ok(()),
             Owners::Several => Err(io::Error::other("sessions of several directories name that folder")),
@@ -82,28 +78,14 @@ impl LoadedProject {
     }
 
     /// Name of the tool, if a session may get it.
-    pub(super) fn memory_tool(&self) -> Option<String> {
+    pub(crate) fn memory_tool(&self) -> Option<String> {
         self.choice.with_memory.then(|| MEMORY_TOOL.to_owned())
     }
+}
 
-    /// Gives a session the memory of the project, or of its main agent, if the program wants it and has given none of
-    /// its own. Returns the finder of subagents' notes.
-    pub(super) fn apply_memory(&self, options: &mut Options, main: Option<&AgentDefinition>) -> Option<Arc<OfAgents>> {
-        let has_tool = options.tools.toolkit.tools().iter().any(|tool| tool.name() == MEMORY_TOOL);
-        if !self.choice.with_memory || has_tool {
-            return None;
-        }
-        let of_project = self.memory()?;
-        let agents = Arc::new(OfAgents::new(self.places().clone()));
-        let directory = main.and_then(|main| agents.directory(main)).unwrap_or(of_project);
-        let extracts = self.resolved().memory.extraction.as_ref().is_some_and(|extraction| extraction.value);
-        let mut memory = Memory::of(directory).with_agents(Arc::clone(&agents)).extracting(extracts);
-        if let Some(model) = &self.resolved().memory.ranking_model {
-            memory = memory.ranked_by_model(&model.value);
-        }
-        options.remember(memory);
-        Some(agents)
-    }
+/// `true` if another program may store its sessions in the same home.
+fn is_shared(home: &Home) -> bool {
+    home.root().file_name().is_some_and(|name| name == ".claude") || home.root().join(".claude.json").exists()
 }
 
 /// Directories whose sessions are in the folders of a key.

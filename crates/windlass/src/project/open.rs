@@ -48,7 +48,7 @@ impl LoadedProject {
     /// Agents of an open session with these plugins.
     fn agents_of(&self, open: &OpenSession, plugins: &Plugins) -> Subagents {
         let project = Self { choice: open.choice.clone(), ..self.clone() };
-        project.below(&open.base, &open.tools.known().checked(project.all_agents(plugins)))
+        project.below(&open.base, &project.checked(&open.tools.known(), project.all_agents(plugins)))
     }
 
     /// Agents that the last opened session would have with these plugins, and the names of agents that would change in

@@ -69,19 +69,8 @@ impl LoadedProject {
     pub fn plugin_change(&self, directories: Vec<PluginDir>) -> PluginChange {
         let plugins = self.find_plugins(&directories);
         let (agents, agents_changed) = self.agents_of_sessions(&plugins);
-        let (servers_added, servers_removed) = self.servers_of(&plugins);
+        let (servers_added, servers_removed) = self.shared.servers.changed_by(&plugins);
         PluginChange { plugins, servers_added, servers_removed, agents_changed, agents, directories }
-    }
-
-    /// Names of the MCP servers that these plugins would add, and of those that they would remove.
-    fn servers_of(&self, plugins: &Plugins) -> (Vec<String>, Vec<String>) {
-        #[cfg(feature = "mcp")]
-        if let Some(servers) = self.shared.servers.get() {
-            let renewal = servers.renewal(plugins);
-            return (renewal.come.into_iter().map(|server| server.name).collect(), renewal.go);
-        }
-        let _ = plugins;
-        Default::default()
     }
 
     /// Replaces the plugins. Their commands are available at once, their agents from the next request to the model on,
@@ -93,10 +82,7 @@ impl LoadedProject {
             self.note(ProjectNoticeKind::Plugin, error.to_string());
         }
         let plugins = Arc::new(plugins);
-        #[cfg(feature = "mcp")]
-        if let Some(servers) = self.shared.servers.get() {
-            servers.renew(servers.renewal(&plugins));
-        }
+        self.shared.servers.renew(&plugins);
         *self.shared.plugins.lock() = LoadedPlugins { directories, plugins: Arc::clone(&plugins) };
         self.reread_commands();
         self.renew_agents(&plugins);

@@ -6,7 +6,7 @@
 use super::LoadedProject;
 use std::path::{Path, PathBuf};
 use windlass_hook_runner::{ConfiguredHook, HookHandler};
-use windlass_project::{Command, ConfiguredLine};
+use windlass_project::{Agents, Command, ConfiguredLine};
 
 /// A file that determines what a configured line runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,12 +18,12 @@ pub(crate) struct ProgramFile {
 
 impl LoadedProject {
     /// Files that active hooks, servers, helpers and commands run. Empty if the files are not on this machine.
-    pub(crate) fn program_files(&self) -> Vec<ProgramFile> {
+    pub(crate) fn program_files(&self, agents: &Agents) -> Vec<ProgramFile> {
         let mut files: Vec<ProgramFile> = Vec::new();
         if self.place_elsewhere().is_some() {
             return files;
         }
-        for line in self.configured_lines() {
+        for line in self.configured_lines(agents) {
             for path in line.files(self.places().start(), self.places()) {
                 if !files.iter().any(|known| known.path == path) {
                     files.push(ProgramFile { path, source: line.source.clone() });
@@ -35,53 +35,34 @@ impl LoadedProject {
 
     /// The paths of these files, to be protected, and the patterns that files made later may fit.
     pub fn protected_programs(&self) -> Vec<PathBuf> {
-        self.protected(self.program_files())
+        let agents = self.known_agents();
+        self.protected(self.program_files(&agents), &agents)
     }
 
     /// The paths of known files, and the patterns that files made later may fit.
-    pub(super) fn protected(&self, files: Vec<ProgramFile>) -> Vec<PathBuf> {
+    pub(crate) fn protected(&self, files: Vec<ProgramFile>, agents: &Agents) -> Vec<PathBuf> {
         let mut paths: Vec<PathBuf> = files.into_iter().map(|file| file.path).collect();
         if self.place_elsewhere().is_none() {
-            let lines = self.configured_lines();
+            let lines = self.configured_lines(agents);
             paths.extend(lines.iter().flat_map(|line| line.patterns(self.places().start(), self.places())));
         }
         paths
     }
 
-    fn configured_lines(&self) -> Vec<ConfiguredLine> {
-        let mut lines: Vec<ConfiguredLine> = self.all_hooks().iter().filter_map(|(hook, _)| hook_line(hook)).collect();
+    fn configured_lines(&self, agents: &Agents) -> Vec<ConfiguredLine> {
+        let mut lines: Vec<ConfiguredLine> =
+            self.all_hooks(agents).iter().filter_map(|(hook, _)| hook_line(hook)).collect();
         if let Some(helper) = &self.resolved().session.api_key_helper {
             lines.push(ConfiguredLine::new("`apiKeyHelper`", &helper.value).giving_credentials());
         }
         lines.extend(self.commands().commands.iter().flat_map(command_lines));
-        #[cfg(feature = "lsp")]
-        for server in self.configured_servers(&mut |_| {}) {
-            let source = format!("the language server {:?}", server.name);
-            lines.push(ConfiguredLine::of_program(source, &server.command, &server.args));
-        }
-        #[cfg(feature = "mcp")]
+        lines.extend(self.language_server_lines());
         for server in self.server_definitions() {
             let source = format!("the MCP server {:?}", server.name);
             let all = ConfiguredLine::of_server(&source, server.config.as_str()).into_iter();
             lines.extend(all.map(|line| line.of_plugin(server.plugin_root.as_deref())));
         }
         lines
-    }
-
-    /// Active MCP servers of files and plugins.
-    #[cfg(feature = "mcp")]
-    fn server_definitions(&self) -> Vec<windlass_project::ServerDefinition> {
-        let read = &self.read;
-        let of_plugins = self.plugins();
-        let mut all: Vec<_> = of_plugins.servers().cloned().collect();
-        if let Some(servers) = self.shared.servers.get() {
-            all.extend(servers.defined(&read.resolved));
-        } else if read.request.file_servers {
-            let mut known = self.shared.server_files.lock();
-            let files = known.get_or_insert_with(|| windlass_project::ServerFiles::read(&read.places, &read.settings));
-            all.extend(files.servers(&read.places, &read.settings, &read.resolved).servers);
-        }
-        all
     }
 }
 

@@ -8,9 +8,6 @@ use windlass_project::{CommandUse, Commands, CommandsStamp, Layer, load_stamped_
 use windlass_runtime::Prompt;
 use windlass_types::{ContentBlock, PromptPart, SessionId};
 
-/// Commands of files and plugins, and the stamp of the files when they were read.
-pub(super) type ReadCommands = (CommandsStamp, Arc<Commands>);
-
 impl LoadedProject {
     /// Custom slash commands and skills of the program, files and plugins. Files are read once, and again when they or
     /// the plugins have changed and a prompt names one, or the model uses a skill.

@@ -18,11 +18,7 @@ impl LoadedProject {
             }
             _ => project.variable(name),
         };
-        #[cfg(feature = "anthropic")]
-        let router = crate::providers::from_lookup_and(lookup, self.key_helper());
-        #[cfg(not(feature = "anthropic"))]
-        let router = crate::providers::from_lookup(lookup);
-        router
+        self.providers(lookup)
     }
 
     /// Keys that are stored for the user: in the home that the program gave, else in the one that its environment names.

@@ -34,8 +34,9 @@ impl Read {
         let (places, settings) = (request.places()?, request.request());
         let (live, loaded) = LiveSettings::load(&places, &settings)?;
         let resolved = live.resolved().clone();
-        #[cfg(not(feature = "sandbox"))]
-        if let Some(origin) = resolved.sandbox.required.clone() {
+        if !cfg!(feature = "sandbox")
+            && let Some(origin) = resolved.sandbox.required.clone()
+        {
             return Err(ProjectError::Sandbox { origin });
         }
         let updates = request.updates()?;

@@ -1,8 +1,8 @@
 //! Choice of a session's project and of the files that apply.
 
 use super::ProjectError;
-use super::elsewhere::Elsewhere;
-use super::live::Follows;
+use super::open_settings::Follows;
+use super::remote_start::Elsewhere;
 use crate::home::Home;
 use crate::stored_keys::StoredKeys;
 use std::collections::BTreeMap;
@@ -58,7 +58,6 @@ pub struct Project {
     pub(super) plugins: Vec<PluginDir>,
     pub(super) file_servers: bool,
     pub(super) in_claude_folder: bool,
-    #[cfg(feature = "sandbox")]
     pub(super) sandbox_helper: Option<PathBuf>,
     pub(super) choice: Choice,
 }
@@ -102,7 +101,6 @@ pub(crate) struct LeftOut {
     pub(crate) instructions: bool,
     pub(crate) index: bool,
     pub(crate) index_tool: bool,
-    #[cfg(feature = "lsp")]
     pub(crate) lsp_tool: bool,
 }
 
@@ -175,14 +173,6 @@ impl Project {
         self
     }
 
-    /// Helper program for the sandbox of MCP servers that start before a session opens, see
-    /// [`sandbox_helper`](crate::options::WorkspaceOptions::sandbox_helper). Default: that of the session.
-    #[cfg(feature = "sandbox")]
-    pub fn sandbox_helper(mut self, program: impl Into<PathBuf>) -> Self {
-        self.sandbox_helper = Some(program.into());
-        self
-    }
-
     /// Stores remembered answers of a project in a new file in `.claude` instead of `.windlass`, for programs that look
     /// there. An existing file is used in any case.
     pub fn in_claude_folder(mut self) -> Self {
@@ -237,13 +227,6 @@ impl Project {
     /// Gives the session the tool `ProjectSearch`, if it has the index and search tools. Default: `true`.
     pub fn index_tool(mut self, on: bool) -> Self {
         self.choice.without.index_tool = !on;
-        self
-    }
-
-    /// Gives the session the tool `LSP`, if settings name language servers. Default: `true`.
-    #[cfg(feature = "lsp")]
-    pub fn lsp_tool(mut self, on: bool) -> Self {
-        self.choice.without.lsp_tool = !on;
         self
     }
 

@@ -1,49 +1,37 @@
 //! Comparison of server programs with their trusted contents before they start.
 
-use super::program_review::ProgramReviewer;
+use super::LoadedProject;
+use super::program_reviewer::ProgramReviewer;
+use crate::server_guard::{GuardedProgram, ServerGuard, ServerKind};
+use async_trait::async_trait;
 use std::sync::Arc;
 use windlass_project::ConfiguredLine;
 use windlass_tool::ProcessCommand;
 
-/// Compares programs of servers with their trusted contents, and passes them to another confinement, if there is one.
+/// Compares programs of servers with their trusted contents, and passes them to another guard, if there is one.
 #[derive(Debug)]
-pub(crate) struct ReviewedServers<C: ?Sized> {
-    pub(crate) reviewer: ProgramReviewer,
-    pub(crate) confinement: Option<Arc<C>>,
+struct ReviewedServers {
+    reviewer: ProgramReviewer,
+    inner: Option<Arc<dyn ServerGuard>>,
 }
 
-impl<C: ?Sized> ReviewedServers<C> {
-    async fn review(&self, source: String, program: &ProcessCommand) -> Result<(), String> {
+impl LoadedProject {
+    /// Guard that compares programs of servers with their trusted versions, in front of another one.
+    pub(crate) fn reviewed_servers(&self, inner: Option<Arc<dyn ServerGuard>>) -> Arc<dyn ServerGuard> {
+        Arc::new(ReviewedServers { reviewer: self.program_reviewer(), inner })
+    }
+}
+
+#[async_trait]
+impl ServerGuard for ReviewedServers {
+    async fn guard(&self, kind: ServerKind, name: &str, program: ProcessCommand) -> Result<GuardedProgram, String> {
         let args: Vec<String> = program.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+        let source = format!("the {kind} {name:?}");
         let line = ConfiguredLine::of_program(source, &program.program.to_string_lossy(), &args);
-        self.reviewer.review(&line, &program.cwd, None).await
-    }
-}
-
-#[cfg(feature = "mcp")]
-#[async_trait::async_trait]
-impl windlass_mcp::ProgramConfinement for ReviewedServers<dyn windlass_mcp::ProgramConfinement> {
-    async fn confine(&self, server: &str, program: ProcessCommand) -> Result<windlass_mcp::ConfinedProgram, String> {
-        self.review(format!("the MCP server {server:?}"), &program).await?;
-        match &self.confinement {
-            Some(confinement) => confinement.confine(server, program).await,
-            None => Ok(windlass_mcp::ConfinedProgram::new(program)),
-        }
-    }
-}
-
-#[cfg(feature = "lsp")]
-#[async_trait::async_trait]
-impl windlass_lsp::ServerConfinement for ReviewedServers<dyn windlass_lsp::ServerConfinement> {
-    async fn confine(
-        &self,
-        server: &str,
-        program: ProcessCommand,
-    ) -> Result<(ProcessCommand, windlass_lsp::ConfinedUntilEnd), String> {
-        self.review(format!("the language server {server:?}"), &program).await?;
-        match &self.confinement {
-            Some(confinement) => confinement.confine(server, program).await,
-            None => Ok((program, Box::new(()))),
+        self.reviewer.review(&line, &program.cwd, None).await?;
+        match &self.inner {
+            Some(inner) => inner.guard(kind, name, program).await,
+            None => Ok(GuardedProgram::unchanged(program)),
         }
     }
 }

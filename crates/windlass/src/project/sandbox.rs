@@ -1,20 +1,25 @@
 //! Sandbox options from settings.
 
-use super::{LoadedProject, ProjectNoticeKind};
-use crate::options::Options;
+mod server_sandbox;
+
+use super::configuration::state::Configuration;
+use super::{LoadedProject, Project, ProjectError, ProjectNoticeKind};
 use crate::sandbox::{Network, SandboxOptions};
+use std::path::PathBuf;
 use windlass_permission::network::NetworkPolicy;
 use windlass_project::SandboxDomains;
 use windlass_types::{Behavior, RuleSource};
 
-impl LoadedProject {
-    /// Applies the sandbox that settings request, unless the program has chosen one.
-    pub(super) fn apply_sandbox(&self, options: &mut Options) {
-        if options.surroundings.sandbox.options.is_none() {
-            options.surroundings.sandbox.options = self.sandbox();
-        }
+impl Project {
+    /// Helper program for the sandbox of MCP servers that start before a session opens, see
+    /// [`sandbox_helper`](crate::options::WorkspaceOptions::sandbox_helper). Default: that of the session.
+    pub fn sandbox_helper(mut self, program: impl Into<PathBuf>) -> Self {
+        self.sandbox_helper = Some(program.into());
+        self
     }
+}
 
+impl LoadedProject {
     /// Sandbox that settings request. `None`: none is requested, or the files are not on this machine. A session with
     /// the project applies it automatically.
     pub fn sandbox(&self) -> Option<SandboxOptions> {
@@ -34,7 +39,8 @@ impl LoadedProject {
             .hide(&files.deny_read)
             .show(&files.allow_read);
         if !is_open && !domains.allowed.is_empty() {
-            sandbox = self.with_hosts(sandbox, domains);
+            sandbox = sandbox
+                .with_domains(&domains.denied, &domains.allowed, |text| self.note(ProjectNoticeKind::Setting, text));
         }
         type Change = fn(SandboxOptions) -> SandboxOptions;
         let changes: [(bool, Change); 5] = [
@@ -71,7 +77,7 @@ impl LoadedProject {
 
     /// Rules on WebFetch that follow from the hosts of programs, if settings request a sandbox: hosts denied there are
     /// denied here, and hosts allowed there need no permission request if settings share them.
-    pub(super) fn page_rules(&self) -> (Vec<String>, Vec<String>) {
+    pub(crate) fn page_rules(&self) -> (Vec<String>, Vec<String>) {
         let resolved = &self.resolved().sandbox;
         let domains = &resolved.settings.domains;
         if resolved.enabled.is_none() {
@@ -86,40 +92,15 @@ impl LoadedProject {
         };
         (domains.denied.iter().filter_map(deny).collect(), allowed)
     }
+}
 
-    /// Adds the hosts that programs may reach to the sandbox. An unreadable entry allows nothing; an unreadable deny
-    /// entry denies all hosts.
-    #[cfg(feature = "web")]
-    fn with_hosts(&self, sandbox: SandboxOptions, domains: &SandboxDomains) -> SandboxOptions {
-        let mut hosts = NetworkPolicy::default();
-        for entry in &domains.denied {
-            match hosts.clone().deny(entry) {
-                Ok(more) => hosts = more,
-                Err(error) => {
-                    let text = format!("sandbox.network.deniedDomains: programs reach no host: {error}");
-                    self.note(ProjectNoticeKind::Setting, text);
-                    return sandbox;
-                }
-            }
-        }
-        for entry in &domains.allowed {
-            match hosts.clone().allow(entry) {
-                Ok(more) => hosts = more,
-                Err(error) => {
-                    self.note(ProjectNoticeKind::Setting, format!("sandbox.network.allowedDomains: {error}"));
-                }
-            }
-        }
-        sandbox.hosts(hosts)
+/// Applies the sandbox that settings request, unless the program has chosen one.
+pub(super) fn configure(configuration: &mut Configuration<'_>) -> Result<(), ProjectError> {
+    let sandbox = &mut configuration.options.surroundings.sandbox;
+    if sandbox.options.is_none() {
+        sandbox.options = configuration.project.sandbox();
     }
-
-    /// Without the feature `web` there is no proxy for programs.
-    #[cfg(not(feature = "web"))]
-    fn with_hosts(&self, sandbox: SandboxOptions, _domains: &SandboxDomains) -> SandboxOptions {
-        let text = "sandbox.network.allowedDomains: programs reach no host, since this program has no proxy for them";
-        self.note(ProjectNoticeKind::Setting, text);
-        sandbox
-    }
+    Ok(())
 }
 
 /// Host of a rule on pages.

@@ -1,13 +1,20 @@
 //! MCP servers of a project that settings permit: those of files and plugins, and those that the program adds.
 
+mod config;
+mod connect;
 mod files;
 mod follow;
+mod refresh;
+mod shared;
+mod tool_cache;
+
+pub use config::{server_config, server_policy, server_refusal};
+pub(crate) use shared::SharedServers;
 
 use super::notice::Notices;
 use super::read::Read;
 use super::{ProjectError, ProjectNotice, ProjectNoticeKind};
 use crate::lock::Lock;
-use crate::mcp::{server_policy, server_refusal};
 use files::Files;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -1,19 +1,25 @@
 //! State shared by the sessions of a project.
 
-use super::live::OpenSettings;
 use super::notice::Notices;
-use super::program_review::ProgramReview;
-use super::prompt::ReadCommands;
+use super::open_settings::OpenSettings;
+use super::program_reviewer::ProgramReview;
 use super::request::Choice;
-use super::skills::ListedSkills;
+use super::servers::SharedServers;
 use crate::lock::Lock;
+use crate::sandbox::ProgramSandbox;
 use crate::session_tools::SessionTools;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Weak};
-use windlass_project::{PluginDir, Plugins};
+use std::sync::{Arc, OnceLock, Weak};
+use windlass_project::{Commands, CommandsStamp, PluginDir, Plugins};
 use windlass_runtime::SessionHandle;
 use windlass_subagent::Subagents;
 use windlass_types::SessionId;
+
+/// Commands of files and plugins, and the stamp of the files when they were read.
+pub(super) type ReadCommands = (CommandsStamp, Arc<Commands>);
+
+/// Skills that the models of open sessions have read about, by session: the line of each in a list.
+pub(crate) type ListedSkills = BTreeMap<SessionId, BTreeMap<String, String>>;
 
 /// State shared by all sessions of a project.
 #[derive(Default)]
@@ -28,14 +34,9 @@ pub(crate) struct Shared {
     /// Held while settings are read again.
     pub(super) refreshing: tokio::sync::Mutex<()>,
     pub(super) sessions: Lock<Vec<OpenSession>>,
-    /// Files of servers that were read before their set exists, which takes them.
-    #[cfg(feature = "mcp")]
-    pub(super) server_files: Lock<Option<windlass_project::ServerFiles>>,
-    #[cfg(feature = "mcp")]
-    pub(crate) servers: std::sync::OnceLock<super::ProjectServers>,
+    pub(super) servers: SharedServers,
     /// Sandbox options of the first session's program.
-    #[cfg(all(feature = "mcp", feature = "sandbox"))]
-    pub(crate) sandbox: Arc<std::sync::OnceLock<crate::sandbox::ProgramSandbox>>,
+    pub(super) sandbox: Arc<OnceLock<ProgramSandbox>>,
 }
 
 impl Shared {

@@ -1,7 +1,6 @@
 //! Skills in sessions: the list that the model reads, and the tool that reads one.
 
 use super::LoadedProject;
-use crate::options::Options;
 use crate::storage::allow_reading_below;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +8,7 @@ use std::sync::Arc;
 use windlass_context::FileInstructions;
 use windlass_hook_runner::ConfiguredHook;
 use windlass_permission::Policy;
-use windlass_project::{Command, CommandError, CommandSource, CommandUse, Commands, Fork};
+use windlass_project::{Command, CommandError, CommandSource, CommandUse, Commands, Fork, Skill};
 use windlass_runtime::{Prompt, SessionError, SessionHandle};
 use windlass_subagent::AGENT_TOOL_NAME;
 use windlass_tool::{DynTool, ToolCx, ToolError, ToolOutput, schemars, tool_fn_with};
@@ -18,7 +17,7 @@ use windlass_types::near::nearest;
 use windlass_types::{Access, ContentBlock, ContextChange, RunModel, SessionId};
 
 /// The name of the tool.
-const NAME: &str = "Skill";
+pub(crate) const SKILL_TOOL: &str = "Skill";
 const DESCRIPTION: &str = "Reads a skill: instructions, written by people, for a kind of work. The list of skills says what each is \
                            for. Use one when it fits the task, then follow what it says. Files that it names lie in its directory.";
 
@@ -27,9 +26,6 @@ const PROGRAMS: &str =
     "\n\nWhere this text has !`command`, run the command with Bash and read its output in that place.";
 /// Agent for a skill that runs in an agent and names none.
 const GENERAL: &str = "general-purpose";
-
-/// Skills that the models of open sessions have read about, by session: the line of each in a list.
-pub(crate) type ListedSkills = BTreeMap<SessionId, BTreeMap<String, String>>;
 
 /// Maximum number of sessions whose listed skills are remembered.
 const MOST_SESSIONS: usize = 1_024;
@@ -52,7 +48,7 @@ impl LoadedProject {
             let commands = if is_main(&cx) { project.of_main_agent(commands) } else { commands };
             read(&commands, &input, &cx, |skill, args| project.text(skill, args, cx.session_id()))
         };
-        Some(Arc::new(tool_fn_with(NAME, DESCRIPTION, self.clone(), read).with_access(Access::NOTHING)))
+        Some(Arc::new(tool_fn_with(SKILL_TOOL, DESCRIPTION, self.clone(), read).with_access(Access::NOTHING)))
     }
 
     /// Commands that the model of the main agent may use.
@@ -71,15 +67,12 @@ impl LoadedProject {
         Text::of(skill, &used)
     }
 
-    /// List of skills for the model of a session, if it is offered the tool.
-    pub(crate) fn skill_list(&self, session: &SessionId, offered: impl Fn(&str) -> bool) -> Option<FileInstructions> {
-        if !offered(NAME) {
-            return None;
-        }
+    /// List of skills for the model of a session that is offered the tool.
+    pub(crate) fn skill_list(&self, session: &SessionId) -> Option<FileInstructions> {
         let commands = self.of_main_agent(self.commands());
         let lines: BTreeMap<String, String> =
             commands.listed().map(|skill| (skill.name.clone(), skill.listing())).collect();
-        let list = FileInstructions::skills(NAME, lines.iter().map(|(name, line)| (name.as_str(), line.clone())));
+        let list = FileInstructions::skills(SKILL_TOOL, lines.iter().map(|(name, line)| (name.as_str(), line.clone())));
         let mut listed = self.shared.listed_skills.lock();
         if listed.len() < MOST_SESSIONS {
             listed.insert(session.clone(), lines);
@@ -101,7 +94,7 @@ impl LoadedProject {
             known.remove(&name);
             news.insert(name, "This skill is not there any more.".to_owned());
         }
-        let list = FileInstructions::skills(NAME, news.iter().map(|(name, line)| (name.as_str(), line.clone())));
+        let list = FileInstructions::skills(SKILL_TOOL, news.iter().map(|(name, line)| (name.as_str(), line.clone())));
         news.retain(|name, _| commands.for_models().any(|skill| skill.name == *name));
         known.extend(news);
         list
@@ -157,12 +150,10 @@ pub(crate) struct GivenSkills {
 }
 
 impl GivenSkills {
-    /// Skills of a session; `None` if it has none, or has a project.
-    pub(crate) fn of(options: &Options) -> Option<Self> {
-        let skills = Some(&options.prompts.skills).filter(|skills| !skills.is_empty())?;
-        options.applied_project().is_none().then_some(())?;
-        let directories = options.working_directory().into_iter().collect();
-        Some(Self { commands: Arc::new(Commands::default().with_given(skills)), directories })
+    /// Skills for a session in this directory.
+    pub(crate) fn new(skills: &[Skill], directory: Option<PathBuf>) -> Self {
+        let directories = directory.into_iter().collect();
+        Self { commands: Arc::new(Commands::default().with_given(skills)), directories }
     }
 
     /// Notices about unusable skills.
@@ -176,12 +167,13 @@ impl GivenSkills {
             let text = |skill: &Command, args: &str| Text::of(skill, &given.used(args, Some(cx.session_id())));
             read(&given.commands, &input, &cx, text)
         };
-        Some(Arc::new(tool_fn_with(NAME, DESCRIPTION, self.clone(), read).with_access(Access::NOTHING)))
+        Some(Arc::new(tool_fn_with(SKILL_TOOL, DESCRIPTION, self.clone(), read).with_access(Access::NOTHING)))
     }
 
-    pub(crate) fn list(&self, offered: impl Fn(&str) -> bool) -> Option<FileInstructions> {
+    /// List of the skills for a model that is offered the tool.
+    pub(crate) fn list(&self) -> Option<FileInstructions> {
         let skills = self.commands.listed().map(|skill| (skill.name.as_str(), skill.listing()));
-        FileInstructions::skills(NAME, skills).filter(|_| offered(NAME))
+        FileInstructions::skills(SKILL_TOOL, skills)
     }
 
     pub(crate) fn allow_reading(&self, policy: &mut Policy, cwd: &Path) {

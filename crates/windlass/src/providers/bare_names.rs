@@ -3,8 +3,8 @@
 //! A prompt goes to the vendor that its model names, or nowhere. A misspelt prefix, or a model of a vendor that this
 //! build lacks, must not send a conversation to another company.
 
-use super::{Variables, known};
-use windlass_model::BareName;
+use super::route::Variables;
+use windlass_model::{BareName, KnownModel};
 
 /// One provider whose names have no prefix.
 struct Family {
@@ -33,10 +33,10 @@ const FAMILIES: &[Family] = &[
 ];
 
 /// Judges a name for the provider of names without a prefix. Clouds have models of many vendors under their own names,
-/// so they accept all names.
-pub(super) fn judge(first: &str, lookup: &Variables, name: &str) -> BareName {
+/// so they accept all names. `known` are the models that the provider lists.
+pub(super) fn judge(first: &str, known: impl FnOnce() -> Vec<KnownModel>, lookup: &Variables, name: &str) -> BareName {
     let Some(family) = FAMILIES.iter().find(|family| family.prefix == first) else { return BareName::Own };
-    if family.has(name, lookup) {
+    if family.has(name, known) {
         return BareName::Own;
     }
     let addresses = family.addresses.iter().filter_map(|variable| lookup(variable));
@@ -47,14 +47,12 @@ pub(super) fn judge(first: &str, lookup: &Variables, name: &str) -> BareName {
 }
 
 impl Family {
-    fn has(&self, name: &str, lookup: &Variables) -> bool {
+    fn has(&self, name: &str, known: impl FnOnce() -> Vec<KnownModel>) -> bool {
         let name = name.trim();
         let plain = name.split('[').next().unwrap_or(name).to_ascii_lowercase();
         plain == "default"
             || self.names.iter().any(|beginning| plain.starts_with(&beginning.to_ascii_lowercase()))
-            || known::models(self.prefix, lookup)
-                .iter()
-                .any(|model| model.id == plain || model.aliases.contains(&plain))
+            || known().iter().any(|model| model.id == plain || model.aliases.contains(&plain))
     }
 }
 
@@ -79,7 +77,8 @@ mod tests {
 
     fn judged(first: &str, address: Option<&str>, name: &str) -> BareName {
         let address = address.map(str::to_owned);
-        judge(first, &move |variable: &str| address.clone().filter(|_| variable.ends_with("_BASE_URL")), name)
+        let lookup = move |variable: &str| address.clone().filter(|_| variable.ends_with("_BASE_URL"));
+        judge(first, Vec::new, &lookup, name)
     }
 
     #[test]

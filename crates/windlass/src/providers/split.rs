@@ -1,9 +1,7 @@
 //! Clouds whose models speak two APIs.
 
-use crate::provider::Anthropic;
 use async_trait::async_trait;
 use std::sync::Arc;
-use windlass_http::HttpOptions;
 use windlass_model::{KnownModel, ModelError, ModelProvider, ModelStream, SessionFact};
 use windlass_types::{ModelInfo, ModelRequest};
 
@@ -15,41 +13,15 @@ pub(super) struct Split {
     is_other: fn(&str) -> bool,
 }
 
-/// Vertex AI: Gemini models have their own API, all others that of Claude. `set` configures the connections of both.
-#[cfg(feature = "gemini")]
-pub(super) fn vertex(
-    lookup: &dyn Fn(&str) -> Option<String>,
-    set: impl Fn(&mut HttpOptions),
-) -> Result<Split, ModelError> {
-    let is_of_google = |model: &str| {
-        model.starts_with("gemini") || model.starts_with("publishers/google/") || model.starts_with("projects/")
-    };
-    Ok(Split {
-        claude: Arc::new(Anthropic::vertex_from_lookup(lookup)?.http_options(&set).build()?),
-        other: Arc::new(crate::provider::Gemini::vertex_from_lookup(lookup)?.http_options(&set).build()?),
-        is_other: is_of_google,
-    })
-}
-
-/// Amazon Bedrock: Claude has its own API, all others use Converse. `set` configures the connections of both.
-#[cfg(feature = "bedrock")]
-pub(super) fn bedrock(
-    lookup: &dyn Fn(&str) -> Option<String>,
-    set: impl Fn(&mut HttpOptions),
-) -> Result<Split, ModelError> {
-    use crate::provider::Bedrock;
-
-    let mut claude = Anthropic::bedrock_from_lookup(lookup)?.http_options(&set);
-    let mut other = Bedrock::builder().lookup(lookup).http_options(&set);
-    // Both share one source, so expiring credentials are refreshed once.
-    if let Some(credentials) = windlass_http::provider::AwsAccess::from_lookup(lookup).credentials {
-        claude = claude.credentials(Arc::clone(&credentials));
-        other = other.credentials(credentials);
-    }
-    Ok(Split { claude: Arc::new(claude.build()?), other: Arc::new(other.build()?), is_other: Bedrock::is_for })
-}
-
 impl Split {
+    pub(super) fn new(
+        claude: Arc<dyn ModelProvider>,
+        other: Arc<dyn ModelProvider>,
+        is_other: fn(&str) -> bool,
+    ) -> Self {
+        Self { claude, other, is_other }
+    }
+
     fn of(&self, model: &str) -> &dyn ModelProvider {
         if (self.is_other)(model) { &*self.other } else { &*self.claude }
     }

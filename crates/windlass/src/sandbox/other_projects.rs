@@ -1,6 +1,6 @@
 //! Sessions, notes, histories and keys of a home, which no program of a project needs.
 
-use super::Site;
+use super::site::Site;
 use std::path::{Path, PathBuf};
 use windlass_session::ProjectKey;
 

@@ -1,6 +1,6 @@
 //! Copies of stored sessions.
 
-use super::owner;
+use super::owner::owner;
 use crate::SessionId;
 use crate::error::Error;
 use crate::resume::session_id;

@@ -1,6 +1,6 @@
 //! Titles of stored sessions written by a model.
 
-use super::owner;
+use super::owner::owner;
 use crate::error::Error;
 use crate::{ModelProvider, SystemPrompt, query};
 use windlass_session::{Annotation, SessionStore, TitleRequest};

@@ -14,6 +14,8 @@
 
 mod agent;
 mod answering;
+#[cfg(feature = "project")]
+mod assembly;
 mod audited;
 mod auto;
 #[cfg(target_os = "linux")]

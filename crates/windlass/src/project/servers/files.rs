@@ -2,8 +2,8 @@
 //!
 //! Servers of files begin when the servers of the program are known, because those take precedence.
 
+use super::config::server_config;
 use super::{AbsentServer, ProjectServers, ServerNotConnected, about, grouped};
-use crate::mcp::server_config;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use windlass_mcp::{McpError, McpServerConfig, McpTransport, ServerPlace};
