@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::Notify;
-use windlass::crates::session::{OUTCOME_UNKNOWN, ProjectKey, SessionKey, SessionStore};
-use windlass::crates::store::JsonlStore;
 use windlass::session::{Prompt, Session};
 use windlass::tool::tool_fn_with;
 use windlass::{
     EventKind, Home, Outcome, Permissions, RunResult, Script, ScriptedModel, SessionBuilder, ToolCx, session,
 };
+use windlass_session::{OUTCOME_UNKNOWN, ProjectKey, SessionKey, SessionStore};
+use windlass_store::JsonlStore;
 
 const SESSION: &str = "00000000-0000-4000-8000-000000000042";
 
@@ -35,10 +35,10 @@ fn builder(place: &Path, work: &Arc<Work>, script: Script) -> SessionBuilder {
     });
     session()
         .provider(ScriptedModel::new(script))
-        .tool(tool)
+        .tools(tool)
         .cwd(place)
         .permissions(Permissions::new().allow(["work"]))
-        .persist(Home::new(place.join("home")))
+        .storage(Home::new(place.join("home")))
 }
 
 async fn working(place: &Path, work: &Arc<Work>) -> Session {
@@ -80,7 +80,7 @@ async fn a_run_that_is_handed_over_goes_on_where_the_session_is_opened_next() {
     assert_eq!((run.turns, run.resumes, run.answered), (1, 0, None));
 
     let script = Script::new().turn(|turn| turn.text("It is done."));
-    let result = builder(place.path(), &work, script).resume(SESSION).continue_run().await.unwrap();
+    let result = builder(place.path(), &work, script).resume(SESSION).query(Prompt::continue_run()).await.unwrap();
     let result = result.success().unwrap();
     assert_eq!((&*result.text, result.turns, work.ran.load(Ordering::Relaxed)), ("It is done.", 2, 1));
     assert_eq!(home.open_run(SESSION).await.unwrap(), None);
@@ -98,7 +98,10 @@ async fn a_call_that_outlasts_the_grace_period_has_an_unknown_outcome() {
     assert_eq!(result.outcome, Outcome::HandedOver);
 
     let model = ScriptedModel::new(Script::new().turn(|turn| turn.text("It is done.")));
-    let again = builder(place.path(), &work, Script::new()).provider(model.clone()).resume(SESSION).continue_run();
+    let again = builder(place.path(), &work, Script::new())
+        .provider(model.clone())
+        .resume(SESSION)
+        .query(Prompt::continue_run());
     assert_eq!(again.await.unwrap().success().unwrap().text, "It is done.");
     assert!(format!("{:?}", model.requests()[0]).contains(OUTCOME_UNKNOWN));
     assert_eq!(work.ran.load(Ordering::Relaxed), 1);
@@ -114,7 +117,10 @@ async fn messages_that_wait_are_read_by_the_run_that_continues() {
     let (handed, _) = tokio::join!(handle.hand_over(Duration::ZERO), last_result(open));
     handed.unwrap();
     let model = ScriptedModel::new(Script::new().turn(|turn| turn.text("It is done.")));
-    let again = builder(place.path(), &work, Script::new()).provider(model.clone()).resume(SESSION).continue_run();
+    let again = builder(place.path(), &work, Script::new())
+        .provider(model.clone())
+        .resume(SESSION)
+        .query(Prompt::continue_run());
     again.await.unwrap().success().unwrap();
     let requests = model.requests();
     let said = format!("{:?}", requests[0]);
